@@ -1,0 +1,125 @@
+import { LogError, type LogErrorCode } from '../log/error.ts'
+import { StoreError } from '../store/store.ts'
+
+/** Every problem there is: the code ends its `type`, status and title never vary. */
+const KINDS = {
+  'bad-parameter': [400, 'A parameter is not valid'],
+  'bad-cursor': [400, 'The cursor is not valid'],
+  'bad-pattern': [400, 'The pattern is not valid'],
+  'no-time': [400, 'The log has no times'],
+  'no-level': [400, 'The log has no levels'],
+  unauthorized: [401, 'A token is needed'],
+  'unknown-path': [404, 'No such resource'],
+  'unknown-file': [404, 'No such log file'],
+  'method-not-allowed': [405, 'The method is not allowed'],
+  'cursor-gone': [410, 'What the cursor pointed into is gone'],
+  'archive-budget': [413, 'The archive is too large to view'],
+  'range-not-satisfiable': [416, 'The range is not satisfiable'],
+  'unknown-host': [421, 'The host is not served here'],
+  'bad-config': [500, 'The configuration is not valid TOML'],
+  internal: [500, 'The request could not be answered'],
+  'bad-archive': [502, 'The archive cannot be read'],
+  unsupported: [501, 'Not supported by this runtime'],
+  'storage-unavailable': [503, 'The storage does not answer'],
+  'storage-denied': [503, 'The storage denies access'],
+  'storage-throttled': [503, 'The storage is throttling'],
+  'storage-timeout': [503, 'The storage took too long'],
+  'storage-changed': [503, 'The file was replaced while it was read'],
+  'too-busy': [503, 'Too many requests of this kind'],
+  'not-configured': [503, 'The service is not configured'],
+  'missing-object': [503, 'An object of the home is missing'],
+} as const satisfies Record<string, readonly [number, string]>
+
+export type ProblemCode = keyof typeof KINDS
+
+/** An answer that is an error, as RFC 9457 has it. `detail` is one sentence that tells the client what to do. */
+export class Problem extends Error {
+  readonly code: ProblemCode
+  readonly headers: Record<string, string>
+
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    options: { headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(detail, { cause: options.cause })
+    this.name = 'Problem'
+    this.code = code
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return KINDS[this.code][0]
+  }
+}
+
+/** The one table from storage failures to problems; what the store said itself stays in the log. */
+const STORE_PROBLEMS = {
+  unavailable: [
+    'storage-unavailable',
+    'The place where the data lies does not answer; try again, and check that it exists.',
+  ],
+  denied: [
+    'storage-denied',
+    'The service may not read its data; give it permission to read, or check its credentials.',
+  ],
+  throttled: ['storage-throttled', 'The storage asks to slow down; try again later.'],
+  timeout: ['storage-timeout', 'The storage did not answer in time; try again.'],
+  changed: ['storage-changed', 'The file was replaced while it was read; try again.'],
+  unchanged: ['storage-changed', 'The file did not change while it was read; try again.'],
+} as const satisfies Record<StoreError['code'], readonly [ProblemCode, string]>
+
+/** Any thrown value as a problem. What is not known becomes `internal`, and tells nothing of the machine. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof LogError) {
+    const headers: Record<string, string> = error.code === 'too-busy' ? { 'Retry-After': '5' } : {}
+    return new Problem(error.code satisfies LogErrorCode & ProblemCode, error.message, {
+      cause: error,
+      headers,
+    })
+  }
+  if (error instanceof StoreError) {
+    const [code, detail] = STORE_PROBLEMS[error.code]
+    const seconds =
+      error.retryAfter ?? (error.code === 'denied' || error.code === 'unavailable' ? undefined : 1)
+    const headers: Record<string, string> = seconds === undefined ? {} : { 'Retry-After': String(seconds) }
+    return new Problem(code, detail, { cause: error, headers })
+  }
+  return new Problem('internal', 'The service failed to answer; its log tells why.', { cause: error })
+}
+
+/** The response for a problem: `application/problem+json`, or its detail as text for those who ask for text. */
+export function problemResponse(problem: Problem, accept: string | null | undefined): Response {
+  const [status, title] = KINDS[problem.code]
+  const text = prefersText(accept)
+  const body = text
+    ? `${problem.message}\n`
+    : `${JSON.stringify({ type: `/problems/${problem.code}`, title, status, detail: problem.message })}\n`
+  return new Response(body, {
+    status,
+    headers: {
+      'Content-Type': text ? 'text/plain; charset=utf-8' : 'application/problem+json',
+      'Cache-Control': 'private, no-cache',
+      Vary: 'Accept',
+      'X-Content-Type-Options': 'nosniff',
+      ...problem.headers,
+    },
+  })
+}
+
+/**
+ * LinDB's console sends `application/json, text/plain, *\/*` and goes blank on an error object, but shows a text:
+ * who names `text/plain` and not `application/problem+json` gets text.
+ */
+function prefersText(accept: string | null | undefined): boolean {
+  if (!accept) return false
+  let text = false
+  for (const part of accept.toLowerCase().split(',')) {
+    const [type, ...params] = part.split(';').map((piece) => piece.trim())
+    if (params.some((param) => /^q=0(\.0*)?$/.test(param))) continue
+    if (type === 'application/problem+json') return false
+    if (type === 'text/plain') text = true
+  }
+  return text
+}

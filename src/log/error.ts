@@ -1,0 +1,28 @@
+/**
+ * What a reader of logs may be told about a log, without HTTP: `unknown-file`, `bad-cursor` (not one of ours),
+ * `cursor-gone` (what it points into was truncated or is no longer there), `no-time` and `no-level` (the file's
+ * lines have none), `bad-archive`, `archive-budget` (too much to decompress), `too-busy` (the cap of scans or
+ * followers is reached), `bad-pattern`, `unsupported`.
+ */
+export type LogErrorCode =
+  | 'unknown-file'
+  | 'bad-cursor'
+  | 'cursor-gone'
+  | 'no-time'
+  | 'no-level'
+  | 'bad-archive'
+  | 'archive-budget'
+  | 'too-busy'
+  | 'bad-pattern'
+  | 'unsupported'
+
+/** A refusal to read a log. The message is shown to clients: one sentence that tells what to do. */
+export class LogError extends Error {
+  readonly code: LogErrorCode
+
+  constructor(code: LogErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'LogError'
+    this.code = code
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  type ByteRange,
+  byCodePoint,
+  clampRange,
+  type Entry,
+  type ReadOptions,
+  type Store,
+  StoreError,
+} from './store.ts'
+
+/** A store in memory: for tests, for embedders, and to show how small the contract is. */
+export interface MemoryStore extends Store {
+  put(key: string, bytes: Uint8Array | string): void
+  delete(key: string): void
+}
+
+/** Makes a store that holds `files` in memory. */
+export function memoryStore(files: Record<string, Uint8Array | string> = {}): MemoryStore {
+  const held = new Map<string, { entry: Entry; bytes: Uint8Array<ArrayBuffer> }>()
+  const watchers = new Map<string, Set<() => void>>()
+  let version = 0
+  const notify = (key: string) => {
+    for (const changed of watchers.get(key) ?? []) changed()
+  }
+  const store: MemoryStore = {
+    put(key, content) {
+      const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content)
+      held.set(key, {
+        entry: { key, size: bytes.length, modified: Date.now(), etag: `"m${++version}"` },
+        bytes,
+      })
+      notify(key)
+    },
+    delete(key) {
+      held.delete(key)
+      notify(key)
+    },
+    async *list(prefix = '') {
+      const keys = [...held.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint)
+      for (const key of keys) {
+        const file = held.get(key)
+        if (file) yield { ...file.entry }
+      }
+    },
+    async stat(key) {
+      const file = held.get(key)
+      return file ? { ...file.entry } : null
+    },
+    async read(key: string, range?: ByteRange, options: ReadOptions = {}) {
+      const file = held.get(key)
+      if (!file) return null
+      if (options.ifMatch !== undefined && options.ifMatch !== file.entry.etag)
+        throw new StoreError('changed', `Cannot read "${key}": it was replaced`)
+      if (options.ifNoneMatch === file.entry.etag)
+        throw new StoreError('unchanged', `Did not read "${key}": it is unchanged`)
+      const { offset, length } = clampRange(range, file.bytes.length)
+      return { entry: { ...file.entry }, offset, length, body: file.bytes.slice(offset, offset + length) }
+    },
+    watch(key, changed) {
+      const set = watchers.get(key) ?? new Set()
+      watchers.set(key, set.add(changed))
+      return () => void set.delete(changed)
+    },
+  }
+  for (const [key, content] of Object.entries(files)) store.put(key, content)
+  return store
+}

@@ -1,0 +1,106 @@
+/** One stored file, as it was when the store answered. */
+export interface Entry {
+  /** The file's name below the store's root. Never empty, never with a leading slash. */
+  key: string
+  /** Bytes. */
+  size: number
+  /** Milliseconds since the Unix epoch. */
+  modified: number
+  /** Opaque and quoted; changes whenever the bytes do. */
+  etag: string
+  /** What stays the same when the file is renamed (an inode), where the store has such a thing. */
+  id?: string
+}
+
+/**
+ * Which bytes to read, clamped as `slice()` would: `offset` past the end is an empty range,
+ * `suffix` beyond the size is the whole file, `suffix: 0` is empty.
+ */
+export type ByteRange = { offset: number; length?: number } | { suffix: number }
+
+/**
+ * The bytes of a read. In memory where they are small, a `Blob` where the runtime can slice the file
+ * itself, else a stream. A stream that cannot deliver `length` right bytes errors; it never just ends.
+ */
+export type Bytes = Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
+
+/** Bytes, with the entry they came from. */
+export interface StoreRead {
+  /** The whole file's entry, from the same answer as the bytes. */
+  entry: Entry
+  /** Where the range starts after clamping. */
+  offset: number
+  /** How many bytes `body` holds. */
+  length: number
+  body: Bytes
+}
+
+export interface ReadOptions {
+  /** Ends the read, and the request behind it, when the client has left. */
+  signal?: AbortSignal | undefined
+  /** Read only while the etag is still this one, else a StoreError `changed`. */
+  ifMatch?: string | undefined
+  /** Read only when the etag is another one, else a StoreError `unchanged`. */
+  ifNoneMatch?: string | undefined
+}
+
+/** Where a node's bytes lie. Everything else stands on these three calls. */
+export interface Store {
+  /** Entries in key order (by UTF-8 bytes); pages are fetched as they are consumed. */
+  list(prefix?: string, options?: { signal?: AbortSignal | undefined }): AsyncIterable<Entry>
+  /** The entry, or null when there is no such file. */
+  stat(key: string, options?: { signal?: AbortSignal | undefined }): Promise<Entry | null>
+  /** The bytes with the entry they came from, in one round trip; null when there is no such file. */
+  read(key: string, range?: ByteRange, options?: ReadOptions): Promise<StoreRead | null>
+  /**
+   * Calls `changed` soon after the file behind `key` may have changed, appeared or gone; returns how to stop.
+   * Only where the system gives notice; without it, followers poll.
+   */
+  watch?(key: string, changed: () => void): () => void
+}
+
+/**
+ * Why a store could not answer: `unavailable` (missing directory or bucket, failing service, broken answer),
+ * `denied`, `throttled`, `timeout`, and the two conditions of a read, `changed` and `unchanged`.
+ */
+export type StoreErrorCode = 'unavailable' | 'denied' | 'throttled' | 'timeout' | 'changed' | 'unchanged'
+
+/** Everything a store cannot do. The message may name paths and hosts: it is for the log, never for a client. */
+export class StoreError extends Error {
+  readonly code: StoreErrorCode
+  /** Seconds after which it is known to pass. */
+  readonly retryAfter: number | undefined
+
+  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown; retryAfter?: number }) {
+    super(message, { cause: options?.cause })
+    this.name = 'StoreError'
+    this.code = code
+    this.retryAfter = options?.retryAfter
+  }
+}
+
+/** A range against a size, clamped: every store and every reader agrees on the ends through this one function. */
+export function clampRange(range: ByteRange | undefined, size: number): { offset: number; length: number } {
+  if (range === undefined) return { offset: 0, length: size }
+  if ('suffix' in range) {
+    const length = Math.min(range.suffix, size)
+    return { offset: size - length, length }
+  }
+  const offset = Math.min(range.offset, size)
+  return { offset, length: Math.min(range.length ?? size, size - offset) }
+}
+
+/** The order of UTF-8 bytes, which object stores list in; JavaScript's own order differs beyond U+FFFF. */
+export function byCodePoint(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) {
+      const xs = x >= 0xd800 && x <= 0xdfff
+      const ys = y >= 0xd800 && y <= 0xdfff
+      return xs === ys ? x - y : xs ? (y >= 0xe000 ? 1 : x - y) : x >= 0xe000 ? -1 : x - y
+    }
+  }
+  return a.length - b.length
+}
