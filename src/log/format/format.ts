@@ -1,0 +1,81 @@
+import type { Zone } from '../time.ts'
+
+/**
+ * How the lines of one file are read. All on bytes, because a scan looks at millions of lines and keeps few.
+ * A line is bytes[from, to) without its LF; it may end in a CR.
+ */
+export interface LineFormat {
+  readonly name: string
+  /** Whether its lines have times; without, `since` and `until` can't be asked. */
+  readonly timed: boolean
+  /** Whether its lines have levels. */
+  readonly leveled: boolean
+  /** Whether the line begins a record; if not, it continues the one above and inherits its time and level. */
+  starts(bytes: Uint8Array, from: number, to: number): boolean
+  /** Ms since the epoch (with a fraction where the log has one), NaN when the line has no time. */
+  time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
+  /** An index into LEVELS, -1 when the line has none. */
+  level(bytes: Uint8Array, from: number, to: number): number
+  /** The fields of a whole record: its first line and its continuation lines. */
+  fields(text: string, zone: Zone): RecordFields
+}
+
+/** A record, taken apart. What a record does not have is left out. */
+export interface RecordFields {
+  /** ISO 8601 in the log's zone. */
+  time?: string
+  /** A name of LEVELS, or the word the line has when it is none of them. */
+  level?: string
+  source?: { file: string; line: number }
+  tags?: string[]
+  /** The message, with the continuation lines below it. */
+  message: string
+  /** What else the record tells. */
+  context?: unknown
+  /** The text as it is in the file, when it could not be taken apart. */
+  raw?: string
+}
+
+/** A file in no known format: each line a record of its own, without time and level. */
+export const PLAIN: LineFormat = {
+  name: 'plain',
+  timed: false,
+  leveled: false,
+  starts: () => true,
+  time: () => Number.NaN,
+  level: () => -1,
+  fields: (text) => unparsed(text),
+}
+
+/** The fields of a record that could not be taken apart. */
+export function unparsed(text: string): RecordFields {
+  const raw = text.replace(/\r?\n?$/, '')
+  return { message: stripAnsi(raw), raw }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
+const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g
+
+/** Text without terminal escape sequences: colours say nothing in JSON, and some sequences are an attack. */
+export function stripAnsi(text: string): string {
+  return text.includes('\x1b') ? text.replace(ANSI, '') : text
+}
+
+/** The first offset at or after `from` that is not inside a colour escape (`ESC [ … m`). */
+export function skipAnsi(bytes: Uint8Array, from: number, to: number): number {
+  let at = from
+  while (at + 1 < to && bytes[at] === 0x1b && bytes[at + 1] === 0x5b) {
+    let end = at + 2
+    while (end < to && bytes[end]! >= 0x20 && bytes[end]! <= 0x3f) end++
+    if (end >= to) return at
+    at = end + 1
+  }
+  return at
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Bytes as text; broken UTF-8 becomes U+FFFD, as in a browser. */
+export function decode(bytes: Uint8Array, from: number, to: number): string {
+  return decoder.decode(bytes.subarray(from, to))
+}

@@ -1,0 +1,143 @@
+import { LEVELS, levelAt, parseLevel } from '../level.ts'
+import type { Zone } from '../time.ts'
+import { type LineFormat, type RecordFields, skipAnsi, stripAnsi, unparsed } from './format.ts'
+import { isDigit, isStamp, readStamp, two } from './stamp.ts'
+
+const TAB = 0x09
+
+/**
+ * The node's own format: `YYYY-MM-DD hh:mm:ss.mmm` TAB level TAB `path/file.go:123` TAB `[Component] [Tag]: message`
+ * TAB `{"json":"context"}`, the last optional. A line that begins otherwise continues the record above.
+ */
+export const lines24: LineFormat = {
+  name: '2.4',
+  timed: true,
+  leveled: true,
+  starts(bytes, from, to) {
+    if (isExact(bytes, from, to)) return true
+    const at = skipAnsi(bytes, from, to)
+    if (!isStamp(bytes, at, to)) return false
+    const end = stampEnd(bytes, at, to)
+    if (end < to && bytes[end] === TAB) return true
+    // Spaces where tabs belong: only with a level word, since a message may quote a time.
+    return end < to && bytes[end] === 0x20 && levelAfter(bytes, end, to) >= 0
+  },
+  time(bytes, from, to, zone) {
+    if (isExact(bytes, from, to))
+      return zone.toEpoch(
+        two(bytes, from) * 100 + two(bytes, from + 2),
+        two(bytes, from + 5),
+        two(bytes, from + 8),
+        two(bytes, from + 11),
+        two(bytes, from + 14),
+        two(bytes, from + 17),
+        (bytes[from + 20]! - 0x30) * 100 + two(bytes, from + 21),
+      )
+    if (!this.starts(bytes, from, to)) return Number.NaN
+    return readStamp(bytes, skipAnsi(bytes, from, to), to, zone)?.epoch ?? Number.NaN
+  },
+  level(bytes, from, to) {
+    if (isExact(bytes, from, to)) {
+      const level = levelAt(bytes, from + 24, to)
+      return level >= 0 ? level : levelAfter(bytes, from + 23, to)
+    }
+    const at = skipAnsi(bytes, from, to)
+    return isStamp(bytes, at, to) ? levelAfter(bytes, stampEnd(bytes, at, to), to) : -1
+  },
+  fields: fields24,
+}
+
+/** Exactly 23 bytes of timestamp and a tab: the fast way, four million lines a second. */
+function isExact(bytes: Uint8Array, from: number, to: number): boolean {
+  return (
+    to - from > 23 &&
+    bytes[from + 23] === TAB &&
+    bytes[from + 19] === 0x2e &&
+    bytes[from + 4] === 0x2d &&
+    bytes[from + 10] === 0x20 &&
+    isDigit(bytes[from + 20]!) &&
+    isDigit(bytes[from + 21]!) &&
+    isDigit(bytes[from + 22]!) &&
+    isStamp(bytes, from, to)
+  )
+}
+
+function stampEnd(bytes: Uint8Array, at: number, to: number): number {
+  let end = at + 19
+  if (end < to && (bytes[end] === 0x2e || bytes[end] === 0x2c)) {
+    end++
+    while (end < to && isDigit(bytes[end]!)) end++
+  }
+  return skipAnsi(bytes, end, to)
+}
+
+/** The level word after tabs, spaces, brackets and colours. */
+function levelAfter(bytes: Uint8Array, from: number, to: number): number {
+  let at = from
+  for (;;) {
+    const next = skipAnsi(bytes, at, to)
+    const byte = bytes[next]
+    if (next < to && (byte === TAB || byte === 0x20 || byte === 0x5b)) at = next + 1
+    else if (next > at) at = next
+    else return levelAt(bytes, at, to)
+  }
+}
+
+const HEAD = /^(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?)[\t ][\t ]*\[?([A-Za-z0-9]+)\]?[\t ]*/
+const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
+const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
+
+function fields24(text: string, zone: Zone): RecordFields {
+  const body = stripAnsi(text.endsWith('\n') ? text.slice(0, -1) : text).replaceAll('\r\n', '\n')
+  const record = body.endsWith('\r') ? body.slice(0, -1) : body
+  const head = HEAD.exec(record)
+  if (!head) return unparsed(text)
+  const bytes = new TextEncoder().encode(head[1])
+  const epoch = readStamp(bytes, 0, bytes.length, zone)?.epoch ?? Number.NaN
+  if (Number.isNaN(epoch)) return unparsed(text)
+  const level = parseLevel(head[2]!)
+  const out: RecordFields = {
+    time: zone.format(epoch),
+    level: level === null ? head[2]! : LEVELS[level],
+    message: '',
+  }
+  const lineEnd = record.indexOf('\n')
+  const first = lineEnd < 0 ? record : record.slice(0, lineEnd)
+  let rest = first.slice(head[0].length)
+  let more = lineEnd < 0 ? '' : record.slice(lineEnd)
+  const source = SOURCE.exec(rest)
+  if (source) {
+    out.source = { file: source[1]!, line: Number(source[2]) }
+    rest = rest.slice(source[0].length)
+  }
+  const tags = TAGS.exec(rest)
+  if (tags) {
+    const names = tags[1]!.slice(tags[1]!.indexOf('[') + 1, -1).split(/\][ ]*\[/)
+    out.tags = names.map((name) => name.trim()).filter((name) => name !== '')
+    rest = rest.slice(tags[0].length)
+  }
+  // The context ends the first line (a stack trace may follow), or the last one of a message with line breaks.
+  const own = splitContext(rest)
+  const last = own || more === '' ? null : splitContext(more)
+  if (own) {
+    rest = own.before
+    out.context = own.context
+  } else if (last) {
+    more = last.before
+    out.context = last.context
+  }
+  out.message = rest + more
+  return out
+}
+
+/** Text before a tab and the JSON object after it. A JSON object never holds a raw tab, so the last tab decides. */
+function splitContext(text: string): { before: string; context: unknown } | null {
+  if (!text.endsWith('}')) return null
+  const at = text.lastIndexOf('\t{')
+  if (at < 0) return null
+  try {
+    return { before: text.slice(0, at), context: JSON.parse(text.slice(at + 1)) }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,125 @@
+import { UTC, type Zone } from '../time.ts'
+
+/** Where a timestamp ends, and when it is. One object is reused: a scan would make millions. */
+export interface Stamp {
+  /** The offset after the timestamp and its zone. */
+  end: number
+  /** Ms since the epoch; NaN when no calendar has that day. */
+  epoch: number
+}
+
+const shared: Stamp = { end: 0, epoch: Number.NaN }
+
+/**
+ * Reads `YYYY-MM-DD hh:mm:ss` at bytes[at]: `/` for `-`, `T` or one space between, decimals after `.` or `,`,
+ * a zone right after (`Z`, `+02:00`, `+0200`) or after a space (` +0200`, ` UTC`). Null when it is not one.
+ * The result is overwritten by the next call.
+ */
+export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone): Stamp | null {
+  if (!isStamp(bytes, at, to)) return null
+  let end = at + 19
+  let ms = 0
+  if (end + 1 < to && (bytes[end] === 0x2e || bytes[end] === 0x2c) && isDigit(bytes[end + 1]!)) {
+    end++
+    const first = end
+    let value = 0
+    while (end < to && isDigit(bytes[end]!)) {
+      if (end - first < 9) value = value * 10 + bytes[end]! - 0x30
+      end++
+    }
+    ms = value / POWERS[Math.min(end - first, 9)]!
+  }
+  const y = four(bytes, at)
+  const mo = two(bytes, at + 5)
+  const d = two(bytes, at + 8)
+  const h = two(bytes, at + 11)
+  const min = two(bytes, at + 14)
+  const s = two(bytes, at + 17)
+  const offset = readOffset(bytes, end, to)
+  shared.end = offset === null ? end : offsetEnd
+  shared.epoch =
+    offset === null ? zone.toEpoch(y, mo, d, h, min, s, ms) : UTC.toEpoch(y, mo, d, h, min, s, ms) - offset
+  return shared
+}
+
+/** Whether bytes[at] begins `YYYY-MM-DD hh:mm:ss` (or with `/`, or `T`): digits where digits belong. */
+export function isStamp(bytes: Uint8Array, at: number, to: number): boolean {
+  if (to - at < 19) return false
+  const dash = bytes[at + 4]
+  const middle = bytes[at + 10]
+  return (
+    (dash === 0x2d || dash === 0x2f) &&
+    bytes[at + 7] === dash &&
+    (middle === 0x20 || middle === 0x54) &&
+    bytes[at + 13] === 0x3a &&
+    bytes[at + 16] === 0x3a &&
+    isDigit(bytes[at]!) &&
+    isDigit(bytes[at + 1]!) &&
+    isDigit(bytes[at + 2]!) &&
+    isDigit(bytes[at + 3]!) &&
+    isDigit(bytes[at + 5]!) &&
+    isDigit(bytes[at + 6]!) &&
+    isDigit(bytes[at + 8]!) &&
+    isDigit(bytes[at + 9]!) &&
+    isDigit(bytes[at + 11]!) &&
+    isDigit(bytes[at + 12]!) &&
+    isDigit(bytes[at + 14]!) &&
+    isDigit(bytes[at + 15]!) &&
+    isDigit(bytes[at + 17]!) &&
+    isDigit(bytes[at + 18]!)
+  )
+}
+
+/** What divides n decimals of a second into ms. */
+export const POWERS = [1, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+
+export function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
+}
+
+/** Two digits as a number. */
+export function two(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! - 0x30) * 10 + bytes[at + 1]! - 0x30
+}
+
+function four(bytes: Uint8Array, at: number): number {
+  return two(bytes, at) * 100 + two(bytes, at + 2)
+}
+
+let offsetEnd = 0
+
+function readOffset(bytes: Uint8Array, at: number, to: number): number | null {
+  let start = at
+  if (start < to && bytes[start] === 0x20) start++
+  const sign = bytes[start]
+  if (sign === 0x5a || sign === 0x55 || sign === 0x47) {
+    // Z, UTC, GMT
+    if (sign === 0x5a) offsetEnd = start + 1
+    else if (start + 2 < to && word(bytes, start, 'UTC')) offsetEnd = start + 3
+    else if (start + 2 < to && word(bytes, start, 'GMT')) offsetEnd = start + 3
+    else return null
+    return offsetEnd < to && isLetter(bytes[offsetEnd]!) ? null : 0
+  }
+  if ((sign !== 0x2b && sign !== 0x2d) || start + 2 >= to) return null
+  if (!isDigit(bytes[start + 1]!) || !isDigit(bytes[start + 2]!)) return null
+  let minutes = two(bytes, start + 1) * 60
+  let end = start + 3
+  const colon = end < to && bytes[end] === 0x3a ? 1 : 0
+  if (end + colon + 1 < to && isDigit(bytes[end + colon]!) && isDigit(bytes[end + colon + 1]!)) {
+    minutes += two(bytes, end + colon)
+    end += colon + 2
+  }
+  // ` -1234567` after a space is a message that begins with a number, not a zone.
+  if (end < to && isDigit(bytes[end]!)) return null
+  offsetEnd = end
+  return sign === 0x2d ? -minutes * 60_000 : minutes * 60_000
+}
+
+function word(bytes: Uint8Array, at: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
+  return true
+}
+
+function isLetter(byte: number): boolean {
+  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
+}
