@@ -57,6 +57,8 @@ export interface Store {
    * Only where the system gives notice; without it, followers poll.
    */
   watch?(key: string, changed: () => void): () => void
+  /** A cheap mark that changes when a file appears or goes, where there is one: a remembered list holds only as long. */
+  revision?(): string | null
 }
 
 /**

@@ -1,0 +1,44 @@
+/** Headers of every answer. A `Last-Modified` without this Cache-Control made a browser show stale logs after reload. */
+export const COMMON_HEADERS = {
+  'Cache-Control': 'private, no-cache',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/**
+ * Whether `If-None-Match` names the tag, compared weakly (RFC 9110, 13.1.2), for proxies weaken tags. `*` names any.
+ */
+export function noneMatchNames(header: string | null | undefined, etag: string): boolean {
+  if (!header) return false
+  if (header.trim() === '*') return true
+  return tagsOf(header).includes(etag)
+}
+
+/** The only tag of an `If-None-Match`, so that a store can compare it itself; undefined when there are more, or `*`. */
+export function singleTag(header: string | null | undefined): string | undefined {
+  if (!header) return undefined
+  const tags = tagsOf(header)
+  return tags.length === 1 ? tags[0] : undefined
+}
+
+function tagsOf(header: string): string[] {
+  return header.match(/"[^"]*"/g) ?? []
+}
+
+/** 304, with the headers that the 200 would have had (RFC 9110, 15.4.5). */
+export function notModified(etag: string, headers: Record<string, string> = {}): Response {
+  return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...headers, ETag: etag } })
+}
+
+/** A strong tag for a text: 64 bits of two multiplicative hashes, a microsecond per kilobyte. */
+export function textTag(text: string): string {
+  let a = 0xdeadbeef
+  let b = 0x41c6ce57
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    a = Math.imul(a ^ code, 2654435761)
+    b = Math.imul(b ^ code, 1597334677)
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
+  return `"${text.length.toString(36)}-${(a >>> 0).toString(36)}${(b >>> 0).toString(36)}"`
+}

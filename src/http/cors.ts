@@ -1,0 +1,48 @@
+/** What a browser of another origin may read besides the body. */
+const EXPOSED = 'ETag, Link, Retry-After, Content-Range, Content-Disposition'
+const ALLOWED_HEADERS = 'Authorization, Accept, If-None-Match, If-Range, Range, Last-Event-ID'
+
+/** The CORS answers for the origins that an operator named. */
+export interface Cors {
+  /** The answer to a preflight, or null when the request is none or its origin is not named. */
+  preflight(request: Request): Response | null
+  /** Adds the headers that let a named origin read the answer. */
+  apply(request: Request, response: Response): void
+}
+
+/** CORS for some origins; `*` names all. Closed (null) when none is named. */
+export function corsFor(origins: readonly string[]): Cors | null {
+  if (origins.length === 0) return null
+  const any = origins.includes('*')
+  const named = new Set(origins)
+  const allowed = (request: Request): string | null => {
+    const origin = request.headers.get('Origin')
+    if (origin === null) return null
+    return any ? '*' : named.has(origin) ? origin : null
+  }
+  return {
+    preflight(request) {
+      if (request.method !== 'OPTIONS' || !request.headers.has('Access-Control-Request-Method')) return null
+      const origin = allowed(request)
+      if (origin === null) return null
+      return new Response(null, {
+        status: 204,
+        headers: {
+          'Access-Control-Allow-Origin': origin,
+          'Access-Control-Allow-Methods': 'GET, HEAD',
+          'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+          'Access-Control-Max-Age': '600',
+          Vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
+          'X-Content-Type-Options': 'nosniff',
+        },
+      })
+    },
+    apply(request, response) {
+      if (!any) response.headers.append('Vary', 'Origin')
+      const origin = allowed(request)
+      if (origin === null) return
+      response.headers.set('Access-Control-Allow-Origin', origin)
+      response.headers.set('Access-Control-Expose-Headers', EXPOSED)
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { Entry, ReadOptions, Store, StoreRead } from '../store/store.ts'
+import { LogError } from './error.ts'
+import { includeFilter } from './include.ts'
+
+/** A list may be up to a second old; it lives no longer than 25 times what it cost, so that a small one is fresh. */
+const LIST_MAX_AGE = 1000
+const LIST_AGE_PER_COST = 25
+
+/** The log files of a node as they were listed. */
+export interface Listing {
+  entries: Entry[]
+}
+
+/** The log files of a node. One filter decides what is listed and what can be read: they cannot differ. */
+export interface LogFiles {
+  list(signal?: AbortSignal): Promise<Listing>
+  /** The entry of a listed name; anything else is a LogError `unknown-file`. */
+  stat(name: string, signal?: AbortSignal): Promise<Entry>
+  /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
+  read(name: string, range: Parameters<Store['read']>[1], options?: ReadOptions): Promise<StoreRead>
+  /** Gives notice of changes, where the store can; null where followers must poll. */
+  watch(name: string, changed: () => void): (() => void) | null
+}
+
+/** The log files that a store holds, narrowed by include patterns. */
+export function logFiles(
+  store: Store,
+  include: readonly string[] = [],
+  now: () => number = Date.now,
+): LogFiles {
+  const included = includeFilter(include)
+  const isListed = (name: string) => isFileName(name) && included(name)
+  let last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
+
+  return {
+    async list(signal) {
+      const revision = store.revision?.() ?? null
+      const start = now()
+      if (last && start >= last.at && start < last.until && revision === last.revision) return last.listing
+      const entries: Entry[] = []
+      for await (const entry of store.list(undefined, { signal }))
+        if (isListed(entry.key)) entries.push(entry)
+      const cost = now() - start
+      const listing = { entries }
+      last = { listing, revision, at: start, until: start + Math.min(LIST_MAX_AGE, cost * LIST_AGE_PER_COST) }
+      return listing
+    },
+    async stat(name, signal) {
+      const entry = isListed(name) ? await store.stat(name, { signal }) : null
+      return entry ?? unknownFile()
+    },
+    async read(name, range, options) {
+      const result = isListed(name) ? await store.read(name, range, options) : null
+      return result ?? unknownFile()
+    },
+    watch: (name, changed) => store.watch?.(name, changed) ?? null,
+  }
+}
+
+/** A file directly in the log directory: nothing below it, nothing above it. */
+function isFileName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)
+}
+
+function unknownFile(): never {
+  throw new LogError('unknown-file', 'There is no log file of this name; take a name from the list of logs.')
+}

@@ -1,0 +1,160 @@
+import {
+  type ByteRange,
+  type Bytes,
+  type Entry,
+  type ReadOptions,
+  StoreError,
+  type StoreRead,
+} from '../store/store.ts'
+
+/** Reads a byte range of one file. */
+export type RangeReader = (range: ByteRange, options: ReadOptions) => Promise<StoreRead>
+
+/** The last part of a file, from a line start on. */
+export interface Tail {
+  entry: Entry
+  /** Where in the file it starts. */
+  offset: number
+  length: number
+  body: Bytes
+}
+
+const LF = 10
+/** What is kept of a stream while its first line start is looked for; past it the range is read a second time. */
+const KEEP = 1024 * 1024
+/** How much of a Blob is looked at in one go. */
+const PEEK = 64 * 1024
+
+/**
+ * The last `size` bytes from the first line start among them, in one read of at most `size + 1` bytes: the byte
+ * before the window tells whether the window begins on a line start. A line longer than the window gives the
+ * window from its first character start on.
+ */
+export async function readTail(read: RangeReader, size: number, options: ReadOptions = {}): Promise<Tail> {
+  const got = await read({ suffix: size + 1 }, options)
+  if (got.length <= size) return got
+  // Now body is one byte and the window.
+  if (got.body instanceof Uint8Array) {
+    const start = startInWindow(got.body)
+    return from(got, start, got.body.subarray(start))
+  }
+  if (got.body instanceof Blob) return tailOfBlob(got, got.body)
+  return tailOfStream(read, got, got.body, options)
+}
+
+/** Where the tail starts in `bytes`, whose first byte lies before the window. */
+export function startInWindow(bytes: Uint8Array): number {
+  const newline = bytes.indexOf(LF)
+  if (newline >= 0 && newline + 1 < bytes.length) return newline + 1
+  return characterStart(bytes, 1)
+}
+
+/** The first character start at or after `at`. More than three continuation bytes are no UTF-8 and stay as they are. */
+export function characterStart(bytes: Uint8Array, at: number): number {
+  let i = at
+  while (i < bytes.length && i - at < 4 && (bytes[i]! & 0xc0) === 0x80) i++
+  return i - at === 4 ? at : i
+}
+
+function from(got: StoreRead, skipped: number, body: Bytes): Tail {
+  return { entry: got.entry, offset: got.offset + skipped, length: got.length - skipped, body }
+}
+
+async function tailOfBlob(got: StoreRead, blob: Blob): Promise<Tail> {
+  for (let at = 0; at < got.length; at += PEEK) {
+    const piece = new Uint8Array(await blob.slice(at, at + PEEK).arrayBuffer())
+    const newline = piece.indexOf(LF)
+    if (newline < 0) continue
+    const start = at + newline + 1
+    if (start < got.length) return from(got, start, blob.slice(start))
+  }
+  const head = new Uint8Array(await blob.slice(0, 8).arrayBuffer())
+  const start = characterStart(head, 1)
+  return from(got, start, blob.slice(start))
+}
+
+/**
+ * Looks for the first line start while the stream runs, forgetting what it has passed beyond KEEP bytes. Only a line
+ * that is longer than the window and than KEEP costs a second read, pinned to the same version.
+ */
+async function tailOfStream(
+  read: RangeReader,
+  got: StoreRead,
+  stream: ReadableStream<Uint8Array>,
+  options: ReadOptions,
+): Promise<Tail> {
+  const reader = stream.getReader()
+  const kept: Uint8Array[] = []
+  let seen = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const newline = value.indexOf(LF)
+    if (newline >= 0 && seen + newline + 1 < got.length) {
+      const start = seen + newline + 1
+      return from(got, start, resume([value.subarray(newline + 1)], reader))
+    }
+    seen += value.length
+    if (seen <= KEEP || kept.length === 0) kept.push(value)
+  }
+  if (seen <= KEEP) {
+    const bytes = concat(kept, seen)
+    const start = characterStart(bytes, 1)
+    return from(got, start, bytes.subarray(start))
+  }
+  const start = characterStart(concat(kept, 8), 1)
+  return readAgain(read, got, start, options)
+}
+
+/**
+ * The same bytes once more. An object is pinned by its etag; a live file's etag changes with every line that is
+ * appended, so there the inode and the size tell that what was read is still there.
+ */
+async function readAgain(
+  read: RangeReader,
+  got: StoreRead,
+  skipped: number,
+  options: ReadOptions,
+): Promise<Tail> {
+  const { id, etag, size, key } = got.entry
+  const pin = id === undefined ? etag : undefined
+  const range = { offset: got.offset + skipped, length: got.length - skipped }
+  const again = await read(range, { signal: options.signal, ifMatch: pin })
+  if (again.entry.id !== id || again.entry.size < size) {
+    if (again.body instanceof ReadableStream) await again.body.cancel()
+    throw new StoreError('changed', `Cannot read "${key}": it was replaced`)
+  }
+  return { ...again, entry: got.entry }
+}
+
+/** A stream of what was already taken from a reader, then of the rest. */
+function resume(
+  taken: Uint8Array[],
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const next = taken.shift()
+        if (next && next.length > 0) return controller.enqueue(next)
+        const { done, value } = await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** The first `length` bytes of some chunks. */
+function concat(chunks: Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    const part = chunk.subarray(0, length - at)
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
