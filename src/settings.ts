@@ -1,0 +1,206 @@
+import type { Kind } from './settings/kinds.ts'
+import * as is from './settings/kinds.ts'
+import { readEnvironment, readFlags, readSettingsFile, readToken } from './settings/read.ts'
+import {
+  type Command,
+  type Given,
+  type Layer,
+  namesOf,
+  type ReadFile,
+  type Row,
+  SettingsError,
+  type Source,
+  shown,
+} from './settings/row.ts'
+
+export { isLoopback } from './settings/kinds.ts'
+export { SettingsError, type Source } from './settings/row.ts'
+
+/** Every setting there is. Parsing, errors, `--help`, the README's table and the effective settings come from here. */
+export const SETTINGS = [
+  { name: 'logs', kind: is.path, value: 'DIR', default: './logs', help: 'The log directory.' },
+  {
+    name: 'config',
+    kind: is.path,
+    value: 'FILE',
+    otherwise: "the service's own effective settings, as TOML",
+    help: "The node's configuration, a TOML file.",
+  },
+  { name: 'host', kind: is.text, value: 'HOST', default: '127.0.0.1', help: 'The address to listen on.' },
+  {
+    name: 'port',
+    kind: is.port,
+    value: 'PORT',
+    default: 9000,
+    help: 'The port to listen on; 0 takes a free one.',
+  },
+  {
+    name: 'host-ip',
+    kind: is.address,
+    value: 'ADDRESS',
+    otherwise: 'derived',
+    help: "The node's hostIp.",
+  },
+  { name: 'host-name', kind: is.text, value: 'NAME', otherwise: 'derived', help: "The node's hostName." },
+  { name: 'grpc-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's grpcPort." },
+  { name: 'http-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's httpPort." },
+  { name: 'node-version', kind: is.text, value: 'TEXT', otherwise: 'derived', help: "The node's version." },
+  {
+    name: 'include',
+    kind: is.text,
+    value: 'GLOB',
+    list: true,
+    otherwise: 'every file',
+    help: 'Which files of the log directory to show.',
+  },
+  {
+    name: 'max-size',
+    kind: is.bytes,
+    value: 'BYTES',
+    otherwise: 'none',
+    help: 'The largest tail to give out; below 1 MiB it is also the default size.',
+  },
+  {
+    name: 'token',
+    kind: is.token,
+    flag: false,
+    otherwise: 'none',
+    help: 'The token that requests under /api/ must bring as `Authorization: Bearer …`.',
+  },
+  {
+    name: 'token-file',
+    kind: is.path,
+    value: 'FILE',
+    otherwise: 'none',
+    help: 'A file with the token that requests under /api/ must bring.',
+  },
+  {
+    name: 'tls-cert',
+    kind: is.path,
+    value: 'FILE',
+    otherwise: 'plain HTTP',
+    help: 'The certificate chain, PEM.',
+  },
+  { name: 'tls-key', kind: is.path, value: 'FILE', otherwise: 'plain HTTP', help: 'Its private key, PEM.' },
+  {
+    name: 'allow-host',
+    kind: is.hostHeader,
+    value: 'NAME',
+    list: true,
+    otherwise: 'any Host header is answered',
+    help: 'A Host header to answer; others are refused.',
+  },
+  {
+    name: 'cors-origin',
+    kind: is.origin,
+    value: 'ORIGIN',
+    list: true,
+    otherwise: 'none',
+    help: 'An origin whose pages may read the answers.',
+  },
+  {
+    name: 'insecure',
+    kind: is.boolean,
+    default: false,
+    help: 'Listen beyond loopback without a token.',
+  },
+  {
+    name: 'log-level',
+    kind: is.oneOf('debug', 'info', 'warn', 'error', 'off'),
+    value: 'LEVEL',
+    default: 'info',
+    help: 'The own log: debug, info (requests too), warn, error or off.',
+  },
+  {
+    name: 'settings',
+    kind: is.path,
+    value: 'FILE',
+    toml: false,
+    otherwise: 'nodestate.toml, where there is one',
+    help: 'A TOML file with settings.',
+  },
+] as const satisfies readonly Row[]
+
+type Rows = (typeof SETTINGS)[number]
+type Camel<N extends string> = N extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : N
+type Value<R extends Row> =
+  R['kind'] extends Kind<infer T>
+    ? R extends { list: true }
+      ? readonly T[]
+      : R extends { default: unknown }
+        ? T
+        : T | null
+    : never
+
+/** The settings, resolved: what is not set and has no default is null, or an empty list. */
+export type Settings = { [R in Rows as Camel<R['name']>]: Value<R> }
+
+export interface Loaded {
+  command: Command
+  settings: Settings
+  /** Where each setting came from, by its name in Settings. */
+  sources: Record<keyof Settings, Source>
+  /** One line each, for stderr: nothing that stops the service. */
+  warnings: string[]
+}
+
+export interface Surroundings {
+  /** Without the program's own name. */
+  argv: readonly string[]
+  env: Readonly<Record<string, string | undefined>>
+  /** Without it there are no files: no settings file, no token file. */
+  readFile?: ReadFile
+}
+
+/** The settings by strength: flag, environment, settings file, default. Throws a SettingsError. */
+export async function loadSettings({ argv, env, readFile }: Surroundings): Promise<Loaded> {
+  const warnings: string[] = []
+  const flags = readFlags(SETTINGS, argv)
+  if (flags.command !== 'serve') return { ...flags, ...resolve([]), warnings }
+  const layers = [flags.given, readEnvironment(SETTINGS, env, warnings)]
+  const file = pick(layers, 'settings')?.value as string | undefined
+  if (readFile) layers.push(await readSettingsFile(SETTINGS, file ?? null, readFile))
+  const { settings, sources } = resolve(layers)
+  const tokenLayer = layers.find((layer) => layer.has('token') || layer.has('token-file'))
+  if (tokenLayer?.has('token') && tokenLayer.has('token-file')) {
+    const [one, other] = [tokenLayer.get('token')!.from, tokenLayer.get('token-file')!.from]
+    throw new SettingsError('usage', `Cannot use ${one} and ${other} together: set one of them.`)
+  }
+  // The stronger of the two wins as a pair: a token in the environment loses to --token-file.
+  if (tokenLayer?.has('token')) settings.tokenFile = null
+  if (tokenLayer?.has('token-file')) {
+    settings.token = readFile ? await readToken(tokenLayer.get('token-file')!, readFile) : null
+  }
+  if ((settings.tlsCert === null) !== (settings.tlsKey === null)) {
+    const [set, missing] = settings.tlsCert === null ? ['key', 'cert'] : ['cert', 'key']
+    const from = pick(layers, `tls-${set}`)!.from
+    throw new SettingsError('usage', `Cannot use ${from} alone: set --tls-${missing} FILE too.`)
+  }
+  return { command: 'serve', settings, sources, warnings }
+}
+
+/** Throws unless the bind is safe: loopback, or guarded by a token, or wanted by name. */
+export function refuseOpenBind(settings: Settings): void {
+  if (is.isLoopback(settings.host) || settings.token !== null || settings.insecure) return
+  throw new SettingsError(
+    'usage',
+    `Cannot listen on ${shown(settings.host)} without a token, for everyone who reaches it could read the logs: ` +
+      'set --token-file FILE (or NODESTATE_TOKEN), or --insecure if that is wanted.',
+  )
+}
+
+function resolve(layers: readonly Layer[]): Pick<Loaded, 'settings' | 'sources'> {
+  const settings: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const row of SETTINGS as readonly Row[]) {
+    const { key } = namesOf(row)
+    const given = pick(layers, row.name)
+    settings[key] = given ? given.value : (row.default ?? (row.list ? [] : null))
+    sources[key] = given?.source ?? 'default'
+  }
+  return { settings: settings as Settings, sources: sources as Loaded['sources'] }
+}
+
+function pick(layers: readonly Layer[], name: string): Given | undefined {
+  return layers.find((layer) => layer.has(name))?.get(name)
+}

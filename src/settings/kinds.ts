@@ -1,0 +1,123 @@
+/** What a setting may hold: how its text is read, and the words that tell a person what is allowed. */
+export interface Kind<T> {
+  /** Completes the sentence "it must be …". */
+  allowed: string
+  /** The value, or null when the text is not one. */
+  parse(text: string): T | null
+  /** Which TOML values stand for themselves beside strings. */
+  toml?: 'number' | 'boolean'
+  /** Never shown: not in an error, not in the effective settings. */
+  secret?: true
+}
+
+/** Any text without control characters. */
+export const text: Kind<string> = {
+  allowed: 'a text that is not empty and has no control characters',
+  parse: (value) => (value.trim() !== '' && !CONTROL.test(value) ? value : null),
+}
+
+/** A file or directory; relative ones start at the working directory. */
+export const path: Kind<string> = {
+  allowed: 'a path that is not empty',
+  parse: (value) => (value !== '' && !value.includes('\0') ? value : null),
+}
+
+/** A port; 0 has its meaning from the setting. */
+export const port: Kind<number> = {
+  allowed: 'an integer from 0 to 65535',
+  parse: (value) => bounded(value, 0, 65535),
+  toml: 'number',
+}
+
+/** A positive integer. */
+export const count: Kind<number> = {
+  allowed: 'an integer of at least 1',
+  parse: (value) => bounded(value, 1, Number.MAX_SAFE_INTEGER),
+  toml: 'number',
+}
+
+/** A positive number of bytes. */
+export const bytes: Kind<number> = {
+  allowed: 'a number of bytes of at least 1, such as 1048576, 256KiB, 10MiB or 2GiB',
+  parse(value) {
+    const match = /^(\d{1,16})(KiB|MiB|GiB|TiB)?$/i.exec(value)
+    if (!match) return null
+    const factor = 1024 ** ['', 'kib', 'mib', 'gib', 'tib'].indexOf((match[2] ?? '').toLowerCase())
+    const size = Number(match[1]) * factor
+    return size >= 1 && Number.isSafeInteger(size) ? size : null
+  },
+  toml: 'number',
+}
+
+/** On or off, in the spellings people use. */
+export const boolean: Kind<boolean> = {
+  allowed: '1, true, yes or on, or 0, false, no or off',
+  parse(value) {
+    const word = value.toLowerCase()
+    return /^(1|true|yes|on)$/.test(word) ? true : /^(0|false|no|off)$/.test(word) ? false : null
+  },
+  toml: 'boolean',
+}
+
+/** An IPv4 or IPv6 address, without brackets, port or prefix length. */
+export const address: Kind<string> = {
+  allowed: 'an IPv4 or IPv6 address, such as 192.0.2.7 or 2001:db8::7',
+  parse: (value) => (isIPv4(value) || isIPv6(value) ? value : null),
+}
+
+/** A web origin as browsers send it: `https://console.example:8443`. */
+export const origin: Kind<string> = {
+  allowed: 'an origin such as https://console.example:8443, without a path',
+  parse(value) {
+    if (!/^https?:\/\/[^/?#@\s]+$/i.test(value) || !URL.canParse(value)) return null
+    return new URL(value).origin
+  },
+}
+
+/** A host name or address as it stands in a Host header, with or without its port. */
+export const hostHeader: Kind<string> = {
+  allowed: 'a host name such as db-4.example, with or without a port',
+  parse: (value) => (/^[^\s/@?#,\\]+$/.test(value) && !CONTROL.test(value) ? value : null),
+}
+
+/** One of the words, in any case. */
+export function oneOf<const W extends string>(...words: readonly W[]): Kind<W> {
+  return {
+    allowed: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+    parse: (value) => words.find((word) => word === value.toLowerCase()) ?? null,
+  }
+}
+
+/** A bearer token: what an HTTP header can carry, so no spaces and no control characters. */
+export const token: Kind<string> = {
+  allowed: 'printable ASCII without spaces, and not empty',
+  parse: (value) => (/^[\x21-\x7e]+$/.test(value) ? value : null),
+  secret: true,
+}
+
+/** Whether a bind to this host can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
+  if (name === 'localhost') return true
+  const v4 = name.startsWith('::ffff:') ? name.slice(7) : name
+  if (isIPv4(v4)) return v4.startsWith('127.')
+  return isIPv6(name) && new URL(`http://[${name}]`).hostname === '[::1]'
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/
+
+function bounded(value: string, least: number, most: number): number | null {
+  if (!/^\d{1,16}$/.test(value)) return null
+  const number = Number(value)
+  return number >= least && number <= most ? number : null
+}
+
+function isIPv4(value: string): boolean {
+  return /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(value)
+}
+
+/** The URL parser knows IPv6 on every runtime; it takes nothing else in brackets. */
+function isIPv6(value: string): boolean {
+  return value.includes(':') && /^[\da-f:.]+$/i.test(value) && URL.canParse(`http://[${value}]/`)
+}

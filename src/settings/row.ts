@@ -1,0 +1,89 @@
+import type { Kind } from './kinds.ts'
+
+/** One setting. Its name gives the flag `--host-ip`, the variable `NODESTATE_HOST_IP` and the TOML key `host-ip`. */
+export interface Row {
+  name: string
+  kind: Kind<unknown>
+  /** One sentence for `--help` and the README. */
+  help: string
+  /** What stands for the value in `--help`. */
+  value?: string
+  default?: unknown
+  /** The default in words, where the value alone does not tell. */
+  otherwise?: string
+  /** Repeatable as a flag, comma-separated in the environment, an array in TOML. */
+  list?: true
+  /** A secret has no flag: every user of a machine can read its command lines. */
+  flag?: false
+  /** `settings` itself cannot stand in the file that it names. */
+  toml?: false
+}
+
+/** The flag, the variable or the key of a setting; null where it has none. */
+export function namesOf(row: Row): { flag: string | null; env: string; toml: string | null; key: string } {
+  return {
+    flag: row.flag === false ? null : `--${row.default === true ? 'no-' : ''}${row.name}`,
+    env: `NODESTATE_${row.name.toUpperCase().replaceAll('-', '_')}`,
+    toml: row.toml === false ? null : row.name,
+    key: row.name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
+  }
+}
+
+/** Where a value came from. */
+export type Source = 'flag' | 'environment' | 'file' | 'default'
+
+/** What the command line asks for. */
+export type Command = 'serve' | 'help' | 'version'
+
+/** Reads a text file, or throws what the system says. */
+export type ReadFile = (path: string) => string | Promise<string>
+
+/** A value with the name under which a person gave it. */
+export interface Given {
+  value: unknown
+  from: string
+  source: Source
+}
+
+/** What one source gave, by the name of the setting. */
+export type Layer = Map<string, Given>
+
+/** What keeps the service from starting, as one line for a person: wrong usage, or a file that cannot be read. */
+export class SettingsError extends Error {
+  readonly reason: 'usage' | 'file'
+
+  constructor(reason: 'usage' | 'file', message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'SettingsError'
+    this.reason = reason
+  }
+}
+
+/** A value as it may stand in one line of a terminal: quoted, without control characters, not too long. */
+export function shown(value: string): string {
+  const cut = value.length > 80 ? `${value.slice(0, 80)}…` : value
+  return JSON.stringify(cut).replace(/[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (letter) => {
+    return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}
+
+/** Why a file cannot be read, in words. */
+export function reasonOf(error: unknown): string {
+  const code = codeOf(error)
+  return REASONS[code ?? ''] ?? (code ? `the system says ${code}` : 'it cannot be read')
+}
+
+/** The system's code of an error, such as ENOENT. */
+export function codeOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : null
+}
+
+const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such file; check the path',
+  EACCES: 'permission denied; make it readable for this user',
+  EPERM: 'permission denied; make it readable for this user',
+  EISDIR: 'it is a directory; name a file',
+  ENOTDIR: 'a part of its path is not a directory; check the path',
+  ELOOP: 'it is a link that leads to itself; check the path',
+}

@@ -1,0 +1,53 @@
+import { stringify } from 'smol-toml'
+import { SETTINGS, type Settings } from '../settings.ts'
+import { namesOf, type Row } from './row.ts'
+
+const ROWS: readonly Row[] = SETTINGS
+
+/** What `nodestate --help` prints. */
+export function helpText(): string {
+  const flags: [string, string][] = ROWS.filter((row) => row.flag !== false).map((row) => [
+    `${namesOf(row).flag}${row.value ? ` ${row.value}` : ''}`,
+    `${row.help}${row.list ? ' Repeatable.' : ''} ${defaultIn(row, '(default: ', ')')}`.trim(),
+  ])
+  flags.push(['-h, --help', 'Show this.'], ['-V, --version', 'Show the version.'])
+  const width = Math.max(...flags.map(([flag]) => flag.length))
+  return `Usage: nodestate [serve] [flags]
+
+Shows a database node's configuration and logs over HTTP.
+
+${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
+
+Each flag is also a variable (--host-ip: NODESTATE_HOST_IP; lists are separated by commas) and a key of
+nodestate.toml (host-ip = "192.0.2.7"). A flag is stronger than a variable, a variable than the file.
+The token itself can be given as NODESTATE_TOKEN. With no --logs the service makes ./logs and writes its own log there.
+`
+}
+
+/** The README's table of settings, Markdown. */
+export function settingsTable(): string {
+  const lines = ROWS.map((row) => {
+    const { flag, env } = namesOf(row)
+    const shownFlag = flag ? `\`${flag}${row.value ? ` ${row.value}` : ''}\`` : ''
+    return `| ${shownFlag}${row.list ? ' (repeatable)' : ''} | \`${env}\` | ${defaultIn(row, '', '', '`')} | ${row.help} |`
+  })
+  return `| flag | environment | default | |\n|---|---|---|---|\n${lines.join('\n')}\n`
+}
+
+/** The settings as the TOML that `--settings` would take; what is not set is left out, a secret is masked. */
+export function effectiveToml(settings: Settings): string {
+  const lines = ['# The settings that this service runs with.']
+  for (const row of ROWS) {
+    const { key, toml } = namesOf(row)
+    const value = settings[key as keyof Settings] as unknown
+    if (toml === null || value === null || (Array.isArray(value) && value.length === 0)) continue
+    lines.push(stringify({ [toml]: row.kind.secret ? '******' : value }).trimEnd())
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function defaultIn(row: Row, before: string, after: string, quote = ''): string {
+  if (row.otherwise) return `${before}${row.otherwise}${after}`
+  if (typeof row.default === 'boolean') return `${before}${row.default ? 'on' : 'off'}${after}`
+  return `${before}${quote}${row.default}${quote}${after}`
+}
