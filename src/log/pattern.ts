@@ -1,10 +1,104 @@
-/** Says whether bytes hold what is looked for. */
+import { LogError } from './error.ts'
+import { exactFinder, type Finder, foldedFinder, unicodeFinder } from './literal.ts'
+import { requiredLiterals } from './prefilter.ts'
+
+/** Says whether a record holds what is looked for. */
 export interface Matcher {
-  /** Whether bytes[from, to) matches. */
+  /** Whether the record bytes[from, to) matches. */
   test(bytes: Uint8Array, from: number, to: number): boolean
-  /** The offset of the next place at or after `from` where a match may lie, or -1: a scan skips the rest. */
+  /**
+   * The next offset in [from, to) where a match may lie, or -1: no record that ends at or before it matches.
+   * Without it, every record must be tested. A match that crosses `to` is not seen: hand in whole records.
+   */
   find?(bytes: Uint8Array, from: number, to: number): number
 }
 
-/** Finds `needle` in `bytes` at or after `from`, or -1: `Buffer.prototype.indexOf` where there is one. */
-export type IndexOf = (bytes: Uint8Array, needle: Uint8Array, from: number) => number
+/** The longest text or pattern, in characters. */
+export const MAX_PATTERN = 1000
+// re2js runs a program of n instructions in n steps per byte at worst; this is where it gets slower than 1 MB/s.
+const MAX_PROGRAM = 5000
+
+/** Matches records that contain the text: in any case, unless the text has a capital. */
+export function textMatcher(text: string): Matcher {
+  if (text.length > MAX_PATTERN)
+    throw new LogError(
+      'bad-pattern',
+      `The text is ${text.length} characters long; at most ${MAX_PATTERN} are allowed.`,
+    )
+  const bytes = new TextEncoder().encode(text)
+  const find = /[\p{Lu}\p{Lt}]/u.test(text)
+    ? exactFinder(bytes)
+    : bytes.length === text.length
+      ? foldedFinder(bytes)
+      : unicodeFinder(text)
+  return { find, test: (record, from, to) => find(record, from, to) >= 0 }
+}
+
+/**
+ * Matches records by a regular expression in RE2's syntax, in linear time; `^` and `$` match at each line of a
+ * record. A literal that every match must contain is looked for first: that runs at 1 GB/s, the engine at 50 MB/s.
+ * The engine is 46 KB gzipped and is loaded when the first pattern comes.
+ */
+export async function regexMatcher(source: string): Promise<Matcher> {
+  if (source.length > MAX_PATTERN)
+    throw new LogError(
+      'bad-pattern',
+      `The pattern is ${source.length} characters long; at most ${MAX_PATTERN} are allowed.`,
+    )
+  const { RE2JS } = await import('re2js')
+  const compiled = compile(() => RE2JS.compile(source, RE2JS.MULTILINE))
+  if (compiled.programSize() > MAX_PROGRAM)
+    throw new LogError('bad-pattern', 'The pattern is too large; use smaller counts in its repetitions.')
+  const find = anyOf(requiredLiterals(source))
+  const matches = (bytes: Uint8Array, from: number, to: number): boolean => {
+    const record = bytes.subarray(from, to)
+    // `$` stands before LF, not before CR LF: those lines are matched without their CR.
+    return compiled.test(record.includes(0x0d) ? withoutReturns(record) : record)
+  }
+  if (!find) return { test: matches }
+  return { find, test: (bytes, from, to) => find(bytes, from, to) >= 0 && matches(bytes, from, to) }
+}
+
+function compile<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    // The engine's message quotes the client's own pattern and nothing else; `(?m)` is our addition.
+    const reason =
+      error instanceof Error ? error.message.replace(/^error parsing regexp: /, '').replace('`(?m)', '`') : ''
+    throw new LogError(
+      'bad-pattern',
+      `The pattern is not valid: ${reason.slice(0, 200)}. Use RE2 syntax: it has no look-around and no back-references.`,
+      { cause: error },
+    )
+  }
+}
+
+/** The nearest of several literals; null when there are none to go by. */
+function anyOf(literals: { text: string; folded: boolean }[] | null): Finder | null {
+  if (!literals) return null
+  const encoder = new TextEncoder()
+  const finders = literals.map(({ text, folded }) =>
+    folded ? foldedFinder(encoder.encode(text)) : exactFinder(encoder.encode(text)),
+  )
+  if (finders.length === 1) return finders[0]!
+  return (bytes, from, to) => {
+    let nearest = -1
+    for (const find of finders) {
+      // Each later literal is only looked for before the nearest so far, or a rare one would scan the whole chunk.
+      const at = find(bytes, from, nearest < 0 ? to : nearest)
+      if (at >= 0) nearest = at
+    }
+    return nearest
+  }
+}
+
+function withoutReturns(bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(bytes.length)
+  let length = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const end = bytes[i] === 0x0d && (i + 1 === bytes.length || bytes[i + 1] === 0x0a)
+    if (!end) out[length++] = bytes[i]!
+  }
+  return out.subarray(0, length)
+}
