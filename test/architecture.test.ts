@@ -30,7 +30,7 @@ const MAY_KNOW: Record<string, string[]> = {
   log: ['log', 'store/store.ts'],
   node: ['node', 'store/store.ts'],
   http: ['http', 'log', 'node', 'store/store.ts', 'version.ts'],
-  settings: ['settings', 'log', 'node', 'version.ts'],
+  settings: ['settings', 'settings.ts', 'log', 'node', 'version.ts'],
   'settings.ts': ['settings', 'log', 'node', 'version.ts'],
   routes: ['routes', 'http', 'log', 'node', 'store/store.ts', 'version.ts'],
 }
