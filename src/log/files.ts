@@ -14,6 +14,8 @@ export interface Listing {
 /** The log files of a node. One filter decides what is listed and what can be read: they cannot differ. */
 export interface LogFiles {
   list(signal?: AbortSignal): Promise<Listing>
+  /** The listed names that begin with `prefix`, as they are now: the members of a family. */
+  startingWith(prefix: string, signal?: AbortSignal): Promise<Entry[]>
   /** The entry of a listed name; anything else is a LogError `unknown-file`. */
   stat(name: string, signal?: AbortSignal): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
@@ -44,6 +46,11 @@ export function logFiles(
       const listing = { entries }
       last = { listing, revision, at: start, until: start + Math.min(LIST_MAX_AGE, cost * LIST_AGE_PER_COST) }
       return listing
+    },
+    async startingWith(prefix, signal) {
+      const entries: Entry[] = []
+      for await (const entry of store.list(prefix, { signal })) if (isListed(entry.key)) entries.push(entry)
+      return entries
     },
     async stat(name, signal) {
       const entry = isListed(name) ? await store.stat(name, { signal }) : null

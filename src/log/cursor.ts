@@ -1,0 +1,110 @@
+import { LogError } from './error.ts'
+
+/** How many bytes a fingerprint covers at most: 64 bytes of a log hold a time, and cost a tenth of a microsecond. */
+export const PRINT = 64
+
+/** A region of a file that was seen, and the hash of its bytes. An empty region says nothing. */
+export interface Fingerprint {
+  offset: number
+  length: number
+  hash: number
+}
+
+/**
+ * A place in a log that survives rotation: the file it points into by name and, where the store has such a thing,
+ * by identity; inodes are used again, so the fingerprint always has the last word.
+ */
+export interface Cursor {
+  name: string
+  id: string | null
+  /** Bytes of text before the place. */
+  offset: number
+  print: Fingerprint
+  /** Whether the place lies inside a record that was found and cut, so that its rest belongs to the answer too. */
+  inside: boolean
+}
+
+const NONE: Fingerprint = { offset: 0, length: 0, hash: 0 }
+
+/** The fingerprint of the last bytes of bytes[from, to), which lie at `offset` in the file. */
+export function fingerprint(bytes: Uint8Array, offset: number, from = 0, to = bytes.length): Fingerprint {
+  const first = Math.max(from, to - PRINT)
+  if (first >= to) return NONE
+  return { offset: offset + first, length: to - first, hash: hashBytes(bytes, first, to) }
+}
+
+/** 53 bits of two multiplicative hashes. */
+export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
+  let a = 0x9e3779b9 ^ (to - from)
+  let b = 0x85ebca6b
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!
+    a = Math.imul(a ^ byte, 0x5bd1e995)
+    b = Math.imul(b + byte, 0x1b873593) ^ (b >>> 15)
+  }
+  a = Math.imul(a ^ (a >>> 16), 0x7feb352d) ^ Math.imul(b ^ (b >>> 13), 0x846ca68b)
+  b = Math.imul(b ^ (b >>> 16), 0x7feb352d) ^ Math.imul(a ^ (a >>> 13), 0x846ca68b)
+  return (b >>> 11) * 0x100000000 + (a >>> 0)
+}
+
+/** The cursor as clients carry it: base64url, a version in front, nothing in it but what is named above. */
+export function encodeCursor(cursor: Cursor): string {
+  const { print, id } = cursor
+  const plain = `${cursor.inside ? 'i' : '1'}/${cursor.offset.toString(36)}/${print.offset.toString(36)}/${print.length.toString(36)}/${print.hash.toString(36)}/${id === null ? '' : encodeURIComponent(id)}/${encodeURIComponent(cursor.name)}`
+  return toBase64Url(checked(plain))
+}
+
+/** Three digits in front tell a cursor that was cut or changed on its way from one whose file is gone. */
+function checked(plain: string): string {
+  let hash = 0
+  for (let i = 0; i < plain.length; i++)
+    hash = Math.imul(hash ^ plain.charCodeAt(i), 0x01000193) ^ (hash >>> 15)
+  return ((hash >>> 0) % 46656).toString(36).padStart(3, '0') + plain
+}
+
+const SHAPE =
+  /^([1i])\/([0-9a-z]{1,11})\/([0-9a-z]{1,11})\/([0-9a-z]{1,2})\/([0-9a-z]{1,11})\/([^/]{0,200})\/([^/]{1,3100})$/
+
+/** Reads a cursor back; what is not one of ours is a LogError `bad-cursor`. */
+export function decodeCursor(text: string, parameter: string): Cursor {
+  const whole = /^[A-Za-z0-9_-]{8,4500}$/.test(text) ? fromBase64Url(text) : ''
+  const plain = whole.slice(3)
+  const found = whole === checked(plain) ? SHAPE.exec(plain) : null
+  if (!found) throw badCursor(parameter)
+  const [, kind, offset, at, length, hash, id, name] = found
+  const numbers = [offset!, at!, length!, hash!].map((digits) => Number.parseInt(digits, 36))
+  if (!numbers.every(Number.isSafeInteger) || numbers[2]! > PRINT) throw badCursor(parameter)
+  try {
+    return {
+      name: decodeURIComponent(name!),
+      id: id === '' ? null : decodeURIComponent(id!),
+      offset: numbers[0]!,
+      print: { offset: numbers[1]!, length: numbers[2]!, hash: numbers[3]! },
+      inside: kind === 'i',
+    }
+  } catch {
+    throw badCursor(parameter)
+  }
+}
+
+/** The error for a cursor that this service never gave, or gave for another log. */
+export function badCursor(parameter: string, why = 'is not a cursor of this service'): LogError {
+  return new LogError(
+    'bad-cursor',
+    `The parameter ${parameter} ${why}; take it from the Link header of an answer for the same file.`,
+  )
+}
+
+function toBase64Url(ascii: string): string {
+  const text = btoa(ascii).replaceAll('+', '-').replaceAll('/', '_')
+  const padding = text.indexOf('=')
+  return padding < 0 ? text : text.slice(0, padding)
+}
+
+function fromBase64Url(text: string): string {
+  try {
+    return atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  } catch {
+    return ''
+  }
+}
