@@ -179,7 +179,7 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     [
       ['https://a.example', ['https://a.example']],
       ['HTTP://B.example:80', ['http://b.example']],
-      ['http://localhost:5173', ['http://localhost:5173']],
+      ['*', ['*']],
     ],
   ],
   [
@@ -339,12 +339,12 @@ describe('flags', () => {
     ],
     [['--log-level', 'loud'], 'Cannot use --log-level "loud": it must be debug, info, warn, error or off.'],
     [
-      ['--cors-origin', '*'],
-      'Cannot use --cors-origin "*": it must be an origin such as https://console.example:8443, without a path.',
+      ['--cors-origin', 'null'],
+      'Cannot use --cors-origin "null": it must be an origin such as https://console.example:8443, without a path, or * for all.',
     ],
     [
       ['--cors-origin', 'https://a.example/x'],
-      'Cannot use --cors-origin "https://a.example/x": it must be an origin such as https://console.example:8443, without a path.',
+      'Cannot use --cors-origin "https://a.example/x": it must be an origin such as https://console.example:8443, without a path, or * for all.',
     ],
     [
       ['--insecure=maybe'],

@@ -65,10 +65,11 @@ export const address: Kind<string> = {
   parse: (value) => (isIPv4(value) || isIPv6(value) ? value : null),
 }
 
-/** A web origin as browsers send it: `https://console.example:8443`. */
+/** A web origin as browsers send it: `https://console.example:8443`; `*` names all. */
 export const origin: Kind<string> = {
-  allowed: 'an origin such as https://console.example:8443, without a path',
+  allowed: 'an origin such as https://console.example:8443, without a path, or * for all',
   parse(value) {
+    if (value === '*') return value
     if (!/^https?:\/\/[^/?#@\s]+$/i.test(value) || !URL.canParse(value)) return null
     return new URL(value).origin
   },
