@@ -1,0 +1,261 @@
+import { namesAttribute, namesCount, namesSecret, namesSecretIn } from './secret.ts'
+
+/** Where a key stands: what it is called, and whether it or a table around it is named like a secret. */
+export interface Place {
+  readonly key: string
+  readonly direct: boolean
+  readonly inherited: boolean
+}
+
+/** A leaf of a TOML document: what is between its quotes, or the bare text of a number, date or boolean. */
+export interface Value {
+  readonly start: number
+  readonly end: number
+  readonly quote: '"' | "'" | '"""' | "'''" | ''
+  /** What the literal means; the bare text when there are no quotes. */
+  readonly text: string
+  readonly secret: boolean
+}
+
+/** A comment, from its `#` to the end of the line, and the table or the array around it. */
+export interface Comment {
+  readonly start: number
+  readonly end: number
+  readonly place: Place
+  readonly inValue: boolean
+}
+
+export const ROOT: Place = { key: '', direct: false, inherited: false }
+
+/** Thrown where the text is no TOML. One object for all: prose in comments makes many, and nobody needs a stack. */
+export const NOT_TOML = new Error('The text is not valid TOML.')
+
+/**
+ * A reader of the positions in TOML text that a parser has found valid, and of comments that may hold TOML.
+ * It works expression by expression and without recursion, so neither size nor depth can hurt it. A full
+ * syntax tree (toml-eslint-parser) costs 10 KB gzipped, and a second parser may disagree with the first.
+ */
+export class Scanner {
+  readonly values: Value[] = []
+  readonly comments: Comment[] = []
+  pos = 0
+  end: number
+  table: Place = ROOT
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+    this.end = text.length
+    if (text.charCodeAt(0) === 0xfeff) this.pos = 1
+  }
+
+  /** Reads everything; throws NOT_TOML where it can't. */
+  all(): this {
+    for (;;) {
+      this.#skip(true, this.table, false)
+      if (this.pos >= this.end) return this
+      this.expression()
+    }
+  }
+
+  /** Reads one header or one key and value up to the end of its line, a trailing comment included. */
+  expression(): void {
+    const text = this.#text
+    if (text[this.pos] === '[') {
+      const brackets = text[this.pos + 1] === '[' ? 2 : 1
+      this.pos += brackets
+      const place = this.#key(ROOT)
+      for (let i = 0; i < brackets; i++) this.#expect(']')
+      this.table = place
+    } else {
+      const place = this.#key(this.table)
+      this.#expect('=')
+      this.#skip(false, place, false)
+      this.#value(place)
+    }
+    this.#skip(false, this.table, false)
+    if (text[this.pos] === '\r') this.pos++
+    if (this.pos < this.end && text[this.pos] !== '\n') throw NOT_TOML
+  }
+
+  #value(place: Place): void {
+    const open: { close: string; place: Place }[] = []
+    let here = place
+    for (;;) {
+      const char = this.pos < this.end ? this.#text[this.pos] : ''
+      if (char === '[' || char === '{') {
+        open.push({ close: char === '[' ? ']' : '}', place: here })
+        this.pos++
+      } else {
+        this.#leaf(here)
+      }
+      // After an opening bracket there may be a value, after a value a comma or the end of what is open.
+      let fresh = char === '[' || char === '{'
+      for (;;) {
+        const frame = open.at(-1)
+        if (frame === undefined) return
+        this.#skip(true, frame.place, true)
+        if (!fresh && this.#text[this.pos] === ',' && this.pos < this.end) {
+          this.pos++
+          this.#skip(true, frame.place, true)
+          fresh = true
+        }
+        if (this.pos >= this.end) throw NOT_TOML
+        if (this.#text[this.pos] === frame.close) {
+          this.pos++
+          open.pop()
+          fresh = false
+          continue
+        }
+        if (!fresh) throw NOT_TOML
+        here = frame.place
+        if (frame.close === '}') {
+          here = this.#key(frame.place)
+          this.#expect('=')
+          this.#skip(false, here, true)
+        }
+        break
+      }
+    }
+  }
+
+  #leaf(place: Place): void {
+    const start = this.pos
+    const char = this.#text[start]
+    if (char === '"' || char === "'") {
+      const { quote, text } = this.#string(true)
+      const secret = place.direct || (place.inherited && !namesAttribute(place.key))
+      this.values.push({ start, end: this.pos, quote, text, secret })
+      return
+    }
+    this.#bare()
+    let text = this.#text.slice(start, this.pos)
+    if (text === '') throw NOT_TOML
+    // A date and a time may be parted by a blank.
+    if (/^\d{4}-\d\d-\d\d$/.test(text) && /^ \d\d:/.test(this.#text.slice(this.pos, this.pos + 4))) {
+      this.pos++
+      this.#bare()
+      text = this.#text.slice(start, this.pos)
+    }
+    this.values.push({ start, end: this.pos, quote: '', text, secret: bareIsSecret(place, text) })
+  }
+
+  #bare(): void {
+    while (this.pos < this.end && !STOP.has(this.#text[this.pos]!)) this.pos++
+  }
+
+  /** A dotted key, and the place it leads to from a table. */
+  #key(table: Place): Place {
+    let place = table
+    for (;;) {
+      this.#skip(false, table, false)
+      const start = this.pos
+      const char = this.pos < this.end ? this.#text[start] : ''
+      let name: string
+      if (char === '"' || char === "'") {
+        name = this.#string(false).text
+      } else {
+        while (this.pos < this.end && isBareKey(this.#text.charCodeAt(this.pos))) this.pos++
+        name = this.#text.slice(start, this.pos)
+        if (name === '') throw NOT_TOML
+      }
+      place = {
+        key: name,
+        direct: namesSecret(name) || namesSecretIn(place.key, name),
+        inherited: place.inherited || place.direct,
+      }
+      this.#skip(false, table, false)
+      if (this.#text[this.pos] !== '.' || this.pos >= this.end) return place
+      this.pos++
+    }
+  }
+
+  #string(multiline: boolean): { quote: Value['quote']; text: string } {
+    const source = this.#text
+    const char = source[this.pos] as '"' | "'"
+    const triple = multiline && source.startsWith(char.repeat(3), this.pos)
+    const quote = (triple ? char.repeat(3) : char) as Value['quote']
+    const from = this.pos + quote.length
+    let escapes = false
+    this.pos = from
+    for (;;) {
+      if (this.pos >= this.end) throw NOT_TOML
+      const at = source[this.pos]
+      if (at === '\\' && char === '"') {
+        escapes = true
+        this.pos += 2
+        continue
+      }
+      if (at === '\n' && !triple) throw NOT_TOML
+      if (at === char && (!triple || source.startsWith(quote, this.pos))) break
+      this.pos++
+    }
+    // Up to two quotes may stand before the closing three.
+    if (triple) for (let i = 0; i < 2 && source[this.pos + 3] === char; i++) this.pos++
+    let body = source.slice(from, this.pos)
+    this.pos += quote.length
+    if (this.pos > this.end) throw NOT_TOML
+    if (triple) body = body.replace(/^\r?\n/, '')
+    return { quote, text: escapes ? decodeBasic(body) : body }
+  }
+
+  #expect(char: string): void {
+    if (this.pos >= this.end || this.#text[this.pos] !== char) throw NOT_TOML
+    this.pos++
+  }
+
+  /** Skips blanks and one comment, or with `lines` any number of lines. */
+  #skip(lines: boolean, place: Place, inValue: boolean): void {
+    const text = this.#text
+    while (this.pos < this.end) {
+      const char = text[this.pos]
+      if (char === ' ' || char === '\t') this.pos++
+      else if (lines && (char === '\n' || char === '\r')) this.pos++
+      else if (char === '#') {
+        const start = this.pos
+        let end = text.indexOf('\n', start)
+        if (end === -1 || end > this.end) end = this.end
+        this.pos = end
+        if (text[end - 1] === '\r') end--
+        this.comments.push({ start, end, place, inValue })
+      } else return
+    }
+  }
+}
+
+const STOP = new Set([' ', '\t', '\r', '\n', ',', ']', '}', '#', '"', "'", '[', '{', '='])
+
+function isBareKey(code: number): boolean {
+  return (
+    (code >= 0x61 && code <= 0x7a) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    (code >= 0x30 && code <= 0x39) ||
+    code === 0x5f ||
+    code === 0x2d
+  )
+}
+
+/** A boolean keeps no secret (`require-password = true`), and a date only under a key that names one. */
+function bareIsSecret(place: Place, text: string): boolean {
+  if (text === 'true' || text === 'false') return false
+  if (place.direct) return !namesCount(place.key)
+  return place.inherited && !namesAttribute(place.key) && !/^\d{4}-\d\d-\d\d|^\d\d:\d\d/.test(text)
+}
+
+const ESCAPES: Record<string, string> = { b: '\b', t: '\t', n: '\n', f: '\f', r: '\r', e: '\x1b' }
+
+/** The text that the body of a basic string stands for. */
+function decodeBasic(body: string): string {
+  return body.replace(
+    /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|[ \t]*\r?\n[ \t\r\n]*|([\s\S]))/g,
+    (_, x?: string, u?: string, U?: string, char?: string) => {
+      const hex = x ?? u ?? U
+      if (hex !== undefined) {
+        const code = Number.parseInt(hex, 16)
+        if (code > 0x10ffff) throw NOT_TOML
+        return String.fromCodePoint(code)
+      }
+      return char === undefined ? '' : (ESCAPES[char] ?? char)
+    },
+  )
+}
