@@ -35,8 +35,9 @@ export function memoryStore(files: Record<string, Uint8Array | string> = {}): Me
       held.delete(key)
       notify(key)
     },
-    async *list(prefix = '') {
-      const keys = [...held.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint)
+    async *list(prefix = '', { shallow = false } = {}) {
+      const listed = (key: string) => key.startsWith(prefix) && !(shallow && key.includes('/', prefix.length))
+      const keys = [...held.keys()].filter(listed).sort(byCodePoint)
       for (const key of keys) {
         const file = held.get(key)
         if (file) yield { ...file.entry }

@@ -44,10 +44,16 @@ export interface ReadOptions {
   ifNoneMatch?: string | undefined
 }
 
+export interface ListOptions {
+  signal?: AbortSignal | undefined
+  /** Leave out keys with a slash after the prefix. A bucket then passes over what lies deeper without listing it. */
+  shallow?: boolean | undefined
+}
+
 /** Where a node's bytes lie. Everything else stands on these three calls. */
 export interface Store {
   /** Entries in key order (by UTF-8 bytes); pages are fetched as they are consumed. */
-  list(prefix?: string, options?: { signal?: AbortSignal | undefined }): AsyncIterable<Entry>
+  list(prefix?: string, options?: ListOptions): AsyncIterable<Entry>
   /** The entry, or null when there is no such file. */
   stat(key: string, options?: { signal?: AbortSignal | undefined }): Promise<Entry | null>
   /** The bytes with the entry they came from, in one round trip; null when there is no such file. */

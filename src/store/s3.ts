@@ -1,0 +1,258 @@
+import { begin, type Call, type PatienceOptions, patience, persist } from './patience.ts'
+import { type ListPage, parseList, quoted } from './s3-list.ts'
+import { answerError, type S3Request, s3Wire } from './s3-wire.ts'
+import {
+  type ByteRange,
+  clampRange,
+  type Entry,
+  type ListOptions,
+  type ReadOptions,
+  type Store,
+  StoreError,
+  type StoreRead,
+} from './store.ts'
+import { receiveAll, wholeStream } from './whole.ts'
+
+/** Where a bucket is and how to reach it. */
+export interface S3Options extends PatienceOptions {
+  bucket: string
+  /** Only what lies below it is seen, and keys are given without it. A slash is added at its end. @default '' */
+  prefix?: string | undefined
+  /** The service, such as `https://minio.internal:9000`. @default Amazon's, in the region */
+  endpoint?: string | undefined
+  /** @default 'us-east-1' */
+  region?: string | undefined
+  /** Without it and its secret, requests are not signed: a public bucket. */
+  accessKeyId?: string | undefined
+  secretAccessKey?: string | undefined
+  sessionToken?: string | undefined
+  /**
+   * The bucket in the path instead of the host name.
+   * @default true with an endpoint of your own, or where the name does not fit into a host name
+   */
+  pathStyle?: boolean | undefined
+  /** Bodies up to this size arrive as one array, so that a retry covers them whole. @default 1048576 */
+  wholeUpTo?: number | undefined
+  /** @default the runtime's own */
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
+}
+
+/** How often a read starts over because the object changed its size between two answers. */
+const ROUNDS = 3
+
+/**
+ * A bucket of any S3-compatible service. A tail is one GET with a suffix range; its entry comes from the same
+ * answer. Times are whole seconds, because that is what the headers carry.
+ */
+export function s3Store(options: S3Options): Store {
+  const wire = s3Wire(options)
+  const patient = patience(options)
+  const wholeUpTo = options.wholeUpTo ?? 1024 * 1024
+  const root = folder(options.prefix ?? '')
+
+  /** HEAD, with the conditions of a read. */
+  async function head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
+    return persist(patient, call, async (line) => {
+      const answer = await wire.send(
+        { method: 'HEAD', key: root + key, headers: conditional(conditions) },
+        line,
+      )
+      if (answer.status === 404) {
+        await wire.requireBucket(line)
+        line.end()
+        return null
+      }
+      if (answer.status !== 200) throw await answerError(answer, key)
+      line.end()
+      return entryOf(key, answer, lengthOf(answer))
+    })
+  }
+
+  /** GET; `undefined` when the service says that the range holds nothing. */
+  async function get(
+    key: string,
+    range: ByteRange | undefined,
+    call: Call,
+    conditions: ReadOptions,
+    request: S3Request,
+  ): Promise<StoreRead | null | undefined> {
+    return persist(patient, call, async (line) => {
+      const answer = await wire.send(request, line)
+      if (answer.status === 404) {
+        await wire.requireBucket(line, answer)
+        line.end()
+        return null
+      }
+      if (answer.status === 416) {
+        await answer.body?.cancel()
+        line.end()
+        return undefined
+      }
+      if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
+      const { entry, offset, length } = partOf(key, range, answer)
+      if (length === 0 || !answer.body) {
+        if (length > 0) throw new StoreError('unavailable', `The storage sent no body for "${key}"`)
+        await answer.body?.cancel()
+        line.end()
+        return { entry, offset, length, body: new Uint8Array(0) }
+      }
+      const arriving = { body: answer.body, line }
+      if (length <= wholeUpTo)
+        return { entry, offset, length, body: await receiveAll(patient, call, arriving, length) }
+      const resume = async (sent: number) => {
+        const rest = { offset: offset + sent, length: length - sent }
+        const headers = { Range: rangeHeader(rest)!, 'If-Match': entry.etag }
+        return persist(patient, begin(patient, conditions.signal), async (again) => {
+          const more = await wire.send({ ...request, headers }, again)
+          if (more.status === 404) throw new StoreError('changed', `"${key}" was removed while it was read`)
+          if (more.status !== 206 || !more.body) throw await answerError(more, key)
+          const part = partOf(key, rest, more)
+          if (part.entry.etag !== entry.etag)
+            throw new StoreError('changed', `"${key}" was replaced while it was read`)
+          return { body: more.body, line: again }
+        })
+      }
+      return {
+        entry,
+        offset,
+        length,
+        body: wholeStream(patient, conditions.signal, arriving, length, resume),
+      }
+    })
+  }
+
+  return {
+    async *list(prefix = '', { signal, shallow = false }: ListOptions = {}) {
+      if (!isText(root + prefix)) return
+      let token: string | null = null
+      do {
+        const request = listRequest(root + prefix, shallow, token)
+        const page: ListPage = await persist(patient, begin(patient, signal), async (line) => {
+          const answer = await wire.send(request, line)
+          if (answer.status !== 200) throw await answerError(answer, root + prefix)
+          const parsed = parseList(await wire.text(answer, line))
+          line.end()
+          return parsed
+        })
+        for (const entry of page.entries) {
+          if (!entry.key.startsWith(root)) continue
+          const key = entry.key.slice(root.length)
+          if (shallow && key.includes('/', prefix.length)) continue
+          if (isKey(key, root)) yield { ...entry, key }
+        }
+        if (page.next !== null && page.next === token)
+          throw new StoreError('unavailable', 'The storage listed the same page twice')
+        token = page.next
+      } while (token !== null)
+    },
+
+    async stat(key, { signal } = {}) {
+      return isKey(key, root) ? head(key, begin(patient, signal), {}) : null
+    },
+
+    async read(key, range, conditions = {}) {
+      if (!isKey(key, root)) return null
+      const call = begin(patient, conditions.signal)
+      const header = rangeHeader(range)
+      const headers = { ...conditional(conditions), ...(header ? { Range: header } : {}) }
+      for (let round = 0; round < ROUNDS; round++) {
+        if (header !== null) {
+          const read = await get(key, range, call, conditions, { method: 'GET', key: root + key, headers })
+          if (read !== undefined) return read
+        }
+        // Nothing in that range (416), or none was asked for: the entry alone is the answer.
+        const entry = await head(key, call, conditions)
+        if (entry === null) return null
+        const { offset, length } = clampRange(range, entry.size)
+        if (length === 0) return { entry, offset, length, body: new Uint8Array(0) }
+      }
+      throw new StoreError('changed', `Cannot read "${key}": its size keeps changing`)
+    },
+  }
+}
+
+/** The header for a range; undefined for all bytes, null for none (`bytes=-0` is the whole object on Ceph). */
+function rangeHeader(range: ByteRange | undefined): string | null | undefined {
+  if (range === undefined) return undefined
+  if ('suffix' in range) return range.suffix > 0 ? `bytes=-${safe(range.suffix)}` : null
+  if (range.length === undefined) return range.offset > 0 ? `bytes=${safe(range.offset)}-` : undefined
+  return range.length > 0 ? `bytes=${safe(range.offset)}-${safe(range.offset + range.length - 1)}` : null
+}
+
+/** Digits alone: a larger number would print an exponent. */
+function safe(value: number): number {
+  return Math.min(value, Number.MAX_SAFE_INTEGER)
+}
+
+function conditional(conditions: ReadOptions): Record<string, string> {
+  return {
+    ...(conditions.ifMatch !== undefined ? { 'If-Match': conditions.ifMatch } : {}),
+    ...(conditions.ifNoneMatch !== undefined ? { 'If-None-Match': conditions.ifNoneMatch } : {}),
+  }
+}
+
+/** Which part of which object an answer holds; a part that was not asked for is refused. */
+function partOf(
+  key: string,
+  range: ByteRange | undefined,
+  answer: Response,
+): { entry: Entry; offset: number; length: number } {
+  if (answer.status === 200) {
+    const entry = entryOf(key, answer, lengthOf(answer))
+    const part = clampRange(range, entry.size)
+    if (part.length !== entry.size)
+      throw new StoreError('unavailable', `The storage ignored the range of "${key}"`)
+    return { entry, ...part }
+  }
+  const match = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(answer.headers.get('Content-Range') ?? '')
+  if (!match) throw new StoreError('unavailable', `The storage sent a part of "${key}" without its range`)
+  const [from, to, size] = match.slice(1).map(Number) as [number, number, number]
+  const entry = entryOf(key, answer, size)
+  const { offset, length } = clampRange(range, size)
+  if (from !== offset || to - from + 1 !== length)
+    throw new StoreError('unavailable', `The storage sent another range of "${key}" than asked for`)
+  return { entry, offset, length }
+}
+
+function entryOf(key: string, answer: Response, size: number): Entry {
+  const etag = answer.headers.get('ETag')
+  const modified = Date.parse(answer.headers.get('Last-Modified') ?? '')
+  if (!etag || Number.isNaN(modified))
+    throw new StoreError('unavailable', `The answer for "${key}" is not one of an object store`)
+  return { key, size, modified, etag: quoted(etag) }
+}
+
+function lengthOf(answer: Response): number {
+  const text = answer.headers.get('Content-Length')
+  if (text === null || !/^\d+$/.test(text))
+    throw new StoreError('unavailable', 'The storage sent an answer without its length')
+  return Number(text)
+}
+
+function listRequest(prefix: string, shallow: boolean, token: string | null): S3Request {
+  const query: Record<string, string> = { 'list-type': '2', 'encoding-type': 'url', 'max-keys': '1000' }
+  if (prefix) query.prefix = prefix
+  if (shallow) query.delimiter = '/'
+  if (token !== null) query['continuation-token'] = token
+  return { method: 'GET', key: '', query }
+}
+
+function folder(prefix: string): string {
+  const trimmed = prefix.replace(/^\/+|\/+$/g, '')
+  return trimmed === '' ? '' : `${trimmed}/`
+}
+
+/**
+ * Whether a key can be asked for. A URL swallows the segments `.` and `..`, escaped or not, and would lead to
+ * another object; keys over 1,024 bytes cannot exist.
+ */
+function isKey(key: string, root: string): boolean {
+  if (key === '' || key.startsWith('/') || !isText(key)) return false
+  if (key.split('/').some((part) => part === '.' || part === '..')) return false
+  return new TextEncoder().encode(root + key).length <= 1024
+}
+
+/** No lone surrogates: they have no UTF-8. */
+function isText(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
+}
