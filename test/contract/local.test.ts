@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fsStore } from '../../src/store/fs.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { storeContract } from './contract.ts'
+
+storeContract(
+  'memory',
+  async () => {
+    const store = memoryStore()
+    return { store, put: store.put, remove: store.delete }
+  },
+  { alwaysThere: 'memory is always there' },
+)
+
+storeContract(
+  'fs',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'nodestate-contract-'))
+    return {
+      store: fsStore(directory),
+      put: (key, bytes) => writeFileSync(join(directory, key), bytes),
+      remove: (key) => rmSync(join(directory, key)),
+      nowhere: fsStore(join(directory, 'nowhere')),
+      close: () => rmSync(directory, { recursive: true }),
+    }
+  },
+  {
+    flat: 'a log directory is flat: what lies in folders below it is not seen',
+    notKeys: {
+      'back\\slash.log': 'a backslash separates folders on some systems, so such names are not shown',
+    },
+  },
+)

@@ -1,0 +1,33 @@
+// Runs Miniflare until stdin closes. Needs Node 22 or newer, which the tests themselves do not.
+//   node miniflare.mjs '{"main": "worker.ts", "bucket": "name", "accessKeyId": "…", "secretAccessKey": "…"}'
+// Prints {"url": …, "s3": …} as one line of JSON.
+import { build } from 'esbuild'
+import { Log, LogLevel, Miniflare } from 'miniflare'
+
+const { main, bucket, accessKeyId, secretAccessKey, bindings = {} } = JSON.parse(process.argv[2])
+const bundled = main
+  ? await build({
+      entryPoints: [main],
+      bundle: true,
+      format: 'esm',
+      target: 'es2023',
+      write: false,
+      conditions: ['workerd', 'worker', 'browser'],
+    })
+  : null
+const miniflare = new Miniflare({
+  host: '127.0.0.1',
+  port: 0,
+  cf: false,
+  log: new Log(LogLevel.ERROR),
+  compatibilityDate: '2026-07-01',
+  modules: true,
+  script: bundled ? bundled.outputFiles[0].text : 'export default { fetch: () => new Response(null) }',
+  bindings,
+  r2Buckets: { BUCKET: { id: bucket, s3Credentials: { accessKeyId, secretAccessKey } } },
+  r2Persist: false,
+})
+const url = (await miniflare.ready).href
+console.log(JSON.stringify({ url, s3: new URL('cdn-cgi/local/r2/s3', url).href }))
+process.stdin.resume()
+process.stdin.on('end', () => miniflare.dispose().finally(() => process.exit(0)))

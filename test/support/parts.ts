@@ -1,0 +1,17 @@
+import { findPart, type PartName } from '../parts/parts.mjs'
+
+/**
+ * The path of a part, or the reason to skip what needs it. In CI nothing may be missing, so there it throws.
+ * Use the reason in the title of the skipped tests: a skip says by name what would make it run.
+ */
+export function part(name: PartName): { path: string; missing: null } | { path: null; missing: string } {
+  const path = findPart(name)
+  if (path !== null) return { path, missing: null }
+  return { path: null, missing: lacking(`${name} is not installed: run npm test`) }
+}
+
+/** A reason to skip, which in CI is a failure. */
+export function lacking(reason: string): string {
+  if (process.env.CI === 'true') throw new Error(`In CI every part must be there, but ${reason}`)
+  return reason
+}
