@@ -1,0 +1,137 @@
+/** What a node tells of itself: these fields, in this order, and no others. */
+export interface NodeInfo {
+  hostIp: string
+  hostName: string
+  grpcPort: number
+  httpPort: number
+  version: string
+  /** When it came online, in milliseconds since the Unix epoch. */
+  onlineTime: number
+}
+
+/** What the machine and the process know; what they don't has a default. */
+export interface NodeFacts {
+  hostIp?: string | undefined
+  hostName?: string | undefined
+  /** The port that is listened on. */
+  port?: number | undefined
+  version: string
+  onlineTime: number
+}
+
+/**
+ * The node as it shows itself: each field as it was set, else as the configuration or the system has it. Ports
+ * come from `http.port` and `grpc.port` of the configuration, at any depth.
+ */
+export function describeNode(set: Partial<NodeInfo>, facts: NodeFacts, config: object): NodeInfo {
+  return {
+    hostIp: set.hostIp ?? facts.hostIp ?? '127.0.0.1',
+    hostName: set.hostName ?? facts.hostName ?? 'localhost',
+    grpcPort: set.grpcPort ?? findPort(config, 'grpc') ?? 0,
+    httpPort: set.httpPort ?? findPort(config, 'http') ?? facts.port ?? 0,
+    version: set.version ?? facts.version,
+    onlineTime: set.onlineTime ?? facts.onlineTime,
+  }
+}
+
+/**
+ * Reads a node that was kept as JSON. Fields that are not its own are dropped; one that is missing or of the
+ * wrong kind is an error that names the field and shows nothing of the text.
+ */
+export function parseNode(json: string): NodeInfo {
+  let value: unknown
+  try {
+    value = JSON.parse(json.startsWith('\ufeff') ? json.slice(1) : json)
+  } catch {
+    // No cause: the parser's message quotes the text.
+    throw new Error('Cannot read the node: it is not valid JSON.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error('Cannot read the node: it is not a JSON object.')
+  }
+  const fields = value as Record<string, unknown>
+  return {
+    hostIp: text(fields, 'hostIp'),
+    hostName: text(fields, 'hostName'),
+    grpcPort: integer(fields, 'grpcPort', 65_535),
+    httpPort: integer(fields, 'httpPort', 65_535),
+    version: text(fields, 'version'),
+    onlineTime: integer(fields, 'onlineTime', Number.MAX_SAFE_INTEGER),
+  }
+}
+
+/** The shape that Node's `os.networkInterfaces()` returns, and Bun's and Deno's with it. */
+export type NetworkInterfaces = Record<
+  string,
+  readonly { address: string; family: string | number; internal: boolean }[] | undefined
+>
+
+/**
+ * The address under which others most likely reach this machine: the first that is not internal, IPv4 before
+ * IPv6, and a link-local one (169.254.0.0/16, fe80::/10) only when there is no other. Null when there is none.
+ */
+export function pickAddress(interfaces: NetworkInterfaces): string | null {
+  let best: string | null = null
+  let rank = 4
+  for (const addresses of Object.values(interfaces)) {
+    for (const { address, family, internal } of addresses ?? []) {
+      if (internal) continue
+      const local = /^(?:169\.254\.|fe[89ab][\da-f]:)/i.test(address)
+      const six = family === 'IPv6' || family === 6
+      const own = (local ? 2 : 0) + (six ? 1 : 0)
+      if (own < rank) {
+        best = address
+        rank = own
+      }
+    }
+  }
+  return best
+}
+
+/** The port of the first table of that name: the shallowest one, and of these the first in the document. */
+function findPort(config: object, name: 'http' | 'grpc'): number | null {
+  // Level by level and without recursion: keys may nest as deep as the file is long.
+  let level: object[] = [config]
+  while (level.length > 0) {
+    const next: object[] = []
+    for (const tree of level) {
+      if (!Array.isArray(tree) && Object.hasOwn(tree, name)) {
+        const tables: unknown = (tree as Record<string, unknown>)[name]
+        for (const table of Array.isArray(tables) ? tables : [tables]) {
+          const port =
+            isTree(table) && Object.hasOwn(table, 'port') ? asPort((table as { port?: unknown }).port) : null
+          if (port !== null) return port
+        }
+      }
+      for (const inside of Object.values(tree)) {
+        // A list is no level of its own: its tables stand where it stands.
+        if (Array.isArray(inside)) for (const element of inside.flat(8)) isTree(element) && next.push(element)
+        else if (isTree(inside)) next.push(inside)
+      }
+    }
+    level = next
+  }
+  return null
+}
+
+function isTree(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Date)
+}
+
+/** Some configurations write their ports as strings; `":9000"` and `"h:9000"` are addresses, not ports. */
+function asPort(value: unknown): number | null {
+  const port = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value
+  return typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : null
+}
+
+function text(fields: Record<string, unknown>, name: keyof NodeInfo): string {
+  const value = fields[name]
+  if (typeof value === 'string') return value
+  throw new Error(`Cannot read the node: "${name}" must be a string.`)
+}
+
+function integer(fields: Record<string, unknown>, name: keyof NodeInfo, max: number): number {
+  const value = fields[name]
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value
+  throw new Error(`Cannot read the node: "${name}" must be an integer from 0 to ${max}.`)
+}
