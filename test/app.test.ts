@@ -147,7 +147,7 @@ describe('GET /api/v1/log/view', () => {
     ['&size=0', ''],
     [`&size=${log.length}`, log],
     [`&size=${'9'.repeat(40)}`, log],
-    ['&size=000048', log.split(/(?<=\n)/).at(-1)],
+    ['&size=000049', log.split(/(?<=\n)/).at(-1)],
   ])('size given as %j', async (query, expected) => {
     const { status, text } = await get(view + query)
     expect(status).toBe(200)

@@ -1,0 +1,33 @@
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { Problem } from '../http/problem.ts'
+import { ConfigError, type createConfigReader } from '../node/config.ts'
+import { describeNode, type NodeFacts, type NodeInfo } from '../node/identity.ts'
+
+type ConfigReader = ReturnType<typeof createConfigReader>
+
+/** What the configuration route needs. */
+export interface ConfigRoute {
+  config: ConfigReader
+  node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
+  facts: NodeFacts
+}
+
+/** `GET /api/v1/config`: the configuration as masked TOML, and who the node is. */
+export async function showConfig(request: Request, { config, node, facts }: ConfigRoute): Promise<Response> {
+  const [set, { text, data }] = await Promise.all([node(), readConfig(config)])
+  const body = JSON.stringify({ config: text, node: describeNode(set, facts, data) })
+  const etag = textTag(body)
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  return new Response(body, {
+    headers: { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag },
+  })
+}
+
+async function readConfig(config: ConfigReader) {
+  try {
+    return await config.read()
+  } catch (error) {
+    if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
+    throw error
+  }
+}
