@@ -26,7 +26,7 @@ const room = (file: string) => (file.includes('/') ? file.split('/')[0]! : file)
 /** Which rooms of ours a room may know. */
 const MAY_KNOW: Record<string, string[]> = {
   'store/store.ts': [],
-  store: ['store/store.ts'],
+  store: ['store'],
   log: ['log', 'store/store.ts'],
   node: ['node', 'store/store.ts'],
   http: ['http', 'log', 'node', 'store/store.ts', 'version.ts'],
@@ -71,6 +71,12 @@ describe('the house', () => {
   it('lets only the door and the entries know the app', () => {
     const knowing = files.filter((file) => importsOf(file).includes('app.ts'))
     for (const file of knowing) expect(file === 'index.ts' || file.startsWith('entry/'), file).toBe(true)
+  })
+
+  it('has stores that do not know each other', () => {
+    const stores = ['memory', 'fs', 's3', 'r2'].map((name) => `store/${name}.ts`)
+    for (const file of files.filter((file) => file.startsWith('store/')))
+      for (const name of importsOf(file)) expect(stores, `${file} imports ${name}`).not.toContain(name)
   })
 
   it('has one SDK at most in a store', () => {
