@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/parts/**'],
+    globalSetup: ['test/build.ts'],
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },

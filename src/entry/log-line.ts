@@ -54,12 +54,19 @@ function escaped(letter: string): string {
   return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
+let second = Number.NaN
+let secondText = ''
+
 /** The system's own zone, as databases write it: the format has no place for a zone. */
 function timestamp(milliseconds: number): string {
-  const at = new Date(milliseconds)
-  const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
-  return `${date} ${time}.${String(at.getMilliseconds()).padStart(3, '0')}`
+  const now = Math.floor(milliseconds / 1000)
+  if (now !== second) {
+    second = now
+    const at = new Date(milliseconds)
+    const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+    secondText = `${date} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+  }
+  return `${secondText}.${String(milliseconds - now * 1000).padStart(3, '0')}`
 }
 
 function two(number: number): string {

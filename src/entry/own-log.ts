@@ -24,18 +24,27 @@ const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error']
 const open = new Map<string, { sink: Sink; level: Level }>()
 let opened = 0
 
-/** Opens the own log. Lines of one turn of the event loop are written together, before the next request is read. */
+/**
+ * Opens the own log. A line is in the file before its request is answered; only when several come in one turn of the
+ * event loop, the later ones wait for its end and are written together, before the next request is read.
+ */
 export function openOwnLog(level: Settings['logLevel'], writer: LineWriter): OwnLog {
   const id = String(++opened)
-  let held = ''
+  let held: string | null = null
   const flush = () => {
     const text = held
-    held = ''
-    if (text !== '') writer.write(text)
+    held = null
+    if (text) writer.write(text)
   }
   const sink: Sink = (record) => {
-    if (held === '') setImmediate(flush)
-    held += formatLine(record)
+    const line = formatLine(record)
+    if (held !== null) {
+      held += line
+      return
+    }
+    held = ''
+    setImmediate(flush)
+    writer.write(line)
   }
   if (level !== 'off') {
     open.set(id, { sink, level })

@@ -3,6 +3,7 @@ import { StoreError } from '../store/store.ts'
 
 /** Every problem there is: the code ends its `type`, status and title never vary. */
 const KINDS = {
+  'bad-request': [400, 'The request is not valid HTTP'],
   'bad-parameter': [400, 'A parameter is not valid'],
   'bad-cursor': [400, 'The cursor is not valid'],
   'bad-pattern': [400, 'The pattern is not valid'],

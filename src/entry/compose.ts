@@ -1,0 +1,181 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../app.ts'
+import { pickAddress } from '../node/identity.ts'
+import { codeOf, reasonOf, shown } from '../settings/row.ts'
+import { effectiveToml } from '../settings/text.ts'
+import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../settings.ts'
+import { fsStore } from '../store/fs.ts'
+import { StoreError } from '../store/store.ts'
+import { VERSION } from '../version.ts'
+import { type Fetch, safeTarget, withAccessLog } from './access.ts'
+import { callSite } from './log-line.ts'
+import { type OwnLog, openOwnLog } from './own-log.ts'
+import { type LineWriter, rotatingFile } from './rotating-file.ts'
+
+/** The service, ready to listen: what Node, Bun and Deno have in common. */
+export interface Service<E> {
+  settings: Settings
+  log: OwnLog
+  /** PEM texts, or null for plain HTTP. */
+  tls: { cert: string; key: string } | null
+  /** One line each for stderr; nothing that stops the service. */
+  warnings: string[]
+  /** The request handler. The port is the one that the system gave, where 0 was asked for. */
+  handler(port: number): Fetch<E>
+  /** The line that tells a person where to look. */
+  welcome(port: number): string
+}
+
+const STARTED = callSite('Server', 'Start')
+const FAILED = callSite('Server', 'Request')
+
+/** Composes the service from its settings; `stderr` takes the own log where it has no file. Throws a SettingsError. */
+export function compose<E>({ settings, sources, warnings }: Loaded, stderr: LineWriter): Service<E> {
+  refuseOpenBind(settings)
+  const onlineTime = Date.now()
+  const tls = readTls(settings)
+  const config = openConfig(settings)
+  // Nothing is written into a directory that someone named: it is a database's.
+  const embedded = sources.logs === 'default'
+  const notes = [...warnings, ...prepareLogs(settings.logs, embedded)]
+  const writer = embedded ? ownFile(settings.logs, stderr) : stderr
+  const log = openOwnLog(settings.logLevel, writer)
+  const scheme = tls ? 'https' : 'http'
+  const what = settings.config === null ? 'its own settings' : printable(settings.config)
+  return {
+    settings,
+    log,
+    tls,
+    warnings: notes,
+    handler(port) {
+      const app = createApp({
+        logs: fsStore(settings.logs),
+        config: config ?? effectiveToml({ ...settings, port }),
+        node: setFields(settings),
+        facts: {
+          hostIp: pickAddress(networkInterfaces()) ?? undefined,
+          hostName: hostname(),
+          port,
+          version: VERSION,
+          onlineTime,
+        },
+        include: settings.include,
+        ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
+        ...(settings.token !== null && { token: settings.token }),
+        allowHosts: settings.allowHost,
+        corsOrigins: settings.corsOrigin,
+        onError(error, request) {
+          const target = safeTarget(request.url, settings.token)
+          log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, contextOf(error))
+        },
+      })
+      log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs: settings.logs })
+      for (const note of notes) log.warn(STARTED, note)
+      return withAccessLog<E>((request, env) => app.fetch(request, env as object), log, settings.token)
+    },
+    welcome(port) {
+      const url = `${scheme}://${reachable(settings.host)}:${port}`
+      return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(settings.logs)} and the configuration from ${what}`
+    },
+  }
+}
+
+/** An error and its causes in one line. */
+export function describe(error: unknown): string {
+  const parts: string[] = []
+  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
+    const message = at instanceof Error ? at.message : String(at)
+    if (!parts.includes(message)) parts.push(message)
+    at = at instanceof Error ? at.cause : null
+  }
+  return parts.join(': ')
+}
+
+/** A known failure tells its code; of an unknown one the stack is wanted, too. */
+function contextOf(error: unknown): Record<string, unknown> {
+  if (error instanceof StoreError) return { code: error.code }
+  return { stack: error instanceof Error ? (error.stack ?? null) : null }
+}
+
+function setFields(settings: Settings) {
+  return {
+    ...(settings.hostIp !== null && { hostIp: settings.hostIp }),
+    ...(settings.hostName !== null && { hostName: settings.hostName }),
+    ...(settings.grpcPort !== null && { grpcPort: settings.grpcPort }),
+    ...(settings.httpPort !== null && { httpPort: settings.httpPort }),
+    ...(settings.nodeVersion !== null && { version: settings.nodeVersion }),
+  }
+}
+
+/** Reads the configuration anew each time. It is looked at once before the start, for that is when someone is there to see. */
+function openConfig({ config }: Settings): (() => Promise<string>) | null {
+  if (config === null) return null
+  readOrRefuse(config, '--config')
+  return async () => {
+    try {
+      return await readFile(config, 'utf8')
+    } catch (error) {
+      const code = /^(EACCES|EPERM)$/.test(codeOf(error) ?? '') ? 'denied' : 'unavailable'
+      throw new StoreError(code, `Cannot read the configuration ${shown(config)}`, { cause: error })
+    }
+  }
+}
+
+function readTls({ tlsCert, tlsKey }: Settings): Service<unknown>['tls'] {
+  if (tlsCert === null || tlsKey === null) return null
+  return { cert: readOrRefuse(tlsCert, '--tls-cert'), key: readOrRefuse(tlsKey, '--tls-key') }
+}
+
+function readOrRefuse(path: string, flag: string): string {
+  try {
+    // A pipe can be read only once, and a FIFO waits for a writer.
+    if (!statSync(path).isFile()) throw new Error('not a file')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const reason = codeOf(error) === null ? 'it is not a regular file' : reasonOf(error)
+    throw new SettingsError('file', `Cannot read ${flag} ${shown(path)}: ${reason}.`, { cause: error })
+  }
+}
+
+/** Makes the own log directory; of someone else's, tells what stands in the way. */
+function prepareLogs(directory: string, embedded: boolean): string[] {
+  try {
+    if (embedded) mkdirSync(directory, { recursive: true })
+    if (statSync(directory).isDirectory()) return []
+  } catch (error) {
+    if (embedded) {
+      const why =
+        codeOf(error) === 'EEXIST' ? 'there is a file of that name' : `the system says ${codeOf(error)}`
+      throw new SettingsError(
+        'file',
+        `Cannot make the log directory ${shown(directory)}: ${why}; start in a directory that can be written, or name the logs with --logs DIR.`,
+        { cause: error },
+      )
+    }
+    // A sidecar starts before its database: the directory may still come.
+    const why = codeOf(error) === 'ENOENT' ? 'is not there yet' : `cannot be read (${codeOf(error)})`
+    return [`The log directory ${shown(directory)} ${why}: requests for logs get 503 until it is.`]
+  }
+  throw new SettingsError('file', `Cannot use --logs ${shown(directory)}: it is not a directory.`)
+}
+
+function ownFile(directory: string, stderr: LineWriter): LineWriter {
+  return rotatingFile(join(directory, 'nodestate.log'), {
+    onError: (error) => stderr.write(`nodestate: Cannot write its own log: ${describe(error)}\n`),
+  })
+}
+
+/** The host of a URL that can be opened: a wildcard is no address. */
+function reachable(host: string): string {
+  const name = host.replace(/^\[(.*)\]$/, '$1')
+  if (name === '0.0.0.0') return '127.0.0.1'
+  if (name === '::') return '[::1]'
+  return name.includes(':') ? `[${name}]` : name
+}
+
+function printable(path: string): string {
+  return /^[\w./~+@:-]+$/.test(path) ? path : shown(path)
+}

@@ -1,0 +1,198 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+// Must be loaded before the listener is made: loaded later, it crashes the process.
+import '@hono/node-server/utils/response'
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
+import { Problem, problemResponse } from '../http/problem.ts'
+import { codeOf, shown } from '../settings/row.ts'
+import { type Loaded, SettingsError } from '../settings.ts'
+import type { Fetch } from './access.ts'
+import { compose, describe, type Service } from './compose.ts'
+import { callSite } from './log-line.ts'
+import type { LineWriter } from './rotating-file.ts'
+
+/** A service that listens. */
+export interface Running {
+  /** Where it answers: `http://127.0.0.1:9000`. */
+  url: string
+  /** The line that tells a person where to look. */
+  welcome: string
+  /** One line each for stderr. */
+  warnings: string[]
+  log: Service<HttpBindings>['log']
+  /** Stops accepting, finishes running answers, cuts what still runs after `graceMs`. @default 3000 */
+  close(graceMs?: number): Promise<void>
+}
+
+const STOPPED = callSite('Server', 'Stop')
+const BROKEN = callSite('Server', 'Request')
+
+/** Slow senders are cut: head within 10 s, whole request within 30 s. Answers have no limit: a download may take hours. */
+const LIMITS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Longer than the 60 s that load balancers keep idle connections, so that they close first.
+  keepAliveTimeout: 65_000,
+  // A missing Host header is answered below, as a problem.
+  requireHostHeader: false,
+  noDelay: true,
+}
+
+/** Serves on Node. Throws a SettingsError when it cannot start. */
+export async function startNode(loaded: Loaded, stderr: LineWriter): Promise<Running> {
+  const service = compose<HttpBindings>(loaded, stderr)
+  const { settings, log, tls, warnings } = service
+  let fetch: Fetch<HttpBindings> = () => new Response(null, { status: 503 })
+  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+    errorHandler(error) {
+      if (error instanceof RequestError) return problemResponse(BAD_REQUEST, null)
+      log.error(BROKEN, `A request failed: ${describe(error)}`, {
+        stack: error instanceof Error ? error.stack : null,
+      })
+      return problemResponse(
+        new Problem('internal', 'The service failed to answer; its log tells why.'),
+        null,
+      )
+    },
+  })
+  let server: Server
+  try {
+    server = tls
+      ? createTlsServer({ ...LIMITS, ...tls, handshakeTimeout: 10_000 }, listener)
+      : createServer(LIMITS, listener)
+  } catch (error) {
+    log.close()
+    throw tlsError(error, loaded.settings, tls!)
+  }
+  server.on('clientError', refuse)
+  try {
+    await listen(server, settings.port, settings.host.replace(/^\[(.*)\]$/, '$1'))
+  } catch (error) {
+    log.close()
+    throw listenError(error, settings)
+  }
+  server.on('error', (error) => log.error(BROKEN, `The server failed: ${describe(error)}`))
+  const { port } = server.address() as AddressInfo
+  // Nothing is read from a connection before this turn of the event loop ends.
+  fetch = service.handler(port)
+  const welcome = service.welcome(port)
+  let closing: Promise<void> | null = null
+  return {
+    url: /https?:\/\/\S+/.exec(welcome)![0],
+    welcome,
+    warnings,
+    log,
+    close(graceMs = 3000) {
+      closing ??= stop(server, graceMs).then((cut) => {
+        log.info(STOPPED, cut ? 'nodestate stopped; answers that still ran were cut' : 'nodestate stopped')
+        log.close()
+      })
+      return closing
+    },
+  }
+}
+
+const BAD_REQUEST = new Problem(
+  'bad-request',
+  'The request is not valid HTTP/1.1; check its target and Host header.',
+)
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+/** Whether answers had to be cut. */
+function stop(server: Server, graceMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let cut = false
+    // A connection becomes idle when its answer ends, and nobody tells: look again and again.
+    const idle = setInterval(() => server.closeIdleConnections(), 50)
+    const force = setTimeout(() => {
+      cut = true
+      server.closeAllConnections()
+    }, graceMs)
+    server.close(() => {
+      clearInterval(idle)
+      clearTimeout(force)
+      resolve(cut)
+    })
+    server.closeIdleConnections()
+  })
+}
+
+/** What is not HTTP gets an answer as a problem, unless an answer already runs on that connection. */
+function refuse(
+  error: NodeJS.ErrnoException,
+  socket: Socket & { _httpMessage?: ServerResponse | null },
+): void {
+  // As Node itself asks: half an answer must not be followed by another head.
+  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+    socket.destroy()
+    return
+  }
+  const [status, phrase, title, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [
+          431,
+          'Request Header Fields Too Large',
+          'The head is too large',
+          'Send a shorter URL and fewer headers.',
+        ]
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout', 'The request took too long', 'Send the whole request at once.']
+        : [400, 'Bad Request', 'The request is not valid HTTP', 'Send a valid HTTP/1.1 request.']
+  const body = `${JSON.stringify({ type: '/problems/bad-request', title, status, detail })}\n`
+  socket.end(
+    `HTTP/1.1 ${status} ${phrase}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\n` +
+      `Cache-Control: private, no-cache\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+function listenError(error: unknown, { host, port }: Loaded['settings']): SettingsError {
+  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const code = codeOf(error)
+  const reason =
+    code === 'EADDRINUSE'
+      ? 'the port is in use; stop what uses it, or choose another with --port (0 takes a free one)'
+      : code === 'EACCES' || code === 'EPERM'
+        ? 'this user may not use the port; choose one above 1023 with --port'
+        : code === 'EADDRNOTAVAIL'
+          ? 'this machine does not have that address; check --host'
+          : code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+            ? 'there is no such host; check --host'
+            : `the system says ${code ?? 'no'}; check --host and --port`
+  return new SettingsError('file', `Cannot listen on ${shown(where)}: ${reason}.`, { cause: error })
+}
+
+/** Finds out which of the two files is the bad one. OpenSSL's own words help nobody. */
+function tlsError(
+  cause: unknown,
+  { tlsCert, tlsKey }: Loaded['settings'],
+  { cert, key }: { cert: string; key: string },
+): SettingsError {
+  const refuse = (message: string) => new SettingsError('file', message, { cause })
+  try {
+    new X509Certificate(cert)
+  } catch {
+    return refuse(`Cannot use --tls-cert ${shown(tlsCert!)}: it is not a certificate in PEM form.`)
+  }
+  try {
+    createPrivateKey(key)
+  } catch {
+    return refuse(
+      `Cannot use --tls-key ${shown(tlsKey!)}: it is not a private key in PEM form without a passphrase.`,
+    )
+  }
+  return refuse(
+    `Cannot use --tls-key ${shown(tlsKey!)}: it is not the key of the certificate ${shown(tlsCert!)}.`,
+  )
+}

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+const CLI = resolve('dist/cli.js')
+const running = new Set<ChildProcess>()
+const directories = new Set<string>()
+
+export interface Program {
+  child: ChildProcess
+  /** Where it listens, from the line it printed. */
+  url: string
+  stdout(): string
+  stderr(): string
+  exited: Promise<number | null>
+}
+
+/** An empty directory that `cleanUp` removes. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'nodestate-cli-'))
+  directories.add(directory)
+  return directory
+}
+
+/** Runs the program as a user would, in an empty directory, without this machine's settings. */
+export function launch(
+  args: string[],
+  { cwd = temporaryDirectory(), env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+): Omit<Program, 'url'> {
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('NODESTATE_')),
+  )
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    env: { ...clean, ...env } as NodeJS.ProcessEnv,
+  })
+  running.add(child)
+  let out = ''
+  let err = ''
+  child.stdout!.on('data', (data) => {
+    out += data
+  })
+  child.stderr!.on('data', (data) => {
+    err += data
+  })
+  const exited = once(child, 'close').then(([code]) => {
+    running.delete(child)
+    return code as number | null
+  })
+  return { child, stdout: () => out, stderr: () => err, exited }
+}
+
+/** Launches and waits for the line with the address. */
+export async function serve(...given: Parameters<typeof launch>): Promise<Program> {
+  const program = launch(...given)
+  const url = await new Promise<string>((found, failed) => {
+    const look = () => {
+      const match = /https?:\/\/\S+/.exec(program.stdout())
+      if (match && program.stdout().includes('\n')) found(match[0])
+    }
+    program.child.stdout!.on('data', look)
+    program.exited.then((code) => failed(new Error(`exited with ${code}: ${program.stderr()}`)))
+  })
+  return { ...program, url }
+}
+
+/** Ends what still runs. */
+export async function cleanUp(): Promise<void> {
+  const closed = [...running].map((child) => once(child, 'close'))
+  for (const child of running) child.kill('SIGKILL')
+  await Promise.all(closed)
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+  directories.clear()
+}
