@@ -1,7 +1,7 @@
 import { Echoes } from './echo.ts'
 import { MASK } from './mask.ts'
 import { type Comment, NOT_TOML, type Place, Scanner, type Value } from './scan.ts'
-import { findTraces, isSecretText, type Span } from './trace.ts'
+import { findTraces, isSecretOption, isSecretText, type Span } from './trace.ts'
 
 export { MASK } from './mask.ts'
 
@@ -32,27 +32,37 @@ function redactOnce(toml: string): string {
   const echoes = new Echoes()
   const edits: Edit[] = []
   const plain: Value[] = []
+  let previous: Value | null = null
   for (const value of values) {
-    if (value.secret || (value.quote !== '' && isSecretText(value.text))) {
+    const argument = previous !== null && isArgument(toml, previous, value)
+    previous = value
+    if (value.secret || argument || (value.quote !== '' && isSecretText(value.text))) {
       if (value.text === '' || value.text === MASK) continue
       edits.push(maskValue(value))
       noteValue(toml, value, echoes, false)
     } else if (value.quote !== '' && value.text !== '') {
       plain.push(value)
-      for (const span of findTraces(value.text)) noteSpan(value.text, span, echoes, false)
+      for (const span of findTraces(value.text, false)) noteSpan(value.text, span, echoes, false)
     }
   }
   const { spans, read } = findInComments(toml, comments, echoes)
   for (const value of plain) editPlain(toml, value, echoes, edits)
   for (const comment of comments) {
     const text = toml.slice(comment.start, comment.end)
-    for (const span of [...findTraces(text), ...echoes.find(text, true)]) {
+    for (const span of [...findTraces(text, true), ...echoes.find(text, true)]) {
       const start = comment.start + span.start
       if (!(span.list && covers(read, start))) spans.push({ start, end: comment.start + span.end })
     }
   }
   for (const span of unite(spans)) edits.push({ ...span, text: MASK })
   return apply(toml, edits)
+}
+
+/** `["--password", "x"]`: nothing but a comma parts the elements of a list, a key stands between other values. */
+function isArgument(toml: string, one: Value, two: Value): boolean {
+  if (one.quote === '' || two.quote === '' || !isSecretOption(one.text) || two.text.startsWith('-'))
+    return false
+  return /^\s*,\s*$/.test(toml.slice(one.end, two.start))
 }
 
 /** Between its quotes, so that the literal stays what it was; a number becomes a string. */
@@ -82,12 +92,12 @@ function editPlain(toml: string, value: Value, echoes: Echoes, edits: Edit[]): v
   const end = value.end - quote.length
   const raw = toml.slice(start, end)
   if (!(quote[0] === '"' && raw.includes('\\'))) {
-    const spans = unite([...findTraces(raw), ...echoes.find(raw, false)])
+    const spans = unite([...findTraces(raw, false), ...echoes.find(raw, false)])
     for (const span of spans) edits.push({ start: start + span.start, end: start + span.end, text: MASK })
     return
   }
   // Escapes may hide the shape of a URL: what it means is searched, and written anew if there is anything.
-  const spans = unite([...findTraces(value.text), ...echoes.find(value.text, false)])
+  const spans = unite([...findTraces(value.text, false), ...echoes.find(value.text, false)])
   if (spans.length === 0) return
   const masked = apply(
     value.text,
@@ -102,7 +112,7 @@ function findInComments(toml: string, comments: Comment[], echoes: Echoes): { sp
   const read: Span[] = []
   for (const { start, end } of comments) {
     const text = toml.slice(start, end)
-    for (const span of findTraces(text)) if (!span.list) noteSpan(text, span, echoes, true)
+    for (const span of findTraces(text, true)) if (!span.list) noteSpan(text, span, echoes, true)
   }
   for (let first = 0; first < comments.length; ) {
     let last = first

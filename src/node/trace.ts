@@ -14,17 +14,53 @@ export interface Span {
  * values that are given a secret name (`?token=x`, `password='x'`, `"secret": "x"`, `token: x`).
  * Linear in the text: every search goes on where the last one ended.
  */
-export function findTraces(text: string): Span[] {
+export function findTraces(text: string, inComment: boolean): Span[] {
   const spans: Span[] = []
   if (text.includes('://')) findUrls(text, spans)
   if (text.includes('@')) findSources(text, spans)
   if (text.includes('=') || text.includes(':')) findPairs(text, spans)
+  // In a comment, a word after an option is prose as often as a value.
+  if (!inComment && text.includes('-')) findOptions(text, spans)
+  findBearers(text, spans)
   return spans.filter(({ start, end }) => end > start && text.slice(start, end) !== MASK)
 }
 
 /** Tells whether a text is a secret as a whole, whatever its key is called: a private key, an HTTP credential. */
 export function isSecretText(text: string): boolean {
-  return /-----BEGIN [A-Z ]{0,40}PRIVATE KEY/.test(text) || /^(?:bearer|basic|token) [^\s*]{16,}$/i.test(text)
+  if (/-----BEGIN [A-Z ]{0,40}PRIVATE KEY/.test(text)) return true
+  const [, scheme, value] = /^(basic|bearer|token) ([^\s*]{4,})$/i.exec(text) ?? []
+  if (scheme === undefined || value === undefined) return false
+  return scheme.toLowerCase() === 'basic' ? isBasic(value) : value.length >= 16
+}
+
+/** Tells whether a command's argument is an option whose value, the next argument, is a secret: `--password`. */
+export function isSecretOption(text: string): boolean {
+  return text.length < 96 && /^--?[a-z][\w.-]*$/i.test(text) && namesSecret(text)
+}
+
+/** RFC 7617: user and password, parted by a colon, in Base64. */
+function isBasic(value: string): boolean {
+  try {
+    return atob(value).includes(':')
+  } catch {
+    return false
+  }
+}
+
+function findOptions(text: string, spans: Span[]): void {
+  for (const match of text.matchAll(/(?<=^|\s)(--?[a-z][\w.-]{1,94})[ \t]{1,8}(?=[^\s-])(\S+)/gi)) {
+    if (!isSecretOption(match[1]!)) continue
+    const end = match.index + match[0].length
+    spans.push({ start: end - match[2]!.length, end })
+  }
+}
+
+function findBearers(text: string, spans: Span[]): void {
+  for (const match of text.matchAll(/\b(?:bearer|basic) {1,4}([\w.~+/=-]{16,})/gi)) {
+    const value = match[1]!
+    const end = match.index + match[0].length
+    if (/\d/.test(value) || isBasic(value)) spans.push({ start: end - value.length, end })
+  }
 }
 
 const CLOSERS: Record<string, string> = {
@@ -116,7 +152,7 @@ function findPairs(text: string, spans: Span[]): void {
 }
 
 function valueAfter(text: string, sign: number, leads: boolean): Span | null {
-  let from = sign + 1
+  let from = text.startsWith('=>', sign) ? sign + 2 : sign + 1
   while (text[from] === ' ' || text[from] === '\t') from++
   const first = text[from] ?? ''
   if (first === '"' || first === "'" || first === '`') {
@@ -129,11 +165,27 @@ function valueAfter(text: string, sign: number, leads: boolean): Span | null {
     return { start: from + 1, end: close > from ? close : end, list: true }
   }
   if (text[sign] === '=') return { start: from, end: endOfPlain(text, from) }
-  // After a colon prose is likelier than a value: only a lone word, named at a line's start, is taken for one.
+  // After a colon prose is likelier than a value. Taken for one are what looks like a secret, and a lone word
+  // that was named at a line's start.
+  PLAUSIBLE.lastIndex = from
+  if (looksSecret(PLAUSIBLE.exec(text)?.[0] ?? '')) return { start: from, end: endOfWord(text, from) }
   if (!leads) return null
   const span = { start: from, end: endOfLine(text, from) }
   const value = text.slice(span.start, span.end)
   return PROSE.test(value) || /[\s{]/.test(value) ? null : span
+}
+
+// Bounded, or a row of colons would be read to its end from each of them.
+const PLAUSIBLE = /[^\s,;"'`]{8,128}/y
+
+function looksSecret(word: string): boolean {
+  return (/\d/.test(word) && /[a-z]/i.test(word)) || /[a-z][A-Z].*[a-z][A-Z]/.test(word)
+}
+
+function endOfWord(text: string, from: number): number {
+  let end = from
+  while (end < text.length && !/[\s,;"'`]/.test(text[end]!)) end++
+  return end
 }
 
 function nextSign(text: string, from: number): number {

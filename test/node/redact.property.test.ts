@@ -159,7 +159,7 @@ describe('redact', () => {
     )
   })
 
-  it('leaves any text without secrets alone, and never breaks one that parses', () => {
+  it('never breaks a text that parses', () => {
     const pieces = fc.array(
       fc.constantFrom(
         ...[
