@@ -238,7 +238,8 @@ function isBareKey(code: number): boolean {
 /** A boolean keeps no secret (`require-password = true`), and a date only under a key that names one. */
 function bareIsSecret(place: Place, text: string): boolean {
   if (text === 'true' || text === 'false') return false
-  if (place.direct) return !namesCount(place.key)
+  if (namesCount(place.key)) return false
+  if (place.direct) return true
   return place.inherited && !namesAttribute(place.key) && !/^\d{4}-\d\d-\d\d|^\d\d:\d\d/.test(text)
 }
 

@@ -9,7 +9,7 @@ export function namesSecret(key: string): boolean {
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+|\d{1,96}$/gu, '')
-  return SECRET.test(joined) || (/(?:pass|creds?)$/.test(joined) && SHORT.has(lastWord(end)))
+  return SECRET.test(joined) || (/(?:pass|pw|psk|creds?)$/.test(joined) && SHORT.has(lastWord(end)))
 }
 
 /** A key that is only `key` takes its meaning from the table it stands in: `[api] key = …`, `secret.key = …`. */
@@ -36,19 +36,21 @@ export function namesAttribute(key: string): boolean {
 // `access-key-id` identifies and does not open anything: it ends in `id`, and stays.
 const SECRET = new RegExp(
   '(?:password|passwd|pwd|passphrase|passcode|secret|token|credential|' +
-    '(?:api|secret|access|private|auth|encryption|signing|account|shared|master|hmac)key)s?$',
+    '(?:api|secret|access|private|auth|encryption|signing|account|shared|master|hmac)key|' +
+    '(?:user|db|root|admin|smtp|ldap|auth|proxy|require|key|store)pass)s?$',
 )
 
 /** Words too short to be found inside a run of letters: `bypass` and `sacred` are none of ours. */
-const SHORT = new Set(['pass', 'cred', 'creds'])
+const SHORT = new Set(['pass', 'pw', 'psk', 'cred', 'creds'])
 
-const COUNT = new Set(['max', 'min', 'maximum', 'minimum', 'num', 'number', 'total', 'count', 'limit', 'n'])
+const COUNT = new Set(['max', 'min', 'maximum', 'minimum', 'num', 'total', 'count', 'limit'])
 
 const ATTRIBUTE = new Set(
   (
     'ttl timeout expiry expires expiration lifetime age duration interval period refresh rotation length size ' +
     'count limit min max enabled disabled required type kind algorithm alg header prefix format provider ' +
-    'backend file path dir directory folder port host hostname address endpoint url region version level mode'
+    'backend file path dir directory folder port host hostname address endpoint url region version level mode policy strength cost ' +
+    'rounds iterations attempts retries rate burst capacity'
   ).split(' '),
 )
 

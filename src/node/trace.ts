@@ -18,7 +18,7 @@ export function findTraces(text: string, inComment: boolean): Span[] {
   const spans: Span[] = []
   if (text.includes('://')) findUrls(text, spans)
   if (text.includes('@')) findSources(text, spans)
-  if (text.includes('=') || text.includes(':')) findPairs(text, spans)
+  if (text.includes('=') || text.includes(':')) findPairs(text, spans, inComment)
   // In a comment, a word after an option is prose as often as a value.
   if (!inComment && text.includes('-')) findOptions(text, spans)
   findBearers(text, spans)
@@ -137,12 +137,12 @@ function findSources(text: string, spans: Span[]): void {
 const PROSE =
   /^(?:required|optional|none|empty|unset|null|nil|string|text|deprecated|todo|yes|no|true|false)\W*$/i
 
-function findPairs(text: string, spans: Span[]): void {
+function findPairs(text: string, spans: Span[], inComment: boolean): void {
   let done = 0
   for (let sign = nextSign(text, 0); sign !== -1; sign = nextSign(text, Math.max(sign + 1, done))) {
     const name = nameBefore(text, sign, done)
     if (name === null || !namesSecret(name.text)) continue
-    const span = valueAfter(text, sign, name.leads)
+    const span = valueAfter(text, sign, name.leads, inComment)
     if (span === null) continue
     const value = text.slice(span.start, span.end)
     if (/^(?:true|false)$/.test(value) || (namesCount(name.text) && /^[\d_.]+$/.test(value))) continue
@@ -151,7 +151,7 @@ function findPairs(text: string, spans: Span[]): void {
   }
 }
 
-function valueAfter(text: string, sign: number, leads: boolean): Span | null {
+function valueAfter(text: string, sign: number, leads: boolean, inComment: boolean): Span | null {
   let from = text.startsWith('=>', sign) ? sign + 2 : sign + 1
   while (text[from] === ' ' || text[from] === '\t') from++
   const first = text[from] ?? ''
@@ -165,6 +165,8 @@ function valueAfter(text: string, sign: number, leads: boolean): Span | null {
     return { start: from + 1, end: close > from ? close : end, list: true }
   }
   if (text[sign] === '=') return { start: from, end: endOfPlain(text, from) }
+  // `image = "vault/secret:1.2.3"` is no pair: where it is one, a blank follows the colon.
+  if (from === sign + 1 && !(inComment && leads)) return null
   // After a colon prose is likelier than a value. Taken for one are what looks like a secret, and a lone word
   // that was named at a line's start.
   PLAUSIBLE.lastIndex = from
