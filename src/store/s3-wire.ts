@@ -179,7 +179,9 @@ function address({ bucket, endpoint, region, pathStyle }: S3Options): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/.test(bucket))
     throw new StoreError('unavailable', `"${bucket}" is not the name of a bucket`)
   const domain = region?.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
-  const service = new URL(endpoint || `https://s3.${region || 'us-east-1'}.${domain}`)
+  const place = endpoint || `https://s3.${region || 'us-east-1'}.${domain}`
+  if (!URL.canParse(place)) throw new StoreError('unavailable', `The endpoint "${place}" is not an address`)
+  const service = new URL(place)
   if (service.protocol !== 'http:' && service.protocol !== 'https:')
     throw new StoreError('unavailable', `The endpoint "${service.href}" is not an http address`)
   // A dot in the name leaves the wildcard of Amazon's certificate.

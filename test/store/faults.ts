@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type S3Options, s3Store } from '../../src/store/s3.ts'
+import { type Store, StoreError } from '../../src/store/store.ts'
+import { all, bytesOf, codeOf, pattern } from '../contract/contract.ts'
+import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+
+/** A bucket behind the proxy, and how to fill it. */
+export interface FaultyBucket {
+  endpoint: string
+  options: Omit<S3Options, 'endpoint'>
+  put(key: string, bytes: Uint8Array | string): Promise<unknown> | unknown
+}
+
+const LARGE = 3 * 1024 * 1024 + 11
+const DEADLINE = 3_000
+const QUICK = { deadline: DEADLINE, stall: 300, backoff: 10, retries: 3 }
+
+const slowDown = { kind: 'answer', status: 503, body: '<Error><Code>SlowDown</Code></Error>' } as const
+const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
+  kind: 'answer',
+  status,
+  body,
+  headers,
+})
+
+/** Faults that pass after a while, and the code of the error when they do not. */
+const PASSING: [string, Fault, string][] = [
+  ['a dropped connection', { kind: 'drop' }, 'unavailable'],
+  ['a 500', answer(500, '<Error><Code>InternalError</Code></Error>'), 'unavailable'],
+  ['a 500 with no body', answer(500), 'unavailable'],
+  ['a 502 page of a proxy', answer(502, '<html><body>Bad gateway<hr></body></html>'), 'unavailable'],
+  ['a 503 without a reason', answer(503), 'unavailable'],
+  ['a 503 SlowDown', slowDown, 'throttled'],
+  ['a 429', answer(429), 'throttled'],
+  ['a 504', answer(504), 'timeout'],
+  ['a silent bucket', { kind: 'delay', ms: 5_000 }, 'timeout'],
+]
+
+/** What a store does when its bucket misbehaves: right bytes, or a StoreError within the deadline. */
+export function faultSuite(title: string, timeout: number, setup: () => Promise<FaultyBucket>): void {
+  describe(`${title} behind a proxy that fails`, () => {
+    const large = pattern(LARGE, 9)
+    let bucket: FaultyBucket
+    let proxy: FaultProxy
+    let store: Store
+    beforeAll(async () => {
+      bucket = await setup()
+      proxy = await startFaultProxy(bucket.endpoint)
+      store = s3Store({ ...bucket.options, ...QUICK, timeout, endpoint: proxy.endpoint })
+      await bucket.put('f/small', 'small text')
+      await bucket.put('f/large', large)
+    })
+    beforeEach(() => {
+      proxy.each(() => ({ kind: 'pass' }))
+      proxy.count = 0
+      proxy.cut = 0
+    })
+    afterAll(() => proxy?.close())
+
+    const operations: [string, () => Promise<unknown>, unknown][] = [
+      ['list', async () => (await all(store.list('f/'))).map((entry) => entry.key), ['f/large', 'f/small']],
+      ['stat', async () => (await store.stat('f/small'))?.size, 10],
+      [
+        'read',
+        async () => new TextDecoder().decode(await bytesOf(await store.read('f/small', { suffix: 4 }))),
+        'text',
+      ],
+      ['an empty read', async () => (await store.read('f/small', { suffix: 0 }))?.entry.size, 10],
+      ['a large read', async () => Buffer.compare(await bytesOf(await store.read('f/large')), large), 0],
+    ]
+
+    describe.each(PASSING)('%s', (_, fault, code) => {
+      it.each(operations)('is survived by %s when it passes', async (__, run, expected) => {
+        proxy.next(fault, fault, fault)
+        expect(await run()).toEqual(expected)
+        expect(proxy.count).toBe(4)
+      })
+
+      it.each(operations)('makes %s fail in time when it stays', async (name, run) => {
+        proxy.each(() => fault)
+        const start = Date.now()
+        // The answer to a HEAD has no body that could say SlowDown.
+        const headOnly = fault === slowDown && (name === 'stat' || name === 'an empty read')
+        expect(await codeOf(run())).toBe(headOnly ? 'unavailable' : code)
+        expect(Date.now() - start).toBeLessThan(DEADLINE + 500)
+        expect(proxy.count).toBe(4)
+      })
+    })
+
+    it.each(operations)('a 403 makes %s fail at once, with denied', async (_, run) => {
+      proxy.each(() => answer(403, '<Error><Code>AccessDenied</Code></Error>'))
+      expect(await codeOf(run())).toBe('denied')
+      expect(proxy.count).toBe(1)
+    })
+
+    it.each(operations)('a redirect to another region makes %s fail, and is not followed', async (_, run) => {
+      proxy.each(() =>
+        answer(301, '<Error><Code>PermanentRedirect</Code></Error>', { Location: 'http://127.0.0.1:1/' }),
+      )
+      expect(await codeOf(run())).toBe('unavailable')
+      expect(proxy.count).toBe(1)
+    })
+
+    it.each([
+      '',
+      'garbage',
+      '<html><body><p>Login</body></html>',
+      '{"error": "no"}',
+      '<ListBucketResult><IsTruncated>false</IsTruncated>',
+      '<ListBucketResult></ListBucketResult>',
+      '<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>',
+      '<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>a</Key></Contents></ListBucketResult>',
+      '<Other><IsTruncated>false</IsTruncated></Other>',
+    ])('the listing %j is an error, not an empty list', async (body) => {
+      proxy.each(() => answer(200, body))
+      expect(await codeOf(all(store.list('f/')))).toBe('unavailable')
+      proxy.next(answer(200, body))
+      expect((await all(store.list('f/'))).length).toBe(2)
+    })
+
+    it.each(operations.slice(1))('a page of a proxy with status 200 makes %s fail', async (_, run) => {
+      proxy.each(() => answer(200, '<html>Welcome</html>', { 'Content-Length': '20' }))
+      expect(await codeOf(run())).toBe('unavailable')
+    })
+
+    it('a cut listing is asked for again, and never taken as whole', async () => {
+      proxy.next({ kind: 'truncate', after: 150 })
+      expect((await all(store.list('f/'))).length).toBe(2)
+      proxy.each(() => ({ kind: 'truncate', after: 150 }))
+      expect(await codeOf(all(store.list('f/')))).toBe('unavailable')
+    })
+
+    it('a small body that ends short is asked for again, and never passed on', async () => {
+      proxy.next({ kind: 'truncate', after: 3 })
+      expect(new TextDecoder().decode(await bytesOf(await store.read('f/small')))).toBe('small text')
+      proxy.each(() => ({ kind: 'truncate', after: 3 }))
+      expect(await codeOf(store.read('f/small'))).toBe('unavailable')
+    })
+
+    it('a small body that stalls is a timeout', async () => {
+      proxy.each(() => ({ kind: 'stall', after: 3 }))
+      expect(await codeOf(store.read('f/small'))).toBe('timeout')
+    })
+
+    it('a large body goes on where it broke, and nothing is lost', async () => {
+      proxy.next(
+        { kind: 'truncate', after: 1_000_000 },
+        { kind: 'truncate', after: 500_000 },
+        { kind: 'stall', after: 7 },
+      )
+      const read = await store.read('f/large')
+      expect(read?.body).toBeInstanceOf(ReadableStream)
+      expect(Buffer.compare(await bytesOf(read), large)).toBe(0)
+      expect(proxy.count).toBe(4)
+    })
+
+    it.each(['truncate', 'stall'] as const)(
+      'a large body that breaks (%s) again and again errors',
+      async (kind) => {
+        proxy.each(() => ({ kind, after: 10_000 }))
+        const read = await store.read('f/large')
+        expect(await codeOf(bytesOf(read))).toBe(kind === 'stall' ? 'timeout' : 'unavailable')
+        expect(proxy.count).toBe(4)
+      },
+    )
+
+    it('a large body that was replaced while it was broken is an error, not a mixture', async () => {
+      await bucket.put('g/swapped', large)
+      proxy.next({ kind: 'truncate', after: 1_000_000 })
+      const read = await store.read('g/swapped')
+      const reader = (read!.body as ReadableStream<Uint8Array>).getReader()
+      await reader.read()
+      await bucket.put('g/swapped', pattern(LARGE, 10))
+      const drain = (async () => {
+        for (let { done } = await reader.read(); !done; ) done = (await reader.read()).done
+      })()
+      expect(await codeOf(drain)).toBe('changed')
+      await bucket.put('g/swapped', 'gone')
+    })
+
+    it('waits as long as the bucket asks, but not beyond the deadline', async () => {
+      proxy.next(answer(503, '', { 'Retry-After': '1' }))
+      const start = Date.now()
+      expect((await store.stat('f/small'))?.size).toBe(10)
+      expect(Date.now() - start).toBeGreaterThanOrEqual(990)
+      proxy.each(() => answer(429, '', { 'Retry-After': '60' }))
+      const again = Date.now()
+      const error = await store.stat('f/small').catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ code: 'throttled', retryAfter: 60 })
+      expect(Date.now() - again).toBeLessThan(500)
+    })
+
+    it('a client that leaves while the bucket is silent cuts the request', async () => {
+      proxy.each(() => ({ kind: 'delay', ms: 5_000 }))
+      const client = new AbortController()
+      const read = store.read('f/small', undefined, { signal: client.signal })
+      setTimeout(() => client.abort(), 50)
+      await expect(read).rejects.toHaveProperty('name', 'AbortError')
+      await expect.poll(() => proxy.cut).toBe(1)
+      expect(proxy.count).toBe(1)
+    })
+
+    it('a client that has left already causes no request', async () => {
+      const signal = AbortSignal.abort()
+      await expect(store.read('f/small', undefined, { signal })).rejects.toHaveProperty('name', 'AbortError')
+      await expect(store.stat('f/small', { signal })).rejects.toHaveProperty('name', 'AbortError')
+      await expect(all(store.list('f/', { signal }))).rejects.toHaveProperty('name', 'AbortError')
+      expect(proxy.count).toBe(0)
+    })
+
+    it('a client that leaves in the middle of a body cuts the request', async () => {
+      const client = new AbortController()
+      const read = await store.read('f/large', undefined, { signal: client.signal })
+      const reader = (read!.body as ReadableStream<Uint8Array>).getReader()
+      await reader.read()
+      client.abort()
+      await expect(
+        (async () => {
+          for (let { done } = await reader.read(); !done; ) done = (await reader.read()).done
+        })(),
+      ).rejects.toHaveProperty('name', 'AbortError')
+      expect(proxy.count).toBe(1)
+    })
+
+    it('gives right bytes or a StoreError, whatever comes, and nothing else', {
+      timeout: 60_000,
+    }, async () => {
+      let state = 20261115
+      const random = () => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+        return state / 2 ** 32
+      }
+      const faults: (() => Fault)[] = [
+        () => ({ kind: 'drop' }),
+        () => ({ kind: 'truncate', after: Math.floor(random() ** 3 * LARGE) }),
+        () => answer(500),
+        () => slowDown,
+        () => answer(200, '<ListBucketResult>'),
+        () => ({ kind: 'delay', ms: 20 }),
+      ]
+      proxy.each(() => (random() < 0.5 ? { kind: 'pass' } : faults[Math.floor(random() * faults.length)]!()))
+      let right = 0
+      for (let i = 0; i < 100; i++) {
+        const [, run, expected] = operations[i % operations.length]!
+        try {
+          expect(await run()).toEqual(expected)
+          right++
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error
+        }
+      }
+      expect(right).toBeGreaterThan(50)
+    })
+  })
+}

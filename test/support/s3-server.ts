@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { byCodePoint } from '../../src/store/store.ts'
+
+/** An object whose bytes are made when they are asked for: a gibibyte costs no memory. */
+export interface VirtualObject {
+  size: number
+  etag: string
+  read(offset: number, length: number): Uint8Array
+}
+
+/** A small S3 server that counts. It checks no signatures: Miniflare and radosgw do. */
+export interface S3Server {
+  endpoint: string
+  objects: Map<string, VirtualObject>
+  put(key: string, bytes: Uint8Array | string): void
+  /** What was asked, in order. */
+  requests: { method: string; url: string; range: string | undefined; ifMatch: string | undefined }[]
+  /** Bytes of bodies that were sent. */
+  sent: number
+  /** How many requests ended because the client went away. */
+  cut: number
+  pageSize: number
+  close(): Promise<void>
+}
+
+const MODIFIED = new Date('2026-01-02T03:04:05Z')
+
+/** Starts it on a free port of loopback. Every bucket is the same one, but for `nowhere`. */
+export async function startS3Server(): Promise<S3Server> {
+  const objects: S3Server['objects'] = new Map()
+  const http = createServer((request, response) => answer(server, request, response))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const server: S3Server = {
+    endpoint: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    objects,
+    put(key, content) {
+      const bytes = Buffer.from(content as Uint8Array)
+      const etag = `"${createHash('md5').update(bytes).digest('hex')}"`
+      objects.set(key, {
+        size: bytes.length,
+        etag,
+        read: (from, length) => bytes.subarray(from, from + length),
+      })
+    },
+    requests: [],
+    sent: 0,
+    cut: 0,
+    pageSize: 1000,
+    close: () =>
+      new Promise((resolve) => {
+        http.close(() => resolve())
+        http.closeAllConnections()
+      }),
+  }
+  return server
+}
+
+function answer(server: S3Server, request: IncomingMessage, response: ServerResponse): void {
+  const url = new URL(request.url ?? '/', 'http://s3')
+  const [, bucket = '', ...rest] = url.pathname.split('/')
+  const key = rest.map(decodeURIComponent).join('/')
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch, range } = request.headers
+  server.requests.push({ method: request.method ?? '', url: request.url ?? '', range, ifMatch })
+  response.on('close', () => {
+    if (!response.writableFinished) server.cut++
+  })
+  const object = server.objects.get(key)
+  if (bucket === 'nowhere') error(response, 404, 'NoSuchBucket')
+  else if (key === '' && request.method === 'HEAD') response.end()
+  else if (key === '') list(server, url, response)
+  else if (!object) error(response, 404, 'NoSuchKey')
+  else if (ifMatch !== undefined && ifMatch !== object.etag) error(response, 412, 'PreconditionFailed')
+  else if (ifNoneMatch === object.etag) response.writeHead(304).end()
+  else give(server, object, request.method === 'GET' ? range : undefined, request.method === 'HEAD', response)
+}
+
+function give(
+  server: S3Server,
+  object: VirtualObject,
+  range: string | undefined,
+  isHead: boolean,
+  response: ServerResponse,
+): void {
+  const part = range ? parseRange(range, object.size) : undefined
+  if (part === null) {
+    error(response, 416, 'InvalidRange')
+    return
+  }
+  const { from, length } = part ?? { from: 0, length: object.size }
+  response.writeHead(part ? 206 : 200, {
+    ETag: object.etag,
+    'Last-Modified': MODIFIED.toUTCString(),
+    'Content-Length': length,
+    ...(part ? { 'Content-Range': `bytes ${from}-${from + length - 1}/${object.size}` } : {}),
+  })
+  if (isHead) response.end()
+  else void send(server, object, from, length, response)
+}
+
+async function send(
+  server: S3Server,
+  object: VirtualObject,
+  from: number,
+  length: number,
+  response: ServerResponse,
+) {
+  const gone = new Promise((resolve) => response.once('close', resolve))
+  for (let at = 0; at < length && !response.destroyed; at += 65536) {
+    const bytes = object.read(from + at, Math.min(65536, length - at))
+    server.sent += bytes.length
+    if (!response.write(bytes)) {
+      await Promise.race([once(response, 'drain'), gone])
+    }
+  }
+  response.end()
+}
+
+function parseRange(header: string, size: number): { from: number; length: number } | null {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
+  if (first === undefined || last === undefined) return null
+  const from = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const to = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  return from < size && to >= from ? { from, length: to - from + 1 } : null
+}
+
+function list(server: S3Server, url: URL, response: ServerResponse): void {
+  const prefix = url.searchParams.get('prefix') ?? ''
+  const after = url.searchParams.get('continuation-token') ?? ''
+  const keys = [...server.objects.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint)
+  const from = after === '' ? 0 : keys.indexOf(after)
+  const page = keys.slice(from, from + server.pageSize)
+  const next = keys[from + server.pageSize]
+  const contents = page.map((key) => {
+    const { size, etag } = server.objects.get(key)!
+    const name = encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
+    const tag = etag.replaceAll('"', '&quot;')
+    const time = MODIFIED.toISOString()
+    return `<Contents><Key>${name}</Key><LastModified>${time}</LastModified><ETag>${tag}</ETag><Size>${size}</Size><Owner/></Contents>`
+  })
+  const token = next === undefined ? '' : `<NextContinuationToken>${xml(next)}</NextContinuationToken>`
+  response.writeHead(200, { 'Content-Type': 'application/xml' })
+  response.end(
+    `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">` +
+      `<IsTruncated>${next !== undefined}</IsTruncated><EncodingType>url</EncodingType>${token}${contents.join('')}</ListBucketResult>`,
+  )
+}
+
+function xml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
+
+function error(response: ServerResponse, status: number, code: string): void {
+  response.writeHead(status, { 'Content-Type': 'application/xml' })
+  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`)
+}
