@@ -1,38 +1,74 @@
 import { type LineFormat, PLAIN } from './format/format.ts'
-import { lines24 } from './format/lines24.ts'
+import { glogLines } from './format/glog.ts'
+import { jsonLines } from './format/json.ts'
+import { isTabbed, lines24 } from './format/lines24.ts'
+import { logfmtLines } from './format/logfmt.ts'
+import { stampedLines } from './format/stamped.ts'
+import { UTC } from './time.ts'
 
 export { type LineFormat, PLAIN, type RecordFields } from './format/format.ts'
 export { LEVELS, type LevelName, parseLevel } from './level.ts'
 
+/** What else is known of a file. */
 export interface DetectOptions {
-  /** An instant near the file's last record, such as its modified time: glog lines have no year. @default now */
+  /** An instant near the file's last record, such as its modified time: some formats have no year. @default now */
   reference?: number | undefined
 }
 
 /**
  * The format of a file, judged by the lines of its head and, where given, of its tail. `more` may begin inside a
- * line. PLAIN when none fits.
+ * line. PLAIN when none fits: each line is then a record of its own, without time and level.
  */
-export function detectFormat(
-  sample: Uint8Array,
-  more?: Uint8Array,
-  _options: DetectOptions = {},
-): LineFormat {
+export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: DetectOptions = {}): LineFormat {
+  const reference = options.reference ?? Date.now()
   const lines = [...linesOf(sample, false), ...(more ? linesOf(more, true) : [])]
-  const found = lines.filter(([bytes, from, to]) => lines24.starts(bytes, from, to)).length
-  return found > 0 && found * 50 >= lines.length ? lines24 : PLAIN
+  // The order is that of precision: the last takes nearly every line that the first takes.
+  const candidates = [lines24, jsonLines, glogLines(reference), logfmtLines, stampedLines(reference)]
+  const counts = candidates.map((format) =>
+    count(format, lines, format === lines24 ? isTabbed : format.starts),
+  )
+  const most = Math.max(...counts.map(({ records }) => records))
+  // One line in fifty begins a record: stack traces are long. One in a thousand is a coincidence.
+  if (most === 0 || most * 50 < lines.length) return PLAIN
+  const chosen = counts.findIndex(({ records }) => records * 2 >= most)
+  const format = candidates[chosen]!
+  const { timed, leveled } = counts[chosen]!
+  return format === lines24 ? format : { ...format, timed, leveled }
 }
 
 type Line = [bytes: Uint8Array, from: number, to: number]
 
+/** How many lines begin a record that has a time or a level. */
+function count(
+  format: LineFormat,
+  lines: Line[],
+  starts: LineFormat['starts'],
+): { records: number; timed: boolean; leveled: boolean } {
+  let records = 0
+  let timed = false
+  let leveled = false
+  for (const [bytes, from, to] of lines) {
+    if (!starts(bytes, from, to)) continue
+    const hasTime = !Number.isNaN(format.time(bytes, from, to, UTC))
+    const hasLevel = format.level(bytes, from, to) >= 0
+    timed ||= hasTime
+    leveled ||= hasLevel
+    if (hasTime || hasLevel) records++
+  }
+  return { records, timed, leveled }
+}
+
+const MAX_LINES = 500
+
 function linesOf(bytes: Uint8Array, cut: boolean): Line[] {
   const lines: Line[] = []
-  let from = 0
-  if (cut) from = bytes.indexOf(0x0a) + 1
-  while (from < bytes.length && lines.length < 1000) {
+  let from = cut ? bytes.indexOf(0x0a) + 1 : 0
+  // A byte order mark belongs to no line.
+  if (!cut && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) from = 3
+  while (from < bytes.length && lines.length < MAX_LINES) {
     const lf = bytes.indexOf(0x0a, from)
     const to = lf < 0 ? bytes.length : lf
-    if (to > from) lines.push([bytes, from, to])
+    if (to > from && !(to === from + 1 && bytes[from] === 0x0d)) lines.push([bytes, from, to])
     from = to + 1
   }
   return lines

@@ -54,7 +54,7 @@ export function parseInstant(text: string, options: { zone: Zone; now: number })
   const age = parseDuration(input)
   if (age !== null) return now - age < EARLIEST ? null : now - age
   if (/^\d{13}$/.test(input)) return Number(input)
-  if (/^\d{10}(\.\d{1,9})?$/.test(input)) return Number(input) * 1000
+  if (/^\d{10}(\.\d{1,9})?$/.test(input)) return Math.round(Number(input) * 1e6) / 1e3
   if (/^now$/i.test(input)) return now
   return dated(input, zone) ?? timeOfDay(input, zone, now)
 }
@@ -250,10 +250,11 @@ function offsets(name: string): (epoch: number) => number {
 }
 
 function iso(epoch: number, offset: number): string {
-  const whole = Math.floor(epoch)
+  // Rounded to a microsecond first, or 0.9999999 would be cut to the millisecond before.
+  const whole = Math.floor(epoch + 0.0005)
   const text = new Date(whole + offset).toISOString()
   const micros = Math.round((epoch - whole) * 1000)
-  const head = text.slice(0, -1) + (micros > 0 && micros < 1000 ? String(micros).padStart(3, '0') : '')
+  const head = text.slice(0, -1) + (micros > 0 ? String(micros).padStart(3, '0') : '')
   if (offset === 0) return `${head}Z`
   const size = Math.floor(Math.abs(offset) / 60_000)
   const hh = String(Math.floor(size / 60)).padStart(2, '0')

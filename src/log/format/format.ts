@@ -53,6 +53,20 @@ export function unparsed(text: string): RecordFields {
   return { message: stripAnsi(raw), raw }
 }
 
+/** A record's text for taking apart: without its last line end, without escapes, with LF between its lines. */
+export function recordText(text: string): string {
+  const body = text.endsWith('\n') ? text.slice(0, -1) : text
+  const plain = stripAnsi(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body)
+  if (!plain.includes('\r')) return plain
+  return (plain.endsWith('\r') ? plain.slice(0, -1) : plain).replaceAll('\r\n', '\n')
+}
+
+/** `path/file.go:123` as a source, or null. */
+export function sourceOf(text: string): { file: string; line: number } | null {
+  const found = /^(.*[^:\s]):(\d{1,9})$/.exec(text)
+  return found ? { file: found[1]!, line: Number(found[2]) } : null
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g
 
@@ -61,9 +75,10 @@ export function stripAnsi(text: string): string {
   return text.includes('\x1b') ? text.replace(ANSI, '') : text
 }
 
-/** The first offset at or after `from` that is not inside a colour escape (`ESC [ … m`). */
+/** The first offset at or after `from` behind colour escapes (`ESC [ … m`) and a byte order mark. */
 export function skipAnsi(bytes: Uint8Array, from: number, to: number): number {
   let at = from
+  if (bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) at += 3
   while (at + 1 < to && bytes[at] === 0x1b && bytes[at + 1] === 0x5b) {
     let end = at + 2
     while (end < to && bytes[end]! >= 0x20 && bytes[end]! <= 0x3f) end++

@@ -1,6 +1,6 @@
 import { LEVELS, levelAt, parseLevel } from '../level.ts'
-import type { Zone } from '../time.ts'
-import { type LineFormat, type RecordFields, skipAnsi, stripAnsi, unparsed } from './format.ts'
+import { UTC, type Zone } from '../time.ts'
+import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from './format.ts'
 import { isDigit, isStamp, readStamp, two } from './stamp.ts'
 
 const TAB = 0x09
@@ -14,13 +14,10 @@ export const lines24: LineFormat = {
   timed: true,
   leveled: true,
   starts(bytes, from, to) {
-    if (isExact(bytes, from, to)) return true
-    const at = skipAnsi(bytes, from, to)
-    if (!isStamp(bytes, at, to)) return false
-    const end = stampEnd(bytes, at, to)
-    if (end < to && bytes[end] === TAB) return true
+    if (isTabbed(bytes, from, to)) return true
     // Spaces where tabs belong: only with a level word, since a message may quote a time.
-    return end < to && bytes[end] === 0x20 && levelAfter(bytes, end, to) >= 0
+    const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
+    return end >= 0 && bytes[end] === 0x20 && levelAfter(bytes, end, to) >= 0
   },
   time(bytes, from, to, zone) {
     if (isExact(bytes, from, to))
@@ -41,8 +38,8 @@ export const lines24: LineFormat = {
       const level = levelAt(bytes, from + 24, to)
       return level >= 0 ? level : levelAfter(bytes, from + 23, to)
     }
-    const at = skipAnsi(bytes, from, to)
-    return isStamp(bytes, at, to) ? levelAfter(bytes, stampEnd(bytes, at, to), to) : -1
+    const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
+    return end >= 0 ? levelAfter(bytes, end, to) : -1
   },
   fields: fields24,
 }
@@ -62,13 +59,17 @@ function isExact(bytes: Uint8Array, from: number, to: number): boolean {
   )
 }
 
+/** The offset after the timestamp at bytes[at], its zone and its colour; -1 when there is none. */
 function stampEnd(bytes: Uint8Array, at: number, to: number): number {
-  let end = at + 19
-  if (end < to && (bytes[end] === 0x2e || bytes[end] === 0x2c)) {
-    end++
-    while (end < to && isDigit(bytes[end]!)) end++
-  }
-  return skipAnsi(bytes, end, to)
+  const stamp = readStamp(bytes, at, to, UTC)
+  return stamp ? skipAnsi(bytes, stamp.end, to) : -1
+}
+
+/** Whether a record begins with a timestamp and a tab: what tells a file of this format from others. */
+export function isTabbed(bytes: Uint8Array, from: number, to: number): boolean {
+  if (isExact(bytes, from, to)) return true
+  const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
+  return end >= 0 && end < to && bytes[end] === TAB
 }
 
 /** The level word after tabs, spaces, brackets and colours. */
@@ -83,13 +84,13 @@ function levelAfter(bytes: Uint8Array, from: number, to: number): number {
   }
 }
 
-const HEAD = /^(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?)[\t ][\t ]*\[?([A-Za-z0-9]+)\]?[\t ]*/
+const HEAD =
+  /^(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)[\t ][\t ]*\[?([A-Za-z0-9]+)\]?[\t ]*/
 const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
 const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
 
 function fields24(text: string, zone: Zone): RecordFields {
-  const body = stripAnsi(text.endsWith('\n') ? text.slice(0, -1) : text).replaceAll('\r\n', '\n')
-  const record = body.endsWith('\r') ? body.slice(0, -1) : body
+  const record = recordText(text)
   const head = HEAD.exec(record)
   if (!head) return unparsed(text)
   const bytes = new TextEncoder().encode(head[1])

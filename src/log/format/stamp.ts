@@ -11,7 +11,7 @@ export interface Stamp {
 const shared: Stamp = { end: 0, epoch: Number.NaN }
 
 /**
- * Reads `YYYY-MM-DD hh:mm:ss` at bytes[at]: `/` for `-`, `T` or one space between, decimals after `.` or `,`,
+ * Reads `YYYY-MM-DD hh:mm:ss` at bytes[at]: `/` or `.` for `-`, `T` or one space between, decimals after `.` or `,`,
  * a zone right after (`Z`, `+02:00`, `+0200`) or after a space (` +0200`, ` UTC`). Null when it is not one.
  * The result is overwritten by the next call.
  */
@@ -48,7 +48,7 @@ export function isStamp(bytes: Uint8Array, at: number, to: number): boolean {
   const dash = bytes[at + 4]
   const middle = bytes[at + 10]
   return (
-    (dash === 0x2d || dash === 0x2f) &&
+    (dash === 0x2d || dash === 0x2f || dash === 0x2e) &&
     bytes[at + 7] === dash &&
     (middle === 0x20 || middle === 0x54) &&
     bytes[at + 13] === 0x3a &&
@@ -72,6 +72,47 @@ export function isStamp(bytes: Uint8Array, at: number, to: number): boolean {
 
 /** What divides n decimals of a second into ms. */
 export const POWERS = [1, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+
+/**
+ * A number since the epoch, its unit judged by its size: seconds until the year 5138, then ms, µs and ns.
+ * NaN when it is no number.
+ */
+export function readEpoch(bytes: Uint8Array, from: number, to: number): number {
+  let text = ''
+  for (let at = from; at < to && at - from < 32; at++) text += String.fromCharCode(bytes[at]!)
+  if (!/^\d+(\.\d+)?(e\+?\d+)?$/i.test(text)) return Number.NaN
+  const number = Number(text)
+  const epoch =
+    number < 1e11 ? number * 1000 : number < 1e14 ? number : number < 1e17 ? number / 1e3 : number / 1e6
+  return epoch <= 8.64e15 ? epoch : Number.NaN
+}
+
+/** A time of day. */
+export interface Clock {
+  h: number
+  min: number
+  s: number
+  /** With a fraction. */
+  ms: number
+  /** The offset after it. */
+  end: number
+}
+
+/** Reads `hh:mm:ss` with decimals at bytes[at]; null when it is none. */
+export function readClock(bytes: Uint8Array, at: number, to: number): Clock | null {
+  if (to - at < 8 || bytes[at + 2] !== 0x3a || bytes[at + 5] !== 0x3a) return null
+  for (const i of [0, 1, 3, 4, 6, 7]) if (!isDigit(bytes[at + i]!)) return null
+  let end = at + 8
+  let ms = 0
+  if (end + 1 < to && (bytes[end] === 0x2e || bytes[end] === 0x2c) && isDigit(bytes[end + 1]!)) {
+    const first = ++end
+    let value = 0
+    for (; end < to && isDigit(bytes[end]!); end++)
+      if (end - first < 9) value = value * 10 + bytes[end]! - 0x30
+    ms = value / POWERS[Math.min(end - first, 9)]!
+  }
+  return { h: two(bytes, at), min: two(bytes, at + 3), s: two(bytes, at + 6), ms, end }
+}
 
 export function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39

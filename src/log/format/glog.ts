@@ -1,0 +1,106 @@
+import { LEVELS } from '../level.ts'
+import type { Zone } from '../time.ts'
+import { type LineFormat, type RecordFields, recordText, unparsed } from './format.ts'
+import { isDigit, readClock, two } from './stamp.ts'
+
+/**
+ * glog, klog and CockroachDB: `I1115 02:10:00.123456 12345 file.go:123] message` and
+ * `I261115 02:10:00.123456 123 1@file.go:12 ⋮ [n1,s2] 34 message`. A date has two, four or no digits for its year;
+ * without a year, it is the last such day before `reference` (a day of clock skew is allowed).
+ */
+export function glogLines(reference: number): LineFormat {
+  const format: LineFormat = {
+    name: 'glog',
+    timed: true,
+    leveled: true,
+    starts: (bytes, from, to) => dateDigits(bytes, from, to) > 0 && !isContinued(bytes, from, to),
+    time(bytes, from, to, zone) {
+      const digits = dateDigits(bytes, from, to)
+      if (digits === 0) return Number.NaN
+      const day = from + 1 + digits - 4
+      const clock = readClock(bytes, from + digits + 2, to)
+      if (!clock) return Number.NaN
+      const { h, min, s, ms } = clock
+      const at = (year: number) => zone.toEpoch(year, two(bytes, day), two(bytes, day + 2), h, min, s, ms)
+      if (digits === 8) return at(two(bytes, from + 1) * 100 + two(bytes, from + 3))
+      if (digits === 6) return at(2000 + two(bytes, from + 1))
+      return latestYear(at, reference)
+    },
+    level: (bytes, from, to) => (dateDigits(bytes, from, to) > 0 ? LETTERS.indexOf(bytes[from]!) : -1),
+    fields: (text, zone) => glogFields(text, zone, format),
+  }
+  return format
+}
+
+const LETTERS = [...'DIWEF'].map((letter) => letter.charCodeAt(0))
+
+/** The instant of a day without a year: the latest that is not after the reference. */
+export function latestYear(at: (year: number) => number, reference: number): number {
+  const limit = reference + 86_400_000
+  const year = new Date(limit).getUTCFullYear() + 1
+  // 29 February may be four years back, or eight around 1900 and 2100.
+  for (let back = 0; back <= 9; back++) {
+    const epoch = at(year - back)
+    if (epoch <= limit) return epoch
+  }
+  return Number.NaN
+}
+
+/** How many digits the date of a header has (4, 6 or 8), 0 when the line has no header. */
+function dateDigits(bytes: Uint8Array, from: number, to: number): number {
+  if (to - from < 15 || !LETTERS.includes(bytes[from]!)) return 0
+  let digits = 0
+  while (digits < 9 && isDigit(bytes[from + 1 + digits]!)) digits++
+  if (digits !== 4 && digits !== 6 && digits !== 8) return 0
+  const clock = from + digits + 2
+  return bytes[clock - 1] === 0x20 && readClock(bytes, clock, to) ? digits : 0
+}
+
+/** CockroachDB repeats the header on each line of a message; `+`, `=`, `|` or `!` after the counter tells. */
+function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
+  const limit = Math.min(to, from + 1000)
+  for (let at = from + 20; at + 3 < limit; at++) {
+    if (bytes[at] !== 0xe2 || bytes[at + 1] !== 0x8b || bytes[at + 2] !== 0xae) continue
+    at += 4
+    if (bytes[at] === 0x5b) {
+      while (at < limit && bytes[at] !== 0x5d) at++
+      at += 2
+    }
+    const counter = at
+    while (at < limit && isDigit(bytes[at]!)) at++
+    if (at === counter || bytes[at] !== 0x20) return false
+    const mark = bytes[at + 1]
+    return mark === 0x2b || mark === 0x3d || mark === 0x7c || mark === 0x21
+  }
+  return false
+}
+
+const HEADER =
+  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +\d* *(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
+
+function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields {
+  const lines = recordText(text).split('\n')
+  const bytes = new TextEncoder().encode(lines[0])
+  const epoch = format.time(bytes, 0, bytes.length, zone)
+  const header = HEADER.exec(lines[0]!)
+  const level = LEVELS[format.level(bytes, 0, bytes.length)]
+  if (!header || Number.isNaN(epoch) || level === undefined) return unparsed(text)
+  const [whole, file, line, closed, tags, counter] = header
+  const isCockroach = closed === ''
+  const out: RecordFields = {
+    time: zone.format(epoch),
+    level,
+    source: { file: file!, line: Number(line) },
+    message: '',
+  }
+  const names = (isCockroach && tags ? tags.split(',') : []).filter((tag) => tag !== '' && tag !== '-')
+  if (names.length > 0) out.tags = names
+  // glog has no tags and no counter: what looks like one is the message's.
+  const skip = isCockroach ? whole : /^.*?\] ?/.exec(lines[0]!)![0]
+  const more = lines.slice(1).map((next) => next.replace(HEADER, '').replace(/^[+=|!]/, ''))
+  out.message = [lines[0]!.slice(skip.length).trimStart(), ...(isCockroach ? more : lines.slice(1))].join(
+    '\n',
+  )
+  if (isCockroach && counter !== undefined) out.context = { counter: Number(counter) }
+  return out
+}

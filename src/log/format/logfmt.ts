@@ -1,0 +1,105 @@
+import { LEVELS, levelAt } from '../level.ts'
+import type { Zone } from '../time.ts'
+import { type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from './format.ts'
+import { isDigit, readEpoch, readStamp } from './stamp.ts'
+
+const TIME = ['time', 'ts', 'timestamp', 't']
+const LEVEL = ['level', 'lvl', 'severity']
+const MESSAGE = ['msg', 'message', 'event']
+const SOURCE = ['caller', 'source']
+const TAGS = ['logger', 'component', 'module']
+
+/** `time=… level=… msg="…"`: pairs from the line's start, the keys in any order. */
+export const logfmtLines: LineFormat = {
+  name: 'logfmt',
+  timed: true,
+  leveled: true,
+  starts: (bytes, from, to) => findPair(bytes, from, to, TIME) || findPair(bytes, from, to, LEVEL),
+  time(bytes, from, to, zone) {
+    if (!findPair(bytes, from, to, TIME)) return Number.NaN
+    if (!isDigit(bytes[pair.from]!)) return Number.NaN
+    const stamp = readStamp(bytes, pair.from, pair.to, zone)
+    return stamp ? stamp.epoch : readEpoch(bytes, pair.from, pair.to)
+  },
+  level: (bytes, from, to) => (findPair(bytes, from, to, LEVEL) ? levelAt(bytes, pair.from, pair.to) : -1),
+  fields: logfmtFields,
+}
+
+/** Where the value of the pair last found lies, without its quotes. */
+const pair = { from: 0, to: 0 }
+
+function findPair(bytes: Uint8Array, from: number, to: number, keys: readonly string[]): boolean {
+  let at = from
+  // Time and level come first; a line that has neither among its first pairs is not worth more.
+  for (let count = 0; count < 16; count++) {
+    while (at < to && bytes[at] === 0x20) at++
+    const key = at
+    while (at < to && isKeyByte(bytes[at]!)) at++
+    if (at === key || at >= to || bytes[at] !== 0x3d) return false
+    const keyEnd = at
+    at++
+    let start = at
+    let end: number
+    if (bytes[at] === 0x22) {
+      start++
+      at++
+      while (at < to && bytes[at] !== 0x22) at += bytes[at] === 0x5c ? 2 : 1
+      end = Math.min(at, to)
+      at++
+    } else {
+      while (at < to && bytes[at]! > 0x20) at++
+      end = at
+    }
+    if (keys.some((name) => isName(bytes, key, keyEnd, name))) {
+      pair.from = start
+      pair.to = end
+      return true
+    }
+  }
+  return false
+}
+
+function isKeyByte(byte: number): boolean {
+  return byte > 0x20 && byte !== 0x3d && byte !== 0x22 && byte < 0x7f
+}
+
+function isName(bytes: Uint8Array, from: number, to: number, name: string): boolean {
+  if (to - from !== name.length) return false
+  for (let i = 0; i < name.length; i++) if (bytes[from + i] !== name.charCodeAt(i)) return false
+  return true
+}
+
+function logfmtFields(text: string, zone: Zone): RecordFields {
+  const record = recordText(text)
+  const lf = record.indexOf('\n')
+  const line = lf < 0 ? record : record.slice(0, lf)
+  const bytes = new TextEncoder().encode(line)
+  if (!logfmtLines.starts(bytes, 0, bytes.length)) return unparsed(text)
+  const out: RecordFields = { message: '' }
+  const epoch = logfmtLines.time(bytes, 0, bytes.length, zone)
+  const level = logfmtLines.level(bytes, 0, bytes.length)
+  const rest: Record<string, string> = {}
+  const tags: string[] = []
+  for (const [, key, quoted, bare] of line.matchAll(/([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"?|(\S*)))?/g)) {
+    const value = quoted === undefined ? (bare ?? '') : unquote(quoted)
+    if (TIME.includes(key!) && out.time === undefined && !Number.isNaN(epoch)) out.time = zone.format(epoch)
+    else if (LEVEL.includes(key!) && out.level === undefined) out.level = LEVELS[level] ?? value
+    else if (MESSAGE.includes(key!) && out.message === '') out.message = value
+    else if (SOURCE.includes(key!) && !out.source && sourceOf(value)) out.source = sourceOf(value)!
+    else if (TAGS.includes(key!)) tags.push(value)
+    else rest[key!] = value
+  }
+  if (tags.length > 0) out.tags = tags
+  if (Object.keys(rest).length > 0) out.context = rest
+  if (lf >= 0) out.message += record.slice(lf)
+  return out
+}
+
+function unquote(text: string): string {
+  if (!text.includes('\\')) return text
+  try {
+    return JSON.parse(`"${text}"`)
+  } catch {
+    return text.replace(/\\(.)/g, '$1')
+  }
+}
