@@ -4,15 +4,17 @@ import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
 import { logFiles } from './log/files.ts'
+import { type LogOptions, viewContext } from './log/options.ts'
 import { createConfigReader } from './node/config.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import { showConfig } from './routes/config.ts'
-import { listLogs, viewLog } from './routes/logs.ts'
+import { listLogs } from './routes/logs.ts'
+import { viewLog } from './routes/view.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
 /** What a node state service is made of. */
-export interface AppOptions {
+export interface AppOptions extends LogOptions {
   /** Where the log files lie. */
   logs: Store
   /** The node's configuration as TOML text; a function is asked at every request. */
@@ -69,7 +71,8 @@ export function createApp(options: AppOptions): Hono {
     }
   }
 
-  const logRoutes = { files: logFiles(options.logs, options.include), maxSize: options.maxSize }
+  const files = logFiles(options.logs, options.include)
+  const viewRoute = { ...viewContext(files, options), maxSize: options.maxSize }
   const { node = {} } = options
   const configRoute = {
     config: createConfigReader(options.config),
@@ -78,8 +81,8 @@ export function createApp(options: AppOptions): Hono {
   }
   const resources: Record<string, Handler> = {
     '/api/v1/config': (request) => showConfig(request, configRoute),
-    '/api/v1/log/list': (request) => listLogs(request, logRoutes),
-    '/api/v1/log/view': (request) => viewLog(request, logRoutes),
+    '/api/v1/log/list': (request) => listLogs(request, { files }),
+    '/api/v1/log/view': (request) => viewLog(request, viewRoute),
   }
   for (const [path, handler] of Object.entries(resources)) {
     app.get(path, guarded(handler))

@@ -1,5 +1,5 @@
 /** What a browser of another origin may read besides the body. */
-const EXPOSED = 'ETag, Link, Retry-After, Content-Range, Content-Disposition'
+const EXPOSED = 'ETag, Link, Retry-After, Content-Range, Content-Disposition, X-Nodestate-Note'
 const ALLOWED_HEADERS = 'Authorization, Accept, If-None-Match, If-Range, Range, Last-Event-ID'
 
 /** The CORS answers for the origins that an operator named. */

@@ -2,6 +2,8 @@ import { Problem } from './problem.ts'
 
 /** The query parameters of a request. A known one that is given twice, or not as it must be, is a problem that names it. */
 export interface Params {
+  /** Whether any of these is given. */
+  hasAny(names: ReadonlySet<string>): boolean
   /** The value, or undefined when it is not given. */
   text(name: string, limit?: { max: number }): string | undefined
   /** A decimal integer; undefined when it is not given or empty. */
@@ -27,6 +29,10 @@ export function readParams(url: string): Params {
     return values[0]
   }
   return {
+    hasAny(names) {
+      for (const name of search.keys()) if (names.has(name)) return true
+      return false
+    },
     text(name, limit) {
       const value = once(name)
       if (value !== undefined && limit && value.length > limit.max)

@@ -51,7 +51,7 @@ async function lastLineEnd(series: Series, lo: number, to: number): Promise<numb
     if (newline >= 0) return from + newline + 1
     at = from
   }
-  const from = Math.max(lo, to - 3)
+  const from = Math.max(lo, to - 4)
   const bytes = await series.read(from, Math.min(to + 1, series.end))
   let cut = to - from
   while (cut > 0 && cut < bytes.length && (bytes[cut]! & 0xc0) === 0x80) cut--

@@ -17,6 +17,8 @@ export interface Tail {
   offset: number
   length: number
   body: Bytes
+  /** Bytes of the file that were looked at on the way, and where they lie: a cursor knows the file by them. */
+  seen: { offset: number; bytes: Uint8Array } | null
 }
 
 const LF = 10
@@ -32,11 +34,11 @@ const PEEK = 64 * 1024
  */
 export async function readTail(read: RangeReader, size: number, options: ReadOptions = {}): Promise<Tail> {
   const got = await read({ suffix: size + 1 }, options)
-  if (got.length <= size) return got
+  if (got.length <= size) return wholeFile(got)
   // Now body is one byte and the window.
   if (got.body instanceof Uint8Array) {
     const start = startInWindow(got.body)
-    return from(got, start, got.body.subarray(start))
+    return from(got, start, got.body.subarray(start), 0, got.body)
   }
   if (got.body instanceof Blob) return tailOfBlob(got, got.body)
   return tailOfStream(read, got, got.body, options)
@@ -56,8 +58,28 @@ export function characterStart(bytes: Uint8Array, at: number): number {
   return i - at === 4 ? at : i
 }
 
-function from(got: StoreRead, skipped: number, body: Bytes): Tail {
-  return { entry: got.entry, offset: got.offset + skipped, length: got.length - skipped, body }
+function from(got: StoreRead, skipped: number, body: Bytes, seenAt: number, seen: Uint8Array): Tail {
+  return {
+    entry: got.entry,
+    offset: got.offset + skipped,
+    length: got.length - skipped,
+    body,
+    seen: { offset: got.offset + seenAt, bytes: seen },
+  }
+}
+
+/** All of a file; of a stream the first piece is looked at before it goes out. */
+async function wholeFile(got: StoreRead): Promise<Tail> {
+  const { body } = got
+  if (body instanceof Uint8Array) return from(got, 0, body, 0, body)
+  if (body instanceof Blob) {
+    return from(got, 0, body, 0, new Uint8Array(await body.slice(0, 64).arrayBuffer()))
+  }
+  const reader = body.getReader()
+  const { done, value } = await reader.read()
+  return done
+    ? { ...got, body: new Uint8Array(0), seen: null }
+    : from(got, 0, resume([value], reader), 0, value)
 }
 
 async function tailOfBlob(got: StoreRead, blob: Blob): Promise<Tail> {
@@ -66,11 +88,11 @@ async function tailOfBlob(got: StoreRead, blob: Blob): Promise<Tail> {
     const newline = piece.indexOf(LF)
     if (newline < 0) continue
     const start = at + newline + 1
-    if (start < got.length) return from(got, start, blob.slice(start))
+    if (start < got.length) return from(got, start, blob.slice(start), at, piece)
   }
   const head = new Uint8Array(await blob.slice(0, 8).arrayBuffer())
   const start = characterStart(head, 1)
-  return from(got, start, blob.slice(start))
+  return from(got, start, blob.slice(start), 0, head)
 }
 
 /**
@@ -92,7 +114,7 @@ async function tailOfStream(
     const newline = value.indexOf(LF)
     if (newline >= 0 && seen + newline + 1 < got.length) {
       const start = seen + newline + 1
-      return from(got, start, resume([value.subarray(newline + 1)], reader))
+      return from(got, start, resume([value.subarray(newline + 1)], reader), seen, value)
     }
     seen += value.length
     if (seen <= KEEP || kept.length === 0) kept.push(value)
@@ -100,10 +122,10 @@ async function tailOfStream(
   if (seen <= KEEP) {
     const bytes = concat(kept, seen)
     const start = characterStart(bytes, 1)
-    return from(got, start, bytes.subarray(start))
+    return from(got, start, bytes.subarray(start), 0, bytes)
   }
-  const start = characterStart(concat(kept, 8), 1)
-  return readAgain(read, got, start, options)
+  const first = concat(kept, 8)
+  return readAgain(read, got, characterStart(first, 1), options, first)
 }
 
 /**
@@ -115,6 +137,7 @@ async function readAgain(
   got: StoreRead,
   skipped: number,
   options: ReadOptions,
+  seen: Uint8Array,
 ): Promise<Tail> {
   const { id, etag, size, key } = got.entry
   const pin = id === undefined ? etag : undefined
@@ -124,7 +147,7 @@ async function readAgain(
     if (again.body instanceof ReadableStream) await again.body.cancel()
     throw new StoreError('changed', `Cannot read "${key}": it was replaced`)
   }
-  return { ...again, entry: got.entry }
+  return { ...again, entry: got.entry, seen: { offset: got.offset, bytes: seen } }
 }
 
 /** A stream of what was already taken from a reader, then of the rest. */

@@ -2,39 +2,94 @@ import { StoreError } from '../store/store.ts'
 import type { Cursor } from './cursor.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
+import type { Gate } from './gate.ts'
 import { type ArchiveLimits, type LogRequest, type OpenLog, openLog } from './open.ts'
+import type { Matcher } from './pattern.ts'
+import { type CountBy, type Filter, type Found, scanBack, scanForth } from './query.ts'
+import { detectFormat, type LineFormat, PLAIN } from './record.ts'
+import { type Border, seek } from './seek.ts'
 import type { Series } from './series.ts'
 import { type Fit, firstThatFit, lastThatFit } from './span.ts'
+import type { Zone } from './time.ts'
 
 /** What is asked of a log. */
 export interface ViewRequest extends LogRequest {
   fit: Fit
+  /** Ms since the epoch: records at or after, records before. */
+  since: number | null
+  until: number | null
+  /** An index into LEVELS. */
+  level: number | null
+  matcher: Matcher | null
+  /** Whether whole records are wanted, as for JSON, and then `lines` counts them. */
+  records: boolean
 }
+
+/** How much a view may cost. */
+export interface ViewLimits extends ArchiveLimits {
+  /** Bytes and milliseconds of one scan. */
+  scanBytes: number
+  scanMillis: number
+  /** Bytes per read of a scan. */
+  scanChunk: number
+  /** The largest answer that is collected in memory. */
+  answerBytes: number
+}
+
+/** What a view needs besides the request. */
+export interface ViewContext {
+  files: LogFiles
+  zone: Zone
+  limits: ViewLimits
+  scans: Gate
+  now: () => number
+}
+
+/** What the answer must tell: that a budget ended it, or that times are in no order and were asked one by one. */
+export type Note = 'scan-budget' | 'answer-budget' | 'time-order'
 
 /** What an answer holds, before it is rendered. */
 export interface View {
   series: Series
+  format: LineFormat
   /** The text, from one address to another. */
   from: number
   to: number
+  /** Records, when not all of that text was wanted; else null. */
+  pieces: Uint8Array[] | null
   /** Where the page before begins; null when there is none. */
   prev: Cursor | null
   /** Where whatever comes after begins. */
   next: Cursor
+  notes: Note[]
 }
 
-/** Selects a part of a log. A file that is rotated or replaced meanwhile is looked for once more. */
+/** Selects a part of a log. */
 export async function viewOf(
-  files: LogFiles,
+  context: ViewContext,
   request: ViewRequest,
-  limits: ArchiveLimits,
   signal?: AbortSignal,
 ): Promise<View> {
+  return (await viewUnless(context, request, () => false, signal))!
+}
+
+/**
+ * Selects a part of a log, unless the client knows it: `isKnown` is asked with the state of the files before
+ * anything is scanned, and then the answer is null. A file that is rotated meanwhile is looked for once more.
+ */
+export async function viewUnless(
+  context: ViewContext,
+  request: ViewRequest,
+  isKnown: (state: string) => boolean,
+  signal?: AbortSignal,
+): Promise<View | null> {
   for (let tries = 0; ; tries++) {
     try {
-      return await select(await openLog(files, request, limits, signal), request)
+      const log = await openLog(context.files, request, context.limits, signal)
+      if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
+      return await select(context, log, request)
     } catch (error) {
-      if (tries >= 2 || !(await mayPass(error, files, request.file, signal))) throw error
+      if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }
   }
 }
@@ -54,17 +109,119 @@ async function mayPass(
   )
 }
 
-async function select({ series, at }: OpenLog, request: ViewRequest): Promise<View> {
+async function select(context: ViewContext, log: OpenLog, request: ViewRequest): Promise<View> {
+  const { series, at } = log
+  const { level, matcher, records } = request
+  const timed = request.since !== null || request.until !== null
+  const format = timed || level !== null || matcher || records ? await formatOf(series) : PLAIN
+  const empty = format === PLAIN && (await isEmpty(series))
+  if (timed && !format.timed && !empty) throw noTime()
+  if (level !== null && !format.leveled && !empty) throw noLevel()
+
   const forward = request.cursor?.direction === 'after'
-  const lo = forward ? at! : Number.NEGATIVE_INFINITY
-  const hi = forward || at === null ? series.end : at
-  const from = forward ? lo : await lastThatFit(series, lo, hi, request.fit)
-  const to = forward ? await firstThatFit(series, lo, hi, request.fit) : hi
-  return {
-    series,
-    from,
-    to,
-    prev: series.isStart(from) ? null : await series.cursor(from),
-    next: await series.cursor(to),
+  const since =
+    request.since === null || empty ? null : await seek(series, format, context.zone, request.since)
+  const until =
+    request.until === null || empty ? null : await seek(series, format, context.zone, request.until)
+  const bottom = since?.from ?? Number.NEGATIVE_INFINITY
+  const top = Math.min(until?.to ?? series.end, series.end)
+  const lo = forward ? Math.max(at!, bottom) : bottom
+  const hi = forward || at === null ? top : Math.min(at, top)
+  const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
+  const base = { series, format, notes }
+  if (lo >= hi) {
+    const here = forward ? at! : await series.floor(hi)
+    const prev = forward && !series.isStart(here) ? await series.cursor(here) : null
+    return { ...base, from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
   }
+  const isWhole = (border: Border | null) => border === null || border.from === border.to
+  const span = level === null && !matcher && !records && isWhole(since) && isWhole(until)
+  const cursorOrNull = async (address: number, inside = false) =>
+    address <= bottom || series.isStart(address) ? null : series.cursor(address, inside)
+
+  if (span) {
+    const from = forward ? lo : await lastThatFit(series, lo, hi, request.fit)
+    const to = forward ? await firstThatFit(series, lo, hi, request.fit) : hi
+    return { ...base, from, to, pieces: null, prev: await cursorOrNull(from), next: await series.cursor(to) }
+  }
+
+  const filter: Filter = {
+    format,
+    zone: context.zone,
+    level,
+    matcher,
+    since: since && !isWhole(since) ? { at: request.since!, below: since.to } : null,
+    until: until && !isWhole(until) ? { at: request.until!, from: until.from } : null,
+  }
+  const found = await context.scans.run(() => scan(context, request, series, lo, hi, filter))
+  if (found.cut) notes.push('scan-budget')
+  else if (!found.complete && request.fit.size > context.limits.answerBytes) notes.push('answer-budget')
+  // Between two pages lies a cut record, or none: seen from either side.
+  const cutBelow = request.cursor?.place.inside === true
+  const prev = forward ? await cursorOrNull(lo, cutBelow && lo === at) : await behind(found, cursorOrNull)
+  const next = await series.cursor(found.to, forward ? found.inside : cutBelow && found.to === at)
+  return { ...base, from: found.from, to: found.to, pieces: found.pieces, prev, next }
+}
+
+/** Where a scan goes on that went backwards; null when it saw all there is. */
+async function behind(
+  found: Found,
+  cursor: (address: number, inside: boolean) => Promise<Cursor | null>,
+): Promise<Cursor | null> {
+  return found.complete ? null : cursor(found.from, found.inside)
+}
+
+async function scan(
+  { limits, now }: ViewContext,
+  request: ViewRequest,
+  series: Series,
+  lo: number,
+  hi: number,
+  filter: Filter,
+): Promise<Found> {
+  const fit = { ...request.fit, size: Math.min(request.fit.size, limits.answerBytes) }
+  const countBy: CountBy = request.records ? 'records' : 'lines'
+  const budget = {
+    bytes: limits.scanBytes,
+    deadline: now() + limits.scanMillis,
+    now,
+    chunk: limits.scanChunk,
+  }
+  const inside = request.cursor?.place.inside ?? false
+  const go = request.cursor?.direction === 'after' ? scanForth : scanBack
+  return go(series, lo, hi, filter, fit, countBy, budget, inside)
+}
+
+/** How much of a file's head and tail is looked at to know its format. */
+const SAMPLE = 16 * 1024
+
+/** The format of a log, by the newest file that holds anything. */
+export async function formatOf(series: Series): Promise<LineFormat> {
+  for (let i = series.parts.length - 1; i >= 0; i--) {
+    const part = series.parts[i]!
+    const head = await part.head(SAMPLE)
+    if (head.length === 0) continue
+    const size = part.compressed ? head.length : part.entry.size
+    const tail = size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
+    return detectFormat(head, tail, { reference: part.entry.modified })
+  }
+  return PLAIN
+}
+
+async function isEmpty(series: Series): Promise<boolean> {
+  return series.end === 0 && (await series.floor(-1)) === 0
+}
+
+function noTime(): LogError {
+  return new LogError(
+    'no-time',
+    'The lines of this file have no times that are understood; ask without since and until, by lines, size or q.',
+  )
+}
+
+function noLevel(): LogError {
+  return new LogError(
+    'no-level',
+    'The lines of this file have no levels that are understood; ask without level, by lines, size or q.',
+  )
 }

@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeCursor, encodeCursor } from '../../src/log/cursor.ts'
+import type { LogFiles } from '../../src/log/files.ts'
 import { logFiles } from '../../src/log/files.ts'
-import { type View, type ViewRequest, viewOf } from '../../src/log/view.ts'
+import { type View, type ViewRequest, viewOf as viewIn } from '../../src/log/view.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { contextOf } from './context.ts'
 
-const limits = { archiveBytes: 1 << 26, archiveWindow: 1 << 20 }
+const viewOf = (files: LogFiles, request: ViewRequest) => viewIn(contextOf(files), request)
+
 const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Uint8Array.from(array))
 /** Files with many line ends, characters of several bytes, and broken ones. */
 const content = fc
@@ -21,6 +24,11 @@ const request = (part: Partial<ViewRequest>): ViewRequest => ({
   rotated: false,
   cursor: null,
   fit: { size: 1 << 20, lines: null },
+  since: null,
+  until: null,
+  level: null,
+  matcher: null,
+  records: false,
   ...part,
 })
 const pass = (cursor: View['next']) => decodeCursor(encodeCursor(cursor), 'before')
@@ -48,7 +56,7 @@ describe('paging', () => {
     await fc.assert(
       fc.asyncProperty(content, fc.nat(50), fc.option(fc.nat(6)), async (file, size, lines) => {
         const files = logFiles(memoryStore({ 'a.log': file }))
-        const view = await viewOf(files, request({ fit: { size, lines } }), limits)
+        const view = await viewOf(files, request({ fit: { size, lines } }))
         expect(await textOf(view)).toBe(reference(file.toString('latin1'), size, lines))
       }),
       { numRuns: 500 },
@@ -72,28 +80,20 @@ describe('paging', () => {
           const base = request({ rotated: true, fit: { size, lines } })
 
           const pages: string[] = []
-          let view = await viewOf(files, base, limits)
+          let view = await viewOf(files, base)
           for (let n = 0; n <= whole.length + 1; n++) {
             const text = await textOf(view)
             pages.unshift(text)
             expect(text.length).toBeLessThanOrEqual(size)
             if (view.prev === null) break
-            view = await viewOf(
-              files,
-              { ...base, cursor: { place: pass(view.prev), direction: 'before' } },
-              limits,
-            )
+            view = await viewOf(files, { ...base, cursor: { place: pass(view.prev), direction: 'before' } })
           }
           expect(view.prev).toBeNull()
           expect(pages.join('')).toBe(whole)
 
           const forth: string[] = [await textOf(view)]
           for (let n = 0; n <= whole.length + 1; n++) {
-            view = await viewOf(
-              files,
-              { ...base, cursor: { place: pass(view.next), direction: 'after' } },
-              limits,
-            )
+            view = await viewOf(files, { ...base, cursor: { place: pass(view.next), direction: 'after' } })
             const text = await textOf(view)
             expect(text.length).toBeLessThanOrEqual(size)
             if (text === '') break
@@ -109,10 +109,10 @@ describe('paging', () => {
   it('a next cursor gives what was appended, and only that', async () => {
     const store = memoryStore({ 'a.log': 'one\ntwo' })
     const files = logFiles(store)
-    let view = await viewOf(files, request({}), limits)
+    let view = await viewOf(files, request({}))
     expect(await textOf(view)).toBe('one\ntwo')
     const after = async () => {
-      view = await viewOf(files, request({ cursor: { place: pass(view.next), direction: 'after' } }), limits)
+      view = await viewOf(files, request({ cursor: { place: pass(view.next), direction: 'after' } }))
       return textOf(view)
     }
     expect(await after()).toBe('')
@@ -124,11 +124,11 @@ describe('paging', () => {
 
 describe('a cursor after rotation', () => {
   const first = async (store: ReturnType<typeof memoryStore>) => {
-    const view = await viewOf(logFiles(store), request({}), limits)
+    const view = await viewOf(logFiles(store), request({}))
     return { ...request({}), cursor: { place: pass(view.next), direction: 'after' as const } }
   }
   const read = async (store: ReturnType<typeof memoryStore>, request: ViewRequest) =>
-    textOf(await viewOf(logFiles(store), request, limits))
+    textOf(await viewOf(logFiles(store), request))
 
   it.each(['a.log.1', 'a-2026-11-14T10-00-00.000.log', 'a.log-20261114'])(
     'goes on in %s',

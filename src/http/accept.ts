@@ -1,0 +1,11 @@
+/** The media types that an Accept header names, wildcards and those with `q=0` left out. */
+export function acceptedTypes(accept: string | null | undefined): Set<string> {
+  const types = new Set<string>()
+  if (!accept) return types
+  for (const part of accept.toLowerCase().split(',')) {
+    const [type = '', ...params] = part.split(';').map((piece) => piece.trim())
+    if (type === '' || type.includes('*') || params.some((param) => /^q=0(\.0*)?$/.test(param))) continue
+    types.add(type)
+  }
+  return types
+}

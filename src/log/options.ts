@@ -1,0 +1,40 @@
+import type { LogFiles } from './files.ts'
+import { gate } from './gate.ts'
+import { parseZone, UTC } from './time.ts'
+import type { ViewContext } from './view.ts'
+
+/** How logs are read, and how much that may cost. */
+export interface LogOptions {
+  /** The zone of times that have none: an IANA name, an offset, `local` for the system's. @default 'UTC' */
+  timezone?: string
+  /** How many bytes a filtered view may look through. @default 1 GiB */
+  scanBytes?: number
+  /** How many milliseconds a filtered view may take. @default 10,000 */
+  scanMillis?: number
+  /** How many filtered views run at once; four times as many wait in line. @default 4 */
+  scans?: number
+  /** How much text is taken out of a compressed file. @default 512 MiB */
+  archiveBytes?: number
+}
+
+const MIB = 1024 * 1024
+
+/** What views need, from the options. */
+export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
+  const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)
+  if (zone === null) throw new RangeError(`Cannot use the time zone "${options.timezone}": it is not known`)
+  return {
+    files,
+    zone,
+    limits: {
+      scanBytes: options.scanBytes ?? 1024 * MIB,
+      scanMillis: options.scanMillis ?? 10_000,
+      scanChunk: MIB,
+      answerBytes: 64 * MIB,
+      archiveBytes: options.archiveBytes ?? 512 * MIB,
+      archiveWindow: 32 * MIB,
+    },
+    scans: gate(options.scans ?? 4, 'searches'),
+    now: Date.now,
+  }
+}

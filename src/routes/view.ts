@@ -1,0 +1,234 @@
+import { acceptedTypes } from '../http/accept.ts'
+import { COMMON_HEADERS, noneMatchNames, notModified, singleTag, textTag } from '../http/conditional.ts'
+import { bad, type Params, readParams, show } from '../http/params.ts'
+import { bytesOf } from '../log/body.ts'
+import { decodeCursor, fingerprint } from '../log/cursor.ts'
+import { kindOf } from '../log/gzip.ts'
+import { MAX_PATTERN, type Matcher, regexMatcher, textMatcher } from '../log/pattern.ts'
+import { LEVELS, parseLevel } from '../log/record.ts'
+import { readTail, type Tail } from '../log/tail.ts'
+import { parseInstant } from '../log/time.ts'
+import { type View, type ViewContext, type ViewRequest, viewUnless } from '../log/view.ts'
+import { StoreError } from '../store/store.ts'
+import { linkHeader, queryOf } from './link.ts'
+
+/** The tail when no size is asked for. */
+export const DEFAULT_SIZE = 1024 * 1024
+
+/** What the log view needs. */
+export interface ViewRoute extends ViewContext {
+  /** The largest tail that may be asked for. @default none: a tail streams in constant memory */
+  maxSize?: number | undefined
+}
+
+/** Parameters that ask for more than a plain tail. */
+const BEYOND = new Set([
+  'lines',
+  'since',
+  'until',
+  'level',
+  'q',
+  'regex',
+  'before',
+  'after',
+  'rotated',
+  'format',
+  'follow',
+])
+
+/** `GET /api/v1/log/view`: the last part of a file, or the part of a log that was asked for. */
+export async function viewLog(request: Request, route: ViewRoute): Promise<Response> {
+  const params = readParams(request.url)
+  const file = params.text('file')
+  if (!file) throw bad('file', 'is missing; give it the name of a log file from the list of logs')
+  const size = params.integer('size', route.maxSize === undefined ? {} : { max: route.maxSize })
+  if (params.hasAny(BEYOND) || kindOf(file) !== 'plain' || wantsNdjson(request))
+    return viewBeyond(request, route, params, file, size)
+  return viewTail(request, route, file, size)
+}
+
+/** The plain tail: one read, and cursors made from the bytes that it gave. */
+async function viewTail(
+  request: Request,
+  { files, maxSize }: ViewRoute,
+  file: string,
+  size: number | undefined,
+): Promise<Response> {
+  const bytes = size ?? defaultSize(maxSize)
+  const noneMatch = request.headers.get('If-None-Match')
+  const known = singleTag(noneMatch)
+
+  if (request.method === 'HEAD' || (noneMatch && known === undefined)) {
+    const { etag } = await files.stat(file, request.signal)
+    if (noneMatchNames(noneMatch, etag)) return notModified(etag, VARY)
+    if (request.method === 'HEAD') return new Response(null, { headers: { ...TEXT_HEADERS, ETag: etag } })
+  }
+  try {
+    const read: Parameters<typeof readTail>[0] = (range, options) => files.read(file, range, options)
+    const tail = await readTail(read, bytes, { signal: request.signal, ifNoneMatch: known })
+    const headers = {
+      ...TEXT_HEADERS,
+      ETag: tail.entry.etag,
+      Link: linkOfTail(file, size, tail),
+      'Content-Length': String(tail.length),
+    }
+    return new Response(tail.body, { headers })
+  } catch (error) {
+    if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')
+      return notModified(known, VARY)
+    throw error
+  }
+}
+
+/** One hash of 64 bytes serves both cursors: any bytes that the file is known by will do. */
+function linkOfTail(file: string, size: number | undefined, { entry, offset, length, seen }: Tail): string {
+  const print = seen ? fingerprint(seen.bytes, seen.offset) : { offset: 0, length: 0, hash: 0 }
+  const cursor = { name: entry.key, id: entry.id ?? null, print, inside: false }
+  const query = size === undefined ? `file=${encodeURIComponent(file)}` : queryOf({ file, size })
+  const prev = offset > 0 ? { ...cursor, offset } : null
+  return linkHeader(query, prev, { ...cursor, offset: offset + length })
+}
+
+async function viewBeyond(
+  request: Request,
+  route: ViewRoute,
+  params: Params,
+  file: string,
+  size: number | undefined,
+): Promise<Response> {
+  const { asked, query, clock } = await readRequest(params, route, file, size)
+  const noneMatch = request.headers.get('If-None-Match')
+  if (request.method === 'HEAD') {
+    await route.files.stat(file, request.signal)
+    return new Response(null, { headers: TEXT_HEADERS })
+  }
+  let etag = ''
+  const isKnown = (state: string) => {
+    etag = textTag(`${state}\n${request.url.slice(request.url.indexOf('?'))}`)
+    return !clock && noneMatchNames(noneMatch, etag)
+  }
+  const view = await viewUnless(route, asked, isKnown, request.signal)
+  if (view === null) return notModified(etag, VARY)
+  const headers: Record<string, string> = { ...TEXT_HEADERS, Link: linkHeader(query, view.prev, view.next) }
+  if (view.notes.length > 0) headers['X-Nodestate-Note'] = view.notes.join(', ')
+  // A budget of time does not cut twice at the same place, and a clock moves on.
+  if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
+  return textResponse(view, headers)
+}
+
+async function textResponse(view: View, headers: Record<string, string>): Promise<Response> {
+  if (view.pieces === null) {
+    headers['Content-Length'] = String(view.to - view.from)
+    return new Response(await bytesOf(view.series, view.from, view.to), { headers })
+  }
+  const length = view.pieces.reduce((sum, piece) => sum + piece.length, 0)
+  headers['Content-Length'] = String(length)
+  return new Response(new Blob(view.pieces as Uint8Array<ArrayBuffer>[]).stream(), { headers })
+}
+
+interface Asked {
+  asked: ViewRequest
+  /** The parameters that its cursors keep. */
+  query: string
+  /** Whether the answer depends on the clock. */
+  clock: boolean
+}
+
+const MAX_CURSOR = 4500
+const MAX_INSTANT = 64
+
+async function readRequest(
+  params: Params,
+  route: ViewRoute,
+  file: string,
+  size: number | undefined,
+): Promise<Asked> {
+  const now = route.now()
+  const lines = params.integer('lines')
+  const since = instantOf(params, 'since', route, now)
+  const until = instantOf(params, 'until', route, now)
+  const level = levelOf(params)
+  const q = params.text('q', { max: MAX_PATTERN }) || undefined
+  const regex = params.text('regex', { max: MAX_PATTERN }) || undefined
+  const rotated = params.flag('rotated')
+  const before = params.text('before', { max: MAX_CURSOR })
+  const after = params.text('after', { max: MAX_CURSOR })
+  if (before !== undefined && after !== undefined)
+    throw bad('before', 'was given together with after; give one of the two')
+  const cursor: ViewRequest['cursor'] =
+    before !== undefined
+      ? { place: decodeCursor(before, 'before'), direction: 'before' }
+      : after !== undefined
+        ? { place: decodeCursor(after, 'after'), direction: 'after' }
+        : null
+  const matcher = both(q === undefined ? null : textMatcher(q), regex ? await regexMatcher(regex) : null)
+  return {
+    asked: {
+      file,
+      rotated,
+      cursor,
+      fit: { size: size ?? defaultSize(route.maxSize), lines: lines ?? null },
+      since: since?.at ?? null,
+      until: until?.at ?? null,
+      level: level?.index ?? null,
+      matcher,
+      records: false,
+    },
+    query: queryOf({
+      file,
+      size,
+      lines,
+      since: since?.text,
+      until: until?.text,
+      level: level?.text,
+      q,
+      regex,
+      rotated: rotated ? 'true' : undefined,
+    }),
+    clock: since?.clock === true || until?.clock === true,
+  }
+}
+
+function instantOf(params: Params, name: string, { zone }: ViewRoute, now: number) {
+  const text = params.text(name, { max: MAX_INSTANT })
+  if (!text) return null
+  const at = parseInstant(text, { zone, now })
+  if (at === null)
+    throw bad(
+      name,
+      `is ${show(text)}; it must be a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h`,
+    )
+  // Two days on, what depends on the clock is another instant.
+  return { text, at, clock: parseInstant(text, { zone, now: now + 172_800_000 }) !== at }
+}
+
+function levelOf(params: Params) {
+  const text = params.text('level', { max: 64 })
+  if (!text) return null
+  const index = parseLevel(text)
+  if (index === null) throw bad('level', `is ${show(text)}; it must be one of ${LEVELS.join(', ')}`)
+  return { text, index }
+}
+
+/** Records that both want. */
+function both(a: Matcher | null, b: Matcher | null): Matcher | null {
+  if (a === null || b === null) return a ?? b
+  const matcher: Matcher = {
+    test: (bytes, from, to) => a.test(bytes, from, to) && b.test(bytes, from, to),
+  }
+  const find = a.find ?? b.find
+  return find ? { ...matcher, find } : matcher
+}
+
+function wantsNdjson(request: Request): boolean {
+  const accept = request.headers.get('Accept')
+  return accept?.includes('ndjson') === true && acceptedTypes(accept).has('application/x-ndjson')
+}
+
+function defaultSize(maxSize: number | undefined): number {
+  return maxSize === undefined ? DEFAULT_SIZE : Math.min(DEFAULT_SIZE, maxSize)
+}
+
+/** The answer is another one for those who accept JSON lines or events. */
+const VARY = { Vary: 'Accept' } as const
+const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS, ...VARY } as const

@@ -1,0 +1,28 @@
+import type { LogFiles } from '../../src/log/files.ts'
+import { gate } from '../../src/log/gate.ts'
+import { UTC } from '../../src/log/time.ts'
+import type { ViewContext, ViewLimits } from '../../src/log/view.ts'
+
+/** What views need, with limits that no test meets unless it sets its own. */
+export function contextOf(
+  files: LogFiles,
+  limits: Partial<ViewLimits> = {},
+  more: Partial<ViewContext> = {},
+): ViewContext {
+  return {
+    files,
+    zone: UTC,
+    limits: {
+      archiveBytes: 1 << 28,
+      archiveWindow: 1 << 20,
+      scanBytes: 1 << 30,
+      scanMillis: 60_000,
+      scanChunk: 1 << 20,
+      answerBytes: 1 << 26,
+      ...limits,
+    },
+    scans: gate(4, 'scans'),
+    now: Date.now,
+    ...more,
+  }
+}
