@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fsStore } from '../../src/store/fs.ts'
-import type { Store, StoreRead } from '../../src/store/store.ts'
+import type { Entry, Store, StoreRead } from '../../src/store/store.ts'
 
 let root: string
 let directory: string
@@ -33,16 +33,15 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const put = (name: string, content: string | Uint8Array = name) =>
   writeFileSync(join(directory, name), content)
-const names = async () => (await Array.fromAsync(store.list())).map((entry) => entry.key)
+const names = async () => (await all(store.list())).map((entry) => entry.key)
 const text = async (got: StoreRead | null) => got && (await new Response(got.body).text())
 const openFiles = () => readdirSync('/proc/self/fd').length
 
-/** Node 20 has no Array.fromAsync. */
-Array.fromAsync ??= (async (items: AsyncIterable<unknown>) => {
-  const all = []
-  for await (const item of items) all.push(item)
-  return all
-}) as typeof Array.fromAsync
+async function all(entries: AsyncIterable<Entry>): Promise<Entry[]> {
+  const list: Entry[] = []
+  for await (const entry of entries) list.push(entry)
+  return list
+}
 
 /** Root may read everything: for the time of `act` the process is nobody. */
 async function asOrdinaryUser(act: () => Promise<void>) {
@@ -187,14 +186,14 @@ describe('fsStore', () => {
 
   it('tells a missing directory from a missing file, and recovers when it appears', async () => {
     const late = fsStore(join(root, 'late'))
-    await expect(Array.fromAsync(late.list())).rejects.toMatchObject({
+    await expect(all(late.list())).rejects.toMatchObject({
       name: 'StoreError',
       code: 'unavailable',
     })
     await expect(late.stat('x')).rejects.toMatchObject({ code: 'unavailable' })
     await expect(late.read('x')).rejects.toMatchObject({ code: 'unavailable' })
     mkdirSync(join(root, 'late'))
-    expect(await Array.fromAsync(late.list())).toEqual([])
+    expect(await all(late.list())).toEqual([])
     expect(await late.read('x')).toBeNull()
     writeFileSync(join(root, 'file'), '')
     await expect(fsStore(join(root, 'file')).read('x')).rejects.toMatchObject({ code: 'unavailable' })
@@ -214,7 +213,7 @@ describe('fsStore', () => {
     put('f', 'one')
     const first = await store.stat('f')
     expect((await store.read('f'))?.entry).toEqual(first)
-    expect((await Array.fromAsync(store.list()))[0]).toEqual(first)
+    expect((await all(store.list()))[0]).toEqual(first)
     put('f', 'two')
     expect((await store.stat('f'))?.etag).not.toBe(first?.etag)
   })
