@@ -1,7 +1,7 @@
 import { findPart, type PartName } from '../parts/parts.mjs'
 
 /**
- * The path of a part, or the reason to skip what needs it. In CI nothing may be missing, so there it throws.
+ * The path of a part, or the reason to skip what needs it. With `NODESTATE_TEST_COMPLETE` set nothing may be missing, so there it throws.
  * Use the reason in the title of the skipped tests: a skip says by name what would make it run.
  */
 export function part(name: PartName): { path: string; missing: null } | { path: null; missing: string } {
@@ -10,8 +10,8 @@ export function part(name: PartName): { path: string; missing: null } | { path: 
   return { path: null, missing: lacking(`${name} is not installed: run npm test`) }
 }
 
-/** A reason to skip, which in CI is a failure. */
+/** A reason to skip; a failure where every part was promised to be there, as `.ci/run` does. */
 export function lacking(reason: string): string {
-  if (process.env.CI === 'true') throw new Error(`In CI every part must be there, but ${reason}`)
+  if (process.env.NODESTATE_TEST_COMPLETE) throw new Error(`Every part must be there, but ${reason}`)
   return reason
 }
