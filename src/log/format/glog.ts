@@ -1,7 +1,7 @@
 import { LEVELS } from '../level.ts'
 import type { Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from './format.ts'
-import { isDigit, readClock, two } from './stamp.ts'
+import { isClock, isDigit, readClock, two } from './stamp.ts'
 
 /**
  * glog, klog and CockroachDB: `I1115 02:10:00.123456 12345 file.go:123] message` and
@@ -9,6 +9,7 @@ import { isDigit, readClock, two } from './stamp.ts'
  * without a year, it is the last such day before `reference` (a day of clock skew is allowed).
  */
 export function glogLines(reference: number): LineFormat {
+  const years = yearsBefore(reference)
   const format: LineFormat = {
     name: 'glog',
     timed: true,
@@ -21,10 +22,12 @@ export function glogLines(reference: number): LineFormat {
       const clock = readClock(bytes, from + digits + 2, to)
       if (!clock) return Number.NaN
       const { h, min, s, ms } = clock
-      const at = (year: number) => zone.toEpoch(year, two(bytes, day), two(bytes, day + 2), h, min, s, ms)
+      const month = two(bytes, day)
+      const date = two(bytes, day + 2)
+      const at = (year: number) => zone.toEpoch(year, month, date, h, min, s, ms)
       if (digits === 8) return at(two(bytes, from + 1) * 100 + two(bytes, from + 3))
       if (digits === 6) return at(2000 + two(bytes, from + 1))
-      return latestYear(at, reference)
+      return years(month, date, at)
     },
     level: (bytes, from, to) => (dateDigits(bytes, from, to) > 0 ? LETTERS.indexOf(bytes[from]!) : -1),
     fields: (text, zone) => glogFields(text, zone, format),
@@ -34,17 +37,29 @@ export function glogLines(reference: number): LineFormat {
 
 const LETTERS = [...'DIWEF'].map((letter) => letter.charCodeAt(0))
 
-/** The instant of a day without a year: the latest that is not after the reference. */
-export function latestYear(at: (year: number) => number, reference: number): number {
-  const limit = reference + 86_400_000
-  const year = new Date(limit).getUTCFullYear() + 1
-  // 29 February may be four years back, or eight around 1900 and 2100.
-  for (let back = 0; back <= 9; back++) {
-    const epoch = at(year - back)
-    if (epoch <= limit) return epoch
+/**
+ * Gives days without a year the latest year that is not after the reference. Lines of one day come together, so
+ * its year is kept; it is worked out anew only for the one day of the year where the time of day decides.
+ */
+export function yearsBefore(reference: number) {
+  const limit = reference + DAY
+  const newest = new Date(limit).getUTCFullYear() + 1
+  let known = { month: 0, date: 0, year: 0 }
+  return (month: number, date: number, at: (year: number) => number): number => {
+    if (month === known.month && date === known.date) return at(known.year)
+    // 29 February may be four years back, or eight around 1900 and 2100.
+    for (let year = newest; year > newest - 10; year--) {
+      const epoch = at(year)
+      if (!(epoch <= limit)) continue
+      if (Math.abs(epoch - limit) > 2 * DAY && Math.abs(epoch + 365 * DAY - limit) > 3 * DAY)
+        known = { month, date, year }
+      return epoch
+    }
+    return Number.NaN
   }
-  return Number.NaN
 }
+
+const DAY = 86_400_000
 
 /** How many digits the date of a header has (4, 6 or 8), 0 when the line has no header. */
 function dateDigits(bytes: Uint8Array, from: number, to: number): number {
@@ -53,13 +68,15 @@ function dateDigits(bytes: Uint8Array, from: number, to: number): number {
   while (digits < 9 && isDigit(bytes[from + 1 + digits]!)) digits++
   if (digits !== 4 && digits !== 6 && digits !== 8) return 0
   const clock = from + digits + 2
-  return bytes[clock - 1] === 0x20 && readClock(bytes, clock, to) ? digits : 0
+  return bytes[clock - 1] === 0x20 && isClock(bytes, clock, to) ? digits : 0
 }
 
 /** CockroachDB repeats the header on each line of a message; `+`, `=`, `|` or `!` after the counter tells. */
 function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
-  const limit = Math.min(to, from + 1000)
+  const limit = Math.min(to, from + 400)
   for (let at = from + 20; at + 3 < limit; at++) {
+    // glog closes its header with a bracket, and CockroachDB has the mark before its first one.
+    if (bytes[at] === 0x5d) return false
     if (bytes[at] !== 0xe2 || bytes[at + 1] !== 0x8b || bytes[at + 2] !== 0xae) continue
     at += 4
     if (bytes[at] === 0x5b) {

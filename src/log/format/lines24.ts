@@ -113,8 +113,7 @@ function fields24(text: string, zone: Zone): RecordFields {
   }
   const tags = TAGS.exec(rest)
   if (tags) {
-    const names = tags[1]!.slice(tags[1]!.indexOf('[') + 1, -1).split(/\][ ]*\[/)
-    out.tags = names.map((name) => name.trim()).filter((name) => name !== '')
+    out.tags = tagNames(tags[1]!)
     rest = rest.slice(tags[0].length)
   }
   // The context ends the first line (a stack trace may follow), or the last one of a message with line breaks.
@@ -129,6 +128,12 @@ function fields24(text: string, zone: Zone): RecordFields {
   }
   out.message = rest + more
   return out
+}
+
+/** The names in `[Broker] [Runtime]`. */
+export function tagNames(text: string): string[] {
+  const names = text.slice(text.indexOf('[') + 1, -1).split(/\][ ]*\[/)
+  return names.map((name) => name.trim()).filter((name) => name !== '')
 }
 
 /** Text before a tab and the JSON object after it. A JSON object never holds a raw tab, so the last tab decides. */

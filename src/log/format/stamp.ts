@@ -100,8 +100,7 @@ export interface Clock {
 
 /** Reads `hh:mm:ss` with decimals at bytes[at]; null when it is none. */
 export function readClock(bytes: Uint8Array, at: number, to: number): Clock | null {
-  if (to - at < 8 || bytes[at + 2] !== 0x3a || bytes[at + 5] !== 0x3a) return null
-  for (const i of [0, 1, 3, 4, 6, 7]) if (!isDigit(bytes[at + i]!)) return null
+  if (!isClock(bytes, at, to)) return null
   let end = at + 8
   let ms = 0
   if (end + 1 < to && (bytes[end] === 0x2e || bytes[end] === 0x2c) && isDigit(bytes[end + 1]!)) {
@@ -114,6 +113,22 @@ export function readClock(bytes: Uint8Array, at: number, to: number): Clock | nu
   return { h: two(bytes, at), min: two(bytes, at + 3), s: two(bytes, at + 6), ms, end }
 }
 
+/** Whether `hh:mm:ss` stands at bytes[at]. */
+export function isClock(bytes: Uint8Array, at: number, to: number): boolean {
+  return (
+    to - at >= 8 &&
+    bytes[at + 2] === 0x3a &&
+    bytes[at + 5] === 0x3a &&
+    isDigit(bytes[at]!) &&
+    isDigit(bytes[at + 1]!) &&
+    isDigit(bytes[at + 3]!) &&
+    isDigit(bytes[at + 4]!) &&
+    isDigit(bytes[at + 6]!) &&
+    isDigit(bytes[at + 7]!)
+  )
+}
+
+/** Whether a byte is a decimal digit. */
 export function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39
 }

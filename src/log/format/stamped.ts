@@ -1,7 +1,7 @@
 import { LEVELS, levelAt } from '../level.ts'
 import { UTC, type Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from './format.ts'
-import { latestYear } from './glog.ts'
+import { yearsBefore } from './glog.ts'
 import { isDigit, isStamp, readClock, readStamp, two } from './stamp.ts'
 
 /**
@@ -10,20 +10,23 @@ import { isDigit, isStamp, readClock, readStamp, two } from './stamp.ts'
  * knows; days without a year are judged by `reference`.
  */
 export function stampedLines(reference: number): LineFormat {
+  const years = yearsBefore(reference)
   const format: LineFormat = {
     name: 'stamped',
     timed: true,
     leveled: true,
-    starts: (bytes, from, to) => stampAt(bytes, from, to, UTC, reference) !== null,
-    time: (bytes, from, to, zone) => stampAt(bytes, from, to, zone, reference)?.epoch ?? Number.NaN,
+    starts: (bytes, from, to) => stampAt(bytes, from, to, UTC, years) !== null,
+    time: (bytes, from, to, zone) => stampAt(bytes, from, to, zone, years)?.epoch ?? Number.NaN,
     level: (bytes, from, to) => {
-      const stamp = stampAt(bytes, from, to, UTC, reference)
+      const stamp = stampAt(bytes, from, to, UTC, years)
       return stamp ? levelIn(bytes, from, to, stamp) : -1
     },
-    fields: (text, zone) => stampedFields(text, zone, reference),
+    fields: (text, zone) => stampedFields(text, zone, years),
   }
   return format
 }
+
+type Years = ReturnType<typeof yearsBefore>
 
 interface Found {
   epoch: number
@@ -32,12 +35,12 @@ interface Found {
   end: number
 }
 
-function stampAt(bytes: Uint8Array, from: number, to: number, zone: Zone, reference: number): Found | null {
+function stampAt(bytes: Uint8Array, from: number, to: number, zone: Zone, years: Years): Found | null {
   const at = lead(bytes, from, to)
   if (at < 0) return null
   const stamp = readStamp(bytes, at, to, zone)
   if (stamp) return { epoch: stamp.epoch, at, end: stamp.end }
-  return namedMonth(bytes, at, to, zone, reference)
+  return namedMonth(bytes, at, to, zone, years)
 }
 
 /** Where the timestamp of a line must begin, or -1. */
@@ -81,7 +84,7 @@ function accessLog(bytes: Uint8Array, from: number, to: number): number {
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
 /** `Nov 15 02:10:00` (syslog), `15 Nov 2026 02:10:00.123` (Redis), `15/Nov/2026:02:10:00 +0000` (access logs). */
-function namedMonth(bytes: Uint8Array, at: number, to: number, zone: Zone, reference: number): Found | null {
+function namedMonth(bytes: Uint8Array, at: number, to: number, zone: Zone, years: Years): Found | null {
   if (to - at < 15) return null
   if (!isDigit(bytes[at]!)) {
     const month = monthAt(bytes, at)
@@ -90,7 +93,7 @@ function namedMonth(bytes: Uint8Array, at: number, to: number, zone: Zone, refer
     const clock = bytes[at + 6] === 0x20 ? readClock(bytes, at + 7, to) : null
     if (!clock || day === 0) return null
     const { h, min, s, ms } = clock
-    const epoch = latestYear((year) => zone.toEpoch(year, month, day, h, min, s, ms), reference)
+    const epoch = years(month, day, (year) => zone.toEpoch(year, month, day, h, min, s, ms))
     return { epoch, at, end: clock.end }
   }
   const separator = bytes[at + 2]
@@ -194,12 +197,12 @@ function startsWith(bytes: Uint8Array, at: number, to: number, text: string): bo
 
 const LEVEL_WORD = /^[\s\-:|]*[[<(|]?\s*([A-Za-z]{3,13}\d?)\s*[\]>)|]?(?:\s*:\s|\s*[-|]\s|\s+|(?=\[))/
 
-function stampedFields(text: string, zone: Zone, reference: number): RecordFields {
+function stampedFields(text: string, zone: Zone, years: Years): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
   const line = lf < 0 ? record : record.slice(0, lf)
   const bytes = new TextEncoder().encode(line)
-  const stamp = stampAt(bytes, 0, bytes.length, zone, reference)
+  const stamp = stampAt(bytes, 0, bytes.length, zone, years)
   if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
   const level = LEVELS[levelIn(bytes, 0, bytes.length, stamp)]
   let message = new TextDecoder().decode(bytes.subarray(stamp.end)).replace(/^\]?[\s:]*/, '')
