@@ -18,7 +18,20 @@ export { SettingsError, type Source } from './settings/row.ts'
 
 /** Every setting there is. Parsing, errors, `--help`, the README's table and the effective settings come from here. */
 export const SETTINGS = [
-  { name: 'logs', kind: is.path, value: 'DIR', default: './logs', help: 'The log directory.' },
+  {
+    name: 'logs',
+    kind: is.location,
+    value: 'DIR',
+    default: './logs',
+    help: 'The log directory, or s3://bucket/prefix.',
+  },
+  {
+    name: 'home',
+    kind: is.location,
+    value: 'DIR',
+    otherwise: 'none',
+    help: 'A place with node.json, config.toml and logs/; --logs and --config are stronger.',
+  },
   {
     name: 'config',
     kind: is.path,

@@ -57,6 +57,15 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'home',
+    'home',
+    [
+      ['s3://logs/db-4', 's3://logs/db-4'],
+      ['/srv/db-4', '/srv/db-4'],
+      ['s3://logs', 's3://logs'],
+    ],
+  ],
+  [
     'config',
     'config',
     [
@@ -319,7 +328,9 @@ describe('flags', () => {
     [['serve', 'x'], 'Unexpected argument "x": values follow their flag; nodestate --help shows the flags.'],
     [['--port'], '--port needs a value: it must be an integer from 0 to 65535.'],
     [['--port', '--host', 'x'], '--port needs a value: it must be an integer from 0 to 65535.'],
-    [['--logs='], '--logs needs a value: it must be a path that is not empty.'],
+    [['--logs='], '--logs needs a value: it must be a directory, or s3://bucket/prefix.'],
+    [['--logs=gs://x/y'], 'Cannot use --logs "gs://x/y": it must be a directory, or s3://bucket/prefix.'],
+    [['--home', 's3:///x'], 'Cannot use --home "s3:///x": it must be a directory, or s3://bucket/prefix.'],
     [['--port', 'abc'], 'Cannot use --port "abc": it must be an integer from 0 to 65535.'],
     [['--port', '-1'], 'Cannot use --port "-1": it must be an integer from 0 to 65535.'],
     [['--port=65536'], 'Cannot use --port "65536": it must be an integer from 0 to 65535.'],
@@ -396,7 +407,7 @@ describe('settings file', () => {
     ['[server]\nport = 1', 'Unknown key "server" in nodestate.toml; nodestate --help shows the settings.'],
     ['port = "x"', 'Cannot use port in nodestate.toml "x": it must be an integer from 0 to 65535.'],
     ['port = 1.5', 'Cannot use port in nodestate.toml "1.5": it must be an integer from 0 to 65535.'],
-    ['logs = 7', 'Cannot use logs in nodestate.toml "7": it must be a path that is not empty.'],
+    ['logs = 7', 'Cannot use logs in nodestate.toml "7": it must be a directory, or s3://bucket/prefix.'],
     [
       'token = "s3cr3t word"',
       'Cannot use token in nodestate.toml: it must be printable ASCII without spaces, and not empty.',

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../app.ts'
+import { HOME_LOGS } from '../node/home.ts'
 import { pickAddress } from '../node/identity.ts'
 import { codeOf, reasonOf, shown } from '../settings/row.ts'
 import { effectiveToml } from '../settings/text.ts'
@@ -11,9 +12,11 @@ import { fsStore } from '../store/fs.ts'
 import { StoreError } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from './access.ts'
+import { type Environment, openBucket, parseBucket } from './location.ts'
 import { callSite } from './log-line.ts'
 import { type OwnLog, openOwnLog } from './own-log.ts'
 import { type LineWriter, rotatingFile } from './rotating-file.ts'
+import { openSources } from './sources.ts'
 
 /** The service, ready to listen: what Node, Bun and Deno have in common. */
 export interface Service<E> {
@@ -32,19 +35,29 @@ export interface Service<E> {
 const STARTED = callSite('Server', 'Start')
 const FAILED = callSite('Server', 'Request')
 
-/** Composes the service from its settings; `stderr` takes the own log where it has no file. Throws a SettingsError. */
-export function compose<E>({ settings, sources, warnings }: Loaded, stderr: LineWriter): Service<E> {
+/**
+ * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
+ * the own log where it has no file. Throws a SettingsError.
+ */
+export function compose<E>(loaded: Loaded, stderr: LineWriter, env: Environment): Service<E> {
+  const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
   const onlineTime = Date.now()
   const tls = readTls(settings)
   const config = openConfig(settings)
   // Nothing is written into a directory that someone named: it is a database's.
-  const embedded = sources.logs === 'default'
-  const notes = [...warnings, ...prepareLogs(settings.logs, embedded)]
+  const embedded = sources.logs === 'default' && settings.home === null
+  const place = openSources(loaded, (location, below) => {
+    const bucket = parseBucket(location)
+    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below))
+  })
+  const logs =
+    settings.home !== null && sources.logs === 'default' ? joined(settings.home, HOME_LOGS) : settings.logs
+  const notes = [...warnings, ...(parseBucket(logs) ? [] : prepareLogs(logs, embedded))]
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
   const log = openOwnLog(settings.logLevel, writer)
   const scheme = tls ? 'https' : 'http'
-  const what = settings.config === null ? 'its own settings' : printable(settings.config)
+  const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
   return {
     settings,
     log,
@@ -52,9 +65,9 @@ export function compose<E>({ settings, sources, warnings }: Loaded, stderr: Line
     warnings: notes,
     handler(port) {
       const app = createApp({
-        logs: fsStore(settings.logs),
-        config: config ?? effectiveToml({ ...settings, port }),
-        node: setFields(settings),
+        logs: place.logs,
+        config: config ?? place.config ?? effectiveToml({ ...settings, port }),
+        node: place.node,
         facts: {
           hostIp: pickAddress(networkInterfaces()) ?? undefined,
           hostName: hostname(),
@@ -72,13 +85,13 @@ export function compose<E>({ settings, sources, warnings }: Loaded, stderr: Line
           log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, contextOf(error))
         },
       })
-      log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs: settings.logs })
+      log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       return withAccessLog<E>((request, env) => app.fetch(request, env as object), log, settings.token)
     },
     welcome(port) {
       const url = `${scheme}://${reachable(settings.host)}:${port}`
-      return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(settings.logs)} and the configuration from ${what}`
+      return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
   }
 }
@@ -98,16 +111,6 @@ export function describe(error: unknown): string {
 function contextOf(error: unknown): Record<string, unknown> {
   if (error instanceof StoreError) return { code: error.code }
   return { stack: error instanceof Error ? (error.stack ?? null) : null }
-}
-
-function setFields(settings: Settings) {
-  return {
-    ...(settings.hostIp !== null && { hostIp: settings.hostIp }),
-    ...(settings.hostName !== null && { hostName: settings.hostName }),
-    ...(settings.grpcPort !== null && { grpcPort: settings.grpcPort }),
-    ...(settings.httpPort !== null && { httpPort: settings.httpPort }),
-    ...(settings.nodeVersion !== null && { version: settings.nodeVersion }),
-  }
 }
 
 /** Reads the configuration anew each time. It is looked at once before the start, for that is when someone is there to see. */
@@ -174,6 +177,11 @@ function reachable(host: string): string {
   if (name === '0.0.0.0') return '127.0.0.1'
   if (name === '::') return '[::1]'
   return name.includes(':') ? `[${name}]` : name
+}
+
+/** A name below a place; the slash of a bucket is the same everywhere. */
+function joined(location: string, name: string): string {
+  return parseBucket(location) ? `${location.replace(/\/+$/, '')}/${name}` : join(location, name)
 }
 
 function printable(path: string): string {

@@ -10,6 +10,7 @@ import { codeOf, shown } from '../settings/row.ts'
 import { type Loaded, SettingsError } from '../settings.ts'
 import type { Fetch } from './access.ts'
 import { compose, describe, type Service } from './compose.ts'
+import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
 import type { LineWriter } from './rotating-file.ts'
 
@@ -42,8 +43,12 @@ const LIMITS = {
 }
 
 /** Serves on Node. Throws a SettingsError when it cannot start. */
-export async function startNode(loaded: Loaded, stderr: LineWriter): Promise<Running> {
-  const service = compose<HttpBindings>(loaded, stderr)
+export async function startNode(
+  loaded: Loaded,
+  stderr: LineWriter,
+  env: Environment = process.env,
+): Promise<Running> {
+  const service = compose<HttpBindings>(loaded, stderr, env)
   const { settings, log, tls, warnings } = service
   let fetch: Fetch<HttpBindings> = () => new Response(null, { status: 503 })
   const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {

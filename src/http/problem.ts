@@ -1,4 +1,5 @@
 import { LogError, type LogErrorCode } from '../log/error.ts'
+import { HomeError } from '../node/home.ts'
 import { StoreError } from '../store/store.ts'
 
 /** Every problem there is: the code ends its `type`, status and title never vary. */
@@ -18,6 +19,7 @@ const KINDS = {
   'range-not-satisfiable': [416, 'The range is not satisfiable'],
   'unknown-host': [421, 'The host is not served here'],
   'bad-config': [500, 'The configuration is not valid TOML'],
+  'bad-object': [500, 'An object of the home is not valid'],
   internal: [500, 'The request could not be answered'],
   'bad-archive': [502, 'The archive cannot be read'],
   unsupported: [501, 'Not supported by this runtime'],
@@ -80,6 +82,7 @@ export function toProblem(error: unknown): Problem {
       headers,
     })
   }
+  if (error instanceof HomeError) return new Problem(error.code, error.message, { cause: error })
   if (error instanceof StoreError) {
     const [code, detail] = STORE_PROBLEMS[error.code]
     const seconds =

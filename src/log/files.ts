@@ -40,7 +40,7 @@ export function logFiles(
       const start = now()
       if (last && start >= last.at && start < last.until && revision === last.revision) return last.listing
       const entries: Entry[] = []
-      for await (const entry of store.list(undefined, { signal }))
+      for await (const entry of store.list(undefined, { signal, shallow: true }))
         if (isListed(entry.key)) entries.push(entry)
       const cost = now() - start
       const listing = { entries }

@@ -22,6 +22,16 @@ export const path: Kind<string> = {
   parse: (value) => (value !== '' && !value.includes('\0') ? value : null),
 }
 
+/** Where files lie: a directory, or a place in a bucket of an S3-compatible service. */
+export const location: Kind<string> = {
+  allowed: 'a directory, or s3://bucket/prefix',
+  parse(value) {
+    if (path.parse(value) === null) return null
+    if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return value
+    return /^s3:\/\/[A-Za-z\d][\w.-]{1,254}(\/[^\0]*)?$/.test(value) ? value : null
+  },
+}
+
 /** A port; 0 has its meaning from the setting. */
 export const port: Kind<number> = {
   allowed: 'an integer from 0 to 65535',

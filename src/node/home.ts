@@ -1,0 +1,53 @@
+import type { Store } from '../store/store.ts'
+import { type NodeInfo, parseNode } from './identity.ts'
+
+/** What a home holds beside its logs, read anew for each answer. */
+export interface Home {
+  /** The text of `config.toml`, not yet masked. */
+  config(): Promise<string>
+  /** The node object of `node.json`. */
+  node(): Promise<NodeInfo>
+}
+
+/** An object of a home that is not there (`missing-object`) or not what it should be (`bad-object`). */
+export class HomeError extends Error {
+  readonly code: 'missing-object' | 'bad-object'
+
+  constructor(code: HomeError['code'], message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'HomeError'
+    this.code = code
+  }
+}
+
+/** Where the logs of a home lie, below it. */
+export const HOME_LOGS = 'logs'
+
+const LARGEST = 16 * 1024 * 1024
+
+/** A node's home: `node.json` and `config.toml` in `store`, and `logs/`, which is opened as a store of its own. */
+export function openHome(store: Store): Home {
+  return {
+    config: () => readText(store, 'config.toml', "the node's configuration as TOML"),
+    async node() {
+      const text = await readText(store, 'node.json', 'the node object as JSON')
+      try {
+        return parseNode(text)
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message.replace(/^.*?: /, '') : 'it cannot be read.'
+        throw new HomeError('bad-object', `The object "node.json" of the node's home is not valid: ${why}`, {
+          cause,
+        })
+      }
+    },
+  }
+}
+
+async function readText(store: Store, key: string, what: string): Promise<string> {
+  const read = await store.read(key, { offset: 0, length: LARGEST })
+  if (read === null)
+    throw new HomeError('missing-object', `The node's home has no "${key}"; put ${what} there.`)
+  if (read.length < read.entry.size)
+    throw new HomeError('bad-object', `The object "${key}" of the node's home is larger than 16 MiB.`)
+  return new Response(read.body).text()
+}
