@@ -1,0 +1,69 @@
+/** One Server-Sent Event. */
+export interface ServerEvent {
+  /** Empty for an unnamed event. */
+  event: string
+  /** Null when the event only moved the last id. */
+  data: string | null
+  /** The last id so far, or null before the first. */
+  id: string | null
+}
+
+/**
+ * The events of a stream, as the HTML standard (9.2.6) parses them; `awake` is called with every chunk, comments
+ * included. An event that the stream's end cuts is dropped.
+ */
+export async function* serverEvents(
+  body: ReadableStream<Uint8Array>,
+  awake: () => void = () => {},
+): AsyncGenerator<ServerEvent> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest: string[] = []
+  let data: string[] = []
+  let event = ''
+  let id: string | null = null
+  let moved = false
+  let afterReturn = false
+  try {
+    while (true) {
+      const { done, value } = await reader.read()
+      if (done) return
+      awake()
+      let text = decoder.decode(value, { stream: true })
+      if (text === '') continue
+      // CR, LF and CRLF all end a line; a CRLF may be cut between two chunks.
+      if (afterReturn && text[0] === '\n') text = text.slice(1)
+      afterReturn = text === '' ? false : text.at(-1) === '\r'
+      if (!/[\r\n]/.test(text)) {
+        // A record of many megabytes comes in many chunks: joined once, at its end.
+        rest.push(text)
+        continue
+      }
+      const lines = (rest.join('') + text).split(/\r\n|\r|\n/)
+      rest = [lines.pop()!]
+      for (const line of lines) {
+        if (line === '') {
+          if (data.length > 0) yield { event, data: data.join('\n'), id }
+          else if (moved) yield { event: '', data: null, id }
+          data = []
+          event = ''
+          moved = false
+          continue
+        }
+        const colon = line.indexOf(':')
+        if (colon === 0) continue
+        const field = colon < 0 ? line : line.slice(0, colon)
+        const from = line[colon + 1] === ' ' ? colon + 2 : colon + 1
+        const content = colon < 0 ? '' : line.slice(from)
+        if (field === 'data') data.push(content)
+        else if (field === 'event') event = content
+        else if (field === 'id' && !content.includes('\0')) {
+          id = content === '' ? null : content
+          moved = true
+        }
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}

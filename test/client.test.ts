@@ -1,0 +1,286 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serve } from '@hono/node-server'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createApp } from '../src/app.ts'
+import { serverEvents } from '../src/client/events.ts'
+import { createClient, type FollowEvent, ProblemError, UnreachableError } from '../src/client.ts'
+import { memoryStore } from '../src/store/memory.ts'
+
+const LOG = Array.from(
+  { length: 100 },
+  (_, i) => `2026-11-15 02:10:00.${100 + i}\t${i % 10 ? 'INFO' : 'ERROR'}\tx.go:1\t[A]: line ${i}\n`,
+).join('')
+const node = {
+  hostIp: '10.0.0.7',
+  hostName: 'db-4',
+  grpcPort: 9001,
+  httpPort: 9000,
+  version: '1.2.3',
+  onlineTime: 1700000000000,
+}
+
+const servers: Server[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+/** A server on a free port; its address. */
+async function listen(server: Server): Promise<string> {
+  servers.push(server)
+  if (!server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function realNode(options: { token?: string } = {}): Promise<string> {
+  const logs = memoryStore({ 'broker.log': LOG, 'a b+c%d&é.log': 'odd\n' })
+  const app = createApp({ logs, config: 'a = 1\n', node, ...options })
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
+  await new Promise((resolve) => server.once('listening', resolve))
+  return listen(server)
+}
+
+type Script = (request: IncomingMessage, response: ServerResponse, nth: number) => void
+
+/** A server that does what the test says, for what a real node does only on a bad day. */
+async function scripted(script: Script): Promise<string> {
+  let nth = 0
+  return listen(createServer((request, response) => script(request, response, nth++)))
+}
+
+describe('createClient', () => {
+  it('reads configuration, list and text', async () => {
+    const client = createClient({ base: await realNode() })
+    expect(await client.config()).toEqual({ config: 'a = 1\n', node })
+    expect((await client.list()).map((file) => file.name)).toEqual(['a b+c%d&é.log', 'broker.log'])
+    expect((await client.view({ file: 'a b+c%d&é.log' })).content).toBe('odd\n')
+    expect((await client.view({ file: 'broker.log', size: 0 })).content).toBe('')
+  })
+
+  it('pages back through a log and forward again, whole', async () => {
+    const client = createClient({ base: await realNode() })
+    const pages: string[] = []
+    let page = await client.view({ file: 'broker.log', size: 500 })
+    const last = page.next
+    pages.unshift(page.content)
+    let oldest = page
+    while (page.prev !== null) {
+      page = await client.view({ file: 'broker.log', size: 500, before: page.prev })
+      pages.unshift(page.content)
+      oldest = page
+    }
+    expect(pages.join('')).toBe(LOG)
+    expect(pages.length).toBeGreaterThan(5)
+    let forward = oldest.content
+    for (let next = oldest.next; forward.length < LOG.length; ) {
+      const more = await client.view({ file: 'broker.log', size: 700, after: next! })
+      expect(more.content).not.toBe('')
+      forward += more.content
+      next = more.next
+    }
+    expect(forward).toBe(LOG)
+    expect((await client.view({ file: 'broker.log', after: last! })).content).toBe('')
+  })
+
+  it('asks for what is narrowed', async () => {
+    const client = createClient({ base: await realNode() })
+    const view = await client.view({ file: 'broker.log', level: 'error', q: 'line 9', lines: 5 })
+    expect(view.content.match(/line \d+/g)).toEqual(['line 90'])
+    expect(view.complete).toBe(true)
+  })
+
+  it('works under any path', async () => {
+    const base = await realNode()
+    const seen: string[] = []
+    const client = createClient({
+      base: `${base}/proxy/db-4?x=1#y`,
+      fetch: (input, init) => {
+        seen.push(String(input))
+        return fetch(String(input).replace('/proxy/db-4', ''), init)
+      },
+    })
+    await client.list()
+    expect(seen).toEqual([`${base}/proxy/db-4/api/v1/log/list`])
+  })
+
+  it('sends the token, as it is now, in a header alone', async () => {
+    const base = await realNode({ token: 'open-sesame' })
+    let token: string | null = null
+    const client = createClient({ base, token: () => token })
+    const refused = await client.list().catch((error) => error)
+    expect(refused).toBeInstanceOf(ProblemError)
+    expect([refused.status, refused.code]).toEqual([401, 'unauthorized'])
+    token = 'open-sesame'
+    expect(await client.list()).toHaveLength(2)
+  })
+
+  it('throws problems as the node words them', async () => {
+    const client = createClient({ base: await realNode() })
+    const error = await client.view({ file: 'none.log' }).catch((each) => each)
+    expect(error).toBeInstanceOf(ProblemError)
+    expect(error).toMatchObject({ status: 404, code: 'unknown-file', title: 'No such log file' })
+    expect(error.message.length).toBeGreaterThan(10)
+  })
+
+  it('tells a foreign answer from a problem', async () => {
+    const base = await scripted((_, response) => response.writeHead(502).end('<h1>Bad gateway</h1>'))
+    const error = await createClient({ base })
+      .config()
+      .catch((each) => each)
+    expect(error).toMatchObject({ status: 502, code: 'foreign' })
+    expect(error.message).not.toContain('<h1>')
+  })
+
+  it('tells a node that does not answer, and an answer that is cut', async () => {
+    const base = await scripted((request, response) => {
+      if (request.url!.includes('config')) request.socket.destroy()
+      else {
+        response.writeHead(200, { 'Content-Length': '1000' }).write('short')
+        setTimeout(() => response.destroy(), 20)
+      }
+    })
+    const client = createClient({ base })
+    await expect(client.config()).rejects.toBeInstanceOf(UnreachableError)
+    await expect(client.view({ file: 'x' })).rejects.toBeInstanceOf(UnreachableError)
+  })
+
+  it('gives an abort back as what it is', async () => {
+    const base = await scripted(() => {})
+    const abort = new AbortController()
+    const asked = createClient({ base }).config({ signal: abort.signal })
+    setTimeout(() => abort.abort(new Error('enough')), 20)
+    await expect(asked).rejects.toThrow('enough')
+  })
+})
+
+describe('follow', () => {
+  const events = { 'Content-Type': 'text/event-stream' }
+
+  /** Collect until so many records came. */
+  async function collect(base: string, records: number, options = {}): Promise<FollowEvent[]> {
+    const seen: FollowEvent[] = []
+    const client = createClient({ base })
+    for await (const event of client.follow({ file: 'x.log' }, { backoff: 10, ...options })) {
+      seen.push(event)
+      if (seen.filter((each) => each.type === 'record').length >= records) break
+    }
+    return seen
+  }
+
+  it('resumes after the last id when the connection is lost', async () => {
+    const asked: (string | undefined)[] = []
+    const base = await scripted((request, response, nth) => {
+      asked.push(request.headers['last-event-id'] as string | undefined)
+      response.writeHead(200, events)
+      response.write(`: heartbeat\n\nid: c${nth}\ndata: record ${nth}\n\n`)
+      setTimeout(() => (nth % 2 ? response.end() : response.destroy()), 10)
+    })
+    const seen = await collect(base, 4)
+    expect(asked).toEqual([undefined, 'c0', 'c1', 'c2'])
+    expect(seen.flatMap((event) => (event.type === 'record' ? [event.data] : []))).toEqual([
+      'record 0',
+      'record 1',
+      'record 2',
+      'record 3',
+    ])
+    expect(seen.filter((event) => event.type === 'lost')).toHaveLength(3)
+    expect(seen.filter((event) => event.type === 'open')).toHaveLength(4)
+  })
+
+  it('tells rotations, truncations and gaps', async () => {
+    const base = await scripted((_, response) => {
+      response.writeHead(200, events)
+      response.write('event: rotated\ndata: {"file":"x.log"}\n\nevent: truncated\ndata\n\n')
+      response.write('event: gap\ndata: 12 bytes\nid: g1\n\nevent: unheard\ndata: x\n\ndata: a\ndata: b\n\n')
+    })
+    expect((await collect(base, 1)).slice(1)).toEqual([
+      { type: 'rotated', id: null, data: '{"file":"x.log"}' },
+      { type: 'truncated', id: null, data: '' },
+      { type: 'gap', id: 'g1', data: '12 bytes' },
+      { type: 'record', id: 'g1', data: 'a\nb' },
+    ])
+  })
+
+  it('waits as long as a busy node asks, and goes on', async () => {
+    const base = await scripted((_, response, nth) => {
+      if (nth === 0) response.writeHead(503, { 'Retry-After': '0' }).end('{}')
+      else response.writeHead(200, events).write('data: at last\n\n')
+    })
+    const seen = await collect(base, 1)
+    expect(seen[0]).toMatchObject({ type: 'lost' })
+    expect(seen.at(-1)).toMatchObject({ type: 'record', data: 'at last' })
+  })
+
+  it('takes a silent connection for a dead one', async () => {
+    const base = await scripted((_, response, nth) => {
+      response.writeHead(200, events)
+      response.write(nth === 0 ? 'id: 1\ndata: one\n\n' : 'id: 2\ndata: two\n\n')
+    })
+    const seen = await collect(base, 2, { silence: 60 })
+    expect(seen.map((event) => event.type)).toEqual(['open', 'record', 'lost', 'open', 'record'])
+  })
+
+  it.each([400, 401, 404, 410, 501])('throws %i, which will not pass', async (status) => {
+    const base = await scripted((_, response) => response.writeHead(status).end())
+    await expect(collect(base, 1)).rejects.toMatchObject({ status })
+  })
+
+  it('ends when its signal aborts, in a connection and between two', async () => {
+    const base = await scripted((_, response, nth) => {
+      if (nth === 0) response.writeHead(200, events).write('data: x\n\n')
+      else response.destroy()
+    })
+    const abort = new AbortController()
+    const client = createClient({ base })
+    let records = 0
+    for await (const event of client.follow({ file: 'x' }, { signal: abort.signal })) {
+      if (event.type === 'record') records++
+      setTimeout(() => abort.abort(), 10)
+    }
+    expect(records).toBe(1)
+    const second = new AbortController()
+    for await (const event of client.follow({ file: 'x' }, { signal: second.signal, backoff: 60_000 })) {
+      expect(event.type).toBe('lost')
+      setTimeout(() => second.abort(), 10)
+    }
+  })
+
+  it('leaves the node when the loop is left', async () => {
+    let closed!: () => void
+    const gone = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    const base = await scripted((request, response) => {
+      request.socket.on('close', closed)
+      response.writeHead(200, events).write('data: x\n\n')
+    })
+    await collect(base, 1)
+    await gone
+  })
+})
+
+describe('serverEvents', () => {
+  const STREAM =
+    '\ufeff: hi\r\nid: 1\r\ndata: é1\r\n\r\nid: 2\rdata: two\rdata:  lines\r\revent: e\ndata\nid\n\nid: 7\n\ndata: cut'
+
+  it.each([1, 2, 3, 7, 1000])('does not depend on how the bytes come: %i at a time', async (size) => {
+    const bytes = new TextEncoder().encode(STREAM)
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size))
+        controller.close()
+      },
+    })
+    const seen = []
+    for await (const event of serverEvents(body)) seen.push(event)
+    expect(seen).toEqual([
+      { event: '', data: 'é1', id: '1' },
+      { event: '', data: 'two\n lines', id: '2' },
+      { event: 'e', data: '', id: null },
+      { event: '', data: null, id: '7' },
+    ])
+  })
+})
