@@ -9,6 +9,7 @@ import { createConfigReader } from './node/config.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import { showConfig } from './routes/config.ts'
 import { listLogs } from './routes/logs.ts'
+import { type Page, showAsset, showPage } from './routes/page.ts'
 import { viewLog } from './routes/view.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
@@ -33,6 +34,8 @@ export interface AppOptions extends LogOptions {
   allowHosts?: readonly string[]
   /** Origins whose pages may read the API. @default none */
   corsOrigins?: readonly string[]
+  /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
+  page?: Page | false
   /** Told of every failure that is the service's own (status 500 and above). */
   onError?: (error: unknown, request: Request) => void
 }
@@ -90,6 +93,22 @@ export function createApp(options: AppOptions): Hono {
   }
   app.get('/healthz', guarded(healthy, { open: true }))
   app.all('/healthz', guarded(methodNotAllowed, { open: true }))
+  const { page } = options
+  if (page) {
+    // Mounted with route(), `/` matches only without the slash at the end, the pattern only with it.
+    for (const path of ['/', '/:end{^$}']) {
+      app.get(
+        path,
+        guarded((request) => showPage(request, page), { open: true }),
+      )
+      app.all(path, guarded(methodNotAllowed, { open: true }))
+    }
+    app.get(
+      '/assets/:name',
+      guarded((request) => showAsset(request, page), { open: true }),
+    )
+    app.all('/assets/:name', guarded(methodNotAllowed, { open: true }))
+  }
   // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
   app.all('/api/*', guarded(unknownPath))
   app.all('*', guarded(unknownPath, { open: true }))

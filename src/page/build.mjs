@@ -1,0 +1,72 @@
+// Builds the page with Vite and packs it into one module of compressed assets, so that the app can serve it on
+// every runtime, with no file system. Does nothing when no input has changed since.
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const root = join(here, '../..')
+const packed = join(here, 'assets.js')
+const shipped = join(root, 'dist/page')
+
+const TYPES = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+const stamp = `// ${await fingerprint()}`
+const known = await readFile(packed, 'utf8').catch(() => '')
+if (!known.startsWith(stamp)) await pack()
+await mkdir(shipped, { recursive: true })
+await copyFile(packed, join(shipped, 'assets.js'))
+await copyFile(join(here, 'assets.d.ts'), join(shipped, 'assets.d.ts'))
+
+async function pack() {
+  const { build } = await import('vite')
+  const out = join(root, 'node_modules/.cache/nodestate-page')
+  await build({
+    configFile: false,
+    root: here,
+    base: './',
+    logLevel: 'warn',
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    build: {
+      outDir: out,
+      emptyOutDir: true,
+      target: 'es2022',
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
+      reportCompressedSize: false,
+    },
+  })
+  const html = await readFile(join(out, 'index.html'), 'utf8')
+  const assets = {}
+  for (const name of (await readdir(join(out, 'assets'))).sort()) {
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)]
+    if (type === undefined) throw new Error(`Cannot pack "${name}": no content type is known for it`)
+    const bytes = await readFile(join(out, 'assets', name))
+    assets[name] = { type, size: bytes.length, gzip: gzipSync(bytes, { level: 9 }).toString('base64') }
+  }
+  const tag = createHash('sha256').update(html).digest('base64url').slice(0, 16)
+  const page = { html, etag: `"${tag}"`, assets }
+  await writeFile(packed, `${stamp}\nexport const assets = ${JSON.stringify(page)}\n`)
+  await rm(out, { recursive: true })
+}
+
+/** A hash of all that the page is made of: its sources, the client, and the versions of what it bundles. */
+async function fingerprint() {
+  const hash = createHash('sha256')
+  const files = [join(root, 'src/client.ts'), join(root, 'src/node/mask.ts'), join(root, 'package-lock.json')]
+  for (const folder of [here, join(root, 'src/client')]) {
+    for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+      const path = join(entry.parentPath ?? entry.path, entry.name)
+      if (entry.isFile() && path !== packed) files.push(path)
+    }
+  }
+  for (const path of files.sort()) hash.update(`${relative(root, path)}\0`).update(await readFile(path))
+  return hash.digest('hex')
+}

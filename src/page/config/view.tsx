@@ -1,0 +1,139 @@
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { MASK } from '../../node/mask.ts'
+import { Icon } from '../ui/icons.tsx'
+import { type Section, sections, type Token } from './toml.ts'
+
+/** The configuration: coloured, foldable by table, searchable. */
+export function ConfigView({ text, say }: { text: string; say: (message: string) => void }) {
+  const parts = useMemo(() => sections(text), [text])
+  const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
+  const [find, setFind] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  const needle = find.toLowerCase()
+  const hits = needle === '' ? 0 : countHits(text, needle)
+  const named = parts.flatMap((part, index) => (part.name === null ? [] : [index]))
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    say('Configuration copied')
+  }
+  const toggle = (index: number) => {
+    const next = new Set(folded)
+    if (!next.delete(index)) next.add(index)
+    setFolded(next)
+  }
+  return (
+    <section class="config" aria-labelledby="config-title">
+      <header class="bar">
+        <h2 id="config-title">Configuration</h2>
+        <label class="find">
+          <Icon name="search" />
+          <input
+            ref={input}
+            type="search"
+            data-find
+            placeholder="Find in the configuration"
+            aria-label="Find in the configuration"
+            value={find}
+            onInput={(event) => setFind(event.currentTarget.value)}
+          />
+        </label>
+        <span class="hits" role="status">
+          {needle === '' ? '' : hits === 0 ? 'Not found' : `${hits} found`}
+        </span>
+        {named.length > 1 && (
+          <button
+            type="button"
+            class="small"
+            onClick={() => setFolded(folded.size === 0 ? new Set(named) : new Set())}
+          >
+            {folded.size === 0 ? 'Fold all' : 'Unfold all'}
+          </button>
+        )}
+        <button type="button" class="small" onClick={copy}>
+          <Icon name="copy" /> Copy
+        </button>
+      </header>
+      {text.trim() === '' ? (
+        <p class="empty">The configuration is empty: the node runs on its defaults.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
+        <section class="toml" tabIndex={0} aria-label="Configuration as TOML">
+          {parts.map((part, index) => (
+            <Part
+              key={index}
+              part={part}
+              needle={needle}
+              folded={folded.has(index) && needle === ''}
+              toggle={() => toggle(index)}
+            />
+          ))}
+        </section>
+      )}
+    </section>
+  )
+}
+
+function Part(props: { part: Section; needle: string; folded: boolean; toggle: () => void }) {
+  const { part, needle, folded } = props
+  const header = part.lines.findIndex((line) => line.tokens[0]?.kind === 'table')
+  const shown = folded ? part.lines.filter((_, index) => index === header) : part.lines
+  return (
+    <div class={folded ? 'part folded' : 'part'}>
+      {shown.map((line) => (
+        <div class="tl" key={line.number}>
+          <span class="no" aria-hidden="true">
+            {line.number}
+          </span>
+          {line === part.lines[header] && part.name !== null && (
+            <button
+              type="button"
+              class="fold"
+              aria-expanded={!folded}
+              aria-label={`Table ${part.name}`}
+              onClick={props.toggle}
+            />
+          )}
+          <code>
+            {line.tokens.map((token, index) => (
+              <Coloured key={index} token={token} needle={needle} />
+            ))}
+            {folded && <span class="dim"> … {part.lines.length - 1} lines</span>}
+          </code>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function Coloured({ token, needle }: { token: Token; needle: string }) {
+  const pieces = token.text.split(MASK)
+  return (
+    <span class={`k-${token.kind}`}>
+      {pieces.map((piece, index) => [
+        index > 0 && (
+          <span class="masked" title="Masked by the node" key={`mask${index}`}>
+            {MASK}
+          </span>
+        ),
+        ...marked(piece, needle),
+      ])}
+    </span>
+  )
+}
+
+function marked(text: string, needle: string) {
+  if (needle === '') return [text]
+  const out = []
+  const lower = text.toLowerCase()
+  let last = 0
+  for (let at = lower.indexOf(needle); at >= 0; at = lower.indexOf(needle, last)) {
+    out.push(text.slice(last, at), <mark key={at}>{text.slice(at, at + needle.length)}</mark>)
+    last = at + needle.length
+  }
+  out.push(text.slice(last))
+  return out
+}
+
+function countHits(text: string, needle: string): number {
+  return text.toLowerCase().split(needle).length - 1
+}

@@ -1,0 +1,36 @@
+import type { Client } from '../../client.ts'
+
+/** Fetches a file, with the token in a header as everything else, and hands it to the browser to keep. */
+export async function save(
+  client: Client,
+  file: string,
+  signal: AbortSignal,
+  progress: (bytes: number, size: number | null) => void,
+): Promise<void> {
+  const { body, size } = await client.download(file, { signal })
+  // Blobs of 16 MB: the browser may move them to disk, while loose chunks would stay in memory.
+  const blobs: Blob[] = []
+  let chunks: Uint8Array<ArrayBuffer>[] = []
+  let held = 0
+  let done = 0
+  const reader = body.getReader()
+  while (true) {
+    const { value, done: end } = await reader.read()
+    if (end) break
+    chunks.push(value as Uint8Array<ArrayBuffer>)
+    held += value.length
+    done += value.length
+    if (held >= 16 * 1024 * 1024) {
+      blobs.push(new Blob(chunks))
+      chunks = []
+      held = 0
+    }
+    progress(done, size)
+  }
+  const url = URL.createObjectURL(new Blob([...blobs, ...chunks], { type: 'application/octet-stream' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = file
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

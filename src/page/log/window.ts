@@ -1,0 +1,326 @@
+import { type Client, type LogQuery, ProblemError, type View } from '../../client.ts'
+import type { Item, Note } from './record.ts'
+
+/** What a window tells its list. */
+export interface WindowEvents {
+  reset(): void
+  prepended(count: number): void
+  appended(count: number): void
+  droppedFirst(count: number): void
+  droppedLast(count: number): void
+  /** Something else changed: what is being loaded, the connection, a failure. */
+  status(): void
+}
+
+export type Live = 'off' | 'connecting' | 'live' | 'lost'
+
+/** A place that a link can name: so many records after (or before) a cursor. */
+export interface Place {
+  cursor: string
+  offset: number
+}
+
+/**
+ * The part of a log that is loaded: a run of records with a cursor at either end. It grows at both ends, and lets
+ * the far end go when it holds too much. A record's `seq` counts from where the window was opened and never
+ * changes.
+ */
+export class LogWindow {
+  items: Item[] = []
+  firstSeq = 0
+  /** Where the older page ends; null at the log's first byte. */
+  older: string | null = null
+  /** Where the newer page begins. */
+  newer: string | null = null
+  /** Whether the newest record was loaded when it was last asked for. */
+  atEnd = true
+  loading: 'open' | 'older' | 'newer' | null = null
+  /** Since when, to show only what takes long. */
+  scanned = false
+  live: Live = 'off'
+  failure: Error | null = null
+  readonly query: LogQuery
+  readonly #client: Client
+  readonly #events: WindowEvents
+  readonly #abort = new AbortController()
+  /** Cursors at known seqs: where older records can be let go, and what links name. */
+  #marks: { seq: number; cursor: string }[] = []
+  #follower: AbortController | null = null
+  #chars = 0
+  #pageSize = 256 * 1024
+  #capped = false
+
+  constructor(client: Client, query: LogQuery, events: WindowEvents) {
+    this.#client = client
+    this.query = query
+    this.#events = events
+  }
+
+  get endSeq(): number {
+    return this.firstSeq + this.items.length
+  }
+
+  item(seq: number): Item | undefined {
+    return this.items[seq - this.firstSeq]
+  }
+
+  close(): void {
+    this.#abort.abort()
+    this.#follower?.abort()
+  }
+
+  /** The newest records. */
+  openTail(size?: number): Promise<void> {
+    return this.#load('open', async (signal) => {
+      let page = await this.#lines({ size: size ?? 128 * 1024 }, signal)
+      const next = page.next
+      // A scan that found nothing within its budget goes on, until it finds something or reaches the start.
+      while (page.content.length === 0 && page.prev !== null && !page.complete) {
+        this.scanned = true
+        this.#events.status()
+        page = await this.#lines({ before: page.prev, size: this.#pageSize }, signal)
+      }
+      this.#set(page.content, page.prev, next)
+      this.atEnd = true
+    })
+  }
+
+  /** The records on both sides of a cursor; resolves to the seq of the first one after it. */
+  async openAt(cursor: string): Promise<number> {
+    let at = 0
+    await this.#load('open', async (signal) => {
+      const [before, after] = await Promise.all([
+        this.#lines({ before: cursor, size: 128 * 1024 }, signal),
+        this.#lines({ after: cursor, size: 128 * 1024 }, signal),
+      ])
+      at = before.content.length
+      this.#set([...before.content, ...after.content], before.prev, after.next ?? cursor)
+      this.#marks.push({ seq: at, cursor })
+      this.#marks.sort((a, b) => a.seq - b.seq)
+      this.atEnd = after.content.length === 0
+    })
+    return at
+  }
+
+  /** The records up to a moment and after it; resolves to the seq of the last one before it. */
+  async openTime(until: string): Promise<number> {
+    let at = 0
+    await this.#load('open', async (signal) => {
+      const before = await this.#lines({ until, size: 128 * 1024 }, signal)
+      if (before.next === null) throw new Error('The answer has no cursor to go on from.')
+      const after = await this.#lines({ after: before.next, size: 128 * 1024 }, signal)
+      at = Math.max(0, before.content.length - 1)
+      this.#set([...before.content, ...after.content], before.prev, after.next ?? before.next)
+      this.#marks.push({ seq: before.content.length, cursor: before.next })
+      this.atEnd = after.content.length === 0
+    })
+    return at
+  }
+
+  async loadOlder(): Promise<void> {
+    if (this.loading !== null || this.older === null) return
+    await this.#load('older', async (signal) => {
+      while (this.older !== null) {
+        const page = await this.#lines({ before: this.older, size: this.#pageSize }, signal)
+        this.#pageSize = Math.min(this.#pageSize * 2, 2 * 1024 * 1024)
+        this.older = page.prev
+        if (page.content.length > 0) {
+          this.#prepend(page.content)
+          break
+        }
+        this.scanned = true
+        this.#events.status()
+      }
+    })
+  }
+
+  async loadNewer(): Promise<void> {
+    if (this.loading !== null || this.newer === null || this.#follower !== null) return
+    await this.#load('newer', async (signal) => {
+      const page = await this.#lines({ after: this.newer!, size: this.#pageSize }, signal)
+      this.newer = page.next ?? this.newer
+      this.atEnd = page.content.length === 0 && page.complete
+      this.#append(page.content)
+    })
+  }
+
+  /** Newer pages until there are none, then whatever is appended, until `unfollow`. */
+  async follow(): Promise<void> {
+    if (this.#follower !== null || this.newer === null) return
+    const follower = new AbortController()
+    this.#follower = follower
+    this.live = 'connecting'
+    this.#events.status()
+    let batch: Item[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const flush = () => {
+      timer = undefined
+      const items = batch
+      batch = []
+      if (!follower.signal.aborted) this.#append(items)
+    }
+    const push = (item: Item) => {
+      batch.push(item)
+      timer ??= setTimeout(flush, 60)
+    }
+    try {
+      const events = this.#client.follow(this.query, {
+        lastId: this.newer,
+        json: true,
+        signal: follower.signal,
+      })
+      for await (const event of events) {
+        if (event.type === 'open') this.live = 'live'
+        else if (event.type === 'lost') this.live = 'lost'
+        else {
+          this.newer = event.id ?? this.newer
+          push(event.type === 'record' ? event.data : { kind: event.type, text: event.data })
+          continue
+        }
+        this.failure = null
+        this.#events.status()
+      }
+    } catch (error) {
+      if (!follower.signal.aborted) this.failure = error as Error
+    } finally {
+      clearTimeout(timer)
+      flush()
+      if (this.#follower === follower) {
+        this.#follower = null
+        this.live = 'off'
+        this.#events.status()
+      }
+    }
+  }
+
+  unfollow(): void {
+    this.#follower?.abort()
+    this.#follower = null
+    this.live = 'off'
+    this.#events.status()
+  }
+
+  /** How to name a record in a link. */
+  place(seq: number): Place | null {
+    let best = this.#marks[0]
+    for (const mark of this.#marks) if (mark.seq <= seq) best = mark
+    return best === undefined ? null : { cursor: best.cursor, offset: seq - best.seq }
+  }
+
+  note(note: Note): void {
+    this.#append([note])
+  }
+
+  async #lines(
+    page: { size: number; before?: string; after?: string; until?: string },
+    signal: AbortSignal,
+  ): Promise<View<string[]>> {
+    const { size, ...rest } = page
+    try {
+      return await this.#client.lines(
+        { ...this.query, ...rest, size: this.#capped ? undefined : size },
+        { signal },
+      )
+    } catch (error) {
+      // An operator may allow only small pages; without a size the node gives as much as it may.
+      const refused =
+        error instanceof ProblemError && error.code === 'bad-parameter' && /\bsize\b/.test(error.message)
+      if (!refused || this.#capped) throw error
+      this.#capped = true
+      return this.#lines(page, signal)
+    }
+  }
+
+  async #load(kind: 'open' | 'older' | 'newer', work: (signal: AbortSignal) => Promise<void>) {
+    const { signal } = this.#abort
+    this.loading = kind
+    this.failure = null
+    this.scanned = false
+    this.#events.status()
+    try {
+      await work(signal)
+    } catch (error) {
+      if (signal.aborted) return
+      this.failure = error as Error
+      // What the cursor pointed into is gone: asking again would not bring it back.
+      if (kind === 'older' && error instanceof ProblemError && error.status === 410) this.older = null
+    } finally {
+      if (!signal.aborted) {
+        this.loading = null
+        this.#events.status()
+      }
+    }
+  }
+
+  #set(items: Item[], older: string | null, newer: string | null): void {
+    this.items = items
+    this.firstSeq = 0
+    this.older = older
+    this.newer = newer
+    this.#chars = weigh(items)
+    this.#marks = older === null ? [] : [{ seq: 0, cursor: older }]
+    if (newer !== null && older === null) this.#marks.push({ seq: items.length, cursor: newer })
+    this.#events.reset()
+  }
+
+  #prepend(items: Item[]): void {
+    this.items = items.concat(this.items)
+    this.firstSeq -= items.length
+    this.#chars += weigh(items)
+    if (this.older !== null) this.#marks.unshift({ seq: this.firstSeq, cursor: this.older })
+    this.#events.prepended(items.length)
+    if (this.live === 'off' && this.#tooMuch()) this.#dropLast()
+  }
+
+  #append(items: Item[]): void {
+    if (items.length === 0) return
+    for (const item of items) this.items.push(item)
+    this.#chars += weigh(items)
+    const last = this.#marks.at(-1)
+    if (this.newer !== null && (last === undefined || this.endSeq - last.seq >= 1000)) {
+      this.#marks.push({ seq: this.endSeq, cursor: this.newer })
+    }
+    this.#events.appended(items.length)
+    if (this.#tooMuch()) this.#dropFirst()
+  }
+
+  #tooMuch(): boolean {
+    return this.items.length > MAX_ITEMS || this.#chars > MAX_CHARS
+  }
+
+  #dropFirst(): void {
+    const goal = this.firstSeq + this.items.length / 4
+    const mark = this.#marks.find((each) => each.seq >= goal && each.seq < this.endSeq)
+    if (mark === undefined) return
+    const count = mark.seq - this.firstSeq
+    this.#chars -= weigh(this.items.slice(0, count))
+    this.items = this.items.slice(count)
+    this.firstSeq = mark.seq
+    this.older = mark.cursor
+    this.#marks = this.#marks.filter((each) => each.seq >= mark.seq)
+    this.#events.droppedFirst(count)
+  }
+
+  #dropLast(): void {
+    const goal = this.firstSeq + (this.items.length * 3) / 4
+    const mark = this.#marks.findLast((each) => each.seq <= goal && each.seq > this.firstSeq)
+    if (mark === undefined) return
+    const count = this.endSeq - mark.seq
+    this.#chars -= weigh(this.items.slice(-count))
+    this.items = this.items.slice(0, -count)
+    this.newer = mark.cursor
+    this.atEnd = false
+    this.#marks = this.#marks.filter((each) => each.seq <= mark.seq)
+    this.#events.droppedLast(count)
+  }
+}
+
+const MAX_ITEMS = 1_500_000
+/** Text in memory, in characters: a record of log is Latin-1 as a rule, one byte each. */
+const MAX_CHARS = 500_000_000
+
+function weigh(items: Item[]): number {
+  let sum = 0
+  for (const item of items) sum += typeof item === 'string' ? item.length : item.text.length
+  return sum
+}

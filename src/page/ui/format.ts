@@ -1,0 +1,45 @@
+/** Bytes for people: `1.4 MB`, in powers of 1024. */
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`
+  const units = ['KB', 'MB', 'GB', 'TB', 'PB']
+  let value = count
+  let unit = -1
+  do {
+    value /= 1024
+    unit++
+  } while (value >= 1023.95 && unit < units.length - 1)
+  return `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
+}
+
+/** How long ago, in the largest unit that says enough: `3 min`, `2 days`. */
+export function ago(then: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - then) / 1000))
+  if (seconds < 5) return 'just now'
+  return `${span(seconds)} ago`
+}
+
+export function span(seconds: number): string {
+  const steps: [number, string, string][] = [
+    [86_400 * 365, 'year', 'years'],
+    [86_400 * 30, 'month', 'months'],
+    [86_400, 'day', 'days'],
+    [3_600, 'h', 'h'],
+    [60, 'min', 'min'],
+  ]
+  for (const [size, one, many] of steps) {
+    const count = Math.floor(seconds / size)
+    if (count >= 1) return `${count} ${count === 1 ? one : many}`
+  }
+  return `${seconds} s`
+}
+
+export function count(value: number): string {
+  return value.toLocaleString('en')
+}
+
+/** A moment in the reader's own zone, to the second, with the zone's name. */
+export function moment(ms: number): string {
+  const date = new Date(ms)
+  if (Number.isNaN(date.getTime())) return 'unknown'
+  return date.toLocaleString('sv-SE', { timeZoneName: 'short', hour12: false })
+}

@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+
+/** Asks for the token that the API wants. It goes into this tab's memory and into request headers, nowhere else. */
+export function SignIn({ refused, enter }: { refused: boolean; enter: (token: string) => void }) {
+  const [value, setValue] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  return (
+    <main class="signin">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (value.trim() !== '') enter(value.trim())
+        }}
+      >
+        <h1>
+          <Icon name="key" /> This node asks for a token
+        </h1>
+        <p>Whoever runs the node can give it to you. It is kept until you close this tab.</p>
+        <label for="token">Token</label>
+        <div class="field">
+          <input
+            id="token"
+            ref={input}
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            value={value}
+            aria-invalid={refused}
+            aria-describedby={refused ? 'refused' : undefined}
+            onInput={(event) => setValue(event.currentTarget.value)}
+          />
+          <button type="submit" class="primary">
+            Sign in
+          </button>
+        </div>
+        {refused && (
+          <p id="refused" class="refused" role="alert">
+            The node did not take this token. Check it and try again.
+          </p>
+        )}
+      </form>
+    </main>
+  )
+}

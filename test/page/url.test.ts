@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Look, NOTHING, readLook, writeLook } from '../../src/page/url.ts'
+
+describe('the address', () => {
+  it('holds every look', () => {
+    const look = fc.record<Look>({
+      file: fc.string({ minLength: 1 }),
+      find: fc.string(),
+      regex: fc.boolean(),
+      level: fc.constantFrom('', 'warn', 'error'),
+      since: fc.string(),
+      until: fc.string(),
+      rotated: fc.boolean(),
+      all: fc.boolean(),
+      follow: fc.boolean(),
+      at: fc.string(),
+      offset: fc.integer({ min: -1000, max: 1000 }),
+      size: fc.nat(),
+    })
+    fc.assert(
+      fc.property(look, (each) => {
+        const kept = { ...each, regex: each.regex && each.find !== '' }
+        expect(readLook(writeLook(each))).toEqual(kept)
+      }),
+    )
+  })
+
+  it('reads nonsense as nothing', () => {
+    expect(readLook('')).toEqual(NOTHING)
+    expect(readLook('#offset=x&size=-3&rotated=maybe')).toEqual(NOTHING)
+  })
+})
