@@ -1,4 +1,5 @@
 import type { Entry } from '../store/store.ts'
+import { ArchiveText } from './archive.ts'
 import { badCursor, type Cursor } from './cursor.ts'
 import { LogError } from './error.ts'
 import { familyOf, familyPrefix, parseName } from './family.ts'
@@ -52,8 +53,11 @@ export async function openLog(
 }
 
 /** The text of a file, whatever it is compressed with. */
-export function openText(files: LogFiles, entry: Entry, _limits: ArchiveLimits, signal?: AbortSignal): Text {
-  return new PlainText(files, entry, signal)
+export function openText(files: LogFiles, entry: Entry, limits: ArchiveLimits, signal?: AbortSignal): Text {
+  const kind = kindOf(entry.key)
+  return kind === 'plain'
+    ? new PlainText(files, entry, signal)
+    : new ArchiveText(files, entry, kind, limits, signal)
 }
 
 /** The files of the log that `file` belongs to as they are now, oldest first. */

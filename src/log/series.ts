@@ -1,4 +1,5 @@
 import type { Cursor } from './cursor.ts'
+import type { LogError } from './error.ts'
 import type { Text } from './text.ts'
 
 /**
@@ -66,6 +67,11 @@ export class Series {
       at = Math.max(at, stop)
     }
     return bytes
+  }
+
+  /** Why some text is missing at the end of a compressed file that was read, or null. */
+  broken(): LogError | null {
+    return this.parts.find((part) => part.broken)?.broken ?? null
   }
 
   /** The file that an address lies in, and where. An address between two files is the start of the newer. */

@@ -1,5 +1,6 @@
 import { type Bytes, type Entry, StoreError, type StoreRead } from '../store/store.ts'
 import { type Fingerprint, fingerprint, hashBytes } from './cursor.ts'
+import type { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
 
 /** One log file as text that can be read anywhere. A compressed file is the text it holds. */
@@ -8,8 +9,12 @@ export interface Text {
   /** The file as it was when it was opened. */
   readonly entry: Entry
   readonly compressed: boolean
+  /** Why a compressed file ends before its end, once that is known. */
+  readonly broken?: LogError | null
   /** Bytes of text. Of a compressed file it is known only after all of it was read once. */
   size(): Promise<number>
+  /** Whether the text has so many bytes: of a compressed file no more is read than that. */
+  reaches(size: number): Promise<boolean>
   /** Exactly the bytes [from, to), which must lie inside the text; anything else is an error. */
   read(from: number, to: number): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
@@ -22,8 +27,7 @@ export interface Text {
 export async function holds(text: Text, print: Fingerprint): Promise<boolean> {
   if (print.length === 0) return true
   const end = print.offset + print.length
-  if (!text.compressed && text.entry.size < end) return false
-  if (text.compressed && (await text.size()) < end) return false
+  if (!(await text.reaches(end))) return false
   return hashBytes(await text.read(print.offset, end), 0, print.length) === print.hash
 }
 
@@ -66,6 +70,10 @@ export class PlainText implements Text {
 
   async size(): Promise<number> {
     return this.entry.size
+  }
+
+  async reaches(size: number): Promise<boolean> {
+    return this.entry.size >= size
   }
 
   async read(from: number, to: number): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 import { acceptedTypes } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag, textTag } from '../http/conditional.ts'
 import { bad, type Params, readParams, show } from '../http/params.ts'
-import { bytesOf } from '../log/body.ts'
+import { bytesOf, piecesBody } from '../log/body.ts'
 import { decodeCursor, fingerprint } from '../log/cursor.ts'
 import { kindOf } from '../log/gzip.ts'
 import { MAX_PATTERN, type Matcher, regexMatcher, textMatcher } from '../log/pattern.ts'
@@ -117,13 +117,12 @@ async function viewBeyond(
 }
 
 async function textResponse(view: View, headers: Record<string, string>): Promise<Response> {
-  if (view.pieces === null) {
-    headers['Content-Length'] = String(view.to - view.from)
-    return new Response(await bytesOf(view.series, view.from, view.to), { headers })
-  }
-  const length = view.pieces.reduce((sum, piece) => sum + piece.length, 0)
-  headers['Content-Length'] = String(length)
-  return new Response(new Blob(view.pieces as Uint8Array<ArrayBuffer>[]).stream(), { headers })
+  const { series, pieces, from, to } = view
+  const broken = series.broken()
+  const length = pieces ? pieces.reduce((sum, piece) => sum + piece.length, 0) : to - from
+  // Without a length, the cut at the end of a broken archive shows.
+  if (!broken) headers['Content-Length'] = String(length)
+  return new Response(pieces ? piecesBody(pieces, broken) : await bytesOf(series, from, to), { headers })
 }
 
 interface Asked {

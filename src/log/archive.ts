@@ -1,0 +1,153 @@
+import type { Entry } from '../store/store.ts'
+import { type Fingerprint, fingerprint } from './cursor.ts'
+import { LogError } from './error.ts'
+import type { LogFiles } from './files.ts'
+import { decompress, type Kind } from './gzip.ts'
+import type { ArchiveLimits } from './open.ts'
+import type { Text } from './text.ts'
+
+/**
+ * A compressed file as its text. There is no way into the middle of it: a read ahead goes on decompressing, a read
+ * back within the window is served from memory, and one before it starts again from the beginning. So a tail, a page
+ * or a scan of what fits the window is one pass, in bounded memory.
+ */
+export class ArchiveText implements Text {
+  readonly name: string
+  readonly entry: Entry
+  readonly compressed = true
+  /** Why the archive ends before its end; what comes before is readable. */
+  broken: LogError | null = null
+  readonly #files: LogFiles
+  readonly #kind: Exclude<Kind, 'plain'>
+  readonly #limits: ArchiveLimits
+  readonly #signal: AbortSignal | undefined
+  #pass: AsyncGenerator<Uint8Array, void> | null = null
+  /** The last pieces of text, oldest first, and where they start and end. */
+  #pieces: Uint8Array[] = []
+  #from = 0
+  #to = 0
+  #size: number | null = null
+
+  constructor(
+    files: LogFiles,
+    entry: Entry,
+    kind: Exclude<Kind, 'plain'>,
+    limits: ArchiveLimits,
+    signal?: AbortSignal,
+  ) {
+    this.#files = files
+    this.#kind = kind
+    this.#limits = limits
+    this.#signal = signal
+    this.name = entry.key
+    this.entry = entry
+  }
+
+  async size(): Promise<number> {
+    while (this.#size === null) await this.#advance()
+    return this.#size
+  }
+
+  async reaches(size: number): Promise<boolean> {
+    while (this.#to < size && this.#size === null) await this.#advance()
+    return (this.#size ?? this.#to) >= size
+  }
+
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (from < this.#from) await this.#restart()
+    while (this.#to < to && this.#hasMore()) await this.#advance(from)
+    if (this.#to < to) throw new RangeError(`Cannot read "${this.name}" beyond its end`)
+    return this.#copy(from, to)
+  }
+
+  async head(length: number): Promise<Uint8Array> {
+    if (this.#from > 0) await this.#restart()
+    while (this.#to < length && this.#hasMore()) await this.#advance(0)
+    return this.#copy(0, Math.min(length, this.#to))
+  }
+
+  known(offset: number): Fingerprint | null {
+    if (this.#to === this.#from) return null
+    const to = offset > this.#from && offset <= this.#to ? offset : this.#to
+    const from = Math.max(this.#from, to - 64)
+    return fingerprint(this.#copy(from, to), from)
+  }
+
+  /** Whether this pass has not come to the end. After a restart the size is known, and the end is there. */
+  #hasMore(): boolean {
+    return this.#size === null || this.#to < this.#size
+  }
+
+  async #restart(): Promise<void> {
+    await this.#pass?.return()
+    this.#pass = null
+    this.#pieces = []
+    this.#from = 0
+    this.#to = 0
+  }
+
+  /** One more piece of text. The window is what it is, but never less than what is asked for. */
+  async #advance(asked = Number.POSITIVE_INFINITY): Promise<void> {
+    const pass = (this.#pass ??= await this.#open())
+    let piece: Uint8Array | null = null
+    try {
+      const { done, value } = await pass.next()
+      if (!done) piece = value
+    } catch (error) {
+      if (!(error instanceof LogError && error.code === 'bad-archive') || this.#to === 0) throw error
+      this.broken = error
+    }
+    if (piece === null) {
+      this.#size = this.#to
+      this.#pass = null
+      return
+    }
+    this.#pieces.push(piece)
+    this.#to += piece.length
+    if (this.#to > this.#limits.archiveBytes) {
+      await this.#restart()
+      throw overBudget(this.name, this.#limits.archiveBytes)
+    }
+    const keep = Math.min(asked, this.#to - this.#limits.archiveWindow)
+    while (this.#pieces.length > 1 && this.#from + this.#pieces[0]!.length <= keep)
+      this.#from += this.#pieces.shift()!.length
+  }
+
+  async #open(): Promise<AsyncGenerator<Uint8Array, void>> {
+    const options = { signal: this.#signal, ifMatch: this.entry.etag }
+    const { body } = await this.#files.read(this.name, undefined, options)
+    const source =
+      body instanceof ReadableStream
+        ? body
+        : body instanceof Blob
+          ? body.stream()
+          : new ReadableStream<Uint8Array>({
+              start(controller) {
+                controller.enqueue(body)
+                controller.close()
+              },
+            })
+    return decompress(source, this.#kind, { signal: this.#signal })
+  }
+
+  #copy(from: number, to: number): Uint8Array {
+    const bytes = new Uint8Array(Math.max(0, to - from))
+    let at = this.#from
+    for (const piece of this.#pieces) {
+      const end = at + piece.length
+      if (end > from && at < to) {
+        const part = piece.subarray(Math.max(0, from - at), Math.min(piece.length, to - at))
+        bytes.set(part, Math.max(0, at - from))
+      }
+      at = end
+    }
+    return bytes
+  }
+}
+
+function overBudget(name: string, most: number): LogError {
+  return new LogError(
+    'archive-budget',
+    `The archive holds more than ${most} bytes of text; download it from /api/v1/log/download?file=${encodeURIComponent(name)} instead.`,
+  )
+}
