@@ -193,7 +193,13 @@ class Bisection {
       fresh = false
     }
     const end = earlyEnd === null ? from : Number.isNaN(earlyEnd) ? to : earlyEnd
-    if (firstLate === null) return { from: end, to: end, ordered: true }
+    if (firstLate === null) {
+      // The last early record may go on beyond what was looked at: a trace of megabytes.
+      const next = to < this.#hi ? await this.#probe(to - 1, this.#hi) : null
+      if (next && next.time < this.#instant) return null
+      const border = next ? next.at : to < this.#hi || Number.isNaN(earlyEnd) ? this.#hi : end
+      return { from: border, to: border, ordered: true }
+    }
     if (end <= firstLate) return { from: firstLate, to: firstLate, ordered: true }
     const inside =
       (from === this.#lo || firstLate > from + MARGIN / 2) && (to === this.#hi || end < to - MARGIN / 2)
