@@ -20,7 +20,8 @@ function importsOf(file: string): string[] {
   )
 }
 
-const outer = (file: string) => file === 'store/fs.ts' || file === 'cli.ts' || file.startsWith('entry/')
+const outer = (file: string) =>
+  /^store\/fs(-\w+)?\.ts$/.test(file) || file === 'cli.ts' || file.startsWith('entry/')
 const room = (file: string) => (file.includes('/') ? file.split('/')[0]! : file)
 
 /** Which rooms of ours a room may know. */

@@ -3,6 +3,7 @@ import {
   type Bytes,
   type Entry,
   type ReadOptions,
+  SlicedStream,
   StoreError,
   type StoreRead,
 } from '../store/store.ts'
@@ -41,6 +42,13 @@ export async function readTail(read: RangeReader, size: number, options: ReadOpt
     return from(got, start, got.body.subarray(start), 0, got.body)
   }
   if (got.body instanceof Blob) return tailOfBlob(got, got.body)
+  if (got.body instanceof SlicedStream) {
+    const newline = (await got.body.peek())?.indexOf(LF) ?? -1
+    if (newline >= 0 && newline + 1 < got.length) {
+      got.body.skip(newline + 1)
+      return from(got, newline + 1, got.body)
+    }
+  }
   return tailOfStream(read, got, got.body, options)
 }
 

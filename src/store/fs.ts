@@ -4,9 +4,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  read as readCallback,
   readdirSync,
-  readSync,
   realpathSync,
   type Stats,
   statSync,
@@ -14,27 +12,35 @@ import {
 } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { byCodePoint, clampRange, type Entry, type ReadOptions, type Store, StoreError } from './store.ts'
+import {
+  checkConditions,
+  instant,
+  isAbsence,
+  isSame,
+  readAtOnce,
+  SLICE,
+  toEntry,
+  toStoreError,
+} from './fs-file.ts'
+import { readSliced } from './fs-slices.ts'
+import { Tails } from './fs-tails.ts'
+import { byCodePoint, clampRange, type ReadOptions, type Store, StoreError, type StoreRead } from './store.ts'
 
-/** Up to here a range is read at once, synchronously: 5 µs from the page cache where the promises cost 110. */
-const AT_ONCE = 256 * 1024
-/** A larger range is read and sent in slices of this size, with a turn of the event loop between. */
-const SLICE = 512 * 1024
 /** How many files are examined between two turns of the event loop: about 2 ms. */
 const STAT_BATCH = 500
 /** O_NONBLOCK: a FIFO put in a file's place between lstat and open does not hang. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
-/** So many bytes at a range's end are read first and looked at again after each slice. */
-const PROBE = 64
 /** How often a range is read anew when the file changed under it: 10 µs each, and appends are rarer than that. */
 const TRIES = 10
+/** A tail is read with the byte before it. */
+const SHORT_TAIL = SLICE + 1
 
 /**
  * The regular files directly in `directory`, and the symbolic links there whose target is a regular file inside it.
  * The directory need not exist yet: until it does, every call is a StoreError `unavailable`.
  */
 export function fsStore(directory: string): Store {
+  const tails = new Tails()
   return {
     async *list(prefix = '') {
       const names = readNames(directory).filter((name) => name.startsWith(prefix))
@@ -55,24 +61,29 @@ export function fsStore(directory: string): Store {
     },
 
     async read(key, range, options = {}) {
-      const fd = open(directory, key)
+      const found = locate(directory, key)
+      const suffix =
+        range !== undefined && 'suffix' in range && range.suffix <= SHORT_TAIL ? range.suffix : null
+      if (found && suffix !== null) {
+        const kept = tails.get(key, found.stats, suffix)
+        if (kept) checkConditions(kept.entry, options)
+        if (kept) return kept
+      }
+      // Judged before it is opened: what is unchanged costs one look.
+      if (found && options.ifNoneMatch !== undefined) checkConditions(toEntry(key, found.stats), options)
+      const fd = found && open(directory, key, found)
       if (fd === null) {
         requireDirectory(directory)
         return null
       }
       let streaming = false
       try {
-        const stable = readStable(fd, key, (entry) => {
-          checkConditions(entry, options)
-          const { offset, length } = clampRange(range, entry.size)
-          const probe = length <= AT_ONCE ? length : PROBE
-          return { entry, offset, length, bytes: readAtOnce(fd, key, offset + length - probe, probe) }
-        })
-        const { entry, offset, length, bytes } = stable
-        if (length <= AT_ONCE) return { entry, offset, length, body: bytes }
-        const body = stream(fd, key, offset, length, bytes, options.signal)
+        if (suffix !== null) return tails.read(fd, key, suffix, (entry) => checkConditions(entry, options))
+        const short = readShort(fd, key, range, options)
+        if (short) return short
+        const long = readSliced(fd, key, range, options, tails)
         streaming = true
-        return { entry, offset, length, body }
+        return long
       } catch (error) {
         throw toStoreError(error, key)
       } finally {
@@ -161,9 +172,7 @@ function locateRaw(directory: string, name: string): Located | null {
 }
 
 /** An open descriptor of the regular file behind a name, or null. */
-function open(directory: string, name: string): number | null {
-  const found = locate(directory, name)
-  if (!found) return null
+function open(directory: string, name: string, found: Located): number | null {
   let fd: number
   try {
     fd = openSync(found.path, OPEN_FLAGS)
@@ -188,119 +197,34 @@ function escaped(directory: string, name: string, found: Located, opened: Stats)
 }
 
 /**
- * What `read` gives, taken while the file did not change: the stats before and after are the same. A truncation and
- * a regrowth between the size and the bytes would else put another text under this size.
+ * A range that is at most a slice, in memory of its own, taken while the file did not change: the stats before and
+ * after are the same. A truncation and a regrowth between the size and the bytes would else put another text under
+ * this size. Null when it is longer. A file that never rests is read all the same, as long as it only grows.
  */
-function readStable<T extends { entry: Entry }>(fd: number, key: string, read: (entry: Entry) => T): T {
-  for (let tries = 0; tries < TRIES; tries++) {
-    const before = toEntry(key, fstatSync(fd))
-    try {
-      const result = read(before)
-      if (toEntry(key, fstatSync(fd)).etag === before.etag) return result
-    } catch (error) {
-      if (!(error instanceof StoreError && error.code === 'changed') || tries === TRIES - 1) throw error
-    }
-  }
-  throw replaced(key)
-}
-
-function readAtOnce(fd: number, key: string, offset: number, length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length)
-  for (let done = 0; done < length; ) {
-    const count = readSync(fd, bytes, done, length - done, offset + done)
-    if (count === 0) throw shrunk(key)
-    done += count
-  }
-  return bytes
-}
-
-const readAsync = promisify(readCallback)
-
-/**
- * The range as a stream of slices, read only as fast as they are taken. The file may be truncated and written anew
- * meanwhile: after each slice the range's last bytes are looked at again, and when they are no longer what they were
- * at first, the stream errors rather than mix two texts under one length.
- */
-function stream(
+function readShort(
   fd: number,
   key: string,
-  offset: number,
-  length: number,
-  probe: Uint8Array,
-  signal?: AbortSignal,
-): ReadableStream<Uint8Array> {
-  const end = offset + length
-  let at = offset
-  let open = true
-  // Waits for a read under way: a descriptor closed below a read could be another file's by then.
-  let reading: Promise<unknown> = Promise.resolve()
-  const release = () => {
-    if (!open) return
-    open = false
-    signal?.removeEventListener('abort', release)
-    const close = () => closeSync(fd)
-    void reading.then(close, close)
+  range: Parameters<Store['read']>[1],
+  options: ReadOptions,
+): StoreRead | null {
+  for (let tries = 1; ; tries++) {
+    const before = fstatSync(fd)
+    const entry = toEntry(key, before)
+    checkConditions(entry, options)
+    const { offset, length } = clampRange(range, entry.size)
+    if (length > SLICE) return null
+    try {
+      const body = readAtOnce(fd, key, offset, length)
+      const after = fstatSync(fd)
+      if (isSame(before, after)) return { entry, offset, length, body }
+      if (tries >= TRIES && after.size >= before.size)
+        if (Buffer.compare(readAtOnce(fd, key, offset, length), body) === 0)
+          return { entry, offset, length, body }
+    } catch (error) {
+      if (!(error instanceof StoreError && error.code === 'changed') || tries >= TRIES) throw error
+    }
+    if (tries >= 2 * TRIES) throw new StoreError('changed', `Cannot read "${key}": it changes all the time`)
   }
-  signal?.addEventListener('abort', release)
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          if (!open) throw new StoreError('unavailable', `Stopped reading "${key}": the client left`)
-          const slice = readSlice(fd, key, at, Math.min(SLICE, end - at))
-          reading = slice
-          const bytes = await slice
-          if (!open) throw new StoreError('unavailable', `Stopped reading "${key}": the client left`)
-          if (Buffer.compare(readAtOnce(fd, key, end - probe.length, probe.length), probe) !== 0)
-            throw replaced(key)
-          at += bytes.length
-          controller.enqueue(bytes)
-          if (at === end) {
-            release()
-            controller.close()
-          }
-        } catch (error) {
-          release()
-          controller.error(toStoreError(error, key))
-        }
-      },
-      cancel: release,
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-async function readSlice(fd: number, key: string, offset: number, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length)
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await readAsync(fd, bytes, done, length - done, offset + done)
-    if (bytesRead === 0) throw shrunk(key)
-    done += bytesRead
-  }
-  return bytes
-}
-
-function checkConditions(entry: Entry, options: ReadOptions): void {
-  if (options.ifMatch !== undefined && options.ifMatch !== entry.etag) throw replaced(entry.key)
-  if (options.ifNoneMatch === entry.etag)
-    throw new StoreError('unchanged', `Did not read "${entry.key}": it is unchanged`)
-}
-
-function toEntry(key: string, stats: Stats): Entry {
-  const id = `${stats.dev.toString(36)}-${stats.ino.toString(36)}`
-  return {
-    key,
-    size: stats.size,
-    modified: Math.floor(stats.mtimeMs),
-    etag: `"${id}-${stats.size.toString(36)}-${instant(stats.mtimeMs)}-${instant(stats.ctimeMs)}"`,
-    id,
-  }
-}
-
-/** A time with all that its double carries, a quarter of a microsecond; bigint stats would cost twice as much. */
-function instant(ms: number): string {
-  const whole = Math.floor(ms)
-  return `${whole.toString(36)}.${Math.round((ms - whole) * 4096).toString(36)}`
 }
 
 function withSeparator(path: string): string {
@@ -317,33 +241,4 @@ function requireDirectory(directory: string): void {
   }
   if (!stats?.isDirectory())
     throw new StoreError('unavailable', `Cannot read "${directory}": it is not a directory`)
-}
-
-const shrunk = (key: string) => new StoreError('changed', `Cannot read "${key}": it shrank while it was read`)
-const replaced = (key: string) => new StoreError('changed', `Cannot read "${key}": it was replaced`)
-
-const ABSENT = new Set([
-  'ENOENT',
-  'ENOTDIR',
-  'ELOOP',
-  'ENAMETOOLONG',
-  'ENXIO',
-  'EINVAL',
-  'ERR_INVALID_ARG_VALUE',
-])
-
-function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-}
-
-function isAbsence(error: unknown): boolean {
-  return ABSENT.has(codeOf(error))
-}
-
-function toStoreError(error: unknown, key: string): StoreError {
-  if (error instanceof StoreError) return error
-  const code = codeOf(error)
-  const kind = code === 'EACCES' || code === 'EPERM' ? 'denied' : 'unavailable'
-  const passing = code === 'EMFILE' || code === 'ENFILE' || code === 'EAGAIN' ? { retryAfter: 1 } : {}
-  return new StoreError(kind, `Cannot read "${key}": ${code || String(error)}`, { cause: error, ...passing })
 }

@@ -24,6 +24,67 @@ export type ByteRange = { offset: number; length?: number } | { suffix: number }
  */
 export type Bytes = Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
 
+/** Where a `SlicedStream` takes its bytes from. */
+export interface Slices {
+  /** The next bytes, at once where memory has them; null at the end. It throws rather than end early. */
+  next(): Uint8Array | null | Promise<Uint8Array | null>
+  /** Says that nobody looks at a slice any more: its memory may be used again. */
+  release(slice: Uint8Array): void
+  /** Ends it early, or after the end: whatever is held is let go. */
+  cancel(): void
+}
+
+/**
+ * A stream that a server may take slice by slice instead, without the machinery of streams: 1 MiB goes out twice as
+ * fast that way. Whoever takes slices leaves the stream alone.
+ */
+export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
+  readonly #slices: Slices
+  #first: Uint8Array | null = null
+
+  constructor(slices: Slices) {
+    super(
+      {
+        pull: async (controller) => {
+          const slice = await this.next()
+          if (slice === null) controller.close()
+          else controller.enqueue(slice)
+        },
+        cancel: () => slices.cancel(),
+      },
+      { highWaterMark: 0 },
+    )
+    this.#slices = slices
+  }
+
+  next(): Uint8Array | null | Promise<Uint8Array | null> {
+    const first = this.#first
+    if (first === null) return this.#slices.next()
+    this.#first = null
+    return first
+  }
+
+  /** The first slice, which `next` will give; null when there is none. */
+  async peek(): Promise<Uint8Array | null> {
+    this.#first ??= await this.#slices.next()
+    return this.#first
+  }
+
+  /** Leaves out the first bytes of the slice that `peek` gave; some of it must remain. */
+  skip(bytes: number): void {
+    this.#first = this.#first!.subarray(bytes)
+  }
+
+  release(slice: Uint8Array): void {
+    this.#slices.release(slice)
+  }
+
+  override async cancel(reason?: unknown): Promise<void> {
+    this.#slices.cancel()
+    if (!this.locked) await super.cancel(reason)
+  }
+}
+
 /** Bytes, with the entry they came from. */
 export interface StoreRead {
   /** The whole file's entry, from the same answer as the bytes. */

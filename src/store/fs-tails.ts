@@ -1,0 +1,169 @@
+import { fstatSync, type Stats } from 'node:fs'
+import { type Chunk, extend, holds, newChunk, view } from './fs-chunk.ts'
+import { isSame, SLICE, toEntry } from './fs-file.ts'
+import { type Entry, StoreError, type StoreRead } from './store.ts'
+
+/** How much of the ends of files is kept in memory, all together. */
+const KEPT = 16 * 1024 * 1024
+/** And of one file. */
+export const KEPT_OF_ONE = 8 * 1024 * 1024
+/** And of how many files: even a tiny one is not free. */
+const FILES = 256
+/** What a short tail may grow by before it moves to new memory. */
+const ROOM = 60 * 1024
+/**
+ * A kernel's file times tick every 1 to 10 ms: a change in the tick in which a file was looked at can't be seen in
+ * them. What is read later than this after its times were first seen is right for as long as they stay.
+ */
+const TICK_MS = 20
+/** How often a tail is read anew when the file changed under it: 10 µs each. */
+const TRIES = 10
+
+/** A file whose end is in memory. */
+export interface Hot {
+  readonly key: string
+  stats: Stats
+  entry: Entry
+  /** Another one for every change that is seen, in order, over all files. */
+  version: number
+  /** When this version was first seen, on a clock that nobody sets. */
+  since: number
+  /** The end in one piece, for tails up to a slice. */
+  tail: Chunk | null
+  /** The longest of those tails that was asked for. */
+  suffix: number
+  /** Slices, by their number, for longer tails. */
+  slices: Map<number, Chunk>
+  bytes: number
+}
+
+/**
+ * The ends of hot files, in bounded memory. While a file's stats stay what they were, its bytes are taken from here.
+ * When they don't, what is here is compared with the file, byte by byte, and only what was appended is added: a
+ * truncation, a replacement, a copy-truncate and a regrowth show, whatever the file's size and times say.
+ */
+export class Tails {
+  readonly #files = new Map<string, Hot>()
+  #bytes = 0
+  #versions = 0
+
+  /** The last `suffix` bytes of a file that was just looked at, if they are here. */
+  get(key: string, stats: Stats, suffix: number): StoreRead | null {
+    const hot = this.#files.get(key)
+    const chunk = hot?.tail
+    if (!hot || !chunk || chunk.proven !== hot.version || !isSame(hot.stats, stats)) return null
+    const from = Math.max(0, stats.size - suffix)
+    if (from < chunk.lo) return null
+    this.#touch(hot)
+    return give(hot.entry, chunk, from)
+  }
+
+  /** The last `suffix` bytes, at most a slice, of an open file. They are here after that. */
+  read(fd: number, key: string, suffix: number, check: (entry: Entry) => void): StoreRead {
+    for (let tries = 1; ; tries++) {
+      const hot = this.look(key, fstatSync(fd))
+      const { stats, entry, version } = hot
+      check(entry)
+      const settled = isSettled(hot)
+      const from = Math.max(0, stats.size - suffix)
+      try {
+        const chunk = this.#cover(hot, fd, suffix)
+        const after = fstatSync(fd)
+        const same = isSame(stats, after)
+        if (same && settled) {
+          chunk.proven = version
+          return give(entry, chunk, from)
+        }
+        // Read twice: when both agree, the bytes are those of the moment in between. Within a tick only that can tell
+        // that nothing was exchanged; and a writer may be so busy that no two looks find the file at rest.
+        if (same || (tries >= TRIES && after.size >= stats.size))
+          if (holds(fd, chunk, from, stats.size)) return give(entry, chunk, from)
+      } catch (error) {
+        if (!(error instanceof StoreError && error.code === 'changed')) throw error
+      }
+      if (tries >= 2 * TRIES) throw new StoreError('changed', `Cannot read "${key}": it changes all the time`)
+    }
+  }
+
+  /** The file as it is known here, after a look at it. */
+  look(key: string, stats: Stats): Hot {
+    const hot = this.#files.get(key)
+    if (hot && isSame(hot.stats, stats)) return this.#touch(hot)
+    const seen = { stats, entry: toEntry(key, stats), version: ++this.#versions, since: performance.now() }
+    if (hot && hot.stats.ino === stats.ino && hot.stats.dev === stats.dev) {
+      for (const [index] of hot.slices)
+        if ((index + 1) * SLICE <= stats.size - KEPT_OF_ONE) this.keep(hot, index, null)
+      return Object.assign(hot, seen)
+    }
+    if (hot) this.#drop(hot)
+    const fresh: Hot = { key, ...seen, tail: null, suffix: 0, slices: new Map(), bytes: 0 }
+    this.#files.set(key, fresh)
+    this.#makeRoom()
+    return fresh
+  }
+
+  /** Keeps a slice of a file, or forgets it. */
+  keep(hot: Hot, index: number, chunk: Chunk | null): void {
+    if (this.#files.get(hot.key) !== hot) return
+    this.#count(hot, (chunk?.bytes.length ?? 0) - (hot.slices.get(index)?.bytes.length ?? 0))
+    if (chunk) hot.slices.set(index, chunk)
+    else hot.slices.delete(index)
+  }
+
+  /** The end of the file in one chunk: the one that is here, completed, or a new one. */
+  #cover(hot: Hot, fd: number, suffix: number): Chunk {
+    const { key, version, tail } = hot
+    const { size } = hot.stats
+    const first = Math.max(0, size - suffix)
+    if (tail && first >= tail.base && extend(fd, key, tail, first, size, version)) return tail
+    hot.suffix = Math.max(hot.suffix, suffix)
+    const from = Math.max(0, size - hot.suffix)
+    const chunk = newChunk(from, size - from + ROOM)
+    extend(fd, key, chunk, from, size, version)
+    this.#count(hot, chunk.bytes.length - (tail?.bytes.length ?? 0))
+    hot.tail = chunk
+    return chunk
+  }
+
+  /** Makes it the one that was asked for last. */
+  #touch(hot: Hot): Hot {
+    if (this.#files.size > 1) {
+      this.#files.delete(hot.key)
+      this.#files.set(hot.key, hot)
+    }
+    return hot
+  }
+
+  #count(hot: Hot, more: number): void {
+    hot.bytes += more
+    this.#bytes += more
+    this.#makeRoom()
+  }
+
+  /** Forgets what was not asked for the longest; the newest stays. */
+  #makeRoom(): void {
+    for (const oldest of this.#files.values()) {
+      if ((this.#bytes <= KEPT && this.#files.size <= FILES) || this.#files.size === 1) return
+      this.#drop(oldest)
+    }
+  }
+
+  /** A response that still runs may hold the file's record, but must not hold its bytes by that. */
+  #drop(hot: Hot): void {
+    this.#files.delete(hot.key)
+    this.#bytes -= hot.bytes
+    hot.bytes = 0
+    hot.tail = null
+    hot.slices.clear()
+  }
+}
+
+/** Whether the version of a file is older than a tick, so that a later change will show in its stats. */
+export function isSettled(hot: Hot): boolean {
+  return performance.now() - hot.since >= TICK_MS
+}
+
+/** From `from` to the end. */
+function give(entry: Entry, chunk: Chunk, from: number): StoreRead {
+  return { entry, offset: from, length: entry.size - from, body: view(chunk, from, entry.size) }
+}
