@@ -43,10 +43,11 @@ export async function readTail(read: RangeReader, size: number, options: ReadOpt
   }
   if (got.body instanceof Blob) return tailOfBlob(got, got.body)
   if (got.body instanceof SlicedStream) {
-    const newline = (await got.body.peek())?.indexOf(LF) ?? -1
-    if (newline >= 0 && newline + 1 < got.length) {
+    const first = await got.body.peek()
+    const newline = first?.indexOf(LF) ?? -1
+    if (first && newline >= 0 && newline + 1 < got.length) {
       got.body.skip(newline + 1)
-      return from(got, newline + 1, got.body)
+      return from(got, newline + 1, got.body, 0, first)
     }
   }
   return tailOfStream(read, got, got.body, options)
@@ -82,6 +83,10 @@ async function wholeFile(got: StoreRead): Promise<Tail> {
   if (body instanceof Uint8Array) return from(got, 0, body, 0, body)
   if (body instanceof Blob) {
     return from(got, 0, body, 0, new Uint8Array(await body.slice(0, 64).arrayBuffer()))
+  }
+  if (body instanceof SlicedStream) {
+    const first = await body.peek()
+    if (first) return from(got, 0, body, 0, first)
   }
   const reader = body.getReader()
   const { done, value } = await reader.read()
