@@ -31,10 +31,14 @@ export async function bytesOf(series: Series, from: number, to: number): Promise
   )
 }
 
-/** Records that were found, as a body that ends as `bytesOf` does. */
-export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | null): Bytes {
+/** Records that were found, rendered in groups, as a body that ends as `bytesOf` does. */
+export function piecesBody(
+  pieces: readonly Uint8Array[],
+  broken: LogError | null,
+  render: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> = (bytes) => bytes,
+): Bytes {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  if (length <= AT_ONCE && !broken) return joined(pieces, length)
+  if (length <= AT_ONCE && !broken) return render(joined(pieces, length))
   let next = 0
   return new ReadableStream<Uint8Array>(
     {
@@ -45,7 +49,7 @@ export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | nul
           group.push(pieces[next]!)
           size += pieces[next++]!.length
         }
-        if (size > 0) controller.enqueue(joined(group, size))
+        if (size > 0) controller.enqueue(render(joined(group, size)))
         if (next < pieces.length) return
         if (broken) controller.error(broken)
         else controller.close()
@@ -55,7 +59,8 @@ export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | nul
   )
 }
 
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+/** Some pieces as one. */
+export function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
   let at = 0
   for (const piece of pieces) {

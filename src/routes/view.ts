@@ -4,6 +4,7 @@ import { bad, type Params, readParams, show } from '../http/params.ts'
 import { bytesOf, piecesBody } from '../log/body.ts'
 import { decodeCursor, fingerprint } from '../log/cursor.ts'
 import { kindOf } from '../log/gzip.ts'
+import { toNdjson } from '../log/ndjson.ts'
 import { MAX_PATTERN, type Matcher, regexMatcher, textMatcher } from '../log/pattern.ts'
 import { LEVELS, parseLevel } from '../log/record.ts'
 import { readTail, type Tail } from '../log/tail.ts'
@@ -96,24 +97,28 @@ async function viewBeyond(
   file: string,
   size: number | undefined,
 ): Promise<Response> {
-  const { asked, query, clock } = await readRequest(params, route, file, size)
+  const format = params.choice('format', ['text', 'ndjson']) ?? (wantsNdjson(request) ? 'ndjson' : 'text')
+  const { asked, query, clock } = await readRequest(params, route, file, size, format)
+  const common = format === 'ndjson' ? NDJSON_HEADERS : TEXT_HEADERS
   const noneMatch = request.headers.get('If-None-Match')
   if (request.method === 'HEAD') {
     await route.files.stat(file, request.signal)
-    return new Response(null, { headers: TEXT_HEADERS })
+    return new Response(null, { headers: common })
   }
   let etag = ''
   const isKnown = (state: string) => {
-    etag = textTag(`${state}\n${request.url.slice(request.url.indexOf('?'))}`)
+    etag = textTag(`${format} ${state}\n${request.url.slice(request.url.indexOf('?'))}`)
     return !clock && noneMatchNames(noneMatch, etag)
   }
   const view = await viewUnless(route, asked, isKnown, request.signal)
   if (view === null) return notModified(etag, VARY)
-  const headers: Record<string, string> = { ...TEXT_HEADERS, Link: linkHeader(query, view.prev, view.next) }
+  const headers: Record<string, string> = { ...common, Link: linkHeader(query, view.prev, view.next) }
   if (view.notes.length > 0) headers['X-Nodestate-Note'] = view.notes.join(', ')
   // A budget of time does not cut twice at the same place, and a clock moves on.
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
-  return textResponse(view, headers)
+  if (format === 'text') return textResponse(view, headers)
+  const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone)
+  return new Response(piecesBody(view.pieces ?? [], view.series.broken(), render), { headers })
 }
 
 async function textResponse(view: View, headers: Record<string, string>): Promise<Response> {
@@ -141,6 +146,7 @@ async function readRequest(
   route: ViewRoute,
   file: string,
   size: number | undefined,
+  format: 'text' | 'ndjson',
 ): Promise<Asked> {
   const now = route.now()
   const lines = params.integer('lines')
@@ -171,7 +177,7 @@ async function readRequest(
       until: until?.at ?? null,
       level: level?.index ?? null,
       matcher,
-      records: false,
+      records: format === 'ndjson',
     },
     query: queryOf({
       file,
@@ -183,6 +189,7 @@ async function readRequest(
       q,
       regex,
       rotated: rotated ? 'true' : undefined,
+      format: params.text('format') ? format : undefined,
     }),
     clock: since?.clock === true || until?.clock === true,
   }
@@ -230,4 +237,5 @@ function defaultSize(maxSize: number | undefined): number {
 
 /** The answer is another one for those who accept JSON lines or events. */
 const VARY = { Vary: 'Accept' } as const
+const NDJSON_HEADERS = { 'Content-Type': 'application/x-ndjson', ...COMMON_HEADERS, ...VARY } as const
 const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS, ...VARY } as const

@@ -175,6 +175,7 @@ describe('filters', () => {
       ['file=broker.log&lines=1&lines=2', 'bad-parameter', 'lines'],
       [`file=broker.log&q=${'x'.repeat(1001)}`, 'bad-parameter', 'q has 1001 characters; at most 1000'],
       ['file=broker.log&regex=%28', 'bad-pattern', 'pattern'],
+      ['file=broker.log&format=xml', 'bad-parameter', 'format is "xml"; it must be one of text, ndjson'],
       ['file=broker.log&rotated=maybe', 'bad-parameter', 'rotated'],
       ['file=broker.log&before=abc', 'bad-cursor', 'before'],
       ['file=broker.log&after=', 'bad-cursor', 'after'],
@@ -226,6 +227,66 @@ describe('rotated', () => {
     expect(window.text).toBe(lines.slice(180, 420).join(''))
     const errors = await back(get, 'file=old.log&rotated=true&level=error&size=2000')
     expect(errors.join('')).toBe(lines.filter((_, i) => i % 4 === 3).join(''))
+  })
+})
+
+describe('format=ndjson', () => {
+  const get = client(files())
+  it('gives one JSON record per line, with the zone applied', async () => {
+    const { text, headers } = await get('file=broker.log&format=ndjson&lines=2')
+    expect(headers.get('Content-Type')).toBe('application/x-ndjson')
+    expect(text.endsWith('}\n')).toBe(true)
+    const records = text
+      .trimEnd()
+      .split('\n')
+      .map((one) => JSON.parse(one))
+    expect(records).toEqual([
+      {
+        time: '2026-11-15T02:09:58.000Z',
+        level: 'warn',
+        source: { file: 'x.go', line: 1 },
+        tags: ['A', 'B'],
+        message: 'line 598',
+      },
+      expect.objectContaining({ level: 'error', message: 'line 599' }),
+    ])
+  })
+  it('is chosen by Accept too, and the parameter outranks it', async () => {
+    const accept = { Accept: 'text/plain;q=0.5, application/x-ndjson' }
+    const json = await get('file=broker.log&lines=1', accept)
+    expect(json.headers.get('Content-Type')).toBe('application/x-ndjson')
+    expect(json.headers.get('Vary')).toBe('Accept')
+    const plain = await get('file=broker.log&format=text&lines=1', accept)
+    expect(plain.text).toBe(lines[599])
+    expect((await get('file=broker.log', accept)).text.split('\n').length).toBe(601)
+    const text = await get('file=broker.log&lines=1')
+    expect(text.headers.get('ETag')).not.toBe(json.headers.get('ETag'))
+  })
+  it('keeps records whole, counts them, pages through them, and filters them', async () => {
+    const trace = lines.map((one, i) => (i % 3 ? one : `${one}\tat a()\n\tat b()\n`))
+    const traces = client(memoryStore({ 'a.log': trace.join('') }))
+    const pages = await back(traces, 'file=a.log&format=ndjson&lines=7')
+    const records = pages
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map((one) => JSON.parse(one))
+    expect(records.length).toBe(600)
+    expect(records[3].message).toBe('line 3\n\tat a()\n\tat b()')
+    const errors = await traces('file=a.log&format=ndjson&level=error')
+    expect(errors.text.split('\n').length - 1).toBe(150)
+  })
+  it('gives the raw text of what is in no known format', async () => {
+    const { text } = await get('file=plain.txt&format=ndjson')
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((one) => JSON.parse(one)),
+    ).toEqual([
+      { message: 'one', raw: 'one' },
+      { message: 'two', raw: 'two' },
+    ])
   })
 })
 
