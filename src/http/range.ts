@@ -1,0 +1,53 @@
+import type { ByteRange } from '../store/store.ts'
+
+/**
+ * The bytes that a `Range` header asks for (RFC 9110, 14.2), or null when it is to be ignored and the whole is
+ * the answer: no header, an unknown unit, bad syntax, more than one range. What comes back is not yet held
+ * against a size: `{ suffix: 0 }` and an offset past the end are for `isSatisfiable` to find.
+ */
+export function parseRange(header: string | null | undefined): ByteRange | null {
+  const found = /^bytes=(.*)$/i.exec(header?.trim() ?? '')
+  if (!found) return null
+  // A list may hold empty elements (5.6.1.2). Several ranges are ours to refuse: they cost much and serve none here.
+  const specs = found[1]!.split(',').map((spec) => spec.trim())
+  const [spec, ...others] = specs.filter((text) => text !== '')
+  if (spec === undefined || others.length > 0) return null
+  const parts = /^(\d*)-(\d*)$/.exec(spec)
+  if (!parts || (parts[1] === '' && parts[2] === '')) return null
+  if (parts[1] === '') return { suffix: toNumber(parts[2]!) }
+  const offset = toNumber(parts[1]!)
+  if (parts[2] === '') return { offset }
+  const last = toNumber(parts[2]!)
+  // 14.1.2: a last position before the first makes the range invalid, not unsatisfiable.
+  return last < offset ? null : { offset, length: last - offset + 1 }
+}
+
+/** Whether a range has a byte in a file of this size, or would have one if the file did (14.1.2). */
+export function isSatisfiable(range: ByteRange, size: number): boolean {
+  return 'suffix' in range ? range.suffix > 0 : range.offset < size
+}
+
+/** Beyond 2^53 a position is past the end of every file, which is all that has to be known of it. */
+function toNumber(digits: string): number {
+  return Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1)
+}
+
+/**
+ * Whether `If-Range` lets the range count (13.1.5): no header, or exactly this strong tag. A date never does,
+ * since no `Last-Modified` is sent.
+ */
+export function ifRangeHolds(header: string | null | undefined, etag: string): boolean {
+  return !header || header.trim() === etag
+}
+
+/** `Content-Disposition` for a file to be saved: an ASCII name for all, the real one as RFC 8187 has it. */
+export function attachment(name: string): string {
+  // Quotes and backslashes would need escapes, and percent signs are misread by some (RFC 6266, appendix D).
+  const ascii = name.replace(/[^\x20-\x7e]|["\\/%]/gu, '_')
+  if (ascii === name) return `attachment; filename="${name}"`
+  const encoded = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}
