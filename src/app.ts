@@ -3,6 +3,7 @@ import { hostGuard, tokenGuard } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
+import { detailer } from './log/detail.ts'
 import { logFiles } from './log/files.ts'
 import { type LogOptions, viewContext } from './log/options.ts'
 import { createConfigReader } from './node/config.ts'
@@ -77,6 +78,7 @@ export function createApp(options: AppOptions): Hono {
 
   const files = logFiles(options.logs, options.include)
   const viewRoute = { ...viewContext(files, options), maxSize: options.maxSize }
+  const listRoute = { files, details: detailer(viewRoute) }
   const { node = {} } = options
   const configRoute = {
     config: createConfigReader(options.config),
@@ -85,7 +87,7 @@ export function createApp(options: AppOptions): Hono {
   }
   const resources: Record<string, Handler> = {
     '/api/v1/config': (request) => showConfig(request, configRoute),
-    '/api/v1/log/list': (request) => listLogs(request, { files }),
+    '/api/v1/log/list': (request) => listLogs(request, listRoute),
     '/api/v1/log/view': (request) => viewLog(request, viewRoute),
     '/api/v1/log/download': (request) => downloadLog(request, { files }),
   }

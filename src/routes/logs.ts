@@ -1,14 +1,20 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { readParams } from '../http/params.ts'
+import type { Detailer } from '../log/detail.ts'
 import type { Listing, LogFiles } from '../log/files.ts'
 
 /** What the log list needs. */
 export interface LogRoutes {
   files: LogFiles
+  details: Detailer
 }
 
-/** `GET /api/v1/log/list`: the log files, by name. */
-export async function listLogs(request: Request, { files }: LogRoutes): Promise<Response> {
-  const { body, etag } = render(await files.list(request.signal))
+/** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known of each. */
+export async function listLogs(request: Request, { files, details }: LogRoutes): Promise<Response> {
+  const detail = readParams(request.url).flag('detail')
+  const listing = await files.list(request.signal)
+  if (detail) return listDetails(request, listing, details)
+  const { body, etag } = render(listing)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
   return new Response(body, {
     headers: { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag },
@@ -25,4 +31,16 @@ function render(listing: Listing): { body: string; etag: string } {
   const answer = { body, etag: textTag(body) }
   rendered.set(listing, answer)
   return answer
+}
+
+async function listDetails(request: Request, listing: Listing, details: Detailer): Promise<Response> {
+  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  if (request.method === 'HEAD') return new Response(null, { headers })
+  const { files, complete } = await details(listing.entries, request.signal)
+  const body = JSON.stringify(files)
+  if (!complete)
+    return new Response(body, { headers: { ...headers, 'X-Nodestate-Note': 'detail-incomplete' } })
+  const etag = textTag(body)
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  return new Response(body, { headers: { ...headers, ETag: etag } })
 }
