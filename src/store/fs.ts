@@ -120,8 +120,8 @@ export function fsStore(directory: string): Store {
 /** Names in key order. A name that is not UTF-8 is shown with U+FFFD, and found again by that (see `locate`). */
 function readNames(directory: string): string[] {
   try {
-    const names = readdirSync(directory)
-    return names.sort(byCodePoint)
+    // Two names that are not UTF-8 may look the same; only the first of them can be read, so only one is listed.
+    return [...new Set(readdirSync(directory))].sort(byCodePoint)
   } catch (error) {
     throw toStoreError(error, '.')
   }
@@ -154,10 +154,19 @@ function locate(directory: string, name: string): Located | null {
 
 /** A link counts when its real target lies inside the real directory, judged at a separator, and is a regular file. */
 function locateLink(directory: string, path: string): Located | null {
-  const target = realpathSync.native(path)
-  if (!target.startsWith(withSeparator(realpathSync.native(directory)))) return null
+  const target = realPathOf(path)
+  if (target === null || !target.startsWith(withSeparator(realpathSync.native(directory)))) return null
   const stats = lstatSync(target, { throwIfNoEntry: false })
   return stats?.isFile() ? { path: target, stats } : null
+}
+
+/** Where a link leads; null when that is nowhere or cannot be seen: one such link must not fail the whole list. */
+function realPathOf(path: string): string | null {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return null
+  }
 }
 
 /** A file whose name is not UTF-8, by the replacement characters it is listed with: the first that looks so. */

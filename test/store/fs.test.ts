@@ -125,6 +125,28 @@ describe('fsStore', () => {
     }
   })
 
+  it('a link into a place that may not be looked into is none of ours, and the others are listed', async () => {
+    put('a.log')
+    mkdirSync(join(root, 'closed'), { mode: 0o700 })
+    writeFileSync(join(root, 'closed', 'x'), 'secret')
+    symlinkSync('../closed/x', join(directory, 'b.log'))
+    chmodSync(root, 0o755)
+    if (process.geteuid?.() !== 0) chmodSync(join(root, 'closed'), 0)
+    await asOrdinaryUser(async () => {
+      expect(await names()).toEqual(['a.log'])
+      expect(await store.stat('b.log')).toBeNull()
+      expect(await store.read('b.log')).toBeNull()
+    })
+    chmodSync(join(root, 'closed'), 0o700)
+  })
+
+  it('lists names that look the same once', async () => {
+    for (const byte of [0xfd, 0xfe])
+      writeFileSync(Buffer.concat([Buffer.from(`${directory}/x`), Buffer.from([byte])]), 'same')
+    expect(await names()).toEqual(['x\uFFFD'])
+    expect(await text(await store.read('x\uFFFD'))).toBe('same')
+  })
+
   it('works in a directory that is itself a link', async () => {
     put('real.log', 'inside')
     symlinkSync('real.log', join(directory, 'link.log'))
