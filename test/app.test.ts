@@ -463,6 +463,7 @@ describe('hosts and origins', () => {
     )
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('Access-Control-Allow-Headers')).toContain('Authorization')
+    expect(preflight.headers.get('Vary')?.match(/\bOrigin\b/g)).toHaveLength(1)
     const other = await get('/api/v1/log/list', { headers: { Origin: 'https://b.example' } }, options)
     expect(other.headers.get('Access-Control-Allow-Origin')).toBeNull()
     const any = await get('/api/v1/log/list', { headers }, { corsOrigins: ['*'] })

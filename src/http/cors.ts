@@ -32,7 +32,7 @@ export function corsFor(origins: readonly string[]): Cors | null {
           'Access-Control-Allow-Methods': 'GET, HEAD',
           'Access-Control-Allow-Headers': ALLOWED_HEADERS,
           'Access-Control-Max-Age': '600',
-          Vary: 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers',
+          Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
           'X-Content-Type-Options': 'nosniff',
         },
       })
