@@ -8,6 +8,8 @@ import { loadSettings, SettingsError } from './settings.ts'
 import { VERSION } from './version.ts'
 
 const UNCAUGHT = callSite('Process', 'Error')
+/** Signals closer together than this are one wish. */
+const SAME_SIGNAL_MS = 250
 
 // A closed pipe (`nodestate | head -1`) must not end the service.
 process.stdout.on('error', () => {})
@@ -43,11 +45,12 @@ function complain(line: string): void {
 }
 
 function watchProcess({ close, log }: Running): void {
-  let stopping = false
+  let stopping: number | null = null
   const stop = (signal: NodeJS.Signals) => {
-    // Whoever asks twice does not want to wait.
-    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143)
-    stopping = true
+    // Whoever asks twice does not want to wait; but npm passes on the Ctrl-C that the terminal gave us already.
+    if (stopping !== null && performance.now() - stopping < SAME_SIGNAL_MS) return
+    if (stopping !== null) process.exit(signal === 'SIGINT' ? 130 : 143)
+    stopping = performance.now()
     close().then(() => process.exit(0))
   }
   process.on('SIGTERM', stop)

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, get } from 'node:http'
@@ -332,35 +333,115 @@ describe('signals', () => {
     await once(socket, 'readable')
     socket.on('error', () => {})
     program.child.kill('SIGINT')
-    await sleep(300)
+    await sleep(600)
     program.child.kill('SIGINT')
     expect(await program.exited).toBe(130)
     socket.destroy()
   })
+
+  it('takes two signals at once for one, as npm passes on what the terminal sent', async () => {
+    const program = await withLargeLog()
+    const running = get(`${program.url}/api/v1/log/view?file=big.log&size=67108864`)
+    const [response] = await once(running, 'response')
+    response.once('data', () => response.pause())
+    await sleep(100)
+    program.child.kill('SIGINT')
+    await sleep(20)
+    program.child.kill('SIGINT')
+    await sleep(100)
+    response.resume()
+    await once(response, 'end')
+    expect(response.complete).toBe(true)
+    expect(await program.exited).toBe(0)
+  })
+
+  it('does not wait for connections on which nothing was asked', async () => {
+    const program = await withLargeLog()
+    const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
+    await once(socket, 'connect')
+    await sleep(50)
+    socket.on('error', () => {}).resume()
+    const start = performance.now()
+    program.child.kill('SIGTERM')
+    expect(await program.exited).toBe(0)
+    expect(performance.now() - start).toBeLessThan(2000)
+    socket.destroy()
+  })
+
+  it('npm start hands its signals on to the service', async () => {
+    const npm = spawn('npm', ['start', '--ignore-scripts', '--silent'], {
+      env: { ...process.env, NODESTATE_PORT: '0', NODESTATE_LOGS: temporaryDirectory() },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let out = ''
+    npm.stdout.on('data', (data) => {
+      out += data
+    })
+    await expect.poll(() => out, { timeout: 10_000 }).toMatch(/listens on http/)
+    const url = /http:\/\/\S+/.exec(out)![0]
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    const exited = once(npm, 'close')
+    npm.kill('SIGTERM')
+    await exited
+    await expect
+      .poll(() =>
+        fetch(`${url}/healthz`).then(
+          () => 'up',
+          () => 'down',
+        ),
+      )
+      .toBe('down')
+  })
+})
+
+/** What a new service answers to some bytes. */
+async function send(text: string): Promise<string> {
+  const program = await serve(['--port=0', '--log-level=off'])
+  const socket: Socket = connect(Number(new URL(program.url).port), '127.0.0.1')
+  let answer = ''
+  socket.setEncoding('latin1').on('data', (data) => {
+    answer += data
+  })
+  socket.write(text, 'latin1')
+  await once(socket, 'close')
+  return answer
+}
+
+describe('unusual HTTP', () => {
+  it.each([
+    'GET /healthz HTTP/1.0\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: patience\r\n\r\n',
+    'GET http://elsewhere.example/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  ])('%j is answered', async (text) => {
+    expect(await send(text)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok\n$/)
+  })
+
+  it('CONNECT is refused like every other method', async () => {
+    const [head, body] = (await send('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')).split('\r\n\r\n')
+    expect(head).toMatch(/^HTTP\/1\.1 405 [\s\S]*\r\nAllow: GET, HEAD\r\n/)
+    expect(JSON.parse(body!)).toMatchObject({ type: '/problems/method-not-allowed', status: 405 })
+  })
+
+  it('a URL that is not ASCII is told to be encoded', async () => {
+    const answer = await send('GET /api/v1/log/view?file=\u00fc.log HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain('Percent-encode')
+  })
 })
 
 describe('what is not HTTP', () => {
-  async function send(text: string): Promise<string> {
-    const program = await serve(['--port=0', '--log-level=off'])
-    const socket: Socket = connect(Number(new URL(program.url).port), '127.0.0.1')
-    let answer = ''
-    socket.setEncoding('latin1').on('data', (data) => {
-      answer += data
-    })
-    socket.write(text, 'latin1')
-    await once(socket, 'close')
-    return answer
-  }
-
-  it.each([
-    ['nonsense\r\n\r\n', 400],
-    ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n', 400],
-    ['GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
-    ['GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
-    ['OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-    ['GET /a\\..\\b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-    [`GET /${'x'.repeat(20000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
-  ])('%j gets a problem with status %i', async (text, status) => {
+  it.each(
+    [
+      ['nonsense\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
+      ['OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+      ['GET /a\\..\\b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+      [`GET /${'x'.repeat(20000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ].map(([text, status]) => ({ text: String(text), status, start: String(text).slice(0, 60) })),
+  )('$start gets a problem with status $status', async ({ text, status }) => {
     const answer = await send(text)
     const [head, body] = answer.split('\r\n\r\n')
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
@@ -371,7 +452,7 @@ describe('what is not HTTP', () => {
   })
 })
 
-describe('TLS', () => {
+describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)', () => {
   /** A pair that is good for a day. */
   function pair(directory: string, name: string) {
     const [cert, key] = [join(directory, `${name}.crt`), join(directory, `${name}.key`)]
@@ -413,5 +494,18 @@ describe('TLS', () => {
       code: 1,
       line: 'Cannot use --tls-key "two.key": it is not the key of the certificate "one.crt".',
     })
+    // OpenSSL itself takes both of these, and then no client gets in.
+    writeFileSync(join(cwd, 'empty'), '')
+    expect(await attempt('empty', 'empty')).toMatchObject({ code: 1 })
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    writeFileSync(join(cwd, 'rsa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    expect(await attempt('one.crt', 'rsa.key')).toEqual({
+      code: 1,
+      line: 'Cannot use --tls-key "rsa.key": it is not the key of the certificate "one.crt".',
+    })
   })
 })
+
+function hasOpenssl(): boolean {
+  return spawnSync('openssl', ['version']).status === 0
+}

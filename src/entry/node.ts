@@ -1,7 +1,8 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 // Must be loaded before the listener is made: loaded later, it crashes the process.
 import '@hono/node-server/utils/response'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
@@ -51,7 +52,15 @@ export async function startNode(
   const service = compose<HttpBindings>(loaded, stderr, env)
   const { settings, log, tls, warnings } = service
   let fetch: Fetch<HttpBindings> = () => new Response(null, { status: 503 })
-  const listener = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+  const answer = (request: Request, env: HttpBindings) => {
+    const { headers, httpVersionMinor } = env.incoming
+    // RFC 9112, 3.2: HTTP/1.1 must name a host; HTTP/1.0 need not, and probes of load balancers do not.
+    if (headers.host === undefined && httpVersionMinor > 0)
+      return problemResponse(BAD_REQUEST, headers.accept)
+    return fetch(request, env)
+  }
+  const listener = getRequestListener((request, env) => answer(request, env as HttpBindings), {
+    hostname: 'localhost',
     errorHandler(error) {
       if (error instanceof RequestError) return problemResponse(BAD_REQUEST, null)
       log.error(BROKEN, `A request failed: ${describe(error)}`, {
@@ -65,14 +74,19 @@ export async function startNode(
   })
   let server: Server
   try {
+    if (tls) checkTls(settings, tls)
     server = tls
       ? createTlsServer({ ...LIMITS, ...tls, handshakeTimeout: 10_000 }, listener)
       : createServer(LIMITS, listener)
   } catch (error) {
     log.close()
-    throw tlsError(error, loaded.settings, tls!)
+    throw error instanceof SettingsError ? error : unusableTls(error, settings)
   }
   server.on('clientError', refuse)
+  server.on('connect', refuseConnect)
+  // What a client expects beyond 100-continue changes nothing in a read-only answer.
+  server.on('checkExpectation', listener)
+  const unused = trackUnused(server, tls ? 'secureConnection' : 'connection')
   try {
     await listen(server, settings.port, settings.host.replace(/^\[(.*)\]$/, '$1'))
   } catch (error) {
@@ -91,7 +105,7 @@ export async function startNode(
     warnings,
     log,
     close(graceMs = 3000) {
-      closing ??= stop(server, graceMs).then((cut) => {
+      closing ??= stop(server, unused, graceMs).then((cut) => {
         log.info(STOPPED, cut ? 'nodestate stopped; answers that still ran were cut' : 'nodestate stopped')
         log.close()
       })
@@ -115,12 +129,30 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
+/** The connections on which no request has come yet: browsers open them in advance, and Node does not count them as idle. */
+function trackUnused(server: Server, event: 'connection' | 'secureConnection'): Set<Socket> {
+  const unused = new Set<Socket>()
+  server.on(event, (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.on('request', ({ socket }) => unused.delete(socket))
+  return unused
+}
+
+/** A connection without a request is closed so many ms after the stop: one may be on its way. */
+const UNUSED_MS = 250
+
 /** Whether answers had to be cut. */
-function stop(server: Server, graceMs: number): Promise<boolean> {
+function stop(server: Server, unused: Set<Socket>, graceMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     let cut = false
+    const start = performance.now()
     // A connection becomes idle when its answer ends, and nobody tells: look again and again.
-    const idle = setInterval(() => server.closeIdleConnections(), 50)
+    const idle = setInterval(() => {
+      server.closeIdleConnections()
+      if (performance.now() - start >= UNUSED_MS) for (const socket of unused) socket.destroy()
+    }, 50)
     const force = setTimeout(() => {
       cut = true
       server.closeAllConnections()
@@ -154,11 +186,31 @@ function refuse(
         ]
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? [408, 'Request Timeout', 'The request took too long', 'Send the whole request at once.']
-        : [400, 'Bad Request', 'The request is not valid HTTP', 'Send a valid HTTP/1.1 request.']
+        : [
+            400,
+            'Bad Request',
+            'The request is not valid HTTP',
+            error.code === 'HPE_INVALID_URL'
+              ? 'Percent-encode what is not plain ASCII in the URL.'
+              : 'Send a valid HTTP/1.1 request.',
+          ]
   const body = `${JSON.stringify({ type: '/problems/bad-request', title, status, detail })}\n`
-  socket.end(
-    `HTTP/1.1 ${status} ${phrase}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\n` +
-      `Cache-Control: private, no-cache\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n${body}`,
+  socket.end(head(`${status} ${phrase}`, body) + body)
+}
+
+/** This is no proxy. Without a listener Node would close the connection without a word. */
+function refuseConnect(_request: IncomingMessage, socket: Duplex): void {
+  const detail = 'This service is read-only and no proxy; use GET or HEAD.'
+  const title = 'The method is not allowed'
+  const body = `${JSON.stringify({ type: '/problems/method-not-allowed', title, status: 405, detail })}\n`
+  socket.on('error', () => {})
+  socket.end(head('405 Method Not Allowed', body, 'Allow: GET, HEAD\r\n') + body)
+}
+
+function head(status: string, body: string, more = ''): string {
+  return (
+    `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\n${more}` +
+    'Cache-Control: private, no-cache\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n'
   )
 }
 
@@ -178,26 +230,38 @@ function listenError(error: unknown, { host, port }: Loaded['settings']): Settin
   return new SettingsError('file', `Cannot listen on ${shown(where)}: ${reason}.`, { cause: error })
 }
 
-/** Finds out which of the two files is the bad one. OpenSSL's own words help nobody. */
-function tlsError(
-  cause: unknown,
+/**
+ * Finds out which of the two files is the bad one; OpenSSL's own words help nobody. It is looked at beforehand: a
+ * server starts with empty files, or with a key of another kind than the certificate's, and then no client gets in.
+ */
+function checkTls(
   { tlsCert, tlsKey }: Loaded['settings'],
   { cert, key }: { cert: string; key: string },
-): SettingsError {
-  const refuse = (message: string) => new SettingsError('file', message, { cause })
+): void {
+  const refuse = (message: string, cause?: unknown) => new SettingsError('file', message, { cause })
+  let certificate: X509Certificate
+  let secret: KeyObject
   try {
-    new X509Certificate(cert)
-  } catch {
-    return refuse(`Cannot use --tls-cert ${shown(tlsCert!)}: it is not a certificate in PEM form.`)
+    certificate = new X509Certificate(cert)
+  } catch (error) {
+    throw refuse(`Cannot use --tls-cert ${shown(tlsCert!)}: it is not a certificate in PEM form.`, error)
   }
   try {
-    createPrivateKey(key)
-  } catch {
-    return refuse(
+    secret = createPrivateKey(key)
+  } catch (error) {
+    throw refuse(
       `Cannot use --tls-key ${shown(tlsKey!)}: it is not a private key in PEM form without a passphrase.`,
+      error,
     )
   }
-  return refuse(
-    `Cannot use --tls-key ${shown(tlsKey!)}: it is not the key of the certificate ${shown(tlsCert!)}.`,
-  )
+  if (!certificate.checkPrivateKey(secret)) {
+    throw refuse(
+      `Cannot use --tls-key ${shown(tlsKey!)}: it is not the key of the certificate ${shown(tlsCert!)}.`,
+    )
+  }
+}
+
+function unusableTls(cause: unknown, { tlsCert, tlsKey }: Loaded['settings']): SettingsError {
+  const files = `--tls-cert ${shown(tlsCert!)} with --tls-key ${shown(tlsKey!)}`
+  return new SettingsError('file', `Cannot use ${files}: OpenSSL refuses them; check both files.`, { cause })
 }
