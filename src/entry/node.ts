@@ -3,8 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-// Must be loaded before the listener is made: loaded later, it crashes the process.
-import '@hono/node-server/utils/response'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Problem, problemResponse } from '../http/problem.ts'
 import { codeOf, shown } from '../settings/row.ts'
@@ -13,6 +11,7 @@ import type { Fetch } from './access.ts'
 import { compose, describe, type Service } from './compose.ts'
 import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
+import { withSlicedBodies } from './node-body.ts'
 import type { LineWriter } from './rotating-file.ts'
 
 /** A service that listens. */
@@ -96,7 +95,9 @@ export async function startNode(
   server.on('error', (error) => log.error(BROKEN, `The server failed: ${describe(error)}`))
   const { port } = server.address() as AddressInfo
   // Nothing is read from a connection before this turn of the event loop ends.
-  fetch = service.handler(port)
+  fetch = withSlicedBodies(service.handler(port), (error) =>
+    log.warn(BROKEN, `An answer was cut: ${describe(error)}`),
+  )
   const welcome = service.welcome(port)
   let closing: Promise<void> | null = null
   return {

@@ -1,6 +1,7 @@
 import { acceptedTypes } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag, textTag } from '../http/conditional.ts'
 import { bad, type Params, readParams, show } from '../http/params.ts'
+import { bytesResponse } from '../http/sliced.ts'
 import { bytesOf, piecesBody } from '../log/body.ts'
 import { decodeCursor, fingerprint } from '../log/cursor.ts'
 import { kindOf } from '../log/gzip.ts'
@@ -10,7 +11,7 @@ import { LEVELS, parseLevel } from '../log/record.ts'
 import { readTail, type Tail } from '../log/tail.ts'
 import { parseInstant } from '../log/time.ts'
 import { type View, type ViewContext, type ViewRequest, viewUnless } from '../log/view.ts'
-import { StoreError } from '../store/store.ts'
+import { type Entry, StoreError } from '../store/store.ts'
 import { linkHeader, queryOf } from './link.ts'
 
 /** The tail when no size is asked for. */
@@ -66,19 +67,41 @@ async function viewTail(
   }
   try {
     const read: Parameters<typeof readTail>[0] = (range, options) => files.read(file, range, options)
-    const tail = await readTail(read, bytes, { signal: request.signal, ifNoneMatch: known })
-    const headers = {
-      ...TEXT_HEADERS,
-      ETag: tail.entry.etag,
-      Link: linkOfTail(file, size, tail),
-      'Content-Length': String(tail.length),
+    // Looked at only where it is needed: a signal costs as much as the whole read of a short tail.
+    const options = {
+      ifNoneMatch: known,
+      get signal() {
+        return request.signal
+      },
     }
-    return new Response(tail.body, { headers })
+    const tail = await readTail(read, bytes, options)
+    return bytesResponse(tail.body, headersOfTail(file, size, tail))
   } catch (error) {
     if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')
       return notModified(known, VARY)
     throw error
   }
+}
+
+/** A store that remembers a file gives the same entry while it is unchanged: its last headers are still right then. */
+const lastHeaders = new WeakMap<
+  Entry,
+  { size: number | undefined; offset: number; headers: Record<string, string> }
+>()
+
+/** Two cursors take as long to write as all the rest of a short answer: they are made once per state of a file. */
+function headersOfTail(file: string, size: number | undefined, tail: Tail): Record<string, string> {
+  const { entry, offset } = tail
+  const last = lastHeaders.get(entry)
+  if (last && last.size === size && last.offset === offset) return last.headers
+  const headers = {
+    ...TEXT_HEADERS,
+    ETag: entry.etag,
+    Link: linkOfTail(file, size, tail),
+    'Content-Length': String(tail.length),
+  }
+  lastHeaders.set(entry, { size, offset, headers })
+  return headers
 }
 
 /** One hash of 64 bytes serves both cursors: any bytes that the file is known by will do. */

@@ -1,7 +1,7 @@
 import { readSync, type Stats } from 'node:fs'
 import { type Entry, type ReadOptions, StoreError } from './store.ts'
 
-/** A range up to here is read at once; a larger one in slices of this size, with a turn of the event loop between. */
+/** A range up to here is read at once; a larger one comes in slices of this size, with a turn of the event loop between. */
 export const SLICE = 512 * 1024
 
 /** Reads exactly the bytes [offset, offset + length) into `into`; a file that ends before is a StoreError `changed`. */

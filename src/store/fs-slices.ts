@@ -1,7 +1,16 @@
 import { closeSync, fstatSync, read as readCallback } from 'node:fs'
 import { promisify } from 'node:util'
 import { extend, holds, newChunk, view } from './fs-chunk.ts'
-import { checkConditions, isSame, readAtOnce, replaced, SLICE, shrunk, toStoreError } from './fs-file.ts'
+import {
+  checkConditions,
+  isSame,
+  readAtOnce,
+  readInto,
+  replaced,
+  SLICE,
+  shrunk,
+  toStoreError,
+} from './fs-file.ts'
 import { type Hot, isSettled, KEPT_OF_ONE, type Tails } from './fs-tails.ts'
 import {
   type ByteRange,
@@ -20,6 +29,8 @@ const TRIES = 10
 /** Buffers that wait for their next use, for ranges too long to be kept: fresh memory costs 120 µs a slice. */
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 8
+/** Where the last bytes are read to when they are looked at again. */
+const again = new Uint8Array(PROBE)
 
 const readAsync = promisify(readCallback)
 
@@ -169,8 +180,8 @@ class FileSlices implements Slices {
 
   #checked(bytes: Uint8Array): Uint8Array {
     const { length } = this.#probe
-    const now = readAtOnce(this.#fd, this.#hot.key, this.#end - length, length)
-    if (Buffer.compare(now, this.#probe) !== 0) throw replaced(this.#hot.key)
+    readInto(this.#fd, this.#hot.key, again, 0, length, this.#end - length)
+    if (Buffer.compare(again.subarray(0, length), this.#probe) !== 0) throw replaced(this.#hot.key)
     this.#at += bytes.length
     if (this.#at === this.#end) this.cancel()
     return bytes

@@ -28,7 +28,7 @@ export interface Hot {
   version: number
   /** When this version was first seen, on a clock that nobody sets. */
   since: number
-  /** The end in one piece, for tails up to a slice. */
+  /** The end in one piece, for short tails. */
   tail: Chunk | null
   /** The longest of those tails that was asked for. */
   suffix: number
@@ -58,7 +58,7 @@ export class Tails {
     return give(hot.entry, chunk, from)
   }
 
-  /** The last `suffix` bytes, at most a slice, of an open file. They are here after that. */
+  /** The last `suffix` bytes of an open file, in one piece. They are here after that. */
   read(fd: number, key: string, suffix: number, check: (entry: Entry) => void): StoreRead {
     for (let tries = 1; ; tries++) {
       const hot = this.look(key, fstatSync(fd))

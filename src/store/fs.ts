@@ -32,8 +32,8 @@ const STAT_BATCH = 500
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 /** How often a range is read anew when the file changed under it: 10 µs each, and appends are rarer than that. */
 const TRIES = 10
-/** A tail is read with the byte before it. */
-const SHORT_TAIL = SLICE + 1
+/** A tail up to here is kept and sent in one piece; it is read with the byte before it. */
+const SHORT_TAIL = 2 * SLICE + 1
 
 /**
  * The regular files directly in `directory`, and the symbolic links there whose target is a regular file inside it.

@@ -123,7 +123,7 @@ describe('an answer that breaks off', () => {
     expect((await failed)[0]).toMatchObject({ code: 'ECONNRESET' })
     await expect
       .poll(() => program.stderr())
-      .toMatch(/^\S+ \S+\tWARN\t\S+:\d+\t\[Process\] \[Error\]: An answer was cut: [^\n]+\n$/)
+      .toMatch(/^\S+ \S+\tWARN\t\S+:\d+\t\[Server\] \[Request\]: An answer was cut: [^\n]+\n$/)
     expect((await fetch(`${program.url}/api/v1/log/list`)).status).toBe(200)
   })
 })
