@@ -8,24 +8,14 @@ import { Problem, problemResponse } from '../http/problem.ts'
 import { codeOf, shown } from '../settings/row.ts'
 import { type Loaded, SettingsError } from '../settings.ts'
 import type { Fetch } from './access.ts'
-import { compose, describe, type Service } from './compose.ts'
+import { compose, describe } from './compose.ts'
 import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
 import { withSlicedBodies } from './node-body.ts'
+import type { Running } from './program.ts'
 import type { LineWriter } from './rotating-file.ts'
 
-/** A service that listens. */
-export interface Running {
-  /** Where it answers: `http://127.0.0.1:9000`. */
-  url: string
-  /** The line that tells a person where to look. */
-  welcome: string
-  /** One line each for stderr. */
-  warnings: string[]
-  log: Service<HttpBindings>['log']
-  /** Stops accepting, finishes running answers, cuts what still runs after `graceMs`. @default 3000 */
-  close(graceMs?: number): Promise<void>
-}
+export type { Running }
 
 const STOPPED = callSite('Server', 'Stop')
 const BROKEN = callSite('Server', 'Request')

@@ -15,6 +15,7 @@ const KINDS = {
   'unknown-file': [404, 'No such log file'],
   'method-not-allowed': [405, 'The method is not allowed'],
   'cursor-gone': [410, 'What the cursor pointed into is gone'],
+  'answer-too-large': [413, 'The answer is too large for this platform'],
   'archive-budget': [413, 'The archive is too large to view'],
   'range-not-satisfiable': [416, 'The range is not satisfiable'],
   'unknown-host': [421, 'The host is not served here'],

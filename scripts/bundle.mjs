@@ -1,0 +1,40 @@
+// Bundles an entry for a platform that takes no node_modules, into dist/PLATFORM.
+//   node scripts/bundle.mjs worker|lambda
+// What is imported only when it is needed (patterns, the page) stays a file of its own.
+import { build } from 'vite'
+
+const PLATFORMS = {
+  worker: {
+    target: 'webworker',
+    conditions: ['workerd', 'worker', 'browser', 'import', 'default'],
+    extension: 'js',
+  },
+  lambda: { target: 'node', conditions: ['node', 'import', 'default'], extension: 'mjs' },
+}
+const name = process.argv[2]
+const platform = PLATFORMS[name]
+if (!platform) {
+  console.error('Usage: node scripts/bundle.mjs worker|lambda')
+  process.exit(2)
+}
+await build({
+  configFile: false,
+  logLevel: 'warn',
+  publicDir: false,
+  ssr: { noExternal: true, target: platform.target, resolve: { conditions: platform.conditions } },
+  build: {
+    ssr: `src/entry/${name}.ts`,
+    outDir: `dist/${name}`,
+    emptyOutDir: true,
+    minify: true,
+    target: 'es2023',
+    rolldownOptions: {
+      output: {
+        format: 'es',
+        codeSplitting: true,
+        entryFileNames: `${name}.${platform.extension}`,
+        chunkFileNames: `[name].${platform.extension}`,
+      },
+    },
+  },
+})

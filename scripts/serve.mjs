@@ -1,0 +1,157 @@
+// Serves on another runtime than Node, with the settings of `npm start`.
+//   node scripts/serve.mjs bun|deno|worker [flags]
+// A runtime that is not on the PATH comes from the parts of the tests, which are installed when first needed.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseBucket } from '../dist/entry/location.js'
+import { namesOf } from '../dist/settings/row.js'
+import { helpText } from '../dist/settings/text.js'
+import { loadSettings, refuseOpenBind, SETTINGS, SettingsError } from '../dist/settings.js'
+import { VERSION } from '../dist/version.js'
+import { findPart } from '../test/parts/parts.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const [runtime, ...flags] = process.argv.slice(2)
+
+const UNUSED = new Set(['host', 'port', 'settings', 'tokenFile', 'insecure'])
+const AWS =
+  /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/
+
+const RUNTIMES = {
+  bun: () => run(find('bun'), [join(root, 'dist/entry/bun.js'), ...flags]),
+  deno: () => run(find('deno'), ['run', ...denoPermissions(), join(root, 'dist/entry/deno.js'), ...flags]),
+  worker: serveWorker,
+}
+if (!Object.hasOwn(RUNTIMES, runtime)) {
+  console.error('Usage: node scripts/serve.mjs bun|deno|worker [flags]')
+  process.exit(2)
+}
+try {
+  await RUNTIMES[runtime]()
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error
+  console.error(`nodestate: ${error.message}`)
+  process.exitCode = error.reason === 'usage' ? 2 : 1
+}
+
+/** The program's own name on the PATH, else the part. */
+function find(name) {
+  const places = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
+  const own = places.find((path) => !path.includes('node_modules') && existsSync(path))
+  return own ?? part(name)
+}
+
+function part(name) {
+  if (findPart(name) === null) {
+    const { status } = spawnSync(process.execPath, [join(root, 'test/parts/install.mjs')], {
+      stdio: 'inherit',
+    })
+    if (status !== 0) process.exit(1)
+  }
+  return findPart(name)
+}
+
+/** What every setting may need; deploy/README.md shows how to narrow it for one. */
+function denoPermissions() {
+  return [
+    '--no-prompt',
+    '--allow-net',
+    '--allow-read',
+    '--allow-write=logs',
+    '--allow-env',
+    '--allow-sys=hostname,networkInterfaces',
+    // Without it, a request counts as aborted when it was answered.
+    '--unstable-no-legacy-abort',
+  ]
+}
+
+/** Runs a program in the foreground: it gets our signals, we get its exit code. */
+function run(command, args, options = {}) {
+  const child = spawn(command, args, { stdio: 'inherit', ...options })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143)
+  })
+  return child
+}
+
+/** `wrangler dev` with the wrangler.toml at the root; settings reach the worker as variables. */
+async function serveWorker() {
+  const loaded = await loadSettings({
+    argv: flags,
+    env: process.env,
+    readFile: (path) => readFile(path, 'utf8'),
+  })
+  if (loaded.command === 'help') return void process.stdout.write(helpText())
+  if (loaded.command === 'version') return void process.stdout.write(`${VERSION}\n`)
+  const { settings, sources } = loaded
+  refuseOpenBind(settings)
+  for (const name of ['config', 'tlsCert'])
+    if (settings[name] !== null)
+      throw new SettingsError(
+        'usage',
+        `A worker has no files: leave out --${name === 'config' ? 'config' : 'tls-cert'}; it takes its configuration from --home.`,
+      )
+  const node = Number(process.versions.node.split('.')[0]) >= 22 ? process.execPath : part('node')
+  const folder = mkdtempSync(join(tmpdir(), 'nodestate-worker-'))
+  const variables = join(folder, 'vars')
+  // Not on the command line, which every user of the machine can read.
+  writeFileSync(variables, variablesOf(settings, sources), { mode: 0o600 })
+  const args = [
+    find('wrangler'),
+    'dev',
+    `--config=${join(root, 'wrangler.toml')}`,
+    `--ip=${settings.host.replace(/^\[(.*)\]$/, '$1')}`,
+    `--port=${settings.port}`,
+    '--inspector-port=0',
+    '--local',
+    '--show-interactive-dev-session=false',
+    `--env-file=${variables}`,
+  ]
+  const env = {
+    ...process.env,
+    CI: '1',
+    WRANGLER_SEND_METRICS: 'false',
+    CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  }
+  const child = run(node, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  child.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  let ready = false
+  child.stdout.on('data', (data) => {
+    const url = /Ready on (https?:\/\/\S+)/.exec(String(data))?.[1]
+    if (!url || ready) return void (ready && process.stderr.write(data))
+    ready = true
+    process.stdout.write(`nodestate ${VERSION} listens on ${url} with ${whereabouts(settings, sources)}\n`)
+  })
+  child.stderr.on('data', (data) => process.stderr.write(data))
+}
+
+/** Every setting that was given, and the AWS_ variables, as a file of variables. */
+function variablesOf(settings, sources) {
+  const lines = []
+  const add = (name, value) => lines.push(`${name}=${JSON.stringify(String(value))}`)
+  for (const row of SETTINGS) {
+    const { env, key } = namesOf(row)
+    const value = settings[key]
+    if (value === null || (sources[key] === 'default' && key !== 'token') || UNUSED.has(key)) continue
+    if (!(Array.isArray(value) && value.length === 0)) add(env, value)
+  }
+  // Nobody else reaches loopback: what a deployment must not do is fine here.
+  if (settings.token === null) add('NODESTATE_INSECURE', '1')
+  for (const [name, value] of Object.entries(process.env)) if (AWS.test(name)) add(name, value)
+  return `${lines.join('\n')}\n`
+}
+
+function whereabouts(settings, sources) {
+  const shown = (place) =>
+    parseBucket(place) ? place.replace(/\/+$/, '') : `the bound bucket, folder ${place}`
+  const home = settings.home ?? '.'
+  const logs =
+    sources.logs === 'default' ? `${shown(home)}${parseBucket(home) ? '/logs' : ''}` : shown(settings.logs)
+  const config = `${shown(home)}${parseBucket(home) ? '/config.toml' : ''}`
+  return `the logs in ${logs} and the configuration from ${config}`
+}

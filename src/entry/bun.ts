@@ -1,0 +1,80 @@
+import { Problem, problemResponse } from '../http/problem.ts'
+import { type Loaded, SettingsError } from '../settings.ts'
+import { compose, describe } from './compose.ts'
+import type { Environment } from './location.ts'
+import { callSite } from './log-line.ts'
+import { program, type Running } from './program.ts'
+import type { LineWriter } from './rotating-file.ts'
+import { within } from './stop.ts'
+
+/** What is used of Bun: no package of its types is needed. */
+declare const Bun: {
+  serve(options: {
+    hostname: string
+    port: number
+    tls?: { cert: string; key: string }
+    idleTimeout: number
+    development: false
+    fetch(request: Request): Response | Promise<Response>
+    error(error: unknown): Response
+  }): { port: number; stop(cut?: boolean): Promise<void> }
+}
+
+const STOPPED = callSite('Server', 'Stop')
+const BROKEN = callSite('Server', 'Request')
+
+/** Serves on Bun. Throws a SettingsError when it cannot start. */
+export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
+  const service = compose<object>(loaded, stderr, env)
+  const { settings, log, tls, warnings } = service
+  let handler: ReturnType<typeof service.handler> = () => new Response(null, { status: 503 })
+  let server: ReturnType<typeof Bun.serve>
+  try {
+    server = Bun.serve({
+      hostname: settings.host.replace(/^\[(.*)\]$/, '$1'),
+      port: settings.port,
+      ...(tls && { tls }),
+      // A follower hears from us every few seconds; whoever takes nothing for so long is gone.
+      idleTimeout: 120,
+      development: false,
+      fetch: async (request) => withoutFalseLength(request, await handler(request, {})),
+      error(error) {
+        log.error(BROKEN, `A request failed: ${describe(error)}`)
+        return problemResponse(
+          new Problem('internal', 'The service failed to answer; its log tells why.'),
+          null,
+        )
+      },
+    })
+  } catch (error) {
+    log.close()
+    throw new SettingsError('file', `Cannot listen on port ${settings.port}: ${describe(error)}.`, {
+      cause: error,
+    })
+  }
+  handler = service.handler(server.port)
+  const welcome = service.welcome(server.port)
+  let closing: Promise<void> | null = null
+  return {
+    url: /https?:\/\/\S+/.exec(welcome)![0],
+    welcome,
+    warnings,
+    log,
+    close(graceMs = 3000) {
+      closing ??= within(graceMs, server.stop(), () => server.stop(true)).then(() => {
+        log.info(STOPPED, 'nodestate stopped')
+        log.close()
+      })
+      return closing
+    },
+  }
+}
+
+/** Bun answers HEAD with `Content-Length: 0` when it knows no length, as if the file were empty. */
+function withoutFalseLength(request: Request, response: Response): Response {
+  if (request.method === 'HEAD' && response.status !== 304 && !response.headers.has('Content-Length'))
+    response.headers.set('Transfer-Encoding', 'chunked')
+  return response
+}
+
+if ((import.meta as { main?: boolean }).main) await program(startBun)

@@ -1,0 +1,84 @@
+import { Problem, problemResponse } from '../http/problem.ts'
+import { type Loaded, SettingsError } from '../settings.ts'
+import { compose, describe } from './compose.ts'
+import type { Environment } from './location.ts'
+import { callSite } from './log-line.ts'
+import { program, type Running } from './program.ts'
+import type { LineWriter } from './rotating-file.ts'
+import { within } from './stop.ts'
+
+/** What is used of Deno: no package of its types is needed. */
+declare const Deno: {
+  serve(
+    options: {
+      hostname: string
+      port: number
+      cert?: string
+      key?: string
+      signal: AbortSignal
+      onListen(): void
+      onError(error: unknown): Response
+    },
+    handler: (request: Request) => Response | Promise<Response>,
+  ): { addr: { port: number }; shutdown(): Promise<void> }
+}
+
+const STOPPED = callSite('Server', 'Stop')
+const BROKEN = callSite('Server', 'Request')
+
+/** Serves on Deno. Throws a SettingsError when it cannot start. */
+export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
+  const service = compose<object>(loaded, stderr, env)
+  const { settings, log, tls, warnings } = service
+  const cut = new AbortController()
+  let handler: ReturnType<typeof service.handler> = () => new Response(null, { status: 503 })
+  let server: ReturnType<typeof Deno.serve>
+  try {
+    const options = {
+      hostname: settings.host.replace(/^\[(.*)\]$/, '$1'),
+      port: settings.port,
+      ...tls,
+      signal: cut.signal,
+      onListen() {},
+      onError(error: unknown) {
+        log.error(BROKEN, `A request failed: ${describe(error)}`)
+        return problemResponse(
+          new Problem('internal', 'The service failed to answer; its log tells why.'),
+          null,
+        )
+      },
+    }
+    server = Deno.serve(options, async (request) => withoutFalseLength(request, await handler(request, {})))
+  } catch (error) {
+    log.close()
+    throw new SettingsError('file', `Cannot listen on port ${settings.port}: ${describe(error)}.`, {
+      cause: error,
+    })
+  }
+  const { port } = server.addr
+  handler = service.handler(port)
+  const welcome = service.welcome(port)
+  let closing: Promise<void> | null = null
+  return {
+    url: /https?:\/\/\S+/.exec(welcome)![0],
+    welcome,
+    warnings,
+    log,
+    close(graceMs = 3000) {
+      closing ??= within(graceMs, server.shutdown(), () => cut.abort()).then(() => {
+        log.info(STOPPED, 'nodestate stopped')
+        log.close()
+      })
+      return closing
+    },
+  }
+}
+
+/** Deno answers HEAD with `Content-Length: 0` when there is no body, as if the file were empty; not with a stream. */
+function withoutFalseLength(request: Request, response: Response): Response {
+  const { status, headers } = response
+  if (request.method !== 'HEAD' || status === 304 || headers.has('Content-Length')) return response
+  return new Response(new ReadableStream({ pull: (controller) => controller.close() }), { status, headers })
+}
+
+if ((import.meta as { main?: boolean }).main) await program(startDeno)
