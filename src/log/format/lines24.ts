@@ -45,7 +45,7 @@ export const lines24: LineFormat = {
 }
 
 /** Exactly 23 bytes of timestamp and a tab: the fast way, four million lines a second. */
-function isExact(bytes: Uint8Array, from: number, to: number): boolean {
+export function isExact(bytes: Uint8Array, from: number, to: number): boolean {
   return (
     to - from > 23 &&
     bytes[from + 23] === TAB &&
