@@ -10,6 +10,7 @@ import { createConfigReader } from './node/config.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import { showConfig } from './routes/config.ts'
 import { downloadLog } from './routes/download.ts'
+import { showHistogram } from './routes/histogram.ts'
 import { listLogs } from './routes/logs.ts'
 import { type Page, showAsset, showPage } from './routes/page.ts'
 import { viewLog } from './routes/view.ts'
@@ -89,6 +90,7 @@ export function createApp(options: AppOptions): Hono {
     '/api/v1/config': (request) => showConfig(request, configRoute),
     '/api/v1/log/list': (request) => listLogs(request, listRoute),
     '/api/v1/log/view': (request) => viewLog(request, viewRoute),
+    '/api/v1/log/histogram': (request) => showHistogram(request, viewRoute),
     '/api/v1/log/download': (request) => downloadLog(request, { files }),
   }
   for (const [path, handler] of Object.entries(resources)) {

@@ -95,7 +95,7 @@ export async function viewUnless(
 }
 
 /** Whether it failed only because files were renamed or removed between the list and the read. */
-async function mayPass(
+export async function mayPass(
   error: unknown,
   files: LogFiles,
   file: string,

@@ -164,7 +164,8 @@ interface Asked {
 const MAX_CURSOR = 4500
 const MAX_INSTANT = 64
 
-async function readRequest(
+/** What a request asks of a log. */
+export async function readRequest(
   params: Params,
   route: ViewRoute,
   file: string,
