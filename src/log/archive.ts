@@ -4,7 +4,10 @@ import { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
 import { decompress, type Kind } from './gzip.ts'
 import type { ArchiveLimits } from './open.ts'
-import type { Text } from './text.ts'
+import { collect, type Text } from './text.ts'
+
+/** How much of an archive is read at a time: a round trip per 10 to 20 MiB of text. */
+const PIECE = 2 * 1024 * 1024
 
 /**
  * A compressed file as its text. There is no way into the middle of it: a read ahead goes on decompressing, a read
@@ -88,7 +91,8 @@ export class ArchiveText implements Text {
 
   /** One more piece of text. The window is what it is, but never less than what is asked for. */
   async #advance(asked = Number.POSITIVE_INFINITY): Promise<void> {
-    const pass = (this.#pass ??= await this.#open())
+    this.#pass ??= this.#open()
+    const pass = this.#pass
     let piece: Uint8Array | null = null
     try {
       const { done, value } = await pass.next()
@@ -113,20 +117,28 @@ export class ArchiveText implements Text {
       this.#from += this.#pieces.shift()!.length
   }
 
-  async #open(): Promise<AsyncGenerator<Uint8Array, void>> {
-    const options = { signal: this.#signal, ifMatch: this.entry.etag }
-    const { body } = await this.#files.read(this.name, undefined, options)
-    const source =
-      body instanceof ReadableStream
-        ? body
-        : body instanceof Blob
-          ? body.stream()
-          : new ReadableStream<Uint8Array>({
-              start(controller) {
-                controller.enqueue(body)
-                controller.close()
-              },
-            })
+  /**
+   * The archive is read in pieces, each to its end. One stream for all of it would hold a file or a connection open
+   * for as long as nobody asks for more, and that may be for ever.
+   */
+  #open(): AsyncGenerator<Uint8Array, void> {
+    const { size, etag } = this.entry
+    const options = { signal: this.#signal, ifMatch: etag }
+    let at = 0
+    const source = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          if (at >= size) return controller.close()
+          const bytes = await collect(
+            await this.#files.read(this.name, { offset: at, length: PIECE }, options),
+          )
+          if (bytes.length === 0) return controller.close()
+          at += bytes.length
+          controller.enqueue(bytes)
+        },
+      },
+      { highWaterMark: 0 },
+    )
     return decompress(source, this.#kind, { signal: this.#signal })
   }
 

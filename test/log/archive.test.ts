@@ -5,6 +5,7 @@ import { createApp } from '../../src/app.ts'
 import { ArchiveText } from '../../src/log/archive.ts'
 import { logFiles } from '../../src/log/files.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
 
 const line = (i: number) =>
   `2026-11-15 02:${String(Math.floor(i / 60) % 60).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}.000\t${i % 10 ? 'INFO' : 'ERROR'}\tx.go:1\t[A]: line ${i} ${'x'.repeat(i % 90)}\n`
@@ -33,6 +34,48 @@ describe('ArchiveText', () => {
       { numRuns: 60 },
     )
   })
+})
+
+it('holds nothing open between reads, wherever they stop', async () => {
+  const store = memoryStore({ 'a.gz': gzipSync(text) })
+  let open = 0
+  const tracked: Store = {
+    ...store,
+    async read(...args) {
+      const got = await store.read(...args)
+      if (!got) return got
+      open++
+      const bytes = got.body as Uint8Array
+      let at = 0
+      const body = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            if (at < bytes.length) {
+              controller.enqueue(bytes.slice(at, at + 1000))
+              at += 1000
+              return
+            }
+            open--
+            controller.close()
+          },
+          cancel() {
+            open--
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      return { ...got, body }
+    },
+  }
+  const files = logFiles(tracked)
+  const archive = new ArchiveText(files, await files.stat('a.gz'), 'gzip', {
+    archiveBytes: 2 ** 20,
+    archiveWindow: 0,
+  })
+  for (const from of [0, 5000, 100]) {
+    expect(Buffer.from(await archive.read(from, from + 10)).toString()).toBe(text.slice(from, from + 10))
+    expect(open).toBe(0)
+  }
 })
 
 describe('a compressed file', () => {
