@@ -5,7 +5,8 @@ import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
 import { detailer } from './log/detail.ts'
 import { logFiles } from './log/files.ts'
-import { type LogOptions, viewContext } from './log/options.ts'
+import { Followers } from './log/follow.ts'
+import { followLimits, type LogOptions, viewContext } from './log/options.ts'
 import { createConfigReader } from './node/config.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import { showConfig } from './routes/config.ts'
@@ -78,7 +79,10 @@ export function createApp(options: AppOptions): Hono {
   }
 
   const files = logFiles(options.logs, options.include)
-  const viewRoute = { ...viewContext(files, options), maxSize: options.maxSize }
+  const context = viewContext(files, options)
+  const following = followLimits(options)
+  const followers = following && new Followers(context, following)
+  const viewRoute = { ...context, maxSize: options.maxSize, followers }
   const listRoute = { files, details: detailer(viewRoute) }
   const { node = {} } = options
   const configRoute = {

@@ -110,7 +110,7 @@ async function openDirectly(files: LogFiles, cursor: Cursor, signal?: AbortSigna
 }
 
 /** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
-async function findAmong(
+export async function findAmong(
   family: readonly Entry[],
   cursor: Cursor,
   open: (entry: Entry) => Text,

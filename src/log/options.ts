@@ -1,5 +1,6 @@
 import type { LogFiles } from './files.ts'
 import { gate } from './gate.ts'
+import type { FollowLimits } from './hub.ts'
 import { parseZone, UTC } from './time.ts'
 import type { ViewContext } from './view.ts'
 
@@ -15,6 +16,12 @@ export interface LogOptions {
   scans?: number
   /** How much text is taken out of a compressed file. @default 512 MiB */
   archiveBytes?: number
+  /** How many clients may follow logs at once; 0 or false where the runtime can't. @default 2000 */
+  followers?: number | false
+  /** Milliseconds after which a follow ends, where a runtime limits what a request may do. @default no end */
+  followMillis?: number
+  /** Milliseconds between two signs of life to a follower. @default 15,000 */
+  heartbeatMillis?: number
 }
 
 const MIB = 1024 * 1024
@@ -36,5 +43,16 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
     },
     scans: gate(options.scans ?? 4, 'searches'),
     now: Date.now,
+  }
+}
+
+/** How following behaves, from the options; null where it is not offered. */
+export function followLimits(options: LogOptions): FollowLimits | null {
+  if (options.followers === false || options.followers === 0) return null
+  return {
+    followers: options.followers ?? 2000,
+    heartbeat: options.heartbeatMillis ?? 15_000,
+    duration: options.followMillis ?? null,
+    poll: [250, 3000],
   }
 }

@@ -32,6 +32,8 @@ export interface ScanBudget {
 /** What a scan found: records in the order of the log, and where to go on. */
 export interface Found {
   pieces: Uint8Array[]
+  /** Where each piece ends. */
+  ends: number[]
   /** Everything that starts in [from, to) is decided. */
   from: number
   to: number
@@ -65,6 +67,7 @@ export async function scanBack(
   const sink = new Sink(fit, countBy)
   const found = (from: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces.reverse(),
+    ends: sink.ends.reverse(),
     from,
     to: hi,
     inside: false,
@@ -80,8 +83,8 @@ export async function scanBack(
     const bytes = await series.read(head, hi)
     const time = timeAt(bytes, 0, bytes.length, filter)
     if (inside || isWanted(bytes, 0, bytes.length, head, filter, time)) {
-      if (!sink.take(bytes, 0, bytes.length)) {
-        const cut = sink.cutBack(bytes, 0, bytes.length)
+      if (!sink.take(bytes, 0, bytes.length, head)) {
+        const cut = sink.cutBack(bytes, 0, bytes.length, head)
         return found(head + cut, { inside: cut > 0, complete: cut === 0 && head <= lo })
       }
     }
@@ -117,12 +120,12 @@ export async function scanBack(
     for (let i = ranges.length - 2; i >= 0; i -= 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
-      if (sink.take(bytes, start, end)) {
+      if (sink.take(bytes, start, end, from)) {
         if (!sink.isFull()) continue
         return found(from + start, { complete: start === 0 && bottom })
       }
       if (sink.pieces.length > 0) return found(from + end, {})
-      const cut = sink.cutBack(bytes, start, end)
+      const cut = sink.cutBack(bytes, start, end, from)
       return found(from + cut, { inside: cut > start, complete: cut === 0 && bottom })
     }
     at = from + first
@@ -145,6 +148,7 @@ export async function scanForth(
   const sink = new Sink(fit, countBy)
   const found = (to: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces,
+    ends: sink.ends,
     from: lo,
     to,
     inside: false,
@@ -185,12 +189,12 @@ export async function scanForth(
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
-      if (sink.take(bytes, start, end)) {
+      if (sink.take(bytes, start, end, at)) {
         if (sink.isFull()) return found(at + end, { complete: at + end >= hi })
         continue
       }
       if (sink.pieces.length > 0) return found(at + start, {})
-      const cut = sink.cutForth(bytes, start, end)
+      const cut = sink.cutForth(bytes, start, end, at)
       return found(at + cut, { inside: cut < end })
     }
     at += last
@@ -275,7 +279,8 @@ export function matches(
   return ranges
 }
 
-function timeAt(bytes: Uint8Array, start: number, end: number, { format, zone }: Filter): number {
+/** The time of a record's first line, NaN when it has none. */
+export function timeAt(bytes: Uint8Array, start: number, end: number, { format, zone }: Filter): number {
   return format.time(bytes, start, lineEnd(bytes, start, end), zone)
 }
 
@@ -290,7 +295,8 @@ function timeBefore(bytes: Uint8Array, from: number, start: number, filter: Filt
   return Number.NaN
 }
 
-function isWanted(
+/** Whether the record bytes[start, end) is wanted; `time` is its own or what it inherits. */
+export function isWanted(
   bytes: Uint8Array,
   start: number,
   end: number,
@@ -308,6 +314,7 @@ function isWanted(
 /** What has been taken so far, and whether more fits. */
 class Sink {
   readonly pieces: Uint8Array[] = []
+  readonly ends: number[] = []
   readonly #countBy: CountBy
   #size: number
   #lines: number
@@ -323,7 +330,7 @@ class Sink {
   }
 
   /** Takes a whole record, if it fits. */
-  take(bytes: Uint8Array, start: number, end: number): boolean {
+  take(bytes: Uint8Array, start: number, end: number, base: number): boolean {
     if (end - start > this.#size) return false
     if (this.#lines !== Number.POSITIVE_INFINITY) {
       const lines = this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
@@ -331,12 +338,12 @@ class Sink {
       this.#lines -= lines
     }
     this.#size -= end - start
-    this.pieces.push(bytes.slice(start, end))
+    this.#keep(bytes, start, end, base)
     return true
   }
 
   /** Takes the end of a record that does not fit; returns where the cut is. */
-  cutBack(bytes: Uint8Array, start: number, end: number): number {
+  cutBack(bytes: Uint8Array, start: number, end: number, base: number): number {
     let cut = start
     if (end - start > this.#size) {
       cut = end - this.#size
@@ -354,12 +361,12 @@ class Sink {
         at = lf
       }
     }
-    this.pieces.push(bytes.slice(cut, end))
+    this.#keep(bytes, cut, end, base)
     return cut
   }
 
   /** Takes the beginning of a record that does not fit; returns where the cut is. */
-  cutForth(bytes: Uint8Array, start: number, end: number): number {
+  cutForth(bytes: Uint8Array, start: number, end: number, base: number): number {
     let cut = end
     if (end - start > this.#size) {
       cut = start + this.#size
@@ -372,8 +379,13 @@ class Sink {
       for (let left = this.#lines; left > 0 && at < cut; left--) at = lineEnd(bytes, at, cut) + 1
       cut = Math.min(cut, at)
     }
-    this.pieces.push(bytes.slice(start, cut))
+    this.#keep(bytes, start, cut, base)
     return cut
+  }
+
+  #keep(bytes: Uint8Array, start: number, end: number, base: number): void {
+    this.pieces.push(bytes.slice(start, end))
+    this.ends.push(base + end)
   }
 }
 

@@ -81,6 +81,12 @@ export class Series {
     return { part: this.parts[index]!, offset: address - this.#bases[index]! }
   }
 
+  /** The file that the byte before an address lies in, and where the address is in it. */
+  async before(address: number): Promise<{ part: Text; offset: number }> {
+    const { part, offset } = await this.place(address - 1)
+    return { part, offset: offset + 1 }
+  }
+
   /**
    * A cursor for an address. It is made of bytes that were read before where there are any, else it costs a read of
    * 64 bytes.

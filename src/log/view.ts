@@ -57,6 +57,8 @@ export interface View {
   to: number
   /** Records, when not all of that text was wanted; else null. */
   pieces: Uint8Array[] | null
+  /** Where each of them ends. */
+  ends: number[]
   /** Where the page before begins; null when there is none. */
   prev: Cursor | null
   /** Where whatever comes after begins. */
@@ -128,7 +130,7 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
   const lo = forward ? Math.max(at!, bottom) : bottom
   const hi = forward || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
-  const base = { series, format, notes }
+  const base = { series, format, notes, ends: [] }
   if (lo >= hi) {
     const here = forward ? at! : await series.floor(hi)
     const prev = forward && !series.isStart(here) ? await series.cursor(here) : null
@@ -160,7 +162,7 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
   const cutBelow = request.cursor?.place.inside === true
   const prev = forward ? await cursorOrNull(lo, cutBelow && lo === at) : await behind(found, cursorOrNull)
   const next = await series.cursor(found.to, forward ? found.inside : cutBelow && found.to === at)
-  return { ...base, from: found.from, to: found.to, pieces: found.pieces, prev, next }
+  return { ...base, from: found.from, to: found.to, pieces: found.pieces, ends: found.ends, prev, next }
 }
 
 /** Where a scan goes on that went backwards; null when it saw all there is. */

@@ -4,6 +4,8 @@ import { bad, type Params, readParams, show } from '../http/params.ts'
 import { bytesResponse } from '../http/sliced.ts'
 import { bytesOf, piecesBody } from '../log/body.ts'
 import { decodeCursor, fingerprint } from '../log/cursor.ts'
+import { LogError } from '../log/error.ts'
+import type { Followers } from '../log/follow.ts'
 import { kindOf } from '../log/gzip.ts'
 import { toNdjson } from '../log/ndjson.ts'
 import { MAX_PATTERN, type Matcher, regexMatcher, textMatcher } from '../log/pattern.ts'
@@ -21,6 +23,8 @@ export const DEFAULT_SIZE = 1024 * 1024
 export interface ViewRoute extends ViewContext {
   /** The largest tail that may be asked for. @default none: a tail streams in constant memory */
   maxSize?: number | undefined
+  /** Those who follow; null where the runtime can't. */
+  followers: Followers | null
 }
 
 /** Parameters that ask for more than a plain tail. */
@@ -123,6 +127,7 @@ async function viewBeyond(
   const format = params.choice('format', ['text', 'ndjson']) ?? (wantsNdjson(request) ? 'ndjson' : 'text')
   const { asked, query, clock } = await readRequest(params, route, file, size, format)
   const common = format === 'ndjson' ? NDJSON_HEADERS : TEXT_HEADERS
+  if (params.flag('follow')) return followLog(request, route, asked, format)
   const noneMatch = request.headers.get('If-None-Match')
   if (request.method === 'HEAD') {
     await route.files.stat(file, request.signal)
@@ -142,6 +147,38 @@ async function viewBeyond(
   if (format === 'text') return textResponse(view, headers)
   const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone)
   return new Response(piecesBody(view.pieces ?? [], view.series.broken(), render), { headers })
+}
+
+/** Sends the tail, stays open, and sends what is appended. */
+async function followLog(
+  request: Request,
+  { files, followers }: ViewRoute,
+  asked: ViewRequest,
+  format: 'text' | 'ndjson',
+): Promise<Response> {
+  if (followers === null)
+    throw new LogError(
+      'unsupported',
+      'This service cannot keep answers open; ask again with the next cursor instead.',
+    )
+  if (asked.cursor?.direction === 'before')
+    throw bad('before', 'was given together with follow; give after, or leave it out')
+  const events = acceptedTypes(request.headers.get('Accept')).has('text/event-stream')
+  const lastId = request.headers.get('Last-Event-ID')
+  const last = lastId ? decodeCursor(lastId, 'Last-Event-ID') : (asked.cursor?.place ?? null)
+  const type = events ? 'text/event-stream' : format === 'ndjson' ? 'application/x-ndjson' : TEXT_TYPE
+  // A proxy that collects answers before it passes them on would keep a quiet log to itself.
+  const headers = { ...COMMON_HEADERS, ...VARY, 'Content-Type': type, 'X-Accel-Buffering': 'no' }
+  if (request.method === 'HEAD') {
+    await files.stat(asked.file, request.signal)
+    return new Response(null, { headers })
+  }
+  const frame = { events, json: format === 'ndjson' }
+  const { since, until, level } = asked
+  const { searchParams } = new URL(request.url)
+  const key = JSON.stringify([frame, since, until, level, searchParams.get('q'), searchParams.get('regex')])
+  const body = await followers.follow({ view: { ...asked, cursor: null }, frame, key, last }, request.signal)
+  return new Response(body, { headers })
 }
 
 async function textResponse(view: View, headers: Record<string, string>): Promise<Response> {
@@ -262,4 +299,5 @@ function defaultSize(maxSize: number | undefined): number {
 /** The answer is another one for those who accept JSON lines or events. */
 const VARY = { Vary: 'Accept' } as const
 const NDJSON_HEADERS = { 'Content-Type': 'application/x-ndjson', ...COMMON_HEADERS, ...VARY } as const
-const TEXT_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS, ...VARY } as const
+const TEXT_TYPE = 'text/plain; charset=utf-8'
+const TEXT_HEADERS = { 'Content-Type': TEXT_TYPE, ...COMMON_HEADERS, ...VARY } as const
