@@ -73,7 +73,9 @@ export function createApp(options: AppOptions): Hono {
       return await handler(request)
     } catch (error) {
       const problem = toProblem(error)
-      if (problem.status >= 500) options.onError?.(problem.cause ?? problem, request)
+      // Who has left is no failure of ours.
+      if (problem.status >= 500 && !request.signal.aborted)
+        options.onError?.(problem.cause ?? problem, request)
       return problemResponse(problem, request.headers.get('Accept'))
     }
   }

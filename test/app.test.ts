@@ -396,6 +396,24 @@ describe('problems', () => {
     expect(found.detail).not.toContain('/var')
     expect(errors).toEqual([error])
   })
+
+  it('does not tell the operator of a read that ended because the client left', async () => {
+    const errors: unknown[] = []
+    const left = new AbortController()
+    const logs: Store = {
+      ...store,
+      async read() {
+        left.abort()
+        throw new StoreError('unavailable', 'Stopped reading: the client left')
+      },
+    }
+    await get(
+      '/api/v1/log/view?file=broker.log',
+      { signal: left.signal },
+      { logs, onError: (e) => errors.push(e) },
+    )
+    expect(errors).toEqual([])
+  })
 })
 
 describe('authentication', () => {

@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { constants, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../app.ts'
@@ -119,11 +119,22 @@ function openConfig({ config }: Settings): (() => Promise<string>) | null {
   readOrRefuse(config, '--config')
   return async () => {
     try {
-      return await readFile(config, 'utf8')
+      return await readRegular(config)
     } catch (error) {
       const code = /^(EACCES|EPERM)$/.test(codeOf(error) ?? '') ? 'denied' : 'unavailable'
       throw new StoreError(code, `Cannot read the configuration ${shown(config)}`, { cause: error })
     }
+  }
+}
+
+/** O_NONBLOCK: a FIFO in the file's place would hold one of four threads for ever, and with four the whole service. */
+async function readRegular(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!(await file.stat()).isFile()) throw new Error('It is not a regular file')
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
   }
 }
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
@@ -100,6 +101,18 @@ describe('startNode', () => {
     )
     expect(text()).toContain(logs)
     expect(text()).toContain('"code":"unavailable"')
+  })
+
+  it('does not hang on a configuration that became a FIFO', async () => {
+    const directory = temporaryDirectory()
+    const config = join(directory, 'node.toml')
+    writeFileSync(config, 'a = 1')
+    const { url } = await start('--log-level=off', '--config', config)
+    expect((await fetch(`${url}/api/v1/config`)).status).toBe(200)
+    rmSync(config)
+    execFileSync('mkfifo', [config])
+    const answers = await Promise.all(Array.from({ length: 8 }, () => fetch(`${url}/api/v1/config`)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(503))
   })
 
   it('has no bind beyond loopback without a token', async () => {
