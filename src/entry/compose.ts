@@ -17,6 +17,7 @@ import { callSite } from './log-line.ts'
 import { type OwnLog, openOwnLog } from './own-log.ts'
 import { type LineWriter, rotatingFile } from './rotating-file.ts'
 import { openSources } from './sources.ts'
+import { zstd } from './zstd.ts'
 
 /** The service, ready to listen: what Node, Bun and Deno have in common. */
 export interface Service<E> {
@@ -76,6 +77,7 @@ export function compose<E>(loaded: Loaded, stderr: LineWriter, env: Environment)
           onlineTime,
         },
         include: settings.include,
+        ...(zstd && { zstd }),
         ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
         ...(settings.token !== null && { token: settings.token }),
         allowHosts: settings.allowHost,

@@ -139,7 +139,7 @@ export class ArchiveText implements Text {
       },
       { highWaterMark: 0 },
     )
-    return decompress(source, this.#kind, { signal: this.#signal })
+    return decompress(source, this.#kind, { signal: this.#signal, zstd: this.#limits.zstd })
   }
 
   #copy(from: number, to: number): Uint8Array {

@@ -1,7 +1,7 @@
 import { type Entry, StoreError } from '../store/store.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
-import { decompress, type Kind, kindOf } from './gzip.ts'
+import { type DecompressOptions, decompress, type Kind, kindOf } from './gzip.ts'
 import { lineEnd } from './lines.ts'
 import { detectFormat, type LineFormat } from './record.ts'
 import { PlainText } from './text.ts'
@@ -47,7 +47,7 @@ const MAX_TEXT = 32 * 1024 * 1024
 const UNKNOWN: Times = { first: null, last: null }
 
 /** Makes a detailer that remembers what it saw. */
-export function detailer(context: Pick<ViewContext, 'files' | 'zone' | 'now'>): Detailer {
+export function detailer(context: Pick<ViewContext, 'files' | 'zone' | 'limits' | 'now'>): Detailer {
   const { zone, now } = context
   const known = new Map<string, Times>()
   const keyOf = ({ key, etag }: Entry) => `${etag} ${key}`
@@ -86,14 +86,16 @@ function remember(known: Map<string, Times>, key: string, times: Times): void {
 }
 
 async function timesOf(
-  { files, zone }: Pick<ViewContext, 'files' | 'zone'>,
+  { files, zone, limits }: Pick<ViewContext, 'files' | 'zone' | 'limits'>,
   entry: Entry,
   signal?: AbortSignal,
 ): Promise<Times | null> {
   try {
     const kind = kindOf(entry.key)
     const { head, tail } =
-      kind === 'plain' ? await endsOf(files, entry, signal) : await archiveEnds(files, entry, kind, signal)
+      kind === 'plain'
+        ? await endsOf(files, entry, signal)
+        : await archiveEnds(files, entry, kind, { signal, zstd: limits.zstd })
     const format = detectFormat(head, tail ?? undefined, { reference: entry.modified })
     if (!format.timed) return UNKNOWN
     const iso = (epoch: number) => (Number.isNaN(epoch) ? null : zone.format(epoch))
@@ -125,16 +127,16 @@ async function archiveEnds(
   files: LogFiles,
   entry: Entry,
   kind: Exclude<Kind, 'plain'>,
-  signal?: AbortSignal,
+  options: DecompressOptions,
 ): Promise<Ends> {
   const whole = entry.size <= SMALL_ARCHIVE
   const range = { offset: 0, length: whole ? entry.size : TAIL }
-  const { body } = await files.read(entry.key, range, { signal, ifMatch: entry.etag })
+  const { body } = await files.read(entry.key, range, { signal: options.signal, ifMatch: entry.etag })
   let pieces: Uint8Array[] = []
   let size = 0
   let head: Uint8Array | null = null
   try {
-    for await (const piece of decompress(new Response(body).body!, kind, { signal })) {
+    for await (const piece of decompress(new Response(body).body!, kind, options)) {
       pieces.push(piece)
       size += piece.length
       if (!head && size >= HEAD) head = joined(pieces)

@@ -4,7 +4,7 @@ import { badCursor, type Cursor } from './cursor.ts'
 import { LogError } from './error.ts'
 import { familyOf, familyPrefix, parseName } from './family.ts'
 import type { LogFiles } from './files.ts'
-import { kindOf } from './gzip.ts'
+import { type Codec, kindOf } from './gzip.ts'
 import { Series } from './series.ts'
 import { holds, PlainText, type Text } from './text.ts'
 
@@ -23,6 +23,8 @@ export interface ArchiveLimits {
   archiveBytes: number
   /** How much of that text is kept in memory. */
   archiveWindow: number
+  /** Zstd, where the runtime has it. */
+  zstd?: Codec | undefined
 }
 
 /** An open log, and the address of the cursor in it. */

@@ -1,5 +1,6 @@
 import type { LogFiles } from './files.ts'
 import { gate } from './gate.ts'
+import type { Codec } from './gzip.ts'
 import type { FollowLimits } from './hub.ts'
 import { parseZone, UTC } from './time.ts'
 import type { ViewContext } from './view.ts'
@@ -22,6 +23,8 @@ export interface LogOptions {
   followMillis?: number
   /** Milliseconds between two signs of life to a follower. @default 15,000 */
   heartbeatMillis?: number
+  /** Decompresses zstd, as Node's zlib can since 22.15. @default DecompressionStream, where it knows zstd */
+  zstd?: Codec
 }
 
 const MIB = 1024 * 1024
@@ -40,6 +43,7 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       answerBytes: 64 * MIB,
       archiveBytes: options.archiveBytes ?? 512 * MIB,
       archiveWindow: 32 * MIB,
+      zstd: options.zstd,
     },
     scans: gate(options.scans ?? 4, 'searches'),
     now: Date.now,
