@@ -47,7 +47,7 @@ export const UTC: Zone = fixedZone('UTC', 0)
  * a time of day (`02:10`: today, or yesterday where that would be in the future), an age (`15m`, `1h30m`, `2d`)
  * counted back from `now`, or the Unix epoch in seconds (10 digits, decimals allowed) or milliseconds (13 digits).
  */
-export function parseInstant(text: string, options: { zone: Zone; now: number }): number | null {
+export function parseInstant(text: string, options: InstantOptions): number | null {
   const { zone, now } = options
   const input = text.trim()
   if (input.length === 0 || input.length > 64) return null
@@ -56,7 +56,17 @@ export function parseInstant(text: string, options: { zone: Zone; now: number })
   if (/^\d{13}$/.test(input)) return Number(input)
   if (/^\d{10}(\.\d{1,9})?$/.test(input)) return Math.round(Number(input) * 1e6) / 1e3
   if (/^now$/i.test(input)) return now
-  return dated(input, zone) ?? timeOfDay(input, zone, now)
+  return dated(input, zone) ?? timeOfDay(input, options)
+}
+
+/** What an instant is read by. */
+export interface InstantOptions {
+  /** The zone of a time that names none. */
+  zone: Zone
+  /** Ms since the epoch. */
+  now: number
+  /** With it, a time of day is the first one at or after this instant: the end of a window that begins here. */
+  after?: number | undefined
 }
 
 const UNITS: Record<string, number> = {
@@ -98,14 +108,15 @@ function dated(text: string, zone: Zone): number | null {
   return Number.isNaN(epoch) ? null : epoch
 }
 
-function timeOfDay(text: string, zone: Zone, now: number): number | null {
+function timeOfDay(text: string, { zone, now, after }: InstantOptions): number | null {
   const found = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?$/.exec(text)
   if (!found) return null
   const [, h, min, s = '0', decimals = ''] = found
   // Days are counted on the wall: yesterday is 23 or 25 hours ago on two days of the year.
-  const wall = new Date(now + zone.offsetAt(now))
-  for (const back of [0, 1]) {
-    const day = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() - back))
+  const start = after ?? now
+  const wall = new Date(start + zone.offsetAt(start))
+  for (const days of after === undefined ? [0, -1] : [0, 1]) {
+    const day = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
     const epoch = zone.toEpoch(
       day.getUTCFullYear(),
       day.getUTCMonth() + 1,
@@ -116,7 +127,7 @@ function timeOfDay(text: string, zone: Zone, now: number): number | null {
       milliseconds(decimals),
     )
     if (Number.isNaN(epoch)) return null
-    if (epoch <= now) return epoch
+    if (after === undefined ? epoch <= now : epoch >= after) return epoch
   }
   return null
 }

@@ -212,7 +212,7 @@ export async function readRequest(
   const now = route.now()
   const lines = params.integer('lines')
   const since = instantOf(params, 'since', route, now)
-  const until = instantOf(params, 'until', route, now)
+  const until = instantOf(params, 'until', route, now, since?.at)
   const level = levelOf(params)
   const q = params.text('q', { max: MAX_PATTERN }) || undefined
   const regex = params.text('regex', { max: MAX_PATTERN }) || undefined
@@ -256,17 +256,17 @@ export async function readRequest(
   }
 }
 
-function instantOf(params: Params, name: string, { zone }: ViewRoute, now: number) {
+function instantOf(params: Params, name: string, { zone }: ViewRoute, now: number, after?: number) {
   const text = params.text(name, { max: MAX_INSTANT })
   if (!text) return null
-  const at = parseInstant(text, { zone, now })
+  const at = parseInstant(text, { zone, now, after })
   if (at === null)
     throw bad(
       name,
       `is ${show(text)}; it must be a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h`,
     )
   // Two days on, what depends on the clock is another instant.
-  return { text, at, clock: parseInstant(text, { zone, now: now + 172_800_000 }) !== at }
+  return { text, at, clock: parseInstant(text, { zone, now: now + 172_800_000, after }) !== at }
 }
 
 function levelOf(params: Params) {

@@ -153,6 +153,18 @@ describe('parseInstant', () => {
     expect(at('03:30', berlin)).toBe(Date.UTC(2026, 10, 15, 2, 30))
     expect(at('04:30', berlin)).toBe(Date.UTC(2026, 10, 14, 3, 30))
   })
+  test('the end of a window is the first such time of day after its start', () => {
+    const end = (text: string, after: string) => {
+      const at = parseInstant(text, { zone: UTC, now: NOW, after: Date.parse(after) })
+      return at === null ? null : new Date(at).toISOString()
+    }
+    expect(end('02:15', '2026-11-15T02:10:00Z')).toBe('2026-11-15T02:15:00.000Z')
+    expect(end('04:00', '2026-11-15T02:10:00Z')).toBe('2026-11-15T04:00:00.000Z')
+    expect(end('23:55', '2026-11-14T23:50:00Z')).toBe('2026-11-14T23:55:00.000Z')
+    expect(end('00:05', '2026-11-14T23:50:00Z')).toBe('2026-11-15T00:05:00.000Z')
+    expect(end('15m', '2026-11-14T23:50:00Z')).toBe('2026-11-15T02:45:00.000Z')
+    expect(end('25:00', '2026-11-14T23:50:00Z')).toBeNull()
+  })
   test('microseconds are a fraction of a millisecond', () => {
     expect(at('2026-11-15T02:10:00.123456Z')).toBe(Date.UTC(2026, 10, 15, 2, 10, 0) + 123.456)
   })

@@ -59,7 +59,9 @@ function lead(bytes: Uint8Array, from: number, to: number): number {
   if (first === 0x5b) return skipAnsi(bytes, at + 1, to)
   if (first === 0x3c) {
     // RFC 5424 and 3164: `<34>1 2026-…`, `<34>Nov 15 …`
-    while (at < to && bytes[at] !== 0x3e) at++
+    const limit = Math.min(to, at + 6)
+    while (at < limit && bytes[at] !== 0x3e) at++
+    if (bytes[at] !== 0x3e) return -1
     return bytes[at + 1] === 0x31 && bytes[at + 2] === 0x20 ? at + 3 : at + 1
   }
   // MySQL's slow log: `# Time: 2026-…`
