@@ -14,8 +14,10 @@ export interface Flare {
   stop(): Promise<void>
 }
 
-/** Starts Miniflare with one bucket, and with the worker `main` when one is given. */
-export async function startMiniflare(options: { main?: string; bindings?: object } = {}): Promise<Flare> {
+/** Starts Miniflare with one bucket, and with a worker: `main` is bundled first, `folder` holds a bundled one. */
+export async function startMiniflare(
+  options: { main?: string; folder?: string; bindings?: object } = {},
+): Promise<Flare> {
   const keys = { bucket: 'logs', accessKeyId: 'test-key', secretAccessKey: 'test-secret' }
   const node = findPart('node')
   if (node === null) throw new Error('The newer Node is not installed: run npm test')

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto'
+import { request } from 'node:http'
+import type { Asked } from './requests.ts'
+
+/** An answer as it came over the wire. */
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** Headers that belong to a runtime: framing, encoding, and the time. */
+const OWN = new Set([
+  'date',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'content-encoding',
+])
+
+/** Asks one server, without anything that a client would do by itself. */
+export function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promise<Answer> {
+  const { hostname, port } = new URL(base)
+  const options = {
+    hostname,
+    port,
+    path,
+    method,
+    headers: { Host: 'node.example', ...headers },
+    agent: false,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request(options, (incoming) => {
+      const chunks: Buffer[] = []
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
+      incoming.on('error', reject)
+      incoming.on('end', () => {
+        const all = incoming.rawHeaders
+        const headers: Record<string, string> = {}
+        for (let i = 0; i < all.length; i += 2) {
+          const name = all[i]!.toLowerCase()
+          if (!OWN.has(name)) headers[name] = headers[name] ? `${headers[name]}, ${all[i + 1]}` : all[i + 1]!
+        }
+        if (!incoming.complete) reject(new Error('the answer was cut'))
+        else
+          resolve({ status: incoming.statusCode ?? 0, headers: sorted(headers), body: Buffer.concat(chunks) })
+      })
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+/**
+ * What must be the same everywhere. Two values tell of the store and not of the answer, so only their presence is
+ * compared: the tag of a file's version, and the cursors that hold it.
+ */
+export function comparable({ status, headers, body }: Answer): unknown {
+  const { etag, link, ...rest } = headers
+  return {
+    status,
+    headers: {
+      ...rest,
+      etag: etag === undefined ? null : /^"[!-~]+"$/.test(etag) ? 'a strong tag' : etag,
+      link: link?.replace(/(before|after)=[\w-]+/g, '$1=CURSOR') ?? null,
+    },
+    body:
+      body.length > 4096
+        ? `${body.length} bytes, ${hash(body)}`
+        : body.toString('latin1').replace(/"cursor":"[\w-]+"/g, '"cursor":"CURSOR"'),
+  }
+}
+
+function hash(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function sorted(record: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
