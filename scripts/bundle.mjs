@@ -1,6 +1,8 @@
 // Bundles an entry for a platform that takes no node_modules, into dist/PLATFORM.
 //   node scripts/bundle.mjs worker|lambda
 // What is imported only when it is needed (patterns, the page) stays a file of its own.
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'vite'
 
 const PLATFORMS = {
@@ -17,6 +19,9 @@ if (!platform) {
   console.error('Usage: node scripts/bundle.mjs worker|lambda')
   process.exit(2)
 }
+// Built aside and moved into place file by file: a worker that starts meanwhile finds each of them whole.
+const folder = `dist/${name}`
+const aside = `${folder}-${process.pid}`
 await build({
   configFile: false,
   logLevel: 'warn',
@@ -24,7 +29,7 @@ await build({
   ssr: { noExternal: true, target: platform.target, resolve: { conditions: platform.conditions } },
   build: {
     ssr: `src/entry/${name}.ts`,
-    outDir: `dist/${name}`,
+    outDir: aside,
     emptyOutDir: true,
     minify: true,
     target: 'es2023',
@@ -38,3 +43,8 @@ await build({
     },
   },
 })
+const files = readdirSync(aside)
+mkdirSync(folder, { recursive: true })
+for (const file of files) renameSync(join(aside, file), join(folder, file))
+for (const file of readdirSync(folder)) if (!files.includes(file)) rmSync(join(folder, file))
+rmSync(aside, { recursive: true })

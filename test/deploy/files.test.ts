@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { loadSettings } from '../../src/settings.ts'
+import { lacking } from '../support/parts.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string) => readFileSync(join(root, 'deploy', path), 'utf8')
+
+/** Settings that a command line of a deployment names; throws when one is not ours. */
+async function settingsOf(argv: string[], env: Record<string, string> = {}) {
+  const readFile = (path: string) => {
+    if (path.endsWith('token')) return 'secret'
+    throw Object.assign(new Error(path), { code: 'ENOENT' })
+  }
+  const { settings, warnings } = await loadSettings({ argv, env, readFile })
+  expect(warnings).toEqual([])
+  return settings
+}
+
+describe('deploy/README.md', () => {
+  it('names only files that exist', () => {
+    const links = [...read('README.md').matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1]!)
+    expect(links.length).toBeGreaterThan(5)
+    for (const link of links) expect(existsSync(join(root, 'deploy', link)), link).toBe(true)
+  })
+
+  it('names only scripts that exist', () => {
+    const scripts = Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts)
+    const named = [...read('README.md').matchAll(/npm run ([\w:]+)/g)].map((match) => match[1]!)
+    expect(named.length).toBeGreaterThan(4)
+    for (const name of named) expect(scripts).toContain(name)
+  })
+})
+
+describe('systemd/nodestate.service', () => {
+  const unit = read('systemd/nodestate.service')
+  const command = /^ExecStart=(\S+) (.*)$/m.exec(unit)!
+
+  it('starts the program with settings that it takes', async () => {
+    const settings = await settingsOf(command[2]!.replace('%d', '/run/credentials').split(' '))
+    expect(settings).toMatchObject({ logs: '/var/log/lindb', host: '0.0.0.0', port: 9000, token: 'secret' })
+  })
+
+  it('shows the log directory and the configuration, read-only, and grants nothing', () => {
+    expect(unit).toMatch(/^TemporaryFileSystem=\/:ro$/m)
+    expect(unit).toMatch(/^BindReadOnlyPaths=-\/var\/log\/lindb -\/etc\/lindb\/broker\.toml$/m)
+    expect(unit).not.toMatch(/^(BindPaths|ReadWritePaths|StateDirectory)=/m)
+    expect(unit).toMatch(/^CapabilityBoundingSet=$/m)
+    expect(unit).toMatch(/^NoNewPrivileges=yes$/m)
+    expect(unit).toMatch(/^DynamicUser=yes$/m)
+  })
+
+  const analyze = spawnSync('systemd-analyze', ['--version']).status === 0
+  const reason = analyze ? '' : ` (${lacking('systemd-analyze is not installed: it comes with systemd')})`
+  it.skipIf(!analyze)(`passes systemd-analyze verify and security${reason}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'nodestate-unit-'))
+    const file = join(folder, 'nodestate.service')
+    // The program is not installed here; verify wants one that is.
+    writeFileSync(file, unit.replace(command[1]!, process.execPath))
+    try {
+      const verified = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+      expect(verified.stderr).toBe('')
+      expect(verified.status).toBe(0)
+      // In tenths: 2.0 is better than anything that a distribution ships by itself.
+      const args = ['security', '--offline=true', '--threshold=20', '--no-pager', file]
+      expect(spawnSync('systemd-analyze', args).status).toBe(0)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe('container/Containerfile', () => {
+  const lines = read('container/Containerfile')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+
+  it('has only instructions that there are', () => {
+    const known = /^(FROM|WORKDIR|COPY|RUN|ENV|USER|EXPOSE|HEALTHCHECK|ENTRYPOINT) \S/
+    for (const line of lines) expect(line).toMatch(known)
+    expect(lines.filter((line) => line.startsWith('FROM ')).length).toBe(2)
+  })
+
+  it('copies files that exist, and all that the build needs', () => {
+    const copied = lines
+      .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
+      .flatMap((line) => line.split(' ').slice(1, -1))
+    for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true)
+    expect(copied).toEqual(expect.arrayContaining(['package-lock.json', 'tsconfig.json', 'src']))
+  })
+
+  it('runs as nobody, with settings that the program takes', async () => {
+    expect(lines).toContain('USER 65534:65534')
+    const env = Object.fromEntries(
+      lines
+        .filter((line) => line.startsWith('ENV '))
+        .flatMap((line) => line.slice(4).split(' '))
+        .map((pair) => pair.split('=') as [string, string])
+        .filter(([name]) => name.startsWith('NODESTATE_')),
+    )
+    const settings = await settingsOf(['serve'], env)
+    expect(settings).toMatchObject({ logs: '/logs', host: '0.0.0.0', port: 9000 })
+    const entry = JSON.parse(lines.find((line) => line.startsWith('ENTRYPOINT '))!.slice(11)) as string[]
+    expect(entry).toEqual(['node', 'dist/cli.js', 'serve'])
+  })
+})
+
+describe('kubernetes/sidecar.yaml', () => {
+  const documents = parseAllDocuments(read('kubernetes/sidecar.yaml'))
+  // biome-ignore lint/suspicious/noExplicitAny: YAML has no types
+  const [pod, service] = documents.map((document) => document.toJS()) as any[]
+  // biome-ignore lint/suspicious/noExplicitAny: YAML has no types
+  const sidecar = pod.spec.containers.find((container: any) => container.name === 'nodestate')
+
+  it('is valid YAML', () => {
+    for (const document of documents) expect([...document.errors, ...document.warnings]).toEqual([])
+    expect([pod.kind, service.kind]).toEqual(['Pod', 'Service'])
+  })
+
+  it('mounts everything read-only, and runs without any right', () => {
+    for (const mount of sidecar.volumeMounts) expect(mount.readOnly, mount.name).toBe(true)
+    const names = pod.spec.volumes.map((volume: { name: string }) => volume.name)
+    for (const mount of sidecar.volumeMounts) expect(names).toContain(mount.name)
+    expect(sidecar.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  })
+
+  it('probes /healthz', () => {
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(sidecar[probe].httpGet).toEqual({ path: '/healthz', port: 'nodestate' })
+    expect(sidecar.ports[0]).toMatchObject({ name: 'nodestate', containerPort: 9000 })
+    expect(service.spec.ports[0].targetPort).toBe('nodestate')
+  })
+
+  it('has settings that the program takes', async () => {
+    const env = Object.fromEntries(
+      sidecar.env.map(({ name }: { name: string }) => [name, name.endsWith('IP') ? '192.0.2.7' : 'value']),
+    )
+    const settings = await settingsOf(sidecar.args, env as Record<string, string>)
+    expect(settings).toMatchObject({
+      logs: '/logs',
+      config: '/config/broker.toml',
+      port: 9000,
+      token: 'value',
+    })
+  })
+})
+
+describe('lambda/template.yaml', () => {
+  const [document] = parseAllDocuments(read('lambda/template.yaml'))
+  const { Properties: properties } = document!.toJS().Resources.Function
+
+  it('is valid YAML, and names the bundle and its handler', () => {
+    expect([...document!.errors, ...document!.warnings]).toEqual([])
+    expect(properties.CodeUri).toBe('../../dist/lambda')
+    expect(properties.Handler).toBe('lambda.handler')
+    expect(Object.keys(properties.Environment.Variables)).toEqual(['NODESTATE_HOME', 'NODESTATE_TOKEN'])
+  })
+
+  it('boots: the bundle answers an event', { timeout: 120_000 }, async () => {
+    const built = spawnSync('npm', ['run', '--silent', 'build:lambda'], { cwd: root, encoding: 'utf8' })
+    expect(built.status, built.stderr).toBe(0)
+    const file = join(root, 'dist/lambda/lambda.mjs')
+    const event = {
+      rawPath: '/api/v1/config',
+      rawQueryString: '',
+      headers: {},
+      requestContext: { http: { method: 'GET' }, stage: '$default', domainName: 'x' },
+    }
+    const script = `import { handler } from ${JSON.stringify(file)}; console.log(JSON.stringify(await handler(${JSON.stringify(event)})))`
+    const env = { PATH: dirname(process.execPath), AWS_REGION: 'us-east-1' }
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: tmpdir(),
+      encoding: 'utf8',
+      env,
+    })
+    expect(stderr).toBe('')
+    const result = JSON.parse(stdout)
+    expect(result.statusCode).toBe(503)
+    expect(JSON.parse(result.body)).toMatchObject({
+      type: '/problems/not-configured',
+      detail: expect.stringContaining('NODESTATE_TOKEN'),
+    })
+  })
+})

@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Running, start } from '../support/child.ts'
+import { startMiniflare } from '../support/miniflare.ts'
+import { part } from '../support/parts.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const logs = mkdtempSync(join(tmpdir(), 'nodestate-deploy-'))
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(NODESTATE|AWS)_/.test(name)),
+)
+const isReady = (line: string) => line.includes(' listens on http')
+const urlOf = (running: Running) => /http:\/\/\S+/.exec(running.line)![0]
+const title = (text: string, missing: string | null) => (missing ? `${text} (${missing})` : text)
+
+beforeAll(() => writeFileSync(join(logs, 'a.log'), 'hello\n'))
+afterAll(() => rmSync(logs, { recursive: true }))
+
+async function expectLogs(url: string): Promise<void> {
+  expect(await (await fetch(`${url}/api/v1/log/list`)).json()).toEqual([{ name: 'a.log', size: 6 }])
+  expect(await (await fetch(`${url}/api/v1/log/view?file=a.log`)).text()).toBe('hello\n')
+}
+
+/** A port that is free now; the narrow permissions of Deno name it. */
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+const bun = part('bun')
+describe.skipIf(bun.missing)(title('Bun', bun.missing), () => {
+  it('compiles to one binary that serves', { timeout: 120_000 }, async () => {
+    const binary = join(logs, '..', `nodestate-binary-${process.pid}`)
+    const args = ['build', '--compile', 'dist/entry/bun.js', '--outfile', binary]
+    const built = spawnSync(bun.path!, args, { cwd: root, encoding: 'utf8' })
+    expect(built.status, built.stderr).toBe(0)
+    const running = await start(binary, ['--logs', logs, '--port', '0'], {
+      env: { ...env, PATH: '' },
+      isReady,
+    })
+    try {
+      await expectLogs(urlOf(running))
+    } finally {
+      await running.stop()
+      rmSync(binary)
+    }
+    expect(running.process.exitCode).toBe(0)
+  })
+})
+
+const deno = part('deno')
+describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
+  it('serves with the permissions of deploy/README.md and no others', async () => {
+    const readme = readFileSync(join(root, 'deploy/README.md'), 'utf8')
+    const command = /^ {4}deno (run [\s\S]*?)dist\/entry\/deno\.js/m.exec(readme)![1]!.replaceAll('\\\n', ' ')
+    const port = await freePort()
+    const permissions = command
+      .replace('127.0.0.1:9000', `127.0.0.1:${port}`)
+      .replace('/var/log/lindb,/etc/lindb/broker.toml', logs)
+      .trim()
+      .split(/\s+/)
+    expect(permissions.filter((flag) => /^(-A|--allow-all|--allow-(write|run|ffi))/.test(flag))).toEqual([])
+    const running = await start(
+      deno.path!,
+      [...permissions, 'dist/entry/deno.js', '--logs', logs, '--port', String(port)],
+      { cwd: root, env, isReady },
+    )
+    try {
+      await expectLogs(urlOf(running))
+    } finally {
+      await running.stop()
+    }
+    expect(running.process.exitCode).toBe(0)
+    expect(running.output()).not.toContain('legacy')
+  })
+})
+
+describe.each(['bun', 'deno', 'worker'] as const)('npm run serve:%s', (runtime) => {
+  const missing = part(runtime === 'worker' ? 'wrangler' : runtime).missing
+  const run = (args: string[], more: Record<string, string> = {}) =>
+    spawnSync('npm', ['run', '--silent', `serve:${runtime}`, '--', ...args], {
+      cwd: root,
+      env: { ...env, ...more },
+      encoding: 'utf8',
+    })
+
+  it.skipIf(missing)(title('takes the flags of npm start', missing), () => {
+    expect(run(['--version']).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+    expect(run(['--help']).stdout).toContain('--home')
+    const wrong = run(['--frobnicate'])
+    expect([wrong.status, wrong.stdout]).toEqual([2, ''])
+    expect(wrong.stderr).toContain('Unknown flag "--frobnicate"')
+    const open = run(['--host', '0.0.0.0', '--port', '0'])
+    expect(open.status).toBe(2)
+    expect(open.stderr).toContain('without a token')
+  })
+})
+
+const flareMissing =
+  (['wrangler', 'miniflare', 'workerd', 'node'] as const).map((name) => part(name).missing).find(Boolean) ??
+  null
+describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
+  it('wrangler deploy --dry-run passes with the wrangler.toml at the root', { timeout: 120_000 }, () => {
+    const out = mkdtempSync(join(tmpdir(), 'nodestate-dry-'))
+    const args = [part('wrangler').path!, 'deploy', '--dry-run', '--outdir', out]
+    const quiet = { CI: '1', WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' }
+    const { status, stdout, stderr } = spawnSync(part('node').path!, args, {
+      cwd: root,
+      env: { ...env, ...quiet },
+      encoding: 'utf8',
+    })
+    expect(status, stdout + stderr).toBe(0)
+    expect(stdout).toMatch(/env\.BUCKET/)
+    expect(readdirSync(out)).toContain('worker.js')
+    rmSync(out, { recursive: true })
+  })
+
+  const folder = join(root, 'dist/worker')
+  it.each([
+    [{}, 'NODESTATE_TOKEN'],
+    [{ NODESTATE_TOKEN: 'secret', NODESTATE_MAX_SIZE: 'hunter2' }, 'not valid'],
+  ])('a worker with %j answers 503 and says what to set', async (bindings, said) => {
+    const flare = await startMiniflare({ folder, bindings })
+    try {
+      for (const path of ['', 'healthz', 'api/v1/config', 'api/v1/log/list']) {
+        const answer = await fetch(`${flare.url}${path}`)
+        expect(answer.status).toBe(503)
+        const text = await answer.text()
+        expect(JSON.parse(text)).toMatchObject({
+          type: '/problems/not-configured',
+          detail: expect.stringContaining(said),
+        })
+        expect(text).not.toContain('hunter2')
+      }
+    } finally {
+      await flare.stop()
+    }
+  })
+
+  it('a worker with a token wants it', async () => {
+    const flare = await startMiniflare({ folder, bindings: { NODESTATE_TOKEN: 'secret' } })
+    try {
+      expect((await fetch(`${flare.url}api/v1/log/list`)).status).toBe(401)
+      const headers = { Authorization: 'Bearer secret' }
+      expect(await (await fetch(`${flare.url}api/v1/log/list`, { headers })).json()).toEqual([])
+      const config = await fetch(`${flare.url}api/v1/config`, { headers })
+      expect(await config.json()).toMatchObject({ type: '/problems/missing-object' })
+    } finally {
+      await flare.stop()
+    }
+  })
+
+  it('keeps what is rarely needed out of the module that every request loads', () => {
+    const size = (name: string) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length
+    const names = readdirSync(folder)
+    const entry = readFileSync(join(folder, 'worker.js'), 'utf8')
+    expect(names.length).toBeGreaterThan(2)
+    expect(entry).not.toMatch(/^import /m)
+    expect(size('worker.js')).toBeLessThan(names.reduce((sum, name) => sum + size(name), 0))
+  })
+})
