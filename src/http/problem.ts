@@ -3,7 +3,7 @@ import { HomeError } from '../node/home.ts'
 import { StoreError } from '../store/store.ts'
 
 /** Every problem there is: the code ends its `type`, status and title never vary. */
-const KINDS = {
+export const PROBLEMS = {
   'bad-request': [400, 'The request is not valid HTTP'],
   'bad-parameter': [400, 'A parameter is not valid'],
   'bad-cursor': [400, 'The cursor is not valid'],
@@ -34,7 +34,7 @@ const KINDS = {
   'missing-object': [503, 'An object of the home is missing'],
 } as const satisfies Record<string, readonly [number, string]>
 
-export type ProblemCode = keyof typeof KINDS
+export type ProblemCode = keyof typeof PROBLEMS
 
 /** An answer that is an error, as RFC 9457 has it. `detail` is one sentence that tells the client what to do. */
 export class Problem extends Error {
@@ -53,7 +53,7 @@ export class Problem extends Error {
   }
 
   get status(): number {
-    return KINDS[this.code][0]
+    return PROBLEMS[this.code][0]
   }
 }
 
@@ -96,7 +96,7 @@ export function toProblem(error: unknown): Problem {
 
 /** The response for a problem: `application/problem+json`, or its detail as text for those who ask for text. */
 export function problemResponse(problem: Problem, accept: string | null | undefined): Response {
-  const [status, title] = KINDS[problem.code]
+  const [status, title] = PROBLEMS[problem.code]
   const text = prefersText(accept)
   const body = text
     ? `${problem.message}\n`
