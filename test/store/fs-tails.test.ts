@@ -89,8 +89,8 @@ describe('the tails in memory', () => {
       if (i % 4 === 0) put('a.log', String.fromCharCode(97 + (i % 26)).repeat(100_000))
       else appendFileSync(join(directory, 'a.log'), `${i}`.repeat(i * 50))
       if (i % 10 === 9) truncateSync(join(directory, 'a.log'), 50_000)
-      const { body } = (await store.read('a.log', { suffix: 3000 + i * 100 }))!
-      const bytes = Buffer.from((body as Uint8Array).buffer, (body as Uint8Array).byteOffset, body.length)
+      const body = (await store.read('a.log', { suffix: 3000 + i * 100 }))!.body as Uint8Array<ArrayBuffer>
+      const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
       got.push({ body: bytes, copy: Buffer.from(bytes) })
       expect(bytes.equals(readFileSync(join(directory, 'a.log')).subarray(-bytes.length))).toBe(true)
     }
