@@ -8,6 +8,8 @@ import type { Change } from './tracker.ts'
 export interface Frame {
   events: boolean
   json: boolean
+  /** With JSON: messages that have colours also with them. @default false */
+  colours?: boolean
 }
 
 /** A record, and the place behind it. */
@@ -22,7 +24,7 @@ const encoder = new TextEncoder()
 /** Records as they go out. */
 export function renderRecords(
   records: readonly Placed[],
-  { events, json }: Frame,
+  { events, json, colours }: Frame,
   format: LineFormat,
   zone: Zone,
 ): Uint8Array {
@@ -30,7 +32,7 @@ export function renderRecords(
   let out = ''
   for (const { bytes, end } of records) {
     const text = decoder.decode(bytes)
-    const data = json ? toJson(text, format, zone) : text
+    const data = json ? toJson(text, format, zone, colours) : text
     out += events ? event('', end, data) : `${data}\n`
   }
   return encoder.encode(out)

@@ -1,5 +1,6 @@
+import { colouredMessage } from './colour.ts'
 import { type DirectWriter, directWriter } from './format/direct24.ts'
-import type { LineFormat, RecordFields } from './format/format.ts'
+import { type LineFormat, type RecordFields, stripAnsi } from './format/format.ts'
 import { lines24 } from './format/lines24.ts'
 import type { Zone } from './time.ts'
 
@@ -16,6 +17,7 @@ export function toNdjson(
   to: number,
   format: LineFormat,
   zone: Zone,
+  colours = false,
 ): Uint8Array<ArrayBuffer> {
   const direct = format === lines24 ? writerOf(zone) : null
   let out = new Uint8Array((to - from) * 2 + 1024)
@@ -32,7 +34,7 @@ export function toNdjson(
     const written = direct && end === lf ? direct(bytes, start, end, out, at) : -1
     if (written >= 0) at = written
     else {
-      const json = encoder.encode(toJson(decoder.decode(bytes.subarray(start, end)), format, zone))
+      const json = encoder.encode(toJson(decoder.decode(bytes.subarray(start, end)), format, zone, colours))
       out = withRoom(out, at, json.length + 1)
       out.set(json, at)
       at += json.length
@@ -43,11 +45,19 @@ export function toNdjson(
   return out.slice(0, at)
 }
 
-/** One record's text, with its continuation lines, as JSON text without a line end. */
-export function toJson(text: string, format: LineFormat, zone: Zone): string {
+/**
+ * One record's text, with its continuation lines, as JSON text without a line end. With `colours`, a message that has
+ * any comes a second time as `ansi`, colour escapes left in.
+ */
+export function toJson(text: string, format: LineFormat, zone: Zone, colours = false): string {
   const { time, level, source, tags, message, context, raw } = format.fields(text, zone)
   // The order of keys is the same for every format; what is undefined is left out.
-  return JSON.stringify({ time, level, source, tags, message, context, raw } satisfies Nullable<RecordFields>)
+  const fields = { time, level, source, tags, message, context, raw } satisfies Nullable<RecordFields>
+  const ansi =
+    colours && message !== undefined && text.includes('\x1b')
+      ? colouredMessage(text, message, stripAnsi)
+      : null
+  return JSON.stringify(ansi === null ? fields : { ...fields, ansi })
 }
 
 type Nullable<T> = { [K in keyof T]: T[K] | undefined }

@@ -127,7 +127,8 @@ async function viewBeyond(
   const format = params.choice('format', ['text', 'ndjson']) ?? (wantsNdjson(request) ? 'ndjson' : 'text')
   const { asked, query, clock } = await readRequest(params, route, file, size, format)
   const common = format === 'ndjson' ? NDJSON_HEADERS : TEXT_HEADERS
-  if (params.flag('follow')) return followLog(request, route, asked, format)
+  const colours = params.flag('ansi')
+  if (params.flag('follow')) return followLog(request, route, asked, format, colours)
   const noneMatch = request.headers.get('If-None-Match')
   if (request.method === 'HEAD') {
     await route.files.stat(file, request.signal)
@@ -145,7 +146,7 @@ async function viewBeyond(
   // A budget of time does not cut twice at the same place, and a clock moves on.
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
   if (format === 'text') return textResponse(view, headers)
-  const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone)
+  const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone, colours)
   return new Response(piecesBody(view.pieces ?? [], view.series.broken(), render), { headers })
 }
 
@@ -155,6 +156,7 @@ async function followLog(
   { files, followers }: ViewRoute,
   asked: ViewRequest,
   format: 'text' | 'ndjson',
+  colours: boolean,
 ): Promise<Response> {
   if (followers === null)
     throw new LogError(
@@ -173,7 +175,7 @@ async function followLog(
     await files.stat(asked.file, request.signal)
     return new Response(null, { headers })
   }
-  const frame = { events, json: format === 'ndjson' }
+  const frame = { events, json: format === 'ndjson', colours }
   const { since, until, level } = asked
   const { searchParams } = new URL(request.url)
   const key = JSON.stringify([frame, since, until, level, searchParams.get('q'), searchParams.get('regex')])
@@ -251,6 +253,7 @@ export async function readRequest(
       regex,
       rotated: rotated ? 'true' : undefined,
       format: params.text('format') ? format : undefined,
+      ansi: params.flag('ansi') ? 'true' : undefined,
     }),
     clock: since?.clock === true || until?.clock === true,
   }
