@@ -39,7 +39,7 @@ export interface AppOptions extends LogOptions {
   /** Origins whose pages may read the API. @default none */
   corsOrigins?: readonly string[]
   /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
-  page?: Page | false
+  page?: Page | (() => Page | Promise<Page>) | false
   /** Told of every failure that is the service's own (status 500 and above). */
   onError?: (error: unknown, request: Request) => void
 }
@@ -107,19 +107,14 @@ export function createApp(options: AppOptions): Hono {
   app.all('/healthz', guarded(methodNotAllowed, { open: true }))
   const { page } = options
   if (page) {
+    const load = () => (typeof page === 'function' ? page() : page)
+    const show = guarded(async (request) => showPage(request, await load()), { open: true })
+    const asset = guarded(async (request) => showAsset(request, await load()), { open: true })
     // Mounted with route(), `/` matches only without the slash at the end, the pattern only with it.
-    for (const path of ['/', '/:end{^$}']) {
-      app.get(
-        path,
-        guarded((request) => showPage(request, page), { open: true }),
-      )
+    for (const path of ['/', '/:end{^$}', '/assets/:name']) {
+      app.get(path, path === '/assets/:name' ? asset : show)
       app.all(path, guarded(methodNotAllowed, { open: true }))
     }
-    app.get(
-      '/assets/:name',
-      guarded((request) => showAsset(request, page), { open: true }),
-    )
-    app.all('/assets/:name', guarded(methodNotAllowed, { open: true }))
   }
   // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
   app.all('/api/*', guarded(unknownPath))

@@ -111,6 +111,7 @@ export const SETTINGS = [
     otherwise: 'none',
     help: 'An origin whose pages may read the answers.',
   },
+  { name: 'page', kind: is.boolean, default: true, help: 'The web page at /; --no-page leaves it out.' },
   {
     name: 'insecure',
     kind: is.boolean,

@@ -192,6 +192,15 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'page',
+    'page',
+    [
+      ['no', false],
+      ['true', true],
+      ['off', false],
+    ],
+  ],
+  [
     'insecure',
     'insecure',
     [
@@ -541,6 +550,7 @@ describe('texts from the table', () => {
       include: ['a "b"', 'c\\d'],
       'max-size': 1024,
       token: '******',
+      page: true,
       insecure: true,
       'log-level': 'info',
     })

@@ -82,6 +82,8 @@ export function compose<E>(loaded: Loaded, stderr: LineWriter, env: Environment)
         ...(settings.token !== null && { token: settings.token }),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
+        // Loaded when the first browser comes: a service that only scripts talk to never holds it.
+        page: settings.page && (async () => (await import('../page.ts')).page),
         onError(error, request) {
           const target = safeTarget(request.url, settings.token)
           log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, contextOf(error))
