@@ -49,6 +49,8 @@ export interface LogRecord {
   context?: unknown
   /** The text as it stands in the file, where it did not parse. */
   raw?: string | null
+  /** The message with its ANSI colours, where it has any and `ansi` was asked for. */
+  ansi?: string | null
 }
 
 /** Which records of a log: every field narrows it. */
@@ -66,6 +68,8 @@ export interface LogQuery {
   regex?: string | undefined
   /** The file together with its rotated predecessors. */
   rotated?: boolean | undefined
+  /** Records whose message has ANSI colours carry it a second time, with them. */
+  ansi?: boolean | undefined
 }
 
 /** Which part of the selected records. */

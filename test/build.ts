@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 
 /** Builds dist once per run, for the tests that start the real program. Incremental: well under a second when fresh. */
 export default function build(): void {
+  const page = spawnSync(process.execPath, ['src/page/build.mjs'], { encoding: 'utf8' })
+  if (page.status !== 0) throw new Error(`Cannot build the page:\n${page.stderr}`)
   const { stdout } = spawnSync('npx', ['tsc', '-p', 'tsconfig.json'], { encoding: 'utf8' })
   // tsc writes its output even when types are wrong; the type check is a step of its own.
   if (!existsSync('dist/cli.js')) throw new Error(`Cannot build dist/cli.js:\n${stdout}`)

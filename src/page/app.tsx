@@ -59,7 +59,8 @@ export function App({ client }: { client: Client }) {
   /** A 401 anywhere brings up the sign-in; true when it did. */
   const refused = useCallback((error: unknown): boolean => {
     if (!(error instanceof ProblemError) || error.status !== 401) return false
-    setAsked(token.get() === null ? 'yes' : 'refused')
+    // Several requests are refused at once: the first of them knows that there was a token.
+    setAsked((before) => (token.get() !== null || before === 'refused' ? 'refused' : 'yes'))
     token.set(null)
     return true
   }, [])

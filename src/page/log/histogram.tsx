@@ -6,7 +6,7 @@ import { wallAt } from './record.ts'
 
 interface Props {
   client: Client
-  /** Without the level: every level is counted, and those below the chosen one are drawn faint. */
+  /** Without the level: every level is counted, and those below the chosen one are not drawn. */
   query: LogQuery
   level: string
   /** Minutes east of UTC, as the log's own times have it. */
@@ -185,33 +185,30 @@ function draw(
   pen.fillRect(0, height - 1, width, 1)
   if (data === null || data.to <= data.from) return
   const share = width / (data.to - data.from)
-  const lowest = ORDER.length - 2 - ['debug', 'info', 'warn', 'error', 'fatal'].indexOf(level || 'debug')
+  const drawn = level === '' ? ORDER : ORDER.slice(0, ORDER.indexOf(level) + 1)
+  const bars = data.buckets.map((bucket) => {
+    const parts = drawn.map((name) => ({ name, n: bucket.counts[data.levels.indexOf(name)] ?? 0 }))
+    return { time: bucket.time, parts: parts.filter((part) => part.n > 0) }
+  })
+  const size = (parts: { n: number }[]) => parts.reduce((all, part) => all + part.n, 0)
   // Square root: a single error beside ten thousand lines must still be seen.
-  const peak = Math.sqrt(Math.max(1, ...data.buckets.map((bucket) => sum(bucket.counts))))
+  const peak = Math.sqrt(Math.max(1, ...bars.map((bar) => size(bar.parts))))
   const room = height - 3
-  for (const bucket of data.buckets) {
-    const all = sum(bucket.counts)
+  for (const { time, parts } of bars) {
+    const all = size(parts)
     if (all === 0) continue
-    const x = (bucket.time - data.from) * share
+    const x = (time - data.from) * share
     const wide = Math.max(1, data.step * share - 1)
     const tall = Math.max(2, (Math.sqrt(all) / peak) * room)
     let y = height - 1
     // Within a bar a level gets its share, but never less than can be seen.
-    const parts = ORDER.map((name, rank) => ({
-      name,
-      rank,
-      n: bucket.counts[data.levels.indexOf(name)] ?? 0,
-    }))
-    const seenParts = parts.filter((part) => part.n > 0)
-    for (const part of seenParts) {
-      const least = part.rank <= 2 ? 3 : 1
-      const h = seenParts.length === 1 ? tall : Math.max(least, (part.n / all) * tall)
-      pen.globalAlpha = part.rank > lowest && level !== '' ? 0.25 : 1
+    for (const part of parts) {
+      const least = ORDER.indexOf(part.name) <= 2 ? 3 : 1
+      const h = parts.length === 1 ? tall : Math.max(least, (part.n / all) * tall)
       pen.fillStyle = colour(part.name)
       pen.fillRect(x, y - h, wide, h)
       y -= h
     }
-    pen.globalAlpha = 1
   }
   if (seen !== null) {
     const from = Math.max(0, (seen[0] - data.from) * share)
@@ -226,8 +223,4 @@ function draw(
     pen.fillStyle = colour('axis')
     pen.fillRect(Math.round(hover), 0, 1, height)
   }
-}
-
-function sum(counts: number[]): number {
-  return counts.reduce((all, each) => all + each, 0)
 }

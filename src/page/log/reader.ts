@@ -28,7 +28,8 @@ export class Reader {
   seen: [number, number] | null = null
   zone = 0
   wrap: boolean
-  searching = false
+  /** Hits that are being looked for. */
+  searching = 0
   readonly list: VirtualList
   readonly #client: Client
   readonly #look: Look
@@ -38,6 +39,7 @@ export class Reader {
   readonly #box: HTMLElement
   #matcher: Matcher | null = null
   #closed = false
+  #hits: Promise<unknown> = Promise.resolve()
   #movedTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(box: HTMLElement, client: Client, look: Look, wrap: boolean, events: ReaderEvents) {
@@ -157,17 +159,21 @@ export class Reader {
       this.#events.say('Nothing to look for: type / and a text first')
       return
     }
-    if (this.searching) return
-    this.searching = true
-    this.#events.changed()
-    try {
-      if (!(await this.#findHit(direction))) {
+    // Whoever presses N three times means three hits, however long the first takes.
+    this.searching++
+    const turn = this.#hits.then(async () => {
+      if (!this.#closed && !(await this.#findHit(direction))) {
         this.#events.say(direction > 0 ? 'No later hit' : 'No earlier hit')
       }
-    } finally {
-      this.searching = false
-      this.#events.changed()
-    }
+    })
+    this.#hits = turn
+      .catch((error) => this.#events.say((error as Error).message))
+      .finally(() => {
+        this.searching--
+        this.#events.changed()
+      })
+    this.#events.changed()
+    await this.#hits
   }
 
   select(seq: number, extend = false): void {
@@ -412,10 +418,11 @@ export class Reader {
 export function queryOf(look: Look): LogQuery {
   const file = look.file ?? ''
   const rotated = look.rotated || undefined
-  if (look.all) return { file, rotated }
+  if (look.all) return { file, rotated, ansi: true }
   return {
     file,
     rotated,
+    ansi: true,
     since: look.since || undefined,
     until: look.until || undefined,
     level: look.level || undefined,

@@ -1,4 +1,5 @@
 import { LEVELS, type Level, type LogRecord } from '../../client.ts'
+import { ansi } from './ansi.ts'
 
 /** What happened to the file or the view, told between records. */
 export interface Note {
@@ -31,7 +32,7 @@ export function parse(line: string): Shown {
   } catch {
     record = { raw: line }
   }
-  const body = record.message ?? record.raw ?? ''
+  const body = record.ansi ?? record.message ?? record.raw ?? ''
   const lines = body.split(/\r?\n/)
   while (lines.length > 1 && lines.at(-1) === '') lines.pop()
   const { source } = record
@@ -52,13 +53,14 @@ export function parse(line: string): Shown {
 export function textOf(item: Item, columns: boolean): string {
   if (typeof item !== 'string') return columns ? `-- ${item.text}` : ''
   const shown = parse(item)
-  const message = [shown.message, ...shown.rest].join('\n')
-  if (!columns) return message
+  // Colours are for the eye: what is copied goes into tickets and greps.
+  const [first, ...rest] = ansi([shown.message, ...shown.rest].join('\n')).text.split('\n')
+  if (!columns) return [first, ...rest].join('\n')
   const tags = shown.tags.map((tag) => `[${tag}]`).join(' ')
   const head = [shown.time === null ? '' : wall(shown.time), shown.levelWord, shown.source].filter(Boolean)
-  const said = tags === '' ? shown.message : `${tags}: ${shown.message}`
+  const said = tags === '' ? first : `${tags}: ${first}`
   const context = shown.context === null ? [] : [JSON.stringify(shown.context)]
-  return [[...head, said, ...context].join('\t'), ...shown.rest].join('\n')
+  return [[...head, said, ...context].join('\t'), ...rest].join('\n')
 }
 
 /** `2026-01-02T03:04:05.678+01:00` as the log writes it: wall time, to the millisecond. */

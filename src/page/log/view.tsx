@@ -219,9 +219,13 @@ export function LogView(props: Props) {
   const loaded = made?.window
   const filtered = isNarrowed(look)
   const busy = loaded?.loading ?? null
-  const slow = useSlow(busy !== null || (made?.searching ?? false))
+  const slow = useSlow(busy !== null || (made?.searching ?? 0) > 0)
   const empty = loaded !== undefined && loaded.items.length === 0 && busy === null && loaded.failure === null
   const live = loaded?.live ?? 'off'
+  const failure = loaded?.failure ?? null
+  useEffect(() => {
+    if (failure !== null) props.failed(failure)
+  }, [failure])
   return (
     <section class={`log${wrap ? ' wrap' : ''}`} aria-labelledby="log-title">
       <header class="bar">

@@ -1,0 +1,151 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { partsFolder } from '../parts/parts.mjs'
+import { lacking } from '../support/parts.ts'
+
+/** Structural types of what the tests use of Playwright: it is installed only when they run. */
+export interface Locator {
+  click(options?: object): Promise<void>
+  first(): Locator
+  last(): Locator
+  nth(index: number): Locator
+  locator(selector: string, options?: object): Locator
+  filter(options: { hasText?: string | RegExp }): Locator
+  count(): Promise<number>
+  textContent(): Promise<string>
+  allInnerTexts(): Promise<string[]>
+  allTextContents(): Promise<string[]>
+  getAttribute(name: string): Promise<string | null>
+  inputValue(): Promise<string>
+  fill(text: string): Promise<void>
+  press(key: string): Promise<void>
+  focus(): Promise<void>
+  hover(): Promise<void>
+  isVisible(): Promise<boolean>
+  boundingBox(): Promise<{ x: number; y: number; width: number; height: number } | null>
+  waitFor(options?: {
+    state?: 'visible' | 'hidden' | 'attached' | 'detached'
+    timeout?: number
+  }): Promise<void>
+  evaluate<T>(run: string): Promise<T>
+}
+
+export interface BrowserPage {
+  goto(url: string): Promise<unknown>
+  reload(): Promise<unknown>
+  goBack(): Promise<unknown>
+  url(): string
+  title(): Promise<string>
+  locator(selector: string, options?: object): Locator
+  getByRole(role: string, options?: object): Locator
+  getByText(text: string | RegExp, options?: object): Locator
+  getByLabel(text: string | RegExp, options?: object): Locator
+  evaluate<T>(run: string): Promise<T>
+  waitForFunction(run: string, argument?: unknown, options?: { timeout?: number }): Promise<unknown>
+  waitForEvent(name: string): Promise<Download>
+  waitForTimeout(ms: number): Promise<void>
+  screenshot(options: object): Promise<Uint8Array>
+  emulateMedia(options: object): Promise<void>
+  addScriptTag(options: { content: string }): Promise<unknown>
+  on(name: string, listener: (event: never) => void): void
+  keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
+  mouse: {
+    move(x: number, y: number, options?: object): Promise<void>
+    down(): Promise<void>
+    up(): Promise<void>
+    wheel(x: number, y: number): Promise<void>
+  }
+  context(): { close(): Promise<void>; newPage(): Promise<BrowserPage> }
+}
+
+interface Download {
+  suggestedFilename(): string
+  path(): Promise<string>
+}
+
+interface Launched {
+  newContext(options: object): Promise<{ newPage(): Promise<BrowserPage>; close(): Promise<void> }>
+  close(): Promise<void>
+}
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** Why there is no browser here, or null. */
+export const missingBrowser: string | null = (() => {
+  if (!existsSync(join(partsFolder, 'node_modules/playwright-core')))
+    return lacking('playwright-core is not installed: run npm test')
+  if (!executable()) return lacking('chromium is not installed: apt-get install chromium')
+  return null
+})()
+
+function executable(): string | undefined {
+  return [process.env.CHROMIUM ?? '', ...CHROMIUM].find((path) => path !== '' && existsSync(path))
+}
+
+/** A real Chromium with an empty profile. What goes wrong in any of its pages is kept in `wrongs`. */
+export async function launchBrowser() {
+  const require = createRequire(join(partsFolder, 'package.json'))
+  const { chromium } = require('playwright-core') as {
+    chromium: { launch(options: object): Promise<Launched> }
+  }
+  const profile = mkdtempSync(join(tmpdir(), 'nodestate-browser-'))
+  const browser = await chromium.launch({
+    executablePath: executable(),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      `--crash-dumps-dir=${profile}`,
+    ],
+  })
+  const wrongs: string[] = []
+  return {
+    wrongs,
+    /** A page of its own: no storage is shared with another. */
+    async open(url: string, options: object = {}): Promise<BrowserPage> {
+      const context = await browser.newContext({
+        viewport: { width: 1280, height: 800 },
+        permissions: ['clipboard-read', 'clipboard-write'],
+        acceptDownloads: true,
+        ...options,
+      })
+      const page = await context.newPage()
+      page.on('pageerror', (error: Error) => wrongs.push(`page error: ${error.message}`))
+      page.on('dialog', (dialog: { message(): string; dismiss(): Promise<void> }) => {
+        wrongs.push(`dialog: ${dialog.message()}`)
+        void dialog.dismiss()
+      })
+      page.on('console', (message: { type(): string; text(): string }) => {
+        // The browser itself writes a line for every answer that is an error; those are expected where they come.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+          wrongs.push(`console: ${message.text()}`)
+      })
+      await page.goto(url)
+      return page
+    },
+    async close(): Promise<void> {
+      await browser.close()
+      rmSync(profile, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Browser = Awaited<ReturnType<typeof launchBrowser>>
+
+/** What axe-core finds serious or critical, one line each. */
+export async function seriousFindings(page: BrowserPage): Promise<string[]> {
+  const require = createRequire(join(partsFolder, 'package.json'))
+  const { source } = require('axe-core') as { source: string }
+  // As an expression of the debugger, not as a script tag: the page's policy allows none.
+  await page.evaluate(`(() => { ${source} })()`)
+  return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then((found) =>
+    found.violations
+      .filter((each) => each.impact === 'serious' || each.impact === 'critical')
+      .map((each) => each.id + ': ' + each.help + ' — ' + each.nodes.map((node) => node.html.slice(0, 140)).slice(0, 3).join(' | ')))`)
+}
