@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, release, totalmem, type } from 'node:os'
+import { join } from 'node:path'
+import { ROOT, versionOf } from './tools.mjs'
+
+const number = (value, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits })
+const ratio = (value) => (value >= 100 ? number(value) : value >= 10 ? number(value, 1) : number(value, 2))
+const milliseconds = (micros) => (micros === undefined ? '' : number(micros / 1000, micros < 10_000 ? 2 : 0))
+
+/** Whether a figure keeps its bar; null where there is none. */
+function isMet([, value, bar, sense = 'least']) {
+  if (bar === null) return null
+  return sense === 'least' ? value >= bar : value <= bar
+}
+
+const verdict = (met) => (met === null ? '' : met ? 'met' : '**not met**')
+const barText = ([, , bar, sense = 'least']) =>
+  bar === null ? '' : `${sense === 'least' ? '≥' : '≤'} ${bar}`
+
+/** A row as it is printed while the run goes on. */
+export function printRow(id, { title, figures, ratios, failed }) {
+  console.log(`\n${title}   [${id}]`)
+  if (failed) return console.log(`  failed: ${failed}`)
+  for (const name in figures) {
+    const { rps, mbs, p50, p99, cpu, rss } = figures[name]
+    const parts = [
+      rps && `${number(rps)}/s`,
+      mbs && `${number(mbs)} MB/s`,
+      p50 && `p50 ${milliseconds(p50)} ms`,
+      p99 && `p99 ${milliseconds(p99)} ms`,
+      cpu && `${number(cpu, 1)} µs CPU each`,
+      rss && `${number(rss / 1e6)} MB`,
+    ]
+    console.log(`  ${name.padEnd(20)} ${parts.filter(Boolean).join('  ')}`)
+  }
+  for (const entry of ratios)
+    console.log(
+      `  ${entry[0].padEnd(26)} ${ratio(entry[1]).padStart(8)}  ${barText(entry)} ${verdict(isMet(entry)).replaceAll('*', '')}`,
+    )
+}
+
+/** How many figures keep their bar, and how many there are. */
+export function countMet(results) {
+  const all = Object.values(results).flatMap(({ ratios, failed }) => (failed ? [false] : ratios.map(isMet)))
+  return { met: all.filter((met) => met === true).length, of: all.filter((met) => met !== null).length }
+}
+
+/** Writes docs/performance.md. */
+export function writeReport(results, { tools, seconds, rounds, took }) {
+  const rows = Object.values(results)
+  const measured = rows.filter(({ failed }) => !failed)
+  const text = `# Performance
+
+Measured by \`npm run bench\` on one machine, all servers in the same run, in turns, after a warm-up; each figure is the median of ${rounds} runs of ${seconds} s. Every body was compared with the file, byte by byte, before it counted. The load client (\`bench/load.c\`) is one thread that discards bodies in the kernel. Absolute figures differ from machine to machine; the ratios are what counts.
+
+| | |
+|---|---|
+| machine | ${cpus().length} × ${cpus()[0].model.trim()}, ${number(totalmem() / 2 ** 30)} GiB, ${type()} ${release()} |
+| nodestate | ${JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version}, Node ${process.version}${tools.bun ? `, Bun ${versionOf(tools.bun)}` : ''} |
+| nginx | ${versionOf(tools.nginx, '-v').replace(/^.*nginx\//, '')}, 1 worker, sendfile, \`tcp_nopush off\` |
+| node:http | \`bench/baseline.mjs\`: the same answers with fs promises |
+| grep | ${versionOf(tools.grep)} |
+| date | ${new Date().toISOString().slice(0, 10)}, in ${number(took)} s |
+
+## Against the bar
+
+| what | figure | measured | bar | |
+|---|---|---|---|---|
+${rows
+  .flatMap(({ title, ratios, failed }) =>
+    failed
+      ? [`| ${title} | | failed: ${failed} | | **not met** |`]
+      : ratios.map(
+          (entry, i) =>
+            `| ${i === 0 ? title : ''} | ${entry[0]} | ${ratio(entry[1])} | ${barText(entry)} | ${verdict(isMet(entry))} |`,
+        ),
+  )
+  .join('\n')}
+
+nginx sends the bytes as they are, from the page cache to the socket, without looking at them. nodestate finds the line start, and makes a tag and two cursors. Where a ratio is against nginx, that is the distance to the limit of the machine.
+
+## All figures
+
+CPU is what the server's processes used per request; memory is resident, at the end of the row.
+
+| what | server | requests/s | MB/s | p50 ms | p99 ms | CPU µs | MB |
+|---|---|---|---|---|---|---|---|
+${measured
+  .flatMap(({ title, figures }) =>
+    Object.entries(figures).map(
+      ([name, { rps, mbs, p50, p99, cpu, rss }], i) =>
+        `| ${i === 0 ? title : ''} | ${name} | ${rps ? number(rps) : ''} | ${mbs ? number(mbs) : ''} | ${milliseconds(p50)} | ${milliseconds(p99)} | ${cpu ? number(cpu, 1) : ''} | ${rss ? number(rss / 1e6) : ''} |`,
+    ),
+  )
+  .join('\n')}
+`
+  const path = join(ROOT, 'docs/performance.md')
+  writeFileSync(path, keepNotes(path, text))
+}
+
+/** What people wrote below this heading stays. */
+const NOTES = '\n## Where the time goes\n'
+
+function keepNotes(path, text) {
+  let old = ''
+  try {
+    old = readFileSync(path, 'utf8')
+  } catch {}
+  const at = old.indexOf(NOTES)
+  return at < 0 ? text : text + old.slice(at)
+}
+
+/** Makes dist, as `npm start` does. */
+export function build() {
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, stdio: 'inherit' })
+}
