@@ -3,18 +3,13 @@ import { hostGuard, tokenGuard } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
-import { detailer } from './log/detail.ts'
+import type { Detailer } from './log/detail.ts'
 import { logFiles } from './log/files.ts'
-import { Followers } from './log/follow.ts'
 import { followLimits, type LogOptions, viewContext } from './log/options.ts'
-import { createConfigReader } from './node/config.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
-import { showConfig } from './routes/config.ts'
-import { downloadLog } from './routes/download.ts'
-import { showHistogram } from './routes/histogram.ts'
 import { listLogs } from './routes/logs.ts'
 import { type Page, showAsset, showPage } from './routes/page.ts'
-import { viewLog } from './routes/view.ts'
+import { type ViewRoute, viewLog } from './routes/view.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
@@ -82,22 +77,35 @@ export function createApp(options: AppOptions): Hono {
 
   const files = logFiles(options.logs, options.include)
   const context = viewContext(files, options)
-  const following = followLimits(options)
-  const followers = following && new Followers(context, following)
-  const viewRoute = { ...context, maxSize: options.maxSize, followers }
-  const listRoute = { files, details: detailer(viewRoute) }
-  const { node = {} } = options
-  const configRoute = {
-    config: createConfigReader(options.config),
-    node: typeof node === 'function' ? node : () => node,
-    facts: { version: VERSION, onlineTime: Date.now(), ...options.facts },
+  const { maxSize, node = {} } = options
+  const facts = { version: VERSION, onlineTime: Date.now(), ...options.facts }
+  // What a list and a tail do not need is loaded when it is first asked for: a worker starts with a third of the code.
+  const config = once(async () => {
+    const [{ createConfigReader }, { showConfig }] = await Promise.all([
+      import('./node/config.ts'),
+      import('./routes/config.ts'),
+    ])
+    const nodeNow = typeof node === 'function' ? node : () => node
+    const route = { config: createConfigReader(options.config), node: nodeNow, facts }
+    return (request: Request) => showConfig(request, route)
+  })
+  const beyond = once(async () => {
+    const { openBeyond } = await import('./routes/beyond.ts')
+    return openBeyond(context, maxSize, followLimits(options))
+  })
+  const viewRoute: ViewRoute = {
+    files,
+    maxSize,
+    beyond: async (...asked) => (await beyond()).view(...asked),
   }
+  const listRoute = { files, details: (async (...asked) => (await beyond()).details(...asked)) as Detailer }
   const resources: Record<string, Handler> = {
-    '/api/v1/config': (request) => showConfig(request, configRoute),
+    '/api/v1/config': async (request) => (await config())(request),
     '/api/v1/log/list': (request) => listLogs(request, listRoute),
     '/api/v1/log/view': (request) => viewLog(request, viewRoute),
-    '/api/v1/log/histogram': (request) => showHistogram(request, viewRoute),
-    '/api/v1/log/download': (request) => downloadLog(request, { files }),
+    '/api/v1/log/histogram': async (request) => (await beyond()).histogram(request),
+    '/api/v1/log/download': async (request) =>
+      (await import('./routes/download.ts')).downloadLog(request, { files }),
   }
   for (const [path, handler] of Object.entries(resources)) {
     app.get(path, guarded(handler))
@@ -120,6 +128,18 @@ export function createApp(options: AppOptions): Hono {
   app.all('/api/*', guarded(unknownPath))
   app.all('*', guarded(unknownPath, { open: true }))
   return app
+}
+
+/** Calls `make` when it is first needed; after a failure, again. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null
+  return () => {
+    made ??= make().catch((error) => {
+      made = null
+      throw error
+    })
+    return made
+  }
 }
 
 /** For probes: alive, whatever the store does. */

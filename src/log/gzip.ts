@@ -1,14 +1,7 @@
 import { LogError } from './error.ts'
 import { InflateError, inflator } from './inflate.ts'
 
-/** How a file is compressed, judged by its name. */
-export type Kind = 'plain' | 'gzip' | 'zstd'
-
-/** The kind of a file by its name: `.gz` and `.zst`, in any case, are viewed as their text. */
-export function kindOf(name: string): Kind {
-  if (/\.gz$/i.test(name)) return 'gzip'
-  return /\.zstd?$/i.test(name) ? 'zstd' : 'plain'
-}
+export { type Kind, kindOf } from './kind.ts'
 
 /** Turns a compressed stream into its text, natively; it errors when the bytes are broken or end early. */
 export type Codec = (source: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>

@@ -3,7 +3,7 @@ import { bad, readParams } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
 import type { LogFiles } from '../log/files.ts'
-import { type Kind, kindOf } from '../log/gzip.ts'
+import { type Kind, kindOf } from '../log/kind.ts'
 import { type ByteRange, type Entry, StoreError, type StoreRead } from '../store/store.ts'
 
 /** What the download needs. */

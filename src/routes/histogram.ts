@@ -1,13 +1,13 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad, readParams } from '../http/params.ts'
 import { histogramOf } from '../log/histogram.ts'
-import { readRequest, type ViewRoute } from './view.ts'
+import { type BeyondRoute, readRequest } from './beyond.ts'
 
 const DEFAULT_BUCKETS = 100
 const MAX_BUCKETS = 1000
 
 /** `GET /api/v1/log/histogram`: how many records there are over time, by level. */
-export async function showHistogram(request: Request, route: ViewRoute): Promise<Response> {
+export async function showHistogram(request: Request, route: BeyondRoute): Promise<Response> {
   const params = readParams(request.url)
   const file = params.text('file')
   if (!file) throw bad('file', 'is missing; give it the name of a log file from the list of logs')

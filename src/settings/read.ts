@@ -1,4 +1,3 @@
-import { parse as parseToml, TomlError } from 'smol-toml'
 import * as is from './kinds.ts'
 import {
   type Command,
@@ -109,7 +108,7 @@ export async function readSettingsFile(
       cause: error,
     })
   }
-  const table = readToml(source, name)
+  const table = await readToml(source, name)
   for (const [key, raw] of Object.entries(table)) {
     const row = rows.find((row) => row.toml !== false && row.name === key)
     if (!row) {
@@ -130,9 +129,11 @@ export async function readSettingsFile(
 }
 
 /** Only line and column of a mistake are told: the parser's message quotes the source, and that may hold the token. */
-function readToml(source: string, name: string): Record<string, unknown> {
+async function readToml(source: string, name: string): Promise<Record<string, unknown>> {
+  // Loaded only where there is such a file: a worker has none.
+  const { parse, TomlError } = await import('smol-toml')
   try {
-    return parseToml(source)
+    return parse(source)
   } catch (error) {
     const where = error instanceof TomlError ? ` at line ${error.line}, column ${error.column}` : ''
     throw new SettingsError('usage', `Cannot use ${shown(name)}: it is not valid TOML${where}.`)
