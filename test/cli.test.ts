@@ -476,6 +476,26 @@ describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)
     expect(await program.exited).toBe(0)
   })
 
+  it('does not wait for a handshake that never comes, and cuts one that never ends', async () => {
+    for (const [bytes, most] of [
+      ['', 2000],
+      ['\x16\x03\x01\x02\x00\x01', 5000],
+    ] as const) {
+      const { cert, key } = pair(temporaryDirectory(), 'a')
+      const program = await serve(['--port=0', '--tls-cert', cert, '--tls-key', key])
+      const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
+      await once(socket, 'connect')
+      socket.on('error', () => {}).resume()
+      if (bytes) socket.write(bytes, 'latin1')
+      await sleep(100)
+      const start = performance.now()
+      program.child.kill('SIGTERM')
+      expect(await program.exited).toBe(0)
+      expect(performance.now() - start).toBeLessThan(most)
+      socket.destroy()
+    }
+  })
+
   it('says which of the files is bad', async () => {
     const cwd = temporaryDirectory()
     const one = pair(cwd, 'one')

@@ -75,7 +75,7 @@ export async function startNode(
   server.on('connect', refuseConnect)
   // What a client expects beyond 100-continue changes nothing in a read-only answer.
   server.on('checkExpectation', listener)
-  const unused = trackUnused(server, tls ? 'secureConnection' : 'connection')
+  const connections = trackConnections(server, tls ? 'secureConnection' : 'connection')
   try {
     await listen(server, settings.port, settings.host.replace(/^\[(.*)\]$/, '$1'))
   } catch (error) {
@@ -96,7 +96,7 @@ export async function startNode(
     warnings,
     log,
     close(graceMs = 3000) {
-      closing ??= stop(server, unused, graceMs).then((cut) => {
+      closing ??= stop(server, connections, graceMs).then((cut) => {
         log.info(STOPPED, cut ? 'nodestate stopped; answers that still ran were cut' : 'nodestate stopped')
         log.close()
       })
@@ -120,33 +120,46 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
-/** The connections on which no request has come yet: browsers open them in advance, and Node does not count them as idle. */
-function trackUnused(server: Server, event: 'connection' | 'secureConnection'): Set<Socket> {
+/** The connections of a server, as far as Node does not close them itself. */
+interface Connections {
+  /** All, below TLS: in a handshake that never ends they are all there is. */
+  all: Set<Socket>
+  /** Those on which no request has come yet: browsers open them in advance, and Node does not count them as idle. */
+  unused: Set<Socket>
+}
+
+function trackConnections(server: Server, event: 'connection' | 'secureConnection'): Connections {
+  const track = (sockets: Set<Socket>) => (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
+  const all = new Set<Socket>()
   const unused = new Set<Socket>()
-  server.on(event, (socket: Socket) => {
-    unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
-  })
+  server.on('connection', track(all))
+  server.on(event, track(unused))
   server.on('request', ({ socket }) => unused.delete(socket))
-  return unused
+  return { all, unused }
 }
 
 /** A connection without a request is closed so many ms after the stop: one may be on its way. */
 const UNUSED_MS = 250
 
 /** Whether answers had to be cut. */
-function stop(server: Server, unused: Set<Socket>, graceMs: number): Promise<boolean> {
+function stop(server: Server, { all, unused }: Connections, graceMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     let cut = false
     const start = performance.now()
     // A connection becomes idle when its answer ends, and nobody tells: look again and again.
     const idle = setInterval(() => {
       server.closeIdleConnections()
-      if (performance.now() - start >= UNUSED_MS) for (const socket of unused) socket.destroy()
+      if (performance.now() - start < UNUSED_MS) return
+      for (const socket of unused) socket.destroy()
+      for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
     }, 50)
     const force = setTimeout(() => {
       cut = true
       server.closeAllConnections()
+      for (const socket of all) socket.destroy()
     }, graceMs)
     server.close(() => {
       clearInterval(idle)
