@@ -476,6 +476,15 @@ describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)
     expect(await program.exited).toBe(0)
   })
 
+  it('ends a connection whose handshake does not come within ten seconds', { timeout: 20_000 }, async () => {
+    const { cert, key } = pair(temporaryDirectory(), 'a')
+    const program = await serve(['--port=0', '--tls-cert', cert, '--tls-key', key])
+    const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
+    socket.on('error', () => {}).resume()
+    await once(socket, 'close')
+    expect(socket.bytesRead).toBe(0)
+  })
+
   it('does not wait for a handshake that never comes, and cuts one that never ends', async () => {
     for (const [bytes, most] of [
       ['', 2000],

@@ -176,7 +176,9 @@ function refuse(
   socket: Socket & { _httpMessage?: ServerResponse | null },
 ): void {
   // As Node itself asks: half an answer must not be followed by another head.
-  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent) {
+  // And nothing can be said where the handshake failed: `end` would wait for it, and hold the connection for ever.
+  const spoken = /^(HPE_|ERR_HTTP_)/.test(error.code ?? '')
+  if (!spoken || !socket.writable || socket._httpMessage?.headersSent) {
     socket.destroy()
     return
   }
