@@ -13,7 +13,7 @@ export interface Listing {
 
 /** The log files of a node. One filter decides what is listed and what can be read: they cannot differ. */
 export interface LogFiles {
-  list(signal?: AbortSignal): Promise<Listing>
+  list(): Promise<Listing>
   /** The listed names that begin with `prefix`, as they are now: the members of a family. */
   startingWith(prefix: string, signal?: AbortSignal): Promise<Entry[]>
   /** The entry of a listed name; anything else is a LogError `unknown-file`. */
@@ -33,19 +33,34 @@ export function logFiles(
   const included = includeFilter(include)
   const isListed = (name: string) => isFileName(name) && included(name)
   let last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
+  let running: { listing: Promise<Listing>; revision: string | null; at: number } | undefined
+  const collect = async (): Promise<Listing> => {
+    const entries: Entry[] = []
+    for await (const entry of store.list(undefined, { shallow: true }))
+      if (isListed(entry.key)) entries.push(entry)
+    return { entries }
+  }
 
   return {
-    async list(signal) {
+    list() {
       const revision = store.revision?.() ?? null
       const start = now()
-      if (last && start >= last.at && start < last.until && revision === last.revision) return last.listing
-      const entries: Entry[] = []
-      for await (const entry of store.list(undefined, { signal, shallow: true }))
-        if (isListed(entry.key)) entries.push(entry)
-      const cost = now() - start
-      const listing = { entries }
-      last = { listing, revision, at: start, until: start + Math.min(LIST_MAX_AGE, cost * LIST_AGE_PER_COST) }
-      return listing
+      const isOf = (other: { revision: string | null; at: number }) =>
+        other.revision === revision && start >= other.at
+      if (last && isOf(last) && start < last.until) return Promise.resolve(last.listing)
+      // Whoever asks meanwhile gets the same: sixteen clients would else make sixteen lists of 10,000 files at once.
+      if (running && isOf(running) && start < running.at + LIST_MAX_AGE) return running.listing
+      const own = { listing: collect(), revision, at: start }
+      running = own
+      const done = () => {
+        if (running === own) running = undefined
+      }
+      own.listing.then((listing) => {
+        const until = start + Math.min(LIST_MAX_AGE, (now() - start) * LIST_AGE_PER_COST)
+        if (!last || last.at <= start) last = { listing, revision, at: start, until }
+        done()
+      }, done)
+      return own.listing
     },
     async startingWith(prefix, signal) {
       const entries: Entry[] = []

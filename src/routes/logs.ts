@@ -12,7 +12,7 @@ export interface LogRoutes {
 /** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known of each. */
 export async function listLogs(request: Request, { files, details }: LogRoutes): Promise<Response> {
   const detail = readParams(request.url).flag('detail')
-  const listing = await files.list(request.signal)
+  const listing = await files.list()
   if (detail) return listDetails(request, listing, details)
   const { body, etag } = render(listing)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)

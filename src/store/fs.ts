@@ -10,10 +10,11 @@ import {
   statSync,
   watch,
 } from 'node:fs'
-import { basename, join, sep } from 'node:path'
+import { basename, sep } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   checkConditions,
+  type FileState,
   instant,
   isAbsence,
   isSame,
@@ -24,7 +25,15 @@ import {
 } from './fs-file.ts'
 import { readSliced } from './fs-slices.ts'
 import { Tails } from './fs-tails.ts'
-import { byCodePoint, clampRange, type ReadOptions, type Store, StoreError, type StoreRead } from './store.ts'
+import {
+  byCodePoint,
+  clampRange,
+  type Entry,
+  type ReadOptions,
+  type Store,
+  StoreError,
+  type StoreRead,
+} from './store.ts'
 
 /** How many files are examined between two turns of the event loop: about 2 ms. */
 const STAT_BATCH = 500
@@ -41,14 +50,22 @@ const SHORT_TAIL = 2 * SLICE + 1
  */
 export function fsStore(directory: string): Store {
   const tails = new Tails()
+  let listed = new Map<string, Seen>()
   return {
     async *list(prefix = '') {
       const names = readNames(directory).filter((name) => name.startsWith(prefix))
+      const seen = new Map<string, Seen>()
       for (let i = 0; i < names.length; i++) {
         if (i > 0 && i % STAT_BATCH === 0) await turn()
-        const found = locate(directory, names[i]!)
-        if (found) yield toEntry(names[i]!, found.stats)
+        const name = names[i]!
+        const found = locate(directory, name)
+        if (!found) continue
+        const before = listed.get(name)
+        const now = before && isSame(before, found.stats) ? before : see(name, found.stats)
+        seen.set(name, now)
+        yield now.entry
       }
+      if (prefix === '') listed = seen
     },
 
     async stat(key) {
@@ -117,6 +134,15 @@ export function fsStore(directory: string): Store {
   } satisfies Store
 }
 
+/** An entry with what it was made of: most files of a list are what they were, and 10,000 new entries are 3 MB. */
+interface Seen extends FileState {
+  entry: Entry
+}
+
+function see(name: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): Seen {
+  return { dev, ino, size, mtimeMs, ctimeMs, entry: toEntry(name, { dev, ino, size, mtimeMs, ctimeMs }) }
+}
+
 /** Names in key order. A name that is not UTF-8 is shown with U+FFFD, and found again by that (see `locate`). */
 function readNames(directory: string): string[] {
   try {
@@ -140,7 +166,7 @@ interface Located {
 /** The regular file behind a name, links inside the directory resolved; null when the name is none of ours. */
 function locate(directory: string, name: string): Located | null {
   if (!isPlainName(name)) return null
-  const path = join(directory, name)
+  const path = withSeparator(directory) + name
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (stats === undefined) return name.includes('\uFFFD') ? locateRaw(directory, name) : null
@@ -200,7 +226,7 @@ function open(directory: string, name: string, found: Located): number | null {
 
 /** Whether a link's target was exchanged between the check and the open, so that another file was opened. */
 function escaped(directory: string, name: string, found: Located, opened: Stats): boolean {
-  if (found.path === join(directory, name) || typeof found.path !== 'string') return false
+  if (found.path === withSeparator(directory) + name || typeof found.path !== 'string') return false
   const again = locate(directory, name)
   return again === null || again.stats.ino !== opened.ino || again.stats.dev !== opened.dev
 }
