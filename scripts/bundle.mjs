@@ -34,6 +34,8 @@ await build({
     minify: true,
     target: 'es2023',
     rolldownOptions: {
+      // workerd takes every export of the entry for a handler: what the chunks share must not be among them.
+      preserveEntrySignatures: 'strict',
       output: {
         format: 'es',
         codeSplitting: true,
