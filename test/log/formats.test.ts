@@ -432,6 +432,47 @@ describe('detectFormat', () => {
   })
 })
 
+test('no line takes more than linear time', () => {
+  const heads = [
+    '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: x',
+    '{"level":"info","ts":1,"msg":"x"}',
+    'I1115 02:10:00.123456 1 a.go:1] x',
+    'time=2026-11-15T02:10:00Z level=info msg=x',
+    '2026-11-15 02:10:00 INFO x',
+  ]
+  for (const head of heads) {
+    const format = detect(head)
+    for (const part of [
+      ' ',
+      '- ',
+      '[',
+      '[a] ',
+      '"',
+      'a=',
+      '\x1b[',
+      '\\',
+      '\t',
+      ':',
+      '1:',
+      '\t{',
+      '{"a":',
+      '\r',
+    ])
+      for (const start of [head, head.slice(0, 24), head.slice(0, 19)]) {
+        const line = start + part.repeat(100_000)
+        const all = bytes(line)
+        const begin = performance.now()
+        format.starts(all, 0, all.length)
+        format.time(all, 0, all.length, UTC)
+        format.level(all, 0, all.length)
+        format.fields(line, UTC)
+        expect(performance.now() - begin, `${format.name}, ${JSON.stringify(start + part)}`).toBeLessThan(
+          2000,
+        )
+      }
+  }
+})
+
 test('parseLevel', () => {
   expect(
     [

@@ -93,7 +93,7 @@ function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
 }
 
 const HEADER =
-  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +\d* *(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
+  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:\d+ +)?(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
 
 function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields {
   const lines = recordText(text).split('\n')

@@ -197,7 +197,9 @@ function startsWith(bytes: Uint8Array, at: number, to: number, text: string): bo
   return true
 }
 
-const LEVEL_WORD = /^[\s\-:|]*[[<(|]?\s*([A-Za-z]{3,13}\d?)\s*[\]>)|]?(?:\s*:\s|\s*[-|]\s|\s+|(?=\[))/
+// Every run of spaces is bounded: two of them side by side would take quadratic time on a line of spaces.
+const LEVEL_WORD =
+  /^[\s\-:|]{0,8}[[<(|]?\s{0,8}([A-Za-z]{3,13}\d?)\s{0,8}[\]>)|]?(?:\s{0,8}:\s|\s{0,8}[-|]\s|\s|(?=\[))/
 
 function stampedFields(text: string, zone: Zone, years: Years): RecordFields {
   const record = recordText(text)
