@@ -1,5 +1,5 @@
 import type { Entry } from '../store/store.ts'
-import { type Fingerprint, fingerprint } from './cursor.ts'
+import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
 import { decompress, type Kind } from './gzip.ts'
@@ -72,7 +72,7 @@ export class ArchiveText implements Text {
   known(offset: number): Fingerprint | null {
     if (this.#to === this.#from) return null
     const to = offset > this.#from && offset <= this.#to ? offset : this.#to
-    const from = Math.max(this.#from, to - 64)
+    const from = Math.max(this.#from, to - PRINT_READ)
     return fingerprint(this.#copy(from, to), from)
   }
 

@@ -83,7 +83,9 @@ async function openAtCursor(
     return { series: await Series.open([direct]), at: cursor.offset }
 
   const family = await listFamily(files, file, signal)
-  const found = direct ?? (await findAmong(family, cursor, open))
+  // Between the read and the list, a rotation may have given the name to another file.
+  const still = direct && family.some((member) => member.key === direct.name && isSame(member, direct.entry))
+  const found = still ? direct : await findAmong(family, cursor, open)
   if (!found) throw gone()
   const index = family.findIndex((member) => member.key === found.name)
   const own = family.findIndex((member) => member.key === file)
@@ -128,6 +130,11 @@ export async function findAmong(
     if ((await holds(text, cursor.print)) && (await text.size()) >= cursor.offset) return text
   }
   return null
+}
+
+/** Whether two entries of one name are of one file: an object that changed may be another. */
+function isSame(a: Entry, b: Entry): boolean {
+  return a.id !== undefined ? a.id === b.id : a.etag === b.etag
 }
 
 function gone(): LogError {

@@ -1,4 +1,4 @@
-import type { Cursor } from './cursor.ts'
+import { type Cursor, PRINT_READ } from './cursor.ts'
 import type { LogError } from './error.ts'
 import type { Text } from './text.ts'
 
@@ -88,8 +88,7 @@ export class Series {
   }
 
   /**
-   * A cursor for an address. It is made of bytes that were read before where there are any, else it costs a read of
-   * 64 bytes.
+   * A cursor for an address. It is made of bytes that were read before where there are any, else it costs a read.
    */
   async cursor(address: number, inside = false): Promise<Cursor> {
     let { part, offset } = await this.place(address)
@@ -105,8 +104,8 @@ export class Series {
     const size = await part.size()
     let print = part.known(offset)
     if (print === null && size > 0) {
-      const to = offset > 0 ? offset : Math.min(64, size)
-      await part.read(Math.max(0, to - 64), to)
+      const to = offset > 0 ? offset : Math.min(PRINT_READ, size)
+      await part.read(Math.max(0, to - PRINT_READ), to)
       print = part.known(offset)
     }
     return {

@@ -1,5 +1,5 @@
 import { type Bytes, type Entry, StoreError, type StoreRead } from '../store/store.ts'
-import { type Fingerprint, fingerprint, hashBytes } from './cursor.ts'
+import { type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
 import type { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
 
@@ -102,7 +102,7 @@ export class PlainText implements Text {
     if (block.bytes.length === 0) return
     this.#block = block
     // A copy of the last bytes: the block itself may be large, and is replaced by the next read.
-    const keep = Math.min(64, block.bytes.length)
+    const keep = Math.min(PRINT_READ, block.bytes.length)
     this.#seen = {
       offset: block.offset + block.bytes.length - keep,
       bytes: block.bytes.slice(block.bytes.length - keep),
@@ -128,7 +128,7 @@ export class PlainText implements Text {
         )
         const now = await collect(again)
         if (!this.#isSame(again.entry) || !equal(now, seen.bytes)) throw replaced(this.name)
-      }
+      } else if (got.entry.id === undefined) throw replaced(this.name)
       this.#etag = got.entry.etag
     }
     return bytes

@@ -1,5 +1,5 @@
 import { type Entry, StoreError } from '../store/store.ts'
-import { type Cursor, fingerprint, PRINT } from './cursor.ts'
+import { type Cursor, fingerprint, PRINT_READ } from './cursor.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
 import { kindOf } from './gzip.ts'
@@ -47,7 +47,7 @@ export class Tracker {
     const tracker = new Tracker(files, file, limits)
     if (kindOf(file) !== 'plain')
       throw new LogError('unsupported', 'A compressed file does not grow; view it without follow.')
-    const got = await files.read(file, { suffix: PRINT })
+    const got = await files.read(file, { suffix: PRINT_READ })
     tracker.#id = got.entry.id ?? null
     tracker.#offset = got.entry.size
     tracker.#seen = await collect(got)
@@ -141,8 +141,8 @@ export class Tracker {
 
   #move(bytes: Uint8Array): Uint8Array {
     this.#offset += bytes.length
-    const known = bytes.length >= PRINT ? bytes : joinEnd(this.#seen, bytes)
-    this.#seen = known.slice(Math.max(0, known.length - PRINT))
+    const known = bytes.length >= PRINT_READ ? bytes : joinEnd(this.#seen, bytes)
+    this.#seen = known.slice(Math.max(0, known.length - PRINT_READ))
     return bytes
   }
 
@@ -174,6 +174,8 @@ export class Tracker {
   async #toNext(changes: Change[]): Promise<boolean> {
     const family = await listFamily(this.#files, this.#file)
     const at = family.findIndex(({ key }) => key === this.#name)
+    // Another rotation may have given the name to another file. A plain file is proven by the read below.
+    if (this.#archive && family[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
     const next = at < 0 ? undefined : family[at + 1]
     const own = family.findIndex(({ key }) => key === this.#file)
     if (!next || at >= own || (next.size === 0 && next.key === this.#file)) return false

@@ -219,3 +219,19 @@ describe('decodeCursor', () => {
     )
   })
 })
+
+describe('fingerprint', () => {
+  it('tells files apart whose lines are of one length and end alike', async () => {
+    const line = (i: number) =>
+      `2026-11-15 02:10:00.${String(i).padStart(3, '0')}\tINFO\t${'the same end '.repeat(20)}\n`
+    const lines = Array.from({ length: 40 }, (_, i) => line(i))
+    const store = memoryStore({ 'a.log': lines.slice(0, 10).join('') })
+    const files = logFiles(store)
+    const view = await viewOf(files, request({}))
+    store.put('a.log.2', lines.slice(0, 15).join(''))
+    store.put('a.log.1', lines.slice(15, 28).join(''))
+    store.put('a.log', lines.slice(28).join(''))
+    const cursor = { place: pass(view.next), direction: 'after' as const }
+    expect(await textOf(await viewOf(files, request({ cursor })))).toBe(lines.slice(10).join(''))
+  })
+})
