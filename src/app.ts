@@ -35,7 +35,7 @@ export interface AppOptions extends LogOptions {
   corsOrigins?: readonly string[]
   /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
   page?: Page | (() => Page | Promise<Page>) | false
-  /** Told of every failure that is the service's own (status 500 and above). */
+  /** Told of every failure that is the service's own (status 500 and above). @default console.error */
   onError?: (error: unknown, request: Request) => void
 }
 
@@ -47,6 +47,7 @@ export function createApp(options: AppOptions): Hono {
   const cors = corsFor(options.corsOrigins ?? [])
   const checkHost = hostGuard(options.allowHosts ?? [])
   const checkToken = tokenGuard(options.token)
+  const onError = options.onError ?? ((error) => console.error(error))
 
   // One wrapper instead of middlewares: three async middlewares that do nothing cost 15 % of a small answer.
   const guarded = (handler: Handler, { open = false } = {}) => {
@@ -69,8 +70,7 @@ export function createApp(options: AppOptions): Hono {
     } catch (error) {
       const problem = toProblem(error)
       // Who has left is no failure of ours.
-      if (problem.status >= 500 && !request.signal.aborted)
-        options.onError?.(problem.cause ?? problem, request)
+      if (problem.status >= 500 && !request.signal.aborted) onError(problem.cause ?? problem, request)
       return problemResponse(problem, request.headers.get('Accept'))
     }
   }

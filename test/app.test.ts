@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 
 const make = (options: Partial<AppOptions> = {}) =>
-  createApp({ logs: store, config: '[http]\nport = 9000 # the port\n', node, ...options })
+  createApp({ onError: () => {}, logs: store, config: '[http]\nport = 9000 # the port\n', node, ...options })
 
 async function get(path: string, init: RequestInit = {}, options: Partial<AppOptions> = {}) {
   const response = await make(options).request(path, init)
@@ -76,11 +76,17 @@ describe('GET /api/v1/config', () => {
     expect(detail).not.toContain('hunter2')
   })
 
-  it('is a 503 when the configuration cannot be read', async () => {
-    const config = () => Promise.reject(new StoreError('unavailable', 'Cannot read "/etc/secret/path"'))
-    const { status, detail } = await problem('/api/v1/config', {}, { config })
-    expect(status).toBe(503)
+  it.each([
+    new StoreError('unavailable', 'Cannot read "/etc/secret/path"'),
+    Object.assign(new Error("ENOENT: open '/etc/secret/path'"), { code: 'ENOENT' }),
+  ])('is a 503 when the configuration cannot be read: %s', async (error) => {
+    const errors: unknown[] = []
+    const options = { config: () => Promise.reject(error), onError: (e: unknown) => errors.push(e) }
+    const { status, code, detail } = await problem('/api/v1/config', {}, options)
+    expect([status, code]).toEqual([503, 'storage-unavailable'])
+    expect(detail).toContain('configuration')
     expect(detail).not.toContain('/etc')
+    expect(errors).toEqual([error])
   })
 })
 

@@ -1,6 +1,7 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { ConfigError, type createConfigReader } from '../node/config.ts'
+import { HomeError } from '../node/home.ts'
 import { describeNode, type NodeFacts, type NodeInfo } from '../node/identity.ts'
 
 type ConfigReader = ReturnType<typeof createConfigReader>
@@ -28,6 +29,9 @@ async function readConfig(config: ConfigReader) {
     return await config.read()
   } catch (error) {
     if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
-    throw error
+    if (error instanceof HomeError) throw error
+    const detail =
+      "The node's configuration cannot be read; check that it exists and may be read, and try again."
+    throw new Problem('storage-unavailable', detail, { cause: error })
   }
 }
