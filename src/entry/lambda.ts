@@ -31,6 +31,7 @@ const HINTS = {
 export const handler = lambdaHandler({
   env: process.env,
   hints: HINTS,
+  followMillis: 0,
   log: (line) => console.error(`nodestate: ${line}`),
 })
 
@@ -69,10 +70,6 @@ function toRequest(event: LambdaEvent): Request {
 
 async function toResult(response: Response): Promise<LambdaResult> {
   const headers = Object.fromEntries(response.headers)
-  if (headers['content-type']?.startsWith('text/event-stream')) {
-    await response.body?.cancel()
-    throw new Problem('unsupported', 'A Lambda cannot hold a stream open; ask again with the cursor instead.')
-  }
   const bytes = await receive(response)
   return { statusCode: response.status, headers, ...encode(bytes) }
 }

@@ -16,6 +16,8 @@ export interface Platform {
   bound?: ((folder: string) => Store) | undefined
   /** What to set, in the words of the platform. */
   hints: { token: string; home: string }
+  /** Milliseconds for which an answer may stay open to follow a log; 0 where answers cannot stay open. */
+  followMillis: number
   /** Takes one line about a failure. */
   log(line: string): void
 }
@@ -24,7 +26,7 @@ export interface Platform {
  * The service for a platform that has only an environment and buckets. What cannot work as it is configured
  * answers every request with a 503 that tells what to set: there is nobody at the start to read an error.
  */
-export async function composeRemote({ env, bound, hints, log }: Platform): Promise<Answer> {
+export async function composeRemote({ env, bound, hints, followMillis, log }: Platform): Promise<Answer> {
   try {
     const { settings, sources, warnings } = await loadSettings({ argv: [], env })
     for (const warning of warnings) log(warning)
@@ -51,6 +53,7 @@ export async function composeRemote({ env, bound, hints, log }: Platform): Promi
       ...(settings.token !== null && { token: settings.token }),
       allowHosts: settings.allowHost,
       corsOrigins: settings.corsOrigin,
+      ...(followMillis > 0 ? { followMillis } : { followers: false as const }),
       page: settings.page && (async () => (await import('../page.ts')).page),
       onError: (error, request) =>
         log(`${request.method} ${new URL(request.url).pathname} failed: ${String(error)}`),

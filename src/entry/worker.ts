@@ -35,6 +35,8 @@ function compose(env: WorkerEnv): Promise<Answer> {
     env: Object.fromEntries(texts),
     bound: bucket && ((prefix) => r2Store(bucket, { prefix })),
     hints: HINTS,
+    // A request may ask its bucket 1,000 times, and a lively log is looked at four times a second.
+    followMillis: 120_000,
     log: (line) => console.error(`nodestate: ${line}`),
   })
 }

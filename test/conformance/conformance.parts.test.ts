@@ -74,6 +74,28 @@ describe.skipIf(missing)(`The matrix${missing ? ` (${missing})` : ''}`, () => {
       count()
     })
 
+    it('follows a log: first its tail, then it stays open until the client leaves', async () => {
+      const client = new AbortController()
+      const answer = await fetch(`${url}/api/v1/log/view?file=broker.log&lines=2&follow=true`, {
+        headers: { Accept: 'text/event-stream' },
+        signal: client.signal,
+      })
+      expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
+      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ''
+      while (!text.includes('request 499')) {
+        const { done, value } = await reader.read()
+        if (done) break
+        text += value
+      }
+      expect(text).toContain('request 498 ')
+      expect(text).toContain('request 499 ')
+      expect(text).toMatch(/^id: ?\S+$/m)
+      client.abort()
+      await expect(reader.read()).rejects.toThrow()
+      count()
+    })
+
     it('answers many at once, each with its own', async () => {
       const sizes = Array.from({ length: 24 }, (_, i) => 1000 + i * 5000)
       const answers = await Promise.all(

@@ -33,6 +33,7 @@ function handle(env: Record<string, string | undefined> = {}) {
       ...env,
     },
     hints,
+    followMillis: 0,
     log: (line) => logged.push(line),
   })
 }
@@ -93,6 +94,12 @@ describe('lambda', () => {
     const part = await handle()(event(`/api/v1/log/view?file=${file}&size=4000000`))
     expect(part.statusCode).toBe(200)
     expect(Buffer.byteLength(JSON.stringify(part))).toBeLessThan(6 * 1024 * 1024)
+  })
+
+  it.each([{}, { accept: 'text/event-stream' }])('says that it cannot follow, to %j', async (headers) => {
+    const result = await handle()(event('/api/v1/log/view?file=a.log&follow=true', { headers }))
+    expect(result.statusCode).toBe(501)
+    expect(JSON.parse(result.body)).toMatchObject({ type: '/problems/unsupported' })
   })
 
   it('wants the token', async () => {

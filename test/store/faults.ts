@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
 import { all, bytesOf, codeOf, pattern } from '../contract/contract.ts'
@@ -220,6 +221,19 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
         })(),
       ).rejects.toHaveProperty('name', 'AbortError')
       expect(proxy.count).toBe(1)
+    })
+
+    it.each(PASSING)('%s is a 503 problem to a client, within the deadline', async (_, fault) => {
+      const app = createApp({ logs: store, config: '' })
+      proxy.each(() => fault)
+      for (const path of ['list', 'view?file=f', 'view?file=f&lines=3']) {
+        const start = Date.now()
+        const response = await app.request(`/api/v1/log/${path}`)
+        expect(Date.now() - start).toBeLessThan(DEADLINE + 500)
+        expect(response.status).toBe(503)
+        expect(response.headers.get('Content-Type')).toBe('application/problem+json')
+        expect(await response.json()).toMatchObject({ type: expect.stringMatching(/^\/problems\/storage-/) })
+      }
     })
 
     it('gives right bytes or a StoreError, whatever comes, and nothing else', {
