@@ -41,6 +41,7 @@ export class Reader {
   #closed = false
   #hits: Promise<unknown> = Promise.resolve()
   #movedTimer: ReturnType<typeof setTimeout> | undefined
+  #seenTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(box: HTMLElement, client: Client, look: Look, wrap: boolean, events: ReaderEvents) {
     this.#box = box
@@ -77,6 +78,7 @@ export class Reader {
   close(): void {
     this.#closed = true
     clearTimeout(this.#movedTimer)
+    clearTimeout(this.#seenTimer)
     this.window.close()
     this.list.destroy()
   }
@@ -355,7 +357,9 @@ export class Reader {
     const seen = this.#moments(first, last)
     const moved = seen?.[0] !== this.seen?.[0] || seen?.[1] !== this.seen?.[1]
     this.seen = seen
-    if (moved || wasUnseen !== this.unseen) this.#events.changed()
+    if (wasUnseen !== this.unseen) this.#events.changed()
+    // The chart follows a scrolling hand eight times a second; with every frame it cost a third of the frame.
+    else if (moved) this.#seenTimer ??= setTimeout(() => this.#tellSeen(), 120)
     const pages = this.list.heights.length
     if (pages > 0 && this.window.failure === null) {
       if (first - this.window.firstSeq < 60) void this.window.loadOlder()
@@ -366,6 +370,11 @@ export class Reader {
       const place = atEnd && this.window.atEnd ? null : this.window.place(first)
       this.#events.moved(place?.cursor ?? '', place?.offset ?? 0)
     }, 300)
+  }
+
+  #tellSeen(): void {
+    this.#seenTimer = undefined
+    this.#events.changed()
   }
 
   #moments(first: number, last: number): [number, number] | null {

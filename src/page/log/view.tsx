@@ -223,6 +223,7 @@ export function LogView(props: Props) {
   const empty = loaded !== undefined && loaded.items.length === 0 && busy === null && loaded.failure === null
   const live = loaded?.live ?? 'off'
   const failure = loaded?.failure ?? null
+  const ready = loaded !== undefined && busy !== 'open'
   useEffect(() => {
     if (failure !== null) props.failed(failure)
   }, [failure])
@@ -346,7 +347,7 @@ export function LogView(props: Props) {
           title="Read the log together with its rotated predecessors"
           onClick={() => apply({ rotated: !rotated })}
         >
-          Rotated too
+          Include rotated
         </button>
         {filtered && (
           <fieldset class="mode">
@@ -367,7 +368,9 @@ export function LogView(props: Props) {
       </form>
       <HistogramView
         client={client}
-        query={{ ...queryOf({ ...look, all: false }), level: undefined }}
+        query={{ ...queryOf({ ...look, all: false }), level: undefined, ansi: undefined }}
+        ready={ready}
+        live={live === 'live'}
         level={level}
         zone={made?.zone ?? 0}
         seen={made?.seen ?? null}

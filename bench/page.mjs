@@ -1,0 +1,116 @@
+// How quickly the page shows a log, in a real Chromium: npm run bench:page
+//
+//   first lines   from the click on a log of 1 GiB to its newest lines on the screen
+//   5 MiB tail    from opening a link that asks for 5 MiB to the last of its records on the screen
+//   scrolling     frames while the wheel turns through 1,000,000 records that are all loaded
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { inFolder, launchChromium, startService } from '../scripts/chromium.mjs'
+
+const ROUNDS = 5
+const MILLION = 1_000_000
+/** Records of one hour in the generated logs. */
+const PER_BLOCK = 25_000
+
+await inFolder(async (folder) => {
+  const blocks = Math.ceil(1024 ** 3 / write(join(folder, 'huge.log'), 1))
+  write(join(folder, 'huge.log'), blocks)
+  write(join(folder, 'million.log'), MILLION / PER_BLOCK)
+  const service = await startService(folder)
+  const browser = await launchChromium()
+  try {
+    const open = async (look) => {
+      const context = await browser.newContext({ viewport: { width: 1360, height: 820 } })
+      const page = await context.newPage()
+      await page.goto(`${service.url}/${look}`)
+      return { page, close: () => context.close() }
+    }
+    const first = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const { page, close } = await open('')
+      await page.locator('.files a').filter({ hasText: 'huge.log' }).waitFor()
+      first.push(
+        await page.evaluate(async () => {
+          const entry = [...document.querySelectorAll('.files a')].find((each) => each.title === 'huge.log')
+          const start = performance.now()
+          entry.click()
+          while (document.querySelector('.row') === null) await new Promise(requestAnimationFrame)
+          await new Promise(requestAnimationFrame)
+          return performance.now() - start
+        }),
+      )
+      await close()
+    }
+    const tail = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const { page, close } = await open('#file=huge.log&size=5242880')
+      await page.locator('.row').first().waitFor()
+      tail.push(await page.evaluate('performance.now()'))
+      await close()
+    }
+    const { page, close } = await open('#file=million.log&size=4194304')
+    await page.locator('.row').first().waitFor()
+    const loading = Date.now()
+    await page.evaluate(async (goal) => {
+      const count = () => {
+        const said = document.querySelector('footer [role=status]').textContent
+        return Number(/^[\d,]+/.exec(said)?.[0].replaceAll(',', '') ?? 0)
+      }
+      const list = document.querySelector('.list')
+      while (count() < goal) {
+        list.scrollTop = 0
+        await new Promise(requestAnimationFrame)
+      }
+    }, MILLION)
+    const loaded = Date.now() - loading
+    const frames = await page.evaluate(async () => {
+      const list = document.querySelector('.list')
+      const times = []
+      let last = performance.now()
+      // Half with the pace of a wheel, half in leaps of the scrollbar.
+      for (let i = 0; i < 600; i++) {
+        list.scrollTop += i < 300 ? 160 : list.scrollHeight / 330
+        await new Promise(requestAnimationFrame)
+        const now = performance.now()
+        times.push(now - last)
+        last = now
+      }
+      return times
+    })
+    await close()
+    const sorted = (list) => [...list].sort((a, b) => a - b)
+    const at = (list, share) => sorted(list)[Math.min(list.length - 1, Math.floor(list.length * share))]
+    const ms = (value) => `${value.toFixed(value < 100 ? 1 : 0)} ms`
+    console.log(`first lines of 1 GiB    median ${ms(at(first, 0.5))}, worst ${ms(Math.max(...first))}`)
+    console.log(`5 MiB tail              median ${ms(at(tail, 0.5))}, worst ${ms(Math.max(...tail))}`)
+    console.log(`loading 1,000,000       ${(loaded / 1000).toFixed(1)} s, page by page`)
+    console.log(
+      `frames over 1,000,000   median ${ms(at(frames, 0.5))}, p95 ${ms(at(frames, 0.95))}, worst ${ms(Math.max(...frames))}, ` +
+        `${frames.filter((each) => each > 34).length} of ${frames.length} over 34 ms`,
+    )
+  } finally {
+    await browser.close()
+    service.stop()
+  }
+})
+
+/** Writes so many blocks of an hour; returns the bytes of one. */
+function write(path, blocks) {
+  const start = Date.UTC(2026, 0, 10)
+  const stamp = (ms) => new Date(ms).toISOString().replace('T', ' ').replace('Z', '')
+  const lines = Array.from({ length: PER_BLOCK }, (_, i) => {
+    const level = i % 100 === 99 ? 'WARN' : 'INFO'
+    return `${stamp(start + i * 140)}\t${level}\ttsdb/family.go:312\t[Storage] [Family]: flush memory database successfully\t{"family":"20260110","cost":"${i % 900}ms"}\n`
+  })
+  const bytes = Buffer.from(lines.join(''))
+  const starts = []
+  for (let offset = 0, i = 0; i < lines.length; offset += lines[i++].length) starts.push(offset)
+  const file = openSync(path, 'w')
+  for (let block = 0; block < blocks; block++) {
+    const head = Buffer.from(stamp(start + block * 3_600_000).slice(0, 13))
+    for (const at of starts) head.copy(bytes, at)
+    writeSync(file, bytes)
+  }
+  closeSync(file)
+  return bytes.length
+}
