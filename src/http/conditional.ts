@@ -13,6 +13,12 @@ export function noneMatchNames(header: string | null | undefined, etag: string):
   return tagsOf(header).includes(etag)
 }
 
+/** Whether `If-Match` holds, compared strongly (RFC 9110, 13.1.1): a weak tag never does. Absent, it holds. */
+export function matchHolds(header: string | null, etag: string): boolean {
+  if (header === null || header.trim() === '*') return true
+  return header.split(/,(?=\s*(?:W\/)?")/).some((tag) => tag.trim() === etag)
+}
+
 /** The only tag of an `If-None-Match`, so that a store can compare it itself; undefined when there are more, or `*`. */
 export function singleTag(header: string | null | undefined): string | undefined {
   if (!header) return undefined

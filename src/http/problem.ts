@@ -16,6 +16,7 @@ export const PROBLEMS = {
   'method-not-allowed': [405, 'The method is not allowed'],
   'cursor-gone': [410, 'What the cursor pointed into is gone'],
   'answer-too-large': [413, 'The answer is too large for this platform'],
+  'precondition-failed': [412, 'The file is another one by now'],
   'archive-budget': [413, 'The archive is too large to view'],
   'range-not-satisfiable': [416, 'The range is not satisfiable'],
   'unknown-host': [421, 'The host is not served here'],

@@ -10,7 +10,7 @@ const PADDING = 8
 
 /**
  * Raw deflate as a stream, in bounded memory, that says where it ends: a gzip file may hold many members, and
- * the bytes after one decide what follows. Neither DecompressionStream nor fflate tell that.
+ * the bytes after one decide what follows, which DecompressionStream does not tell.
  */
 export interface Inflator {
   /** Takes more input and gives the text it makes, in pieces of at most 256 KiB; each is the caller's to keep. */

@@ -1,4 +1,4 @@
-import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
+import { COMMON_HEADERS, matchHolds, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { bad, readParams } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
@@ -23,9 +23,15 @@ export async function downloadLog(request: Request, { files }: DownloadRoute): P
   if (!file) throw bad('file', 'is missing; give it the name of a log file from the list of logs')
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
+  const match = request.headers.get('If-Match')
 
-  if (request.method === 'HEAD' || (noneMatch && known === undefined)) {
+  if (request.method === 'HEAD' || match !== null || (noneMatch && known === undefined)) {
     const entry = await files.stat(file, request.signal)
+    if (!matchHolds(match, entry.etag))
+      throw new Problem(
+        'precondition-failed',
+        'The file changed since; ask again without If-Match, or with its ETag of now.',
+      )
     if (noneMatchNames(noneMatch, entry.etag)) return notModified(entry.etag)
     // Ranges are for GET alone (RFC 9110, 14.2): HEAD tells of the whole.
     if (request.method === 'HEAD')

@@ -131,4 +131,16 @@ describe('download', () => {
     const response = await get('file=a.log', {}, 'POST')
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
   })
+
+  test('If-Match holds for the tag of now, compared strongly, and is 412 for another', async () => {
+    const etag = (await get('file=a.log')).headers.get('etag')!
+    for (const header of [etag, `"x", ${etag}`, '*'])
+      expect((await get('file=a.log', { 'If-Match': header })).status, header).toBe(200)
+    for (const header of ['"x"', `W/${etag}`, '"x", "y"']) {
+      const response = await get('file=a.log', { 'If-Match': header })
+      expect(response.status, header).toBe(412)
+      expect((await response.json()).type).toBe('/problems/precondition-failed')
+    }
+    expect((await get('file=gone.log', { 'If-Match': '*' })).status).toBe(404)
+  })
 })
