@@ -156,6 +156,60 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'timezone',
+    'timezone',
+    [
+      ['Europe/Berlin', 'Europe/Berlin'],
+      ['+02:00', '+02:00'],
+      ['local', 'local'],
+    ],
+  ],
+  [
+    'scanBytes',
+    'scan-bytes',
+    [
+      ['1', 1],
+      ['256KiB', 262144],
+      ['10mib', 10485760],
+    ],
+  ],
+  [
+    'scanSeconds',
+    'scan-seconds',
+    [
+      ['1', 1],
+      ['2', 2],
+      ['30', 30],
+    ],
+  ],
+  [
+    'scans',
+    'scans',
+    [
+      ['1', 1],
+      ['2', 2],
+      ['30', 30],
+    ],
+  ],
+  [
+    'archiveBytes',
+    'archive-bytes',
+    [
+      ['1', 1],
+      ['256KiB', 262144],
+      ['10mib', 10485760],
+    ],
+  ],
+  [
+    'followers',
+    'followers',
+    [
+      ['0', 0],
+      ['2', 2],
+      ['30', 30],
+    ],
+  ],
+  [
     'tlsCert',
     'tls-cert',
     [

@@ -12,6 +12,7 @@ import { fsStore } from '../store/fs.ts'
 import { StoreError } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from './access.ts'
+import { nodeLogOptions } from './limits.ts'
 import { type Environment, parseBucket } from './location.ts'
 import { callSite } from './log-line.ts'
 import { openBucket } from './open-bucket.ts'
@@ -78,6 +79,7 @@ export function compose<E>(loaded: Loaded, stderr: LineWriter, env: Environment)
           onlineTime,
         },
         include: settings.include,
+        ...nodeLogOptions(settings),
         ...(zstd && { zstd }),
         ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
         ...(settings.token !== null && { token: settings.token }),

@@ -3,6 +3,7 @@ import { Problem, problemResponse } from '../http/problem.ts'
 import { loadSettings } from '../settings.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
+import { edgeLogOptions } from './limits.ts'
 import { type Environment, parseBucket } from './location.ts'
 import { openSources } from './sources.ts'
 
@@ -49,11 +50,13 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       node: place.node,
       facts: { version: VERSION },
       include: settings.include,
+      ...edgeLogOptions(settings),
       ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
       ...(settings.token !== null && { token: settings.token }),
       allowHosts: settings.allowHost,
       corsOrigins: settings.corsOrigin,
-      ...(followMillis > 0 ? { followMillis } : { followers: false as const }),
+      // What one request opened no other may use: each follower looks for itself.
+      ...(followMillis > 0 ? { followMillis, sharedFollow: false } : { followers: false as const }),
       page: settings.page && (async () => (await import('../page.ts')).page),
       onError: (error, request) =>
         log(`${request.method} ${new URL(request.url).pathname} failed: ${String(error)}`),

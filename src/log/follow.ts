@@ -54,6 +54,7 @@ export class Followers {
   }
 
   async #hubOf(file: string): Promise<Hub> {
+    if (!this.#limits.shared) return Hub.open(this.#context, this.#limits, file, () => {})
     const known = this.#hubs.get(file)
     const hub = known && (await known.catch(() => null))
     if (hub?.keep()) return hub

@@ -15,6 +15,8 @@ export interface FollowLimits {
   duration: number | null
   /** Where the store gives no notice: the pause between two looks, in ms, from the shortest to the longest. */
   poll: readonly [number, number]
+  /** Whether one look at a log serves all who follow it. */
+  shared: boolean
 }
 
 /** A channel, and where it was when it was joined. */

@@ -17,10 +17,16 @@ export interface LogOptions {
   scans?: number
   /** How much text is taken out of a compressed file. @default 512 MiB */
   archiveBytes?: number
+  /** How much of that text is kept in memory at a time. @default 32 MiB */
+  windowBytes?: number
   /** How many clients may follow logs at once; 0 or false where the runtime can't. @default 2000 */
   followers?: number | false
   /** Milliseconds after which a follow ends, where a runtime limits what a request may do. @default no end */
   followMillis?: number
+  /** The pause between two looks at a file, in ms, where the store gives no notice. @default [250, 3000] */
+  pollMillis?: readonly [shortest: number, longest: number]
+  /** Whether followers of a log share one look at it; not where requests may share nothing. @default true */
+  sharedFollow?: boolean
   /** Milliseconds between two signs of life to a follower. @default 15,000 */
   heartbeatMillis?: number
   /** Decompresses zstd, as Node's zlib can since 22.15. @default DecompressionStream, where it knows zstd */
@@ -42,7 +48,7 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       scanChunk: MIB,
       answerBytes: 64 * MIB,
       archiveBytes: options.archiveBytes ?? 512 * MIB,
-      archiveWindow: 32 * MIB,
+      archiveWindow: options.windowBytes ?? 32 * MIB,
       zstd: options.zstd,
     },
     scans: gate(options.scans ?? 4, 'searches'),
@@ -57,6 +63,7 @@ export function followLimits(options: LogOptions): FollowLimits | null {
     followers: options.followers ?? 2000,
     heartbeat: options.heartbeatMillis ?? 15_000,
     duration: options.followMillis ?? null,
-    poll: [250, 3000],
+    poll: options.pollMillis ?? [250, 3000],
+    shared: options.sharedFollow ?? true,
   }
 }

@@ -1,3 +1,5 @@
+import { parseZone } from '../log/time.ts'
+
 /** What a setting may hold: how its text is read, and the words that tell a person what is allowed. */
 export interface Kind<T> {
   /** Completes the sentence "it must be …". */
@@ -44,6 +46,19 @@ export const count: Kind<number> = {
   allowed: 'an integer of at least 1',
   parse: (value) => bounded(value, 1, Number.MAX_SAFE_INTEGER),
   toml: 'number',
+}
+
+/** An integer, zero included. */
+export const whole: Kind<number> = {
+  allowed: 'an integer of at least 0',
+  parse: (value) => bounded(value, 0, Number.MAX_SAFE_INTEGER),
+  toml: 'number',
+}
+
+/** A time zone: an IANA name, an offset, or the system's. */
+export const timezone: Kind<string> = {
+  allowed: 'a time zone such as Europe/Berlin, +02:00, UTC, or local',
+  parse: (value) => (parseZone(value) === null ? null : value),
 }
 
 /** A positive number of bytes. */
