@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type Client, type NodeConfig, ProblemError } from '../client.ts'
 import { ConfigView } from './config/view.tsx'
-import { Files, type ListedFile } from './files.tsx'
+import { Files, grown, inOrder, type ListedFile } from './files.tsx'
 import { LogView } from './log/view.tsx'
 import { NodeFacts } from './node.tsx'
 import { explain, Failure } from './ui/failure.tsx'
@@ -81,18 +81,20 @@ export function App({ client }: { client: Client }) {
   )
 
   const known = useRef('')
+  const detailed = useRef(0)
   useFresh(
     async (signal) => {
       try {
         setNow(Date.now())
-        // The plain list is cheap to ask for; the detailed one, which opens every file, only when it changed.
+        // The plain list is cheap to ask for; the detailed one, which opens every file, only when files came or went.
         const plain = await client.list({ signal })
-        const print = JSON.stringify(plain)
-        if (print !== known.current) {
+        const names = plain.map((file) => file.name).join('\n')
+        if (names !== known.current || Date.now() - detailed.current > 120_000) {
           const detail = await client.detail({ signal }).catch(() => plain as ListedFile[])
-          setFiles(detail)
-          known.current = print
-        }
+          setFiles((before) => inOrder(detail, before))
+          known.current = names
+          detailed.current = Date.now()
+        } else setFiles((before) => grown(before ?? [], plain))
         setFilesError(null)
         return plain.length === 0 ? 3_000 : 10_000
       } catch (error) {

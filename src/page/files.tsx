@@ -12,11 +12,11 @@ interface Props {
   open: (name: string) => void
 }
 
-/** The logs, the one written last first. */
+/** The logs, in the order given. */
 export function Files({ files, chosen, now, open }: Props) {
   const [filter, setFilter] = useState('')
   const needle = filter.toLowerCase()
-  const fitting = files.filter((file) => file.name.toLowerCase().includes(needle)).sort(byAge)
+  const fitting = files.filter((file) => file.name.toLowerCase().includes(needle))
   const shown = fitting.slice(0, MOST)
   return (
     <>
@@ -58,6 +58,24 @@ export function Files({ files, chosen, now, open }: Props) {
       {fitting.length === 0 && files.length > 0 && <p class="hint">No log has this in its name.</p>}
     </>
   )
+}
+
+/** The newest first, but those that were shown before stay in their order: nothing moves under the pointer. */
+export function inOrder(files: ListedFile[], before: ListedFile[] | null): ListedFile[] {
+  const ranks = new Map((before ?? []).map((file, rank) => [file.name, rank]))
+  const rank = (file: ListedFile) => ranks.get(file.name) ?? -1
+  return [...files].sort((a, b) =>
+    rank(a) < 0 || rank(b) < 0 ? rank(a) - rank(b) || byAge(a, b) : rank(a) - rank(b),
+  )
+}
+
+/** The same files with their present sizes; one that changed was written just now. */
+export function grown(before: ListedFile[], plain: LogFile[]): ListedFile[] {
+  const sizes = new Map(plain.map((file) => [file.name, file.size]))
+  return before.map((file) => {
+    const size = sizes.get(file.name) ?? file.size
+    return size === file.size ? file : { ...file, size, modified: new Date().toISOString() }
+  })
 }
 
 function byAge(a: ListedFile, b: ListedFile): number {

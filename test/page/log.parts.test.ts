@@ -230,6 +230,13 @@ describe.skipIf(missingBrowser)(`a log on the page${missingBrowser ? ` (${missin
     await page.context().close()
   })
 
+  it('says so when the lines of a link are gone, and shows the newest', async () => {
+    const page = await open('file=broker.log&at=bm90LW91cnM&offset=3')
+    await page.getByText('The lines of this link are gone').waitFor()
+    await row(page, `number ${RECORDS - 1} `).waitFor()
+    await page.context().close()
+  })
+
   it('has a chart of levels over time, in which dragging selects a range', async () => {
     const page = await open('file=broker.log')
     const chart = page.locator('.histogram canvas')
@@ -303,6 +310,22 @@ describe.skipIf(missingBrowser)(`a log on the page${missingBrowser ? ` (${missin
     await page.keyboard.press('C')
     await page.waitForTimeout(100)
     expect(await clip()).toBe(`record number ${RECORDS - 2} written\n`)
+    await page.context().close()
+  })
+
+  it('copies what the mouse selects as whole lines, and numbers as the log wrote them', async () => {
+    const text = `${line(1, 'INFO', 'first').trimEnd().slice(0, -1)},"id":12345678901234567890,"r":1.50}\n${line(2)}`
+    writeFileSync(join(logs, 'numbers.log'), text)
+    const page = await open('file=numbers.log')
+    const from = (await row(page, 'first').locator('.l').boundingBox())!
+    const to = (await row(page, 'number 2 ').locator('.m').boundingBox())!
+    await page.mouse.move(from.x + 3, from.y + 8)
+    await page.mouse.down()
+    await page.mouse.move(to.x + 60, to.y + 8, { steps: 8 })
+    await page.mouse.up()
+    expect(await page.locator('.details').count()).toBe(0)
+    await page.keyboard.press('Control+c')
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(text)
     await page.context().close()
   })
 

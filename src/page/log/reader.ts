@@ -1,4 +1,4 @@
-import type { Client, LogQuery } from '../../client.ts'
+import { type Client, type LogQuery, ProblemError } from '../../client.ts'
 import type { Look } from '../url.ts'
 import { VirtualList } from './list.ts'
 import { type Matcher, matcher } from './match.ts'
@@ -64,7 +64,14 @@ export class Reader {
     if (this.#closed) return
     if (this.#look.at !== '') {
       const seq = await this.window.openAt(this.#look.at)
-      if (this.#closed || this.window.failure !== null) return
+      if (this.#closed) return
+      if (this.window.failure instanceof ProblemError && /cursor/.test(this.window.failure.code)) {
+        this.#events.say('The lines of this link are gone; these are the newest')
+        await this.window.openTail()
+        if (!this.#closed) this.list.toEnd()
+        return
+      }
+      if (this.window.failure !== null) return
       await this.#reach(seq + this.#look.offset)
       this.list.show(seq + this.#look.offset, 'start')
     } else {
@@ -110,7 +117,8 @@ export class Reader {
 
   /** To the oldest records: by the time of the first one, or page by page where the log has no times. */
   async begin(first: string | null): Promise<void> {
-    if (this.window.older !== null && first !== null) {
+    // A range with a start is paged through: the log's first record is not in it.
+    if (this.window.older !== null && first !== null && (this.#look.since === '' || this.#look.all)) {
       const following = this.following
       this.#reopen()
       await this.window.openTime(new Date(Date.parse(first) + 1).toISOString())

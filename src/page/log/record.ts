@@ -3,7 +3,7 @@ import { ansi } from './ansi.ts'
 
 /** What happened to the file or the view, told between records. */
 export interface Note {
-  kind: 'rotated' | 'truncated' | 'gap' | 'resumed'
+  kind: 'rotated' | 'truncated' | 'gap'
   text: string
 }
 
@@ -28,7 +28,7 @@ export interface Shown {
 export function parse(line: string): Shown {
   let record: LogRecord
   try {
-    record = JSON.parse(line) as LogRecord
+    record = (ODD_NUMBER.test(line) ? JSON.parse(line, asWritten) : JSON.parse(line)) as LogRecord
   } catch {
     record = { raw: line }
   }
@@ -47,6 +47,17 @@ export function parse(line: string): Shown {
     rest: lines.slice(1),
     context: record.context ?? null,
   }
+}
+
+/** Numbers that JavaScript would write in another way: many digits, exponents, zeros at the end. */
+const ODD_NUMBER = /\d{16}|\d[eE][+-]?\d|\.\d*0[,}\]\s]|-0/
+
+/** Keeps a number as the log wrote it, where the browser can: an id of 19 digits must not be rounded. */
+function asWritten(_: string, value: unknown, context?: { source?: string }): unknown {
+  const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown }
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || rawJSON === undefined) return value
+  return String(value) === source ? value : rawJSON(source)
 }
 
 /** The text to copy: the whole line in the file's own form, or the message alone. */

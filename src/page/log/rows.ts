@@ -37,7 +37,9 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
   if (!foldable) fold.classList.add('plain')
   line.append(fold, cell('t', shown.time === null ? '' : shortTime(shown.time), shown.time))
   const level = cell('l', shown.levelWord, null)
-  line.append(level, cell('s', baseName(shown.source), shown.source || null))
+  const source = cell('s', '', shown.source || null)
+  source.append(styled(baseName(shown.source), look.matcher))
+  line.append(level, source)
   const tags = element('span', 'g')
   if (shown.tags.length > 0) tags.title = shown.tags.join(' · ')
   tags.append(styled(shown.tags.join(' '), look.matcher))
@@ -83,8 +85,6 @@ function noteText(note: Note): string {
       return `The log was truncated: it begins again here${detail}`
     case 'gap':
       return `Lines are missing here${detail}`
-    default:
-      return note.text
   }
 }
 

@@ -200,6 +200,20 @@ export function LogView(props: Props) {
     if (!event.shiftKey) made.toggle(seq)
   }
 
+  /** What was selected with the mouse over several cells is copied as whole lines, tabs between the columns. */
+  const onCopy = (event: ClipboardEvent) => {
+    const made = reader.current
+    const selection = getSelection()
+    if (made === null || selection === null || selection.isCollapsed) return
+    const touched = (part: Element) => selection.containsNode(part, true)
+    const rows = [...box.current!.querySelectorAll<HTMLElement>('.row:not(.note)')].filter(touched)
+    const cells = rows.length === 1 ? [...rows[0]!.querySelectorAll('.line > span')].filter(touched) : []
+    if (rows.length === 0 || (rows.length === 1 && cells.length < 2)) return
+    const lines = rows.map((row) => made.textOf(Number(row.dataset.seq), true))
+    event.clipboardData?.setData('text/plain', `${lines.join('\n')}\n`)
+    event.preventDefault()
+  }
+
   const download = async () => {
     if (name === null || saving !== null) return
     const abort = new AbortController()
@@ -310,7 +324,14 @@ export function LogView(props: Props) {
             value={find}
             spellcheck={false}
             onInput={(event) => setFind(event.currentTarget.value)}
-            onBlur={() => find !== look.find && apply({ find })}
+            onKeyDown={(event) => {
+              if (event.key !== 'Escape') return
+              event.currentTarget.value = look.find
+              setFind(look.find)
+            }}
+            onBlur={(event) => {
+              if (event.currentTarget.value !== look.find) apply({ find: event.currentTarget.value })
+            }}
           />
           <button
             type="button"
@@ -397,6 +418,7 @@ export function LogView(props: Props) {
           aria-label={`Records of ${name}`}
           aria-busy={busy === 'open'}
           onClick={onClick}
+          onCopy={onCopy}
         />
         {loaded?.failure != null && loaded.items.length === 0 && (
           <div class="over">
@@ -460,7 +482,7 @@ function statusLine(reader: Reader | null, hits: boolean): string {
   const what = hits ? (size === 1 ? 'hit' : 'hits') : size === 1 ? 'record' : 'records'
   const parts = [`${count(size)} ${what} loaded`]
   if (window.older === null && size > 0) parts.push('from the beginning')
-  if (window.live === 'lost') parts.push('connection lost, trying again')
+  if (window.live === 'lost') parts.push(window.lost)
   else if (window.live === 'live') parts.push('live')
   const chosen = reader!.selected
   if (chosen !== null && chosen.from !== chosen.to) {

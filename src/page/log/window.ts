@@ -1,5 +1,5 @@
 import { type Client, type LogQuery, ProblemError, type View } from '../../client.ts'
-import type { Item, Note } from './record.ts'
+import type { Item } from './record.ts'
 
 /** What a window tells its list. */
 export interface WindowEvents {
@@ -38,6 +38,8 @@ export class LogWindow {
   /** Since when, to show only what takes long. */
   scanned = false
   live: Live = 'off'
+  /** Why the connection is lost, where it is. */
+  lost = ''
   failure: Error | null = null
   readonly query: LogQuery
   readonly #client: Client
@@ -171,8 +173,11 @@ export class LogWindow {
       })
       for await (const event of events) {
         if (event.type === 'open') this.live = 'live'
-        else if (event.type === 'lost') this.live = 'lost'
-        else {
+        else if (event.type === 'lost') {
+          this.live = 'lost'
+          this.lost =
+            event.error instanceof ProblemError ? event.error.message : 'connection lost, trying again'
+        } else {
           this.newer = event.id ?? this.newer
           push(event.type === 'record' ? event.data : { kind: event.type, text: event.data })
           continue
@@ -205,10 +210,6 @@ export class LogWindow {
     let best = this.#marks[0]
     for (const mark of this.#marks) if (mark.seq <= seq) best = mark
     return best === undefined ? null : { cursor: best.cursor, offset: seq - best.seq }
-  }
-
-  note(note: Note): void {
-    this.#append([note])
   }
 
   async #lines(
