@@ -1,0 +1,115 @@
+import { execFile } from 'node:child_process'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cleanUp, type Program, serve, temporaryDirectory } from './program.ts'
+
+/** The commands of docs/api.md: indented blocks that hold a curl, as a reader would paste them. */
+const blocks = readFileSync('docs/api.md', 'utf8')
+  .split(/\n(?! {4})/)
+  .map((block) =>
+    block
+      .split('\n')
+      .filter((line) => line.startsWith('    '))
+      .map((line) => line.slice(4)),
+  )
+  .filter((block) => block.some((line) => /(^|\()curl /.test(line)))
+  .flatMap((block) => (block.some((line) => /^\w+=/.test(line)) ? [block.join('\n')] : block))
+
+let program: Program
+let logs: string
+const zone = 'UTC'
+const now = Date.now()
+const stamp = (ms: number) => new Date(ms).toISOString().replace('T', ' ').slice(0, 23)
+const line = (ms: number, level: string, text: string) =>
+  `${stamp(ms)}\t${level}\tquery/broker.go:12\t[Broker] [Query]: ${text}\n`
+/** Today at 02:12, or yesterday when that is still to come. */
+const night = (() => {
+  const today = new Date(now)
+  today.setUTCHours(2, 12, 0, 0)
+  return today.getTime() > now - 60_000 ? today.getTime() - 86_400_000 : today.getTime()
+})()
+
+beforeAll(async () => {
+  logs = temporaryDirectory()
+  const old = (i: number) => line(night - 7_200_000 + i * 1000, 'INFO', `old ${i}`)
+  const file = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, i) => old(from + i)).join('')
+  writeFileSync(join(logs, 'broker.log.2.gz'), gzipSync(file(0, 300)))
+  writeFileSync(join(logs, 'broker.log.1'), file(300, 600) + line(night, 'ERROR', 'it went wrong'))
+  const recent = Array.from({ length: 300 }, (_, i) =>
+    line(now - 3_600_000 + i * 1000, 'INFO', `recent ${i}`),
+  )
+  recent.push(line(now - 60_000, 'WARN', 'slow query took 12345ms'), line(now - 30_000, 'ERROR', 'timeout'))
+  writeFileSync(join(logs, 'broker.log'), recent.join(''))
+  program = await serve(['--port', '0', '--logs', logs, '--timezone', zone, '--log-level', 'off'])
+})
+afterAll(() => cleanUp())
+
+interface Ran {
+  code: number
+  out: string
+}
+
+/** Runs a block as a shell does; a curl that would stay open is ended after a second. */
+function run(script: string): Promise<Ran> {
+  const curl = script.includes('follow=true')
+    ? 'curl -sS --fail-with-body --max-time 1'
+    : 'curl -sS --fail-with-body'
+  const text = script.replaceAll('{base}', program.url).replaceAll(/(^|\()curl /gm, `$1${curl} `)
+  return new Promise((resolve) => {
+    execFile('sh', ['-ec', text], { cwd: temporaryDirectory(), timeout: 20_000 }, (error, out, err) => {
+      resolve({ code: error ? Number(error.code ?? 1) : 0, out: out + err })
+    })
+  })
+}
+
+/** What the answer of a command must show, by a part of the command. */
+const EXPECTED: [part: string, check: (out: string) => void][] = [
+  ['$view$prev', (out) => expect(out).toMatch(/recent 201\n$/)],
+  ['$view$next', (out) => expect(out).toBe('')],
+  ['view?file=broker.log&lines=100"', (out) => expect(out.split('\n').length).toBe(101)],
+  ['since=02:10&until=02:15', (out) => expect(out).toBe(line(night, 'ERROR', 'it went wrong'))],
+  ['since=15m&level=warn', (out) => expect(out.split('\n').length).toBe(3)],
+  ['q=slow query', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],
+  ['regex=', (out) => expect(out).toBe(line(now - 60_000, 'WARN', 'slow query took 12345ms'))],
+  ['broker.log.2.gz', (out) => expect(out).toMatch(/old 299\n$/)],
+  ['lines=100000', (out) => expect(out.split('\n').length).toBe(300 + 301 + 302 + 1)],
+  [
+    'ndjson',
+    (out) => expect(JSON.parse(out.split('\n')[9]!)).toMatchObject({ level: 'error', message: 'timeout' }),
+  ],
+  ['text/event-stream', (out) => expect(out).toMatch(/id: [\w-]+\ndata: .*timeout\n\n/)],
+  ['follow=true', (out) => expect(out).toContain('timeout\n')],
+  ['log/list?detail=true', (out) => expect(JSON.parse(out).length).toBe(3)],
+  ['log/histogram', (out) => expect(JSON.parse(out).buckets.length).toBeGreaterThan(0)],
+  ['-r -4096', (out) => expect(out.length).toBe(4096)],
+  ['curl -OJ', (out) => expect(out).toBe('')],
+  ['curl -C -', (out) => expect(out).toBe('')],
+]
+
+describe('each command of docs/api.md', () => {
+  it('is known here', () => {
+    expect(blocks.length).toBeGreaterThan(15)
+    for (const [part] of EXPECTED)
+      expect(
+        blocks.some((block) => block.includes(part)),
+        part,
+      ).toBe(true)
+  })
+  it.each(blocks)('works: %s', async (block) => {
+    const { code, out } = await run(block)
+    // 28: curl ended a follow that would have gone on.
+    expect(code, out).toBe(block.includes('follow=true') ? 28 : 0)
+    const found = EXPECTED.find(([part]) => block.includes(part))
+    expect(found, `a check for ${block}`).toBeDefined()
+    found![1](out.replace(/^curl: \(28\).*\n/m, ''))
+  })
+  it('shows what is appended while it follows', async () => {
+    const following = run('curl -N "{base}/api/v1/log/view?file=broker.log&lines=0&follow=true"')
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    appendFileSync(join(logs, 'broker.log'), line(now, 'INFO', 'just now'))
+    expect((await following).out).toContain('just now')
+  })
+})
