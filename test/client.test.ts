@@ -1,10 +1,14 @@
+import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { serve } from '@hono/node-server'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { serverEvents } from '../src/client/events.ts'
 import { createClient, type FollowEvent, ProblemError, UnreachableError } from '../src/client.ts'
+import { fsStore } from '../src/store/fs.ts'
 import { memoryStore } from '../src/store/memory.ts'
 
 const LOG = Array.from(
@@ -153,6 +157,83 @@ describe('createClient', () => {
     const asked = createClient({ base }).config({ signal: abort.signal })
     setTimeout(() => abort.abort(new Error('enough')), 20)
     await expect(asked).rejects.toThrow('enough')
+  })
+})
+
+describe('everything beyond the three operations, against a real node', () => {
+  let directory: string
+  let client: ReturnType<typeof createClient>
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'nodestate-client-'))
+    writeFileSync(join(directory, 'broker.log'), LOG)
+    const app = createApp({ logs: fsStore(directory), config: '', node, timezone: 'UTC' })
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
+    await new Promise((resolve) => server.once('listening', resolve))
+    client = createClient({ base: await listen(server) })
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+  it('has the list in detail', async () => {
+    const [file] = await client.detail()
+    expect(file).toMatchObject({ name: 'broker.log', size: LOG.length, kind: 'plain' })
+    expect(Date.parse(file!.first!)).toBe(Date.UTC(2026, 10, 15, 2, 10, 0, 100))
+    expect(Date.parse(file!.last!)).toBe(Date.UTC(2026, 10, 15, 2, 10, 0, 199))
+    expect(Math.abs(Date.parse(file!.modified) - Date.now())).toBeLessThan(60_000)
+  })
+
+  it('has records, and lines to parse later', async () => {
+    const query = { file: 'broker.log', level: 'error', lines: 2 }
+    const { content } = await client.records(query)
+    expect(content).toEqual(
+      [80, 90].map((i) => ({
+        time: `2026-11-15T02:10:00.${100 + i}Z`,
+        level: 'error',
+        source: { file: 'x.go', line: 1 },
+        tags: ['A'],
+        message: `line ${i}`,
+      })),
+    )
+    const { content: lines } = await client.lines(query)
+    expect(lines.map((line) => JSON.parse(line))).toEqual(content)
+  })
+
+  it('has the histogram', async () => {
+    const found = await client.histogram({ file: 'broker.log', buckets: 10 })
+    expect(found.complete).toBe(true)
+    const sum = (level: string) => {
+      const column = found.levels.indexOf(level)
+      return found.buckets.reduce((all, bucket) => all + bucket.counts[column]!, 0)
+    }
+    expect([sum('error'), sum('info'), sum('fatal')]).toEqual([10, 90, 0])
+  })
+
+  it('has the file as it is', async () => {
+    const { name, size, body } = await client.download('broker.log')
+    expect([name, size]).toEqual(['broker.log', LOG.length])
+    expect(await new Response(body).text()).toBe(LOG)
+    await expect(client.download('none.log')).rejects.toMatchObject({ code: 'unknown-file' })
+  })
+
+  it('follows from a view on, through a rotation, and nothing is lost or told twice', async () => {
+    const log = join(directory, 'broker.log')
+    const { next } = await client.view({ file: 'broker.log', lines: 1 })
+    const said: string[] = []
+    let told = 0
+    const entry = (i: number) => `2026-11-15 02:11:00.${100 + i}\tINFO\tx.go:1\t[A]: new ${i}\n`
+    for await (const event of client.follow({ file: 'broker.log' }, { lastId: next, json: true })) {
+      if (event.type === 'open') appendFileSync(log, entry(0))
+      if (event.type === 'rotated') told++
+      if (event.type !== 'record') continue
+      said.push(JSON.parse(event.data).message)
+      if (said.length === 1) {
+        appendFileSync(log, entry(1))
+        renameSync(log, `${log}.1`)
+        writeFileSync(log, entry(2))
+      }
+      if (said.length === 3) break
+    }
+    expect(said).toEqual(['new 0', 'new 1', 'new 2'])
+    expect(told).toBe(1)
   })
 })
 

@@ -9,6 +9,7 @@ import { line, writeLog } from './logs.ts'
 
 describe.skipIf(missingBrowser)(
   `a living node on the page${missingBrowser ? ` (${missingBrowser})` : ''}`,
+  { timeout: 90_000 },
   () => {
     let browser: Browser
     beforeAll(async () => {
