@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-import { startNode } from './entry/node.ts'
+import cluster from 'node:cluster'
 import { program } from './entry/program.ts'
+import { serveAsWorker, startNodeOrWorkers } from './entry/workers.ts'
 
-await program(startNode)
+if (cluster.isWorker) serveAsWorker()
+else await program(startNodeOrWorkers)

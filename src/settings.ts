@@ -168,6 +168,13 @@ export const SETTINGS = [
     help: 'The own log: debug, info (requests too), warn, error or off.',
   },
   {
+    name: 'workers',
+    kind: is.workers,
+    value: 'N',
+    otherwise: 'one process',
+    help: 'So many processes that share the port; on Node alone.',
+  },
+  {
     name: 'settings',
     kind: is.path,
     value: 'FILE',
@@ -198,6 +205,8 @@ export interface Loaded {
   sources: Record<keyof Settings, Source>
   /** One line each, for stderr: nothing that stops the service. */
   warnings: string[]
+  /** When the service came online, where that is not now: several processes are one service. */
+  onlineTime?: number
 }
 
 export interface Surroundings {

@@ -4,6 +4,7 @@ import { compose, describe } from './compose.ts'
 import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
 import { program, type Running } from './program.ts'
+import { refuseWorkers } from './refuse.ts'
 import type { LineWriter } from './rotating-file.ts'
 import { within } from './stop.ts'
 
@@ -25,6 +26,7 @@ const BROKEN = callSite('Server', 'Request')
 
 /** Serves on Bun. Throws a SettingsError when it cannot start. */
 export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
+  refuseWorkers(loaded, 'Bun')
   const service = compose<object>(loaded, stderr, env)
   const { settings, log, tls, warnings } = service
   let handler: ReturnType<typeof service.handler> = () => new Response(null, { status: 503 })

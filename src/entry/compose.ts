@@ -45,7 +45,7 @@ const FAILED = callSite('Server', 'Request')
 export function compose<E>(loaded: Loaded, stderr: LineWriter, env: Environment): Service<E> {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
-  const onlineTime = Date.now()
+  const onlineTime = loaded.onlineTime ?? Date.now()
   const tls = readTls(settings)
   const config = openConfig(settings)
   // Nothing is written into a directory that someone named: it is a database's.

@@ -4,6 +4,7 @@ import { compose, describe } from './compose.ts'
 import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
 import { program, type Running } from './program.ts'
+import { refuseWorkers } from './refuse.ts'
 import type { LineWriter } from './rotating-file.ts'
 import { within } from './stop.ts'
 
@@ -28,6 +29,7 @@ const BROKEN = callSite('Server', 'Request')
 
 /** Serves on Deno. Throws a SettingsError when it cannot start. */
 export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
+  refuseWorkers(loaded, 'Deno')
   const service = compose<object>(loaded, stderr, env)
   const { settings, log, tls, warnings } = service
   const cut = new AbortController()
