@@ -71,6 +71,17 @@ describe.skipIf(missingBrowser)(
       await page.context().close()
     })
 
+    it('gives no room to columns that a log does not have', async () => {
+      writeFileSync(join(logs, 'plain.txt'), 'just text\n'.repeat(50))
+      const page = await open('file=plain.txt')
+      for (const name of ['t', 'l', 's', 'g'])
+        expect(await page.locator(`.row .${name}`).first().isVisible()).toBe(false)
+      const box = (await page.locator('.row .m').first().boundingBox())!
+      expect(box.x).toBeLessThan((await page.locator('.list').boundingBox())!.x + 40)
+      await page.getByText('carry no time').waitFor()
+      await page.context().close()
+    })
+
     it('turns ANSI colours into colours and drops other escapes', async () => {
       const page = await open('file=odd.log')
       const coloured = row(page, 'green words')

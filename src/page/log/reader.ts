@@ -3,7 +3,7 @@ import type { Look } from '../url.ts'
 import { VirtualList } from './list.ts'
 import { type Matcher, matcher } from './match.ts'
 import { type Item, levelOf, parse, textOf, wallAt, zoneOf } from './record.ts'
-import { estimateRow, renderRow } from './rows.ts'
+import { columnsOf, estimateRow, renderRow } from './rows.ts'
 import { LogWindow } from './window.ts'
 
 /** What the reader's surroundings are told. */
@@ -36,6 +36,7 @@ export class Reader {
   readonly #events: ReaderEvents
   readonly #open = new Set<number>()
   readonly #whole = new Set<number>()
+  readonly #columnsFilled = new Set<string>()
   readonly #box: HTMLElement
   #matcher: Matcher | null = null
   #closed = false
@@ -255,11 +256,17 @@ export class Reader {
         this.#open.clear()
         this.#whole.clear()
         this.#findZone()
+        this.#columnsFilled.clear()
+        this.#findColumns(this.window.items)
         this.list.reset(this.window.items.length)
       }),
-      prepended: (count) => this.list.prepended(count),
+      prepended: (count) => {
+        this.#findColumns(this.window.items.slice(0, count))
+        this.list.prepended(count)
+      },
       appended: (count) => {
         if (this.following && !this.list.stick) this.unseen += count
+        this.#findColumns(this.window.items.slice(-count))
         this.list.appended(count)
         this.#events.changed()
       },
@@ -397,6 +404,13 @@ export class Reader {
     const from = moment(first, 1)
     const to = moment(last, -1)
     return from === null || to === null ? null : [from, to]
+  }
+
+  /** Looks at a few of the records; a column once shown stays, for rows must not shift as one scrolls. */
+  #findColumns(items: readonly Item[]): void {
+    for (const name of columnsOf([...items.slice(0, 40), ...items.slice(-40)])) this.#columnsFilled.add(name)
+    for (const name of ['t', 'l', 's', 'g'])
+      this.#box.classList.toggle(`no-${name}`, !this.#columnsFilled.has(name))
   }
 
   #findZone(): void {

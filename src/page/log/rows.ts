@@ -51,11 +51,26 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
     context.append(styled(` ${clip(JSON.stringify(shown.context), 400)}`, look.matcher))
     message.append(context)
   }
+  // Inside the message's cell, so that a stack trace stands under it whatever columns there are.
+  if (shown.rest.length > 0) message.append(renderRest(shown, look))
   line.append(message)
   row.append(line)
-  if (shown.rest.length > 0) row.append(renderRest(shown, look))
   if (look.open) row.append(renderDetails(shown, look))
   return row
+}
+
+/** The columns that some of these records fill; the others need no room. */
+export function columnsOf(items: Iterable<Item>): Set<string> {
+  const filled = new Set<string>()
+  for (const item of items) {
+    if (typeof item !== 'string') continue
+    const { time, levelWord, source, tags } = parse(item)
+    if (time !== null) filled.add('t')
+    if (levelWord !== '') filled.add('l')
+    if (source !== '') filled.add('s')
+    if (tags.length > 0) filled.add('g')
+  }
+  return filled
 }
 
 /** A guess at a row's height before it is drawn; looking for escaped line feeds costs less than parsing. */
@@ -104,7 +119,7 @@ function noteDetail(data: string): string {
 }
 
 function renderRest(shown: Shown, look: RowLook): HTMLElement {
-  const rest = element('div', 'rest')
+  const rest = element('span', 'rest')
   const all = look.open || shown.rest.length <= FEW_LINES + 1
   const lines = all ? shown.rest : shown.rest.slice(0, FEW_LINES)
   rest.append(clipped(lines.join('\n'), look))
