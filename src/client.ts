@@ -284,6 +284,7 @@ export function createClient(options: ClientOptions): Client {
           const extra: Record<string, string> = lastId === null ? {} : { 'Last-Event-ID': lastId }
           const params = { ...query, follow: true, ...(call.json ? { format: 'ndjson' } : {}) }
           const response = await request('log/view', params, 'text/event-stream', attempt.signal, extra)
+          const opened = Date.now()
           yield { type: 'open' }
           for await (const event of watched(response, attempt, call.silence ?? 60_000)) {
             pause = first
@@ -291,6 +292,8 @@ export function createClient(options: ClientOptions): Client {
             const seen = told(event)
             if (seen !== null) yield seen
           }
+          // Some runtimes end a follow after a while, in good order: it goes on as if nothing had happened.
+          if (Date.now() - opened > ORDERLY) continue
           error = new Error('The connection was closed.')
         } catch (cause) {
           if (call.signal?.aborted) return
@@ -311,6 +314,9 @@ export function createClient(options: ClientOptions): Client {
   }
   return client
 }
+
+/** A connection that ends in good order after so many milliseconds was not lost. */
+const ORDERLY = 1_000
 
 function told(event: ServerEvent): FollowEvent | null {
   const { id, data } = event

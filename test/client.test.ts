@@ -271,6 +271,15 @@ describe('follow', () => {
     expect(seen.filter((event) => event.type === 'open')).toHaveLength(4)
   })
 
+  it('goes on without a word after an end in good order', async () => {
+    const base = await scripted((_, response, nth) => {
+      response.writeHead(200, events).write(`id: ${nth}\ndata: record ${nth}\n\n`)
+      setTimeout(() => response.end(), 1200)
+    })
+    const seen = await collect(base, 2)
+    expect(seen.map((event) => event.type)).toEqual(['open', 'record', 'open', 'record'])
+  })
+
   it('tells rotations, truncations and gaps', async () => {
     const base = await scripted((_, response) => {
       response.writeHead(200, events)

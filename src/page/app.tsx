@@ -25,6 +25,7 @@ export function App({ client }: { client: Client }) {
   const [filesError, setFilesError] = useState<Error | null>(null)
   const [asked, setAsked] = useState<'no' | 'yes' | 'refused'>('no')
   const [session, setSession] = useState(0)
+  const [visit, setVisit] = useState(0)
   const [theme, setTheme] = useState(themeChoice.get())
   const [help, setHelp] = useState(false)
   const [said, setSaid] = useState('')
@@ -47,13 +48,13 @@ export function App({ client }: { client: Client }) {
     setLook(next)
   }, [])
   useEffect(() => {
-    const onPop = () => setLook(readLook(location.hash))
-    addEventListener('popstate', onPop)
-    addEventListener('hashchange', onPop)
-    return () => {
-      removeEventListener('popstate', onPop)
-      removeEventListener('hashchange', onPop)
+    // Back, forward, and a link that is pasted into the address: it may name another place in the same log.
+    const onPop = () => {
+      setLook(readLook(location.hash))
+      setVisit((count) => count + 1)
     }
+    addEventListener('popstate', onPop)
+    return () => removeEventListener('popstate', onPop)
   }, [])
 
   /** A 401 anywhere brings up the sign-in; true when it did. */
@@ -239,7 +240,7 @@ export function App({ client }: { client: Client }) {
       <main>
         {look.file !== null ? (
           <LogView
-            key={`${look.file}:${session}`}
+            key={`${look.file}:${session}:${visit}`}
             client={client}
             look={look}
             file={chosen}

@@ -216,6 +216,10 @@ describe.skipIf(missingBrowser)(
       await other.getByRole('alert').filter({ hasText: 'No such log file' }).waitFor()
       await other.goto(`${node.url}/#file=broker.log&q=notinthere`)
       await other.getByText('No record matches').waitFor()
+      await other.goto(`${node.url}/#file=broker.log&since=15m`)
+      await other
+        .getByText('This log has records from 2026-01-10 00:00:00.000 to 2026-01-10 00:08:19.000')
+        .waitFor()
       await other.getByRole('button', { name: 'Clear all filters' }).click()
       await row(other, 'number 499 ').waitFor()
       await other.context().close()

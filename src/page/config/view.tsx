@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { MASK } from '../../node/mask.ts'
+import { put } from '../ui/clipboard.ts'
 import { Icon } from '../ui/icons.tsx'
 import { type Section, sections, type Token } from './toml.ts'
 
@@ -12,10 +13,6 @@ export function ConfigView({ text, say }: { text: string; say: (message: string)
   const needle = find.toLowerCase()
   const hits = needle === '' ? 0 : countHits(text, needle)
   const named = parts.flatMap((part, index) => (part.name === null ? [] : [index]))
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    say('Configuration copied')
-  }
   const toggle = (index: number) => {
     const next = new Set(folded)
     if (!next.delete(index)) next.add(index)
@@ -49,7 +46,7 @@ export function ConfigView({ text, say }: { text: string; say: (message: string)
             {folded.size === 0 ? 'Fold all' : 'Unfold all'}
           </button>
         )}
-        <button type="button" class="small" onClick={copy}>
+        <button type="button" class="small" onClick={() => put(text, say, 'Configuration copied')}>
           <Icon name="copy" /> Copy
         </button>
       </header>

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { type Client, LEVELS } from '../../client.ts'
 import type { ListedFile } from '../files.tsx'
+import { put } from '../ui/clipboard.ts'
 import { Failure } from '../ui/failure.tsx'
 import { bytes, count } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -9,6 +10,7 @@ import { HOME, type Look, NOTHING } from '../url.ts'
 import { HistogramView } from './histogram.tsx'
 import { Range } from './range.tsx'
 import { isNarrowed, queryOf, Reader, wallRange } from './reader.ts'
+import { wall } from './record.ts'
 import { save } from './save.ts'
 
 interface Props {
@@ -430,7 +432,7 @@ export function LogView(props: Props) {
             <p class="title">{filtered ? 'No record matches' : 'This log is empty'}</p>
             <p>
               {filtered
-                ? 'Look for less, or look everywhere.'
+                ? `Look for less, or look everywhere.${reach(look, file)}`
                 : 'Nothing has been written yet. Follow it to see the first line as it comes.'}
             </p>
             {filtered && (
@@ -447,9 +449,8 @@ export function LogView(props: Props) {
         )}
       </div>
       <footer class="status">
-        <span role="status" aria-live="polite">
-          {statusLine(made, filtered && !all)}
-        </span>
+        {/* Read aloud when something was loaded, but not with every record of a log that is followed. */}
+        <span role={live === 'live' ? undefined : 'status'}>{statusLine(made, filtered && !all)}</span>
         {loaded?.failure != null && loaded.items.length > 0 && (
           <span class="bad" role="alert">
             {loaded.failure.message}{' '}
@@ -465,6 +466,12 @@ export function LogView(props: Props) {
       </footer>
     </section>
   )
+}
+
+/** Where the log's records are, for whoever looks at a time that has none. */
+function reach({ since, until }: Look, file: ListedFile | null): string {
+  if ((since === '' && until === '') || !file?.first || !file.last) return ''
+  return ` This log has records from ${wall(file.first)} to ${wall(file.last)}.`
 }
 
 function retry(reader: Reader | null): void {
@@ -515,22 +522,4 @@ function closeMenu(event: MouseEvent, act: () => void): void {
   const menu = (event.currentTarget as HTMLElement).closest('details')
   if (menu !== null) menu.open = false
   act()
-}
-
-async function put(text: string, say: (message: string) => void, done: string): Promise<void> {
-  try {
-    if (navigator.clipboard === undefined) throw new Error('no clipboard')
-    await navigator.clipboard.writeText(text)
-    say(done)
-  } catch {
-    // Without TLS there is no clipboard API beyond localhost: the old way, from a field that is gone at once.
-    const field = document.createElement('textarea')
-    field.value = text
-    field.className = 'offscreen'
-    document.body.append(field)
-    field.select()
-    const copied = document.execCommand('copy')
-    field.remove()
-    say(copied ? done : 'The browser does not allow copying here')
-  }
 }
