@@ -1,3 +1,4 @@
+import { Backward } from './backward.ts'
 import { countLines, endOf, lastStart, lineEnd, nextStart, startOf } from './lines.ts'
 import type { Matcher } from './pattern.ts'
 import type { LineFormat } from './record.ts'
@@ -64,6 +65,25 @@ export async function scanBack(
   budget: ScanBudget,
   inside: boolean,
 ): Promise<Found> {
+  const reader = new Backward(series, lo, Math.min(budget.chunk, budget.bytes))
+  try {
+    return await goBack(reader, series, lo, hi, filter, fit, countBy, budget, inside)
+  } finally {
+    await reader.end()
+  }
+}
+
+async function goBack(
+  reader: Backward,
+  series: Series,
+  lo: number,
+  hi: number,
+  filter: Filter,
+  fit: Fit,
+  countBy: CountBy,
+  budget: ScanBudget,
+  inside: boolean,
+): Promise<Found> {
   const sink = new Sink(fit, countBy)
   const found = (from: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces.reverse(),
@@ -94,6 +114,7 @@ export async function scanBack(
   let scanned = 0
   const step = Math.min(budget.chunk, budget.bytes)
   let length = step
+  let kept: { from: number; bytes: Uint8Array } | null = null
   let turn = budget.now()
   while (at > lo) {
     const now = budget.now()
@@ -102,9 +123,10 @@ export async function scanBack(
       await nextTurn()
       turn = budget.now()
     }
-    const from = await series.floor(Math.max(lo, at - length))
+    // The first chunk often answers already; only a scan that goes on reads ahead.
+    const { from, bytes } = await reader.chunk(at, length, kept, scanned > 0 && scanned + step < budget.bytes)
+    kept = { from, bytes }
     if (from >= at) break
-    const bytes = await series.read(from, at)
     const bottom = from <= lo || series.isStart(from)
     let first = bottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
     if (first < 0) {
@@ -260,21 +282,30 @@ export function matches(
   // The time of a record without one is that of the record before it.
   let before = Number.NaN
   const timed = filter.since !== null || filter.until !== null
+  let headEnd = lineEnd(bytes, at, to)
   while (at < to) {
-    let start = at
     if (find) {
       const hit = find(bytes, at, to)
       if (hit < 0) break
-      start = startOf(format, bytes, at, hit, to)
+      at = startOf(format, bytes, at, hit, to)
+      headEnd = lineEnd(bytes, at, to)
     }
-    const end = endOf(format, bytes, start, to)
+    // Each line is looked at once: where it ends, and whether it starts the next record.
+    let end = headEnd + 1
+    let nextHeadEnd = to
+    for (; end < to; end = nextHeadEnd + 1) {
+      nextHeadEnd = lineEnd(bytes, end, to)
+      if (format.starts(bytes, end, nextHeadEnd)) break
+    }
+    if (end > to) end = to
     if (timed) {
-      const time = timeAt(bytes, start, end, filter)
+      const time = format.time(bytes, at, headEnd, filter.zone)
       if (!Number.isNaN(time)) before = time
-      else if (find) before = timeBefore(bytes, from, start, filter)
+      else if (find) before = timeBefore(bytes, from, at, filter)
     }
-    if (isWanted(bytes, start, end, base, filter, before)) ranges.push(start, end)
+    if (isWanted(bytes, at, end, base, filter, before, headEnd)) ranges.push(at, end)
     at = end
+    headEnd = nextHeadEnd
   }
   return ranges
 }
@@ -303,11 +334,12 @@ export function isWanted(
   base: number,
   filter: Filter,
   time: number,
+  headEnd = lineEnd(bytes, start, end),
 ): boolean {
   const { since, until, level, matcher } = filter
   if (since && base + start < since.below && !(time >= since.at)) return false
   if (until && base + start >= until.from && !(time < until.at)) return false
-  if (level !== null && filter.format.level(bytes, start, lineEnd(bytes, start, end)) < level) return false
+  if (level !== null && filter.format.level(bytes, start, headEnd) < level) return false
   return matcher === null || matcher.test(bytes, start, end)
 }
 

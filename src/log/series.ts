@@ -33,6 +33,13 @@ export class Series {
     return this.#known === 0 ? Math.max(at, this.#bases[0]!) : at
   }
 
+  /** As `floor`, but null where it is not known without decompressing, or where the part there is compressed. */
+  floorNow(at: number): number | null {
+    const from = Math.max(at, this.#known === 0 ? this.#bases[0]! : Number.NEGATIVE_INFINITY)
+    if (this.#known > 0 && this.#bases[this.#known]! > from) return null
+    return this.parts[this.#indexOf(from)]!.compressed ? null : from
+  }
+
   /** The log's first byte. Decompresses what has not been yet. */
   async start(): Promise<number> {
     return this.floor(Number.NEGATIVE_INFINITY)
@@ -67,6 +74,16 @@ export class Series {
       at = Math.max(at, stop)
     }
     return bytes
+  }
+
+  /** As `read`, in memory that the caller lends where that is possible: in one uncompressed file. */
+  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    await this.floor(from)
+    const index = this.#indexOf(from)
+    const part = this.parts[index]!
+    const base = this.#bases[index]!
+    const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
+    return part.readInto && to <= end ? part.readInto(from - base, to - base, into) : this.read(from, to)
   }
 
   /** Why some text is missing at the end of a compressed file that was read, or null. */

@@ -17,6 +17,11 @@ export interface Text {
   reaches(size: number): Promise<boolean>
   /** Exactly the bytes [from, to), which must lie inside the text; anything else is an error. */
   read(from: number, to: number): Promise<Uint8Array>
+  /**
+   * The same in memory that the caller lends, where the store can use it, and then nothing is remembered but a few
+   * bytes. Absent where there is nothing to gain.
+   */
+  readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
@@ -86,6 +91,12 @@ export class PlainText implements Text {
     return bytes
   }
 
+  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    const bytes = await this.#fetch(from, to, into)
+    this.#see({ offset: from, bytes })
+    return bytes
+  }
+
   async head(length: number): Promise<Uint8Array> {
     return this.read(0, Math.min(length, this.entry.size))
   }
@@ -101,6 +112,10 @@ export class PlainText implements Text {
   #remember(block: Block): void {
     if (block.bytes.length === 0) return
     this.#block = block
+    this.#see(block)
+  }
+
+  #see(block: Block): void {
     // A copy of the last bytes: the block itself may be large, and is replaced by the next read.
     const keep = Math.min(PRINT_READ, block.bytes.length)
     this.#seen = {
@@ -109,11 +124,11 @@ export class PlainText implements Text {
     }
   }
 
-  async #fetch(from: number, to: number): Promise<Uint8Array> {
+  async #fetch(from: number, to: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     const got = await this.#files.read(
       this.name,
       { offset: from, length: to - from },
-      { signal: this.#signal },
+      { signal: this.#signal, into },
     )
     const bytes = await collect(got)
     if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)

@@ -23,6 +23,7 @@ import {
   toEntry,
   toStoreError,
 } from './fs-file.ts'
+import { readLent } from './fs-into.ts'
 import { readSliced } from './fs-slices.ts'
 import { Tails } from './fs-tails.ts'
 import {
@@ -96,6 +97,8 @@ export function fsStore(directory: string): Store {
       let streaming = false
       try {
         if (suffix !== null) return tails.read(fd, key, suffix, (entry) => checkConditions(entry, options))
+        const lent = options.into && (await readLent(fd, key, range, options, options.into))
+        if (lent) return lent
         const short = readShort(fd, key, range, options)
         if (short) return short
         const long = readSliced(fd, key, range, options, tails)
