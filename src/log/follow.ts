@@ -171,7 +171,7 @@ class Follower {
     if (asked.fit.size === 0 || asked.fit.lines === 0) return
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
-    const view = await viewOf(this.#context, { ...asked, cursor, records }, signal)
+    const view = await viewOf(this.#context, { ...asked, cursor, records, each: true }, signal)
     if (view.pieces === null) this.#tail = { series: view.series, at: view.from, to: view.to }
     else this.#first.push(await this.#render(view))
   }

@@ -28,6 +28,8 @@ export interface ScanBudget {
   now: () => number
   /** Bytes per read. */
   chunk: number
+  /** Whether each record is a piece of its own, with its end. */
+  each?: boolean | undefined
 }
 
 /** What a scan found: records in the order of the log, and where to go on. */
@@ -84,7 +86,7 @@ async function goBack(
   budget: ScanBudget,
   inside: boolean,
 ): Promise<Found> {
-  const sink = new Sink(fit, countBy)
+  const sink = new Sink(fit, countBy, budget.each ?? false)
   const found = (from: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces.reverse(),
     ends: sink.ends.reverse(),
@@ -139,13 +141,16 @@ async function goBack(
     scanned += bytes.length - first
     length = step
     const ranges = matches(bytes, first, bytes.length, from, filter, false)
-    for (let i = ranges.length - 2; i >= 0; i -= 2) {
+    let i = ranges.length - 2
+    while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2
+    sink.keep(bytes, ranges, i + 2, from)
+    if (sink.isFull() && i + 2 < ranges.length) {
+      const start = ranges[i + 2]!
+      return found(from + start, { complete: start === 0 && bottom })
+    }
+    if (i >= 0) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
-      if (sink.take(bytes, start, end, from)) {
-        if (!sink.isFull()) continue
-        return found(from + start, { complete: start === 0 && bottom })
-      }
       if (sink.pieces.length > 0) return found(from + end, {})
       const cut = sink.cutBack(bytes, start, end, from)
       return found(from + cut, { inside: cut > start, complete: cut === 0 && bottom })
@@ -167,7 +172,7 @@ export async function scanForth(
   budget: ScanBudget,
   inside: boolean,
 ): Promise<Found> {
-  const sink = new Sink(fit, countBy)
+  const sink = new Sink(fit, countBy, true)
   const found = (to: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces,
     ends: sink.ends,
@@ -348,10 +353,12 @@ class Sink {
   readonly pieces: Uint8Array[] = []
   readonly ends: number[] = []
   readonly #countBy: CountBy
+  readonly #each: boolean
   #size: number
   #lines: number
 
-  constructor(fit: Fit, countBy: CountBy) {
+  constructor(fit: Fit, countBy: CountBy, each: boolean) {
+    this.#each = each
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
     this.#countBy = countBy
@@ -363,6 +370,13 @@ class Sink {
 
   /** Takes a whole record, if it fits. */
   take(bytes: Uint8Array, start: number, end: number, base: number): boolean {
+    if (!this.fits(bytes, start, end)) return false
+    this.#keep(bytes, start, end, base)
+    return true
+  }
+
+  /** Whether a whole record fits; its room is then taken. */
+  fits(bytes: Uint8Array, start: number, end: number): boolean {
     if (end - start > this.#size) return false
     if (this.#lines !== Number.POSITIVE_INFINITY) {
       const lines = this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
@@ -370,8 +384,30 @@ class Sink {
       this.#lines -= lines
     }
     this.#size -= end - start
-    this.#keep(bytes, start, end, base)
     return true
+  }
+
+  /** Keeps the records of a chunk from ranges[first] on, going backwards: each alone, or all in one piece. */
+  keep(bytes: Uint8Array, ranges: readonly number[], first: number, base: number): void {
+    if (first >= ranges.length) return
+    if (this.#each) {
+      for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
+      return
+    }
+    let length = 0
+    for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
+    const piece = new Uint8Array(length)
+    let at = 0
+    for (let i = first; i < ranges.length; ) {
+      const start = ranges[i]!
+      let end = ranges[i + 1]!
+      // Neighbours go in one copy.
+      for (i += 2; i < ranges.length && ranges[i] === end; i += 2) end = ranges[i + 1]!
+      piece.set(bytes.subarray(start, end), at)
+      at += end - start
+    }
+    this.pieces.push(piece)
+    this.ends.push(base + ranges[ranges.length - 1]!)
   }
 
   /** Takes the end of a record that does not fit; returns where the cut is. */

@@ -23,6 +23,8 @@ export interface ViewRequest extends LogRequest {
   matcher: Matcher | null
   /** Whether whole records are wanted, as for JSON, and then `lines` counts them. */
   records: boolean
+  /** Whether each record is wanted as a piece of its own. @default false */
+  each?: boolean
 }
 
 /** How much a view may cost. */
@@ -188,6 +190,7 @@ async function scan(
     deadline: now() + limits.scanMillis,
     now,
     chunk: limits.scanChunk,
+    each: request.each,
   }
   const inside = request.cursor?.place.inside ?? false
   const go = request.cursor?.direction === 'after' ? scanForth : scanBack
