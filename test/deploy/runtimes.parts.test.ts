@@ -176,11 +176,17 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
   }
   const KB = 1000
 
+  it('weighs at most 90 KB in all, without the page', () => {
+    const names = readdirSync(folder).filter((name) => name !== 'page.js')
+    expect(names).toContain('regex.js')
+    expect(weight(names)).toBeLessThan(90 * KB)
+  })
+
   it('loads at most 40 KB before the first pattern search', () => {
     // The entry, and what the configuration needs besides; a list and a tail need nothing more.
     expect(weight(['worker.js'])).toBeLessThan(30 * KB)
     expect(weight(['worker.js', 'config.js', 'config2.js'])).toBeLessThan(40 * KB)
-    const entry = readFileSync(join(folder, 'worker.js'), 'utf8')
+    const entry = readFileSync(join(folder, 'core.js'), 'utf8')
     expect(entry).toMatch(/import\(`\.\/beyond\.js`\)/)
     expect(entry).toMatch(/import\(`\.\/page\.js`\)/)
   })
