@@ -64,7 +64,8 @@ export function logFiles(
     },
     async startingWith(prefix, signal) {
       const entries: Entry[] = []
-      for await (const entry of store.list(prefix, { signal })) if (isListed(entry.key)) entries.push(entry)
+      for await (const entry of store.list(prefix, { signal, shallow: true }))
+        if (isListed(entry.key)) entries.push(entry)
       return entries
     },
     async stat(name, signal) {
