@@ -1,15 +1,15 @@
-import { type Bytes, SlicedStream } from '../store/store.ts'
+import type { Bytes } from '../store/store.ts'
 
-const bodies = new WeakMap<Response, SlicedStream>()
+const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
 
-/** A 200 with bytes of a store as its body. Where they come in slices, an entry can find them by `slicedBodyOf`. */
-export function bytesResponse(body: Bytes, headers: Record<string, string>): Response {
-  const response = new Response(body, { headers })
-  if (body instanceof SlicedStream) bodies.set(response, body)
+/** An answer with bytes of a store as its body. Where they come as a stream, an entry can find it by `streamOf`. */
+export function bytesResponse(body: Bytes, headers: Record<string, string>, status = 200): Response {
+  const response = new Response(body, { headers, status })
+  if (body instanceof ReadableStream) streams.set(response, body)
   return response
 }
 
-/** The slices of an answer, for a server that sends them without the machinery of streams. */
-export function slicedBodyOf(response: Response): SlicedStream | undefined {
-  return bodies.get(response)
+/** The stream of an answer, for a server that sends it itself. */
+export function streamOf(response: Response): ReadableStream<Uint8Array> | undefined {
+  return streams.get(response)
 }

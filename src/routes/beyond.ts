@@ -1,6 +1,7 @@
 import { acceptedTypes } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad, type Params, show } from '../http/params.ts'
+import { bytesResponse } from '../http/sliced.ts'
 import { bytesOf, piecesBody } from '../log/body.ts'
 import { decodeCursor } from '../log/cursor.ts'
 import { type Detailer, detailer } from '../log/detail.ts'
@@ -76,7 +77,7 @@ async function viewBeyond(
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
   if (format === 'text') return textResponse(view, headers)
   const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone, colours)
-  return new Response(piecesBody(view.pieces ?? [], view.series.broken(), render), { headers })
+  return bytesResponse(piecesBody(view.pieces ?? [], view.series.broken(), render), headers)
 }
 
 /** Sends the tail, stays open, and sends what is appended. */
@@ -109,7 +110,7 @@ async function followLog(
   const { searchParams } = new URL(request.url)
   const key = JSON.stringify([frame, since, until, level, searchParams.get('q'), searchParams.get('regex')])
   const body = await followers.follow({ view: { ...asked, cursor: null }, frame, key, last }, request.signal)
-  return new Response(body, { headers })
+  return bytesResponse(body, headers)
 }
 
 async function textResponse(view: View, headers: Record<string, string>): Promise<Response> {
@@ -118,7 +119,7 @@ async function textResponse(view: View, headers: Record<string, string>): Promis
   const length = pieces ? pieces.reduce((sum, piece) => sum + piece.length, 0) : to - from
   // Without a length, the cut at the end of a broken archive shows.
   if (!broken) headers['Content-Length'] = String(length)
-  return new Response(pieces ? piecesBody(pieces, broken) : await bytesOf(series, from, to), { headers })
+  return bytesResponse(pieces ? piecesBody(pieces, broken) : await bytesOf(series, from, to), headers)
 }
 
 interface Asked {

@@ -2,6 +2,7 @@ import { COMMON_HEADERS, matchHolds, noneMatchNames, notModified, singleTag } fr
 import { bad, readParams } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
+import { bytesResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files.ts'
 import { type Kind, kindOf } from '../log/kind.ts'
 import { type ByteRange, type Entry, StoreError, type StoreRead } from '../store/store.ts'
@@ -78,18 +79,16 @@ function rangeResponse({ entry, offset, length, body }: StoreRead, range: ByteRa
     )
   // The last n bytes of an empty file: satisfiable by the letter, but no Content-Range can tell of no bytes.
   if (length === 0) return wholeResponse({ entry, offset, length, body })
-  return new Response(body, {
-    status: 206,
-    headers: {
-      ...headersOf(entry),
-      'Content-Length': String(length),
-      'Content-Range': `bytes ${offset}-${offset + length - 1}/${entry.size}`,
-    },
-  })
+  const headers = {
+    ...headersOf(entry),
+    'Content-Length': String(length),
+    'Content-Range': `bytes ${offset}-${offset + length - 1}/${entry.size}`,
+  }
+  return bytesResponse(body, headers, 206)
 }
 
 function wholeResponse({ entry, length, body }: StoreRead): Response {
-  return new Response(body, { headers: { ...headersOf(entry), 'Content-Length': String(length) } })
+  return bytesResponse(body, { ...headersOf(entry), 'Content-Length': String(length) })
 }
 
 function headersOf({ key, etag }: Entry): Record<string, string> {
