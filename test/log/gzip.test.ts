@@ -249,3 +249,22 @@ describe('zstd', () => {
     await expect(bad.next()).rejects.toMatchObject({ code: 'bad-archive' })
   })
 })
+
+test('the text of a bomb comes in turns: timers go on meanwhile', async () => {
+  const bomb = gzipSync(new Uint8Array(64 << 20))
+  let longest = 0
+  let last = performance.now()
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last)
+    last = performance.now()
+  }, 1)
+  let size = 0
+  const start = performance.now()
+  // All of the archive at once, as one read of a file gives it.
+  for await (const piece of decompress(streamOf(bomb, bomb.length).stream, 'gzip')) size += piece.length
+  const took = performance.now() - start
+  clearInterval(timer)
+  expect(size).toBe(64 << 20)
+  expect(longest).toBeGreaterThan(0)
+  expect(longest).toBeLessThan(took / 3)
+})
