@@ -1,4 +1,12 @@
-import { appendFileSync, copyFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -223,6 +231,24 @@ describe.skipIf(missingBrowser)(
       await other.getByRole('button', { name: 'Clear all filters' }).click()
       await row(other, 'number 499 ').waitFor()
       await other.context().close()
+    })
+
+    it('goes on searching where a search has a small budget, back and forth', async () => {
+      const { logs } = makeLogs(20_000)
+      appendFileSync(join(logs, 'broker.log'), line(20_000, 'INFO', 'needle at the end'))
+      writeFileSync(join(logs, 'front.log'), line(0, 'ERROR', 'needle at the front'))
+      writeLog(join(logs, 'rest.log'), 20_000, [9000])
+      appendFileSync(join(logs, 'front.log'), readFileSync(join(logs, 'rest.log')))
+      const node = await start(logs, '--scan-bytes', '262144')
+      const page = await browser.open(`${node.url}/#file=front.log&level=error`)
+      await row(page, 'needle at the front').waitFor()
+      await row(page, 'failed at 9000').waitFor()
+      await page.goto(`${node.url}/#file=broker.log&q=needle`)
+      await row(page, 'needle at the end').waitFor()
+      await page.keyboard.press('g')
+      await page.locator('.list[aria-busy=false]').waitFor()
+      await row(page, 'needle at the end').waitFor()
+      await page.context().close()
     })
 
     it('reads a log where only small pages are allowed', async () => {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Client, type Histogram, type LogQuery, ProblemError } from '../../client.ts'
 import { count } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
+import type { Totals } from './finder.tsx'
 import { wallAt } from './record.ts'
 
 interface Props {
@@ -21,7 +22,7 @@ interface Props {
   theme: string
   range: (from: number, to: number) => void
   jump: (until: number) => void
-  counted: (totals: Record<string, number> | null, complete: boolean) => void
+  counted: (totals: Totals | null) => void
 }
 
 /** Records over time, stacked by level. Dragging selects a time range, a click goes to that moment. */
@@ -50,7 +51,7 @@ export function HistogramView(props: Props) {
         const found = await client.histogram({ ...query, buckets }, { signal: abort.signal })
         setData(found)
         setProblem(null)
-        props.counted(totals(found), found.complete)
+        props.counted({ counts: totals(found), complete: found.complete })
         counted.current = key
         // A log that is followed is counted again, where that costs the node little.
         if (live && performance.now() - start < 500) timer = setTimeout(load, 30_000)
@@ -58,7 +59,7 @@ export function HistogramView(props: Props) {
         if (abort.signal.aborted) return
         counted.current = key
         setData(null)
-        props.counted(null, false)
+        props.counted(null)
         setProblem(
           error instanceof ProblemError && error.code === 'no-time'
             ? 'The records of this log carry no time, so there is no chart of them.'

@@ -1,8 +1,9 @@
-import { type Client, type LogQuery, ProblemError } from '../../client.ts'
+import { type Client, ProblemError } from '../../client.ts'
 import type { Look } from '../url.ts'
 import { VirtualList } from './list.ts'
 import { type Matcher, matcher } from './match.ts'
-import { type Item, levelOf, parse, textOf, wallAt, zoneOf } from './record.ts'
+import { isNarrowed, queryOf } from './query.ts'
+import { type Item, levelOf, parse, textOf, zoneOf } from './record.ts'
 import { columnsOf, estimateRow, renderRow } from './rows.ts'
 import { LogWindow } from './window.ts'
 
@@ -443,32 +444,6 @@ export class Reader {
     if (width < NARROW) return Math.max(20, width / 7)
     return this.wrap ? Math.max(20, (width - 420) / 7.2) : 0
   }
-}
-
-/** What the look asks of the API. */
-export function queryOf(look: Look): LogQuery {
-  const file = look.file ?? ''
-  const rotated = look.rotated || undefined
-  if (look.all) return { file, rotated, ansi: true }
-  return {
-    file,
-    rotated,
-    ansi: true,
-    since: look.since || undefined,
-    until: look.until || undefined,
-    level: look.level || undefined,
-    q: look.regex ? undefined : look.find || undefined,
-    regex: look.regex ? look.find || undefined : undefined,
-  }
-}
-
-/** Whether the look leaves records out. */
-export function isNarrowed(look: Look): boolean {
-  return look.find !== '' || look.level !== '' || look.since !== '' || look.until !== ''
-}
-
-export function wallRange(from: number, to: number, zone: number): { since: string; until: string } {
-  return { since: wallAt(from, zone), until: wallAt(to, zone) }
 }
 
 const RANK = ['debug', 'info', 'warn', 'error', 'fatal']

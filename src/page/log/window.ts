@@ -74,15 +74,8 @@ export class LogWindow {
   /** The newest records. */
   openTail(size?: number): Promise<void> {
     return this.#load('open', async (signal) => {
-      let page = await this.#lines({ size: size ?? 128 * 1024 }, signal)
-      const next = page.next
-      // A scan that found nothing within its budget goes on, until it finds something or reaches the start.
-      while (page.content.length === 0 && page.prev !== null && !page.complete) {
-        this.scanned = true
-        this.#events.status()
-        page = await this.#lines({ before: page.prev, size: this.#pageSize }, signal)
-      }
-      this.#set(page.content, page.prev, next)
+      const page = await this.#back({ size: size ?? FIRST }, signal)
+      this.#set(page.content, page.prev, page.next)
       this.atEnd = true
     })
   }
@@ -92,8 +85,8 @@ export class LogWindow {
     let at = 0
     await this.#load('open', async (signal) => {
       const [before, after] = await Promise.all([
-        this.#lines({ before: cursor, size: 128 * 1024 }, signal),
-        this.#lines({ after: cursor, size: 128 * 1024 }, signal),
+        this.#back({ before: cursor, size: FIRST }, signal),
+        this.#forth(cursor, FIRST, signal),
       ])
       at = before.content.length
       this.#set([...before.content, ...after.content], before.prev, after.next ?? cursor)
@@ -108,9 +101,9 @@ export class LogWindow {
   async openTime(until: string): Promise<number> {
     let at = 0
     await this.#load('open', async (signal) => {
-      const before = await this.#lines({ until, size: 128 * 1024 }, signal)
+      const before = await this.#back({ until, size: FIRST }, signal)
       if (before.next === null) throw new Error('The answer has no cursor to go on from.')
-      const after = await this.#lines({ after: before.next, size: 128 * 1024 }, signal)
+      const after = await this.#forth(before.next, FIRST, signal)
       at = Math.max(0, before.content.length - 1)
       this.#set([...before.content, ...after.content], before.prev, after.next ?? before.next)
       this.#marks.push({ seq: before.content.length, cursor: before.next })
@@ -122,26 +115,19 @@ export class LogWindow {
   async loadOlder(): Promise<void> {
     if (this.loading !== null || this.older === null) return
     await this.#load('older', async (signal) => {
-      while (this.older !== null) {
-        const page = await this.#lines({ before: this.older, size: this.#pageSize }, signal)
-        this.#pageSize = Math.min(this.#pageSize * 2, 2 * 1024 * 1024)
-        this.older = page.prev
-        if (page.content.length > 0) {
-          this.#prepend(page.content)
-          break
-        }
-        this.scanned = true
-        this.#events.status()
-      }
+      const page = await this.#back({ before: this.older!, size: this.#pageSize }, signal)
+      this.#pageSize = Math.min(this.#pageSize * 2, 2 * 1024 * 1024)
+      this.older = page.prev
+      this.#prepend(page.content)
     })
   }
 
   async loadNewer(): Promise<void> {
     if (this.loading !== null || this.newer === null || this.#follower !== null) return
     await this.#load('newer', async (signal) => {
-      const page = await this.#lines({ after: this.newer!, size: this.#pageSize }, signal)
+      const page = await this.#forth(this.newer!, this.#pageSize, signal)
       this.newer = page.next ?? this.newer
-      this.atEnd = page.content.length === 0 && page.complete
+      this.atEnd = page.content.length === 0
       this.#append(page.content)
     })
   }
@@ -212,10 +198,33 @@ export class LogWindow {
     return best === undefined ? null : { cursor: best.cursor, offset: seq - best.seq }
   }
 
-  async #lines(
-    page: { size: number; before?: string; after?: string; until?: string },
-    signal: AbortSignal,
-  ): Promise<View<string[]>> {
+  /**
+   * A page going back. A scan that found nothing within its budget goes on where it stopped, until it finds something
+   * or reaches the start; `next` stays where it began.
+   */
+  async #back(page: Page, signal: AbortSignal): Promise<View<string[]>> {
+    const first = await this.#lines(page, signal)
+    let found = first
+    while (found.content.length === 0 && found.prev !== null) {
+      this.scanned = true
+      this.#events.status()
+      found = await this.#lines({ before: found.prev, size: page.size }, signal)
+    }
+    return { ...found, next: first.next }
+  }
+
+  /** A page going forth, likewise: when it is empty, the end was reached. */
+  async #forth(after: string, size: number, signal: AbortSignal): Promise<View<string[]>> {
+    let found = await this.#lines({ after, size }, signal)
+    while (found.content.length === 0 && !found.complete && found.next !== null) {
+      this.scanned = true
+      this.#events.status()
+      found = await this.#lines({ after: found.next, size }, signal)
+    }
+    return found
+  }
+
+  async #lines(page: Page, signal: AbortSignal): Promise<View<string[]>> {
     const { size, ...rest } = page
     try {
       return await this.#client.lines(
@@ -265,6 +274,7 @@ export class LogWindow {
   }
 
   #prepend(items: Item[]): void {
+    if (items.length === 0) return
     this.items = items.concat(this.items)
     this.firstSeq -= items.length
     this.#chars += weigh(items)
@@ -316,6 +326,15 @@ export class LogWindow {
   }
 }
 
+interface Page {
+  size: number
+  before?: string
+  after?: string
+  until?: string
+}
+
+/** Bytes of the page that a reader sees first. */
+const FIRST = 128 * 1024
 const MAX_ITEMS = 1_500_000
 /** Text in memory, in characters: a record of log is Latin-1 as a rule, one byte each. */
 const MAX_CHARS = 500_000_000
