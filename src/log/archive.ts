@@ -46,6 +46,10 @@ export class ArchiveText implements Text {
     this.entry = entry
   }
 
+  async sequential(): Promise<boolean> {
+    return (await this.size()) > this.#limits.archiveWindow
+  }
+
   async size(): Promise<number> {
     while (this.#size === null) await this.#advance()
     return this.#size

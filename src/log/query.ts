@@ -1,6 +1,7 @@
 import { Backward } from './backward.ts'
 import { countLines, endOf, lastStart, lineEnd, nextStart, startOf } from './lines.ts'
 import type { Matcher } from './pattern.ts'
+import { scanOnce } from './recent.ts'
 import type { LineFormat } from './record.ts'
 import type { Series } from './series.ts'
 import type { Fit } from './span.ts'
@@ -124,6 +125,30 @@ async function goBack(
     if (now - turn >= TURN) {
       await nextTurn()
       turn = budget.now()
+    }
+    const start = await series.sequentialStart(at)
+    if (start !== null) {
+      const low = Math.max(lo, start)
+      const isBottom = low <= lo || series.isStart(low)
+      const room = sink.room()
+      const recent = await scanOnce(series, low, at, isBottom, filter, room, countBy, budget.now)
+      if (recent) {
+        for (const { bytes, start, end } of recent.kept.reverse()) {
+          if (sink.take(bytes, 0, bytes.length, start)) {
+            if (!sink.isFull()) continue
+            return found(start, { complete: isBottom && start <= low })
+          }
+          if (sink.pieces.length > 0) return found(end, {})
+          const cut = sink.cutBack(bytes, 0, bytes.length, start)
+          return found(start + cut, { inside: cut > 0, complete: cut === 0 && isBottom && start <= low })
+        }
+        if (recent.dropped) return found(recent.kept.at(-1)!.start, {})
+        scanned += at - recent.from
+        at = recent.from
+        kept = null
+        if (isBottom) break
+        continue
+      }
     }
     // The first chunk often answers already; only a scan that goes on reads ahead.
     const { from, bytes } = await reader.chunk(at, length, kept, scanned > 0 && scanned + step < budget.bytes)
@@ -362,6 +387,11 @@ class Sink {
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
     this.#countBy = countBy
+  }
+
+  /** What still fits. */
+  room(): Fit {
+    return { size: this.#size, lines: this.#lines === Number.POSITIVE_INFINITY ? null : this.#lines }
   }
 
   isFull(): boolean {

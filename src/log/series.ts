@@ -76,6 +76,13 @@ export class Series {
     return bytes
   }
 
+  /** Where the file of the byte before `address` starts, if it must be read from there on; else null. */
+  async sequentialStart(address: number): Promise<number | null> {
+    await this.floor(address - 1)
+    const index = this.#indexOf(address - 1)
+    return (await this.parts[index]!.sequential?.()) ? this.#bases[index]! : null
+  }
+
   /** As `read`, in memory that the caller lends where that is possible: in one uncompressed file. */
   async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     await this.floor(from)

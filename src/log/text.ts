@@ -11,6 +11,8 @@ export interface Text {
   readonly compressed: boolean
   /** Why a compressed file ends before its end, once that is known. */
   readonly broken?: LogError | null
+  /** Whether it must be read from its start on: a read back would begin there again. */
+  sequential?(): Promise<boolean>
   /** Bytes of text. Of a compressed file it is known only after all of it was read once. */
   size(): Promise<number>
   /** Whether the text has so many bytes: of a compressed file no more is read than that. */

@@ -78,6 +78,39 @@ it('holds nothing open between reads, wherever they stop', async () => {
   }
 })
 
+describe('a filtered view of an archive larger than its window', () => {
+  it('is one pass that keeps the most recent matches, at any page size', async () => {
+    const wanted = lines.filter((_, i) => i % 10 === 0).join('')
+    let passes = 0
+    const inner = memoryStore({
+      'a.log': lines.slice(2500).join(''),
+      'a.log.1.gz': gzipSync(lines.slice(1200, 2500).join('')),
+      'a.log.2.gz': gzipSync(lines.slice(0, 1200).join('')),
+    })
+    const store = {
+      ...inner,
+      read: (...args: Parameters<typeof inner.read>) => {
+        if (args[0].endsWith('.gz')) passes++
+        return inner.read(...args)
+      },
+    }
+    const app = createApp({ logs: store, config: '', windowBytes: 5000 })
+    for (const size of [300, 7000, 1_000_000]) {
+      const pages: string[] = []
+      let query: string | undefined = `?file=a.log&rotated=true&level=error&size=${size}`
+      while (query) {
+        passes = 0
+        const response: Response = await app.request(`/api/v1/log/view${query}`)
+        pages.unshift(await response.text())
+        expect(response.status).toBe(200)
+        query = /<(\?[^>]*)>; rel="prev"/.exec(response.headers.get('Link')!)?.[1]
+        if (size === 1_000_000) expect(passes).toBeLessThanOrEqual(8)
+      }
+      expect(pages.join('') === wanted).toBe(true)
+    }
+  })
+})
+
 describe('a compressed file', () => {
   const store = memoryStore({
     'a.log.gz': gzipSync(text),
