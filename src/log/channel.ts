@@ -1,7 +1,7 @@
 import { type Cursor, fingerprint } from './cursor.ts'
+import { type Filter, isWanted, timeAt } from './filter.ts'
 import { concat, type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
 import { endOf } from './lines.ts'
-import { type Filter, isWanted, timeAt } from './query.ts'
 import type { Change } from './tracker.ts'
 
 /** What goes out at once, and the place behind it. */

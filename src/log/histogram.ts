@@ -1,11 +1,12 @@
 import { LogError } from './error.ts'
+import { type Filter, matches } from './filter.ts'
 import { lineEnd, nextStart, startOf } from './lines.ts'
 import { type LogRequest, type OpenLog, openLog } from './open.ts'
-import { type Filter, matches, nextTurn } from './query.ts'
 import { LEVELS, type LineFormat } from './record.ts'
 import { seek } from './seek.ts'
 import type { Series } from './series.ts'
 import type { Zone } from './time.ts'
+import { nextTurn } from './turn.ts'
 import { formatOf, mayPass, type ViewContext, type ViewRequest } from './view.ts'
 
 /** Which records are counted. */

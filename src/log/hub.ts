@@ -1,7 +1,7 @@
 import { Channel } from './channel.ts'
 import type { Cursor } from './cursor.ts'
+import type { Filter } from './filter.ts'
 import type { Frame } from './frame.ts'
-import type { Filter } from './query.ts'
 import { Tracker } from './tracker.ts'
 import type { ViewContext } from './view.ts'
 

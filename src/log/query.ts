@@ -1,25 +1,13 @@
 import { Backward } from './backward.ts'
-import { countLines, endOf, lastStart, lineEnd, nextStart, startOf } from './lines.ts'
-import type { Matcher } from './pattern.ts'
+import { type Filter, isWanted, matches, timeAt } from './filter.ts'
+import { lastStart, lineEnd, nextStart, startOf } from './lines.ts'
 import { scanOnce } from './recent.ts'
 import type { LineFormat } from './record.ts'
 import type { Series } from './series.ts'
+import { type CountBy, Sink } from './sink.ts'
 import type { Fit } from './span.ts'
 import { characterStart } from './tail.ts'
-import type { Zone } from './time.ts'
-
-/** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
-export interface Filter {
-  format: LineFormat
-  zone: Zone
-  /** An index into LEVELS: this one and above. */
-  level: number | null
-  matcher: Matcher | null
-  /** Records that start below `below` must be at or after `at`. */
-  since: { at: number; below: number } | null
-  /** Records that start at or after `from` must be before `at`. */
-  until: { at: number; from: number } | null
-}
+import { nextTurn } from './turn.ts'
 
 /** How much a scan may cost. */
 export interface ScanBudget {
@@ -48,9 +36,6 @@ export interface Found {
   /** Whether the budget ended it. */
   cut: boolean
 }
-
-/** Each record is one line of the answer, however many lines it has: so it is when records become JSON. */
-export type CountBy = 'lines' | 'records'
 
 /** A record longer than this is taken apart: it would else have to be held in memory. */
 const MAX_RECORD = 32 * 1024 * 1024
@@ -286,209 +271,4 @@ function withoutGiven(
   const given = inside || matches(bytes, 0, place, base, filter, false).length > 0
   if (!given) return ranges
   return ranges[1]! > place ? [place, ...ranges.slice(1)] : ranges.slice(2)
-}
-
-/**
- * The records of bytes[from, to) that are wanted, as pairs of start and end; `from` and `to` are record borders.
- * With `first`, the first record is wanted whatever it holds, because its other part was.
- */
-export function matches(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  base: number,
-  filter: Filter,
-  first: boolean,
-): number[] {
-  const { format, matcher } = filter
-  const ranges: number[] = []
-  const find = matcher?.find?.bind(matcher)
-  let at = from
-  if (first && at < to) {
-    const end = endOf(format, bytes, at, to)
-    ranges.push(at, end)
-    at = end
-  }
-  // The time of a record without one is that of the record before it.
-  let before = Number.NaN
-  const timed = filter.since !== null || filter.until !== null
-  let headEnd = lineEnd(bytes, at, to)
-  while (at < to) {
-    if (find) {
-      const hit = find(bytes, at, to)
-      if (hit < 0) break
-      at = startOf(format, bytes, at, hit, to)
-      headEnd = lineEnd(bytes, at, to)
-    }
-    // Each line is looked at once: where it ends, and whether it starts the next record.
-    let end = headEnd + 1
-    let nextHeadEnd = to
-    for (; end < to; end = nextHeadEnd + 1) {
-      nextHeadEnd = lineEnd(bytes, end, to)
-      if (format.starts(bytes, end, nextHeadEnd)) break
-    }
-    if (end > to) end = to
-    if (timed) {
-      const time = format.time(bytes, at, headEnd, filter.zone)
-      if (!Number.isNaN(time)) before = time
-      else if (find) before = timeBefore(bytes, from, at, filter)
-    }
-    if (isWanted(bytes, at, end, base, filter, before, headEnd)) ranges.push(at, end)
-    at = end
-    headEnd = nextHeadEnd
-  }
-  return ranges
-}
-
-/** The time of a record's first line, NaN when it has none. */
-export function timeAt(bytes: Uint8Array, start: number, end: number, { format, zone }: Filter): number {
-  return format.time(bytes, start, lineEnd(bytes, start, end), zone)
-}
-
-/** The time of the nearest record before `start` that has one. */
-function timeBefore(bytes: Uint8Array, from: number, start: number, filter: Filter): number {
-  for (let end = start; end > from; ) {
-    const at = startOf(filter.format, bytes, from, end - 1, end)
-    const time = timeAt(bytes, at, end, filter)
-    if (!Number.isNaN(time)) return time
-    end = at
-  }
-  return Number.NaN
-}
-
-/** Whether the record bytes[start, end) is wanted; `time` is its own or what it inherits. */
-export function isWanted(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  base: number,
-  filter: Filter,
-  time: number,
-  headEnd = lineEnd(bytes, start, end),
-): boolean {
-  const { since, until, level, matcher } = filter
-  if (since && base + start < since.below && !(time >= since.at)) return false
-  if (until && base + start >= until.from && !(time < until.at)) return false
-  if (level !== null && filter.format.level(bytes, start, headEnd) < level) return false
-  return matcher === null || matcher.test(bytes, start, end)
-}
-
-/** What has been taken so far, and whether more fits. */
-class Sink {
-  readonly pieces: Uint8Array[] = []
-  readonly ends: number[] = []
-  readonly #countBy: CountBy
-  readonly #each: boolean
-  #size: number
-  #lines: number
-
-  constructor(fit: Fit, countBy: CountBy, each: boolean) {
-    this.#each = each
-    this.#size = fit.size
-    this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
-    this.#countBy = countBy
-  }
-
-  /** What still fits. */
-  room(): Fit {
-    return { size: this.#size, lines: this.#lines === Number.POSITIVE_INFINITY ? null : this.#lines }
-  }
-
-  isFull(): boolean {
-    return this.#size <= 0 || this.#lines <= 0
-  }
-
-  /** Takes a whole record, if it fits. */
-  take(bytes: Uint8Array, start: number, end: number, base: number): boolean {
-    if (!this.fits(bytes, start, end)) return false
-    this.#keep(bytes, start, end, base)
-    return true
-  }
-
-  /** Whether a whole record fits; its room is then taken. */
-  fits(bytes: Uint8Array, start: number, end: number): boolean {
-    if (end - start > this.#size) return false
-    if (this.#lines !== Number.POSITIVE_INFINITY) {
-      const lines = this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
-      if (lines > this.#lines) return false
-      this.#lines -= lines
-    }
-    this.#size -= end - start
-    return true
-  }
-
-  /** Keeps the records of a chunk from ranges[first] on, going backwards: each alone, or all in one piece. */
-  keep(bytes: Uint8Array, ranges: readonly number[], first: number, base: number): void {
-    if (first >= ranges.length) return
-    if (this.#each) {
-      for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
-      return
-    }
-    let length = 0
-    for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
-    const piece = new Uint8Array(length)
-    let at = 0
-    for (let i = first; i < ranges.length; ) {
-      const start = ranges[i]!
-      let end = ranges[i + 1]!
-      // Neighbours go in one copy.
-      for (i += 2; i < ranges.length && ranges[i] === end; i += 2) end = ranges[i + 1]!
-      piece.set(bytes.subarray(start, end), at)
-      at += end - start
-    }
-    this.pieces.push(piece)
-    this.ends.push(base + ranges[ranges.length - 1]!)
-  }
-
-  /** Takes the end of a record that does not fit; returns where the cut is. */
-  cutBack(bytes: Uint8Array, start: number, end: number, base: number): number {
-    let cut = start
-    if (end - start > this.#size) {
-      cut = end - this.#size
-      const character = characterStart(bytes.subarray(0, end), cut)
-      if (character < end) cut = character
-    }
-    if (this.#countBy === 'lines') {
-      let left = this.#lines
-      let at = end - 1
-      while (at > cut && left > 0) {
-        const lf = bytes.lastIndexOf(10, at - 1)
-        if (lf < cut) break
-        left--
-        if (left === 0) cut = lf + 1
-        at = lf
-      }
-    }
-    this.#keep(bytes, cut, end, base)
-    return cut
-  }
-
-  /** Takes the beginning of a record that does not fit; returns where the cut is. */
-  cutForth(bytes: Uint8Array, start: number, end: number, base: number): number {
-    let cut = end
-    if (end - start > this.#size) {
-      cut = start + this.#size
-      let character = cut
-      while (character > start && cut - character < 4 && (bytes[character]! & 0xc0) === 0x80) character--
-      if (character > start && cut - character < 4) cut = character
-    }
-    if (this.#countBy === 'lines') {
-      let at = start
-      for (let left = this.#lines; left > 0 && at < cut; left--) at = lineEnd(bytes, at, cut) + 1
-      cut = Math.min(cut, at)
-    }
-    this.#keep(bytes, start, cut, base)
-    return cut
-  }
-
-  #keep(bytes: Uint8Array, start: number, end: number, base: number): void {
-    this.pieces.push(bytes.slice(start, end))
-    this.ends.push(base + end)
-  }
-}
-
-/** Lets other work go first. A timer of 0 ms takes 1 ms where there is something quicker. */
-export function nextTurn(): Promise<void> {
-  const { setImmediate } = globalThis as { setImmediate?: (then: () => void) => void }
-  return new Promise((resolve) => (setImmediate ? setImmediate(resolve) : setTimeout(resolve, 0)))
 }

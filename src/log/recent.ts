@@ -1,7 +1,9 @@
+import { type Filter, matches } from './filter.ts'
 import { countLines, lastStart, lineEnd, nextStart } from './lines.ts'
-import { type CountBy, type Filter, matches, nextTurn } from './query.ts'
 import type { Series } from './series.ts'
+import type { CountBy } from './sink.ts'
 import type { Fit } from './span.ts'
+import { nextTurn } from './turn.ts'
 
 /** A record that was found, and where. */
 export interface Kept {
