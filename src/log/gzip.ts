@@ -1,6 +1,6 @@
 import { LogError } from './error.ts'
 import { InflateError, inflator } from './inflate.ts'
-import { nextTurn } from './query.ts'
+import { nextTurn } from './turn.ts'
 
 export { type Kind, kindOf } from './kind.ts'
 
