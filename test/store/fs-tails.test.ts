@@ -175,15 +175,19 @@ function wrong(text: string, size: number): string | null {
 describe('a tail while a writer appends, truncates, replaces, copy-truncates and regrows', () => {
   const MILLISECONDS = Number(process.env.NODESTATE_MODEL_MS ?? 3000)
 
-  it.each([1, 2])('has never a wrong byte (seed %i)', { timeout: MILLISECONDS + 20_000 }, async (seed) => {
+  /** On a busy machine it takes longer until enough was seen. */
+  const AT_MOST = MILLISECONDS + 30_000
+
+  it.each([1, 2])('has never a wrong byte (seed %i)', { timeout: AT_MOST + 20_000 }, async (seed) => {
     put('model.log', '')
     const writer = spawn(process.execPath, [
       join(import.meta.dirname, 'fs-writer.mjs'),
       directory,
       String(seed),
-      String(MILLISECONDS),
+      String(AT_MOST),
     ])
-    const ended = new Promise<number | null>((resolve) => writer.on('close', resolve))
+    const ended = new Promise<NodeJS.Signals | null>((resolve) => writer.on('close', (_, by) => resolve(by)))
+    const start = performance.now()
     let done = false
     void ended.then(() => {
       done = true
@@ -199,6 +203,7 @@ describe('a tail while a writer appends, truncates, replaces, copy-truncates and
 
     const ask = async (reader: number) => {
       for (let turn = reader; !done; turn++) {
+        if (performance.now() - start > MILLISECONDS && counts.short > 100 && counts.long > 10) return
         const size = sizes[turn % sizes.length]!
         const [generation, number] = known
         let text = ''
@@ -248,7 +253,8 @@ describe('a tail while a writer appends, truncates, replaces, copy-truncates and
       }
     }
     await Promise.all([ask(0), ask(3), ask(7)])
-    expect(await ended).toBe(0)
+    writer.kill('SIGTERM')
+    expect(await ended).toBe('SIGTERM')
     expect(counts.short).toBeGreaterThan(100)
     expect(counts.long).toBeGreaterThan(10)
     for (const { body, copy } of held) expect(Buffer.from(body).toString('latin1')).toBe(copy)
