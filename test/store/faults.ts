@@ -13,8 +13,11 @@ export interface FaultyBucket {
 }
 
 const LARGE = 3 * 1024 * 1024 + 11
-const DEADLINE = 3_000
-const QUICK = { deadline: DEADLINE, stall: 300, backoff: 10, retries: 3 }
+const DEADLINE = 12_000
+/** So patient that a busy machine is never taken for a silent bucket. */
+const PATIENT = { deadline: DEADLINE, timeout: 10_000, stall: 10_000, backoff: 10, retries: 3 }
+/** For faults that are silence: what waits for them must not wait long. */
+const HASTY = { ...PATIENT, stall: 300 }
 
 const slowDown = { kind: 'answer', status: 503, body: '<Error><Code>SlowDown</Code></Error>' } as const
 const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
@@ -44,10 +47,12 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     let bucket: FaultyBucket
     let proxy: FaultProxy
     let store: Store
+    let hasty: Store
     beforeAll(async () => {
       bucket = await setup()
       proxy = await startFaultProxy(bucket.endpoint)
-      store = s3Store({ ...bucket.options, ...QUICK, timeout, endpoint: proxy.endpoint })
+      store = s3Store({ ...bucket.options, ...PATIENT, endpoint: proxy.endpoint })
+      hasty = s3Store({ ...bucket.options, ...HASTY, timeout, endpoint: proxy.endpoint })
       await bucket.put('f/small', 'small text')
       await bucket.put('f/large', large)
     })
@@ -58,22 +63,27 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     })
     afterAll(() => proxy?.close())
 
-    const operations: [string, () => Promise<unknown>, unknown][] = [
-      ['list', async () => (await all(store.list('f/'))).map((entry) => entry.key), ['f/large', 'f/small']],
-      ['stat', async () => (await store.stat('f/small'))?.size, 10],
+    const suited = (fault: Fault) => (fault.kind === 'delay' ? hasty : store)
+    const operations: [string, (store: Store) => Promise<unknown>, unknown][] = [
+      [
+        'list',
+        async (store) => (await all(store.list('f/'))).map((entry) => entry.key),
+        ['f/large', 'f/small'],
+      ],
+      ['stat', async (store) => (await store.stat('f/small'))?.size, 10],
       [
         'read',
-        async () => new TextDecoder().decode(await bytesOf(await store.read('f/small', { suffix: 4 }))),
+        async (store) => new TextDecoder().decode(await bytesOf(await store.read('f/small', { suffix: 4 }))),
         'text',
       ],
-      ['an empty read', async () => (await store.read('f/small', { suffix: 0 }))?.entry.size, 10],
-      ['a large read', async () => Buffer.compare(await bytesOf(await store.read('f/large')), large), 0],
+      ['an empty read', async (store) => (await store.read('f/small', { suffix: 0 }))?.entry.size, 10],
+      ['a large read', async (store) => Buffer.compare(await bytesOf(await store.read('f/large')), large), 0],
     ]
 
     describe.each(PASSING)('%s', (_, fault, code) => {
       it.each(operations)('is survived by %s when it passes', async (__, run, expected) => {
         proxy.next(fault, fault, fault)
-        expect(await run()).toEqual(expected)
+        expect(await run(suited(fault))).toEqual(expected)
         expect(proxy.count).toBe(4)
       })
 
@@ -82,7 +92,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
         const start = Date.now()
         // The answer to a HEAD has no body that could say SlowDown.
         const headOnly = fault === slowDown && (name === 'stat' || name === 'an empty read')
-        expect(await codeOf(run())).toBe(headOnly ? 'unavailable' : code)
+        expect(await codeOf(run(suited(fault)))).toBe(headOnly ? 'unavailable' : code)
         expect(Date.now() - start).toBeLessThan(DEADLINE + 500)
         expect(proxy.count).toBe(4)
       })
@@ -90,7 +100,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
 
     it.each(operations)('a 403 makes %s fail at once, with denied', async (_, run) => {
       proxy.each(() => answer(403, '<Error><Code>AccessDenied</Code></Error>'))
-      expect(await codeOf(run())).toBe('denied')
+      expect(await codeOf(run(store))).toBe('denied')
       expect(proxy.count).toBe(1)
     })
 
@@ -98,7 +108,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
       proxy.each(() =>
         answer(301, '<Error><Code>PermanentRedirect</Code></Error>', { Location: 'http://127.0.0.1:1/' }),
       )
-      expect(await codeOf(run())).toBe('unavailable')
+      expect(await codeOf(run(store))).toBe('unavailable')
       expect(proxy.count).toBe(1)
     })
 
@@ -121,7 +131,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
 
     it.each(operations.slice(1))('a page of a proxy with status 200 makes %s fail', async (_, run) => {
       proxy.each(() => answer(200, '<html>Welcome</html>', { 'Content-Length': '20' }))
-      expect(await codeOf(run())).toBe('unavailable')
+      expect(await codeOf(run(store))).toBe('unavailable')
     })
 
     it('a cut listing is asked for again, and never taken as whole', async () => {
@@ -140,7 +150,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
 
     it('a small body that stalls is a timeout', async () => {
       proxy.each(() => ({ kind: 'stall', after: 3 }))
-      expect(await codeOf(store.read('f/small'))).toBe('timeout')
+      expect(await codeOf(hasty.read('f/small'))).toBe('timeout')
     })
 
     it('a large body goes on where it broke, and nothing is lost', async () => {
@@ -149,7 +159,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
         { kind: 'truncate', after: 500_000 },
         { kind: 'stall', after: 7 },
       )
-      const read = await store.read('f/large')
+      const read = await hasty.read('f/large')
       expect(read?.body).toBeInstanceOf(ReadableStream)
       expect(Buffer.compare(await bytesOf(read), large)).toBe(0)
       expect(proxy.count).toBe(4)
@@ -159,7 +169,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
       'a large body that breaks (%s) again and again errors',
       async (kind) => {
         proxy.each(() => ({ kind, after: 10_000 }))
-        const read = await store.read('f/large')
+        const read = await (kind === 'stall' ? hasty : store).read('f/large')
         expect(await codeOf(bytesOf(read))).toBe(kind === 'stall' ? 'timeout' : 'unavailable')
         expect(proxy.count).toBe(4)
       },
@@ -188,7 +198,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
       const again = Date.now()
       const error = await store.stat('f/small').catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 'throttled', retryAfter: 60 })
-      expect(Date.now() - again).toBeLessThan(500)
+      expect(Date.now() - again).toBeLessThan(5_000)
     })
 
     it('a client that leaves while the bucket is silent cuts the request', async () => {
@@ -224,7 +234,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     })
 
     it.each(PASSING)('%s is a 503 problem to a client, within the deadline', async (_, fault) => {
-      const app = createApp({ logs: store, config: '' })
+      const app = createApp({ logs: suited(fault), config: '', onError: () => {} })
       proxy.each(() => fault)
       for (const path of ['list', 'view?file=f', 'view?file=f&lines=3']) {
         const start = Date.now()
@@ -257,7 +267,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
       for (let i = 0; i < 100; i++) {
         const [, run, expected] = operations[i % operations.length]!
         try {
-          expect(await run()).toEqual(expected)
+          expect(await run(store)).toEqual(expected)
           right++
         } catch (error) {
           if (!(error instanceof StoreError)) throw error
