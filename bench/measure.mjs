@@ -62,12 +62,14 @@ export async function stall(program, server, path, { connections, seconds }) {
  * Loads several servers in turns, A B C A B C, after a warm-up and after `check` has seen that each gives the right
  * bytes. Gives the median of each figure.
  */
-export async function interleave(program, contenders, { connections = 16, seconds, rounds, warmUp = 0.6 }) {
+export async function interleave(program, contenders, { connections = 16, seconds, rounds }) {
   for (const { server, target } of contenders) {
     const answer = await ask(server, target.path, target.headers)
     target.check(answer, server.name)
     target.length = answer.status === 304 ? undefined : answer.body.length
-    await load(program, server, target, { connections, seconds: warmUp })
+    // A server's first load lasts longer: compilers take a second or two until they know what is hot.
+    await load(program, server, target, { connections, seconds: server.warm ? 0.4 : 2 })
+    server.warm = true
   }
   const runs = contenders.map(() => [])
   for (let round = 0; round < rounds; round++)
