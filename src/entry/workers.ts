@@ -38,6 +38,9 @@ export function startNodeOrWorkers(loaded: Loaded, stderr: LineWriter, env: Envi
  * all serve the same, whenever they were started.
  */
 async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
+  // Each worker accepts by itself. Handed out by the primary, a connection that was on its way to a worker that dies
+  // would neither be answered nor closed.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   const { settings, log, warnings, welcome } = compose(loaded, stderr, env)
   const order: Order = { start: { ...loaded, warnings: [], onlineTime: Date.now() } }
   const workers = new Set<Worker>()
