@@ -1,3 +1,4 @@
+import { StoreError } from '../store/store.ts'
 import type { Channel } from './channel.ts'
 import { type Cursor, fingerprint } from './cursor.ts'
 import { LogError } from './error.ts'
@@ -156,13 +157,11 @@ class Follower {
       this.#place = last
       // Resolved now, so that what is gone is told before the stream starts.
       try {
-        await openLog(
-          this.#context.files,
-          { ...asked, cursor: { place: last, direction: 'after' } },
-          this.#context.limits,
-          signal,
-        )
+        const cursor = { place: last, direction: 'after' as const }
+        await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits, signal)
       } catch (error) {
+        // Moved while it was looked at: looked for again as soon as the stream runs.
+        if (isMoved(error)) return
         if (!frame.events || !(error instanceof LogError && error.code === 'cursor-gone')) throw error
         this.#tellGap()
       }
@@ -280,6 +279,10 @@ class Follower {
         const cursor = { place, direction: 'after' as const }
         log = await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits)
       } catch (error) {
+        if (isMoved(error) && tries < 49) {
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          continue
+        }
         if (!(error instanceof LogError && error.code === 'cursor-gone')) throw error
         if (!this.#request.frame.events) throw error
         this.#tellGap()
@@ -301,7 +304,14 @@ class Follower {
         this.#number = number
         return new Uint8Array(0)
       }
-      const page = await this.#page(series, at, to, place.inside)
+      let page: Uint8Array
+      try {
+        page = await this.#page(series, at, to, place.inside)
+      } catch (error) {
+        if (!isMoved(error) || tries >= 49) throw error
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        continue
+      }
       const renamed = series.parts[0]!.name
       if (!this.#request.frame.events || renamed === place.name) return page
       return concat([renderChange({ kind: 'rotated', file: place.name, to: renamed }, place), page])
@@ -340,6 +350,12 @@ class Follower {
     this.#first.push(renderChange({ kind: 'gap', file }, start))
     this.#place = start
   }
+}
+
+/** Whether a file was renamed or removed between two looks at it. */
+function isMoved(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'changed'
+  return error instanceof LogError && error.code === 'unknown-file'
 }
 
 /** Records with the place behind each. */

@@ -1,3 +1,4 @@
+import { StoreError } from '../store/store.ts'
 import { Channel } from './channel.ts'
 import type { Cursor } from './cursor.ts'
 import type { Filter } from './filter.ts'
@@ -168,12 +169,14 @@ export class Hub {
     this.#due = due
     this.#timer = setTimeout(() => {
       this.#timer = null
-      void this.#exclusively(() => this.#look()).catch(() => this.#failed())
+      void this.#exclusively(() => this.#look()).catch((error) => this.#failed(error))
     }, ms)
   }
 
   /** The storage failed: later it may answer again, and nothing is lost until then. */
-  #failed(): void {
+  #failed(error: unknown): void {
+    // A file that was moved while it was looked at is found at the next look.
+    if (error instanceof StoreError && error.code === 'changed') return this.#lookIn(50)
     this.#failures++
     this.#lookIn(Math.min(30_000, 500 * 2 ** Math.min(6, this.#failures)))
   }

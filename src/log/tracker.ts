@@ -79,6 +79,17 @@ export class Tracker {
   /** Looks for changes. `more` says that there are more than one look brings. */
   async poll(): Promise<{ changes: Change[]; more: boolean }> {
     const changes: Change[] = []
+    try {
+      return { changes, more: await this.#advance(changes) }
+    } catch (error) {
+      // What was read is read: it goes out, and the failure shows again at the next look if it has not passed.
+      if (changes.length > 0) return { changes, more: true }
+      throw error
+    }
+  }
+
+  /** Adds what happened. Returns whether there is more than one look brings. */
+  async #advance(changes: Change[]): Promise<boolean> {
     let total = 0
     for (let steps = 0; steps < 32; steps++) {
       const read = await this.#readOn()
@@ -91,16 +102,16 @@ export class Tracker {
           bytes: read,
         })
         total += read.length
-        if (total >= MOST) return { changes, more: true }
+        if (total >= MOST) return true
         continue
       }
       if (read === 'lost') {
-        if (!(await this.#relocate(changes))) return { changes, more: false }
+        if (!(await this.#relocate(changes))) return false
         continue
       }
-      if (!this.between || !(await this.#toNext(changes))) return { changes, more: false }
+      if (!this.between || !(await this.#toNext(changes))) return false
     }
-    return { changes, more: true }
+    return true
   }
 
   /** What comes next in the file: bytes, `end`, or `lost` when the file under the name is another one. */
