@@ -51,22 +51,25 @@ const SHORT_TAIL = 2 * SLICE + 1
  */
 export function fsStore(directory: string): Store {
   const tails = new Tails()
-  let listed = new Map<string, Seen>()
+  const listed = new Map<string, Seen>()
   return {
     async *list(prefix = '') {
-      const names = readNames(directory).filter((name) => name.startsWith(prefix))
-      const seen = new Map<string, Seen>()
+      const all = readNames(directory)
+      const names = prefix === '' ? all : all.filter((name) => name.startsWith(prefix))
+      // Names that went are forgotten when there are more of them than of those that stayed.
+      if (listed.size > 2 * all.length) listed.clear()
       for (let i = 0; i < names.length; i++) {
         if (i > 0 && i % STAT_BATCH === 0) await turn()
         const name = names[i]!
         const found = locate(directory, name)
         if (!found) continue
-        const before = listed.get(name)
-        const now = before && isSame(before, found.stats) ? before : see(name, found.stats)
-        seen.set(name, now)
-        yield now.entry
+        let seen = listed.get(name)
+        if (!seen || !isSame(seen, found.stats)) {
+          seen = see(name, found.stats)
+          listed.set(name, seen)
+        }
+        yield seen.entry
       }
-      if (prefix === '') listed = seen
     },
 
     async stat(key) {
@@ -149,8 +152,9 @@ function see(name: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): Seen {
 /** Names in key order. A name that is not UTF-8 is shown with U+FFFD, and found again by that (see `locate`). */
 function readNames(directory: string): string[] {
   try {
+    const names = readdirSync(directory).sort(byCodePoint)
     // Two names that are not UTF-8 may look the same; only the first of them can be read, so only one is listed.
-    return [...new Set(readdirSync(directory))].sort(byCodePoint)
+    return names.filter((name, i) => name !== names[i - 1])
   } catch (error) {
     throw toStoreError(error, '.')
   }
