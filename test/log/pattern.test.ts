@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { RE2JS } from 're2js'
 import { describe, expect, test } from 'vitest'
 import { LogError } from '../../src/log/error.ts'
 import { type Matcher, regexMatcher, textMatcher } from '../../src/log/pattern.ts'
 import { requiredLiterals } from '../../src/log/prefilter.ts'
+import { Dfa } from '../../src/log/regex/dfa.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const has = (matcher: Matcher, text: string) => matcher.test(bytes(`<<${text}>>`), 2, 2 + bytes(text).length)
@@ -184,13 +184,14 @@ describe('requiredLiterals', () => {
         fc.stringMatching(/^([ab]{0,25}|[abABkéK.\n]{0,25})$/),
         (flags, body, text) => {
           const literals = requiredLiterals(flags + body)
-          let compiled: RE2JS
+          let dfa: Dfa
           try {
-            compiled = RE2JS.compile(flags + body, RE2JS.MULTILINE)
+            dfa = new Dfa(flags + body)
           } catch {
             return
           }
-          if (!literals || !compiled.test(text)) return
+          const all = bytes(text)
+          if (!literals || !dfa.test(all, 0, all.length)) return
           matched++
           const found = literals.some(({ text: literal, folded }) =>
             folded ? text.toLowerCase().includes(literal.toLowerCase()) : text.includes(literal),

@@ -1,12 +1,9 @@
-import { type Automaton, compileTree } from './automaton.ts'
-import { parseRegex } from './parse.ts'
-
-export { RegexError } from './parse.ts'
+import { Dfa } from './dfa.ts'
 
 /**
- * Compiles a pattern in RE2's syntax; `^` and `$` stand at lines. It runs in linear time and tells yes or no, which
- * is all that a search of logs asks. Throws a RegexError.
+ * Compiles a pattern in RE2's syntax; `^` and `$` stand at lines. It tells yes or no, which is all that a search of
+ * logs asks, in linear time. Throws a LogError that tells what is wrong with the pattern.
  */
-export function compileRegex(source: string): Automaton {
-  return compileTree(parseRegex(source))
+export function compileRegex(source: string): Dfa {
+  return new Dfa(source)
 }

@@ -1,130 +1,141 @@
-/** A set of code points: pairs of first and last, in order, apart from each other. */
-export type CodeSet = readonly number[]
+/** A set of code points: `[first, last, first, last …]`, in order, without overlap. */
+export type CodePoints = readonly number[]
 
-/** The last code point. */
-export const LAST = 0x10ffff
+/** The last code point there is. */
+export const MAX = 0x10ffff
 
-/** Any pairs as a set. */
-export function setOf(pairs: readonly number[]): CodeSet {
-  const sorted: [number, number][] = []
-  for (let i = 0; i < pairs.length; i += 2) sorted.push([pairs[i]!, pairs[i + 1]!])
-  sorted.sort((a, b) => a[0] - b[0])
+/** Puts ranges in order and joins those that touch. */
+export function union(ranges: CodePoints): CodePoints {
+  const pairs: [number, number][] = []
+  for (let i = 0; i < ranges.length; i += 2) pairs.push([ranges[i]!, ranges[i + 1]!])
+  pairs.sort((a, b) => a[0] - b[0])
   const out: number[] = []
-  for (const [first, last] of sorted) {
-    const end = out.length - 1
-    if (end > 0 && first <= out[end]! + 1) out[end] = Math.max(out[end]!, last)
-    else out.push(first, last)
+  for (const [lo, hi] of pairs) {
+    if (out.length > 0 && lo <= out.at(-1)! + 1) out[out.length - 1] = Math.max(out.at(-1)!, hi)
+    else out.push(lo, hi)
   }
   return out
 }
 
-/** All code points that are not in the set. */
-export function inverse(set: CodeSet): CodeSet {
+/** Every code point that is not in the set. */
+export function negate(set: CodePoints): CodePoints {
   const out: number[] = []
   let next = 0
   for (let i = 0; i < set.length; i += 2) {
     if (set[i]! > next) out.push(next, set[i]! - 1)
     next = set[i + 1]! + 1
   }
-  if (next <= LAST) out.push(next, LAST)
+  if (next <= MAX) out.push(next, MAX)
   return out
 }
 
-/** The set with every code point in any case. */
-export function folded(set: CodeSet): CodeSet {
+/** The set and all other cases of its letters: `k` is also `K` and the Kelvin sign. */
+export function fold(set: CodePoints): CodePoints {
   const out = [...set]
-  const ascii = set.length === 0 || set[set.length - 1]! < 0x80
-  for (const orbit of ascii ? asciiOrbits() : orbits())
-    if (orbit.some((code) => contains(set, code))) for (const code of orbit) out.push(code, code)
-  return setOf(out)
-}
-
-/** Whether a code point is in the set. */
-export function contains(set: CodeSet, code: number): boolean {
-  for (let i = 0; i < set.length; i += 2) if (code <= set[i + 1]!) return code >= set[i]!
-  return false
-}
-
-/** Letters of ASCII in any case, with the two signs that fold to one of them: long s and Kelvin. */
-function* asciiOrbits(): Generator<number[]> {
-  for (let code = 0x61; code <= 0x7a; code++) {
-    if (code === 0x6b) yield [code, code - 32, 0x212a]
-    else if (code === 0x73) yield [code, code - 32, 0x17f]
-    else yield [code, code - 32]
+  for (let i = 0; i < set.length; i += 2) {
+    const lo = set[i]!
+    const hi = set[i + 1]!
+    for (const shift of [0x41, 0x61]) {
+      const from = Math.max(lo, shift)
+      const to = Math.min(hi, shift + 25)
+      if (from <= to) out.push(from ^ 32, to ^ 32)
+    }
+    for (const [letter, other] of BEYOND_ASCII)
+      if ((lo <= letter && letter <= hi) || (lo <= (letter ^ 32) && (letter ^ 32) <= hi))
+        out.push(other, other)
   }
-}
-
-let known: number[][] | null = null
-
-/** Code points that differ in case alone, by simple folding; some 20 ms, once, and only for patterns beyond ASCII. */
-function orbits(): number[][] {
-  if (known) return known
-  const byKey = new Map<number, number[]>()
-  // U+1E943 is the last letter with case. The dotted and the dotless i of Turkish fold to nothing else.
-  for (let code = 0x41; code <= 0x1e943; code++) {
-    if (code === 0x130 || code === 0x131 || (code >= 0xd800 && code <= 0xdfff)) continue
-    const letter = String.fromCodePoint(code)
-    const upper = single(letter.toUpperCase()) ?? letter
-    const key = (single(upper.toLowerCase()) ?? upper).codePointAt(0)!
-    const orbit = byKey.get(key)
-    if (orbit) orbit.push(code)
-    else byKey.set(key, [code])
+  if (set.length > 0 && set.at(-1)! >= 0x80) {
+    let i = 0
+    for (const [code, family] of foldings()) {
+      while (i < set.length && set[i + 1]! < code) i += 2
+      if (i < set.length && set[i]! <= code) for (const other of family) out.push(other, other)
+    }
   }
-  known = [...byKey.values()].filter((orbit) => orbit.length > 1)
-  return known
+  return union(out)
 }
 
-/** The text when it is one code point, for simple folding never changes the length. */
-function single(text: string): string | null {
-  return text.length === 1 || (text.length === 2 && text.codePointAt(0)! > 0xffff) ? text : null
+/** The letters of ASCII that have a third case outside of it: the Kelvin sign and the long s. */
+const BEYOND_ASCII = [
+  [0x6b, 0x212a],
+  [0x73, 0x17f],
+] as const
+
+let families: Map<number, number[]> | null = null
+
+/** Each letter that has cases with all of them. It takes some 10 ms, once, and only if such a letter is folded. */
+function foldings(): Map<number, number[]> {
+  if (families) return families
+  const found = new Map<number, number[]>()
+  const cased = probe('\\p{CWCM}')
+  for (let i = 0; i < cased.length; i += 2)
+    for (let code = cased[i]!; code <= cased[i + 1]!; code++) {
+      // The dotless i is an `I` in capitals, but simple folding keeps the two apart.
+      if (code === 0x131) continue
+      const char = String.fromCodePoint(code)
+      for (const form of [char.toLowerCase(), char.toUpperCase()]) {
+        const other = form.codePointAt(0)!
+        if (other === code || form.length !== String.fromCodePoint(other).length) continue
+        const family = [...new Set([...(found.get(code) ?? [code]), ...(found.get(other) ?? [other])])]
+        for (const member of family) found.set(member, family)
+      }
+    }
+  families = new Map([...found].sort(([a], [b]) => a - b))
+  return families
 }
 
-const properties = new Map<string, CodeSet | null>()
+const properties = new Map<string, CodePoints | null>()
 
-/** The code points of a Unicode class, by the runtime's own tables: a category, a script or a property; else null. */
-export function property(name: string): CodeSet | null {
-  const had = properties.get(name)
-  if (had !== undefined) return had
-  const pattern =
-    name === 'Any'
-      ? /[\s\S]+/gu
-      : (tryClass(`gc=${name}`, name.length <= 2) ??
-        tryClass(`sc=${name}`, true) ??
-        tryClass(name, name.length > 4))
-  const set = pattern && scan(pattern)
-  properties.set(name, set)
+/** The code points of a general category or a script, as the runtime knows them; null when there is no such name. */
+export function property(name: string): CodePoints | null {
+  if (name === 'Any') return [0, MAX]
+  if (!/^\w{1,40}$/.test(name)) return null
+  let set = properties.get(name)
+  if (set !== undefined) return set
+  set = null
+  for (const key of ['gc', 'sc'])
+    try {
+      set ??= probe(`\\p{${key}=${name}}`)
+    } catch {
+      // Not a name of this kind.
+    }
+  // Unknown names are not kept: anyone may invent them.
+  if (set) properties.set(name, set)
   return set
 }
 
-function tryClass(name: string, allowed: boolean): RegExp | null {
-  if (!allowed || !/^[\w=]+$/.test(name)) return null
-  try {
-    return new RegExp(`\\p{${name}}+`, 'gu')
-  } catch {
-    return null
-  }
-}
-
-function scan(pattern: RegExp): CodeSet {
+/** Asks the native engine which code points match: 5 ms for all of them, and no tables to ship. */
+function probe(source: string): CodePoints {
+  const runs = new RegExp(`(?:${source})+`, 'gu')
   const out: number[] = []
-  for (let block = 0; block <= LAST; block += 0x1000) {
-    const codes = Array.from({ length: 0x1000 }, (_, i) => block + i)
-    // Surrogates pair up in a string, and would be taken for what they are not.
-    const text = block === 0xd000 ? null : String.fromCodePoint(...codes)
-    if (text === null) {
-      for (const code of codes) if (matchesAlone(pattern, code)) out.push(code, code)
-      continue
+  const ask = (first: number, last: number) => {
+    const wide = first > 0xffff ? 2 : 1
+    const units = new Uint16Array((last - first + 1) * wide)
+    for (let code = first, at = 0; code <= last; code++) {
+      if (wide === 2) units[at++] = 0xd7c0 + (code >> 10)
+      units[at++] = wide === 2 ? 0xdc00 | (code & 0x3ff) : code
     }
-    const wide = block > 0xffff ? 2 : 1
-    for (const match of text.matchAll(pattern)) {
-      const first = block + match.index / wide
-      out.push(first, first + match[0].length / wide - 1)
+    for (const { 0: run, index } of decoder.decode(units).matchAll(runs)) {
+      const start = first + index / wide
+      out.push(start, start + run.length / wide - 1)
     }
   }
-  return setOf(out)
+  // UTF-8 has no surrogates. From plane 4 on there are few tags and large areas of one kind, which end in two
+  // code points that are no characters.
+  const areas = [
+    [0, 0xd7ff],
+    [0xe000, 0xffff],
+    [0x10000, 0x3ffff],
+    [0xe0000, 0xe0fff],
+  ] as const
+  for (const [first, last] of areas) ask(first, last)
+  const one = new RegExp(source, 'u')
+  for (let plane = 0x40000; plane <= MAX; plane += 0x10000)
+    for (const [first, last] of [
+      [plane === 0xe0000 ? 0xe1000 : plane, plane + 0xfffd],
+      [plane + 0xfffe, plane + 0xffff],
+    ] as const)
+      if (one.test(String.fromCodePoint(first))) out.push(first, last)
+  return union(out)
 }
 
-function matchesAlone(pattern: RegExp, code: number): boolean {
-  pattern.lastIndex = 0
-  return pattern.test(String.fromCodePoint(code))
-}
+const decoder = new TextDecoder('utf-16le', { ignoreBOM: true })

@@ -8,19 +8,19 @@ export interface Matcher {
 export async function matcher(find: string, regex: boolean): Promise<Matcher | null> {
   if (find === '') return null
   if (!regex) return textMatcher(find)
-  const { RE2JS } = await import('re2js')
+  const [{ compileRegex }, { Spans }] = await Promise.all([
+    import('../../log/regex/regex.ts'),
+    import('../../log/regex/spans.ts'),
+  ])
   try {
-    const pattern = RE2JS.compile(find)
+    const compiled = compileRegex(find)
+    const spans = new Spans(find)
     return {
-      ranges(text) {
-        const found: [number, number][] = []
-        const run = pattern.matcher(text)
-        while (found.length < MAX_HITS && run.find()) {
-          if (run.end() > run.start()) found.push([run.start(), run.end()])
-        }
-        return found
+      ranges: (text) => spans.find(text, MAX_HITS),
+      test(text) {
+        const bytes = new TextEncoder().encode(text)
+        return compiled.test(bytes, 0, bytes.length)
       },
-      test: (text) => pattern.matcher(text).find(),
     }
   } catch {
     // The server refuses it too, and its problem says why.

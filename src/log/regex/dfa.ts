@@ -1,0 +1,249 @@
+import { type Columns, columnsOf } from './columns.ts'
+import { CHAR, compile, type Program, WHOLE } from './program.ts'
+import { repaired } from './repair.ts'
+import { parse } from './syntax.ts'
+import { EDGE, OTHER, settle, Threads, UNKNOWN } from './threads.ts'
+
+/** What a cell of the table may hold instead of the next state. */
+const UNBUILT = 0
+const MATCHED = -1
+const BROKEN = -2
+const RETURN = -3
+const MISSED = -4
+
+/** 4 MB of cells and threads. Then the states are forgotten and built anew as they are needed. */
+const MAX_CELLS = 1 << 20
+/** When states serve fewer bytes than this before they are forgotten, three times, it does not pay to build them. */
+const WORTH = 10
+
+/**
+ * Says whether a pattern matches somewhere in bytes, in linear time. The states are made while it searches, each
+ * a set of instructions; a byte then costs two look-ups, 1 to 2 ns. What is not UTF-8 counts as U+FFFD, byte by byte.
+ */
+export class Dfa {
+  readonly #program: Program
+  readonly #columns: Columns
+  readonly #column: Uint16Array
+  readonly #width: number
+  #now: Threads
+  #then: Threads
+  readonly #always: boolean
+  #table: Int32Array
+  /** For each state what lay before the place, then its threads in order: node × length of the program + instruction. */
+  #states: Int32Array[] = []
+  readonly #ids = new Map<number, number[]>()
+  #cells = 0
+  #begin = 0
+  #served = 0
+  #cached = true
+  #chances = 3
+
+  constructor(source: string) {
+    this.#program = compile(parse(source))
+    this.#columns = columnsOf(this.#program)
+    const { count, of } = this.#columns
+    // Two columns more: a CR, of which the next byte tells whether it counts, and the end.
+    this.#width = count + 2
+    this.#column = Uint16Array.from(of)
+    this.#column[0x0d] = count
+    this.#now = new Threads(this.#program)
+    this.#then = new Threads(this.#program)
+    this.#table = new Int32Array(0)
+    this.#forget()
+    this.#always = this.#now.matched
+  }
+
+  /** Whether bytes[from, to) holds a match. A CR before an LF or at the end is not seen. */
+  test(bytes: Uint8Array, from: number, to: number): boolean {
+    if (this.#always) return true
+    const found = this.#run(bytes, from, to)
+    if (found !== null) return found
+    const whole = repaired(bytes, from, to)
+    return this.#run(whole, 0, whole.length) === true
+  }
+
+  /** Runs on the table as far as it goes; null in broken UTF-8. */
+  #run(bytes: Uint8Array, from: number, to: number): boolean | null {
+    if (!this.#cached) {
+      this.#start()
+      return this.#walk(bytes, from, to, EDGE)
+    }
+    const column = this.#column
+    let table = this.#table
+    let state = this.#begin
+    let counted = from
+    for (let at = from; at < to; at++) {
+      let cell = column[bytes[at]!]!
+      let next = table[state + cell]!
+      if (next === state) {
+        // Most bytes leave the state as it is: four at a time are twice as fast.
+        while (
+          at + 4 < to &&
+          table[state + column[bytes[at + 1]!]!] === state &&
+          table[state + column[bytes[at + 2]!]!] === state &&
+          table[state + column[bytes[at + 3]!]!] === state &&
+          table[state + column[bytes[at + 4]!]!] === state
+        )
+          at += 4
+        continue
+      }
+      if (next > 0) {
+        state = next
+        continue
+      }
+      if (next === RETURN) {
+        if (at + 1 === to || bytes[at + 1] === 0x0a) continue
+        cell = this.#columns.of[0x0d]!
+        next = table[state + cell]!
+      }
+      if (next === UNBUILT) {
+        this.#served += at - counted
+        counted = at
+        const before = this.#load(state)
+        next = this.#build(state, before, cell)
+        if (!this.#cached) {
+          this.#load(state)
+          return this.#walk(bytes, at, to, before)
+        }
+        table = this.#table
+      }
+      if (next === MATCHED) return true
+      if (next === BROKEN) return null
+      state = next
+    }
+    this.#served += to - counted
+    const end = state + this.#width - 1
+    if (table[end] === UNBUILT) table[end] = this.#end(this.#load(state))
+    return table[end] === BROKEN ? null : table[end] === MATCHED
+  }
+
+  /** Goes on from the present threads without a table: slower, but in no more memory. */
+  #walk(bytes: Uint8Array, from: number, to: number, before: number): boolean | null {
+    const { of, kinds } = this.#columns
+    let last = before
+    for (let at = from; at < to; at++) {
+      if (bytes[at] === 0x0d && (at + 1 === to || bytes[at + 1] === 0x0a)) continue
+      const cell = of[bytes[at]!]!
+      if (this.#step(last, cell)) return true
+      last = kinds[cell]!
+      const { size } = this.#then
+      ;[this.#now, this.#then] = [this.#then, this.#now]
+      if (size === 0) return null
+    }
+    const end = this.#end(last)
+    return end === BROKEN ? null : end === MATCHED
+  }
+
+  /** Takes the present threads over a byte; whether they match before it or with it. */
+  #step(before: number, cell: number): boolean {
+    const { nexts, ops } = this.#program
+    const { count, edges, kinds } = this.#columns
+    const now = this.#now
+    const then = this.#then
+    settle(this.#program, now, before, kinds[cell]!)
+    then.clear()
+    if (now.matched) return true
+    for (let i = 0; i < now.size; i++) {
+      const pc = now.pcs[i]!
+      if (ops[pc] !== CHAR) continue
+      const node = edges[now.nodes[pc]! * count + cell]!
+      if (node === WHOLE) then.reach(nexts[pc]!, OTHER, UNKNOWN)
+      else if (node > 0) then.put(pc, node)
+    }
+    return then.matched
+  }
+
+  /** What the end of the text brings for the present threads. */
+  #end(before: number): number {
+    const now = this.#now
+    // At a border of characters the search for a beginning stands at its root, which alone knows all lead bytes.
+    const search = this.#program.ops.length - 1
+    if (now.nodes[search] !== this.#program.args[search]) return BROKEN
+    settle(this.#program, now, before, EDGE)
+    return now.matched ? MATCHED : MISSED
+  }
+
+  #start(): void {
+    this.#now.clear()
+    this.#now.reach(this.#program.start, EDGE, UNKNOWN)
+  }
+
+  /** Makes the threads of a state the present ones; what lies before them. */
+  #load(state: number): number {
+    const list = this.#states[state / this.#width]!
+    const now = this.#now
+    const length = this.#program.ops.length
+    now.clear()
+    for (let i = 1; i < list.length; i++) now.put(list[i]! % length, Math.floor(list[i]! / length))
+    now.asserts = list[0] !== NO_ASSERTS
+    return list[0]!
+  }
+
+  /** Fills a cell of the table. */
+  #build(state: number, before: number, cell: number): number {
+    const states = this.#states
+    let next = MATCHED
+    if (!this.#step(before, cell)) {
+      const { size } = this.#then
+      next = size === 0 ? BROKEN : this.#keep(this.#then, this.#columns.kinds[cell]!)
+    }
+    // Once the states were forgotten, this is the row of another one.
+    if (states === this.#states) this.#table[state + cell] = next
+    return next
+  }
+
+  /** The state of these threads: known, or new. */
+  #keep(threads: Threads, before: number): number {
+    const { size, pcs, nodes } = threads
+    const { length } = this.#program.ops
+    const list = new Int32Array(size + 1)
+    for (let i = 0; i < size; i++) list[i + 1] = nodes[pcs[i]!]! * length + pcs[i]!
+    list.sort()
+    // All are above 0, so the place at the front is still free.
+    list[0] = threads.asserts ? before : NO_ASSERTS
+    let hash = list[0]!
+    for (let i = 1; i <= size; i++) hash = Math.imul(hash ^ list[i]!, 0x01000193)
+    const same = this.#ids.get(hash)
+    const known = same?.find((id) => equal(this.#states[id]!, list))
+    if (known !== undefined) return known * this.#width
+    this.#cells += this.#width + list.length + 32
+    if (this.#cells > MAX_CELLS) {
+      if (this.#served < WORTH * this.#states.length) this.#chances--
+      this.#cached = this.#chances > 0
+      if (!this.#cached) return UNBUILT
+      this.#forget()
+      return this.#keep(threads, before)
+    }
+    const id = this.#states.push(list) - 1
+    if (same) same.push(id)
+    else this.#ids.set(hash, [id])
+    const row = id * this.#width
+    if (row + this.#width > this.#table.length) {
+      const larger = new Int32Array(Math.max(2 * row, 16 * this.#width))
+      larger.set(this.#table)
+      this.#table = larger
+    }
+    this.#table[row + this.#width - 2] = RETURN
+    return row
+  }
+
+  #forget(): void {
+    // Row 0 is nobody's: a cell that is 0 is not built yet.
+    this.#states = [new Int32Array(1)]
+    this.#ids.clear()
+    this.#table = new Int32Array(0)
+    this.#cells = 0
+    this.#served = 0
+    this.#start()
+    this.#begin = this.#keep(this.#now, EDGE)
+  }
+}
+
+/** Instead of what lies before a place, where nobody asks for it. */
+const NO_ASSERTS = UNKNOWN
+
+function equal(a: Int32Array, b: Int32Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

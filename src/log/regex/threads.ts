@@ -1,0 +1,110 @@
+import { ASSERT, CHAR, FORK, type Program } from './program.ts'
+import {
+  type Assertion,
+  LINE_END,
+  LINE_START,
+  NO_WORD_BORDER,
+  TEXT_END,
+  TEXT_START,
+  WORD_BORDER,
+} from './syntax.ts'
+
+/** What lies on a side of a place between two characters, as far as assertions care. */
+export const EDGE = 0
+export const NEWLINE = 1
+export const WORD = 2
+export const OTHER = 3
+/** The next character is not known yet: assertions wait. */
+export const UNKNOWN = -1
+
+/**
+ * The places in a program where a search stands: each instruction at most once. All stand at the same byte of a
+ * character, so that an instruction has one node of its tree.
+ */
+export class Threads {
+  readonly pcs: Int32Array
+  /** For each instruction in the set: the node of its tree. */
+  readonly nodes: Int32Array
+  size = 0
+  matched = false
+  /** How many threads come before the match: those behind it are less preferred. */
+  preferred = 0
+  asserts = false
+  readonly #program: Program
+  readonly #stack: number[] = []
+  readonly #seen: Int32Array
+  #turn = 0
+
+  constructor(program: Program) {
+    const length = program.ops.length
+    this.#program = program
+    this.pcs = new Int32Array(length)
+    this.nodes = new Int32Array(length)
+    this.#seen = new Int32Array(length)
+  }
+
+  clear(): void {
+    this.#turn++
+    this.size = 0
+    this.matched = false
+    this.asserts = false
+  }
+
+  /** Adds one instruction as it stands. */
+  put(pc: number, node: number): void {
+    this.#seen[pc] = this.#turn
+    this.nodes[pc] = node
+    this.pcs[this.size++] = pc
+  }
+
+  /** Adds all that can be reached from here without a character, the preferred first. */
+  reach(from: number, before: number, after: number): void {
+    const { ops, args, nexts } = this.#program
+    if (ops[from] === CHAR) {
+      if (this.#seen[from] !== this.#turn) this.put(from, args[from]!)
+      return
+    }
+    const stack = this.#stack
+    stack.push(from)
+    while (stack.length > 0) {
+      const pc = stack.pop()!
+      if (this.#seen[pc] === this.#turn) continue
+      const op = ops[pc]!
+      if (op === CHAR) this.put(pc, args[pc]!)
+      else if (op === FORK) {
+        this.#seen[pc] = this.#turn
+        stack.push(nexts[pc]!, args[pc]!)
+      } else if (op !== ASSERT) {
+        this.#seen[pc] = this.#turn
+        this.matched = true
+        this.preferred = this.size
+      } else if (after === UNKNOWN) {
+        this.put(pc, 0)
+        this.asserts = true
+      } else {
+        this.#seen[pc] = this.#turn
+        if (holds(args[pc] as Assertion, before, after)) stack.push(nexts[pc]!)
+      }
+    }
+  }
+}
+
+/** Goes on from the assertions among the threads, now that what follows is known. */
+export function settle({ ops, args, nexts }: Program, threads: Threads, before: number, after: number): void {
+  if (!threads.asserts) return
+  // Those that were reached on the way are not asked again: `size` is the present one.
+  for (let i = 0, { size } = threads; i < size; i++) {
+    const pc = threads.pcs[i]!
+    if (ops[pc] === ASSERT && holds(args[pc] as Assertion, before, after))
+      threads.reach(nexts[pc]!, before, after)
+  }
+}
+
+function holds(what: Assertion, before: number, after: number): boolean {
+  if (what === TEXT_START) return before === EDGE
+  if (what === TEXT_END) return after === EDGE
+  if (what === LINE_START) return before <= NEWLINE
+  if (what === LINE_END) return after <= NEWLINE
+  const border = (before === WORD) !== (after === WORD)
+  return what === WORD_BORDER ? border : what === NO_WORD_BORDER && !border
+}
