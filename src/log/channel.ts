@@ -2,6 +2,7 @@ import { type Cursor, fingerprint } from './cursor.ts'
 import { type Filter, isWanted, timeAt } from './filter.ts'
 import { concat, type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
 import { endOf } from './lines.ts'
+import { detectFormat, PLAIN } from './record.ts'
 import type { Change } from './tracker.ts'
 
 /** What goes out at once, and the place behind it. */
@@ -106,9 +107,13 @@ export class Channel {
 
   /** Gives the pending records but the last one, or all of them. Returns whether lines are still held. */
   #take(all: boolean, cut = false): boolean {
-    const { format } = this.#filter
     const bytes = concat(this.#pending.map((data) => data.bytes))
     const lines = bytes.lastIndexOf(LF) + 1
+    if (this.#filter.undecided && lines > 0) {
+      this.#filter.format = detectFormat(bytes.subarray(0, lines))
+      this.#filter.undecided = this.#filter.format === PLAIN
+    }
+    const { format } = this.#filter
     const forced = cut || bytes.length > MAX_PENDING
     const complete = forced ? bytes.length : lines
     const records: Placed[] = []

@@ -6,6 +6,8 @@ import type { Zone } from './time.ts'
 /** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
 export interface Filter {
   format: LineFormat
+  /** Set while the log was empty: the format is found by the first lines that come. */
+  undecided?: boolean
   zone: Zone
   /** An index into LEVELS: this one and above. */
   level: number | null

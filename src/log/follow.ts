@@ -5,12 +5,12 @@ import { LogError } from './error.ts'
 import type { Filter } from './filter.ts'
 import { concat, type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
 import { type FollowLimits, Hub, type Joined } from './hub.ts'
-import { openLog } from './open.ts'
+import { listFamily, openLog } from './open.ts'
 import { scanForth } from './query.ts'
 import { PLAIN } from './record.ts'
 import type { Series } from './series.ts'
 import { holds } from './text.ts'
-import { formatOf, type View, type ViewContext, type ViewRequest, viewOf } from './view.ts'
+import { checkFormat, formatOf, type View, type ViewContext, type ViewRequest, viewOf } from './view.ts'
 
 /** What is followed, and how it goes out. */
 export interface FollowRequest {
@@ -45,12 +45,27 @@ export class Followers {
       left = true
     }
     try {
-      const hub = await this.#hubOf(request.view.file)
-      const stream = await startFollower(this.#context, this.#limits, hub, request, signal)
+      const stream = await this.#start(request, signal)
       return stream(leave)
     } catch (error) {
       leave()
       throw error
+    }
+  }
+
+  /** Between a rotation and the first line after it there may be no file for a moment: who comes back then waits. */
+  async #start(request: FollowRequest, signal?: AbortSignal): Promise<Started> {
+    const { files } = this.#context
+    const { file } = request.view
+    for (let tries = 0; ; tries++) {
+      try {
+        const hub = await this.#hubOf(file)
+        return await startFollower(this.#context, this.#limits, hub, request, signal)
+      } catch (error) {
+        if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
+        if ((await listFamily(files, file, signal)).length === 0) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
     }
   }
 
@@ -70,6 +85,14 @@ export class Followers {
     })
     return opening
   }
+}
+
+/** A part of a log that is sent as it is, and the place where it goes on. */
+interface Tail {
+  series: Series
+  at: number
+  to: number
+  place: Cursor
 }
 
 /** How much a follower that reads by itself takes at once. */
@@ -120,7 +143,7 @@ class Follower {
   /** What goes out before anything else. */
   readonly #first: Uint8Array[] = []
   /** The tail, where it is too large to be held. */
-  #tail: { series: Series; at: number; to: number } | null = null
+  #tail: Tail | null = null
   /** Everything before it was given; null while the channel's batches follow without a gap. */
   #place: Cursor | null = null
   /** The place behind the last batch that was taken, and the number of the next. */
@@ -161,7 +184,7 @@ class Follower {
         await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits, signal)
       } catch (error) {
         // Moved while it was looked at: looked for again as soon as the stream runs.
-        if (isMoved(error)) return
+        if (isMoving(error)) return
         if (!frame.events || !(error instanceof LogError && error.code === 'cursor-gone')) throw error
         this.#tellGap()
       }
@@ -171,8 +194,10 @@ class Follower {
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
     const view = await viewOf(this.#context, { ...asked, cursor, records, each: true }, signal)
-    if (view.pieces === null) this.#tail = { series: view.series, at: view.from, to: view.to }
-    else this.#first.push(await this.#render(view))
+    if (view.pieces === null) {
+      const { series, from, to } = view
+      this.#tail = { series, at: from, to, place: await series.cursor(from) }
+    } else this.#first.push(await this.#render(view))
   }
 
   stream(
@@ -259,64 +284,68 @@ class Follower {
     this.#wake = null
   }
 
-  async #readTail(tail: { series: Series; at: number; to: number }): Promise<Uint8Array> {
-    const bytes = await tail.series.read(tail.at, Math.min(tail.at + PAGE, tail.to))
-    tail.at += bytes.length
-    if (tail.at >= tail.to) this.#tail = null
-    return bytes
+  async #readTail(tail: Tail): Promise<Uint8Array> {
+    try {
+      const bytes = await tail.series.read(tail.at, Math.min(tail.at + PAGE, tail.to))
+      tail.at += bytes.length
+      if (tail.at >= tail.to) this.#tail = null
+      else tail.place = await tail.series.cursor(tail.at)
+      return bytes
+    } catch (error) {
+      if (!isMoving(error)) throw error
+      // The file was rotated: what is left of the tail is looked for like anything that was missed.
+      this.#tail = null
+      this.#place = tail.place
+      return new Uint8Array(0)
+    }
   }
 
   /**
    * One page of what lies between the place and the channel's. When nothing does, the channel's next batch follows.
+   * Files are renamed, compressed and removed while they are looked at: then they are looked at again.
    */
   async #catchUp(place: Cursor): Promise<Uint8Array> {
-    const { view: asked } = this.#request
     for (let tries = 0; tries < 50 && !this.#ended; tries++) {
-      const goal = this.#channel.place
-      const number = this.#channel.next
-      let log: Awaited<ReturnType<typeof openLog>>
       try {
-        const cursor = { place, direction: 'after' as const }
-        log = await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits)
+        const page = await this.#towards(this.#channel.place, this.#channel.next, place)
+        if (page) return page
       } catch (error) {
-        if (isMoved(error) && tries < 49) {
-          await new Promise((resolve) => setTimeout(resolve, 20))
-          continue
+        const gone = error instanceof LogError && error.code === 'cursor-gone'
+        if (gone && !this.#request.frame.events) throw error
+        // Told once: until there is a file again, there is nothing more to say.
+        if (gone && !isStart(place)) {
+          this.#tellGap()
+          return new Uint8Array(0)
         }
-        if (!(error instanceof LogError && error.code === 'cursor-gone')) throw error
-        if (!this.#request.frame.events) throw error
-        this.#tellGap()
-        return new Uint8Array(0)
+        if (!gone && !isMoving(error)) throw error
       }
-      const { series } = log
-      const at = log.at!
-      const to = await addressOf(series, goal)
-      if (to === null || to < at) {
-        // The channel is not there yet, or the files just moved.
-        this.#channel.flush()
-        await this.#hub.sync()
-        await new Promise((resolve) => setTimeout(resolve, 20 + tries * 10))
-        continue
-      }
-      if (to === at) {
-        this.#place = null
-        this.#given = goal
-        this.#number = number
-        return new Uint8Array(0)
-      }
-      let page: Uint8Array
-      try {
-        page = await this.#page(series, at, to, place.inside)
-      } catch (error) {
-        if (!isMoved(error) || tries >= 49) throw error
-        await new Promise((resolve) => setTimeout(resolve, 20))
-        continue
-      }
-      const renamed = series.parts[0]!.name
-      if (!this.#request.frame.events || renamed === place.name) return page
-      return concat([renderChange({ kind: 'rotated', file: place.name, to: renamed }, place), page])
+      // The channel is not there yet, or the files just moved.
+      this.#channel.flush()
+      await this.#hub.sync()
+      await new Promise((resolve) => setTimeout(resolve, 20 + tries * 10))
     }
     throw new LogError('cursor-gone', 'The place to follow from was not found again; start without it.')
+  }
+
+  /** The next page on the way to the channel's place, before batch `number`; null when it is not to be seen yet. */
+  async #towards(goal: Cursor, number: number, place: Cursor): Promise<Uint8Array | null> {
+    const { view: asked, frame } = this.#request
+    const cursor = { place, direction: 'after' as const }
+    const log = await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits)
+    const { series } = log
+    const at = log.at!
+    const to = await addressOf(series, goal)
+    if (to === null || to < at) return null
+    if (to === at) {
+      this.#place = null
+      this.#given = goal
+      this.#number = number
+      return new Uint8Array(0)
+    }
+    const page = await this.#page(series, at, to, place.inside)
+    const renamed = series.parts[0]!.name
+    if (!frame.events || renamed === place.name) return page
+    return concat([renderChange({ kind: 'rotated', file: place.name, to: renamed }, place), page])
   }
 
   async #page(series: Series, at: number, to: number, inside: boolean): Promise<Uint8Array> {
@@ -325,6 +354,10 @@ class Follower {
       const bytes = await series.read(at, end)
       this.#place = await series.cursor(end)
       return bytes
+    }
+    if (this.#filter.undecided) {
+      this.#filter.format = await formatOf(series)
+      this.#filter.undecided = this.#filter.format === PLAIN
     }
     const budget = { bytes: 64 * PAGE, deadline: Number.POSITIVE_INFINITY, now: () => 0, chunk: PAGE }
     const fit = { size: PAGE, lines: null }
@@ -352,10 +385,15 @@ class Follower {
   }
 }
 
-/** Whether a file was renamed or removed between two looks at it. */
-function isMoved(error: unknown): boolean {
+/** Whether a read failed because files were moved, and may succeed when it is made again. */
+function isMoving(error: unknown): boolean {
   if (error instanceof StoreError) return error.code === 'changed'
-  return error instanceof LogError && error.code === 'unknown-file'
+  return error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive')
+}
+
+/** Whether a place is the start of whatever is there. */
+function isStart({ offset, print }: Cursor): boolean {
+  return offset === 0 && print.length === 0
 }
 
 /** Records with the place behind each. */
@@ -386,10 +424,14 @@ async function addressOf(series: Series, place: Cursor): Promise<number | null> 
 
 /** The filter of a follow: times are asked of every record, since there is nothing to bisect in what is to come. */
 async function liveFilter(context: ViewContext, asked: ViewRequest): Promise<Filter> {
-  const log = await openLog(context.files, { ...asked, cursor: null }, context.limits)
+  // A file that was just made is empty, or begins with the rest of a record: its predecessors tell the format.
+  const log = await openLog(context.files, { ...asked, rotated: true, cursor: null }, context.limits)
   const format = await formatOf(log.series)
+  const undecided = format === PLAIN && log.series.end === 0
+  if (!undecided) checkFormat(format, asked)
   return {
     format,
+    undecided,
     zone: context.zone,
     level: asked.level,
     matcher: asked.matcher,

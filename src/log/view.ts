@@ -121,8 +121,7 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
   const timed = request.since !== null || request.until !== null
   const format = timed || level !== null || matcher || records ? await formatOf(series) : PLAIN
   const empty = format === PLAIN && (await isEmpty(series))
-  if (timed && !format.timed && !empty) throw noTime()
-  if (level !== null && !format.leveled && !empty) throw noLevel()
+  if (!empty) checkFormat(format, request)
 
   const forward = request.cursor?.direction === 'after'
   const since =
@@ -202,7 +201,10 @@ async function scan(
 /** How much of a file's head and tail is looked at to know its format. */
 const SAMPLE = 16 * 1024
 
-/** The format of a log, by the newest file that holds anything. */
+/**
+ * The format of a log, by the newest file that holds anything. A short one in no format may be the rest of a record
+ * that a rotation cut off, so then the one before it is asked.
+ */
 export async function formatOf(series: Series): Promise<LineFormat> {
   for (let i = series.parts.length - 1; i >= 0; i--) {
     const part = series.parts[i]!
@@ -210,12 +212,20 @@ export async function formatOf(series: Series): Promise<LineFormat> {
     if (head.length === 0) continue
     const size = part.compressed ? head.length : part.entry.size
     const tail = size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
-    return detectFormat(head, tail, { reference: part.entry.modified })
+    const format = detectFormat(head, tail, { reference: part.entry.modified })
+    if (format !== PLAIN || size >= SAMPLE) return format
   }
   return PLAIN
 }
 
-async function isEmpty(series: Series): Promise<boolean> {
+/** Whether a format can answer what is asked of it; a LogError when it can't. */
+export function checkFormat(format: LineFormat, asked: Pick<ViewRequest, 'since' | 'until' | 'level'>): void {
+  if ((asked.since !== null || asked.until !== null) && !format.timed) throw noTime()
+  if (asked.level !== null && !format.leveled) throw noLevel()
+}
+
+/** Whether a log holds nothing. */
+export async function isEmpty(series: Series): Promise<boolean> {
   return series.end === 0 && (await series.floor(-1)) === 0
 }
 

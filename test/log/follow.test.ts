@@ -288,10 +288,12 @@ describe('follow', () => {
 
 describe('follow on a disk', () => {
   let folder: string
+  let app: ReturnType<typeof createApp>
   const path = (name: string) => join(folder, name)
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'nodestate-follow-'))
     writeFileSync(path('a.log'), lines(0, 3))
+    app = appOf(fsStore(folder))
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -329,5 +331,84 @@ describe('follow on a disk', () => {
     renameSync(path('a.log'), path('a.log.1'))
     writeFileSync(path('a.log'), line(3).slice(30) + line(4))
     await client.until(({ records }) => records === lines(3, 5))
+  })
+
+  it('finds the format of a file that was empty when it began', async () => {
+    writeFileSync(path('new.log'), '')
+    const client = await open(app, 'file=new.log&level=error', SSE)
+    appendFileSync(path('new.log'), line(1) + line(2, 'ERROR') + line(3))
+    await client.until(({ records }) => records === line(2, 'ERROR'))
+  })
+
+  it('knows the format of a file that was just rotated by what it was before', async () => {
+    writeFileSync(path('b.log.1'), lines(0, 5))
+    writeFileSync(path('b.log'), '\tat the rest of a trace\n')
+    const client = await open(app, 'file=b.log&level=error&lines=0', SSE)
+    expect(client.status).toBe(200)
+    appendFileSync(path('b.log'), line(1) + line(2, 'ERROR') + line(3))
+    await client.until(({ records }) => records === line(2, 'ERROR'))
+  })
+
+  it('is refused a level where lines have none', async () => {
+    writeFileSync(path('plain.log'), 'some\nplain\ntext\n')
+    const client = await open(app, 'file=plain.log&level=error', SSE)
+    expect(client.status).toBe(400)
+    await client.until(({ text }) => text.includes('/problems/no-level'))
+  })
+
+  it('waits for the new file, when it begins between a rotation and the next line', async () => {
+    writeFileSync(path('c.log'), lines(0, 5))
+    const first = await open(app, 'file=c.log&lines=1', SSE)
+    await first.until(({ events }) => events.length === 1)
+    renameSync(path('c.log'), path('c.log.1'))
+    setTimeout(() => writeFileSync(path('c.log'), lines(5, 7)), 200)
+    const second = await open(app, 'file=c.log', { ...SSE, 'Last-Event-ID': first.events[0]!.id! })
+    expect(second.status).toBe(200)
+    await second.until(({ records }) => records === lines(5, 7))
+    expect((await app.request('/api/v1/log/view?file=none.log&follow=true')).status).toBe(404)
+  })
+
+  it('sends the whole tail though the file is rotated under it', async () => {
+    const long = Array.from({ length: 20_000 }, (_, i) => line(i % 1000)).join('')
+    writeFileSync(path('d.log'), long)
+    const response = await app.request(`/api/v1/log/view?file=d.log&size=${long.length}&follow=true`)
+    const reader = response.body!.getReader()
+    const parts = [(await reader.read()).value!]
+    renameSync(path('d.log'), path('d.log.1'))
+    writeFileSync(path('d.log'), line(7))
+    const all = long + line(7)
+    while (Buffer.concat(parts).length < all.length) parts.push((await reader.read()).value!)
+    await reader.cancel()
+    expect(Buffer.concat(parts).toString() === all).toBe(true)
+  })
+
+  it('tells a slow reader once that the file is gone', async () => {
+    writeFileSync(path('e.log'), line(0))
+    const response = await app.request('/api/v1/log/view?file=e.log&lines=1&follow=true', { headers: SSE })
+    const reader = response.body!.getReader()
+    let text = ''
+    const decoder = new TextDecoder()
+    while (!text.includes('line 0')) text += decoder.decode((await reader.read()).value)
+    for (let i = 0; i < 3; i++) {
+      appendFileSync(path('e.log'), Array.from({ length: 20_000 }, (_, j) => line(j % 1000)).join(''))
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    }
+    rmSync(path('e.log'))
+    const end = Date.now() + 1000
+    let next = reader.read()
+    while (Date.now() < end) {
+      const pause = new Promise<null>((resolve) => setTimeout(() => resolve(null), 50))
+      const got = await Promise.race([next, pause])
+      if (got === null) continue
+      text += decoder.decode(got.value)
+      next = reader.read()
+    }
+    expect(text.split('event: gap').length - 1).toBe(1)
+    writeFileSync(path('e.log'), line(9))
+    while (!text.includes('line 9\n')) {
+      text += decoder.decode((await next).value)
+      next = reader.read()
+    }
+    await reader.cancel()
   })
 })
