@@ -8,6 +8,9 @@ import { collect, type Text } from './text.ts'
 
 /** How much of an archive is read at a time: a round trip per 10 to 20 MiB of text. */
 const PIECE = 2 * 1024 * 1024
+/** How many archives' sizes are remembered: whoever pages through rotated files would else decompress them each time. */
+const REMEMBERED = 1000
+const sizes = new WeakMap<LogFiles, Map<string, number>>()
 
 /**
  * A compressed file as its text. There is no way into the middle of it: a read ahead goes on decompressing, a read
@@ -44,6 +47,7 @@ export class ArchiveText implements Text {
     this.#signal = signal
     this.name = entry.key
     this.entry = entry
+    this.#size = sizes.get(files)?.get(versionOf(entry)) ?? null
   }
 
   async sequential(): Promise<boolean> {
@@ -108,6 +112,7 @@ export class ArchiveText implements Text {
     if (piece === null) {
       this.#size = this.#to
       this.#pass = null
+      if (!this.broken) remember(this.#files, this.entry, this.#to)
       return
     }
     this.#pieces.push(piece)
@@ -159,6 +164,17 @@ export class ArchiveText implements Text {
     }
     return bytes
   }
+}
+
+function versionOf({ key, etag }: Entry): string {
+  return `${etag} ${key}`
+}
+
+function remember(files: LogFiles, entry: Entry, size: number): void {
+  const known = sizes.get(files) ?? new Map<string, number>()
+  sizes.set(files, known)
+  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
+  known.set(versionOf(entry), size)
 }
 
 function overBudget(name: string, most: number): LogError {

@@ -36,6 +36,29 @@ describe('ArchiveText', () => {
   })
 })
 
+it('remembers how much text a version of an archive has', async () => {
+  const store = memoryStore({ 'a.gz': gzipSync(text) })
+  let reads = 0
+  const files = logFiles({
+    ...store,
+    read(...args) {
+      reads++
+      return store.read(...args)
+    },
+  })
+  const open = async () =>
+    new ArchiveText(files, await files.stat('a.gz'), 'gzip', { archiveBytes: 1e6, archiveWindow: 1000 })
+  const size = Buffer.byteLength(text)
+  expect(await (await open()).size()).toBe(size)
+  reads = 0
+  const again = await open()
+  expect(await again.size()).toBe(size)
+  expect(reads).toBe(0)
+  expect(Buffer.from(await again.read(size - 10, size)).toString()).toBe(text.slice(-10))
+  store.put('a.gz', gzipSync('another\n'))
+  expect(await (await open()).size()).toBe(8)
+})
+
 it('holds nothing open between reads, wherever they stop', async () => {
   const store = memoryStore({ 'a.gz': gzipSync(text) })
   let open = 0
