@@ -62,7 +62,7 @@ export function checkConditions(entry: Entry, options: ReadOptions): void {
 }
 
 /** One for all: it is no failure, and a stack of its own would cost a third of the answer. */
-const UNCHANGED = new StoreError('unchanged', 'Did not read the file: it is unchanged')
+export const UNCHANGED = new StoreError('unchanged', 'Did not read the file: it is unchanged')
 
 export const shrunk = (key: string) =>
   new StoreError('changed', `Cannot read "${key}": it shrank while it was read`)

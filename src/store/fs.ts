@@ -22,6 +22,7 @@ import {
   SLICE,
   toEntry,
   toStoreError,
+  UNCHANGED,
 } from './fs-file.ts'
 import { readLent } from './fs-into.ts'
 import { readSliced } from './fs-slices.ts'
@@ -87,11 +88,13 @@ export function fsStore(directory: string): Store {
         range !== undefined && 'suffix' in range && range.suffix <= SHORT_TAIL ? range.suffix : null
       if (found && suffix !== null) {
         const kept = tails.get(key, found.stats, suffix)
+        if (kept && kept.entry.etag === options.ifNoneMatch) return unchanged
         if (kept) checkConditions(kept.entry, options)
         if (kept) return kept
       }
       // Judged before it is opened: what is unchanged costs one look.
-      if (found && options.ifNoneMatch !== undefined) checkConditions(toEntry(key, found.stats), options)
+      if (found && options.ifNoneMatch !== undefined)
+        if (toEntry(key, found.stats).etag === options.ifNoneMatch) return unchanged
       const fd = found && open(directory, key, found)
       if (fd === null) {
         requireDirectory(directory)
@@ -139,6 +142,10 @@ export function fsStore(directory: string): Store {
     },
   } satisfies Store
 }
+
+/** Returned, not thrown: a throw costs a fifth of the answer, and an unchanged file is the most common one. */
+const unchanged: Promise<never> = Promise.reject(UNCHANGED)
+unchanged.catch(() => {})
 
 /** An entry with what it was made of: most files of a list are what they were, and 10,000 new entries are 3 MB. */
 interface Seen extends FileState {
