@@ -1,6 +1,9 @@
 import type { Bytes } from '../store/store.ts'
 import type { LogError } from './error.ts'
+import { nextStart } from './lines.ts'
+import type { LineFormat } from './record.ts'
 import type { Series } from './series.ts'
+import { nextTurn } from './turn.ts'
 
 /** Up to here a part of a log is given as one buffer. */
 const AT_ONCE = 256 * 1024
@@ -31,14 +34,10 @@ export async function bytesOf(series: Series, from: number, to: number): Promise
   )
 }
 
-/** Records that were found, rendered in groups, as a body that ends as `bytesOf` does. */
-export function piecesBody(
-  pieces: readonly Uint8Array[],
-  broken: LogError | null,
-  render: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> = (bytes) => bytes,
-): Bytes {
+/** Records that were found, as a body that ends as `bytesOf` does. */
+export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | null): Bytes {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  if (length <= AT_ONCE && !broken) return render(joined(pieces, length))
+  if (length <= AT_ONCE && !broken) return joined(pieces, length)
   let next = 0
   return new ReadableStream<Uint8Array>(
     {
@@ -49,7 +48,7 @@ export function piecesBody(
           group.push(pieces[next]!)
           size += pieces[next++]!.length
         }
-        if (size > 0) controller.enqueue(render(joined(group, size)))
+        if (size > 0) controller.enqueue(joined(group, size))
         if (next < pieces.length) return
         if (broken) controller.error(broken)
         else controller.close()
@@ -57,6 +56,60 @@ export function piecesBody(
     },
     { highWaterMark: 0 },
   )
+}
+
+/** So much is rendered between two looks at the clock: 8,000 records if they are as short as can be. */
+const RENDERED = 16 * 1024
+/** Rendering lets others go first after so many milliseconds. */
+const TURN = 8
+
+/** Records that were found, each rendered, as a body that ends as `bytesOf` does. Others have their turn meanwhile. */
+export function renderedBody(
+  pieces: readonly Uint8Array[],
+  broken: LogError | null,
+  format: LineFormat,
+  render: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>,
+): Bytes {
+  const slices = recordSlices(pieces, format)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length <= RENDERED && !broken) {
+    const all = [...slices].map(render)
+    return joined(all, totalOf(all))
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await nextTurn()
+        const start = Date.now()
+        const group: Uint8Array[] = []
+        let slice = slices.next()
+        for (; !slice.done; slice = slices.next()) {
+          group.push(render(slice.value))
+          if (Date.now() - start >= TURN || group.length >= SLICE / RENDERED) break
+        }
+        if (group.length > 0) controller.enqueue(joined(group, totalOf(group)))
+        if (!slice.done) return
+        if (broken) controller.error(broken)
+        else controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Pieces cut where records start, into parts of about RENDERED bytes; a longer record stays whole. */
+function* recordSlices(pieces: readonly Uint8Array[], format: LineFormat): Generator<Uint8Array, void> {
+  for (const piece of pieces)
+    for (let at = 0; at < piece.length; ) {
+      const next = at + RENDERED < piece.length ? nextStart(format, piece, at + RENDERED, piece.length) : -1
+      const end = next < 0 ? piece.length : next
+      yield piece.subarray(at, end)
+      at = end
+    }
+}
+
+function totalOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0)
 }
 
 /** Some pieces as one. */

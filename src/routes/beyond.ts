@@ -2,7 +2,7 @@ import { acceptedTypes } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad, type Params, show } from '../http/params.ts'
 import { bytesResponse } from '../http/sliced.ts'
-import { bytesOf, piecesBody } from '../log/body.ts'
+import { bytesOf, piecesBody, renderedBody } from '../log/body.ts'
 import { decodeCursor } from '../log/cursor.ts'
 import { type Detailer, detailer } from '../log/detail.ts'
 import { LogError } from '../log/error.ts'
@@ -77,7 +77,8 @@ async function viewBeyond(
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
   if (format === 'text') return textResponse(view, headers)
   const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone, colours)
-  return bytesResponse(piecesBody(view.pieces ?? [], view.series.broken(), render), headers)
+  const body = renderedBody(view.pieces ?? [], view.series.broken(), view.format, render)
+  return bytesResponse(body, headers)
 }
 
 /** Sends the tail, stays open, and sends what is appended. */
