@@ -361,6 +361,27 @@ describe('time and memory', () => {
   ])('%j is too large', (pattern) => {
     expect(() => new Dfa(pattern)).toThrow(/too large; use smaller counts/)
   })
+  test.each(['(\\w|\\W){1000}z', 'a.{900}z'])(
+    '/%s/ is refused in a text where it would hold up everybody else',
+    (pattern) => {
+      const text = bytes(Array.from({ length: 400_000 }, (_, i) => 'ab'[((i * i) % 7) & 1]).join(''))
+      const dfa = new Dfa(pattern)
+      const start = performance.now()
+      let refused: unknown
+      try {
+        for (let at = 0; at < text.length; at += 4000) dfa.test(text, at, Math.min(at + 4000, text.length))
+      } catch (error) {
+        refused = error
+      }
+      expect(refused).toMatchObject({
+        code: 'bad-pattern',
+        message: expect.stringContaining('too much work'),
+      })
+      // Without the limit it takes seconds by the dozen.
+      expect(performance.now() - start).toBeLessThan(15_000)
+    },
+  )
+
   test('is right where its states are forgotten and where they do not pay', () => {
     for (const [pattern, records, times] of [
       ['a.{16} z$', 400, 20],

@@ -1,3 +1,4 @@
+import { LogError } from '../error.ts'
 import { type Columns, columnsOf } from './columns.ts'
 import { CHAR, compile, type Program, WHOLE } from './program.ts'
 import { repaired } from './repair.ts'
@@ -15,6 +16,13 @@ const MISSED = -4
 const MAX_CELLS = 1 << 20
 /** When states serve fewer bytes than this before they are forgotten, three times, it does not pay to build them. */
 const WORTH = 10
+
+/**
+ * A step of one thread over one byte takes 10 ns. A pattern may take so many beside those that its text allows it:
+ * half a second in which nobody else has a turn. Only patterns that defeat the table come near it.
+ */
+const MOST_STEPS = 5e7
+const STEPS_PER_BYTE = 20
 
 /**
  * Says whether a pattern matches somewhere in bytes, in linear time. The states are made while it searches, each
@@ -37,6 +45,8 @@ export class Dfa {
   #served = 0
   #cached = true
   #chances = 3
+  #steps = 0
+  #allowed = MOST_STEPS
 
   constructor(source: string) {
     this.#program = compile(parse(source))
@@ -56,6 +66,7 @@ export class Dfa {
   /** Whether bytes[from, to) holds a match. A CR before an LF or at the end is not seen. */
   test(bytes: Uint8Array, from: number, to: number): boolean {
     if (this.#always) return true
+    this.#allowed += (to - from) * STEPS_PER_BYTE
     const found = this.#run(bytes, from, to)
     if (found !== null) return found
     const whole = repaired(bytes, from, to)
@@ -143,6 +154,12 @@ export class Dfa {
     settle(this.#program, now, before, kinds[cell]!)
     then.clear()
     if (now.matched) return true
+    this.#steps += now.size
+    if (this.#steps + now.visits + then.visits > this.#allowed)
+      throw new LogError(
+        'bad-pattern',
+        'The pattern takes too much work in this log; use smaller counts in its repetitions, or a text that must occur.',
+      )
     for (let i = 0; i < now.size; i++) {
       const pc = now.pcs[i]!
       if (ops[pc] !== CHAR) continue
@@ -197,6 +214,8 @@ export class Dfa {
     const { size, pcs, nodes } = threads
     const { length } = this.#program.ops
     const list = new Int32Array(size + 1)
+    // To sort and compare them takes longer than to step.
+    this.#steps += 8 * size
     for (let i = 0; i < size; i++) list[i + 1] = nodes[pcs[i]!]! * length + pcs[i]!
     list.sort()
     // All are above 0, so the place at the front is still free.

@@ -30,6 +30,8 @@ export class Threads {
   /** How many threads come before the match: those behind it are less preferred. */
   preferred = 0
   asserts = false
+  /** How many instructions were looked at since it was made: what the search has cost. */
+  visits = 0
   readonly #program: Program
   readonly #stack: number[] = []
   readonly #seen: Int32Array
@@ -68,6 +70,7 @@ export class Threads {
     stack.push(from)
     while (stack.length > 0) {
       const pc = stack.pop()!
+      this.visits++
       if (this.#seen[pc] === this.#turn) continue
       const op = ops[pc]!
       if (op === CHAR) this.put(pc, args[pc]!)
