@@ -159,12 +159,31 @@ class FileSlices implements Slices {
     const from = this.#at
     const to = this.#sliceEnd()
     const index = Math.floor(from / SLICE)
+    const { loading } = this.#hot
+    try {
+      // Sixty clients that come at once would else read it sixty times, each into memory of its own.
+      for (let others = loading.get(index); this.#kept && others; others = loading.get(index)) {
+        await others.catch(() => {})
+        if (!this.#open) throw this.#left()
+        const kept = this.#fromMemory()
+        if (kept) return this.#checked(kept)
+      }
+    } catch (error) {
+      this.cancel()
+      throw toStoreError(error, key)
+    }
     const chunk = this.#kept ? newChunk(index * SLICE, SLICE) : null
     const bytes = chunk ? view(chunk, from, to) : (pool.pop() ?? new Uint8Array(SLICE)).subarray(0, to - from)
     try {
-      this.#reading = readFully(this.#fd, key, bytes, from)
-      await this.#reading
-      this.#reading = null
+      const reading = readFully(this.#fd, key, bytes, from)
+      this.#reading = reading
+      if (chunk) loading.set(index, reading)
+      try {
+        await reading
+      } finally {
+        this.#reading = null
+        if (loading.get(index) === reading) loading.delete(index)
+      }
       if (!this.#open) throw this.#left()
       if (chunk) {
         chunk.lo = from

@@ -34,6 +34,8 @@ export interface Hot {
   suffix: number
   /** Slices, by their number, for longer tails. */
   slices: Map<number, Chunk>
+  /** Slices that are being read. */
+  loading: Map<number, Promise<unknown>>
   bytes: number
 }
 
@@ -96,7 +98,15 @@ export class Tails {
       return Object.assign(hot, seen)
     }
     if (hot) this.#drop(hot)
-    const fresh: Hot = { key, ...seen, tail: null, suffix: 0, slices: new Map(), bytes: 0 }
+    const fresh: Hot = {
+      key,
+      ...seen,
+      tail: null,
+      suffix: 0,
+      slices: new Map(),
+      loading: new Map(),
+      bytes: 0,
+    }
     this.#files.set(key, fresh)
     this.#makeRoom()
     return fresh
