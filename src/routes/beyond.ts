@@ -60,10 +60,6 @@ async function viewBeyond(
   const colours = params.flag('ansi')
   if (params.flag('follow')) return followLog(request, route, asked, format, colours)
   const noneMatch = request.headers.get('If-None-Match')
-  if (request.method === 'HEAD') {
-    await route.files.stat(file, request.signal)
-    return new Response(null, { headers: common })
-  }
   let etag = ''
   const isKnown = (state: string) => {
     etag = textTag(`${format} ${state}\n${request.url.slice(request.url.indexOf('?'))}`)
@@ -75,6 +71,8 @@ async function viewBeyond(
   if (view.notes.length > 0) headers['X-Nodestate-Note'] = view.notes.join(', ')
   // A budget of time does not cut twice at the same place, and a clock moves on.
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
+  // HEAD tells what GET would: that a cursor is gone or an archive is none can't be known for less.
+  if (request.method === 'HEAD') return new Response(null, { headers })
   if (format === 'text') return textResponse(view, headers)
   const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone, colours)
   const body = renderedBody(view.pieces ?? [], view.series.broken(), view.format, render)

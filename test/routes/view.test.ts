@@ -351,3 +351,30 @@ describe('ETag', () => {
     expect((await get(queries[1]!, { 'If-None-Match': tags[1]! })).status).toBe(200)
   })
 })
+
+describe('HEAD', () => {
+  it('tells what GET would, without its body', async () => {
+    const store = memoryStore({ 'broker.log': log, 'plain.txt': 'one\ntwo\n', 'none.log.gz': 'no archive\n' })
+    const app = createApp({ logs: store, config: '' })
+    const gone = /after=([^>]*)>/.exec(
+      (await app.request('/api/v1/log/view?file=plain.txt&lines=1')).headers.get('Link')!,
+    )![1]
+    store.put('plain.txt', 'x\n')
+    for (const [query, status] of [
+      ['file=broker.log&lines=3', 200],
+      ['file=broker.log&level=error&format=ndjson', 200],
+      ['file=plain.txt&level=error', 400],
+      [`file=plain.txt&after=${gone}`, 410],
+      ['file=none.log.gz', 502],
+      ['file=nothing.log&lines=3', 404],
+    ] as const) {
+      const path = `/api/v1/log/view?${query}`
+      const head = await app.request(path, { method: 'HEAD' })
+      const get = await app.request(path)
+      expect([query, head.status, get.status]).toEqual([query, status, status])
+      expect(await head.text()).toBe('')
+      for (const name of ['Content-Type', 'Link', 'ETag'])
+        expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)])
+    }
+  })
+})
