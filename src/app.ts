@@ -4,6 +4,7 @@ import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
 import type { Detailer } from './log/detail.ts'
+import { LogError } from './log/error.ts'
 import { logFiles } from './log/files.ts'
 import { followLimits, type LogOptions, viewContext } from './log/options.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
@@ -69,8 +70,8 @@ export function createApp(options: AppOptions): Hono {
       return await handler(request)
     } catch (error) {
       const problem = toProblem(error)
-      // Who has left is no failure of ours.
-      if (problem.status >= 500 && !request.signal.aborted) onError(problem.cause ?? problem, request)
+      // Who has left is no failure of ours, and what a log cannot give was told to who asked.
+      if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError)) onError(problem.cause ?? problem, request)
       return problemResponse(problem, request.headers.get('Accept'))
     }
   }
