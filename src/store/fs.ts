@@ -75,10 +75,13 @@ export function fsStore(directory: string): Store {
 
     async stat(key) {
       const found = locate(directory, key)
-      if (!found) {
+      // Opened, for what a read would refuse a look refuses too: HEAD answers as GET does.
+      const fd = found && open(directory, key, found)
+      if (found === null || fd === null) {
         requireDirectory(directory)
         return null
       }
+      closeSync(fd)
       return toEntry(key, found.stats)
     },
 

@@ -228,6 +228,7 @@ describe('fsStore', () => {
     await asOrdinaryUser(async () => {
       expect(await names()).toEqual(['closed'])
       await expect(store.read('closed')).rejects.toMatchObject({ code: 'denied' })
+      await expect(store.stat('closed')).rejects.toMatchObject({ code: 'denied' })
     })
   })
 
