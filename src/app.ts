@@ -71,7 +71,8 @@ export function createApp(options: AppOptions): Hono {
     } catch (error) {
       const problem = toProblem(error)
       // Who has left is no failure of ours, and what a log cannot give was told to who asked.
-      if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError)) onError(problem.cause ?? problem, request)
+      if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError))
+        onError(problem.cause ?? problem, request)
       return problemResponse(problem, request.headers.get('Accept'))
     }
   }
@@ -119,11 +120,16 @@ export function createApp(options: AppOptions): Hono {
     const load = () => (typeof page === 'function' ? page() : page)
     const show = guarded(async (request) => showPage(request, await load()), { open: true })
     const asset = guarded(async (request) => showAsset(request, await load()), { open: true })
-    // Mounted with route(), `/` matches only without the slash at the end, the pattern only with it.
-    for (const path of ['/', '/:end{^$}', '/assets/:name']) {
-      app.get(path, path === '/assets/:name' ? asset : show)
+    for (const [path, handler] of [
+      ['/', show],
+      ['/assets/:name', asset],
+    ] as const) {
+      app.get(path, handler)
       app.all(path, guarded(methodNotAllowed, { open: true }))
     }
+    // Mounted with route(), `/` matches only without the slash at the end. No pattern can say the rest without making
+    // every request take the slower of Hono's routers.
+    app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? show(c) : next()))
   }
   // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
   app.all('/api/*', guarded(unknownPath))

@@ -176,7 +176,10 @@ export class Hub {
   /** The storage failed: later it may answer again, and nothing is lost until then. */
   #failed(error: unknown): void {
     // A file that was moved while it was looked at is found at the next look.
-    if (error instanceof StoreError && error.code === 'changed') return this.#lookIn(50)
+    if (error instanceof StoreError && error.code === 'changed') {
+      this.#lookIn(50)
+      return
+    }
     this.#failures++
     this.#lookIn(Math.min(30_000, 500 * 2 ** Math.min(6, this.#failures)))
   }
