@@ -8,6 +8,8 @@ import { collect, type Text } from './text.ts'
 
 /** How much of an archive is read at a time: a round trip per 10 to 20 MiB of text. */
 const PIECE = 2 * 1024 * 1024
+/** What an answer that is sent as it is read may hold of an archive. */
+const MOST_HELD = 4 * 1024 * 1024
 /** How many archives' sizes are remembered: whoever pages through rotated files would else decompress them each time. */
 const REMEMBERED = 1000
 const sizes = new WeakMap<LogFiles, Map<string, number>>()
@@ -33,6 +35,7 @@ export class ArchiveText implements Text {
   #from = 0
   #to = 0
   #size: number | null = null
+  #onward = false
 
   constructor(
     files: LogFiles,
@@ -66,9 +69,21 @@ export class ArchiveText implements Text {
 
   async read(from: number, to: number): Promise<Uint8Array> {
     if (from < this.#from) await this.#restart()
+    if (this.#onward) this.#drop(from)
     while (this.#to < to && this.#hasMore()) await this.#advance(from)
     if (this.#to < to) throw new RangeError(`Cannot read "${this.name}" beyond its end`)
     return this.#copy(from, to)
+  }
+
+  async release(): Promise<void> {
+    await this.#restart()
+  }
+
+  async onward(from: number): Promise<void> {
+    this.#onward = true
+    // Whoever reads slowly would hold all of it for as long: it is quicker to decompress than to be sent.
+    if (this.#to - Math.max(this.#from, from) > MOST_HELD) await this.#restart()
+    else this.#drop(from)
   }
 
   async head(length: number): Promise<Uint8Array> {
@@ -121,7 +136,11 @@ export class ArchiveText implements Text {
       await this.#restart()
       throw overBudget(this.name, this.#limits.archiveBytes)
     }
-    const keep = Math.min(asked, this.#to - this.#limits.archiveWindow)
+    this.#drop(this.#onward ? asked : Math.min(asked, this.#to - this.#limits.archiveWindow))
+  }
+
+  /** Forgets what lies before `keep`, but not the last piece. */
+  #drop(keep: number): void {
     while (this.#pieces.length > 1 && this.#from + this.#pieces[0]!.length <= keep)
       this.#from += this.#pieces.shift()!.length
   }

@@ -17,6 +17,7 @@ const SLICE = 512 * 1024
 export async function bytesOf(series: Series, from: number, to: number): Promise<Bytes> {
   if (to - from <= AT_ONCE && !series.broken())
     return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
+  await series.onward(from)
   let at = from
   return new ReadableStream<Uint8Array>(
     {

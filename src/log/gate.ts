@@ -5,14 +5,14 @@ export interface Gate {
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** A gate for `most` at once. Past four times as many waiting it is a LogError `too-busy`. */
-export function gate(most: number, what: string): Gate {
+/** A gate for `most` at once. Past so many waiting, four times as many by default, it is a LogError `too-busy`. */
+export function gate(most: number, what: string, queue = most * 4): Gate {
   let running = 0
   const waiting: (() => void)[] = []
   return {
     async run(work) {
       if (running >= most) {
-        if (waiting.length >= most * 4)
+        if (waiting.length >= queue)
           throw new LogError('too-busy', `Too many ${what} are running; try again in a few seconds.`)
         await new Promise<void>((resolve) => waiting.push(resolve))
       } else running++

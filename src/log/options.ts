@@ -52,6 +52,7 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       zstd: options.zstd,
     },
     scans: gate(options.scans ?? 4, 'searches'),
+    archives: gate(options.scans ?? 4, 'views of archives', 1000),
     now: Date.now,
   }
 }

@@ -2,6 +2,9 @@ import { type Cursor, PRINT_READ } from './cursor.ts'
 import type { LogError } from './error.ts'
 import type { Text } from './text.ts'
 
+/** How many archives keep text at a time: a read may cross from one into the next. */
+const WARM = 2
+
 /**
  * Several files as one log, oldest first. An address counts bytes from the start of the last file; older files lie
  * below zero. So the size of an older file, which for a compressed one costs its decompression, is needed only by
@@ -14,6 +17,8 @@ export class Series {
   /** Where each part starts; known from `#known` on. */
   readonly #bases: number[]
   #known: number
+  /** The compressed files that keep text in memory, the last one read first. */
+  readonly #warm: Text[] = []
 
   private constructor(parts: readonly Text[], lastSize: number) {
     this.parts = parts
@@ -62,6 +67,7 @@ export class Series {
     await this.floor(from)
     const first = this.#indexOf(from)
     const base = this.#bases[first]!
+    await this.#use(this.parts[first]!)
     if (first === this.parts.length - 1 || to <= this.#bases[first + 1]!)
       return this.parts[first]!.read(from - base, to - base)
     const bytes = new Uint8Array(to - from)
@@ -70,6 +76,7 @@ export class Series {
       const start = this.#bases[i]!
       const end = i === this.parts.length - 1 ? this.end : this.#bases[i + 1]!
       const stop = Math.min(end, to)
+      if (stop > at) await this.#use(this.parts[i]!)
       if (stop > at) bytes.set(await this.parts[i]!.read(at - start, stop - start), at - from)
       at = Math.max(at, stop)
     }
@@ -91,6 +98,22 @@ export class Series {
     const base = this.#bases[index]!
     const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
     return part.readInto && to <= end ? part.readInto(from - base, to - base, into) : this.read(from, to)
+  }
+
+  /** Promises that it is read only forward from an address on. */
+  async onward(from: number): Promise<void> {
+    await this.floor(from)
+    for (let i = this.#indexOf(from); i < this.parts.length; i++)
+      await this.parts[i]!.onward?.(Math.max(0, from - this.#bases[i]!))
+  }
+
+  /** Each archive keeps as much text as is allowed: those that were read before the last ones let go of it. */
+  async #use(part: Text): Promise<void> {
+    if (!part.compressed || this.#warm[0] === part) return
+    const at = this.#warm.indexOf(part)
+    if (at >= 0) this.#warm.splice(at, 1)
+    this.#warm.unshift(part)
+    if (this.#warm.length > WARM) await this.#warm.pop()!.release?.()
   }
 
   /** Why some text is missing at the end of a compressed file that was read, or null. */
@@ -149,6 +172,7 @@ export class Series {
 
   async #resolveNext(): Promise<void> {
     const index = this.#known - 1
+    await this.#use(this.parts[index]!)
     this.#bases[index] = this.#bases[this.#known]! - (await this.parts[index]!.size())
     this.#known = index
     this.#resolvePlain()

@@ -26,6 +26,10 @@ export interface Text {
   readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
+  /** Lets go of the text that is kept in memory; reads after that are as right, and cost more. */
+  release?(): Promise<void>
+  /** Promises that it is read only forward from here on, so that nothing behind needs to be kept. */
+  onward?(from: number): Promise<void>
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
   known(offset: number): Fingerprint | null
 }

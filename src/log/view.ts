@@ -4,6 +4,7 @@ import { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
 import type { Filter } from './filter.ts'
 import type { Gate } from './gate.ts'
+import { kindOf } from './kind.ts'
 import { type ArchiveLimits, type LogRequest, type OpenLog, openLog } from './open.ts'
 import type { Matcher } from './pattern.ts'
 import { type Found, scanBack, scanForth } from './query.ts'
@@ -46,6 +47,8 @@ export interface ViewContext {
   zone: Zone
   limits: ViewLimits
   scans: Gate
+  /** Each archive that is looked into keeps its window of text in memory meanwhile. @default no limit */
+  archives?: Gate
   now: () => number
 }
 
@@ -89,15 +92,23 @@ export async function viewUnless(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<View | null> {
+  const look = async () => {
+    const log = await openLog(context.files, request, context.limits, signal)
+    if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
+    return select(context, log, request)
+  }
   for (let tries = 0; ; tries++) {
     try {
-      const log = await openLog(context.files, request, context.limits, signal)
-      if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
-      return await select(context, log, request)
+      return await (context.archives && mayUnpack(request) ? context.archives.run(look) : look())
     } catch (error) {
       if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }
   }
+}
+
+/** Whether compressed files may be among what is asked for. */
+function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
+  return rotated || kindOf(file) !== 'plain' || (cursor !== null && kindOf(cursor.place.name) !== 'plain')
 }
 
 /** Whether it failed only because files were renamed or removed between the list and the read. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { ArchiveText } from '../../src/log/archive.ts'
 import { logFiles } from '../../src/log/files.ts'
+import { Series } from '../../src/log/series.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -57,6 +58,53 @@ it('remembers how much text a version of an archive has', async () => {
   expect(Buffer.from(await again.read(size - 10, size)).toString()).toBe(text.slice(-10))
   store.put('a.gz', gzipSync('another\n'))
   expect(await (await open()).size()).toBe(8)
+})
+
+it('gives the same bytes when it is read onward or was let go', async () => {
+  const files = logFiles(memoryStore({ 'a.gz': gzipSync(text.repeat(40)) }))
+  const entry = await files.stat('a.gz')
+  const archive = new ArchiveText(files, entry, 'gzip', { archiveBytes: 1e9, archiveWindow: 32 << 20 })
+  const all = Buffer.from(text.repeat(40))
+  const size = await archive.size()
+  expect(size).toBe(all.length)
+  for (const from of [size - 5_000_000, size - 1_000_000, 100]) {
+    await archive.onward(from)
+    for (let at = from; at < size; at += 500_000) {
+      const to = Math.min(size, at + 500_000)
+      expect(all.subarray(at, to).equals(await archive.read(at, to))).toBe(true)
+    }
+    await archive.release()
+  }
+})
+
+it('is kept in memory two at a time, however many files a log has', async () => {
+  const held = new Set<string>()
+  const parts = ['c', 'b', 'a'].map((name) => ({
+    name,
+    entry: { key: name, size: 1, etag: name, modified: 0 },
+    compressed: true,
+    size: async () => {
+      held.add(name)
+      return 10
+    },
+    reaches: async () => true,
+    read: async (from: number, to: number) => {
+      held.add(name)
+      return new Uint8Array(to - from)
+    },
+    head: async () => new Uint8Array(0),
+    known: () => null,
+    release: async () => {
+      held.delete(name)
+    },
+  }))
+  const series = await Series.open(parts)
+  expect(await series.start()).toBe(-20)
+  expect(held.size).toBeLessThanOrEqual(3)
+  await series.read(5, 6)
+  await series.read(-5, -4)
+  await series.read(-15, -14)
+  expect([...held].sort()).toEqual(['b', 'c'])
 })
 
 it('holds nothing open between reads, wherever they stop', async () => {
@@ -224,4 +272,26 @@ describe('a compressed file', () => {
       expect(text).toContain(got)
     }
   })
+})
+
+it('is looked into by few at a time, and the others wait', async () => {
+  const store = memoryStore({ 'a.log.gz': gzipSync(text) })
+  let open = 0
+  let most = 0
+  const app = createApp({
+    logs: {
+      ...store,
+      async read(...args) {
+        most = Math.max(most, ++open)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+        open--
+        return store.read(...args)
+      },
+    },
+    config: '',
+  })
+  const one = async () => (await app.request('/api/v1/log/view?file=a.log.gz&lines=1')).text()
+  const answers = await Promise.all(Array.from({ length: 50 }, one))
+  expect(new Set(answers)).toEqual(new Set([lines.at(-1)]))
+  expect(most).toBeLessThanOrEqual(4)
 })
