@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../src/app.ts'
+import { HomeError } from '../src/node/home.ts'
 import { type MemoryStore, memoryStore } from '../src/store/memory.ts'
 import { type Store, StoreError } from '../src/store/store.ts'
 
@@ -87,6 +88,31 @@ describe('GET /api/v1/config', () => {
     expect(detail).toContain('configuration')
     expect(detail).not.toContain('/etc')
     expect(errors).toEqual([error])
+  })
+})
+
+describe('GET /api/v1/config of a bucket', () => {
+  const late = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+  it.each(['denied', 'throttled', 'timeout'] as const)('tells why it cannot be read: %s', async (code) => {
+    const config = () => Promise.reject(new StoreError(code, 'Cannot read "s3://logs/config.toml"'))
+    expect(await problem('/api/v1/config', {}, { config })).toMatchObject({
+      status: 503,
+      code: `storage-${code}`,
+    })
+  })
+
+  it('names the same missing object first, whichever answer was quicker', async () => {
+    const missing = (name: string) => new HomeError('missing-object', `The node's home has no "${name}".`)
+    for (const slow of ['node.json', 'config.toml']) {
+      const fail = async (name: string) => {
+        if (name === slow) await late()
+        throw missing(name)
+      }
+      const options = { config: () => fail('config.toml'), node: () => fail('node.json') }
+      const { status, detail } = await problem('/api/v1/config', {}, options)
+      expect([status, detail]).toEqual([503, 'The node\'s home has no "node.json".'])
+    }
   })
 })
 

@@ -3,6 +3,7 @@ import { Problem } from '../http/problem.ts'
 import { ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
 import { describeNode, type NodeFacts, type NodeInfo } from '../node/identity.ts'
+import { StoreError } from '../store/store.ts'
 
 type ConfigReader = ReturnType<typeof createConfigReader>
 
@@ -15,7 +16,11 @@ export interface ConfigRoute {
 
 /** `GET /api/v1/config`: the configuration as masked TOML, and who the node is. */
 export async function showConfig(request: Request, { config, node, facts }: ConfigRoute): Promise<Response> {
-  const [set, { text, data }] = await Promise.all([node(), readConfig(config)])
+  const reading = readConfig(config)
+  // Awaited below: the node's failure comes first, whichever of the two was quicker, so that the answer is always one.
+  reading.catch(() => {})
+  const set = await node()
+  const { text, data } = await reading
   const body = JSON.stringify({ config: text, node: describeNode(set, facts, data) })
   const etag = textTag(body)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
@@ -29,7 +34,8 @@ async function readConfig(config: ConfigReader) {
     return await config.read()
   } catch (error) {
     if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
-    if (error instanceof HomeError) throw error
+    if (error instanceof HomeError || error instanceof Problem) throw error
+    if (error instanceof StoreError && error.code !== 'unavailable') throw error
     const detail =
       "The node's configuration cannot be read; check that it exists and may be read, and try again."
     throw new Problem('storage-unavailable', detail, { cause: error })
