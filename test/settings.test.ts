@@ -403,6 +403,14 @@ describe('flags', () => {
     [['--logs='], '--logs needs a value: it must be a directory, or s3://bucket/prefix.'],
     [['--logs=gs://x/y'], 'Cannot use --logs "gs://x/y": it must be a directory, or s3://bucket/prefix.'],
     [['--home', 's3:///x'], 'Cannot use --home "s3:///x": it must be a directory, or s3://bucket/prefix.'],
+    [
+      ['--home', 's3://x/../y'],
+      'Cannot use --home "s3://x/../y": it must be a directory, or s3://bucket/prefix.',
+    ],
+    [
+      ['--logs', 's3://x/a/.'],
+      'Cannot use --logs "s3://x/a/.": it must be a directory, or s3://bucket/prefix.',
+    ],
     [['--port', 'abc'], 'Cannot use --port "abc": it must be an integer from 0 to 65535.'],
     [['--port', '-1'], 'Cannot use --port "-1": it must be an integer from 0 to 65535.'],
     [['--port=65536'], 'Cannot use --port "65536": it must be an integer from 0 to 65535.'],

@@ -30,6 +30,8 @@ export const location: Kind<string> = {
   parse(value) {
     if (path.parse(value) === null) return null
     if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return value
+    // A URL swallows the parts `.` and `..`: they would lead into another bucket.
+    if (value.split('/').some((part) => part === '.' || part === '..')) return null
     return /^s3:\/\/[A-Za-z\d][\w.-]{1,254}(\/[^\0]*)?$/.test(value) ? value : null
   },
 }
