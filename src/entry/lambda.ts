@@ -40,7 +40,13 @@ export function lambdaHandler(platform: Platform): (event: LambdaEvent) => Promi
   let answer: Promise<Answer> | null = null
   return async (event) => {
     answer ??= composeRemote(platform)
-    const request = toRequest(event)
+    let request: Request
+    try {
+      request = toRequest(event)
+    } catch (cause) {
+      if (!(cause instanceof Problem)) platform.log(`The event is no request: ${String(cause)}`)
+      return toResult(problemResponse(cause instanceof Problem ? cause : notARequest(), null))
+    }
     const response = await (await answer)(request)
     try {
       return await toResult(response)
@@ -57,10 +63,20 @@ export function lambdaHandler(platform: Platform): (event: LambdaEvent) => Promi
 
 function toRequest(event: LambdaEvent): Request {
   const { http, stage = '$default', domainName = 'localhost' } = event.requestContext
+  // The Fetch standard knows no such requests.
+  if (/^(CONNECT|TRACE|TRACK)$/i.test(http.method))
+    throw new Problem('method-not-allowed', 'This service is read-only; use GET or HEAD.', {
+      headers: { Allow: 'GET, HEAD' },
+    })
   const headers = new Headers()
   for (const [name, value] of Object.entries(event.headers ?? {}))
     if (value !== undefined) headers.set(name, value)
-  const path = event.rawPath.startsWith(`/${stage}/`) ? event.rawPath.slice(stage.length + 1) : event.rawPath
+  const inStage = event.rawPath === `/${stage}` || event.rawPath.startsWith(`/${stage}/`)
+  // A gateway may have decoded the path: what starts a query or a fragment there is a character like any other.
+  const path = (inStage ? event.rawPath.slice(stage.length + 1) || '/' : event.rawPath).replace(
+    /[?#]/g,
+    encodeURIComponent,
+  )
   const query = event.rawQueryString ? `?${event.rawQueryString}` : ''
   return new Request(`https://${headers.get('Host') ?? domainName}${path}${query}`, {
     method: http.method,
@@ -109,5 +125,13 @@ function tooLarge(): Problem {
   return new Problem(
     'answer-too-large',
     'The answer is larger than the 6 MB that a Lambda can give; ask for less with size, 4000000 always fits.',
+  )
+}
+
+/** An event of another kind, such as one of a REST API or a test in the console, or a header that HTTP cannot carry. */
+function notARequest(): Problem {
+  return new Problem(
+    'bad-request',
+    'The event is not a valid request of a function URL or an HTTP API with payload format 2.0; call the function through one.',
   )
 }

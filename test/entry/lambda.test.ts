@@ -87,6 +87,34 @@ describe('lambda', () => {
     expect(await handle()(event('/api/v1/log/list', { method: 'POST' }))).toMatchObject({ statusCode: 405 })
   })
 
+  it('answers at the root of a stage, and takes a decoded path for a path', async () => {
+    const root = event('', { stage: 'prod' })
+    expect(root.rawPath).toBe('/prod')
+    expect((await handle()(root)).headers['content-type']).toMatch(/^text\/html/)
+    const path = { ...event('/'), rawPath: '/api/v1/log/list?file=#x' }
+    expect(JSON.parse((await handle()(path)).body)).toMatchObject({ type: '/problems/unknown-path' })
+  })
+
+  it('answers what is no request with a problem, and never throws', async () => {
+    for (const method of ['TRACE', 'CONNECT']) {
+      const result = await handle()(event('/api/v1/log/list', { method }))
+      expect([result.statusCode, result.headers.allow]).toEqual([405, 'GET, HEAD'])
+    }
+    const wrong = [
+      {},
+      { httpMethod: 'GET', path: '/', requestContext: {} },
+      event('/', { headers: { 'x-name': 'a\u{1f600}' } }),
+      event('/', { headers: { host: 'a b' } }),
+      event('/', { method: 'NO SUCH' }),
+    ]
+    for (const each of wrong) {
+      const result = await handle()(each as LambdaEvent)
+      expect(result.statusCode).toBe(400)
+      expect(JSON.parse(result.body)).toMatchObject({ type: '/problems/bad-request' })
+    }
+    expect(logged.length).toBe(wrong.length)
+  })
+
   it.each(['large.log', 'large-bytes.log'])('says what to ask for when %s does not fit', async (file) => {
     const whole = await handle()(event(`/api/v1/log/view?file=${file}&size=99999999`))
     expect(whole.statusCode).toBe(413)
