@@ -102,8 +102,20 @@ describe('container/Containerfile', () => {
         .map((pair) => pair.split('=') as [string, string])
         .filter(([name]) => name.startsWith('NODESTATE_')),
     )
-    const settings = await settingsOf(['serve'], env)
-    expect(settings).toMatchObject({ logs: '/logs', host: '0.0.0.0', port: 9000 })
+    const run = read('container/Containerfile')
+      .match(/^# +podman run .* nodestate (--.*)$/m)![1]!
+      .split(' ')
+    expect(await settingsOf(['serve', ...run], env)).toMatchObject({
+      logs: '/logs',
+      host: '0.0.0.0',
+      port: 9000,
+    })
+    // Logs that the image named would be stronger than those of a home in a bucket.
+    const { sources } = await loadSettings({
+      argv: ['serve'],
+      env: { ...env, NODESTATE_HOME: 's3://logs/db-4' },
+    })
+    expect([sources.home, sources.logs]).toEqual(['environment', 'default'])
     const entry = JSON.parse(lines.find((line) => line.startsWith('ENTRYPOINT '))!.slice(11)) as string[]
     expect(entry).toEqual(['node', 'dist/cli.js', 'serve'])
   })
