@@ -7,7 +7,11 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { printable, reachable } from '../dist/entry/compose.js'
+import { listenError } from '../dist/entry/listen-error.js'
 import { parseBucket } from '../dist/entry/location.js'
+import { openBucket } from '../dist/entry/open-bucket.js'
+import { refuseWorkers } from '../dist/entry/refuse.js'
 import { namesOf } from '../dist/settings/row.js'
 import { helpText } from '../dist/settings/text.js'
 import { loadSettings, refuseOpenBind, SETTINGS, SettingsError } from '../dist/settings.js'
@@ -17,7 +21,7 @@ import { findPart } from '../test/parts/parts.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [runtime, ...flags] = process.argv.slice(2)
 
-const UNUSED = new Set(['host', 'port', 'settings', 'tokenFile', 'insecure'])
+const UNUSED = new Set(['host', 'port', 'settings', 'tokenFile', 'insecure', 'workers'])
 const AWS =
   /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/
 
@@ -34,8 +38,12 @@ try {
   await RUNTIMES[runtime]()
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error
-  console.error(`nodestate: ${error.message}`)
+  complain(error.message)
   process.exitCode = error.reason === 'usage' ? 2 : 1
+}
+
+function complain(line) {
+  process.stderr.write(`nodestate: ${line}\n`)
 }
 
 /** The program's own name on the PATH, else the part. */
@@ -89,6 +97,7 @@ async function serveWorker() {
   if (loaded.command === 'help') return void process.stdout.write(helpText())
   if (loaded.command === 'version') return void process.stdout.write(`${VERSION}\n`)
   const { settings, sources } = loaded
+  refuseWorkers(loaded, 'workerd')
   refuseOpenBind(settings)
   for (const name of ['config', 'tlsCert'])
     if (settings[name] !== null)
@@ -96,6 +105,7 @@ async function serveWorker() {
         'usage',
         `A worker has no files: leave out --${name === 'config' ? 'config' : 'tls-cert'}; it takes its configuration from --home.`,
       )
+  for (const warning of [...loaded.warnings, ...checkPlaces(settings, sources)]) complain(warning)
   const node = Number(process.versions.node.split('.')[0]) >= 22 ? process.execPath : part('node')
   const folder = mkdtempSync(join(tmpdir(), 'nodestate-worker-'))
   const variables = join(folder, 'vars')
@@ -119,15 +129,42 @@ async function serveWorker() {
     CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   }
   const child = run(node, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  child.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (stopping = true))
+  child.on('exit', () => {
+    rmSync(folder, { recursive: true, force: true })
+    // Wrangler calls it a failure that it was told to stop.
+    if (stopping) process.exitCode = 0
+  })
   let ready = false
   child.stdout.on('data', (data) => {
     const url = /Ready on (https?:\/\/\S+)/.exec(String(data))?.[1]
     if (!url || ready) return void (ready && process.stderr.write(data))
     ready = true
-    process.stdout.write(`nodestate ${VERSION} listens on ${url} with ${whereabouts(settings, sources)}\n`)
+    const { protocol, port } = new URL(url)
+    const shown = `${protocol}//${reachable(settings.host)}:${port}`
+    process.stdout.write(`nodestate ${VERSION} listens on ${shown} with ${whereabouts(settings, sources)}\n`)
   })
-  child.stderr.on('data', (data) => process.stderr.write(data))
+  child.stderr.on('data', (data) => {
+    if (!ready && /Address already in use/i.test(String(data)))
+      return complain(listenError({ code: 'EADDRINUSE' }, settings).message)
+    process.stderr.write(data)
+  })
+}
+
+/** Refuses a bucket that cannot be used, as the other runtimes do, and warns of what looks like a directory. */
+function checkPlaces(settings, sources) {
+  const places = [settings.home, sources.logs === 'default' ? null : settings.logs]
+  const warnings = []
+  for (const place of places.filter((place) => place !== null)) {
+    const bucket = parseBucket(place)
+    if (bucket) openBucket(bucket, process.env)
+    else if (/^\.{0,2}\//.test(place))
+      warnings.push(
+        `A worker has no directories: ${printable(place)} is a folder of the bound bucket; name s3://bucket/prefix for another.`,
+      )
+  }
+  return warnings
 }
 
 /** Every setting that was given, and the AWS_ variables, as a file of variables. */
@@ -148,10 +185,10 @@ function variablesOf(settings, sources) {
 
 function whereabouts(settings, sources) {
   const shown = (place) =>
-    parseBucket(place) ? place.replace(/\/+$/, '') : `the bound bucket, folder ${place}`
-  const home = settings.home ?? '.'
-  const logs =
-    sources.logs === 'default' ? `${shown(home)}${parseBucket(home) ? '/logs' : ''}` : shown(settings.logs)
-  const config = `${shown(home)}${parseBucket(home) ? '/config.toml' : ''}`
+    parseBucket(place) ? printable(place) : `the bound bucket, folder ${printable(place)}`
+  const home = (settings.home ?? '.').replace(/(?<=[^/])\/+$/, '')
+  const inHome = (name) => shown(parseBucket(home) ? `${home}/${name}` : home)
+  const logs = sources.logs === 'default' ? inHome('logs') : shown(settings.logs)
+  const config = inHome('config.toml')
   return `the logs in ${logs} and the configuration from ${config}`
 }

@@ -1,6 +1,7 @@
 import { Problem, problemResponse } from '../http/problem.ts'
-import { type Loaded, SettingsError } from '../settings.ts'
+import type { Loaded } from '../settings.ts'
 import { compose, describe } from './compose.ts'
+import { listenError } from './listen-error.ts'
 import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
 import { program, type Running } from './program.ts'
@@ -50,9 +51,7 @@ export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environm
     })
   } catch (error) {
     log.close()
-    throw new SettingsError('file', `Cannot listen on port ${settings.port}: ${describe(error)}.`, {
-      cause: error,
-    })
+    throw listenError(error, settings)
   }
   handler = service.handler(server.port)
   const welcome = service.welcome(server.port)

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../app.ts'
-import { HOME_LOGS } from '../node/home.ts'
+import { HOME_LOGS, HomeError } from '../node/home.ts'
 import { pickAddress } from '../node/identity.ts'
 import { codeOf, reasonOf, shown } from '../settings/row.ts'
 import { effectiveToml } from '../settings/text.ts'
@@ -19,6 +19,7 @@ import { openBucket } from './open-bucket.ts'
 import { type OwnLog, openOwnLog } from './own-log.ts'
 import { type LineWriter, rotatingFile } from './rotating-file.ts'
 import { openSources } from './sources.ts'
+import { checkTls } from './tls.ts'
 import { zstd } from './zstd.ts'
 
 /** The service, ready to listen: what Node, Bun and Deno have in common. */
@@ -116,7 +117,7 @@ export function describe(error: unknown): string {
 
 /** A known failure tells its code; of an unknown one the stack is wanted, too. */
 function contextOf(error: unknown): Record<string, unknown> {
-  if (error instanceof StoreError) return { code: error.code }
+  if (error instanceof StoreError || error instanceof HomeError) return { code: error.code }
   return { stack: error instanceof Error ? (error.stack ?? null) : null }
 }
 
@@ -145,9 +146,12 @@ async function readRegular(path: string): Promise<string> {
   }
 }
 
-function readTls({ tlsCert, tlsKey }: Settings): Service<unknown>['tls'] {
+function readTls(settings: Settings): Service<unknown>['tls'] {
+  const { tlsCert, tlsKey } = settings
   if (tlsCert === null || tlsKey === null) return null
-  return { cert: readOrRefuse(tlsCert, '--tls-cert'), key: readOrRefuse(tlsKey, '--tls-key') }
+  const texts = { cert: readOrRefuse(tlsCert, '--tls-cert'), key: readOrRefuse(tlsKey, '--tls-key') }
+  checkTls(settings, texts)
+  return texts
 }
 
 function readOrRefuse(path: string, flag: string): string {
@@ -190,7 +194,7 @@ function ownFile(directory: string, stderr: LineWriter): LineWriter {
 }
 
 /** The host of a URL that can be opened: a wildcard is no address. */
-function reachable(host: string): string {
+export function reachable(host: string): string {
   const name = host.replace(/^\[(.*)\]$/, '$1')
   if (name === '0.0.0.0') return '127.0.0.1'
   if (name === '::') return '[::1]'
@@ -202,6 +206,7 @@ function joined(location: string, name: string): string {
   return parseBucket(location) ? `${location.replace(/\/+$/, '')}/${name}` : join(location, name)
 }
 
-function printable(path: string): string {
+/** A path for a line of text: in quotes where it would not read as one word. */
+export function printable(path: string): string {
   return /^[\w./~+@:-]+$/.test(path) ? path : shown(path)
 }

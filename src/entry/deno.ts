@@ -1,6 +1,7 @@
 import { Problem, problemResponse } from '../http/problem.ts'
-import { type Loaded, SettingsError } from '../settings.ts'
+import type { Loaded } from '../settings.ts'
 import { compose, describe } from './compose.ts'
+import { listenError } from './listen-error.ts'
 import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
 import { program, type Running } from './program.ts'
@@ -53,9 +54,7 @@ export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environ
     server = Deno.serve(options, async (request) => withoutFalseLength(request, await handler(request, {})))
   } catch (error) {
     log.close()
-    throw new SettingsError('file', `Cannot listen on port ${settings.port}: ${describe(error)}.`, {
-      cause: error,
-    })
+    throw listenError(error, settings)
   }
   const { port } = server.addr
   handler = service.handler(port)

@@ -1,14 +1,14 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Problem, problemResponse } from '../http/problem.ts'
-import { codeOf, shown } from '../settings/row.ts'
+import { shown } from '../settings/row.ts'
 import { type Loaded, SettingsError } from '../settings.ts'
 import type { Fetch } from './access.ts'
 import { compose, describe } from './compose.ts'
+import { listenError } from './listen-error.ts'
 import type { Environment } from './location.ts'
 import { callSite } from './log-line.ts'
 import { withSlicedBodies } from './node-body.ts'
@@ -63,7 +63,6 @@ export async function startNode(
   })
   let server: Server
   try {
-    if (tls) checkTls(settings, tls)
     server = tls
       ? createTlsServer({ ...LIMITS, ...tls, handshakeTimeout: 10_000 }, listener)
       : createServer(LIMITS, listener)
@@ -218,53 +217,6 @@ function head(status: string, body: string, more = ''): string {
     `HTTP/1.1 ${status}\r\nContent-Type: application/problem+json\r\nContent-Length: ${body.length}\r\n${more}` +
     'Cache-Control: private, no-cache\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n'
   )
-}
-
-function listenError(error: unknown, { host, port }: Loaded['settings']): SettingsError {
-  const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  const code = codeOf(error)
-  const reason =
-    code === 'EADDRINUSE'
-      ? 'the port is in use; stop what uses it, or choose another with --port (0 takes a free one)'
-      : code === 'EACCES' || code === 'EPERM'
-        ? 'this user may not use the port; choose one above 1023 with --port'
-        : code === 'EADDRNOTAVAIL'
-          ? 'this machine does not have that address; check --host'
-          : code === 'ENOTFOUND' || code === 'EAI_AGAIN'
-            ? 'there is no such host; check --host'
-            : `the system says ${code ?? 'no'}; check --host and --port`
-  return new SettingsError('file', `Cannot listen on ${shown(where)}: ${reason}.`, { cause: error })
-}
-
-/**
- * Finds out which of the two files is the bad one; OpenSSL's own words help nobody. It is looked at beforehand: a
- * server starts with empty files, or with a key of another kind than the certificate's, and then no client gets in.
- */
-function checkTls(
-  { tlsCert, tlsKey }: Loaded['settings'],
-  { cert, key }: { cert: string; key: string },
-): void {
-  const refuse = (message: string, cause?: unknown) => new SettingsError('file', message, { cause })
-  let certificate: X509Certificate
-  let secret: KeyObject
-  try {
-    certificate = new X509Certificate(cert)
-  } catch (error) {
-    throw refuse(`Cannot use --tls-cert ${shown(tlsCert!)}: it is not a certificate in PEM form.`, error)
-  }
-  try {
-    secret = createPrivateKey(key)
-  } catch (error) {
-    throw refuse(
-      `Cannot use --tls-key ${shown(tlsKey!)}: it is not a private key in PEM form without a passphrase.`,
-      error,
-    )
-  }
-  if (!certificate.checkPrivateKey(secret)) {
-    throw refuse(
-      `Cannot use --tls-key ${shown(tlsKey!)}: it is not the key of the certificate ${shown(tlsCert!)}.`,
-    )
-  }
 }
 
 function unusableTls(cause: unknown, { tlsCert, tlsKey }: Loaded['settings']): SettingsError {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -102,6 +103,43 @@ describe.each(['bun', 'deno', 'worker'] as const)('npm run serve:%s', (runtime) 
     const open = run(['--host', '0.0.0.0', '--port', '0'])
     expect(open.status).toBe(2)
     expect(open.stderr).toContain('without a token')
+  })
+
+  it.skipIf(missing)(title('says what npm start says of a bucket or a port', missing), async () => {
+    const half = run(['--home', 's3://logs/x', '--port', '0'], { AWS_ACCESS_KEY_ID: 'key' })
+    expect([half.status, half.stdout, half.stderr]).toEqual([
+      2,
+      '',
+      'nodestate: Cannot use AWS_ACCESS_KEY_ID alone: set AWS_SECRET_ACCESS_KEY too, or neither.\n',
+    ])
+    const elsewhere = run(['--home', 's3://logs/../other', '--port', '0'])
+    expect([elsewhere.status, elsewhere.stderr]).toEqual([2, expect.stringContaining('s3://bucket/prefix')])
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    const late = run(['--home', 'nodes', '--port', String(port)])
+    taken.close()
+    expect([late.status, late.stdout]).toEqual([1, ''])
+    expect(late.stderr).toMatch(
+      new RegExp(`^nodestate: Cannot listen on "127\\.0\\.0\\.1:${port}": the port is in use; .*\\n$`, 'm'),
+    )
+  })
+
+  it.skipIf(missing)(title('warns as npm start does, and ends well when told to', missing), async () => {
+    const args = ['run', '--silent', `serve:${runtime}`, '--', '--home', logs, '--port', '0']
+    const more = { NODESTATE_LOGZ: '1', NODESTATE_LOG_LEVEL: 'error' }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      const running = await start('npm', args, { cwd: root, env: { ...env, ...more }, isReady })
+      expect(running.line).toMatch(
+        /^nodestate \d+\.\d+\.\d+ listens on http:\/\/127\.0\.0\.1:\d+ with the logs in /,
+      )
+      expect((await fetch(`${urlOf(running)}/healthz`)).status).toBe(200)
+      expect(running.output()).toContain('nodestate: Ignored NODESTATE_LOGZ: there is no such setting')
+      running.process.kill(signal)
+      await running.stop()
+      expect(running.process.exitCode).toBe(0)
+      await expect(fetch(`${urlOf(running)}/healthz`)).rejects.toThrow()
+    }
   })
 })
 
