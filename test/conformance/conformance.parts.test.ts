@@ -75,24 +75,23 @@ describe.skipIf(missing)(`The matrix${missing ? ` (${missing})` : ''}`, () => {
     })
 
     it('follows a log: first its tail, then it stays open until the client leaves', async () => {
-      const client = new AbortController()
-      const answer = await fetch(`${url}/api/v1/log/view?file=broker.log&lines=2&follow=true`, {
-        headers: { Accept: 'text/event-stream' },
-        signal: client.signal,
-      })
-      expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
-      const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-      let text = ''
-      while (!text.includes('request 499')) {
-        const { done, value } = await reader.read()
-        if (done) break
-        text += value
-      }
-      expect(text).toContain('request 498 ')
-      expect(text).toContain('request 499 ')
+      const text = await events(
+        `${url}/api/v1/log/view?file=broker.log&lines=2&follow=true`,
+        {},
+        'request 499',
+      )
+      expect(numbersOf(text)).toEqual([498, 499])
       expect(text).toMatch(/^id: ?\S+$/m)
-      client.abort()
-      await expect(reader.read()).rejects.toThrow()
+      count()
+    })
+
+    it('goes on with a follower where its last event was', async () => {
+      const path = '/api/v1/log/view?file=broker.log&lines=3&follow=true'
+      const first = await events(`${url}${path}`, {}, 'request 499 ')
+      const id = /^id: ?(\S+)$/m.exec(first)![1]!
+      const again = await events(`${url}${path}`, { 'Last-Event-ID': id }, 'request 499 ')
+      expect(numbersOf(first)).toEqual([497, 498, 499])
+      expect(numbersOf(again)).toEqual([498, 499])
       count()
     })
 
@@ -118,3 +117,27 @@ describe.skipIf(missing)(`The matrix${missing ? ` (${missing})` : ''}`, () => {
     expect(text).not.toContain('| 0 passed |')
   })
 })
+
+/** What a follower hears until the words come; then it leaves, and only that ends the answer. */
+async function events(url: string, headers: Record<string, string>, words: string): Promise<string> {
+  const client = new AbortController()
+  const answer = await fetch(url, {
+    headers: { Accept: 'text/event-stream', ...headers },
+    signal: client.signal,
+  })
+  expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/event-stream'])
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.includes(words)) {
+    const { done, value } = await reader.read()
+    if (done) break
+    text += value
+  }
+  client.abort()
+  await expect(reader.read()).rejects.toThrow()
+  return text
+}
+
+function numbersOf(text: string): number[] {
+  return [...text.matchAll(/request (\d+) /g)].map((match) => Number(match[1]))
+}

@@ -21,9 +21,9 @@ port = 3000
 
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR']
 
-/** Lines of the node state API's own format, a second apart. */
-function lines(count: number): string {
-  const start = Date.UTC(2026, 0, 2, 3, 4, 5)
+/** Lines of the node state API's own format, a second apart; `hours` is how much earlier they begin. */
+function lines(count: number, hours = 0): string {
+  const start = Date.UTC(2026, 0, 2, 3 - hours, 4, 5)
   const line = (i: number) => {
     const time = new Date(start + i * 1000).toISOString().slice(0, 23).replace('T', ' ')
     const level = LEVELS[i % LEVELS.length]
@@ -38,6 +38,8 @@ export const HOME: Record<string, Uint8Array> = Object.fromEntries(
     'node.json': JSON.stringify(NODE),
     'config.toml': CONFIG,
     'logs/broker.log': lines(500),
+    'logs/broker.log.1': lines(200, 1),
+    'logs/broker.log.2.gz': gzipSync(lines(200, 2)),
     'logs/big.log': lines(40_000),
     'logs/archived.log.gz': gzipSync(lines(300)),
     'logs/empty.log': '',
