@@ -1,12 +1,12 @@
 import type { Bytes } from '../store/store.ts'
 import type { LogError } from './error.ts'
-import { nextStart } from './lines.ts'
+import { lastStart, nextStart } from './lines.ts'
 import type { LineFormat } from './record.ts'
 import type { Series } from './series.ts'
 import { nextTurn } from './turn.ts'
 
 /** Up to here a part of a log is given as one buffer. */
-const AT_ONCE = 256 * 1024
+export const AT_ONCE = 256 * 1024
 /** More goes out in slices, read only as fast as they are taken. */
 const SLICE = 512 * 1024
 
@@ -92,6 +92,62 @@ export function renderedBody(
         if (!slice.done) return
         if (broken) controller.error(broken)
         else controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/**
+ * The records of [from, to), which begins and ends between two, each rendered: read only as fast as they are taken,
+ * so that many of them cost no more memory than a few. A record longer than `longest` is taken apart.
+ */
+export function recordsBody(
+  series: Series,
+  from: number,
+  to: number,
+  format: LineFormat,
+  render: (bytes: Uint8Array) => Uint8Array<ArrayBuffer>,
+  longest: number,
+): Bytes {
+  const into = new Uint8Array(SLICE)
+  let at = from
+  let length = SLICE
+  let slices: Iterator<Uint8Array, void> = [][Symbol.iterator]()
+  /** The next whole records. They lie in memory that the next call uses again. */
+  const fill = async () => {
+    for (;;) {
+      const end = Math.min(at + length, to)
+      const bytes = length === SLICE ? await series.readInto(at, end, into) : await series.read(at, end)
+      const last = end === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
+      if (last <= 0 && length < longest) {
+        length *= 4
+        continue
+      }
+      const whole = last > 0 ? bytes.subarray(0, last) : bytes
+      at += whole.length
+      length = SLICE
+      slices = recordSlices([whole], format)
+      return
+    }
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await nextTurn()
+        const start = Date.now()
+        const group: Uint8Array[] = []
+        do {
+          const slice = slices.next()
+          if (!slice.done) group.push(render(slice.value))
+          else if (at < to) await fill()
+          else {
+            if (group.length > 0) controller.enqueue(joined(group, totalOf(group)))
+            controller.close()
+            return
+          }
+        } while (group.length === 0 || (group.length < SLICE / RENDERED && Date.now() - start < TURN))
+        controller.enqueue(joined(group, totalOf(group)))
       },
     },
     { highWaterMark: 0 },

@@ -6,6 +6,10 @@ import type { Zone } from './time.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
+const NOTHING = new Uint8Array(0)
+/** Memory for what is being written, up to so many bytes, is used again: fresh memory costs more than the copy. */
+const SPARE = 1024 * 1024
+let spare = new Uint8Array(0)
 
 /**
  * Whole records as NDJSON: one JSON object per record, each ended by LF. bytes[from, to) begins at a record's
@@ -20,28 +24,38 @@ export function toNdjson(
   colours = false,
 ): Uint8Array<ArrayBuffer> {
   const direct = format === lines24 ? writerOf(zone) : null
-  let out = new Uint8Array((to - from) * 2 + 1024)
+  let out = spare
   let at = 0
+  direct?.from(bytes, to)
+  direct?.into(out)
   for (let start = from; start < to; ) {
-    const lf = endOfLine(bytes, start, to)
-    let end = lf
-    while (end < to) {
+    const roomy = withRoom(out, at, (to - start) * 2 + 256)
+    if (roomy !== out) direct?.into(roomy)
+    out = roomy
+    let written = direct ? direct.write(start, at) : -1
+    let end = written < 0 ? endOfLine(bytes, start, to) : direct!.end
+    // Lines that begin no record belong to this one, which is then not written directly.
+    while (end < to && end + 1 < to && !direct?.begins(end + 1)) {
       const next = endOfLine(bytes, end + 1, to)
-      if (end + 1 >= to || format.starts(bytes, end + 1, next)) break
+      if (format.starts(bytes, end + 1, next)) break
+      written = -1
       end = next
     }
-    out = withRoom(out, at, (end - start) * 6 + 256)
-    const written = direct && end === lf ? direct(bytes, start, end, out, at) : -1
     if (written >= 0) at = written
     else {
       const json = encoder.encode(toJson(decoder.decode(bytes.subarray(start, end)), format, zone, colours))
-      out = withRoom(out, at, json.length + 1)
+      const room = withRoom(out, at, json.length + 1)
+      if (room !== out) direct?.into(room)
+      out = room
       out.set(json, at)
       at += json.length
     }
     out[at++] = 0x0a
     start = end + 1
   }
+  direct?.from(NOTHING, 0)
+  direct?.into(NOTHING)
+  if (out.length <= SPARE) spare = out
   return out.slice(0, at)
 }
 

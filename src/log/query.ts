@@ -38,7 +38,7 @@ export interface Found {
 }
 
 /** A record longer than this is taken apart: it would else have to be held in memory. */
-const MAX_RECORD = 32 * 1024 * 1024
+export const MAX_RECORD = 32 * 1024 * 1024
 /** Scans let others go first after so many milliseconds. */
 const TURN = 8
 
@@ -169,6 +169,32 @@ async function goBack(
     if (bottom) break
   }
   return found(at, { complete: true })
+}
+
+/** How far the first record start is looked for before a scan must find it. */
+const HEAD = 64 * 1024
+
+/**
+ * Where the most recent records of [lo, hi) that fit start, when all of them are wanted: what `scanBack` would give,
+ * without a look at each. Null when only a scan can tell: at a cut record, in an archive, at a long record.
+ */
+export async function wholeBack(
+  series: Series,
+  lo: number,
+  hi: number,
+  format: LineFormat,
+  size: number,
+): Promise<{ from: number; complete: boolean } | null> {
+  if (size <= 0 || series.parts.some((part) => part.compressed)) return null
+  if (hi < series.end && (await recordBefore(series, hi, series.end, format)) !== hi) return null
+  const from = await series.floor(Math.max(lo, hi - size))
+  if (from <= lo || series.isStart(from)) return { from, complete: true }
+  const to = Math.min(from + HEAD, hi)
+  const bytes = await series.read(from - 1, to)
+  const start = nextStart(format, bytes, 0, bytes.length)
+  // The last line may be cut, and what it is depends on all of it.
+  if (start < 0 || (to < hi && bytes.indexOf(10, start) < 0)) return null
+  return { from: from - 1 + start, complete: false }
 }
 
 /** Goes on from `lo` and finds the first records that fit. */

@@ -1,4 +1,5 @@
 import { StoreError } from '../store/store.ts'
+import { AT_ONCE } from './body.ts'
 import type { Cursor } from './cursor.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files.ts'
@@ -7,7 +8,7 @@ import type { Gate } from './gate.ts'
 import { kindOf } from './kind.ts'
 import { type ArchiveLimits, type LogRequest, type OpenLog, openLog } from './open.ts'
 import type { Matcher } from './pattern.ts'
-import { type Found, scanBack, scanForth } from './query.ts'
+import { type Found, scanBack, scanForth, wholeBack } from './query.ts'
 import { detectFormat, type LineFormat, PLAIN } from './record.ts'
 import { type Border, seek } from './seek.ts'
 import type { Series } from './series.ts'
@@ -159,6 +160,19 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
     const from = forward ? lo : await lastThatFit(series, lo, hi, request.fit)
     const to = forward ? await firstThatFit(series, lo, hi, request.fit) : hi
     return { ...base, from, to, pieces: null, prev: await cursorOrNull(from), next: await series.cursor(to) }
+  }
+
+  // A long answer with all records is not scanned: it is read while it is sent.
+  const all = level === null && !matcher && isWhole(since) && isWhole(until)
+  const size = Math.min(request.fit.size, context.limits.answerBytes)
+  if (all && !forward && !request.each && request.fit.lines === null && hi - lo > AT_ONCE && size > AT_ONCE) {
+    const whole = request.cursor?.place.inside ? null : await wholeBack(series, lo, hi, format, size)
+    if (whole) {
+      const { from, complete } = whole
+      if (!complete && request.fit.size > size) notes.push('answer-budget')
+      const prev = complete ? null : await cursorOrNull(from)
+      return { ...base, from, to: hi, pieces: null, prev, next: await series.cursor(hi) }
+    }
   }
 
   const filter: Filter = {

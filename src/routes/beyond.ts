@@ -2,7 +2,7 @@ import { acceptedTypes } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad, type Params, show } from '../http/params.ts'
 import { bytesResponse } from '../http/sliced.ts'
-import { bytesOf, piecesBody, renderedBody } from '../log/body.ts'
+import { bytesOf, piecesBody, recordsBody, renderedBody } from '../log/body.ts'
 import { decodeCursor } from '../log/cursor.ts'
 import { type Detailer, detailer } from '../log/detail.ts'
 import { LogError } from '../log/error.ts'
@@ -10,6 +10,7 @@ import { Followers } from '../log/follow.ts'
 import type { FollowLimits } from '../log/hub.ts'
 import { toNdjson } from '../log/ndjson.ts'
 import { MAX_PATTERN, type Matcher, regexMatcher, textMatcher } from '../log/pattern.ts'
+import { MAX_RECORD } from '../log/query.ts'
 import { LEVELS, parseLevel } from '../log/record.ts'
 import { parseInstant } from '../log/time.ts'
 import { type View, type ViewContext, type ViewRequest, viewUnless } from '../log/view.ts'
@@ -75,7 +76,10 @@ async function viewBeyond(
   if (request.method === 'HEAD') return new Response(null, { headers })
   if (format === 'text') return textResponse(view, headers)
   const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone, colours)
-  const body = renderedBody(view.pieces ?? [], view.series.broken(), view.format, render)
+  const body =
+    view.pieces === null && view.from < view.to
+      ? recordsBody(view.series, view.from, view.to, view.format, render, MAX_RECORD)
+      : renderedBody(view.pieces ?? [], view.series.broken(), view.format, render)
   return bytesResponse(body, headers)
 }
 

@@ -95,6 +95,8 @@ test('property: the direct way says what the general way says', () => {
     '{"a":\u2028"ü"}',
     '{bad}',
     '{}',
+    '{"a":\t{"b":1}}',
+    '{"a":1,\t"b":[]}',
     '',
     ' ',
     '\t',
@@ -128,4 +130,28 @@ test('property: the direct way says what the general way says', () => {
     }),
     { numRuns: 20_000 },
   )
+  // Many in one go, where each is told from the next: as if each were told alone.
+  fc.assert(
+    fc.property(fc.array(fc.oneof(line, typical), { maxLength: 12 }), zone, (texts, where) => {
+      const all = bytes(texts.map((text) => `${text}\n`).join(''))
+      const lines = new TextDecoder().decode(all).split('\n').slice(0, -1)
+      const apart: string[] = []
+      for (const text of lines) {
+        const start = lines24.starts(bytes(text), 0, bytes(text).length)
+        if (start || apart.length === 0) apart.push(text)
+        else apart.push(`${apart.pop()}\n${text}`)
+      }
+      expect(records(all, lines24, where)).toEqual(
+        apart.map((text) => JSON.parse(toJson(text, lines24, where))),
+      )
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('bytes that look like no minute yet are not taken for one', () => {
+  const zeros = `${'\0'.repeat(16)}:05.123\tINFO\ta.go:1\thello\n`
+  expect(records(zeros, lines24, parseZone('+03:15')!)).toEqual([
+    { message: zeros.trimEnd(), raw: zeros.trimEnd() },
+  ])
 })

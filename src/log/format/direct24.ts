@@ -3,143 +3,271 @@ import type { Zone } from '../time.ts'
 import { jsonEnd } from './json-check.ts'
 import { isExact, lines24 } from './lines24.ts'
 
-/** Writes a record as JSON into `out` at `at`, which has room for six times the record and 256 more. */
-export type DirectWriter = (
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  out: Uint8Array,
-  at: number,
-) => number
-
 /**
- * A 2.4 line of ASCII straight from bytes to JSON bytes, its context passed through as it is: no string, no object.
- * The writer gives the offset after what it wrote, or -1 for what is not exactly such a line: the general way then
- * decides, and says the same where both can.
+ * A 2.4 line of ASCII straight from bytes to JSON bytes, its context passed through as it is: no string, no object,
+ * and four bytes at a time where none of them is special. What is not exactly such a line is left to the general
+ * way, which says the same where both can.
  */
-export function directWriter(zone: Zone): DirectWriter {
-  const minute = new Uint8Array(16)
-  let prefix = new Uint8Array(0)
-  let suffix = new Uint8Array(0)
-  const sample = new Uint8Array(24)
+export interface DirectWriter {
+  /** Takes the bytes of the records, and where they end. */
+  from(bytes: Uint8Array, to: number): void
+  /** Takes the room for the JSON, which is twice the bytes that are left and 256 more. */
+  into(out: Uint8Array): void
+  /** Whether a line that this writer may know begins at `at`: a quick look, true for nearly every record. */
+  begins(at: number): boolean
+  /** Writes the line at `start` as JSON at `at`; gives the offset after it, or -1. `end` is then where the line ends. */
+  write(start: number, at: number): number
+  /** Where the line that was written ends, without its newline. */
+  end: number
+}
 
-  /** Works out what the times of a minute begin and end with. False for what no calendar has. */
-  const enter = (bytes: Uint8Array, from: number): boolean => {
-    sample.set(bytes.subarray(from, from + 16))
-    sample.set(REST, 16)
-    const epoch = lines24.time(sample, 0, 24, zone)
-    if (Number.isNaN(epoch) || zone.offsetAt(epoch) % 60_000 !== 0) return false
-    const iso = zone.format(epoch)
-    prefix = encoder.encode(`{"time":"${iso.slice(0, 16)}`)
-    suffix = encoder.encode(`${iso.slice(23)}","level":"`)
-    minute.set(sample.subarray(0, 16))
-    return true
+/** Makes a writer of times in a zone. */
+export function directWriter(zone: Zone): DirectWriter {
+  return new Writer(zone)
+}
+
+class Writer implements DirectWriter {
+  readonly #zone: Zone
+  /** The minute of the lines so far, as four words. */
+  readonly #minute = new Int32Array(4)
+  readonly #sample = new Uint8Array(24)
+  /** What all lines of the minute begin with, by level: the seconds are put into it. */
+  #heads: Words[] = []
+  #seconds = 0
+  #bytes: Uint8Array = EMPTY
+  #view = viewOf(EMPTY)
+  #to = 0
+  #out: Uint8Array = EMPTY
+  #outView = viewOf(EMPTY)
+  /** Where the last text stopped. */
+  #stop = 0
+  end = 0
+
+  constructor(zone: Zone) {
+    this.#zone = zone
   }
 
-  return (bytes, from, to, out, start) => {
-    if (!isExact(bytes, from, to) || bytes[from + 17]! > 0x35) return -1
-    for (let i = 15; i >= 0; i--)
-      if (bytes[from + i] !== minute[i]) {
-        if (!enter(bytes, from)) return -1
-        break
-      }
-    const level = levelAt(bytes, from + 24, to)
-    const levelEnd = tab(bytes, from + 24, to)
-    if (level < 0 || levelEnd < 0 || !isWordTo(bytes, from + 24, levelEnd)) return -1
-    let at = copy(prefix, 0, prefix.length, out, start)
-    at = copy(bytes, from + 16, from + 23, out, at)
-    at = copy(suffix, 0, suffix.length, out, at)
-    at = copy(NAMES[level]!, 0, NAMES[level]!.length, out, at)
-    const sourceEnd = tab(bytes, levelEnd + 1, to)
-    if (sourceEnd < 0) return -1
-    at = writeSource(bytes, levelEnd + 1, sourceEnd, out, at)
+  from(bytes: Uint8Array, to: number): void {
+    this.#bytes = bytes
+    this.#view = viewOf(bytes)
+    this.#to = to
+  }
+
+  into(out: Uint8Array): void {
+    this.#out = out
+    this.#outView = viewOf(out)
+  }
+
+  begins(at: number): boolean {
+    if (at + 24 > this.#to || this.#seconds === 0) return false
+    const view = this.#view
+    const minute = this.#minute
+    if (
+      view.getInt32(at, true) !== minute[0] ||
+      view.getInt32(at + 4, true) !== minute[1] ||
+      view.getInt32(at + 8, true) !== minute[2] ||
+      view.getInt32(at + 12, true) !== minute[3]
+    )
+      return false
+    const bytes = this.#bytes
+    return (
+      bytes[at + 23] === TAB &&
+      bytes[at + 16] === 0x3a &&
+      bytes[at + 19] === 0x2e &&
+      isDigit(bytes[at + 17]!) &&
+      bytes[at + 17]! <= 0x35 &&
+      isDigit(bytes[at + 18]!) &&
+      isDigit(bytes[at + 20]!) &&
+      isDigit(bytes[at + 21]!) &&
+      isDigit(bytes[at + 22]!)
+    )
+  }
+
+  write(start: number, from: number): number {
+    if (!this.begins(start) && !this.#enter(start)) return -1
+    const bytes = this.#bytes
+    const out = this.#out
+    const outView = this.#outView
+    const level = levelAt(bytes, start + 24, this.#to)
+    if (level < 0) return -1
+    let word = start + 24
+    while ((bytes[word]! | 32) >= 0x61 && (bytes[word]! | 32) <= 0x7a) word++
+    if (word >= this.#to || bytes[word] !== TAB) return -1
+    const seconds = from + this.#seconds
+    let at = putWords(this.#heads[level]!, outView, from)
+    outView.setInt32(seconds, this.#view.getInt32(start + 16, true), true)
+    outView.setInt32(seconds + 3, this.#view.getInt32(start + 19, true), true)
+    at = this.#source(word + 1, at)
     if (at < 0) return -1
-    let message = sourceEnd + 1
-    const tagsEnd = endOfTags(bytes, message, to)
+    let message = this.#stop + 1
+    const tagsEnd = endOfTags(bytes, message, this.#to)
     if (tagsEnd > 0) {
-      at = writeTags(bytes, message, tagsEnd, out, at)
+      at = writeTags(bytes, message, tagsEnd, out, putWords(TAGS, outView, at))
       if (at < 0) return -1
       message = bytes[tagsEnd] === 0x20 ? tagsEnd + 1 : tagsEnd
     }
-    const context = contextStart(bytes, message, to)
-    const whole = context >= 0 && jsonEnd(bytes, context, to) === to
-    // Not ASCII, or not JSON: only the general way can tell.
-    if (context >= 0 && !whole) return -1
-    at = copy(MESSAGE, 0, MESSAGE.length, out, at)
-    at = writeText(bytes, message, whole ? context - 1 : to, out, at)
-    if (at < 0) return -1
-    if (whole) {
-      at = copy(CONTEXT, 0, CONTEXT.length, out, at)
-      at = copy(bytes, context, to, out, at)
-    }
+    return this.#message(message, putWords(MESSAGE, outView, at))
+  }
+
+  /** Works out what the times of a minute begin and end with. False for what no calendar has. */
+  #enter(at: number): boolean {
+    const bytes = this.#bytes
+    if (!isExact(bytes, at, this.#to) || bytes[at + 17]! > 0x35) return false
+    const sample = this.#sample
+    sample.set(bytes.subarray(at, at + 16))
+    sample.set(REST, 16)
+    const epoch = lines24.time(sample, 0, 24, this.#zone)
+    if (Number.isNaN(epoch) || this.#zone.offsetAt(epoch) % 60_000 !== 0) return false
+    const iso = this.#zone.format(epoch)
+    const prefix = `{"time":"${iso.slice(0, 16)}`
+    this.#seconds = prefix.length
+    this.#heads = LEVELS.map((name) =>
+      words(`${prefix}:00.000${iso.slice(23)}","level":"${name}","source":{"file":"`),
+    )
+    for (let i = 0; i < 4; i++) this.#minute[i] = this.#view.getInt32(at + 4 * i, true)
+    return true
+  }
+
+  /** `path/file.go:123`, up to a tab. */
+  #source(from: number, start: number): number {
+    const bytes = this.#bytes
+    let at = this.#text(from, start)
+    const to = this.#stop
+    if (at < 0 || to >= this.#to || bytes[to] !== TAB) return -1
+    let colon = to - 1
+    while (colon > from && isDigit(bytes[colon]!)) colon--
+    const digits = to - colon - 1
+    if (colon <= from || bytes[colon] !== 0x3a || bytes[colon - 1] === 0x3a || bytes[from] === 0x20) return -1
+    // A number in JSON has no leading zero.
+    if (digits < 1 || digits > 9 || (digits > 1 && bytes[colon + 1] === 0x30)) return -1
+    const out = this.#out
+    // The number is written already, and is now put behind its name.
+    at = putWords(LINE, this.#outView, at - digits - 1)
+    for (let i = colon + 1; i < to; i++) out[at++] = bytes[i]!
     out[at++] = 0x7d
+    return at
+  }
+
+  /** The message, the context if there is one, and the end of the object. */
+  #message(from: number, start: number): number {
+    const bytes = this.#bytes
+    const out = this.#out
+    let at = start
+    for (let i = from; ; ) {
+      at = this.#text(i, at)
+      if (at < 0) return -1
+      const stop = this.#stop
+      if (stop >= this.#to || bytes[stop] === LF) {
+        this.end = stop
+        out[at++] = 0x22
+        out[at++] = 0x7d
+        return at
+      }
+      if (bytes[stop + 1] === 0x7b && stop + 1 < this.#to) return this.#context(stop + 1, at)
+      out[at++] = 0x5c
+      out[at++] = 0x74
+      i = stop + 1
+    }
+  }
+
+  #context(from: number, start: number): number {
+    const end = jsonEnd(this.#bytes, from, this.#to)
+    // Not ASCII, not JSON, or not the last thing in the line: only the general way can tell.
+    if (end < 0 || (end < this.#to && this.#bytes[end] !== LF)) return -1
+    let at = putWords(CONTEXT, this.#outView, start)
+    const view = this.#view
+    const outView = this.#outView
+    const out = this.#out
+    let i = from
+    for (; i + 4 <= end; i += 4, at += 4) {
+      const four = view.getInt32(i, true)
+      // A tab between two values: there the last one decides what the context is.
+      if (((four - 0x20202020) & HIGH) !== 0) return -1
+      outView.setInt32(at, four, true)
+    }
+    for (; i < end; i++) {
+      if (this.#bytes[i] === TAB) return -1
+      out[at++] = this.#bytes[i]!
+    }
+    this.end = end
+    out[at++] = 0x7d
+    return at
+  }
+
+  /** Text as a JSON string's inside, up to a tab or a line's end; -1 for what is not ASCII, and for other controls. */
+  #text(from: number, start: number): number {
+    const bytes = this.#bytes
+    const view = this.#view
+    const out = this.#out
+    const outView = this.#outView
+    const to = this.#to
+    let at = start
+    let i = from
+    while (i < to) {
+      if (i + 4 <= to) {
+        const four = view.getInt32(i, true)
+        // The high bit of a byte is set by a control, a quote, a backslash, or what is not ASCII.
+        const special =
+          (four - 0x20202020) | ((four ^ 0x22222222) - 0x01010101) | ((four ^ 0x5c5c5c5c) - 0x01010101) | four
+        if ((special & HIGH) === 0) {
+          outView.setInt32(at, four, true)
+          i += 4
+          at += 4
+          continue
+        }
+      }
+      const byte = bytes[i]!
+      if (byte < 0x20) {
+        if (byte !== TAB && byte !== LF) return -1
+        break
+      }
+      if (byte >= 0x80) return -1
+      if (byte === 0x22 || byte === 0x5c) out[at++] = 0x5c
+      out[at++] = byte
+      i++
+    }
+    this.#stop = i
     return at
   }
 }
 
-const encoder = new TextEncoder()
-const REST = encoder.encode(':00.000\t')
-const SOURCE = encoder.encode('","source":{"file":"')
-const LINE = encoder.encode(',"line":')
-const TAGS = encoder.encode(',"tags":[')
-const MESSAGE = encoder.encode(',"message":"')
-const CONTEXT = encoder.encode(',"context":')
-const NAMES = LEVELS.map((name) => encoder.encode(name))
+/** A text as words of four bytes, the last one filled up: what comes next overwrites that. */
+interface Words {
+  words: Int32Array
+  length: number
+}
 
-/** A loop: below a hundred bytes it beats `set` and `subarray` by far. */
-function copy(source: Uint8Array, from: number, to: number, out: Uint8Array, start: number): number {
-  if (to - from > 200) {
-    out.set(source.subarray(from, to), start)
-    return start + to - from
+function words(text: string): Words {
+  const padded = new Uint8Array((text.length + 3) & ~3)
+  padded.set(new TextEncoder().encode(text))
+  const view = viewOf(padded)
+  return {
+    words: Int32Array.from({ length: padded.length / 4 }, (_, i) => view.getInt32(i * 4, true)),
+    length: text.length,
   }
-  let at = start
-  for (let i = from; i < to; i++) out[at++] = source[i]!
-  return at
 }
 
-function tab(bytes: Uint8Array, from: number, to: number): number {
-  for (let at = from; at < to; at++) if (bytes[at] === 0x09) return at
-  return -1
+function putWords({ words, length }: Words, out: DataView, at: number): number {
+  for (let i = 0; i < words.length; i++) out.setInt32(at + 4 * i, words[i]!, true)
+  return at + length
 }
 
-function isWordTo(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if ((bytes[at]! | 32) < 0x61 || (bytes[at]! | 32) > 0x7a) return false
-  return true
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Text as a JSON string's inside and its closing quote; -1 for what is not ASCII, and for escapes to be stripped. */
-function writeText(bytes: Uint8Array, from: number, to: number, out: Uint8Array, start: number): number {
-  let at = start
-  for (let i = from; i < to; i++) {
-    const byte = bytes[i]!
-    if (byte < 0x20) {
-      if (byte !== 0x09) return -1
-      out[at++] = 0x5c
-      out[at++] = 0x74
-    } else if (byte >= 0x80) return -1
-    else {
-      if (byte === 0x22 || byte === 0x5c) out[at++] = 0x5c
-      out[at++] = byte
-    }
-  }
-  out[at++] = 0x22
-  return at
-}
+const TAB = 0x09
+const LF = 0x0a
+const HIGH = 0x80808080 | 0
+const EMPTY = new Uint8Array(0)
+const REST = new TextEncoder().encode(':00.000\t')
+const LINE = words('","line":')
+const TAGS = words(',"tags":[')
+const MESSAGE = words(',"message":"')
+const CONTEXT = words('","context":')
 
-function writeSource(bytes: Uint8Array, from: number, to: number, out: Uint8Array, start: number): number {
-  let colon = to - 1
-  while (colon > from && bytes[colon]! >= 0x30 && bytes[colon]! <= 0x39) colon--
-  const digits = to - colon - 1
-  if (colon <= from || bytes[colon] !== 0x3a || bytes[colon - 1] === 0x3a || bytes[from] === 0x20) return -1
-  // A number in JSON has no leading zero.
-  if (digits < 1 || digits > 9 || (digits > 1 && bytes[colon + 1] === 0x30)) return -1
-  let at = copy(SOURCE, 0, SOURCE.length, out, start)
-  at = writeText(bytes, from, colon, out, at)
-  if (at < 0) return -1
-  at = copy(LINE, 0, LINE.length, out, at)
-  at = copy(bytes, colon + 1, to, out, at)
-  out[at++] = 0x7d
-  return at
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39
 }
 
 /** The offset after the colon of `[Component] [Tag]:`, or -1 when there are no tags. */
@@ -149,14 +277,14 @@ function endOfTags(bytes: Uint8Array, from: number, to: number): number {
     while (at < to && bytes[at] === 0x20) at++
     if (at < to && bytes[at] === 0x3a && count > 0) return at + 1
     if (at >= to || bytes[at] !== 0x5b) return -1
-    while (at < to && bytes[at] !== 0x5d) at++
-    if (at >= to) return -1
+    while (at < to && bytes[at] !== 0x5d && bytes[at] !== LF) at++
+    if (at >= to || bytes[at] === LF) return -1
     at++
   }
 }
 
 function writeTags(bytes: Uint8Array, from: number, to: number, out: Uint8Array, start: number): number {
-  let at = copy(TAGS, 0, TAGS.length, out, start)
+  let at = start
   let first = true
   for (let open = from; open < to; open++) {
     if (bytes[open] !== 0x5b) continue
@@ -172,16 +300,14 @@ function writeTags(bytes: Uint8Array, from: number, to: number, out: Uint8Array,
     if (!first) out[at++] = 0x2c
     first = false
     out[at++] = 0x22
-    at = writeText(bytes, left, right, out, at)
-    if (at < 0) return -1
+    for (let i = left; i < right; i++) {
+      const byte = bytes[i]!
+      if (byte < 0x20 || byte >= 0x80) return -1
+      if (byte === 0x22 || byte === 0x5c) out[at++] = 0x5c
+      out[at++] = byte
+    }
+    out[at++] = 0x22
   }
   out[at++] = 0x5d
   return at
-}
-
-/** The offset of the brace that follows the last tab before one, when the line ends in a brace; else -1. */
-function contextStart(bytes: Uint8Array, from: number, to: number): number {
-  if (bytes[to - 1] !== 0x7d) return -1
-  for (let at = to - 2; at >= from; at--) if (bytes[at] === 0x09 && bytes[at + 1] === 0x7b) return at + 1
-  return -1
 }
