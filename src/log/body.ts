@@ -45,11 +45,11 @@ export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | nul
       pull(controller) {
         const group: Uint8Array[] = []
         let size = 0
-        while (next < pieces.length && size < SLICE) {
+        while (next < pieces.length && (size === 0 || size + pieces[next]!.length <= SLICE)) {
           group.push(pieces[next]!)
           size += pieces[next++]!.length
         }
-        if (size > 0) controller.enqueue(joined(group, size))
+        if (size > 0) controller.enqueue(group.length === 1 ? group[0]! : joined(group, size))
         if (next < pieces.length) return
         if (broken) controller.error(broken)
         else controller.close()

@@ -3,6 +3,8 @@ import type { Matcher } from './pattern.ts'
 import type { LineFormat } from './record.ts'
 import type { Zone } from './time.ts'
 
+const LF = 10
+
 /** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
 export interface Filter {
   format: LineFormat
@@ -39,6 +41,10 @@ export function matches(
     ranges.push(at, end)
     at = end
   }
+  if (matcher?.all && !filter.since && !filter.until && filter.level === null) {
+    around(matcher.all(bytes, at, to), bytes, at, to, format, ranges)
+    return ranges
+  }
   // The time of a record without one is that of the record before it.
   let before = Number.NaN
   const timed = filter.since !== null || filter.until !== null
@@ -68,6 +74,40 @@ export function matches(
     headEnd = nextHeadEnd
   }
   return ranges
+}
+
+/** The records around places, when nothing else is asked of them. Lines are short: a loop beats a call. */
+function around(
+  places: readonly number[],
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  format: LineFormat,
+  ranges: number[],
+): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  let at = from
+  for (let i = 0; i < places.length; i++) {
+    const place = places[i]!
+    if (place < at) continue
+    let start = place
+    while (start - 4 >= at && !hasLf(view.getInt32(start - 4))) start -= 4
+    while (start > at && bytes[start - 1] !== LF) start--
+    if (start > at && !format.surely?.(bytes, start, to)) start = startOf(format, bytes, at, place, to)
+    let end = place
+    while (end + 4 <= to && !hasLf(view.getInt32(end))) end += 4
+    while (end < to && bytes[end] !== LF) end++
+    end = Math.min(end + 1, to)
+    if (end < to && !format.surely?.(bytes, end, to)) end = endOf(format, bytes, end - 1, to)
+    ranges.push(start, end)
+    at = end
+  }
+}
+
+/** Whether one of four bytes is a line break: taken from it, a zero byte borrows its highest bit. */
+function hasLf(four: number): boolean {
+  const zeros = four ^ 0x0a0a0a0a
+  return ((zeros - 0x01010101) & ~zeros & 0x80808080) !== 0
 }
 
 /** The time of a record's first line, NaN when it has none. */

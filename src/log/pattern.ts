@@ -11,6 +11,8 @@ export interface Matcher {
    * Without it, every record must be tested. A match that crosses `to` is not seen: hand in whole records.
    */
   find?(bytes: Uint8Array, from: number, to: number): number
+  /** The places of matches in [from, to), at least one in each line that matches: nothing is left to test. */
+  all?: ((bytes: Uint8Array, from: number, to: number) => number[]) | undefined
 }
 
 /** The longest text or pattern, in characters. */
@@ -29,7 +31,9 @@ export function textMatcher(text: string): Matcher {
     : bytes.length === text.length
       ? foldedFinder(bytes)
       : unicodeFinder(text)
-  return { find, test: (record, from, to) => find(record, from, to) >= 0 }
+  // Of a text with a line break, a part may lie in the next record.
+  const all = text.includes('\n') ? undefined : find.all
+  return { find, test: (record, from, to) => find(record, from, to) >= 0, all }
 }
 
 /**

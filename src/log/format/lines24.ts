@@ -19,6 +19,7 @@ export const lines24: LineFormat = {
     const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
     return end >= 0 && bytes[end] === 0x20 && levelAfter(bytes, end, to) >= 0
   },
+  surely: isExact,
   time(bytes, from, to, zone) {
     if (isExact(bytes, from, to))
       return zone.toEpoch(
