@@ -113,6 +113,8 @@ export function recordsBody(
   const into = new Uint8Array(SLICE)
   let at = from
   let length = SLICE
+  // Most records are rendered so fast that larger parts cost no turn, and need not be joined.
+  let unit = RENDERED
   let slices: Iterator<Uint8Array, void> = [][Symbol.iterator]()
   /** The next whole records. They lie in memory that the next call uses again. */
   const fill = async () => {
@@ -127,7 +129,7 @@ export function recordsBody(
       const whole = last > 0 ? bytes.subarray(0, last) : bytes
       at += whole.length
       length = SLICE
-      slices = recordSlices([whole], format)
+      slices = recordSlices([whole], format, () => unit)
       return
     }
   }
@@ -137,28 +139,36 @@ export function recordsBody(
         await nextTurn()
         const start = Date.now()
         const group: Uint8Array[] = []
+        let rendered = 0
         do {
           const slice = slices.next()
-          if (!slice.done) group.push(render(slice.value))
-          else if (at < to) await fill()
-          else {
-            if (group.length > 0) controller.enqueue(joined(group, totalOf(group)))
-            controller.close()
-            return
-          }
-        } while (group.length === 0 || (group.length < SLICE / RENDERED && Date.now() - start < TURN))
-        controller.enqueue(joined(group, totalOf(group)))
+          if (!slice.done) {
+            const before = Date.now()
+            group.push(render(slice.value))
+            rendered += slice.value.length
+            unit = Date.now() - before <= TURN / 4 ? Math.min(unit * 2, SLICE / 4) : RENDERED
+          } else if (at < to) await fill()
+          else break
+        } while (group.length === 0 || (rendered < SLICE / 4 && Date.now() - start < TURN))
+        if (group.length > 0)
+          controller.enqueue(group.length === 1 ? group[0]! : joined(group, totalOf(group)))
+        else controller.close()
       },
     },
     { highWaterMark: 0 },
   )
 }
 
-/** Pieces cut where records start, into parts of about RENDERED bytes; a longer record stays whole. */
-function* recordSlices(pieces: readonly Uint8Array[], format: LineFormat): Generator<Uint8Array, void> {
+/** Pieces cut where records start, into parts of about `unit` bytes; a longer record stays whole. */
+function* recordSlices(
+  pieces: readonly Uint8Array[],
+  format: LineFormat,
+  unit = () => RENDERED,
+): Generator<Uint8Array, void> {
   for (const piece of pieces)
     for (let at = 0; at < piece.length; ) {
-      const next = at + RENDERED < piece.length ? nextStart(format, piece, at + RENDERED, piece.length) : -1
+      const cut = at + unit()
+      const next = cut < piece.length ? nextStart(format, piece, cut, piece.length) : -1
       const end = next < 0 ? piece.length : next
       yield piece.subarray(at, end)
       at = end
