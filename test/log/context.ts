@@ -1,7 +1,7 @@
 import type { LogFiles } from '../../src/log/files.ts'
 import { gate } from '../../src/log/gate.ts'
 import { UTC } from '../../src/log/time.ts'
-import type { ViewContext, ViewLimits } from '../../src/log/view.ts'
+import type { ViewContext, ViewLimits, ViewRequest } from '../../src/log/view.ts'
 
 /** What views need, with limits that no test meets unless it sets its own. */
 export function contextOf(
@@ -24,5 +24,21 @@ export function contextOf(
     scans: gate(4, 'scans'),
     now: Date.now,
     ...more,
+  }
+}
+
+/** Asks for the last MiB of `a.log`, unless told otherwise. */
+export function viewRequest(part: Partial<ViewRequest>): ViewRequest {
+  return {
+    file: 'a.log',
+    rotated: false,
+    cursor: null,
+    fit: { size: 1 << 20, lines: null },
+    since: null,
+    until: null,
+    level: null,
+    matcher: null,
+    records: false,
+    ...part,
   }
 }

@@ -5,7 +5,7 @@ import type { LogFiles } from '../../src/log/files.ts'
 import { logFiles } from '../../src/log/files.ts'
 import { type View, type ViewRequest, viewOf as viewIn } from '../../src/log/view.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { contextOf } from './context.ts'
+import { contextOf, viewRequest } from './context.ts'
 
 const viewOf = (files: LogFiles, request: ViewRequest) => viewIn(contextOf(files), request)
 
@@ -19,18 +19,6 @@ const content = fc
 
 const textOf = async (view: View) =>
   Buffer.from(await view.series.read(view.from, view.to)).toString('latin1')
-const request = (part: Partial<ViewRequest>): ViewRequest => ({
-  file: 'a.log',
-  rotated: false,
-  cursor: null,
-  fit: { size: 1 << 20, lines: null },
-  since: null,
-  until: null,
-  level: null,
-  matcher: null,
-  records: false,
-  ...part,
-})
 const pass = (cursor: View['next']) => decodeCursor(encodeCursor(cursor), 'before')
 
 /** The last `size` bytes from a line start, then at most `lines` lines: written to be read, not to be fast. */
@@ -56,7 +44,7 @@ describe('paging', () => {
     await fc.assert(
       fc.asyncProperty(content, fc.nat(50), fc.option(fc.nat(6)), async (file, size, lines) => {
         const files = logFiles(memoryStore({ 'a.log': file }))
-        const view = await viewOf(files, request({ fit: { size, lines } }))
+        const view = await viewOf(files, viewRequest({ fit: { size, lines } }))
         expect(await textOf(view)).toBe(reference(file.toString('latin1'), size, lines))
       }),
       { numRuns: 500 },
@@ -77,7 +65,7 @@ describe('paging', () => {
             memoryStore(Object.fromEntries(names.map((name, i) => [name, contents[i]!]))),
           )
           const whole = Buffer.concat(contents).toString('latin1')
-          const base = request({ rotated: true, fit: { size, lines } })
+          const base = viewRequest({ rotated: true, fit: { size, lines } })
 
           const pages: string[] = []
           let view = await viewOf(files, base)
@@ -109,10 +97,10 @@ describe('paging', () => {
   it('a next cursor gives what was appended, and only that', async () => {
     const store = memoryStore({ 'a.log': 'one\ntwo' })
     const files = logFiles(store)
-    let view = await viewOf(files, request({}))
+    let view = await viewOf(files, viewRequest({}))
     expect(await textOf(view)).toBe('one\ntwo')
     const after = async () => {
-      view = await viewOf(files, request({ cursor: { place: pass(view.next), direction: 'after' } }))
+      view = await viewOf(files, viewRequest({ cursor: { place: pass(view.next), direction: 'after' } }))
       return textOf(view)
     }
     expect(await after()).toBe('')
@@ -124,8 +112,8 @@ describe('paging', () => {
 
 describe('a cursor after rotation', () => {
   const first = async (store: ReturnType<typeof memoryStore>) => {
-    const view = await viewOf(logFiles(store), request({}))
-    return { ...request({}), cursor: { place: pass(view.next), direction: 'after' as const } }
+    const view = await viewOf(logFiles(store), viewRequest({}))
+    return { ...viewRequest({}), cursor: { place: pass(view.next), direction: 'after' as const } }
   }
   const read = async (store: ReturnType<typeof memoryStore>, request: ViewRequest) =>
     textOf(await viewOf(logFiles(store), request))
@@ -227,11 +215,11 @@ describe('fingerprint', () => {
     const lines = Array.from({ length: 40 }, (_, i) => line(i))
     const store = memoryStore({ 'a.log': lines.slice(0, 10).join('') })
     const files = logFiles(store)
-    const view = await viewOf(files, request({}))
+    const view = await viewOf(files, viewRequest({}))
     store.put('a.log.2', lines.slice(0, 15).join(''))
     store.put('a.log.1', lines.slice(15, 28).join(''))
     store.put('a.log', lines.slice(28).join(''))
     const cursor = { place: pass(view.next), direction: 'after' as const }
-    expect(await textOf(await viewOf(files, request({ cursor })))).toBe(lines.slice(10).join(''))
+    expect(await textOf(await viewOf(files, viewRequest({ cursor })))).toBe(lines.slice(10).join(''))
   })
 })

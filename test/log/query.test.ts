@@ -5,7 +5,7 @@ import { logFiles } from '../../src/log/files.ts'
 import { textMatcher } from '../../src/log/pattern.ts'
 import { type View, type ViewContext, type ViewRequest, viewOf } from '../../src/log/view.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { contextOf } from './context.ts'
+import { contextOf, viewRequest } from './context.ts'
 
 const LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL']
 const START = Date.UTC(2026, 10, 14, 10)
@@ -48,18 +48,7 @@ const textOf = async ({ series, from, to, pieces }: View) =>
   Buffer.concat(pieces ?? [await series.read(from, to)]).toString()
 const pass = (cursor: View['next']) => decodeCursor(encodeCursor(cursor), 'before')
 
-const request = (part: Partial<ViewRequest>): ViewRequest => ({
-  file: 'a.log',
-  rotated: true,
-  cursor: null,
-  fit: { size: 1 << 20, lines: null },
-  since: null,
-  until: null,
-  level: null,
-  matcher: null,
-  records: false,
-  ...part,
-})
+const request = (part: Partial<ViewRequest>) => viewRequest({ rotated: true, ...part })
 
 /** All pages from the end to the beginning, and then all from the beginning to the end. */
 async function allPages(context: ViewContext, base: ViewRequest) {

@@ -9,7 +9,7 @@ import { MAX_RECORD } from '../../src/log/query.ts'
 import { UTC } from '../../src/log/time.ts'
 import { type View, type ViewRequest, viewOf } from '../../src/log/view.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { contextOf } from './context.ts'
+import { contextOf, viewRequest } from './context.ts'
 
 const line = (i: number) =>
   `2026-11-15 02:${String(i % 60).padStart(2, '0')}:00.123\tINFO\tx.go:${i}\t[A]: line ${i}\t{"i":${i}}\n`
@@ -18,18 +18,7 @@ const record = (i: number) =>
 const LOG = new TextEncoder().encode(Array.from({ length: 12_000 }, (_, i) => record(i)).join(''))
 const OLD = new TextEncoder().encode(`\tthe end of a record\n${'short\n'.repeat(9)}${line(1)}`)
 
-const request = (part: Partial<ViewRequest>): ViewRequest => ({
-  file: 'a.log',
-  rotated: true,
-  cursor: null,
-  fit: { size: 1 << 20, lines: null },
-  since: null,
-  until: null,
-  level: null,
-  matcher: null,
-  records: true,
-  ...part,
-})
+const request = (part: Partial<ViewRequest>) => viewRequest({ rotated: true, records: true, ...part })
 const files = logFiles(memoryStore({ 'a.log': LOG, 'a.log.1': OLD }))
 const jsonOf = (bytes: Uint8Array, { format }: View) => toNdjson(bytes, 0, bytes.length, format, UTC)
 const place = (cursor: View['next'] | null) => cursor && encodeCursor(cursor)

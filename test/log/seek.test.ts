@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { logFiles } from '../../src/log/files.ts'
 import { parseZone, type Zone } from '../../src/log/time.ts'
-import { type View, type ViewRequest, viewOf } from '../../src/log/view.ts'
+import { type View, viewOf } from '../../src/log/view.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { clampRange, type Store } from '../../src/store/store.ts'
-import { contextOf } from './context.ts'
+import { contextOf, viewRequest } from './context.ts'
 
 const START = Date.UTC(2026, 10, 1)
 const LINE = 128
@@ -36,18 +36,6 @@ function madeUp(size: number, timeOf: (i: number) => number) {
   return { store, reads }
 }
 
-const request = (part: Partial<ViewRequest>): ViewRequest => ({
-  file: 'a.log',
-  rotated: false,
-  cursor: null,
-  fit: { size: 1 << 20, lines: null },
-  since: null,
-  until: null,
-  level: null,
-  matcher: null,
-  records: false,
-  ...part,
-})
 const textOf = async ({ series, from, to, pieces }: View) =>
   Buffer.concat(pieces ?? [await series.read(from, to)]).toString()
 
@@ -72,19 +60,19 @@ describe('since and until', () => {
       reads.length = 0
       const view = await viewOf(
         contextOf(logFiles(store)),
-        request({ since: timeOf(i), fit: { size: 0, lines: null } }),
+        viewRequest({ since: timeOf(i), fit: { size: 0, lines: null } }),
       )
       expect(reads.length).toBeLessThanOrEqual(most)
       expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(2 * 2 ** 20)
       const page = await viewOf(
         contextOf(logFiles(store)),
-        request({ until: timeOf(i), fit: { size: 300, lines: 1 } }),
+        viewRequest({ until: timeOf(i), fit: { size: 300, lines: 1 } }),
       )
       expect(await textOf(page)).toBe(record(timeOf(i - 1), i - 1))
       expect(view.notes).toEqual([])
       const first = await viewOf(
         contextOf(logFiles(store)),
-        request({ since: timeOf(i), until: timeOf(i) + 1, fit: { size: 1000, lines: null } }),
+        viewRequest({ since: timeOf(i), until: timeOf(i) + 1, fit: { size: 1000, lines: null } }),
       )
       expect(await textOf(first)).toBe(record(timeOf(i), i))
       expect(first.prev).toBeNull()
@@ -99,7 +87,7 @@ describe('since and until', () => {
     for (const i of [500, 999, 1000, 1001, 1500]) {
       const view = await viewOf(
         context,
-        request({ since: START + i * 1000, fit: { size: 1e9, lines: null } }),
+        viewRequest({ since: START + i * 1000, fit: { size: 1e9, lines: null } }),
       )
       const expected = lines.slice(i)
       if (i < 1000) expected.splice(1000 - i, 0, trace)
@@ -111,7 +99,7 @@ describe('since and until', () => {
     const timeOf = (i: number) => START + ((i * 7919) % 65_536) * 1000
     const { store } = madeUp(8 * 2 ** 20, timeOf)
     const since = START + 65_530_000
-    const view = await viewOf(contextOf(logFiles(store)), request({ since }))
+    const view = await viewOf(contextOf(logFiles(store)), viewRequest({ since }))
     const expected = Array.from({ length: 65_536 }, (_, i) => i).filter((i) => timeOf(i) >= since)
     expect(await textOf(view)).toBe(expected.map((i) => record(timeOf(i), i)).join(''))
     expect(view.notes).toEqual(['time-order'])
@@ -121,7 +109,7 @@ describe('since and until', () => {
     const timeOf = (i: number) => START + i * 10 - (i > 40_000 ? 1000 : 0)
     const { store } = madeUp(10 * 2 ** 20, timeOf)
     const since = START + 40_000 * 10 - 500
-    const view = await viewOf(contextOf(logFiles(store)), request({ since, until: since + 1000 }))
+    const view = await viewOf(contextOf(logFiles(store)), viewRequest({ since, until: since + 1000 }))
     const expected = Array.from({ length: 81_920 }, (_, i) => i).filter(
       (i) => timeOf(i) >= since && timeOf(i) < since + 1000,
     )
@@ -140,7 +128,7 @@ describe('since and until', () => {
     // 02:30 to 02:31 of the wall, which happens at 00:30 and at 01:30 UTC.
     const view = await viewOf(
       context,
-      request({ since: at('2026-10-25T00:30:00Z'), until: at('2026-10-25T00:31:00Z') }),
+      viewRequest({ since: at('2026-10-25T00:30:00Z'), until: at('2026-10-25T00:31:00Z') }),
     )
     const text = await textOf(view)
     expect(text.split('\n').length - 1).toBe(120)
@@ -148,7 +136,7 @@ describe('since and until', () => {
     expect(view.notes).toEqual(['time-order'])
     const before = await viewOf(
       context,
-      request({ since: at('2026-10-24T21:00:00Z'), until: at('2026-10-24T21:01:00Z') }),
+      viewRequest({ since: at('2026-10-24T21:00:00Z'), until: at('2026-10-24T21:01:00Z') }),
     )
     expect((await textOf(before)).split('\n').length - 1).toBe(60)
   })
