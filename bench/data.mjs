@@ -2,7 +2,7 @@ import {
   chmodSync,
   closeSync,
   fstatSync,
-  ftruncateSync,
+  fsyncSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -37,45 +37,70 @@ export function makeData() {
   for (let i = 0; i < 10; i++) writeFileSync(at(`ten/broker-${i}.log`), 'x'.repeat(100 + i))
   for (let i = 0; i < 10_000; i++)
     writeFileSync(at(`many/broker-${String(i).padStart(5, '0')}.log`), 'x'.repeat(i % 50))
+  settle(openSync(at('many')))
   return { root, logs: at('logs'), ten: at('ten'), many: at('many'), live: at('live') }
 }
 
-let clock = Date.UTC(2026, 0, 1)
-let count = 0
+/** Lines of a minute: one each 6 ms. All minutes are alike but for their time, else a gigabyte would take 20 s. */
+const PER_MINUTE = 10_000
+const MINUTE = 60_000
+const minute = makeMinute()
 
-/** One line of the log format, 150 bytes or so. */
-function line() {
-  const i = count++
-  clock += 7
-  const time = new Date(clock).toISOString()
-  const what =
-    i % 5000 === 17
-      ? RARE
-      : i % 10 === 3
-        ? `${COMMON} of family ${i % 23}`
-        : `request ${i} handled by worker ${i % 61}`
-  return `${time.slice(0, 10)} ${time.slice(11, 23)}\t${i % 50 === 7 ? 'WARN' : 'INFO'}\tquery/executor.go:${i % 900}\t[Broker] [Query]: ${what}\t{"ms":${i % 997},"node":"10.0.${i % 7}.${i % 250}","ok":true}\n`
+/** A minute of the log format, lines of 145 bytes or so, and where each begins. */
+function makeMinute() {
+  const lines = Array.from({ length: PER_MINUTE }, (_, i) => {
+    const time = new Date(i * 6).toISOString()
+    const what =
+      i % 5000 === 17
+        ? RARE
+        : i % 10 === 3
+          ? `${COMMON} of family ${i % 23}`
+          : `request ${3_000_000 + i} handled by worker ${i % 61}`
+    return `${time.slice(0, 10)} ${time.slice(11, 23)}\t${i % 50 === 7 ? 'WARN' : 'INFO'}\tquery/executor.go:${i % 900}\t[Broker] [Query]: ${what}\t{"ms":${i % 997},"node":"10.0.${i % 7}.${i % 250}","ok":true}\n`
+  })
+  const starts = []
+  let at = 0
+  for (const line of lines) {
+    starts.push(at)
+    at += line.length
+  }
+  return { bytes: Buffer.from(lines.join('')), starts }
 }
 
+let clock = Date.UTC(2026, 0, 1)
+
+/** The next minute; its bytes are the same memory each time. */
+function nextMinute() {
+  const time = Buffer.from(new Date(clock).toISOString().slice(0, 16).replace('T', ' '))
+  clock += MINUTE
+  for (const start of minute.starts) minute.bytes.set(time, start)
+  return minute.bytes
+}
+
+/** Whole lines up to this size, and not a byte more: a search looks through 1 GiB at most. */
 function writeLog(path, size) {
   const fd = openSync(path, 'w')
-  // Not a byte more: a search looks through 1 GiB at most.
-  for (let written = 0; written < size - 200; ) {
-    let text = ''
-    while (text.length < 4 * MIB && written + text.length < size - 200) text += line()
-    written += writeSync(fd, text)
+  for (let left = size; left > 0; ) {
+    const bytes = nextMinute()
+    const end = bytes.length <= left ? bytes.length : bytes.lastIndexOf(10, left - 1) + 1
+    writeSync(fd, bytes, 0, end)
+    left = end < bytes.length ? 0 : left - end
   }
-  closeSync(fd)
+  settle(fd)
 }
 
 /** Lines at both ends, and a hole between them that takes no space. */
 function writeSparse(path, size) {
   const fd = openSync(path, 'w')
-  let text = ''
-  while (text.length < 8 * MIB) text += line()
-  writeSync(fd, text)
-  writeSync(fd, text, size - text.length)
-  ftruncateSync(fd, size)
+  const { length } = minute.bytes
+  for (let i = 0; i < 6; i++) writeSync(fd, nextMinute(), 0, length, i * length)
+  for (let i = 6; i > 0; i--) writeSync(fd, nextMinute(), 0, length, size - i * length)
+  settle(fd)
+}
+
+/** To disk, now: else the kernel does it while the first rows are measured. */
+function settle(fd) {
+  fsyncSync(fd)
   closeSync(fd)
 }
 

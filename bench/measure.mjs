@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { request } from 'node:http'
+import { connect } from 'node:net'
+import { takeTurns } from './turns.mjs'
 
 /** One answer, whole, and when its last byte came: to put it together here is no time of the server's. */
 export function ask(server, path, headers = {}) {
@@ -16,6 +18,39 @@ export function ask(server, path, headers = {}) {
     })
       .on('error', reject)
       .end()
+  })
+}
+
+/** Where the bytes of a long answer go when they are only counted. */
+const scratch = Buffer.alloc(1 << 20)
+
+/**
+ * One long answer that is counted and forgotten: its status, its head, how many bytes came in all and how long they
+ * took. This process must not be what is measured, and to keep 100 MB costs it more than to send them.
+ */
+export function drain(server, path) {
+  return new Promise((resolve, reject) => {
+    const start = performance.now()
+    let bytes = 0
+    let head = ''
+    let last = ''
+    const callback = (count) => {
+      bytes += count
+      last = (last + scratch.latin1Slice(Math.max(0, count - 7), count)).slice(-7)
+      if (!head.includes('\r\n\r\n')) head += scratch.latin1Slice(0, count)
+      return true
+    }
+    const socket = connect({ host: '127.0.0.1', port: server.port, onread: { buffer: scratch, callback } })
+    socket.on('error', reject)
+    socket.on('end', () => {
+      const ms = performance.now() - start
+      head = head.slice(0, head.indexOf('\r\n\r\n'))
+      const length = /^content-length: (\d+)/im.exec(head)?.[1]
+      const whole = length ? bytes === head.length + 4 + Number(length) : last === '\r\n0\r\n\r\n'
+      if (!whole) return reject(new Error(`${server.name} broke off after ${bytes} bytes`))
+      resolve({ status: Number(head.slice(9, 12)), head, bytes, ms })
+    })
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nConnection: close\r\n\r\n`)
   })
 }
 
@@ -60,35 +95,35 @@ export async function stall(program, server, path, { connections, seconds }) {
 }
 
 /**
- * Loads several servers in turns, A B C A B C, after a warm-up and after `check` has seen that each gives the right
- * bytes. Gives the median of each figure.
+ * Loads several servers in turns after `check` has seen that each gives the right bytes, and after a warm-up. Gives
+ * the median of each figure.
  */
-export async function interleave(program, contenders, { connections = 16, seconds, rounds }) {
+export async function interleave({ load: program, options, spare }, contenders, changes = {}) {
+  const { connections = 16, seconds, rounds } = { ...options, ...changes }
   for (const { server, target } of contenders) {
     const answer = await ask(server, target.path, target.headers)
     target.check(answer, server.name)
     target.length = answer.status === 304 ? undefined : answer.body.length
-    // A server's first load lasts longer: compilers take a second or two until they know what is hot.
-    await load(program, server, target, { connections, seconds: server.warm ? 0.4 : 2 })
-    server.warm = true
+    await warmUp(program, server, target, connections)
   }
-  const runs = contenders.map(() => [])
-  for (let round = 0; round < rounds; round++)
-    for (const [i, { server, target }] of contenders.entries())
-      runs[i].push(await load(program, server, target, { connections, seconds }))
-  return Object.fromEntries(contenders.map(({ name, server }, i) => [name ?? server.name, medians(runs[i])]))
+  const once = async ({ server, target }) => {
+    const { rps, mbs, p50, p99, cpu, rss } = await load(program, server, target, { connections, seconds })
+    return { rps, mbs, p50, p99, cpu, rss }
+  }
+  const figures = await takeTurns(contenders, once, { rounds, seconds, spare })
+  return Object.fromEntries(contenders.map(({ name, server }, i) => [name ?? server.name, figures[i]]))
 }
 
-function medians(runs) {
-  const result = {}
-  for (const key of ['rps', 'mbs', 'p50', 'p99', 'cpu', 'rss'])
-    result[key] = median(runs.map((run) => run[key]))
-  return result
-}
-
-export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b)
-  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
+/** Loads a server until it gets no faster: compilers take a second or two to know what is hot, each worker anew. */
+async function warmUp(program, server, target, connections) {
+  const start = performance.now()
+  let best = 0
+  for (let flat = 0; flat < (server.warm ? 1 : 2) && performance.now() - start < 3000; ) {
+    const { rps } = await load(program, server, target, { connections, seconds: 0.3 })
+    flat = rps > best * 1.05 ? 0 : flat + 1
+    best = Math.max(best, rps)
+  }
+  server.warm = true
 }
 
 /** What a program prints. */

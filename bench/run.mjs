@@ -1,12 +1,13 @@
 // Measures nodestate next to nginx, a plain node:http server and, with --runtime bun, itself on Bun.
 //
-//   npm run bench [-- --rows view-4k,unchanged] [--runtime bun] [--seconds 1.2] [--rounds 3] [--write]
+//   npm run bench [-- --rows view-4k,unchanged] [--runtime bun] [--seconds 0.25] [--rounds 10] [--write]
 //
 // --rows says which rows (all by default), --write writes docs/performance.md. Takes at most five minutes.
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { makeData } from './data.mjs'
-import { build, countMet, printRow, writeReport } from './report.mjs'
+import { cpuTimes, noiseSince, Spare } from './noise.mjs'
+import { build, countMet, noiseText, printRow, writeReport } from './report.mjs'
 import { ROWS } from './rows.mjs'
 import { stopAll } from './servers.mjs'
 import { compileLoad, findTools } from './tools.mjs'
@@ -15,8 +16,8 @@ const { values } = parseArgs({
   options: {
     rows: { type: 'string' },
     runtime: { type: 'string' },
-    seconds: { type: 'string', default: '1.2' },
-    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '0.25' },
+    rounds: { type: 'string', default: '10' },
     write: { type: 'boolean', default: false },
   },
 })
@@ -32,8 +33,12 @@ if (!(options.seconds > 0) || !(options.rounds >= 1))
 const { tools, missing } = findTools(values.runtime === 'bun')
 if (missing.length > 0) refuse(`These are needed and missing: ${missing.join(', ')}.`)
 
+/** For turns that were not calm; see noise.mjs. */
+const SPARE_SECONDS = 30
+
 build()
 const start = performance.now()
+const before = cpuTimes()
 console.log('Making 1 GiB of log, a sparse file of 20 GiB and 10,000 files…')
 const data = makeData()
 process.on('SIGINT', () => end(130))
@@ -44,6 +49,7 @@ const bench = {
   data,
   tools,
   options,
+  spare: new Spare(SPARE_SECONDS, names.length),
   load: compileLoad(tools.gcc, data.root),
   /** A server of this kind on this directory: started once, and warm when the next row needs it. */
   async start(kind, directory, begin) {
@@ -54,17 +60,20 @@ const bench = {
 }
 const results = {}
 for (const name of names) {
+  const rowStart = performance.now()
+  bench.spare.nextRow()
   try {
     results[name] = await ROWS[name](bench)
   } catch (error) {
     results[name] = { title: name, failed: String(error.message ?? error).split('\n')[0] }
   }
-  printRow(name, results[name])
+  printRow(name, results[name], (performance.now() - rowStart) / 1000)
 }
 const took = (performance.now() - start) / 1000
 const { met, of } = countMet(results)
-console.log(`\n${met} of ${of} figures keep their bar; ${Math.round(took)} s.`)
-if (values.write) writeReport(results, { tools, ...options, took })
+const noise = { ...noiseSince(before), ...bench.spare }
+console.log(`\n${met} of ${of} figures keep their bar; ${Math.round(took)} s. ${noiseText(noise)}`)
+if (values.write) writeReport(results, { tools, ...options, took, noise })
 await end(0)
 
 async function end(code) {

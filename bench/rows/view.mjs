@@ -1,0 +1,95 @@
+import { strict as assert } from 'node:assert'
+import { request } from 'node:http'
+import { ask, interleave } from '../measure.mjs'
+import { startNodestate } from '../servers.mjs'
+import { ratioOf } from '../turns.mjs'
+import { contenders, KIB, MIB, nodestate, onBun, rangeOf, rates, tailOf, viewPath } from './contenders.mjs'
+
+export async function viewRow(bench, size, bars) {
+  const ours = tailOf(bench, size)
+  const all = await contenders(bench, bench.data.logs, rangeOf(bench, size), ours)
+  if (bars.workers) {
+    const start = () => startNodestate(bench.data.logs, ['--workers', '2'])
+    all.push({
+      name: 'workers',
+      server: await bench.start('workers', bench.data.logs, start),
+      target: ours(),
+    })
+  }
+  const figures = await interleave(bench, all)
+  const label = size < MIB ? `${size / KIB} KiB` : `${size / MIB} MiB`
+  return { title: `view ${label}, 16 connections`, figures, ratios: rates(figures, bars) }
+}
+
+export async function unchangedRow(bench) {
+  const all = await contenders(bench, bench.data.logs, { path: '/big.log' }, () => ({
+    path: viewPath(256 * KIB),
+  }))
+  for (const { server, target } of all) {
+    // nginx would send the whole gigabyte for the sake of its tag: HEAD is enough for that.
+    const { headers } = await head(server, target.path)
+    const tag = headers.etag ?? (await ask(server, target.path)).headers.etag
+    target.headers = { 'If-None-Match': tag }
+    target.status = 304
+    target.check = ({ status, body }, name) => {
+      assert.equal(status, 304, name)
+      assert.equal(body.length, 0, name)
+    }
+  }
+  const figures = await interleave(bench, all)
+  const bars = { nginx: 0.25, baseline: 1, bun: 0.4 }
+  return { title: 'view 256 KiB unchanged, If-None-Match', figures, ratios: rates(figures, bars) }
+}
+
+function head(server, path) {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port: server.port, path, method: 'HEAD', agent: false }, (response) => {
+      response.resume()
+      response.on('end', () => resolve({ headers: response.headers }))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+export async function hugeRow(bench) {
+  const node = await nodestate(bench)
+  const bun = await onBun(bench)
+  const large = tailOf(bench, 64 * KIB, 'huge.log')
+  const small = tailOf(bench, 64 * KIB, 'small.log')
+  const all = [
+    { name: 'nodestate, 20 GiB', server: node, target: large() },
+    { name: 'nodestate, 1 MiB', server: node, target: small() },
+    ...(bun
+      ? [
+          { name: 'bun, 20 GiB', server: bun, target: large() },
+          { name: 'bun, 1 MiB', server: bun, target: small() },
+        ]
+      : []),
+  ]
+  // The same work twice: what differs is noise, and needs more turns to even out.
+  const figures = await interleave(bench, all, { rounds: Math.ceil(bench.options.rounds * 1.5) })
+  const ratio = (name) => ratioOf('rps', figures[`${name}, 20 GiB`], figures[`${name}, 1 MiB`])
+  const ratios = [['Node', ratio('nodestate'), 0.95], ...(bun ? [['Bun', ratio('bun'), 0.95]] : [])]
+  return { title: 'tail (64 KiB) of a 20 GiB file against a 1 MiB file', figures, ratios }
+}
+
+export async function accessLogRow(bench) {
+  const { logs } = bench.data
+  const ours = tailOf(bench, 4 * KIB)
+  const all = [
+    {
+      name: 'nodestate, warn',
+      server: await nodestate(bench),
+      target: ours(),
+    },
+    {
+      name: 'nodestate, info',
+      server: await bench.start('info', logs, () => startNodestate(logs, ['--log-level', 'info'])),
+      target: ours(),
+    },
+  ]
+  const figures = await interleave(bench, all)
+  const ratio = ratioOf('rps', figures['nodestate, info'], figures['nodestate, warn'])
+  return { title: 'view 4 KiB with the access log against without', figures, ratios: [['Node', ratio, null]] }
+}
