@@ -1,5 +1,5 @@
 import { colouredMessage } from './colour.ts'
-import { type DirectWriter, directWriter } from './format/direct24.ts'
+import { type DirectWriter, directWriter, LINE_ROOM } from './format/direct24.ts'
 import { type LineFormat, type RecordFields, stripAnsi } from './format/format.ts'
 import { lines24 } from './format/lines24.ts'
 import type { Zone } from './time.ts'
@@ -7,14 +7,8 @@ import type { Zone } from './time.ts'
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
-/** Memory for what is being written, up to so many bytes, is used again: fresh memory costs more than the copy. */
-const SPARE = 1024 * 1024
-let spare = new Uint8Array(0)
 
-/**
- * Whole records as NDJSON: one JSON object per record, each ended by LF. bytes[from, to) begins at a record's
- * start; a first line that is none becomes a record of its own, with its raw text.
- */
+/** Whole records as NDJSON at once. bytes[from, to) is as `NdjsonWriter.read` wants it. */
 export function toNdjson(
   bytes: Uint8Array,
   from: number,
@@ -23,40 +17,134 @@ export function toNdjson(
   zone: Zone,
   colours = false,
 ): Uint8Array<ArrayBuffer> {
-  const direct = format === lines24 ? writerOf(zone) : null
-  let out = spare
-  let at = 0
-  direct?.from(bytes, to)
-  direct?.into(out)
-  for (let start = from; start < to; ) {
-    const roomy = withRoom(out, at, (to - start) * 2 + 256)
-    if (roomy !== out) direct?.into(roomy)
-    out = roomy
-    let written = direct ? direct.write(start, at) : -1
-    let end = written < 0 ? endOfLine(bytes, start, to) : direct!.end
-    // Lines that begin no record belong to this one, which is then not written directly.
-    while (end < to && end + 1 < to && !direct?.begins(end + 1)) {
-      const next = endOfLine(bytes, end + 1, to)
-      if (format.starts(bytes, end + 1, next)) break
-      written = -1
-      end = next
-    }
-    if (written >= 0) at = written
-    else {
-      const json = encoder.encode(toJson(decoder.decode(bytes.subarray(start, end)), format, zone, colours))
-      const room = withRoom(out, at, json.length + 1)
-      if (room !== out) direct?.into(room)
-      out = room
-      out.set(json, at)
-      at += json.length
-    }
-    out[at++] = 0x0a
-    start = end + 1
+  const writer = new NdjsonWriter(format, zone, colours)
+  writer.into(new Uint8Array(Math.min(to - from, SHORT) * 2 + ROOM))
+  writer.read(bytes, from, to)
+  writer.write(to, Number.POSITIVE_INFINITY)
+  return writer.take()
+}
+
+/** A line up to this length is written without a look for its end first. */
+const SHORT = 16 * 1024
+
+/** So much room for more than was asked for makes it sure that a buffer is not replaced by a larger one for most logs. */
+export const ROOM = 2 * SHORT + LINE_ROOM
+
+/** Renders records as NDJSON: one JSON object per record, each ended by LF. */
+export class NdjsonWriter {
+  readonly #format: LineFormat
+  readonly #zone: Zone
+  readonly #colours: boolean
+  readonly #direct: DirectWriter | null
+  #bytes: Uint8Array = NOTHING
+  #at = 0
+  #to = 0
+  #out = NOTHING
+  #written = 0
+
+  constructor(format: LineFormat, zone: Zone, colours = false) {
+    this.#format = format
+    this.#zone = zone
+    this.#colours = colours
+    this.#direct = format === lines24 ? directWriter(zone) : null
   }
-  direct?.from(NOTHING, 0)
-  direct?.into(NOTHING)
-  if (out.length <= SPARE) spare = out
-  return out.slice(0, at)
+
+  /** Takes memory to write to. Where it does not suffice, it is replaced by more. */
+  into(out: Uint8Array<ArrayBuffer>): void {
+    this.#out = out
+    this.#written = 0
+    this.#direct?.into(out)
+  }
+
+  /** What was written since `into`. */
+  take(): Uint8Array<ArrayBuffer> {
+    const taken = this.#out.subarray(0, this.#written)
+    this.into(NOTHING)
+    return taken
+  }
+
+  /**
+   * Takes whole records to write. bytes[from, to) begins at a record's start; a first line that is none becomes a
+   * record of its own, with its raw text.
+   */
+  read(bytes: Uint8Array, from: number, to: number): void {
+    this.#bytes = bytes
+    this.#at = from
+    this.#to = to
+    this.#direct?.from(bytes)
+  }
+
+  /** How much of what was read is not written yet. */
+  get left(): number {
+    return this.#to - this.#at
+  }
+
+  /** How much was written since `into`. */
+  get written(): number {
+    return this.#written
+  }
+
+  /** Writes records until `count` bytes of them are through or `full` bytes are written, and the last one whole. */
+  write(count: number, full: number): void {
+    const direct = this.#direct
+    const format = this.#format
+    const bytes = this.#bytes
+    const to = this.#to
+    const until = Math.min(to, this.#at + count)
+    let at = this.#written
+    let start = this.#at
+    while (start < until && at < full) {
+      let written = direct ? this.#line(direct, start, at) : -1
+      let end = written < 0 ? endOfLine(bytes, start, to) : direct!.end
+      // Lines that begin no record belong to this one, which is then not written directly.
+      while (end + 1 < to && !direct?.begins(end + 1, to)) {
+        const next = endOfLine(bytes, end + 1, to)
+        if (format.starts(bytes, end + 1, next)) break
+        written = -1
+        end = next
+      }
+      if (written < 0) written = this.#any(start, end, at)
+      this.#out[written] = LF
+      at = written + 1
+      start = end + 1
+    }
+    this.#at = Math.min(start, to)
+    this.#written = at
+  }
+
+  /** The line at `start` by the direct writer, if that can. */
+  #line(direct: DirectWriter, start: number, at: number): number {
+    const short = start + SHORT
+    if (short >= this.#to) {
+      this.#reserve(at, (this.#to - start) * 2 + LINE_ROOM)
+      return direct.write(start, at, this.#to)
+    }
+    this.#reserve(at, ROOM)
+    const written = direct.write(start, at, short)
+    if (written >= 0 && direct.end < short) return written
+    // It may have no end in there: then with all of it, and room for all of it.
+    const end = endOfLine(this.#bytes, start, this.#to)
+    if (end < short) return written
+    this.#reserve(at, (end - start) * 2 + LINE_ROOM)
+    return direct.write(start, at, end)
+  }
+
+  /** A record in whatever shape. */
+  #any(start: number, end: number, at: number): number {
+    const text = decoder.decode(this.#bytes.subarray(start, end))
+    const json = encoder.encode(toJson(text, this.#format, this.#zone, this.#colours))
+    this.#reserve(at, json.length + 1)
+    this.#out.set(json, at)
+    return at + json.length
+  }
+
+  #reserve(at: number, count: number): void {
+    if (at + count <= this.#out.length) return
+    const larger = new Uint8Array(Math.max(this.#out.length * 2, at + count))
+    larger.set(this.#out.subarray(0, at))
+    this.#out = larger
+    this.#direct?.into(larger)
+  }
 }
 
 /**
@@ -76,22 +164,9 @@ export function toJson(text: string, format: LineFormat, zone: Zone, colours = f
 
 type Nullable<T> = { [K in keyof T]: T[K] | undefined }
 
-const writers = new WeakMap<Zone, DirectWriter>()
-
-function writerOf(zone: Zone): DirectWriter {
-  const known = writers.get(zone) ?? directWriter(zone)
-  writers.set(zone, known)
-  return known
-}
+const LF = 0x0a
 
 function endOfLine(bytes: Uint8Array, from: number, to: number): number {
-  const lf = bytes.indexOf(0x0a, from)
+  const lf = bytes.indexOf(LF, from)
   return lf < 0 || lf > to ? to : lf
-}
-
-function withRoom(out: Uint8Array<ArrayBuffer>, at: number, count: number): Uint8Array<ArrayBuffer> {
-  if (at + count <= out.length) return out
-  const larger = new Uint8Array(Math.max(out.length * 2, at + count))
-  larger.set(out.subarray(0, at))
-  return larger
 }

@@ -2,16 +2,17 @@ import { acceptedTypes } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad, type Params, show } from '../http/params.ts'
 import { bytesResponse } from '../http/sliced.ts'
-import { bytesOf, piecesBody, recordsBody, renderedBody } from '../log/body.ts'
+import { bytesOf, piecesBody } from '../log/body.ts'
 import { decodeCursor } from '../log/cursor.ts'
 import { type Detailer, detailer } from '../log/detail.ts'
 import { LogError } from '../log/error.ts'
 import { Followers } from '../log/follow.ts'
 import type { FollowLimits } from '../log/hub.ts'
-import { toNdjson } from '../log/ndjson.ts'
+import { NdjsonWriter } from '../log/ndjson.ts'
 import { MAX_PATTERN, type Matcher, regexMatcher, textMatcher } from '../log/pattern.ts'
 import { MAX_RECORD } from '../log/query.ts'
 import { LEVELS, parseLevel } from '../log/record.ts'
+import { recordsBody, renderedBody } from '../log/rendered.ts'
 import { parseInstant } from '../log/time.ts'
 import { type View, type ViewContext, type ViewRequest, viewUnless } from '../log/view.ts'
 import { showHistogram } from './histogram.ts'
@@ -75,11 +76,11 @@ async function viewBeyond(
   // HEAD tells what GET would: that a cursor is gone or an archive is none can't be known for less.
   if (request.method === 'HEAD') return new Response(null, { headers })
   if (format === 'text') return textResponse(view, headers)
-  const render = (bytes: Uint8Array) => toNdjson(bytes, 0, bytes.length, view.format, route.zone, colours)
+  const writer = new NdjsonWriter(view.format, route.zone, colours)
   const body =
     view.pieces === null && view.from < view.to
-      ? recordsBody(view.series, view.from, view.to, view.format, render, MAX_RECORD)
-      : renderedBody(view.pieces ?? [], view.series.broken(), view.format, render)
+      ? recordsBody(view.series, view.from, view.to, view.format, writer, MAX_RECORD)
+      : renderedBody(view.pieces ?? [], view.series.broken(), writer)
   return bytesResponse(body, headers)
 }
 

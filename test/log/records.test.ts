@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordsBody } from '../../src/log/body.ts'
 import { decodeCursor, encodeCursor } from '../../src/log/cursor.ts'
 import { logFiles } from '../../src/log/files.ts'
-import { toNdjson } from '../../src/log/ndjson.ts'
+import { NdjsonWriter, toNdjson } from '../../src/log/ndjson.ts'
 import { textMatcher } from '../../src/log/pattern.ts'
 import { MAX_RECORD } from '../../src/log/query.ts'
+import { type Renderer, recordsBody } from '../../src/log/rendered.ts'
 import { UTC } from '../../src/log/time.ts'
 import { type View, type ViewRequest, viewOf } from '../../src/log/view.ts'
 import { memoryStore } from '../../src/store/memory.ts'
@@ -21,6 +21,32 @@ const OLD = new TextEncoder().encode(`\tthe end of a record\n${'short\n'.repeat(
 const request = (part: Partial<ViewRequest>) => viewRequest({ rotated: true, records: true, ...part })
 const files = logFiles(memoryStore({ 'a.log': LOG, 'a.log.1': OLD }))
 const jsonOf = (bytes: Uint8Array, { format }: View) => toNdjson(bytes, 0, bytes.length, format, UTC)
+
+/** Renders records as they are. */
+class Copier implements Renderer {
+  #parts: Uint8Array[] = []
+  #bytes = new Uint8Array(0)
+  written = 0
+  get left() {
+    return this.#bytes.length
+  }
+  into() {
+    this.#parts = []
+    this.written = 0
+  }
+  take() {
+    return Uint8Array.from(Buffer.concat(this.#parts))
+  }
+  read(bytes: Uint8Array, from: number, to: number) {
+    this.#bytes = bytes.slice(from, to)
+  }
+  write() {
+    this.#parts.push(this.#bytes)
+    this.written += this.#bytes.length
+    this.#bytes = new Uint8Array(0)
+  }
+}
+
 const place = (cursor: View['next'] | null) => cursor && encodeCursor(cursor)
 
 /** The same part of the log, scanned record by record. */
@@ -60,8 +86,8 @@ describe('all records of a long part', () => {
   it('become the JSON that they become at once', async () => {
     const view = await viewOf(contextOf(files), request({ fit: { size: 1 << 25, lines: null } }))
     expect(view.pieces).toBe(null)
-    const render = (bytes: Uint8Array) => jsonOf(bytes, view)
-    const body = recordsBody(view.series, view.from, view.to, view.format, render, MAX_RECORD)
+    const writer = new NdjsonWriter(view.format, UTC)
+    const body = recordsBody(view.series, view.from, view.to, view.format, writer, MAX_RECORD)
     const got = Buffer.from(await new Response(body).arrayBuffer())
     const once = jsonOf(await view.series.read(view.from, view.to), view)
     expect(got.equals(once)).toBe(true)
@@ -70,7 +96,7 @@ describe('all records of a long part', () => {
 
   it('are cut where one is longer than may be held', async () => {
     const view = await viewOf(contextOf(files), request({ fit: { size: 1 << 25, lines: null } }))
-    const body = recordsBody(view.series, view.from, view.to, view.format, (one) => Uint8Array.from(one), 1)
+    const body = recordsBody(view.series, view.from, view.to, view.format, new Copier(), 1)
     const got = Buffer.from(await new Response(body).arrayBuffer())
     expect(got.equals(await view.series.read(view.from, view.to))).toBe(true)
   })
@@ -87,7 +113,7 @@ describe('all records of a long part', () => {
   it('an error of the store ends the body with it', async () => {
     const store = memoryStore({ 'a.log': LOG })
     const view = await viewOf(contextOf(logFiles(store)), request({ rotated: false }))
-    const body = recordsBody(view.series, view.from, view.to, view.format, (one) => Uint8Array.from(one), 1)
+    const body = recordsBody(view.series, view.from, view.to, view.format, new Copier(), 1)
     store.read = async () => {
       throw new Error('gone')
     }

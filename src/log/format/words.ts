@@ -1,0 +1,87 @@
+const HIGH = 0x80808080 | 0
+
+/** A text that is written eight bytes at a time; what comes next overwrites the end of the last eight. */
+export interface Template {
+  /** ASCII has no bits of a NaN, which could change on their way through a number. */
+  eights: Float64Array
+  length: number
+}
+
+/** Makes a template of ASCII text. */
+export function template(text: string): Template {
+  const padded = new Uint8Array((text.length + 7) & ~7)
+  padded.set(new TextEncoder().encode(text))
+  const view = viewOf(padded)
+  const eights = Float64Array.from({ length: padded.length / 8 }, (_, i) => view.getFloat64(i * 8, true))
+  return { eights, length: text.length }
+}
+
+/** Writes a template; gives the offset after it. Up to seven bytes more are overwritten. */
+export function putTemplate({ eights, length }: Template, out: DataView, at: number): number {
+  for (let i = 0; i < eights.length; i++) out.setFloat64(at + 8 * i, eights[i]!, true)
+  return at + length
+}
+
+/**
+ * Copies what a JSON string holds as it is, and gives where that ends: at a control, a quote, a backslash, what is not
+ * ASCII, or `to`. Up to three bytes more are overwritten.
+ */
+export function copyPlain(view: DataView, from: number, to: number, out: DataView, at: number): number {
+  const shift = at - from
+  let i = from
+  for (; i + 4 <= to; i += 4) {
+    const four = view.getInt32(i, true)
+    out.setInt32(i + shift, four, true)
+    const special = specialIn(four)
+    if (special !== 0) return i + firstOf(special)
+  }
+  for (; i < to; i++) {
+    const byte = view.getUint8(i)
+    if (byte < 0x20 || byte === 0x22 || byte === 0x5c || byte >= 0x80) return i
+    out.setUint8(i + shift, byte)
+  }
+  return i
+}
+
+/** Where the part of a JSON string that has nothing special ends, as `copyPlain` says it. */
+export function plainEnd(view: DataView, from: number, to: number): number {
+  let i = from
+  for (; i + 4 <= to; i += 4) {
+    const special = specialIn(view.getInt32(i, true))
+    if (special !== 0) return i + firstOf(special)
+  }
+  for (; i < to; i++) {
+    const byte = view.getUint8(i)
+    if (byte < 0x20 || byte === 0x22 || byte === 0x5c || byte >= 0x80) return i
+  }
+  return i
+}
+
+/** Copies ASCII as it is. Up to seven bytes more are overwritten. */
+export function copyAscii(view: DataView, from: number, to: number, out: DataView, at: number): void {
+  const shift = at - from
+  let i = from
+  for (const last = Math.min(to, view.byteLength - 7); i < last; i += 8)
+    out.setFloat64(i + shift, view.getFloat64(i, true), true)
+  for (; i < to; i++) out.setUint8(i + shift, view.getUint8(i))
+}
+
+export function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/**
+ * The high bit of each byte that is a control, a quote, a backslash or not ASCII. Above the first such byte there may
+ * be more bits than that, by what is borrowed.
+ */
+function specialIn(four: number): number {
+  return (
+    ((four - 0x20202020) | ((four ^ 0x22222222) - 0x01010101) | ((four ^ 0x5c5c5c5c) - 0x01010101) | four) &
+    HIGH
+  )
+}
+
+/** Which of four bytes is the first whose high bit is set. */
+function firstOf(special: number): number {
+  return (31 - Math.clz32(special & -special)) >> 3
+}
