@@ -41,9 +41,15 @@ const FAILED = callSite('Server', 'Request')
 
 /**
  * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
- * the own log where it has no file. Throws a SettingsError.
+ * the own log where it has no file. `sendsFiles` says that a Blob of a file goes to the kernel as it is. Throws a
+ * SettingsError.
  */
-export function compose<E>(loaded: Loaded, stderr: LineWriter, env: Environment): Service<E> {
+export function compose<E>(
+  loaded: Loaded,
+  stderr: LineWriter,
+  env: Environment,
+  { sendsFiles = false } = {},
+): Service<E> {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
   const onlineTime = loaded.onlineTime ?? Date.now()
@@ -53,7 +59,9 @@ export function compose<E>(loaded: Loaded, stderr: LineWriter, env: Environment)
   const embedded = sources.logs === 'default' && settings.home === null
   const place = openSources(loaded, (location, below) => {
     const bucket = parseBucket(location)
-    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below))
+    if (bucket) return openBucket(bucket, env, below)
+    // Under TLS the bytes must pass through the process anyway.
+    return fsStore(join(location, below), { sendsFiles: sendsFiles && tls === null })
   })
   const logs =
     settings.home !== null && sources.logs === 'default' ? joined(settings.home, HOME_LOGS) : settings.logs

@@ -41,7 +41,12 @@ export async function readTail(read: RangeReader, size: number, options: ReadOpt
     const start = startInWindow(got.body)
     return from(got, start, got.body.subarray(start), 0, got.body)
   }
-  if (got.body instanceof Blob) return tailOfBlob(got, got.body)
+  if (got.body instanceof Blob) {
+    const newline = got.head?.indexOf(LF) ?? -1
+    if (got.head && newline >= 0 && newline + 1 < got.length)
+      return from(got, newline + 1, got.body.slice(newline + 1), 0, got.head)
+    return tailOfBlob(got, got.body)
+  }
   if (got.body instanceof SlicedStream) {
     const first = await got.body.peek()
     const newline = first?.indexOf(LF) ?? -1
@@ -82,7 +87,7 @@ async function wholeFile(got: StoreRead): Promise<Tail> {
   const { body } = got
   if (body instanceof Uint8Array) return from(got, 0, body, 0, body)
   if (body instanceof Blob) {
-    return from(got, 0, body, 0, new Uint8Array(await body.slice(0, 64).arrayBuffer()))
+    return from(got, 0, body, 0, got.head ?? new Uint8Array(await body.slice(0, 64).arrayBuffer()))
   }
   if (body instanceof SlicedStream) {
     const first = await body.peek()

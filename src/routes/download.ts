@@ -5,7 +5,7 @@ import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/ran
 import { bytesResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files.ts'
 import { type Kind, kindOf } from '../log/kind.ts'
-import { type ByteRange, type Entry, StoreError, type StoreRead } from '../store/store.ts'
+import { type ByteRange, type Entry, type ReadOptions, StoreError, type StoreRead } from '../store/store.ts'
 
 /** What the download needs. */
 export interface DownloadRoute {
@@ -41,7 +41,7 @@ export async function downloadLog(request: Request, { files }: DownloadRoute): P
   const range = parseRange(request.headers.get('Range'))
   const ifRange = request.headers.get('If-Range')
   try {
-    const options = { signal: request.signal, ifNoneMatch: known }
+    const options = { signal: request.signal, ifNoneMatch: known, sent: true }
     const part = range && (await readRange(files, file, range, ifRange, options))
     return part ? rangeResponse(part, range) : wholeResponse(await files.read(file, undefined, options))
   } catch (error) {
@@ -57,7 +57,7 @@ async function readRange(
   file: string,
   range: ByteRange,
   ifRange: string | null,
-  options: { signal: AbortSignal; ifNoneMatch: string | undefined },
+  options: ReadOptions,
 ): Promise<StoreRead | null> {
   // Weak tags and dates never hold; a store would be asked for nothing.
   if (ifRange !== null && !/^"[^"]*"$/.test(ifRange.trim())) return null

@@ -68,6 +68,7 @@ async function viewTail(
     // Looked at only where it is needed: a signal costs as much as the whole read of a short tail.
     const options = {
       ifNoneMatch: known,
+      sent: true,
       get signal() {
         return request.signal
       },

@@ -1,6 +1,7 @@
 import { fstatSync, type Stats } from 'node:fs'
 import { type Chunk, extend, holds, newChunk, view } from './fs-chunk.ts'
 import { isSame, SLICE, toEntry } from './fs-file.ts'
+import type { Snapshot } from './fs-snapshots.ts'
 import { type Entry, StoreError, type StoreRead } from './store.ts'
 
 /** How much of the ends of files is kept in memory, all together. */
@@ -36,6 +37,10 @@ export interface Hot {
   slices: Map<number, Chunk>
   /** Slices that are being read. */
   loading: Map<number, Promise<unknown>>
+  /** A copy of the end that a server can send by itself, of this version. */
+  snapshot: Snapshot | null
+  /** Settles when the copy that is being made is there, or is not to be had. */
+  making: Promise<void> | null
   bytes: number
 }
 
@@ -58,6 +63,12 @@ export class Tails {
     if (from < chunk.lo) return null
     this.#touch(hot)
     return give(hot.entry, chunk, from)
+  }
+
+  /** A file that is here and was just looked at, if it is what it was. */
+  known(key: string, stats: Stats): Hot | null {
+    const hot = this.#files.get(key)
+    return hot && isSame(hot.stats, stats) ? this.#touch(hot) : null
   }
 
   /** The last `suffix` bytes of an open file, in one piece. They are here after that. */
@@ -95,6 +106,7 @@ export class Tails {
     if (hot && hot.stats.ino === stats.ino && hot.stats.dev === stats.dev) {
       for (const [index] of hot.slices)
         if ((index + 1) * SLICE <= stats.size - KEPT_OF_ONE) this.keep(hot, index, null)
+      this.#letGo(hot)
       return Object.assign(hot, seen)
     }
     if (hot) this.#drop(hot)
@@ -105,6 +117,8 @@ export class Tails {
       suffix: 0,
       slices: new Map(),
       loading: new Map(),
+      snapshot: null,
+      making: null,
       bytes: 0,
     }
     this.#files.set(key, fresh)
@@ -118,6 +132,24 @@ export class Tails {
     this.#count(hot, (chunk?.bytes.length ?? 0) - (hot.slices.get(index)?.bytes.length ?? 0))
     if (chunk) hot.slices.set(index, chunk)
     else hot.slices.delete(index)
+  }
+
+  /** Keeps a copy of a file's end, in place of its slices; false when the file is no longer here. */
+  keepSnapshot(hot: Hot, snapshot: Snapshot): boolean {
+    if (this.#files.get(hot.key) !== hot) return false
+    this.#letGo(hot)
+    for (const [index] of hot.slices) this.keep(hot, index, null)
+    hot.snapshot = snapshot
+    this.#count(hot, snapshot.bytes)
+    return true
+  }
+
+  #letGo(hot: Hot): void {
+    const { snapshot } = hot
+    if (!snapshot) return
+    hot.snapshot = null
+    snapshot.close()
+    this.#count(hot, -snapshot.bytes)
   }
 
   /** The end of the file in one chunk: the one that is here, completed, or a new one. */
@@ -165,12 +197,19 @@ export class Tails {
     hot.bytes = 0
     hot.tail = null
     hot.slices.clear()
+    hot.snapshot?.close()
+    hot.snapshot = null
   }
 }
 
 /** Whether the version of a file is older than a tick, so that a later change will show in its stats. */
 export function isSettled(hot: Hot): boolean {
-  return performance.now() - hot.since >= TICK_MS
+  return restlessFor(hot) <= 0
+}
+
+/** How many milliseconds are left until then. */
+export function restlessFor(hot: Hot): number {
+  return hot.since + TICK_MS - performance.now()
 }
 
 /** From `from` to the end. */

@@ -26,6 +26,7 @@ import {
 } from './fs-file.ts'
 import { readLent } from './fs-into.ts'
 import { readSliced } from './fs-slices.ts'
+import { Snapshots, sendableFiles } from './fs-snapshots.ts'
 import { Tails } from './fs-tails.ts'
 import {
   byCodePoint,
@@ -46,12 +47,23 @@ const TRIES = 10
 /** A tail up to here is kept and sent in one piece; it is read with the byte before it. */
 const SHORT_TAIL = 2 * SLICE + 1
 
+/** How a directory is read. */
+export interface FsOptions {
+  /**
+   * Whether the server can send files itself. The answer must then be given to it in the same turn of the event loop.
+   * Counts on Bun alone. @default false
+   */
+  sendsFiles?: boolean
+}
+
 /**
  * The regular files directly in `directory`, and the symbolic links there whose target is a regular file inside it.
  * The directory need not exist yet: until it does, every call is a StoreError `unavailable`.
  */
-export function fsStore(directory: string): Store {
+export function fsStore(directory: string, { sendsFiles = false }: FsOptions = {}): Store {
   const tails = new Tails()
+  const files = sendsFiles ? sendableFiles() : null
+  const snapshots = files && new Snapshots(tails, files)
   const listed = new Map<string, Seen>()
   return {
     async *list(prefix = '') {
@@ -98,6 +110,9 @@ export function fsStore(directory: string): Store {
       // Judged before it is opened: what is unchanged costs one look.
       if (found && options.ifNoneMatch !== undefined)
         if (toEntry(key, found.stats).etag === options.ifNoneMatch) return unchanged
+      const sent = suffix === null && options.sent ? snapshots : null
+      const copied = found && sent?.get(key, found.stats, range, options)
+      if (copied) return copied
       const fd = found && open(directory, key, found)
       if (fd === null) {
         requireDirectory(directory)
@@ -108,6 +123,8 @@ export function fsStore(directory: string): Store {
         if (suffix !== null) return tails.read(fd, key, suffix, (entry) => checkConditions(entry, options))
         const lent = options.into && (await readLent(fd, key, range, options, options.into))
         if (lent) return lent
+        const copy = await sent?.read(fd, key, range, options)
+        if (copy) return copy
         const short = readShort(fd, key, range, options)
         if (short) return short
         const long = readSliced(fd, key, range, options, tails)

@@ -94,6 +94,8 @@ export interface StoreRead {
   /** How many bytes `body` holds. */
   length: number
   body: Bytes
+  /** The first bytes of a `Blob`, where the store has them at hand. */
+  head?: Uint8Array
 }
 
 export interface ReadOptions {
@@ -108,6 +110,8 @@ export interface ReadOptions {
    * is done. A scan that uses its memory again is three times as fast.
    */
   into?: Uint8Array<ArrayBuffer> | undefined
+  /** Says that the bytes are sent as they are: a store may then give a `Blob` that the server takes from a file itself. */
+  sent?: boolean | undefined
 }
 
 export interface ListOptions {
