@@ -1,22 +1,27 @@
+import type { Scanner } from './scanner.ts'
 import type { Series } from './series.ts'
 
 /** What of a chunk may belong to the record before it without a second read. */
-const SLACK = 64 * 1024
+export const SLACK = 64 * 1024
 
 /**
  * Reads a log backwards in chunks. While one is looked at, the one before it is already being read: on a disk beside
- * the event loop, on a bucket over the network. Both lie in memory that is used again and again.
+ * the event loop, on a bucket over the network. Both lie in memory that is used again and again: a scanner's, where
+ * there is one.
  */
 export class Backward {
   readonly #series: Series
   readonly #lo: number
   readonly #step: number
+  readonly #fresh: () => Uint8Array<ArrayBuffer>
   #spare: Uint8Array<ArrayBuffer> | null = null
   #used: Uint8Array<ArrayBuffer> | null = null
   #ahead: { from: number; to: number; bytes: Promise<Uint8Array>; into: Uint8Array<ArrayBuffer> } | null =
     null
 
-  constructor(series: Series, lo: number, step: number) {
+  constructor(series: Series, lo: number, step: number, scanner: Scanner | null) {
+    const chunks = scanner?.chunks.slice()
+    this.#fresh = () => chunks?.pop() ?? new Uint8Array(step + SLACK)
     this.#series = series
     this.#lo = lo
     this.#step = step
@@ -37,7 +42,7 @@ export class Backward {
     if (ahead && length === this.#step && kept && kept.from === ahead.to && at - kept.from <= SLACK) {
       const read = await ahead.bytes
       const { into } = ahead
-      if (read.buffer !== into.buffer) into.set(read)
+      if (read.byteOffset !== into.byteOffset || read.buffer !== into.buffer) into.set(read)
       into.set(kept.bytes.subarray(0, at - kept.from), read.length)
       this.#spare = this.#used
       this.#used = into
@@ -49,7 +54,7 @@ export class Backward {
     const from = await this.#series.floor(Math.max(this.#lo, at - length))
     if (at - from < this.#step || length !== this.#step)
       return { from, bytes: await this.#series.read(from, at) }
-    const into = this.#spare ?? new Uint8Array(this.#step + SLACK)
+    const into = this.#spare ?? this.#fresh()
     this.#spare = this.#used
     this.#used = into
     const bytes = await this.#series.readInto(from, at, into)
@@ -67,7 +72,7 @@ export class Backward {
     // A compressed file would be decompressed for it, and perhaps for nothing.
     const from = this.#series.floorNow(Math.max(this.#lo, to - this.#step))
     if (from === null || from >= to) return
-    const into = this.#spare ?? new Uint8Array(this.#step + SLACK)
+    const into = this.#spare ?? this.#fresh()
     this.#spare = null
     const bytes = this.#series.readInto(from, to, into)
     bytes.catch(() => {})

@@ -37,16 +37,23 @@ export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | nul
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (length <= AT_ONCE && !broken) return joined(pieces, length)
   let next = 0
+  // What of pieces[next] is sent: a search with many hits gives pieces of many megabytes.
+  let sent = 0
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {
         const group: Uint8Array[] = []
-        let size = 0
-        while (next < pieces.length && (size === 0 || size + pieces[next]!.length <= SLICE)) {
-          group.push(pieces[next]!)
-          size += pieces[next++]!.length
+        for (let room = SLICE; next < pieces.length && room > 0; ) {
+          const part = pieces[next]!.subarray(sent, sent + room)
+          group.push(part)
+          room -= part.length
+          sent += part.length
+          if (sent < pieces[next]!.length) break
+          next++
+          sent = 0
         }
-        if (size > 0) controller.enqueue(group.length === 1 ? group[0]! : joined(group, size))
+        if (group.length > 0)
+          controller.enqueue(group.length === 1 ? group[0]! : joined(group, totalOf(group)))
         if (next < pieces.length) return
         if (broken) controller.error(broken)
         else controller.close()

@@ -1,9 +1,8 @@
 import { endOf, lineEnd, startOf } from './lines.ts'
 import type { Matcher } from './pattern.ts'
 import type { LineFormat } from './record.ts'
+import type { Scanner } from './scanner.ts'
 import type { Zone } from './time.ts'
-
-const LF = 10
 
 /** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
 export interface Filter {
@@ -23,6 +22,7 @@ export interface Filter {
 /**
  * The records of bytes[from, to) that are wanted, as pairs of start and end; `from` and `to` are record borders.
  * With `first`, the first record is wanted whatever it holds, because its other part was.
+ * With a scanner, a text is found by it: best when it holds the bytes. The result is then valid until it is used again.
  */
 export function matches(
   bytes: Uint8Array,
@@ -31,20 +31,21 @@ export function matches(
   base: number,
   filter: Filter,
   first: boolean,
-): number[] {
+  scanner: Scanner | null = null,
+): ArrayLike<number> {
   const { format, matcher } = filter
   const ranges: number[] = []
-  const find = matcher?.find?.bind(matcher)
   let at = from
   if (first && at < to) {
     const end = endOf(format, bytes, at, to)
     ranges.push(at, end)
     at = end
   }
-  if (matcher?.all && !filter.since && !filter.until && filter.level === null) {
-    around(matcher.all(bytes, at, to), bytes, at, to, format, ranges)
-    return ranges
-  }
+  const lines =
+    scanner && matcher?.needle ? scanner.linesWith(matcher.needle, format.head, bytes, at, to) : null
+  if (lines && matcher?.sure && !filter.since && !filter.until && filter.level === null)
+    return ranges.length === 0 && areRecords(lines) ? lines : around(lines, bytes, at, to, format, ranges)
+  const find = lines ? nextOf(lines) : matcher?.find?.bind(matcher)
   // The time of a record without one is that of the record before it.
   let before = Number.NaN
   const timed = filter.since !== null || filter.until !== null
@@ -76,38 +77,49 @@ export function matches(
   return ranges
 }
 
-/** The records around places, when nothing else is asked of them. Lines are short: a loop beats a call. */
+/** Whether each line is surely all of its record. */
+function areRecords(lines: Int32Array): boolean {
+  for (let i = 0; i < lines.length; i += 2) if (lines[i]! < 0) return false
+  return true
+}
+
+/** The records that hold lines, when nothing else is asked of them; added to `ranges`. */
 function around(
-  places: readonly number[],
+  lines: Int32Array,
   bytes: Uint8Array,
   from: number,
   to: number,
   format: LineFormat,
   ranges: number[],
-): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+): number[] {
   let at = from
-  for (let i = 0; i < places.length; i++) {
-    const place = places[i]!
-    if (place < at) continue
-    let start = place
-    while (start - 4 >= at && !hasLf(view.getInt32(start - 4))) start -= 4
-    while (start > at && bytes[start - 1] !== LF) start--
-    if (start > at && !format.surely?.(bytes, start, to)) start = startOf(format, bytes, at, place, to)
-    let end = place
-    while (end + 4 <= to && !hasLf(view.getInt32(end))) end += 4
-    while (end < to && bytes[end] !== LF) end++
-    end = Math.min(end + 1, to)
-    if (end < to && !format.surely?.(bytes, end, to)) end = endOf(format, bytes, end - 1, to)
+  for (let i = 0; i < lines.length; i += 2) {
+    let start = startAt(lines, i)
+    let end = lines[i + 1]!
+    if (start < at) continue
+    if (lines[i]! < 0) {
+      if (start > at) start = startOf(format, bytes, at, start, to)
+      if (end < to) end = endOf(format, bytes, end - 1, to)
+    }
     ranges.push(start, end)
     at = end
   }
+  return ranges
 }
 
-/** Whether one of four bytes is a line break: taken from it, a zero byte borrows its highest bit. */
-function hasLf(four: number): boolean {
-  const zeros = four ^ 0x0a0a0a0a
-  return ((zeros - 0x01010101) & ~zeros & 0x80808080) !== 0
+/** Finds the next of some lines. */
+function nextOf(lines: Int32Array): NonNullable<Matcher['find']> {
+  let i = 0
+  return (_bytes, from) => {
+    while (i < lines.length && startAt(lines, i) < from) i += 2
+    return i < lines.length ? startAt(lines, i) : -1
+  }
+}
+
+/** Where a line starts, sure of it or not. */
+function startAt(lines: Int32Array, i: number): number {
+  const start = lines[i]!
+  return start < 0 ? ~start : start
 }
 
 /** The time of a record's first line, NaN when it has none. */

@@ -1,5 +1,5 @@
 import { LogError } from './error.ts'
-import { exactFinder, type Finder, foldedFinder, unicodeFinder } from './literal.ts'
+import { exactFinder, type Finder, foldedFinder, type Needle, unicodeFinder } from './literal.ts'
 import { requiredLiterals } from './prefilter.ts'
 
 /** Says whether a record holds what is looked for. */
@@ -11,8 +11,10 @@ export interface Matcher {
    * Without it, every record must be tested. A match that crosses `to` is not seen: hand in whole records.
    */
   find?(bytes: Uint8Array, from: number, to: number): number
-  /** The places of matches in [from, to), at least one in each line that matches: nothing is left to test. */
-  all?: ((bytes: Uint8Array, from: number, to: number) => number[]) | undefined
+  /** A text that each match has in one of its lines. */
+  needle?: Needle | undefined
+  /** Whether a record with the needle is a match, with nothing left to test. */
+  sure?: boolean
 }
 
 /** The longest text or pattern, in characters. */
@@ -31,9 +33,9 @@ export function textMatcher(text: string): Matcher {
     : bytes.length === text.length
       ? foldedFinder(bytes)
       : unicodeFinder(text)
-  // Of a text with a line break, a part may lie in the next record.
-  const all = text.includes('\n') ? undefined : find.all
-  return { find, test: (record, from, to) => find(record, from, to) >= 0, all }
+  const test: Matcher['test'] = (record, from, to) => find(record, from, to) >= 0
+  // A text with a line break lies in no line.
+  return { find, test, needle: text.includes('\n') ? undefined : find.needle, sure: true }
 }
 
 /**
@@ -51,7 +53,9 @@ export async function regexMatcher(source: string): Promise<Matcher> {
   const compiled = compileRegex(source)
   const find = anyOf(requiredLiterals(source))
   if (!find) return compiled
-  return { find, test: (bytes, from, to) => find(bytes, from, to) >= 0 && compiled.test(bytes, from, to) }
+  const test: Matcher['test'] = (bytes, from, to) =>
+    find(bytes, from, to) >= 0 && compiled.test(bytes, from, to)
+  return { find, test, needle: find.needle }
 }
 
 /** The nearest of several literals; null when there are none to go by. */

@@ -1,8 +1,9 @@
-import { Backward } from './backward.ts'
+import { Backward, SLACK } from './backward.ts'
 import { type Filter, isWanted, matches, timeAt } from './filter.ts'
 import { lastStart, lineEnd, nextStart, startOf } from './lines.ts'
 import { scanOnce } from './recent.ts'
 import type { LineFormat } from './record.ts'
+import { type Scanner, takeScanner } from './scanner.ts'
 import type { Series } from './series.ts'
 import { type CountBy, Sink } from './sink.ts'
 import type { Fit } from './span.ts'
@@ -53,16 +54,20 @@ export async function scanBack(
   budget: ScanBudget,
   inside: boolean,
 ): Promise<Found> {
-  const reader = new Backward(series, lo, Math.min(budget.chunk, budget.bytes))
+  const step = Math.min(budget.chunk, budget.bytes)
+  const scanner = takeScanner(step + SLACK)
+  const reader = new Backward(series, lo, step, scanner)
   try {
-    return await goBack(reader, series, lo, hi, filter, fit, countBy, budget, inside)
+    return await goBack(reader, scanner, series, lo, hi, filter, fit, countBy, budget, inside)
   } finally {
     await reader.end()
+    scanner?.release()
   }
 }
 
 async function goBack(
   reader: Backward,
+  scanner: Scanner | null,
   series: Series,
   lo: number,
   hi: number,
@@ -150,10 +155,10 @@ async function goBack(
     }
     scanned += bytes.length - first
     length = step
-    const ranges = matches(bytes, first, bytes.length, from, filter, false)
+    const ranges = matches(bytes, first, bytes.length, from, filter, false, scanner)
     let i = ranges.length - 2
     while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2
-    sink.keep(bytes, ranges, i + 2, from)
+    sink.keep(bytes, ranges, i + 2, from, scanner)
     if (sink.isFull() && i + 2 < ranges.length) {
       const start = ranges[i + 2]!
       return found(from + start, { complete: start === 0 && bottom })
@@ -286,15 +291,16 @@ async function recordBefore(series: Series, at: number, hi: number, format: Line
  * already, and its rest follows; if only the whole is one, all of it follows.
  */
 function withoutGiven(
-  ranges: number[],
+  ranges: ArrayLike<number>,
   bytes: Uint8Array,
   place: number,
   base: number,
   filter: Filter,
   inside: boolean,
-): number[] {
+): ArrayLike<number> {
   if (ranges.length === 0 || ranges[0]! >= place) return ranges
   const given = inside || matches(bytes, 0, place, base, filter, false).length > 0
   if (!given) return ranges
-  return ranges[1]! > place ? [place, ...ranges.slice(1)] : ranges.slice(2)
+  const [, end, ...rest] = Array.from(ranges)
+  return end! > place ? [place, end!, ...rest] : rest
 }

@@ -1,14 +1,16 @@
 import { countLines, lineEnd } from './lines.ts'
+import type { Scanner } from './scanner.ts'
 import type { Fit } from './span.ts'
 import { characterStart } from './tail.ts'
 
 /** Each record is one line of the answer, however many lines it has: so it is when records become JSON. */
 export type CountBy = 'lines' | 'records'
 
-/** Records of several chunks share so much memory: fewer, larger pieces cost less to send. */
-const BLOCK = 512 * 1024
-/** Up to here four bytes at a time beat a call. */
-const LONG = 400
+/**
+ * Records of several chunks share so much memory at most. The collector runs for every few pieces: with 512 KiB it
+ * took a sixth of a search with many hits. What is not filled yet takes no memory of the machine.
+ */
+const BLOCK = 32 * 1024 * 1024
 
 /** What has been taken so far, and whether more fits. */
 export class Sink {
@@ -57,8 +59,17 @@ export class Sink {
     return true
   }
 
-  /** Keeps the records of a chunk from ranges[first] on, going backwards: each alone, or all in one piece. */
-  keep(bytes: Uint8Array, ranges: readonly number[], first: number, base: number): void {
+  /**
+   * Keeps the records of a chunk from ranges[first] on, going backwards: each alone, or all in one piece. A scanner
+   * that holds the chunk puts them together.
+   */
+  keep(
+    bytes: Uint8Array,
+    ranges: ArrayLike<number>,
+    first: number,
+    base: number,
+    scanner: Scanner | null,
+  ): void {
     if (first >= ranges.length) return
     if (this.#each) {
       for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
@@ -67,22 +78,14 @@ export class Sink {
     let length = 0
     for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
     const block = this.#blockFor(length, base + ranges[ranges.length - 1]!)
-    let at = this.#free
-    const from = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const into = new DataView(block.buffer)
-    for (let i = first; i < ranges.length; ) {
-      const start = ranges[i]!
-      let end = ranges[i + 1]!
-      // Neighbours go in one copy.
-      for (i += 2; i < ranges.length && ranges[i] === end; i += 2) end = ranges[i + 1]!
-      if (end - start > LONG) {
-        block.set(bytes.subarray(start, end), at)
-        at += end - start
-        continue
+    const packed = scanner?.gather(bytes, ranges, first)
+    if (packed) block.set(packed, this.#free)
+    else {
+      let at = this.#free
+      for (let i = first; i < ranges.length; i += 2) {
+        block.set(bytes.subarray(ranges[i], ranges[i + 1]), at)
+        at += ranges[i + 1]! - ranges[i]!
       }
-      let next = start
-      for (; next + 4 <= end; next += 4, at += 4) into.setInt32(at, from.getInt32(next))
-      for (; next < end; next++, at++) block[at] = bytes[next]!
     }
     this.pieces[this.pieces.length - 1] = block.subarray(this.#free)
   }

@@ -107,7 +107,7 @@ export interface ReadOptions {
   ifNoneMatch?: string | undefined
   /**
    * Memory for the bytes that a store may use, and then `body` lies in it. Nobody else may touch it until the read
-   * is done. A scan that uses its memory again is three times as fast.
+   * is done; once it is, in whatever way, the store may not: the next scan uses the same memory.
    */
   into?: Uint8Array<ArrayBuffer> | undefined
   /** Says that the bytes are sent as they are: a store may then give a `Blob` that the server takes from a file itself. */

@@ -12,8 +12,11 @@ export interface LineFormat {
   readonly leveled: boolean
   /** Whether the line begins a record; if not, it continues the one above and inherits its time and level. */
   starts(bytes: Uint8Array, from: number, to: number): boolean
-  /** Whether a line that begins a record is at `from`, by its first bytes: where it says no, `starts` must tell. */
-  surely?(bytes: Uint8Array, from: number, to: number): boolean
+  /**
+   * How a line that surely begins a record begins, where `0` stands for any digit: at most 32 ASCII characters, not
+   * beyond the line. Of other lines, `starts` must tell.
+   */
+  readonly head?: string
   /** Ms since the epoch (with a fraction where the log has one), NaN when the line has no time. */
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
   /** An index into LEVELS, -1 when the line has none. */
@@ -43,6 +46,7 @@ export const PLAIN: LineFormat = {
   name: 'plain',
   timed: false,
   leveled: false,
+  head: '',
   starts: () => true,
   time: () => Number.NaN,
   level: () => -1,

@@ -13,13 +13,13 @@ export const lines24: LineFormat = {
   name: '2.4',
   timed: true,
   leveled: true,
+  head: '0000-00-00 00:00:00.000\t',
   starts(bytes, from, to) {
     if (isTabbed(bytes, from, to)) return true
     // Spaces where tabs belong: only with a level word, since a message may quote a time.
     const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
     return end >= 0 && bytes[end] === 0x20 && levelAfter(bytes, end, to) >= 0
   },
-  surely: isExact,
   time(bytes, from, to, zone) {
     if (isExact(bytes, from, to))
       return zone.toEpoch(
