@@ -12,34 +12,39 @@ export const SLACK = 64 * 1024
 export class Backward {
   readonly #series: Series
   readonly #lo: number
-  readonly #step: number
+  /** How large a chunk becomes. */
+  readonly most: number
   readonly #fresh: () => Uint8Array<ArrayBuffer>
+  #step: number
   #spare: Uint8Array<ArrayBuffer> | null = null
   #used: Uint8Array<ArrayBuffer> | null = null
   #ahead: { from: number; to: number; bytes: Promise<Uint8Array>; into: Uint8Array<ArrayBuffer> } | null =
     null
 
-  constructor(series: Series, lo: number, step: number, scanner: Scanner | null) {
+  /** The first chunk has `step` bytes, each one after it `most`. */
+  constructor(series: Series, lo: number, step: number, most: number, scanner: Scanner | null) {
     const chunks = scanner?.chunks.slice()
-    this.#fresh = () => chunks?.pop() ?? new Uint8Array(step + SLACK)
+    this.#fresh = () => chunks?.pop() ?? new Uint8Array(most + SLACK)
     this.#series = series
     this.#lo = lo
     this.#step = step
+    this.most = most
   }
 
   /**
-   * The bytes that end at `at`, about as many as `length`, and where they start. They are valid until the next call.
-   * `kept` is what was read of [at, …) minus what is asked for again: its first bytes, up to `at`.
+   * The bytes that end at `at`, and where they start. They are valid until the next call. `longer` asks for so many,
+   * because a record did not fit. `kept` is what was read of [at, …) minus what is asked for again: its first bytes,
+   * up to `at`. With `more`, it goes on to read.
    */
   async chunk(
     at: number,
-    length: number,
+    longer: number | null,
     kept: { from: number; bytes: Uint8Array } | null,
     more: boolean,
   ): Promise<{ from: number; bytes: Uint8Array }> {
     const ahead = this.#ahead
     this.#ahead = null
-    if (ahead && length === this.#step && kept && kept.from === ahead.to && at - kept.from <= SLACK) {
+    if (ahead && longer === null && kept && kept.from === ahead.to && at - kept.from <= SLACK) {
       const read = await ahead.bytes
       const { into } = ahead
       if (read.byteOffset !== into.byteOffset || read.buffer !== into.buffer) into.set(read)
@@ -51,9 +56,10 @@ export class Backward {
     }
     // Not to be given up while it is being read: its memory is in use until then.
     if (ahead) await ahead.bytes.catch(() => {})
+    const length = longer ?? this.#step
     const from = await this.#series.floor(Math.max(this.#lo, at - length))
-    if (at - from < this.#step || length !== this.#step)
-      return { from, bytes: await this.#series.read(from, at) }
+    if (longer !== null || at - from < length) return { from, bytes: await this.#series.read(from, at) }
+    this.#step = this.most
     const into = this.#spare ?? this.#fresh()
     this.#spare = this.#used
     this.#used = into
@@ -70,7 +76,7 @@ export class Backward {
   async #readAhead(to: number): Promise<void> {
     if (to <= this.#lo || this.#series.isStart(to)) return
     // A compressed file would be decompressed for it, and perhaps for nothing.
-    const from = this.#series.floorNow(Math.max(this.#lo, to - this.#step))
+    const from = this.#series.floorNow(Math.max(this.#lo, to - this.most))
     if (from === null || from >= to) return
     const into = this.#spare ?? this.#fresh()
     this.#spare = null

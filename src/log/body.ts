@@ -43,7 +43,8 @@ export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | nul
     {
       pull(controller) {
         const group: Uint8Array[] = []
-        for (let room = SLICE; next < pieces.length && room > 0; ) {
+        let room = SLICE
+        while (next < pieces.length && room > 0) {
           const part = pieces[next]!.subarray(sent, sent + room)
           group.push(part)
           room -= part.length
@@ -52,8 +53,7 @@ export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | nul
           next++
           sent = 0
         }
-        if (group.length > 0)
-          controller.enqueue(group.length === 1 ? group[0]! : joined(group, totalOf(group)))
+        if (group.length > 0) controller.enqueue(group.length === 1 ? group[0]! : joined(group, SLICE - room))
         if (next < pieces.length) return
         if (broken) controller.error(broken)
         else controller.close()

@@ -40,6 +40,8 @@ export interface Found {
 
 /** A record longer than this is taken apart: it would else have to be held in memory. */
 export const MAX_RECORD = 32 * 1024 * 1024
+/** A text is looked for in so many chunks at once: each read costs a wake-up of another thread. */
+const MANY = 4
 /** Scans let others go first after so many milliseconds. */
 const TURN = 8
 
@@ -55,8 +57,9 @@ export async function scanBack(
   inside: boolean,
 ): Promise<Found> {
   const step = Math.min(budget.chunk, budget.bytes)
-  const scanner = takeScanner(step + SLACK)
-  const reader = new Backward(series, lo, step, scanner)
+  const most = filter.matcher?.sure ? Math.min(MANY * step, Math.max(step, budget.bytes >>> 6)) : step
+  const scanner = takeScanner(most + SLACK)
+  const reader = new Backward(series, lo, step, most, scanner)
   try {
     return await goBack(reader, scanner, series, lo, hi, filter, fit, countBy, budget, inside)
   } finally {
@@ -105,8 +108,7 @@ async function goBack(
     if (sink.isFull()) return found(at, {})
   }
   let scanned = 0
-  const step = Math.min(budget.chunk, budget.bytes)
-  let length = step
+  let longer: number | null = null
   let kept: { from: number; bytes: Uint8Array } | null = null
   let turn = budget.now()
   while (at > lo) {
@@ -141,20 +143,25 @@ async function goBack(
       }
     }
     // The first chunk often answers already; only a scan that goes on reads ahead.
-    const { from, bytes } = await reader.chunk(at, length, kept, scanned > 0 && scanned + step < budget.bytes)
+    const { from, bytes } = await reader.chunk(
+      at,
+      longer,
+      kept,
+      scanned > 0 && scanned + reader.most < budget.bytes,
+    )
     kept = { from, bytes }
     if (from >= at) break
     const bottom = from <= lo || series.isStart(from)
     let first = bottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
     if (first < 0) {
-      if (length < MAX_RECORD) {
-        length *= 4
+      if (bytes.length < MAX_RECORD) {
+        longer = 4 * bytes.length
         continue
       }
       first = Math.max(1, characterStart(bytes, 1))
     }
     scanned += bytes.length - first
-    length = step
+    longer = null
     const ranges = matches(bytes, first, bytes.length, from, filter, false, scanner)
     let i = ranges.length - 2
     while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2

@@ -17,10 +17,10 @@ const ROW = 32
 const PAD = 64
 /** A needle is shorter by as much as is read beyond its end. */
 const MAX_NEEDLE = FOLD - 16
-/** How much one scanner takes at a time, unless more is asked for: a chunk, and some slack. */
-const ROOM = 1024 * 1024 + 64 * 1024
-/** So many wait to be used again. */
-const IDLE = 2
+/** How much one scanner takes at a time, unless more is asked for. Only what is used takes memory of the machine. */
+const ROOM = 4 * 1024 * 1024 + 64 * 1024
+/** So many wait to be used again, with some 9 MB each. */
+const IDLE = 1
 
 const idle: Scanner[] = []
 /** Compiled with the first search; null where a runtime does not compile at run time, such as a worker at the edge. */
