@@ -54,27 +54,30 @@ export function createApp(options: AppOptions): Hono {
   const guarded = (handler: Handler, { open = false } = {}) => {
     return async (c: Context): Promise<Response> => {
       const request = c.req.raw
-      const response = await answer(request, handler, open)
+      let response: Response
+      try {
+        response = (open ? null : admit(request)) ?? (await handler(request))
+      } catch (error) {
+        response = refuse(error, request)
+      }
       cors?.apply(request, response)
       return response
     }
   }
-  const answer = async (request: Request, handler: Handler, open: boolean): Promise<Response> => {
-    try {
-      if (!open) {
-        checkHost(request.headers)
-        const preflight = cors?.preflight(request)
-        if (preflight) return preflight
-        checkToken(request.headers)
-      }
-      return await handler(request)
-    } catch (error) {
-      const problem = toProblem(error)
-      // Who has left is no failure of ours, and what a log cannot give was told to who asked.
-      if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError))
-        onError(problem.cause ?? problem, request)
-      return problemResponse(problem, request.headers.get('Accept'))
-    }
+  /** Throws when a request is not to be answered; gives the answer to a preflight. */
+  const admit = (request: Request): Response | null => {
+    checkHost(request.headers)
+    const preflight = cors?.preflight(request)
+    if (preflight) return preflight
+    checkToken(request.headers)
+    return null
+  }
+  const refuse = (error: unknown, request: Request): Response => {
+    const problem = toProblem(error)
+    // Who has left is no failure of ours, and what a log cannot give was told to who asked.
+    if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError))
+      onError(problem.cause ?? problem, request)
+    return problemResponse(problem, request.headers.get('Accept'))
   }
 
   const files = logFiles(options.logs, options.include)

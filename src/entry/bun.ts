@@ -22,6 +22,7 @@ declare const Bun: {
   }): { port: number; stop(cut?: boolean): Promise<void> }
 }
 
+const NO_BINDINGS = {}
 const STOPPED = callSite('Server', 'Stop')
 const BROKEN = callSite('Server', 'Request')
 
@@ -40,7 +41,10 @@ export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environm
       // A follower hears from us every few seconds; whoever takes nothing for so long is gone.
       idleTimeout: 120,
       development: false,
-      fetch: async (request) => withoutFalseLength(request, await handler(request, {})),
+      fetch(request) {
+        const answer = handler(request, NO_BINDINGS)
+        return request.method === 'HEAD' ? withoutFalseLength(answer) : answer
+      },
       error(error) {
         log.error(BROKEN, `A request failed: ${describe(error)}`)
         return problemResponse(
@@ -72,8 +76,9 @@ export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environm
 }
 
 /** Bun answers HEAD with `Content-Length: 0` when it knows no length, as if the file were empty. */
-function withoutFalseLength(request: Request, response: Response): Response {
-  if (request.method === 'HEAD' && response.status !== 304 && !response.headers.has('Content-Length'))
+async function withoutFalseLength(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer
+  if (response.status !== 304 && !response.headers.has('Content-Length'))
     response.headers.set('Transfer-Encoding', 'chunked')
   return response
 }

@@ -17,8 +17,16 @@ export interface Params {
 /** How much of a bad value a problem shows. */
 const SHOWN = 60
 
+/** Consoles ask the same again and again: to read a query anew costs a tenth of a short answer. */
+let last: { url: string; params: Params } | null = null
+
 /** Reads the query of a URL. Unknown parameters are never looked at: LinDB's proxy adds its own to every request. */
 export function readParams(url: string): Params {
+  if (last?.url !== url) last = { url, params: paramsOf(url) }
+  return last.params
+}
+
+function paramsOf(url: string): Params {
   const query = url.indexOf('?')
   const hash = url.indexOf('#')
   const search = new URLSearchParams(query < 0 ? '' : url.slice(query + 1, hash < 0 ? undefined : hash))

@@ -20,6 +20,8 @@ export interface LogFiles {
   stat(name: string, signal?: AbortSignal): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
   read(name: string, range: Parameters<Store['read']>[1], options?: ReadOptions): Promise<StoreRead>
+  /** Whether a listed name is known at once to be still what the tag says; false says nothing. */
+  unchanged(name: string, etag: string): boolean
   /** Gives notice of changes, where the store can; null where followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
 }
@@ -76,6 +78,7 @@ export function logFiles(
       const result = isListed(name) ? await store.read(name, range, options) : null
       return result ?? unknownFile()
     },
+    unchanged: (name, etag) => isListed(name) && store.unchanged?.(name, etag) === true,
     watch: (name, changed) => store.watch?.(name, changed) ?? null,
   }
 }

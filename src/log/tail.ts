@@ -44,7 +44,7 @@ export async function readTail(read: RangeReader, size: number, options: ReadOpt
   if (got.body instanceof Blob) {
     const newline = got.head?.indexOf(LF) ?? -1
     if (got.head && newline >= 0 && newline + 1 < got.length)
-      return from(got, newline + 1, got.body.slice(newline + 1), 0, got.head)
+      return from(got, newline + 1, sliceFrom(got.body, newline + 1), 0, got.head)
     return tailOfBlob(got, got.body)
   }
   if (got.body instanceof SlicedStream) {
@@ -98,6 +98,17 @@ async function wholeFile(got: StoreRead): Promise<Tail> {
   return done
     ? { ...got, body: new Uint8Array(0), seen: null }
     : from(got, 0, resume([value], reader), 0, value)
+}
+
+/** A store gives the same Blob while the file is unchanged: then its last slice is the same, too. */
+const lastSlices = new WeakMap<Blob, { start: number; slice: Blob }>()
+
+function sliceFrom(blob: Blob, start: number): Blob {
+  const last = lastSlices.get(blob)
+  if (last?.start === start) return last.slice
+  const slice = blob.slice(start)
+  lastSlices.set(blob, { start, slice })
+  return slice
 }
 
 async function tailOfBlob(got: StoreRead, blob: Blob): Promise<Tail> {

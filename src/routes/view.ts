@@ -37,7 +37,7 @@ const BEYOND = new Set([
 ])
 
 /** `GET /api/v1/log/view`: the last part of a file, or the part of a log that was asked for. */
-export async function viewLog(request: Request, route: ViewRoute): Promise<Response> {
+export function viewLog(request: Request, route: ViewRoute): Promise<Response> {
   const params = readParams(request.url)
   const file = params.text('file')
   if (!file) throw bad('file', 'is missing; give it the name of a log file from the list of logs')
@@ -63,6 +63,7 @@ async function viewTail(
     if (noneMatchNames(noneMatch, etag)) return notModified(etag, VARY)
     if (request.method === 'HEAD') return new Response(null, { headers: { ...TEXT_HEADERS, ETag: etag } })
   }
+  if (known !== undefined && files.unchanged(file, known)) return notModified(known, VARY)
   try {
     const read: Parameters<typeof readTail>[0] = (range, options) => files.read(file, range, options)
     // Looked at only where it is needed: a signal costs as much as the whole read of a short tail.

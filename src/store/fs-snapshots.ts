@@ -44,8 +44,8 @@ export interface Snapshot {
   readonly bytes: number
   readonly fd: number
   readonly file: Blob
-  /** The first slice of the range that was asked for last. */
-  head: { offset: number; length: number; bytes: Uint8Array<ArrayBuffer> } | null
+  /** The range that was asked for last, and its first slice. */
+  last: { offset: number; length: number; body: Blob; head: Uint8Array<ArrayBuffer> } | null
   close(): void
 }
 
@@ -104,13 +104,14 @@ export class Snapshots {
     const { offset, length } = clampRange(range, entry.size)
     if (!snapshot || offset < snapshot.base || length < LEAST) return null
     checkConditions(entry, options)
-    const at = offset - snapshot.base
-    // The same first slice that a stream would have, so that the same is seen of it.
-    const first = Math.min(length, (Math.floor(offset / SLICE) + 1) * SLICE - offset)
-    if (snapshot.head?.offset !== offset || snapshot.head.length !== first)
-      snapshot.head = { offset, length: first, bytes: readAtOnce(snapshot.fd, hot.key, at, first) }
-    const body = snapshot.file.slice(at, at + length)
-    return { entry, offset, length, body, head: snapshot.head.bytes }
+    if (snapshot.last?.offset !== offset || snapshot.last.length !== length) {
+      const at = offset - snapshot.base
+      // The same first slice that a stream would have, so that the same is seen of it.
+      const first = Math.min(length, (Math.floor(offset / SLICE) + 1) * SLICE - offset)
+      const head = readAtOnce(snapshot.fd, hot.key, at, first)
+      snapshot.last = { offset, length, body: snapshot.file.slice(at, at + length), head }
+    }
+    return { entry, ...snapshot.last }
   }
 
   /** Makes a copy from `base` on, unless the file changes meanwhile. */
@@ -145,7 +146,7 @@ export class Snapshots {
       bytes,
       fd,
       file: this.#files.file(`${OPEN_FILES}/${fd}`),
-      head: null,
+      last: null,
       close: () => void setTimeout(() => closeSync(fd), GRACE_MS).unref(),
     }
   }

@@ -10,6 +10,8 @@ const KEPT = 16 * 1024 * 1024
 export const KEPT_OF_ONE = 8 * 1024 * 1024
 /** And of how many files: even a tiny one is not free. */
 const FILES = 256
+/** A tail from here on is given as a Blob to those who send it: below, the copy that an answer makes costs nothing. */
+const SHARED = 512 * 1024
 /** What a short tail may grow by before it moves to new memory. */
 const ROOM = 60 * 1024
 /**
@@ -33,6 +35,8 @@ export interface Hot {
   tail: Chunk | null
   /** The longest of those tails that was asked for. */
   suffix: number
+  /** The end as a Blob, which any number of answers can send without a copy of their own. Of this version. */
+  shared: { offset: number; bytes: number; blob: Blob } | null
   /** Slices, by their number, for longer tails. */
   slices: Map<number, Chunk>
   /** Slices that are being read. */
@@ -54,15 +58,17 @@ export class Tails {
   #bytes = 0
   #versions = 0
 
-  /** The last `suffix` bytes of a file that was just looked at, if they are here. */
-  get(key: string, stats: Stats, suffix: number): StoreRead | null {
+  /** The last `suffix` bytes of a file that was just looked at, if they are here; as a Blob where `sent` and long. */
+  get(key: string, stats: Stats, suffix: number, sent = false): StoreRead | null {
     const hot = this.#files.get(key)
     const chunk = hot?.tail
     if (!hot || !chunk || chunk.proven !== hot.version || !isSame(hot.stats, stats)) return null
     const from = Math.max(0, stats.size - suffix)
     if (from < chunk.lo) return null
     this.#touch(hot)
-    return give(hot.entry, chunk, from)
+    const bytes = view(chunk, from, stats.size)
+    if (sent && bytes.length >= SHARED) return this.#share(hot, from, bytes)
+    return { entry: hot.entry, offset: from, length: bytes.length, body: bytes }
   }
 
   /** A file that is here and was just looked at, if it is what it was. */
@@ -107,6 +113,7 @@ export class Tails {
       for (const [index] of hot.slices)
         if ((index + 1) * SLICE <= stats.size - KEPT_OF_ONE) this.keep(hot, index, null)
       this.#letGo(hot)
+      this.#unshare(hot)
       return Object.assign(hot, seen)
     }
     if (hot) this.#drop(hot)
@@ -115,6 +122,7 @@ export class Tails {
       ...seen,
       tail: null,
       suffix: 0,
+      shared: null,
       slices: new Map(),
       loading: new Map(),
       snapshot: null,
@@ -142,6 +150,26 @@ export class Tails {
     hot.snapshot = snapshot
     this.#count(hot, snapshot.bytes)
     return true
+  }
+
+  #share(hot: Hot, offset: number, bytes: Uint8Array<ArrayBuffer>): StoreRead {
+    if (!hot.shared || offset < hot.shared.offset) {
+      this.#unshare(hot)
+      hot.shared = { offset, bytes: bytes.length, blob: new Blob([bytes]) }
+      this.#count(hot, bytes.length)
+    }
+    const { entry, shared } = hot
+    // The same one where it can be: each Blob looks to the garbage collector as if it held all the bytes.
+    const body =
+      shared && (offset === shared.offset ? shared.blob : shared.blob.slice(offset - shared.offset))
+    return { entry, offset, length: bytes.length, body: body ?? bytes, head: bytes }
+  }
+
+  #unshare(hot: Hot): void {
+    if (!hot.shared) return
+    const { bytes } = hot.shared
+    hot.shared = null
+    this.#count(hot, -bytes)
   }
 
   #letGo(hot: Hot): void {
@@ -196,6 +224,7 @@ export class Tails {
     this.#bytes -= hot.bytes
     hot.bytes = 0
     hot.tail = null
+    hot.shared = null
     hot.slices.clear()
     hot.snapshot?.close()
     hot.snapshot = null

@@ -102,7 +102,7 @@ export function fsStore(directory: string, { sendsFiles = false }: FsOptions = {
       const suffix =
         range !== undefined && 'suffix' in range && range.suffix <= SHORT_TAIL ? range.suffix : null
       if (found && suffix !== null) {
-        const kept = tails.get(key, found.stats, suffix)
+        const kept = tails.get(key, found.stats, suffix, files !== null && options.sent)
         if (kept && kept.entry.etag === options.ifNoneMatch) return unchanged
         if (kept) checkConditions(kept.entry, options)
         if (kept) return kept
@@ -135,6 +135,13 @@ export function fsStore(directory: string, { sendsFiles = false }: FsOptions = {
       } finally {
         if (!streaming) closeSync(fd)
       }
+    },
+
+    unchanged(key, etag) {
+      const found = locate(directory, key)
+      if (!found) return false
+      const entry = tails.known(key, found.stats)?.entry ?? toEntry(key, found.stats)
+      return entry.etag === etag
     },
 
     watch(key, changed) {

@@ -128,6 +128,8 @@ export interface Store {
   stat(key: string, options?: { signal?: AbortSignal | undefined }): Promise<Entry | null>
   /** The bytes with the entry they came from, in one round trip; null when there is no such file. */
   read(key: string, range?: ByteRange, options?: ReadOptions): Promise<StoreRead | null>
+  /** Whether a file is still what the tag says, where that can be told at once: promises cost more than the look. */
+  unchanged?(key: string, etag: string): boolean
   /**
    * Calls `changed` soon after the file behind `key` may have changed, appeared or gone; returns how to stop.
    * Only where the system gives notice; without it, followers poll.

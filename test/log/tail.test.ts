@@ -11,6 +11,8 @@ const decoder = new TextDecoder()
 const forms: Record<string, (bytes: Uint8Array<ArrayBuffer>) => Bytes> = {
   bytes: (bytes) => bytes,
   blob: (bytes) => new Blob([bytes]),
+  'blob with its head': (bytes) => new Blob([bytes]),
+  'blob with three bytes of its head': (bytes) => new Blob([bytes]),
   'stream of one byte each': (bytes) => streamOf(bytes, 1),
   'stream of seven bytes each': (bytes) => streamOf(bytes, 7),
   'stream of 64 KiB each': (bytes) => streamOf(bytes, 65536),
@@ -33,7 +35,10 @@ async function tail(content: Uint8Array | string, size: number, form: keyof type
   const result = await readTail(async (range, options) => {
     reads++
     const got = (await store.read('f', range, options)) as StoreRead & { body: Uint8Array<ArrayBuffer> }
-    return { ...got, body: forms[form]!(got.body) }
+    const read: StoreRead = { ...got, body: forms[form]!(got.body) }
+    if (form === 'blob with its head') read.head = got.body
+    if (form === 'blob with three bytes of its head') read.head = got.body.subarray(0, 3)
+    return read
   }, size)
   const bytes = new Uint8Array(await new Response(result.body).arrayBuffer())
   return { ...result, bytes, text: decoder.decode(bytes), reads }
