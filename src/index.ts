@@ -6,6 +6,7 @@ export {
   type ByteRange,
   type Bytes,
   type Entry,
+  type EntryList,
   type ReadOptions,
   type Store,
   StoreError,

@@ -132,6 +132,22 @@ describe('GET /api/v1/log/list', () => {
     expect((await get('/api/v1/log/list', {}, { logs: memoryStore() })).text).toBe('[]')
   })
 
+  it('writes any name as JSON in UTF-8, and tags the same list alike', async () => {
+    const names = ['a"b', 'line\nbreak', 'é', 'x\uFFFD.log', '\uFF5E', '😀', '\u2028']
+    const logs = memoryStore(Object.fromEntries(names.map((name) => [name, name])))
+    const { text, headers } = await get('/api/v1/log/list', {}, { logs })
+    const sizes = names.map((name) => ({ name, size: Buffer.byteLength(name) }))
+    const bytes = (name: string) => Buffer.from(name)
+    sizes.sort((a, b) => Buffer.compare(bytes(a.name), bytes(b.name)))
+    expect(text).toBe(JSON.stringify(sizes))
+    const tag = headers.get('ETag')!
+    const again = await get('/api/v1/log/list', { headers: { 'If-None-Match': tag } }, { logs })
+    expect([again.status, again.text, again.headers.get('ETag')]).toEqual([304, '', tag])
+    const grown = memoryStore(Object.fromEntries(names.map((name) => [name, name === 'é' ? 'eee' : name])))
+    const other = await get('/api/v1/log/list', {}, { logs: grown })
+    expect(other.headers.get('ETag')).not.toBe(tag)
+  })
+
   it('never hides a failure behind an empty list', async () => {
     const { status, code } = await problem('/api/v1/log/list', {}, { logs: failing('unavailable') })
     expect([status, code]).toEqual([503, 'storage-unavailable'])

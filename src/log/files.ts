@@ -1,4 +1,4 @@
-import type { Entry, ReadOptions, Store, StoreRead } from '../store/store.ts'
+import type { Entry, EntryList, ReadOptions, Store, StoreRead } from '../store/store.ts'
 import { LogError } from './error.ts'
 import { includeFilter } from './include.ts'
 
@@ -36,12 +36,15 @@ export function logFiles(
   const isListed = (name: string) => isFileName(name) && included(name)
   let last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
   let running: { listing: Promise<Listing>; revision: string | null; at: number } | undefined
-  const collect = async (): Promise<Listing> => {
+  const collect = async (list: EntryList): Promise<Entry[]> => {
+    if (list.all) return (await list.all()).filter((entry) => isListed(entry.key))
     const entries: Entry[] = []
-    for await (const entry of store.list(undefined, { shallow: true }))
-      if (isListed(entry.key)) entries.push(entry)
-    return { entries }
+    for await (const entry of list) if (isListed(entry.key)) entries.push(entry)
+    return entries
   }
+  const make = async (): Promise<Listing> => ({
+    entries: await collect(store.list(undefined, { shallow: true })),
+  })
 
   return {
     list() {
@@ -52,7 +55,7 @@ export function logFiles(
       if (last && isOf(last) && start < last.until) return Promise.resolve(last.listing)
       // Whoever asks meanwhile gets the same: sixteen clients would else make sixteen lists of 10,000 files at once.
       if (running && isOf(running) && start < running.at + LIST_MAX_AGE) return running.listing
-      const own = { listing: collect(), revision, at: start }
+      const own = { listing: make(), revision, at: start }
       running = own
       const done = () => {
         if (running === own) running = undefined
@@ -64,12 +67,7 @@ export function logFiles(
       }, done)
       return own.listing
     },
-    async startingWith(prefix, signal) {
-      const entries: Entry[] = []
-      for await (const entry of store.list(prefix, { signal, shallow: true }))
-        if (isListed(entry.key)) entries.push(entry)
-      return entries
-    },
+    startingWith: async (prefix, signal) => collect(store.list(prefix, { signal, shallow: true })),
     async stat(name, signal) {
       const entry = isListed(name) ? await store.stat(name, { signal }) : null
       return entry ?? unknownFile()

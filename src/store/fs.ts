@@ -11,10 +11,8 @@ import {
   watch,
 } from 'node:fs'
 import { basename, sep } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
 import {
   checkConditions,
-  type FileState,
   instant,
   isAbsence,
   isSame,
@@ -25,21 +23,12 @@ import {
   UNCHANGED,
 } from './fs-file.ts'
 import { readLent } from './fs-into.ts'
+import { Lister } from './fs-list.ts'
 import { readSliced } from './fs-slices.ts'
 import { Snapshots, sendableFiles } from './fs-snapshots.ts'
 import { Tails } from './fs-tails.ts'
-import {
-  byCodePoint,
-  clampRange,
-  type Entry,
-  type ReadOptions,
-  type Store,
-  StoreError,
-  type StoreRead,
-} from './store.ts'
+import { clampRange, type ReadOptions, type Store, StoreError, type StoreRead } from './store.ts'
 
-/** How many files are examined between two turns of the event loop: about 2 ms. */
-const STAT_BATCH = 500
 /** O_NONBLOCK: a FIFO put in a file's place between lstat and open does not hang. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 /** How often a range is read anew when the file changed under it: 10 µs each, and appends are rarer than that. */
@@ -64,26 +53,15 @@ export function fsStore(directory: string, { sendsFiles = false }: FsOptions = {
   const tails = new Tails()
   const files = sendsFiles ? sendableFiles() : null
   const snapshots = files && new Snapshots(tails, files)
-  const listed = new Map<string, Seen>()
+  const look = (name: string) => locate(directory, name)?.stats ?? null
+  const lister = new Lister(directory, withSeparator(directory), look)
   return {
-    async *list(prefix = '') {
-      const all = readNames(directory)
-      const names = prefix === '' ? all : all.filter((name) => name.startsWith(prefix))
-      // Names that went are forgotten when there are more of them than of those that stayed.
-      if (listed.size > 2 * all.length) listed.clear()
-      for (let i = 0; i < names.length; i++) {
-        if (i > 0 && i % STAT_BATCH === 0) await turn()
-        const name = names[i]!
-        const found = locate(directory, name)
-        if (!found) continue
-        let seen = listed.get(name)
-        if (!seen || !isSame(seen, found.stats)) {
-          seen = see(name, found.stats)
-          listed.set(name, seen)
-        }
-        yield seen.entry
-      }
-    },
+    list: (prefix = '') => ({
+      all: () => lister.list(prefix),
+      async *[Symbol.asyncIterator]() {
+        yield* await lister.list(prefix)
+      },
+    }),
 
     async stat(key) {
       const found = locate(directory, key)
@@ -173,26 +151,6 @@ export function fsStore(directory: string, { sendsFiles = false }: FsOptions = {
 /** Returned, not thrown: a throw costs a fifth of the answer, and an unchanged file is the most common one. */
 const unchanged: Promise<never> = Promise.reject(UNCHANGED)
 unchanged.catch(() => {})
-
-/** An entry with what it was made of: most files of a list are what they were, and 10,000 new entries are 3 MB. */
-interface Seen extends FileState {
-  entry: Entry
-}
-
-function see(name: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): Seen {
-  return { dev, ino, size, mtimeMs, ctimeMs, entry: toEntry(name, { dev, ino, size, mtimeMs, ctimeMs }) }
-}
-
-/** Names in key order. A name that is not UTF-8 is shown with U+FFFD, and found again by that (see `locate`). */
-function readNames(directory: string): string[] {
-  try {
-    const names = readdirSync(directory).sort(byCodePoint)
-    // Two names that are not UTF-8 may look the same; only the first of them can be read, so only one is listed.
-    return names.filter((name, i) => name !== names[i - 1])
-  } catch (error) {
-    throw toStoreError(error, '.')
-  }
-}
 
 /** Whether a name can be an entry at all: no separator of any system, no way up, nothing empty. */
 function isPlainName(name: string): boolean {

@@ -120,10 +120,15 @@ export interface ListOptions {
   shallow?: boolean | undefined
 }
 
+/** Entries, one by one, or all at once where the store has that: to wait for 10,000 one by one takes 8 ms. */
+export interface EntryList extends AsyncIterable<Entry> {
+  all?(): Promise<Entry[]>
+}
+
 /** Where a node's bytes lie. Everything else stands on these three calls. */
 export interface Store {
   /** Entries in key order (by UTF-8 bytes); pages are fetched as they are consumed. */
-  list(prefix?: string, options?: ListOptions): AsyncIterable<Entry>
+  list(prefix?: string, options?: ListOptions): EntryList
   /** The entry, or null when there is no such file. */
   stat(key: string, options?: { signal?: AbortSignal | undefined }): Promise<Entry | null>
   /** The bytes with the entry they came from, in one round trip; null when there is no such file. */

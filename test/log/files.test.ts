@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { logFiles } from '../../src/log/files.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { type Store, StoreError } from '../../src/store/store.ts'
+import { type Entry, type Store, StoreError } from '../../src/store/store.ts'
 
 /** A store that counts its lists, each of which takes `cost` milliseconds of the given clock. */
 function counted(cost: number, revision?: () => string | null) {
@@ -57,6 +57,28 @@ describe('a list of log files', () => {
     revision = '3'
     await files.list()
     expect(counts.lists).toBe(3)
+  })
+
+  it('is the same from a store that gives all at once, and one that overrides its list is heard', async () => {
+    const store = memoryStore({ 'a.log': 'a', 'b.log': 'bb', 'c.txt': 'c', 'd/e.log': 'e' })
+    const atOnce: Store = {
+      ...store,
+      list: (...args) => ({
+        async all() {
+          const entries: Entry[] = []
+          for await (const entry of store.list(...args)) entries.push(entry)
+          return entries
+        },
+        [Symbol.asyncIterator]() {
+          throw new Error('one by one')
+        },
+      }),
+    }
+    const files = logFiles(atOnce, ['*.log'])
+    expect(await files.list()).toEqual(await logFiles(store, ['*.log']).list())
+    expect((await files.list()).entries.map(({ key }) => key)).toEqual(['a.log', 'b.log'])
+    expect((await files.startingWith('b')).map(({ key }) => key)).toEqual(['b.log'])
+    expect((await logFiles({ ...atOnce, list: () => store.list('a') }).list()).entries.length).toBe(1)
   })
 
   it('that failed is not remembered', async () => {
