@@ -6,8 +6,9 @@ const source = new URL('../src/log/scanner.wat', import.meta.url)
 const target = new URL('../src/log/scanner-code.ts', import.meta.url)
 
 const wabt = await openWabt()
-const parsed = wabt.parseWat('scanner.wat', readFileSync(source, 'utf8'), { simd: true })
-parsed.validate()
+const features = { simd: true, threads: true }
+const parsed = wabt.parseWat('scanner.wat', readFileSync(source, 'utf8'), features)
+parsed.validate(features)
 const text = Buffer.from(parsed.toBinary({}).buffer).toString('base64')
 const lines = text.match(/.{1,100}/g).map((part) => `  '${part}'`)
 const code = `/** scanner.wat, compiled by \`npm run wasm\`. */\nexport const CODE =\n${lines.join(' +\n')}\n`

@@ -49,10 +49,11 @@ export class Scanner {
     // A line with a hit has two bytes at least, with its line break.
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
     const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / PAGE)
-    // It never grows: a read into it may be under way, and growing would take the memory away from under it.
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
+    // Shared, though nobody shares it: it can't be taken away while a read into it is under way, and so Bun reads
+    // straight into it. Into other memory of WebAssembly it reads by way of a copy.
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true })
     this.room = room
-    this.#memory = new Uint8Array(memory.buffer as ArrayBuffer)
+    this.#memory = new Uint8Array(memory.buffer as unknown as ArrayBuffer)
     this.#loops = new WebAssembly.Instance(module, { scanner: { memory } }).exports as unknown as Loops
     const chunk = (at: number) => this.#memory.subarray(at, at + room)
     this.chunks = [chunk(chunksAt), chunk(chunksAt + slot)]
