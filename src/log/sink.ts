@@ -10,7 +10,7 @@ export type CountBy = 'lines' | 'records'
  * Records of several chunks share so much memory at most. The collector runs for every few pieces: with 512 KiB it
  * took a sixth of a search with many hits. What is not filled yet takes no memory of the machine.
  */
-const BLOCK = 32 * 1024 * 1024
+const BLOCK = 8 * 1024 * 1024
 
 /** What has been taken so far, and whether more fits. */
 export class Sink {
