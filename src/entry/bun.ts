@@ -1,5 +1,7 @@
-import { Problem, problemResponse } from '../http/problem.ts'
+import { Problem, problemResponse, toProblem } from '../http/problem.ts'
+import { codeOf } from '../settings/row.ts'
 import type { Loaded } from '../settings.ts'
+import { StoreError } from '../store/store.ts'
 import { compose, describe } from './compose.ts'
 import { listenError } from './listen-error.ts'
 import type { Environment } from './location.ts'
@@ -47,10 +49,7 @@ export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environm
       },
       error(error) {
         log.error(BROKEN, `A request failed: ${describe(error)}`)
-        return problemResponse(
-          new Problem('internal', 'The service failed to answer; its log tells why.'),
-          null,
-        )
+        return problemResponse(problemOf(error), null)
       },
     })
   } catch (error) {
@@ -73,6 +72,13 @@ export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environm
       return closing
     },
   }
+}
+
+/** Bun opens the files that it sends itself: when there is no descriptor left for that, it passes. */
+function problemOf(error: unknown): Problem {
+  if (/^E[MN]FILE$/.test(codeOf(error) ?? ''))
+    return toProblem(new StoreError('unavailable', describe(error), { retryAfter: 1 }))
+  return new Problem('internal', 'The service failed to answer; its log tells why.')
 }
 
 /** Bun answers HEAD with `Content-Length: 0` when it knows no length, as if the file were empty. */

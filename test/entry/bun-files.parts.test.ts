@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { Agent, type ClientRequest, get, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -209,7 +210,52 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
           else expect(await bytesOf(response)).toHaveLength(tailOf(text, LONGEST).length)
         }),
       )
-    await expect.poll(() => targets().length, { timeout: 15_000 }).toBeLessThanOrEqual(before)
+    await expect.poll(() => targets().length, { timeout: 25_000 }).toBeLessThanOrEqual(before)
+  })
+
+  it('are told to wait when there is no descriptor left', { timeout: 60_000 }, async () => {
+    const few = await serve([
+      'sh',
+      '-c',
+      'ulimit -n 48; exec "$@"',
+      'sh',
+      bun.path!,
+      'dist/entry/bun.js',
+      'serve',
+    ])
+    try {
+      const at = portOf(few)
+      await bytesOf(await send(view('big.log'), {}, 'GET', at))
+      // Clients that begin to ask take all that is left.
+      const open = () => readdirSync(`/proc/${few.process.pid}/fd`).length
+      const begin = () => {
+        const socket = connect(at, '127.0.0.1')
+        socket.on('error', () => {}).write(`GET ${view('big.log')} HTTP/1.1\r\nHost: a\r\n`)
+        return socket
+      }
+      const sockets = [begin()]
+      await sleep(500)
+      for (let i = 0; i < 60; i++) sockets.push(begin())
+      await expect.poll(open, { timeout: 10_000 }).toBeGreaterThanOrEqual(48)
+      await sleep(300)
+      const answer = new Promise<string>((done) => {
+        let head = ''
+        sockets[0]!.setEncoding('latin1').on('data', (piece: string) => {
+          head += piece
+          if (head.includes('}')) done(head)
+        })
+      })
+      sockets[0]!.write('\r\n')
+      expect(await answer).toMatch(/^HTTP\/1\.1 503 .*\r\nRetry-After: 1\r\n/is)
+      expect(few.output()).toContain('EMFILE')
+      for (const socket of sockets) socket.destroy()
+      await expect.poll(open, { timeout: 10_000 }).toBeLessThan(40)
+      expect(await bytesOf(await send(view('big.log'), {}, 'GET', at))).toHaveLength(
+        tailOf(text, SIZE).length,
+      )
+    } finally {
+      await few.stop()
+    }
   })
 
   it('never mix two texts, whatever the writer does', { timeout: 120_000 }, async () => {
