@@ -21,8 +21,10 @@ export interface Renderer {
   write(count: number, full: number): void
 }
 
+/** So much is read at a time. */
+const READ = 512 * 1024
 /** So much is sent at a time. */
-const SLICE = 512 * 1024
+const SLICE = 256 * 1024
 /** With room for a record behind that, so that most logs never need more. */
 const BUFFER = SLICE + 64 * 1024
 /** So much is rendered between two looks at the clock: 8,000 records if they are as short as can be. */
@@ -49,13 +51,10 @@ export function renderedBody(
     return renderer.take()
   }
   let next = 0
-  const source = {
-    next() {
-      if (next < pieces.length) return pieces[next++]!
-      if (broken) throw broken
-      return null
-    },
-    end() {},
+  const source = () => {
+    if (next < pieces.length) return pieces[next++]!
+    if (broken) throw broken
+    return null
   }
   return new SlicedStream(new RenderedSlices(source, renderer))
 }
@@ -72,44 +71,35 @@ export function recordsBody(
   renderer: Renderer,
   longest: number,
 ): Bytes {
-  const into = pool.pop() ?? new Uint8Array(BUFFER)
+  const into = new Uint8Array(READ)
   let at = from
-  let length = SLICE
-  const source = {
-    async next() {
-      while (at < to) {
-        const end = Math.min(at + length, to)
-        const bytes = length === SLICE ? await series.readInto(at, end, into) : await series.read(at, end)
-        const last = end === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
-        if (last <= 0 && length < longest) {
-          length *= 4
-          continue
-        }
-        const whole = last > 0 ? bytes.subarray(0, last) : bytes
-        at += whole.length
-        length = SLICE
-        return whole
+  let length = READ
+  const source = async () => {
+    while (at < to) {
+      const end = Math.min(at + length, to)
+      const bytes = length === READ ? await series.readInto(at, end, into) : await series.read(at, end)
+      const last = end === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
+      if (last <= 0 && length < longest) {
+        length *= 4
+        continue
       }
-      return null
-    },
-    end: () => giveBack(into),
+      const whole = last > 0 ? bytes.subarray(0, last) : bytes
+      at += whole.length
+      length = READ
+      return whole
+    }
+    return null
   }
   return new SlicedStream(new RenderedSlices(source, renderer))
 }
 
-/** Whole records, in their order. */
-interface Source {
-  /** The next ones, or null. They may lie in memory that the next call uses again. */
-  next(): Uint8Array | null | Promise<Uint8Array | null>
-  /** Says that no more is asked for. */
-  end(): void
-}
+/** Gives whole records in their order, then null. They may lie in memory that the next call uses again. */
+type Source = () => Uint8Array | null | Promise<Uint8Array | null>
 
 class RenderedSlices implements Slices {
   readonly #source: Source
   readonly #renderer: Renderer
   #open = true
-  #busy = false
   /** What ended the source, behind all that is written. */
   #failure: unknown = null
   // Most records are rendered so fast that more of them cost no turn.
@@ -124,20 +114,10 @@ class RenderedSlices implements Slices {
     await nextTurn()
     if (this.#failure !== null) throw this.#failure
     if (!this.#open) return null
-    this.#busy = true
-    try {
-      this.#renderer.into(pool.pop() ?? new Uint8Array(BUFFER))
-      const more = await this.#fill()
-      const slice = this.#renderer.take()
-      if (!more) this.cancel()
-      return slice.length > 0 ? slice : null
-    } catch (error) {
-      this.cancel()
-      throw error
-    } finally {
-      this.#busy = false
-      if (!this.#open) this.#source.end()
-    }
+    this.#renderer.into(pool.pop() ?? new Uint8Array(BUFFER))
+    if (!(await this.#fill())) this.#open = false
+    const slice = this.#renderer.take()
+    return slice.length > 0 ? slice : null
   }
 
   /** Renders until a slice is full, or others should have their turn. False when nothing is left. */
@@ -159,7 +139,7 @@ class RenderedSlices implements Slices {
       if (renderer.written >= SLICE) return true
       if (count > 0) continue
       const now = Date.now()
-      this.#unit = now - looked <= TURN / 4 ? Math.min(this.#unit * 2, SLICE / 4) : RENDERED
+      this.#unit = now - looked <= TURN / 4 ? Math.min(this.#unit * 2, SLICE / 2) : RENDERED
       if (now - start >= TURN) return true
       looked = now
       count = this.#unit
@@ -169,7 +149,7 @@ class RenderedSlices implements Slices {
   /** What is to be rendered next. When that fails, what is rendered already goes out first. */
   #more(): Uint8Array | null | Promise<Uint8Array | null> {
     try {
-      const next = this.#source.next()
+      const next = this.#source()
       return next instanceof Promise ? next.catch((error) => this.#failed(error)) : next
     } catch (error) {
       return this.#failed(error)
@@ -182,18 +162,11 @@ class RenderedSlices implements Slices {
     return null
   }
 
-  release(slice: Uint8Array): void {
-    giveBack(slice)
+  release({ buffer }: Uint8Array): void {
+    if (buffer.byteLength === BUFFER && pool.length < POOLED) pool.push(new Uint8Array(buffer as ArrayBuffer))
   }
 
   cancel(): void {
-    if (!this.#open) return
     this.#open = false
-    // Memory that is being read to or rendered from is not given back meanwhile.
-    if (!this.#busy) this.#source.end()
   }
-}
-
-function giveBack({ buffer }: Uint8Array): void {
-  if (buffer.byteLength === BUFFER && pool.length < POOLED) pool.push(new Uint8Array(buffer as ArrayBuffer))
 }

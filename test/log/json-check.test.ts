@@ -53,6 +53,8 @@ test.each([
 
 test('nested too deep is left to others', () => {
   expect(check('['.repeat(90) + ']'.repeat(90))).toBe(true)
+  const objects = (deep: number) => '{"a":'.repeat(deep) + 1 + '}'.repeat(deep)
+  expect([objects(100), objects(101)].map(check)).toEqual([true, false])
   expect(check('['.repeat(5000) + ']'.repeat(5000))).toBe(false)
 })
 

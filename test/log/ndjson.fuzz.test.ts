@@ -1,6 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { copyAscii, copyPlain, plainEnd, putTemplate, template, viewOf } from '../../src/log/format/words.ts'
+import {
+  copyAscii,
+  copyName,
+  copyPlain,
+  digitsEnd,
+  lastDigits,
+  plainEnd,
+  putTemplate,
+  template,
+  viewOf,
+} from '../../src/log/format/words.ts'
 import { toJson, toNdjson } from '../../src/log/ndjson.ts'
 import { detectFormat, type LineFormat } from '../../src/log/record.ts'
 import { parseZone, UTC, type Zone } from '../../src/log/time.ts'
@@ -64,8 +74,24 @@ const level = fc.oneof(
   often('INFOX', 'INF', 'notice', '', ' INFO', '[INFO]', 'debug1', 'FOO'),
 )
 const source = fc.oneof(
-  { weight: 6, arbitrary: often('query/executor.go:12', 'a.go:0', 'a"b\\.go:99') },
-  often('a.go:01', 'a.go:', ':1', 'a::2', ' a.go:3', 'a.go:123456789', 'a.go:1234567890', 'é.go:4', ''),
+  {
+    weight: 6,
+    arbitrary: often('query/executor.go:12', 'a.go:0', 'a"b\\.go:99', 'a:1', 'b:1234', 'c:12345'),
+  },
+  often(
+    'a.go:01',
+    'a.go:',
+    ':1',
+    '1:2',
+    '1234',
+    '12345',
+    'a::2',
+    ' a.go:3',
+    'a.go:123456789',
+    'a.go:1234567890',
+    'é.go:4',
+    '',
+  ),
 )
 const tags = often(
   ...['[Broker] [Query]: ', '[A]: ', '[A][B]:', '[A B]: ', '[ A ]: ', '[A ] [B]:', '[]: ', '[A] []: ', ''],
@@ -204,6 +230,12 @@ test('property: words find and copy what single bytes do', () => {
             expect(plainEnd(viewOf(all), from, to)).toBe(end)
             expect(copyPlain(viewOf(all), from, to, viewOf(out), at)).toBe(end)
             expect(Buffer.compare(out.subarray(at, at + end - from), all.subarray(from, end))).toBe(0)
+            const name = copyName(viewOf(all), from, to, viewOf(out), at)
+            const bracket = all.indexOf(0x5d, from)
+            const nameEnd = bracket < 0 || bracket > end ? end : bracket
+            // It stops at the last whole words before `to` at the latest.
+            expect(name).toBe(Math.min(nameEnd, to - ((to - from) % 4)))
+            expect(Buffer.compare(out.subarray(at, at + name - from), all.subarray(from, name))).toBe(0)
             const ascii = all.map((one) => one & 0x7f)
             copyAscii(viewOf(ascii), from, to, viewOf(out), at)
             expect(Buffer.compare(out.subarray(at, at + to - from), ascii.subarray(from, to))).toBe(0)
@@ -211,6 +243,22 @@ test('property: words find and copy what single bytes do', () => {
       },
     ),
     { numRuns: 500, seed: 20261115 },
+  )
+})
+
+test('property: words find digits as single bytes do', () => {
+  const byte = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0x30, max: 0x39 }) }, fc.nat(255))
+  fc.assert(
+    fc.property(fc.array(byte, { minLength: 4, maxLength: 14 }), fc.nat(14), (list, at) => {
+      const all = Uint8Array.from(list)
+      const from = at % all.length
+      const text = String.fromCharCode(...all)
+      expect(digitsEnd(viewOf(all), from, all.length) - from).toBe(
+        /^[0-9]*/.exec(text.slice(from))![0].length,
+      )
+      expect(lastDigits(viewOf(all), all.length)).toBe(/[0-9]*$/.exec(text.slice(-4))![0].length)
+    }),
+    { numRuns: 5000, seed: 20261115 },
   )
 })
 

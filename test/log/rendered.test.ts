@@ -58,14 +58,15 @@ describe('memory that is used again', () => {
   const LOGS = ['one', 'two', 'three'].map((what) =>
     bytes(Array.from({ length: 20_000 }, (_, i) => line(i, `${what} ${'x'.repeat(i % 90)}`)).join('')),
   )
-  const sent = async (log: Uint8Array) => {
+  const later = () => new Promise<unknown>(setImmediate)
+  const sent = async (log: Uint8Array, wait = later) => {
     const store = memoryStore({ 'a.log': log as Uint8Array<ArrayBuffer> })
     const { read } = store
     // As a file system does: into the memory that is lent, and later than at once.
     store.read = async (key, range, options) => {
       const got = await read.call(store, key, range, options)
-      await new Promise(setImmediate)
       if (!got || !options?.into || got.length > options.into.length) return got
+      await wait()
       options.into.set(got.body as Uint8Array)
       return { ...got, body: options.into.subarray(0, got.length) }
     }
@@ -77,7 +78,7 @@ describe('memory that is used again', () => {
 
   it('holds no bytes of another answer, in whatever order slices come and are let go', async () => {
     for (let round = 0; round < 3; round++) {
-      const bodies = await Promise.all(LOGS.map(sent))
+      const bodies = await Promise.all(LOGS.map((log) => sent(log)))
       const found = bodies.map(() => '')
       const buffers = new Set<ArrayBufferLike>()
       let slices = 0
@@ -101,17 +102,31 @@ describe('memory that is used again', () => {
     }
   })
 
-  it('is not handed on by one who leaves while it is in use', async () => {
-    const left = await sent(LOGS[0]!)
+  it('is not handed on by one who leaves while it is read to', async () => {
+    let goOn = () => {}
+    const stuck = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    let reads = 0
+    const left = await sent(LOGS[0]!, () => (++reads === 2 ? stuck : later()))
     const slice = (await left.next())!
     const before = slice.slice()
-    const running = left.next()
+    // On until it waits for its second read.
+    let running: ReturnType<typeof left.next>
+    do {
+      running = left.next()
+      for (let turns = 0; turns < 20 && reads < 2; turns++) await later()
+    } while (reads < 2 && (await running) !== null)
+    expect(reads).toBe(2)
     await left.cancel()
+    // The read comes back when another answer is half rendered.
     const other = await sent(LOGS[1]!)
     let found = ''
     for (let next = await other.next(); next !== null; next = await other.next()) {
       found += text(next)
       other.release(next)
+      goOn()
+      await later()
     }
     expect(found === text(toNdjson(LOGS[1]!, 0, LOGS[1]!.length, LINES24, UTC))).toBe(true)
     // What was given out and not released is as it was.

@@ -2,7 +2,16 @@ import { LEVELS, levelAt } from '../level.ts'
 import type { Zone } from '../time.ts'
 import { jsonEnd } from './json-check.ts'
 import { isExact, lines24 } from './lines24.ts'
-import { copyAscii, copyPlain, putTemplate, type Template, template, viewOf } from './words.ts'
+import {
+  copyAscii,
+  copyName,
+  copyPlain,
+  lastDigits,
+  putTemplate,
+  type Template,
+  template,
+  viewOf,
+} from './words.ts'
 
 /**
  * A 2.4 line of ASCII straight from bytes to JSON bytes, its context passed through as it is: no string, no object,
@@ -146,25 +155,31 @@ class Writer implements DirectWriter {
   /** `path/file.go:123`, up to a tab. */
   #source(from: number, start: number, to: number): number {
     const bytes = this.#bytes
+    const view = this.#view
+    const outView = this.#outView
     let at = this.#text(from, start, to)
     const stop = this.#stop
-    if (at < 0 || stop >= to || bytes[stop] !== TAB) return -1
-    let colon = stop - 1
-    while (colon > from && isDigit(bytes[colon]!)) colon--
-    const digits = stop - colon - 1
+    if (at < 0 || stop + 4 > to || bytes[stop] !== TAB) return -1
+    let digits = lastDigits(view, stop)
+    if (digits === 4) while (digits < stop - from - 1 && isDigit(bytes[stop - digits - 1]!)) digits++
+    const colon = stop - digits - 1
     if (colon <= from || bytes[colon] !== 0x3a || bytes[colon - 1] === 0x3a || bytes[from] === 0x20) return -1
     // A number in JSON has no leading zero.
     if (digits < 1 || digits > 9 || (digits > 1 && bytes[colon + 1] === 0x30)) return -1
-    const out = this.#out
     // The number is written already, and is now put behind its name.
-    at = putTemplate(LINE, this.#outView, at - digits - 1)
-    for (let i = colon + 1; i < stop; i++) out[at++] = bytes[i]!
-    return at
+    at = putTemplate(LINE, outView, at - digits - 1)
+    outView.setInt32(at, view.getInt32(colon + 1, true), true)
+    if (digits > 4) {
+      outView.setInt32(at + 4, view.getInt32(colon + 5, true), true)
+      this.#out[at + 8] = bytes[colon + 9]!
+    }
+    return at + digits
   }
 
   /** The end of the source, the tags if there are any, and the beginning of the message. */
   #tags(from: number, start: number, to: number): number {
     const bytes = this.#bytes
+    const view = this.#view
     const out = this.#out
     const outView = this.#outView
     this.#stop = from
@@ -173,15 +188,12 @@ class Writer implements DirectWriter {
     let at = putTemplate(TAGS, outView, start)
     for (let i = from; i < to && bytes[i] === 0x5b; i++) {
       out[at++] = 0x22
-      const name = ++i
-      let byte = 0
-      for (; i < to; i++) {
-        byte = bytes[i]!
-        if (byte < 0x20 || byte === 0x5d || byte === 0x22 || byte === 0x5c || byte >= 0x80) break
-        out[at++] = byte
-      }
+      const name = i + 1
+      i = copyName(view, name, to, outView, at)
       // Whatever is not just a name goes the slow way.
-      if (i === name || i + 1 >= to || byte !== 0x5d || bytes[name] === 0x20 || bytes[i - 1] === 0x20) break
+      if (i === name || i + 1 >= to || bytes[i] !== 0x5d || bytes[name] === 0x20 || bytes[i - 1] === 0x20)
+        break
+      at += i - name
       out[at++] = 0x22
       if (bytes[++i] === 0x3a) {
         i++

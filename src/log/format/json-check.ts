@@ -1,4 +1,4 @@
-import { plainEnd } from './words.ts'
+import { digitsEnd, plainEnd } from './words.ts'
 
 const DEEPEST = 100
 
@@ -19,25 +19,30 @@ export function jsonEnd(bytes: Uint8Array, view: DataView, at: number, to: numbe
 function objectEnd(bytes: Uint8Array, view: DataView, from: number, to: number, depth: number): number {
   let at = space(bytes, from + 1, to)
   if (at < to && bytes[at] === 0x7d) return at + 1
+  // One more level than there may be: no value fits in.
+  if (depth >= DEEPEST) return -1
   for (;;) {
     if (at >= to || bytes[at] !== 0x22) return -1
     at = stringEnd(bytes, view, at, to)
-    if (at < 0) return -1
-    at = space(bytes, at, to)
-    if (at >= to || bytes[at] !== 0x3a) return -1
-    at = space(bytes, at + 1, to)
+    if (at < 0 || at >= to) return -1
+    if (bytes[at] === 0x20) at = space(bytes, at, to)
+    if (at + 1 >= to || bytes[at] !== 0x3a) return -1
+    at++
+    if (bytes[at] === 0x20) at = space(bytes, at, to)
     if (at >= to) return -1
     const byte = bytes[at]!
     if (byte === 0x22) at = stringEnd(bytes, view, at, to)
     else if (byte === 0x7b || byte === 0x5b) at = jsonEnd(bytes, view, at, to, depth + 1)
     else at = scalarEnd(bytes, view, at, to)
-    // Only now: what is one deeper is no value.
-    if (at < 0 || depth >= DEEPEST) return -1
-    at = space(bytes, at, to)
-    if (at >= to) return -1
+    if (at < 0 || at >= to) return -1
+    if (bytes[at] === 0x20) {
+      at = space(bytes, at, to)
+      if (at >= to) return -1
+    }
     if (bytes[at] === 0x7d) return at + 1
     if (bytes[at] !== 0x2c) return -1
-    at = space(bytes, at + 1, to)
+    at++
+    if (at < to && bytes[at] === 0x20) at = space(bytes, at, to)
   }
 }
 
@@ -96,14 +101,13 @@ function scalarEnd(bytes: Uint8Array, view: DataView, from: number, to: number):
     if (four === TRUE || four === NULL) return from + 4
     return byte === 0x66 && from + 5 <= to && view.getInt32(from + 1, true) === ALSE ? from + 5 : -1
   }
-  let at = byte === 0x2d ? from + 1 : from
-  const first = at
-  at = digits(bytes, at, to)
+  const first = byte === 0x2d ? from + 1 : from
+  let at = digitsEnd(view, first, to)
   if (at === first || (bytes[first] === 0x30 && at > first + 1)) return -1
   if (at >= to) return at
   let next = bytes[at]!
   if (next === 0x2e) {
-    const decimals = digits(bytes, at + 1, to)
+    const decimals = digitsEnd(view, at + 1, to)
     if (decimals === at + 1) return -1
     at = decimals
     if (at >= to) return at
@@ -111,12 +115,6 @@ function scalarEnd(bytes: Uint8Array, view: DataView, from: number, to: number):
   }
   if ((next | 32) !== 0x65) return at
   const signed = at + 1 < to && (bytes[at + 1] === 0x2b || bytes[at + 1] === 0x2d) ? at + 2 : at + 1
-  const exponent = digits(bytes, signed, to)
+  const exponent = digitsEnd(view, signed, to)
   return exponent === signed ? -1 : exponent
-}
-
-function digits(bytes: Uint8Array, from: number, to: number): number {
-  let at = from
-  while (at < to && bytes[at]! >= 0x30 && bytes[at]! <= 0x39) at++
-  return at
 }

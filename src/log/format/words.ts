@@ -24,16 +24,23 @@ export function putTemplate({ eights, length }: Template, out: DataView, at: num
 
 /**
  * Copies what a JSON string holds as it is, and gives where that ends: at a control, a quote, a backslash, what is not
- * ASCII, or `to`. Up to three bytes more are overwritten.
+ * ASCII, or `to`. Up to seven bytes more are overwritten.
  */
 export function copyPlain(view: DataView, from: number, to: number, out: DataView, at: number): number {
   const shift = at - from
   let i = from
-  for (; i + 4 <= to; i += 4) {
+  // Two words a turn: the turn itself costs as much as a word.
+  for (; i + 8 <= to; i += 8) {
     const four = view.getInt32(i, true)
-    out.setInt32(i + shift, four, true)
+    const more = view.getInt32(i + 4, true)
     const special = specialIn(four)
-    if (special !== 0) return i + firstOf(special)
+    const later = specialIn(more)
+    if ((special | later) !== 0) {
+      out.setInt32(i + shift, four, true)
+      out.setInt32(i + shift + 4, more, true)
+      return special !== 0 ? i + firstOf(special) : i + 4 + firstOf(later)
+    }
+    out.setFloat64(i + shift, view.getFloat64(i, true), true)
   }
   for (; i < to; i++) {
     const byte = view.getUint8(i)
@@ -57,15 +64,53 @@ export function plainEnd(view: DataView, from: number, to: number): number {
   return i
 }
 
-/** Copies ASCII as it is. Up to seven bytes more are overwritten. */
+/** Where the decimal digits from `from` on end; at `to` at the latest. */
+export function digitsEnd(view: DataView, from: number, to: number): number {
+  let i = from
+  for (; i + 4 <= to; i += 4) {
+    const others = othersThanDigits(view.getInt32(i, true))
+    if (others !== 0) return i + firstOf(others)
+  }
+  for (; i < to; i++) {
+    const byte = view.getUint8(i)
+    if (byte < 0x30 || byte > 0x39) return i
+  }
+  return i
+}
+
+/** How many of the four bytes before `to` are decimal digits with nothing else behind them. */
+export function lastDigits(view: DataView, to: number): number {
+  return Math.clz32(othersThanDigits(view.getInt32(to - 4, true))) >> 3
+}
+
+/**
+ * Copies what a name holds as it is, and gives where that ends: as `copyPlain` does, and at a closing bracket. It looks
+ * at whole words only, and may end up to three bytes before `to`.
+ */
+export function copyName(view: DataView, from: number, to: number, out: DataView, at: number): number {
+  const shift = at - from
+  let i = from
+  for (; i + 4 <= to; i += 4) {
+    const four = view.getInt32(i, true)
+    out.setInt32(i + shift, four, true)
+    const special = specialIn(four) | (((four ^ 0x5d5d5d5d) - 0x01010101) & HIGH)
+    if (special !== 0) return i + firstOf(special)
+  }
+  return i
+}
+
+/** Copies ASCII as it is, and nothing more. */
 export function copyAscii(view: DataView, from: number, to: number, out: DataView, at: number): void {
   const shift = at - from
   let i = from
-  for (const last = Math.min(to, view.byteLength - 7); i < last; i += 8)
-    out.setFloat64(i + shift, view.getFloat64(i, true), true)
-  for (; i < to; i++) out.setUint8(i + shift, view.getUint8(i))
+  for (; i + 8 <= to; i += 8) out.setFloat64(i + shift, view.getFloat64(i, true), true)
+  if (i === to) return
+  // The last eight once more, or too few of them.
+  if (to - from >= 8) out.setFloat64(to - 8 + shift, view.getFloat64(to - 8, true), true)
+  else for (; i < to; i++) out.setUint8(i + shift, view.getUint8(i))
 }
 
+/** The same bytes, as words. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -79,6 +124,12 @@ function specialIn(four: number): number {
     ((four - 0x20202020) | ((four ^ 0x22222222) - 0x01010101) | ((four ^ 0x5c5c5c5c) - 0x01010101) | four) &
     HIGH
   )
+}
+
+/** The high bit of each byte that is no decimal digit. */
+function othersThanDigits(four: number): number {
+  const low = four ^ 0x30303030
+  return (((low & 0x7f7f7f7f) + 0x76767676) | low) & HIGH
 }
 
 /** Which of four bytes is the first whose high bit is set. */
