@@ -85,6 +85,8 @@ const NAMES = [
     'back\\slash',
   ],
   Buffer.from([0x62, 0xff]),
+  // By its bytes behind 😀, as it is shown before it.
+  Buffer.from([0xf5, 0x78]),
   Buffer.from([0x78, 0xfe, 0x2e]),
 ]
 const ACTS = {
@@ -102,8 +104,10 @@ const ACTS = {
 }
 
 describe('a list of a directory', () => {
-  it('is right after any changes, whatever it remembers', async () => {
+  // The names of many files are read by another thread.
+  it.each([0, 1000])('is right after any changes, whatever it remembers, beside %i files', async (others) => {
     writeFileSync(join(root, 'outside'), 'secret')
+    for (let i = 0; i < others; i++) writeFileSync(at(`a-${i}`), '')
     const act = fc.record({
       what: fc.constantFrom(...(Object.keys(ACTS) as (keyof typeof ACTS)[])),
       name: fc.constantFrom(...NAMES),
@@ -111,8 +115,7 @@ describe('a list of a directory', () => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(act, { maxLength: 8 }), { maxLength: 8 }), async (rounds) => {
-        rmSync(directory, { recursive: true })
-        mkdirSync(directory)
+        for (const name of NAMES) rmSync(at(name), { recursive: true, force: true })
         for (const round of rounds) {
           for (const { what, name, size } of round)
             try {
@@ -126,7 +129,7 @@ describe('a list of a directory', () => {
           expect(await oneByOne(store, 'a')).toEqual(listed.filter(({ key }) => key.startsWith('a')))
         }
       }),
-      { numRuns: 150, seed: 20261115 },
+      { numRuns: others === 0 ? 150 : 15, seed: 20261115 },
     )
   })
 
@@ -169,6 +172,33 @@ describe('a list of a directory', () => {
     expect(await other).toEqual(entries)
     expect(await atOnce(store)).toEqual(entries)
   })
+
+  it('leaves out what goes while a list is renewed, and gives what has grown', async () => {
+    for (let i = 0; i < 2000; i++) writeFileSync(at(`f${String(i).padStart(4, '0')}`), '')
+    await atOnce(store)
+    const listing = atOnce(store)
+    rmSync(at('f1999'))
+    writeFileSync(at('f1500'), 'grown')
+    rmSync(at('f1600'))
+    mkdirSync(at('f1600'))
+    const entries = await listing
+    expect(entries.length).toBe(1998)
+    expect(entries.find(({ key }) => key === 'f1500')!.size).toBe(5)
+    writeFileSync(at('f0000x'), 'new')
+    expect((await atOnce(store)).map(({ key, size }) => ({ key, size }))).toEqual(plainly())
+  })
+
+  it.each([0, 1, 2000])(
+    'of a directory that is gone fails, also after %i files were in it',
+    async (count) => {
+      for (let i = 0; i < count; i++) writeFileSync(at(`f${i}`), '')
+      expect((await atOnce(store)).length).toBe(count)
+      renameSync(directory, join(root, 'away'))
+      await expect(atOnce(store)).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' })
+      renameSync(join(root, 'away'), directory)
+      expect((await atOnce(store)).length).toBe(count)
+    },
+  )
 
   it('forgets what it saw of files that are gone', async () => {
     writeFileSync(at('a'), 'one')
