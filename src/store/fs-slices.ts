@@ -33,6 +33,8 @@ const POOLED = 8
 const again = new Uint8Array(PROBE)
 
 const readAsync = promisify(readCallback)
+/** Closes what a server neither sends nor cancels, when the collector finds it. */
+const forgotten = new FinalizationRegistry<number>((fd) => closeSync(fd))
 
 /** A range of an open file that is longer than a slice, as a stream. The descriptor is closed when it is through. */
 export function readSliced(
@@ -53,8 +55,7 @@ export function readSliced(
       const after = fstatSync(fd)
       if (isSame(stats, after) || (tries >= TRIES && after.size >= stats.size)) {
         const slices = new FileSlices(fd, hot, offset, end, probe, tails)
-        slices.endWith(options.signal)
-        return { entry, offset, length, body: new SlicedStream(slices) }
+        return { entry, offset, length, body: new SlicedStream(slices, () => options.signal) }
       }
     } catch (error) {
       if (!(error instanceof StoreError && error.code === 'changed')) throw error
@@ -79,7 +80,6 @@ class FileSlices implements Slices {
   #at: number
   #open = true
   #reading: Promise<unknown> | null = null
-  #unlisten = () => {}
 
   constructor(fd: number, hot: Hot, offset: number, end: number, probe: Uint8Array, tails: Tails) {
     this.#fd = fd
@@ -90,15 +90,7 @@ class FileSlices implements Slices {
     this.#probe = probe
     this.#tails = tails
     this.#kept = hot.entry.size - offset <= KEPT_OF_ONE
-  }
-
-  /** Ends with a signal, too. */
-  endWith(signal: AbortSignal | undefined): void {
-    if (!signal) return
-    const abort = () => this.cancel()
-    signal.addEventListener('abort', abort)
-    this.#unlisten = () => signal.removeEventListener('abort', abort)
-    if (signal.aborted) abort()
+    forgotten.register(this, fd, this)
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
@@ -108,6 +100,8 @@ class FileSlices implements Slices {
     }
     if (!this.#open) throw this.#left()
     try {
+      const proven = this.#kept ? this.#proven() : null
+      if (proven) return this.#given(proven)
       const kept = this.#kept ? this.#fromMemory() : null
       return kept ? this.#checked(kept) : this.#fromFile()
     } catch (error) {
@@ -124,7 +118,7 @@ class FileSlices implements Slices {
   cancel(): void {
     if (!this.#open) return
     this.#open = false
-    this.#unlisten()
+    forgotten.unregister(this)
     // Waits for a read under way: a descriptor closed below a read could be another file's by then.
     const close = () => closeSync(this.#fd)
     if (this.#reading) void this.#reading.then(close, close)
@@ -134,6 +128,16 @@ class FileSlices implements Slices {
   /** Up to the next multiple of the slice size, so that all responses share the same slices. */
   #sliceEnd(): number {
     return Math.min(this.#end, (Math.floor(this.#at / SLICE) + 1) * SLICE)
+  }
+
+  /** The slice as it was when the answer began, if it is here: whatever the file is by now, nothing is mixed by it. */
+  #proven(): Uint8Array | null {
+    if (this.#hot.version !== this.#version) return null
+    const from = this.#at
+    const to = this.#sliceEnd()
+    const chunk = this.#hot.slices.get(Math.floor(from / SLICE))
+    if (!chunk || chunk.proven !== this.#version || from < chunk.lo || to > chunk.hi) return null
+    return view(chunk, from, to)
   }
 
   #fromMemory(): Uint8Array | null {
@@ -201,6 +205,10 @@ class FileSlices implements Slices {
     const { length } = this.#probe
     readInto(this.#fd, this.#hot.key, again, 0, length, this.#end - length)
     if (Buffer.compare(again.subarray(0, length), this.#probe) !== 0) throw replaced(this.#hot.key)
+    return this.#given(bytes)
+  }
+
+  #given(bytes: Uint8Array): Uint8Array {
     this.#at += bytes.length
     if (this.#at === this.#end) this.cancel()
     return bytes

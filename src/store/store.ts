@@ -36,16 +36,19 @@ export interface Slices {
 
 /**
  * A stream that a server may take slice by slice instead, without the machinery of streams: 1 MiB goes out twice as
- * fast that way. Whoever takes slices leaves the stream alone.
+ * fast that way. Whoever takes slices leaves the stream alone, and cancels when the client leaves. With `signal`, one
+ * who takes the stream need not: it is asked for only then, since to make one costs a twentieth of 5 MiB.
  */
 export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
   readonly #slices: Slices
   #first: Uint8Array | null = null
 
-  constructor(slices: Slices) {
+  constructor(slices: Slices, signal?: () => AbortSignal | undefined) {
     super(
       {
         pull: async (controller) => {
+          if (signal) this.#endWith(signal())
+          signal = undefined
           const slice = await this.next()
           if (slice === null) controller.close()
           else controller.enqueue(slice)
@@ -55,6 +58,11 @@ export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
       { highWaterMark: 0 },
     )
     this.#slices = slices
+  }
+
+  #endWith(signal: AbortSignal | undefined): void {
+    signal?.addEventListener('abort', () => this.#slices.cancel(), { once: true })
+    if (signal?.aborted) this.#slices.cancel()
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
