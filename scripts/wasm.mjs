@@ -6,15 +6,35 @@ const source = new URL('../src/log/scanner.wat', import.meta.url)
 const target = new URL('../src/log/scanner-code.ts', import.meta.url)
 
 const wabt = await openWabt()
-const features = { simd: true, threads: true }
-const parsed = wabt.parseWat('scanner.wat', readFileSync(source, 'utf8'), features)
-parsed.validate(features)
-const text = Buffer.from(parsed.toBinary({}).buffer).toString('base64')
-const lines = text.match(/.{1,100}/g).map((part) => `  '${part}'`)
-const code = `/** scanner.wat, compiled by \`npm run wasm\`. */\nexport const CODE =\n${lines.join(' +\n')}\n`
+const wat = readFileSync(source, 'utf8')
+const own = compile(wat)
+// With shared memory it is the same code but for one byte, which says so.
+const shared = compile(wat.replace('(memory 1 65536)', '(memory 1 65536 shared)'))
+const differing = own.flatMap((byte, i) => (byte === shared[i] ? [] : [i]))
+if (differing.length !== 1 || own.length !== shared.length) throw new Error('More than one byte differs')
+const [at] = differing
+
+const lines = Buffer.from(own)
+  .toString('base64')
+  .match(/.{1,100}/g)
+  .map((part) => `  '${part}'`)
+const code = `/** scanner.wat, compiled by \`npm run wasm\`. */
+export const CODE =
+${lines.join(' +\n')}
+/** The byte that says what memory it takes, and its value when that is shared. */
+export const MEMORY_BYTE = ${at}
+export const SHARED = ${shared[at]}
+`
 
 if (!process.argv.includes('--check')) writeFileSync(target, code)
 else if (readFileSync(target, 'utf8') !== code) {
   console.error('scanner-code.ts is not what scanner.wat gives: run `npm run wasm`.')
   process.exitCode = 1
+}
+
+function compile(text) {
+  const features = { simd: true, threads: true }
+  const parsed = wabt.parseWat('scanner.wat', text, features)
+  parsed.validate(features)
+  return [...parsed.toBinary({}).buffer]
 }

@@ -4,7 +4,7 @@
 ;; from 8192 on the head of a record in three rows of 32 bytes: which byte is there, where any digit is (255), where
 ;; anything is (255). Then what scanner.ts lays out. Reads go up to 32 bytes beyond what is looked at, on either side.
 (module
-  (import "scanner" "memory" (memory 1 65536 shared))
+  (import "scanner" "memory" (memory 1 65536))
 
   ;; Whether the needle lies at `at`.
   (func $isAt (param $at i32) (param $length i32) (result i32)
