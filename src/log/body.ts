@@ -1,4 +1,5 @@
-import type { Bytes } from '../store/store.ts'
+import { type Bytes, SlicedStream, type Slices } from '../store/store.ts'
+import { giveBack } from './blocks.ts'
 import type { LogError } from './error.ts'
 import type { Series } from './series.ts'
 
@@ -36,31 +37,57 @@ export async function bytesOf(series: Series, from: number, to: number): Promise
 export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | null): Bytes {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (length <= AT_ONCE && !broken) return joined(pieces, length)
-  let next = 0
-  // What of pieces[next] is sent: a search with many hits gives pieces of many megabytes.
-  let sent = 0
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const group: Uint8Array[] = []
-        let room = SLICE
-        while (next < pieces.length && room > 0) {
-          const part = pieces[next]!.subarray(sent, sent + room)
-          group.push(part)
-          room -= part.length
-          sent += part.length
-          if (sent < pieces[next]!.length) break
-          next++
-          sent = 0
-        }
-        if (group.length > 0) controller.enqueue(group.length === 1 ? group[0]! : joined(group, SLICE - room))
-        if (next < pieces.length) return
-        if (broken) controller.error(broken)
-        else controller.close()
-      },
-    },
-    { highWaterMark: 0 },
-  )
+  return new SlicedStream(new PieceSlices(pieces, broken))
+}
+
+/** Pieces in slices: short ones together, of long ones views. Each block is given back when it is sent. */
+class PieceSlices implements Slices {
+  #pieces: readonly Uint8Array[]
+  readonly #broken: LogError | null
+  #next = 0
+  /** What of the next piece is given. */
+  #given = 0
+
+  constructor(pieces: readonly Uint8Array[], broken: LogError | null) {
+    this.#pieces = pieces
+    this.#broken = broken
+  }
+
+  next(): Uint8Array | null {
+    const piece = this.#pieces[this.#next]
+    if (piece === undefined) {
+      if (this.#broken) throw this.#broken
+      return null
+    }
+    if (piece.length < SLICE) return this.#together()
+    const slice = piece.subarray(this.#given, this.#given + SLICE)
+    this.#given += slice.length
+    if (this.#given === piece.length) {
+      this.#next++
+      this.#given = 0
+    }
+    return slice
+  }
+
+  release(slice: Uint8Array): void {
+    // Slices are given and taken in order: with the last one of a block, all of it is sent.
+    if (slice.byteOffset + slice.length === slice.buffer.byteLength) giveBack(slice)
+  }
+
+  cancel(): void {
+    this.#pieces = []
+  }
+
+  #together(): Uint8Array {
+    const group: Uint8Array[] = []
+    let size = 0
+    for (let piece = this.#pieces[this.#next]; piece; piece = this.#pieces[++this.#next]) {
+      if (size + piece.length > SLICE) break
+      group.push(piece)
+      size += piece.length
+    }
+    return group.length === 1 ? group[0]! : joined(group, size)
+  }
 }
 
 /** Some pieces as one. */

@@ -1,3 +1,4 @@
+import { BLOCK, takeBlock } from './blocks.ts'
 import { countLines, lineEnd } from './lines.ts'
 import type { Scanner } from './scanner.ts'
 import type { Fit } from './span.ts'
@@ -5,12 +6,6 @@ import { characterStart } from './tail.ts'
 
 /** Each record is one line of the answer, however many lines it has: so it is when records become JSON. */
 export type CountBy = 'lines' | 'records'
-
-/**
- * Records of several chunks share so much memory at most. The collector runs for every few pieces: with 512 KiB it
- * took a sixth of a search with many hits. What is not filled yet takes no memory of the machine.
- */
-const BLOCK = 8 * 1024 * 1024
 
 /** What has been taken so far, and whether more fits. */
 export class Sink {
@@ -93,8 +88,9 @@ export class Sink {
   /** Memory with `length` bytes more, before those that are kept: the last piece is its end. */
   #blockFor(length: number, end: number): Uint8Array<ArrayBuffer> {
     if (this.#block === null || this.#free < length) {
-      const wanted = Math.min(BLOCK, 2 * (this.#block?.length ?? 0), length + this.#size)
-      this.#block = new Uint8Array(Math.max(length, wanted))
+      // Records of several chunks share memory: fewer, larger pieces cost less.
+      const wanted = Math.max(length, Math.min(BLOCK, 2 * (this.#block?.length ?? 0), length + this.#size))
+      this.#block = wanted === BLOCK ? takeBlock() : new Uint8Array(wanted)
       this.#free = this.#block.length
       this.pieces.push(this.#block)
       this.ends.push(end)

@@ -173,4 +173,37 @@ describe('an answer that fails on its way', () => {
       expect(cuts).toHaveLength(1)
     },
   )
+
+  it('searches at the same time do not write into each other', async () => {
+    const line = (i: number, who: string) => `line ${i} ${who} ${'-'.repeat(i % 97)}\n`
+    const logs = ['ann', 'bob'].map((who) => {
+      const all = Array.from({ length: 500_000 }, (_, i) => line(i, i % 10 ? who : 'none'))
+      writeFileSync(join(directory, `${who}.log`), all.join(''))
+      return { who, hits: Buffer.from(all.filter((_, i) => i % 10).join('')) }
+    })
+    const search = (who: string, after: () => Promise<unknown>) =>
+      new Promise<Buffer>((resolve, reject) => {
+        const path = `/api/v1/log/view?file=${who}.log&size=50000000&q=${who}`
+        get({ port, agent: false, path }, (response) => {
+          const parts: Buffer[] = []
+          response.on('data', (part) => {
+            parts.push(part)
+            if (parts.length !== 40) return
+            response.pause()
+            void after().then(() => response.resume())
+          })
+          response.on('end', () => resolve(Buffer.concat(parts)))
+          response.on('error', reject)
+        }).on('error', reject)
+      })
+    const [ann, bob] = logs as [(typeof logs)[0], (typeof logs)[0]]
+    expect(ann.hits.length).toBeGreaterThan(25_000_000)
+    const others: Buffer[] = []
+    // While one answer is half sent, others are found in what memory is free, and sent.
+    const found = await search('ann', async () => {
+      for (let i = 0; i < 4; i++) others.push(await search('bob', async () => {}))
+    })
+    expect(found.equals(ann.hits)).toBe(true)
+    expect(others.map((other) => other.equals(bob.hits))).toEqual([true, true, true, true])
+  }, 30_000)
 })
