@@ -1,16 +1,22 @@
 import { CALM, cpuTimes, noiseSince } from './noise.mjs'
 
 /**
- * Measures several in short turns, A B C A B C. `once` measures one of them once. Gives for each, by index, the median
+ * Measures several in short turns, A B C, C B A, and so on: who comes after whom must not count. `once` measures one
+ * of them once. Gives for each, by index, the median
  * of each figure and its figures of each round. A round in which the host took the CPU away is taken anew while
  * there is time to spare: it is told by what the host took, never by a figure.
  */
 export async function takeTurns(all, once, { rounds, seconds, spare }) {
   const taken = []
-  for (let i = 0; i < rounds; i++) taken.push(await takeRound(all, once, taken[1], seconds))
+  const next = async () => {
+    const order = [...all.keys()]
+    if (taken.length % 2 === 1) order.reverse()
+    return takeRound(all, order, once, taken[1], seconds)
+  }
+  for (let i = 0; i < rounds; i++) taken.push(await next())
   const calm = () => taken.filter((round) => round.stolen <= CALM)
   while (calm().length < rounds && spare.left > taken.at(-1).took) {
-    const round = await takeRound(all, once, taken[1], seconds)
+    const round = await next()
     spare.spend(round.took)
     taken.push(round)
   }
@@ -24,23 +30,23 @@ export async function takeTurns(all, once, { rounds, seconds, spare }) {
 }
 
 /** One turn of each. What takes much longer than asked has two of them: the others would wait for nothing. */
-async function takeRound(all, once, second, seconds = Number.POSITIVE_INFINITY) {
+async function takeRound(all, order, once, second, seconds = Number.POSITIVE_INFINITY) {
   const start = performance.now()
   const turns = []
-  for (const [i, each] of all.entries()) {
+  for (const i of order) {
     const known = second?.turns[i]
     if (known?.took > 8 * seconds) {
-      turns.push(known)
+      turns[i] = known
       continue
     }
     const before = cpuTimes()
     const turnStart = performance.now()
-    const figures = await once(each)
-    turns.push({
+    const figures = await once(all[i])
+    turns[i] = {
       ...figures,
       stolen: noiseSince(before).stolen,
       took: (performance.now() - turnStart) / 1000,
-    })
+    }
   }
   const stolen = Math.max(...turns.map((turn) => turn.stolen))
   return { turns, stolen, took: (performance.now() - start) / 1000 }
