@@ -27,12 +27,16 @@ export function temporaryDirectory(): string {
 /** Runs the program as a user would, in an empty directory, without this machine's settings. */
 export function launch(
   args: string[],
-  { cwd = temporaryDirectory(), env = {} }: { cwd?: string; env?: Record<string, string> } = {},
+  {
+    cwd = temporaryDirectory(),
+    env = {},
+    cli = CLI,
+  }: { cwd?: string; env?: Record<string, string>; cli?: string } = {},
 ): Omit<Program, 'url'> {
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('NODESTATE_')),
   )
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const child = spawn(process.execPath, [cli, ...args], {
     cwd,
     env: { ...clean, ...env } as NodeJS.ProcessEnv,
   })

@@ -94,7 +94,6 @@ export function compose<E>(
         ...(settings.token !== null && { token: settings.token }),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
-        // Loaded when the first browser comes: a service that only scripts talk to never holds it.
         page: settings.page && (async () => (await import('../page.ts')).page),
         onError(error, request) {
           const target = safeTarget(request.url, settings.token)
@@ -103,6 +102,7 @@ export function compose<E>(
       })
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
+      void loadRest(settings.page)
       return withAccessLog<E>((request, env) => app.fetch(request, env as object), log, settings.token)
     },
     welcome(port) {
@@ -110,6 +110,21 @@ export function compose<E>(
       return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
   }
+}
+
+/**
+ * Loads what the app would load when it is first asked for. A runtime remembers that a module could not be read: had
+ * its first use come while there was no descriptor left, or while an update replaced the files, it would fail for ever.
+ */
+async function loadRest(page: boolean): Promise<void> {
+  await Promise.allSettled([
+    import('../routes/beyond.ts'),
+    import('../routes/download.ts'),
+    import('../routes/config.ts'),
+    import('../node/config.ts'),
+    import('../log/regex/regex.ts'),
+    page && import('../page.ts'),
+  ])
 }
 
 /** An error and its causes in one line. */

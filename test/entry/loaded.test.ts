@@ -1,0 +1,27 @@
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, it } from 'vitest'
+import { cleanUp, serve, temporaryDirectory } from '../program.ts'
+
+afterEach(cleanUp)
+
+it('reads none of its files once it has started: they may be replaced, or no descriptor be left', {
+  timeout: 30_000,
+}, async () => {
+  const place = temporaryDirectory()
+  const logs = join(place, 'logs')
+  mkdirSync(logs)
+  writeFileSync(join(logs, 'a.log'), 'one\ntwo\n')
+  cpSync(resolve('dist'), join(place, 'dist'), { recursive: true })
+  cpSync(resolve('package.json'), join(place, 'package.json'))
+  symlinkSync(resolve('node_modules'), join(place, 'node_modules'))
+  const { url } = await serve(['--port=0', '--logs', logs], { cli: join(place, 'dist/cli.js') })
+  await sleep(2000)
+  for (const name of readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' }))
+    if (name.endsWith('.js')) writeFileSync(join(place, 'dist', name), 'throw new Error("another version")')
+  const view = '/api/v1/log/view?file=a.log'
+  const download = '/api/v1/log/download?file=a.log'
+  for (const path of [download, `${view}&q=one`, `${view}&regex=on.`, '/api/v1/config', '/'])
+    expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+})
