@@ -22,11 +22,14 @@ declare const Deno: {
       onError(error: unknown): Response
     },
     handler: (request: Request) => Response | Promise<Response>,
-  ): { addr: { port: number }; shutdown(): Promise<void> }
+  ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void> }
 }
 
 const STOPPED = callSite('Server', 'Stop')
 const BROKEN = callSite('Server', 'Request')
+const ENDED = callSite('Server', 'Listen')
+/** How long after a failure it listens again. */
+const AGAIN_MS = 200
 
 /** Serves on Deno. Throws a SettingsError when it cannot start. */
 export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
@@ -36,10 +39,11 @@ export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environ
   const cut = new AbortController()
   let handler: ReturnType<typeof service.handler> = () => new Response(null, { status: 503 })
   let server: ReturnType<typeof Deno.serve>
-  try {
+  let closing: Promise<void> | null = null
+  const listen = (port: number) => {
     const options = {
       hostname: settings.host.replace(/^\[(.*)\]$/, '$1'),
-      port: settings.port,
+      port,
       ...tls,
       signal: cut.signal,
       onListen() {},
@@ -52,21 +56,42 @@ export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environ
       },
     }
     server = Deno.serve(options, async (request) => withoutFalseLength(request, await handler(request, {})))
+    // Deno listens no longer once a connection could not be accepted, as when there is no descriptor left.
+    server.finished.catch((error) => listenAgain(server.addr.port, error))
+  }
+  const listenAgain = (port: number, failure: unknown) => {
+    if (closing) return
+    log.error(ENDED, `Listens again, for it could not accept a connection: ${describe(failure)}`)
+    setTimeout(() => {
+      if (closing) return
+      try {
+        listen(port)
+      } catch (error) {
+        listenAgain(port, error)
+      }
+    }, AGAIN_MS)
+  }
+  try {
+    listen(settings.port)
   } catch (error) {
     log.close()
     throw listenError(error, settings)
   }
-  const { port } = server.addr
+  const { port } = server!.addr
   handler = service.handler(port)
   const welcome = service.welcome(port)
-  let closing: Promise<void> | null = null
   return {
     url: /https?:\/\/\S+/.exec(welcome)![0],
     welcome,
     warnings,
     log,
     close(graceMs = 3000) {
-      closing ??= within(graceMs, server.shutdown(), () => cut.abort()).then(() => {
+      closing ??= within(
+        graceMs,
+        // One that has failed has nothing to finish.
+        server.shutdown().catch(() => {}),
+        () => cut.abort(),
+      ).then(() => {
         log.info(STOPPED, 'nodestate stopped')
         log.close()
       })

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Running, start } from '../support/child.ts'
@@ -60,6 +61,24 @@ describe.skipIf(bun.missing)(title('Bun', bun.missing), () => {
 
 const deno = part('deno')
 describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
+  it('listens again after there was no descriptor left for a connection', { timeout: 60_000 }, async () => {
+    const flags = '--no-prompt --allow-net --allow-read --allow-env --allow-sys=hostname,networkInterfaces'
+    const command = `ulimit -n 64; exec "$0" run ${flags} dist/entry/deno.js --logs "$1" --port 0`
+    const running = await start('bash', ['-c', command, deno.path!, logs], { env, cwd: root, isReady })
+    const sockets: Socket[] = []
+    try {
+      const port = Number(new URL(urlOf(running)).port)
+      for (let i = 0; i < 80; i++) sockets.push(connect(port, '127.0.0.1').on('error', () => {}))
+      await sleep(1000)
+      for (const socket of sockets) socket.destroy()
+      await sleep(1000)
+      await expectLogs(urlOf(running))
+    } finally {
+      await running.stop()
+    }
+    expect(running.process.exitCode).toBe(0)
+  })
+
   it('serves with the permissions of deploy/README.md and no others', async () => {
     const readme = readFileSync(join(root, 'deploy/README.md'), 'utf8')
     const command = /^ {4}deno (run [\s\S]*?)dist\/entry\/deno\.js/m.exec(readme)![1]!.replaceAll('\\\n', ' ')
