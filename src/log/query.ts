@@ -279,11 +279,16 @@ export async function scanForth(
 
 /** Where the record that holds `at` starts; `at` itself when it is a record's start. */
 async function recordBefore(series: Series, at: number, hi: number, format: LineFormat): Promise<number> {
-  const ahead = Math.min(hi, at + 64 * 1024)
+  let ahead = Math.min(hi, at + 64 * 1024)
   for (let length = 64 * 1024; ; length *= 8) {
     const from = await series.floor(at - length)
-    const bytes = await series.read(from, ahead)
     const inside = at - from
+    let bytes = await series.read(from, ahead)
+    // What a line is may depend on how it ends, as of JSON: a long one is looked at to its end.
+    while (ahead < hi && ahead - at < MAX_RECORD && bytes.indexOf(10, inside) < 0) {
+      ahead = Math.min(hi, at + 4 * (ahead - at))
+      bytes = await series.read(from, ahead)
+    }
     const end = lineEnd(bytes, inside, bytes.length)
     if ((inside === 0 || bytes[inside - 1] === 10) && format.starts(bytes, inside, end)) return at
     if (inside === 0) return at

@@ -153,6 +153,18 @@ describe('filters', () => {
     expect(back.length).toBeGreaterThan(5)
   })
 
+  it('page within a line that is JSON only by its far end, and take nothing before it along', async () => {
+    const line = (level: string, msg: string) =>
+      `${JSON.stringify({ time: '2026-11-14T10:00:00Z', level, msg })}\n`
+    const long = line('error', 'needle'.padEnd(300_000, 'x'))
+    const lines = [line('error', 'needle'), line('info', 'no'), line('info', 'no'), long]
+    const files = logFiles(memoryStore({ 'a.log': lines.join('') }))
+    const base = request({ level: 3, matcher: textMatcher('needle'), fit: { size: 80_000, lines: null } })
+    const { back, forth } = await allPages(contextOf(files), base)
+    // Without what fills it: a failure should be readable.
+    const brief = (text: string) => text.replace(/x+/g, (fill) => `(${fill.length})`)
+    for (const pages of [back, forth]) expect(brief(pages.join(''))).toBe(brief(lines[0]! + long))
+  })
   it('give the lines that are appended to a record after it was seen', async () => {
     const store = memoryStore({ 'a.log': text[0]! + text[1]! })
     const context = contextOf(logFiles(store))
