@@ -43,6 +43,11 @@ console.log('Making 1 GiB of log, a sparse file of 20 GiB and 10,000 files…')
 const data = makeData()
 process.on('SIGINT', () => end(130))
 process.on('SIGTERM', () => end(143))
+// Whatever fails, as a gcc without its headers: the data must not stay.
+process.on('uncaughtException', (error) => {
+  console.error(String(error.message ?? error))
+  end(1)
+})
 
 const started = new Map()
 const bench = {
