@@ -56,6 +56,7 @@ export class Backward {
     }
     // Not to be given up while it is being read: its memory is in use until then.
     if (ahead) await ahead.bytes.catch(() => {})
+    this.#spare ??= ahead?.into ?? null
     const length = longer ?? this.#step
     const from = await this.#series.floor(Math.max(this.#lo, at - length))
     if (longer !== null || at - from < length) return { from, bytes: await this.#series.read(from, at) }
