@@ -7,6 +7,11 @@ import { ROOT, versionOf } from './tools.mjs'
 
 const number = (value, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits })
 const ratio = (value) => (value >= 100 ? number(value) : value >= 10 ? number(value, 1) : number(value, 2))
+/** A figure next to its bar: with one more digit where it would else look as if it were met. */
+const measured = (entry) => {
+  const [, value, bar] = entry
+  return isMet(entry) === false && ratio(value) === ratio(bar) ? number(value, 4) : ratio(value)
+}
 const percent = (share) => `${number(share * 100, share < 0.1 ? 1 : 0)} %`
 const milliseconds = (micros) => (micros === undefined ? '' : number(micros / 1000, micros < 10_000 ? 2 : 0))
 
@@ -39,7 +44,7 @@ export function printRow(id, { title, figures, ratios, failed }, took) {
   }
   for (const entry of ratios)
     console.log(
-      `  ${entry[0].padEnd(26)} ${ratio(entry[1]).padStart(8)}  ${barText(entry)} ${verdict(isMet(entry)).replaceAll('*', '')}`,
+      `  ${entry[0].padEnd(26)} ${measured(entry).padStart(8)}  ${barText(entry)} ${verdict(isMet(entry)).replaceAll('*', '')}`,
     )
 }
 
@@ -58,7 +63,7 @@ export function noiseText({ stolen, iowait, rounds, repeated, loud }) {
 /** Writes docs/performance.md. */
 export function writeReport(results, { tools, seconds, rounds, took, noise }) {
   const rows = Object.values(results)
-  const measured = rows.filter(({ failed }) => !failed)
+  const complete = rows.filter(({ failed }) => !failed)
   const text = `# Performance
 
 Measured by \`npm run bench\` on one machine, all servers in the same run, in turns, after a warm-up until they got no faster; each figure is the median of ${rounds} rounds with turns of ${seconds} s. A ratio is the median of the ratios of the rounds: a virtual machine is faster in one second than in the next, and in one round it is nearly the same for all. A round in which the host gave more than ${percent(CALM)} of a turn's CPU time to other guests was taken anew while there was time for it. Every body was compared with the file, byte by byte, before it counted. The load client (\`bench/load.c\`) is one thread that discards bodies in the kernel. Absolute figures differ from machine to machine; the ratios are what counts.
@@ -83,7 +88,7 @@ ${rows
       ? [`| ${title} | | failed: ${failed} | | **not met** |`]
       : ratios.map(
           (entry, i) =>
-            `| ${i === 0 ? title : ''} | ${entry[0]} | ${ratio(entry[1])} | ${barText(entry)} | ${verdict(isMet(entry))} |`,
+            `| ${i === 0 ? title : ''} | ${entry[0]} | ${measured(entry)} | ${barText(entry)} | ${verdict(isMet(entry))} |`,
         ),
   )
   .join('\n')}
@@ -96,7 +101,7 @@ CPU is what the server's processes used per request; memory is resident, at the 
 
 | what | server | requests/s | MB/s | p50 ms | p99 ms | CPU µs | MB | stolen |
 |---|---|---|---|---|---|---|---|---|
-${measured
+${complete
   .flatMap(({ title, figures }) =>
     Object.entries(figures).map(
       ([name, { rps, mbs, p50, p99, cpu, rss, stolen }], i) =>
