@@ -2,9 +2,9 @@ import { CALM, cpuTimes, noiseSince } from './noise.mjs'
 
 /**
  * Measures several in short turns, A B C, C B A, and so on: who comes after whom must not count. `once` measures one
- * of them once. Gives for each, by index, the median
- * of each figure and its figures of each round. A round in which the host took the CPU away is taken anew while
- * there is time to spare: it is told by what the host took, never by a figure.
+ * of them once. Gives for each, by index, the median of each figure and its figures of each round. A round in which
+ * the host took the CPU away is taken anew while there is time to spare: it is told by what the host took, never by a
+ * figure.
  */
 export async function takeTurns(all, once, { rounds, seconds, spare }) {
   const taken = []

@@ -3,15 +3,12 @@
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { wholes } from '../support/random.mjs'
 
 const [directory, seed, milliseconds] = process.argv.slice(2)
 const path = join(directory, 'model.log')
 const MIB = 1024 * 1024
-let state = Number(seed)
-const random = (below) => {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-  return Math.floor((state / 2 ** 32) * below)
-}
+const random = wholes(Number(seed))
 
 let generation = 0
 let number = 0

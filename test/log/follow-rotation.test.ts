@@ -17,16 +17,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { serverEvents } from '../../src/client/events.ts'
 import { fsStore } from '../../src/store/fs.ts'
+import { fractions } from '../support/random.mjs'
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-/** The same numbers each run: what fails once fails again. */
-function randomOf(seed: number) {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 let folder: string
 const path = (name: string) => join(folder, name)
@@ -40,7 +33,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 class Writer {
   count = 0
   rotations = 0
-  #random = randomOf(7)
+  #random = fractions(7)
 
   async run(ms: number, ways: (() => void)[]) {
     const end = Date.now() + ms
@@ -116,7 +109,7 @@ describe('50 followers who come and go', () => {
 
     /** Reads events, breaks the connection now and then, and resumes by the last id. */
     const comer = async (who: number) => {
-      const random = randomOf(who)
+      const random = fractions(who)
       await sleep(random() * 1000)
       const numbers: number[] = []
       const told: string[] = []

@@ -4,6 +4,7 @@ import { type S3Options, s3Store } from '../../src/store/s3.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
 import { all, bytesOf, codeOf, pattern } from '../contract/contract.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { fractions } from '../support/random.mjs'
 
 /** A bucket behind the proxy, and how to fill it. */
 export interface FaultyBucket {
@@ -249,11 +250,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     it('gives right bytes or a StoreError, whatever comes, and nothing else', {
       timeout: 60_000,
     }, async () => {
-      let state = 20261115
-      const random = () => {
-        state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-        return state / 2 ** 32
-      }
+      const random = fractions(20261115)
       const faults: (() => Fault)[] = [
         () => ({ kind: 'drop' }),
         () => ({ kind: 'truncate', after: Math.floor(random() ** 3 * LARGE) }),

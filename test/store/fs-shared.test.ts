@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Tails } from '../../src/store/fs-tails.ts'
+import { wholes } from '../support/random.mjs'
 
 const KIB = 1024
 let directory: string
@@ -57,11 +58,7 @@ describe('a tail that is sent', () => {
 
   it('has the bytes of the file, whatever happened to it', { timeout: 60_000 }, async () => {
     const path = join(directory, 'a.log')
-    let state = 99
-    const random = (below: number) => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-      return Math.floor((state / 2 ** 32) * below)
-    }
+    const random = wholes(99)
     const fill = () => Buffer.alloc(random(1500 * KIB) + 400 * KIB, `${random(1e9)}\n`)
     const operations = [
       () => appendFileSync(path, `${random(1e9)}\n`.repeat(1 + random(3000))),

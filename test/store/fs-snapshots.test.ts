@@ -22,6 +22,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Snapshots } from '../../src/store/fs-snapshots.ts'
 import { Tails } from '../../src/store/fs-tails.ts'
 import type { ByteRange, ReadOptions, StoreRead } from '../../src/store/store.ts'
+import { wholes } from '../support/random.mjs'
 
 // Watched, not changed: something happens between two writes of a copy.
 vi.mock('node:fs', async (original) => {
@@ -240,11 +241,7 @@ describe.skipIf(process.platform !== 'linux')('copies that a server sends by its
   it('never hold a byte that the file did not have, whatever its writer does', {
     timeout: 60_000,
   }, async () => {
-    let state = 4711
-    const random = (below: number) => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-      return Math.floor((state / 2 ** 32) * below)
-    }
+    const random = wholes(4711)
     const fill = () => Buffer.alloc(random(4 * MIB) + MIB, `${random(1e9)}\n`)
     const operations = [
       () => appendFileSync(path, `${random(1e9)}\n`.repeat(1 + random(3000))),

@@ -3,14 +3,11 @@
 // Usage: node fs-writer.mjs DIRECTORY SEED MILLISECONDS. Tells on stdout what is surely in the file by then.
 import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { wholes } from '../support/random.mjs'
 
 const [directory, seed, milliseconds] = process.argv.slice(2)
 const path = join(directory, 'model.log')
-let state = Number(seed)
-const random = (below) => {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-  return Math.floor((state / 2 ** 32) * below)
-}
+const random = wholes(Number(seed))
 
 /** Some lines of equal length, others not: a regrown file then has line starts at the places of the old ones. */
 const line = (generation, number) => {

@@ -2,6 +2,7 @@ import { LEVELS, levelAt } from '../level.ts'
 import type { Zone } from '../time.ts'
 import { jsonEnd } from './json-check.ts'
 import { isExact, lines24 } from './lines24.ts'
+import { isDigit } from './stamp.ts'
 import {
   copyAscii,
   copyName,
@@ -283,10 +284,6 @@ const TAGS = template('},"tags":[')
 const MESSAGE = template('},"message":"')
 const MESSAGE_AFTER_TAGS = template('],"message":"')
 const CONTEXT = template('","context":')
-
-function isDigit(byte: number): boolean {
-  return byte >= 0x30 && byte <= 0x39
-}
 
 /** The offset after the colon of `[Component] [Tag]:`, or -1 when there are no tags. */
 function endOfTags(bytes: Uint8Array, from: number, to: number): number {
