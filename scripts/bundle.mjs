@@ -7,11 +7,17 @@ import { build } from 'vite'
 
 const PLATFORMS = {
   worker: {
+    entry: 'src/entry/cloudflare.ts',
     target: 'webworker',
     conditions: ['workerd', 'worker', 'browser', 'import', 'default'],
     extension: 'js',
   },
-  lambda: { target: 'node', conditions: ['node', 'import', 'default'], extension: 'mjs' },
+  lambda: {
+    entry: 'src/entry/aws-lambda.ts',
+    target: 'node',
+    conditions: ['node', 'import', 'default'],
+    extension: 'mjs',
+  },
 }
 const name = process.argv[2]
 const platform = PLATFORMS[name]
@@ -24,7 +30,7 @@ let core = null
 /** The modules that the entry imports, and those that they import, but none that is loaded later. */
 function atOnce(chunking) {
   if (core) return core
-  const entry = resolve(`src/entry/${name}.ts`)
+  const entry = resolve(platform.entry)
   core = new Set([entry])
   for (const id of core) for (const next of chunking.getModuleInfo(id)?.importedIds ?? []) core.add(next)
   return core
@@ -39,7 +45,7 @@ await build({
   publicDir: false,
   ssr: { noExternal: true, target: platform.target, resolve: { conditions: platform.conditions } },
   build: {
-    ssr: `src/entry/${name}.ts`,
+    ssr: platform.entry,
     outDir: aside,
     emptyOutDir: true,
     minify: true,

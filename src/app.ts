@@ -3,10 +3,10 @@ import { hostGuard, tokenGuard } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
-import type { Detailer } from './log/detail.ts'
 import { LogError } from './log/error.ts'
-import { logFiles } from './log/files.ts'
+import { logFiles } from './log/files/files.ts'
 import { followLimits, type LogOptions, viewContext } from './log/options.ts'
+import type { Detailer } from './log/view/detail.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import { listLogs } from './routes/logs.ts'
 import { type Page, showAsset, showPage } from './routes/page.ts'
@@ -95,7 +95,7 @@ export function createApp(options: AppOptions): Hono {
     return (request: Request) => showConfig(request, route)
   })
   const beyond = once(async () => {
-    const { openBeyond } = await import('./routes/beyond.ts')
+    const { openBeyond } = await import('./routes/query.ts')
     return openBeyond(context, maxSize, followLimits(options))
   })
   const viewRoute: ViewRoute = {

@@ -1,6 +1,6 @@
 export { type AppOptions, createApp } from './app.ts'
+export { MASK, redact } from './mask/redact.ts'
 export type { NodeFacts, NodeInfo } from './node/identity.ts'
-export { MASK, redact } from './node/redact.ts'
 export type { Page, PageAsset } from './routes/page.ts'
 export {
   type ByteRange,

@@ -1,13 +1,13 @@
 import { Problem, problemResponse } from '../http/problem.ts'
 import type { Loaded } from '../settings.ts'
-import { compose, describe } from './compose.ts'
-import { listenError } from './listen-error.ts'
-import type { Environment } from './location.ts'
-import { callSite } from './log-line.ts'
-import { program, type Running } from './program.ts'
-import { refuseWorkers } from './refuse.ts'
-import type { LineWriter } from './rotating-file.ts'
-import { within } from './stop.ts'
+import { callSite } from './own-log/log-line.ts'
+import type { LineWriter } from './own-log/rotating-file.ts'
+import { listenError } from './process/listen-error.ts'
+import { program, type Running } from './process/program.ts'
+import { within } from './process/stop.ts'
+import { compose, describe } from './service/compose.ts'
+import type { Environment } from './service/location.ts'
+import { refuseWorkers } from './service/refuse.ts'
 
 /** What is used of Deno: no package of its types is needed. */
 declare const Deno: {

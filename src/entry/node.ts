@@ -6,14 +6,14 @@ import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-
 import { Problem, problemResponse } from '../http/problem.ts'
 import { shown } from '../settings/row.ts'
 import { type Loaded, SettingsError } from '../settings.ts'
-import type { Fetch } from './access.ts'
-import { compose, describe } from './compose.ts'
-import { listenError } from './listen-error.ts'
-import type { Environment } from './location.ts'
-import { callSite } from './log-line.ts'
-import { withSlicedBodies } from './node-body.ts'
-import type { Running } from './program.ts'
-import type { LineWriter } from './rotating-file.ts'
+import type { Fetch } from './own-log/access.ts'
+import { callSite } from './own-log/log-line.ts'
+import type { LineWriter } from './own-log/rotating-file.ts'
+import { listenError } from './process/listen-error.ts'
+import { withSlicedBodies } from './process/node-body.ts'
+import type { Running } from './process/program.ts'
+import { compose, describe } from './service/compose.ts'
+import type { Environment } from './service/location.ts'
 
 export type { Running }
 

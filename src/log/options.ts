@@ -1,9 +1,10 @@
-import type { LogFiles } from './files.ts'
-import { gate } from './gate.ts'
-import type { Codec } from './gzip.ts'
-import type { FollowLimits } from './hub.ts'
+import type { Codec } from '../codec/gzip.ts'
+import { concurrencyLimit } from '../work/concurrency-limit.ts'
+import { LogError } from './error.ts'
+import type { LogFiles } from './files/files.ts'
+import type { FollowLimits } from './follow/hub.ts'
 import { parseZone, UTC } from './time.ts'
-import type { ViewContext } from './view.ts'
+import type { ViewContext } from './view/view.ts'
 
 /** How logs are read, and how much that may cost. */
 export interface LogOptions {
@@ -51,8 +52,12 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       archiveWindow: options.windowBytes ?? 32 * MIB,
       zstd: options.zstd,
     },
-    scans: gate(options.scans ?? 4, 'searches'),
-    archives: gate(options.scans ?? 4, 'views of archives', 1000),
+    scans: concurrencyLimit({ most: options.scans ?? 4, busy: () => tooBusy('searches') }),
+    archives: concurrencyLimit({
+      most: options.scans ?? 4,
+      queue: 1000,
+      busy: () => tooBusy('views of archives'),
+    }),
     now: Date.now,
   }
 }
@@ -67,4 +72,8 @@ export function followLimits(options: LogOptions): FollowLimits | null {
     poll: options.pollMillis ?? [250, 3000],
     shared: options.sharedFollow ?? true,
   }
+}
+
+function tooBusy(what: string): LogError {
+  return new LogError('too-busy', `Too many ${what} are running; try again in a few seconds.`)
 }

@@ -1,6 +1,6 @@
 import { parse, TomlError, type TomlTable } from 'smol-toml'
-import { MASK, redact } from './redact.ts'
-import { namesSecret } from './secret.ts'
+import { MASK, redact } from '../mask/redact.ts'
+import { namesSecret } from '../mask/secret.ts'
 
 /** A configuration that can be shown. */
 export interface Config {

@@ -60,7 +60,7 @@ async function pack() {
 /** A hash of all that the page is made of: its sources, the client, and the versions of what it bundles. */
 async function fingerprint() {
   const hash = createHash('sha256')
-  const files = [join(root, 'src/client.ts'), join(root, 'src/node/mask.ts'), join(root, 'package-lock.json')]
+  const files = [join(root, 'src/client.ts'), join(root, 'src/mask/mask.ts'), join(root, 'package-lock.json')]
   for (const folder of [here, join(root, 'src/client')]) {
     for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
       const path = join(entry.parentPath ?? entry.path, entry.name)

@@ -1,10 +1,10 @@
+import { type Kind, kindOf } from '../codec/kind.ts'
 import { COMMON_HEADERS, matchHolds, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { bad, readParams } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
 import { bytesResponse } from '../http/sliced.ts'
-import type { LogFiles } from '../log/files.ts'
-import { type Kind, kindOf } from '../log/kind.ts'
+import type { LogFiles } from '../log/files/files.ts'
 import { type ByteRange, type Entry, type ReadOptions, StoreError, type StoreRead } from '../store/store.ts'
 
 /** What the download needs. */

@@ -1,7 +1,7 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad, readParams } from '../http/params.ts'
-import { histogramOf } from '../log/histogram.ts'
-import { type BeyondRoute, readRequest } from './beyond.ts'
+import { histogramOf } from '../log/view/histogram.ts'
+import { type BeyondRoute, readRequest } from './request.ts'
 
 const DEFAULT_BUCKETS = 100
 const MAX_BUCKETS = 1000

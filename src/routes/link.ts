@@ -1,4 +1,4 @@
-import { type Cursor, encodeCursor } from '../log/cursor.ts'
+import { type Cursor, encodeCursor } from '../log/text/cursor.ts'
 
 /** The Link header of a view: relative references that keep what was asked, so that a client just follows them. */
 export function linkHeader(query: string, prev: Cursor | null, next: Cursor): string {

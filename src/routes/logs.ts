@@ -1,7 +1,7 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { readParams } from '../http/params.ts'
-import type { Detailer } from '../log/detail.ts'
-import type { Listing, LogFiles } from '../log/files.ts'
+import type { Listing, LogFiles } from '../log/files/files.ts'
+import type { Detailer } from '../log/view/detail.ts'
 
 /** What the log list needs. */
 export interface LogRoutes {

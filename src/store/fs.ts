@@ -21,12 +21,12 @@ import {
   toEntry,
   toStoreError,
   UNCHANGED,
-} from './fs-file.ts'
-import { readLent } from './fs-into.ts'
-import { Lister } from './fs-list.ts'
-import { readSliced } from './fs-slices.ts'
-import { Snapshots, sendableFiles } from './fs-snapshots.ts'
-import { Tails } from './fs-tails.ts'
+} from './fs/file.ts'
+import { readLent } from './fs/into.ts'
+import { Lister } from './fs/list.ts'
+import { readSliced } from './fs/slices.ts'
+import { Snapshots, sendableFiles } from './fs/snapshots.ts'
+import { Tails } from './fs/tails.ts'
 import { clampRange, type ReadOptions, type Store, StoreError, type StoreRead } from './store.ts'
 
 /** O_NONBLOCK: a FIFO put in a file's place between lstat and open does not hang. */

@@ -1,4 +1,5 @@
-import { begin, type Call, Passing, type PatienceOptions, patience, persist } from './patience.ts'
+import { receiveAll, wholeStream } from './remote/exact-stream.ts'
+import { begin, type Call, Passing, type PatienceOptions, patience, persist } from './remote/retry.ts'
 import {
   type ByteRange,
   clampRange,
@@ -9,7 +10,6 @@ import {
   StoreError,
   type StoreRead,
 } from './store.ts'
-import { receiveAll, wholeStream } from './whole.ts'
 
 /** What an object of an R2 binding has, as far as it is used here. */
 export interface R2ObjectLike {

@@ -1,6 +1,8 @@
-import { begin, type Call, type PatienceOptions, patience, persist } from './patience.ts'
-import { type ListPage, parseList, quoted } from './s3-list.ts'
-import { answerError, type S3Request, s3Wire } from './s3-wire.ts'
+import { receiveAll, wholeStream } from './remote/exact-stream.ts'
+import { begin, type Call, patience, persist } from './remote/retry.ts'
+import { type ListPage, parseList, quoted } from './s3/list.ts'
+import type { S3Options } from './s3/options.ts'
+import { answerError, type S3Request, s3Wire } from './s3/wire.ts'
 import {
   type ByteRange,
   clampRange,
@@ -11,31 +13,8 @@ import {
   StoreError,
   type StoreRead,
 } from './store.ts'
-import { receiveAll, wholeStream } from './whole.ts'
 
-/** Where a bucket is and how to reach it. */
-export interface S3Options extends PatienceOptions {
-  bucket: string
-  /** Only what lies below it is seen, and keys are given without it. A slash is added at its end. @default '' */
-  prefix?: string | undefined
-  /** The service, such as `https://minio.internal:9000`. @default Amazon's, in the region */
-  endpoint?: string | undefined
-  /** @default 'us-east-1' */
-  region?: string | undefined
-  /** Without it and its secret, requests are not signed: a public bucket. */
-  accessKeyId?: string | undefined
-  secretAccessKey?: string | undefined
-  sessionToken?: string | undefined
-  /**
-   * The bucket in the path instead of the host name.
-   * @default true with an endpoint of your own, or where the name does not fit into a host name
-   */
-  pathStyle?: boolean | undefined
-  /** Bodies up to this size arrive as one array, so that a retry covers them whole. @default 1048576 */
-  wholeUpTo?: number | undefined
-  /** @default the runtime's own */
-  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-}
+export type { S3Options } from './s3/options.ts'
 
 /** How often a read starts over because the object changed its size between two answers. */
 const ROUNDS = 3

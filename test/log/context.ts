@@ -1,7 +1,7 @@
-import type { LogFiles } from '../../src/log/files.ts'
-import { gate } from '../../src/log/gate.ts'
+import type { LogFiles } from '../../src/log/files/files.ts'
 import { UTC } from '../../src/log/time.ts'
-import type { ViewContext, ViewLimits, ViewRequest } from '../../src/log/view.ts'
+import type { ViewContext, ViewLimits, ViewRequest } from '../../src/log/view/view.ts'
+import { concurrencyLimit } from '../../src/work/concurrency-limit.ts'
 
 /** What views need, with limits that no test meets unless it sets its own. */
 export function contextOf(
@@ -21,7 +21,7 @@ export function contextOf(
       answerBytes: 1 << 26,
       ...limits,
     },
-    scans: gate(4, 'scans'),
+    scans: concurrencyLimit({ most: 4, busy: () => new Error('busy') }),
     now: Date.now,
     ...more,
   }

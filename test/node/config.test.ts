@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { MASK } from '../../src/mask/redact.ts'
 import { ConfigError, createConfigReader } from '../../src/node/config.ts'
-import { MASK } from '../../src/node/redact.ts'
 
 describe('createConfigReader', () => {
   it('gives the masked text, the data and a tag', async () => {

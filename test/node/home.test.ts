@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { MASK } from '../../src/mask/redact.ts'
 import { openHome } from '../../src/node/home.ts'
-import { MASK } from '../../src/node/redact.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 const NODE = {

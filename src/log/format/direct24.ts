@@ -1,6 +1,6 @@
-import { LEVELS, levelAt } from '../level.ts'
 import type { Zone } from '../time.ts'
 import { jsonEnd } from './json-check.ts'
+import { LEVELS, levelAt } from './level.ts'
 import { isExact, lines24 } from './lines24.ts'
 import { isDigit } from './stamp.ts'
 import {

@@ -1,6 +1,6 @@
-import { LEVELS } from '../level.ts'
 import type { Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from './format.ts'
+import { LEVELS } from './level.ts'
 import { isClock, isDigit, readClock, two } from './stamp.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { LEVELS, levelAt } from '../level.ts'
 import type { Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, unparsed } from './format.ts'
+import { LEVELS, levelAt } from './level.ts'
 import { isDigit, readEpoch, readStamp } from './stamp.ts'
 
 type Role = 'time' | 'level' | 'message'

@@ -1,6 +1,6 @@
-import { LEVELS, levelAt, parseLevel } from '../level.ts'
 import { UTC, type Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from './format.ts'
+import { LEVELS, levelAt, parseLevel } from './level.ts'
 import { isDigit, isStamp, readStamp, two } from './stamp.ts'
 
 const TAB = 0x09

@@ -1,7 +1,7 @@
-import { LEVELS, levelAt } from '../level.ts'
 import { UTC, type Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from './format.ts'
 import { yearsBefore } from './glog.ts'
+import { LEVELS, levelAt } from './level.ts'
 import { isDigit, isStamp, readClock, readStamp, two } from './stamp.ts'
 
 /**

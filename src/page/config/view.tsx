@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { MASK } from '../../node/mask.ts'
+import { MASK } from '../../mask/mask.ts'
 import { put } from '../ui/clipboard.ts'
 import { Icon } from '../ui/icons.tsx'
 import { type Section, sections, type Token } from './toml.ts'

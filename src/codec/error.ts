@@ -1,0 +1,13 @@
+/** `bad-archive`: the bytes are damaged or end early. `unsupported`: this runtime has no decoder for them. */
+export type CodecErrorCode = 'bad-archive' | 'unsupported'
+
+/** Why compressed bytes could not be read. The message is shown to clients. */
+export class CodecError extends Error {
+  readonly code: CodecErrorCode
+
+  constructor(code: CodecErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'CodecError'
+    this.code = code
+  }
+}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises'
+import process from 'node:process'
+import { helpText } from '../../settings/text.ts'
+import { type Loaded, loadSettings, SettingsError } from '../../settings.ts'
+import { VERSION } from '../../version.ts'
+import { callSite } from '../own-log/log-line.ts'
+import type { LineWriter } from '../own-log/rotating-file.ts'
+import { describe, type Service } from '../service/compose.ts'
+import type { Environment } from '../service/location.ts'
+
+/** A service that listens. */
+export interface Running {
+  /** Where it answers: `http://127.0.0.1:9000`. */
+  url: string
+  /** The line that tells a person where to look. */
+  welcome: string
+  /** One line each for stderr. */
+  warnings: string[]
+  log: Service<unknown>['log']
+  /** Stops accepting, finishes running answers, cuts what still runs after `graceMs`. @default 3000 */
+  close(graceMs?: number): Promise<void>
+}
+
+/** Makes a service listen on one runtime. Throws a SettingsError when it cannot. */
+export type Start = (loaded: Loaded, stderr: LineWriter, env: Environment) => Promise<Running>
+
+const UNCAUGHT = callSite('Process', 'Error')
+/** Signals closer together than this are one wish. */
+const SAME_SIGNAL_MS = 250
+
+/** The program around a service: flags in, one line out, exit codes, signals. The same on Node, Bun and Deno. */
+export async function program(start: Start): Promise<void> {
+  // A closed pipe (`nodestate | head -1`) must not end the service.
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
+  try {
+    await main(start)
+  } catch (error) {
+    const usage = error instanceof SettingsError && error.reason === 'usage'
+    const message = error instanceof SettingsError ? error.message : `Cannot start: ${describe(error)}`
+    complain(message.replaceAll('\n', ' '))
+    // Not process.exit(): on a pipe it would cut off what was just written.
+    process.exitCode = usage ? 2 : 1
+  }
+}
+
+async function main(start: Start): Promise<void> {
+  const loaded = await loadSettings({
+    argv: process.argv.slice(2),
+    env: process.env,
+    readFile: (path) => readFile(path, 'utf8'),
+  })
+  if (loaded.command === 'help') return void process.stdout.write(helpText())
+  if (loaded.command === 'version') return void process.stdout.write(`${VERSION}\n`)
+  const stderr = { write: (text: string) => void process.stderr.write(text), close() {} }
+  const running = await start(loaded, stderr, process.env)
+  for (const warning of running.warnings) complain(warning)
+  watchProcess(running)
+  process.stdout.write(`${running.welcome}\n`)
+}
+
+function complain(line: string): void {
+  process.stderr.write(`nodestate: ${line}\n`)
+}
+
+function watchProcess({ close, log }: Running): void {
+  let stopping: number | null = null
+  const stop = (signal: NodeJS.Signals) => {
+    // Whoever asks twice does not want to wait; but npm passes on the Ctrl-C that the terminal gave us already.
+    if (stopping !== null && performance.now() - stopping < SAME_SIGNAL_MS) return
+    if (stopping !== null) process.exit(signal === 'SIGINT' ? 130 : 143)
+    stopping = performance.now()
+    close().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  // The service only reads and keeps nothing that could be left half-written: it goes on.
+  const note = (error: unknown) => {
+    log.error(UNCAUGHT, describe(error), { stack: error instanceof Error ? error.stack : null })
+  }
+  process.on('uncaughtException', note)
+  process.on('unhandledRejection', note)
+  // @hono/node-server tells the console when the body of an answer breaks off: that belongs into the log.
+  console.error = (error: unknown) => log.warn(UNCAUGHT, `An answer was cut: ${describe(error)}`)
+  console.info = () => {}
+}

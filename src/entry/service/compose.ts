@@ -1,0 +1,235 @@
+import { constants, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../app.ts'
+import { zstd } from '../../codec/zstd.ts'
+import { HOME_LOGS, HomeError } from '../../node/home.ts'
+import { pickAddress } from '../../node/identity.ts'
+import { codeOf, reasonOf, shown } from '../../settings/row.ts'
+import { effectiveToml } from '../../settings/text.ts'
+import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../../settings.ts'
+import { fsStore } from '../../store/fs.ts'
+import { StoreError } from '../../store/store.ts'
+import { VERSION } from '../../version.ts'
+import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
+import { callSite } from '../own-log/log-line.ts'
+import { type OwnLog, openOwnLog } from '../own-log/own-log.ts'
+import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
+import { nodeLogOptions } from './limits.ts'
+import { type Environment, parseBucket } from './location.ts'
+import { openBucket } from './open-bucket.ts'
+import { openSources } from './sources.ts'
+import { checkTls } from './tls.ts'
+
+/** The service, ready to listen: what Node, Bun and Deno have in common. */
+export interface Service<E> {
+  settings: Settings
+  log: OwnLog
+  /** PEM texts, or null for plain HTTP. */
+  tls: { cert: string; key: string } | null
+  /** One line each for stderr; nothing that stops the service. */
+  warnings: string[]
+  /** The request handler. The port is the one that the system gave, where 0 was asked for. */
+  handler(port: number): Fetch<E>
+  /** The line that tells a person where to look. */
+  welcome(port: number): string
+}
+
+const STARTED = callSite('Server', 'Start')
+const FAILED = callSite('Server', 'Request')
+
+/**
+ * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
+ * the own log where it has no file. `sendsFiles` says that a Blob of a file goes to the kernel as it is. Throws a
+ * SettingsError.
+ */
+export function compose<E>(
+  loaded: Loaded,
+  stderr: LineWriter,
+  env: Environment,
+  { sendsFiles = false } = {},
+): Service<E> {
+  const { settings, sources, warnings } = loaded
+  refuseOpenBind(settings)
+  const onlineTime = loaded.onlineTime ?? Date.now()
+  const tls = readTls(settings)
+  const config = openConfig(settings)
+  // Nothing is written into a directory that someone named: it is a database's.
+  const embedded = sources.logs === 'default' && settings.home === null
+  const place = openSources(loaded, (location, below) => {
+    const bucket = parseBucket(location)
+    if (bucket) return openBucket(bucket, env, below)
+    // Under TLS the bytes must pass through the process anyway.
+    return fsStore(join(location, below), { sendsFiles: sendsFiles && tls === null })
+  })
+  const logs =
+    settings.home !== null && sources.logs === 'default' ? joined(settings.home, HOME_LOGS) : settings.logs
+  const notes = [...warnings, ...(parseBucket(logs) ? [] : prepareLogs(logs, embedded))]
+  const writer = embedded ? ownFile(settings.logs, stderr) : stderr
+  const log = openOwnLog(settings.logLevel, writer)
+  const scheme = tls ? 'https' : 'http'
+  const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
+  return {
+    settings,
+    log,
+    tls,
+    warnings: notes,
+    handler(port) {
+      const app = createApp({
+        logs: place.logs,
+        config: config ?? place.config ?? effectiveToml({ ...settings, port }),
+        node: place.node,
+        facts: {
+          hostIp: pickAddress(networkInterfaces()) ?? undefined,
+          hostName: hostname(),
+          port,
+          version: VERSION,
+          onlineTime,
+        },
+        include: settings.include,
+        ...nodeLogOptions(settings),
+        ...(zstd && { zstd }),
+        ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
+        ...(settings.token !== null && { token: settings.token }),
+        allowHosts: settings.allowHost,
+        corsOrigins: settings.corsOrigin,
+        page: settings.page && (async () => (await import('../../page.ts')).page),
+        onError(error, request) {
+          const target = safeTarget(request.url, settings.token)
+          log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, contextOf(error))
+        },
+      })
+      log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
+      for (const note of notes) log.warn(STARTED, note)
+      void loadRest(settings.page)
+      return withAccessLog<E>((request, env) => app.fetch(request, env as object), log, settings.token)
+    },
+    welcome(port) {
+      const url = `${scheme}://${reachable(settings.host)}:${port}`
+      return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
+    },
+  }
+}
+
+/**
+ * Loads what the app would load when it is first asked for. A runtime remembers that a module could not be read: had
+ * its first use come while there was no descriptor left, or while an update replaced the files, it would fail for ever.
+ */
+async function loadRest(page: boolean): Promise<void> {
+  await Promise.allSettled([
+    import('../../routes/query.ts'),
+    import('../../routes/download.ts'),
+    import('../../routes/config.ts'),
+    import('../../node/config.ts'),
+    import('../../log/regex/regex.ts'),
+    page && import('../../page.ts'),
+  ])
+}
+
+/** An error and its causes in one line. */
+export function describe(error: unknown): string {
+  const parts: string[] = []
+  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 5; depth++) {
+    const message = at instanceof Error ? at.message : String(at)
+    if (!parts.includes(message)) parts.push(message)
+    at = at instanceof Error ? at.cause : null
+  }
+  return parts.join(': ')
+}
+
+/** A known failure tells its code; of an unknown one the stack is wanted, too. */
+function contextOf(error: unknown): Record<string, unknown> {
+  if (error instanceof StoreError || error instanceof HomeError) return { code: error.code }
+  return { stack: error instanceof Error ? (error.stack ?? null) : null }
+}
+
+/** Reads the configuration anew each time. It is looked at once before the start, for that is when someone is there to see. */
+function openConfig({ config }: Settings): (() => Promise<string>) | null {
+  if (config === null) return null
+  readOrRefuse(config, '--config')
+  return async () => {
+    try {
+      return await readRegular(config)
+    } catch (error) {
+      const code = /^(EACCES|EPERM)$/.test(codeOf(error) ?? '') ? 'denied' : 'unavailable'
+      throw new StoreError(code, `Cannot read the configuration ${shown(config)}`, { cause: error })
+    }
+  }
+}
+
+/** O_NONBLOCK: a FIFO in the file's place would hold one of four threads for ever, and with four the whole service. */
+async function readRegular(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!(await file.stat()).isFile()) throw new Error('It is not a regular file')
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+function readTls(settings: Settings): Service<unknown>['tls'] {
+  const { tlsCert, tlsKey } = settings
+  if (tlsCert === null || tlsKey === null) return null
+  const texts = { cert: readOrRefuse(tlsCert, '--tls-cert'), key: readOrRefuse(tlsKey, '--tls-key') }
+  checkTls(settings, texts)
+  return texts
+}
+
+function readOrRefuse(path: string, flag: string): string {
+  try {
+    // A pipe can be read only once, and a FIFO waits for a writer.
+    if (!statSync(path).isFile()) throw new Error('not a file')
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const reason = codeOf(error) === null ? 'it is not a regular file' : reasonOf(error)
+    throw new SettingsError('file', `Cannot read ${flag} ${shown(path)}: ${reason}.`, { cause: error })
+  }
+}
+
+/** Makes the own log directory; of someone else's, tells what stands in the way. */
+function prepareLogs(directory: string, embedded: boolean): string[] {
+  try {
+    if (embedded) mkdirSync(directory, { recursive: true })
+    if (statSync(directory).isDirectory()) return []
+  } catch (error) {
+    if (embedded) {
+      const why =
+        codeOf(error) === 'EEXIST' ? 'there is a file of that name' : `the system says ${codeOf(error)}`
+      throw new SettingsError(
+        'file',
+        `Cannot make the log directory ${shown(directory)}: ${why}; start in a directory that can be written, or name the logs with --logs DIR.`,
+        { cause: error },
+      )
+    }
+    // A sidecar starts before its database: the directory may still come.
+    const why = codeOf(error) === 'ENOENT' ? 'is not there yet' : `cannot be read (${codeOf(error)})`
+    return [`The log directory ${shown(directory)} ${why}: requests for logs get 503 until it is.`]
+  }
+  throw new SettingsError('file', `Cannot use --logs ${shown(directory)}: it is not a directory.`)
+}
+
+function ownFile(directory: string, stderr: LineWriter): LineWriter {
+  return rotatingFile(join(directory, 'nodestate.log'), {
+    onError: (error) => stderr.write(`nodestate: Cannot write its own log: ${describe(error)}\n`),
+  })
+}
+
+/** The host of a URL that can be opened: a wildcard is no address. */
+export function reachable(host: string): string {
+  const name = host.replace(/^\[(.*)\]$/, '$1')
+  if (name === '0.0.0.0') return '127.0.0.1'
+  if (name === '::') return '[::1]'
+  return name.includes(':') ? `[${name}]` : name
+}
+
+/** A name below a place; the slash of a bucket is the same everywhere. */
+function joined(location: string, name: string): string {
+  return parseBucket(location) ? `${location.replace(/\/+$/, '')}/${name}` : join(location, name)
+}
+
+/** A path for a line of text: in quotes where it would not read as one word. */
+export function printable(path: string): string {
+  return /^[\w./~+@:-]+$/.test(path) ? path : shown(path)
+}

@@ -1,0 +1,81 @@
+import { createApp } from '../../app.ts'
+import { Problem, problemResponse } from '../../http/problem.ts'
+import { loadSettings } from '../../settings.ts'
+import type { Store } from '../../store/store.ts'
+import { VERSION } from '../../version.ts'
+import { edgeLogOptions } from './limits.ts'
+import { type Environment, parseBucket } from './location.ts'
+import { openSources } from './sources.ts'
+
+/** Answers a request of one deployment. */
+export type Answer = (request: Request) => Response | Promise<Response>
+
+/** What a platform without a file system gives. */
+export interface Platform {
+  env: Environment
+  /** Opens a folder of the bucket that is bound to the deployment; without it only `s3://` locations work. */
+  bound?: ((folder: string) => Store) | undefined
+  /** What to set, in the words of the platform. */
+  hints: { token: string; home: string }
+  /** Milliseconds for which an answer may stay open to follow a log; 0 where answers cannot stay open. */
+  followMillis: number
+  /** Takes one line about a failure. */
+  log(line: string): void
+}
+
+/**
+ * The service for a platform that has only an environment and buckets. What cannot work as it is configured
+ * answers every request with a 503 that tells what to set: there is nobody at the start to read an error.
+ */
+export async function composeRemote({ env, bound, hints, followMillis, log }: Platform): Promise<Answer> {
+  try {
+    const { settings, sources, warnings } = await loadSettings({ argv: [], env })
+    for (const warning of warnings) log(warning)
+    if (settings.token === null && !settings.insecure) return refuse(hints.token)
+    // A bound bucket is a home as it is; its settings may name a folder in it.
+    const home = settings.home ?? (sources.logs === 'default' && bound ? '.' : null)
+    if (home === null && sources.logs === 'default') return refuse(hints.home)
+    for (const location of [settings.home, sources.logs === 'default' ? null : settings.logs])
+      if (location !== null && !parseBucket(location) && !bound) return refuse(hints.home)
+    const named = [home, settings.logs].some((location) => location !== null && parseBucket(location))
+    // A chunk of its own: in front of an R2 binding it is never loaded.
+    const openBucket = named ? (await import('./open-bucket.ts')).openBucket : null
+    const place = openSources({ settings: { ...settings, home }, sources }, (location, below) => {
+      const bucket = parseBucket(location)
+      return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
+    })
+    const app = createApp({
+      logs: place.logs,
+      config: place.config ?? (() => Promise.reject(new Problem('not-configured', hints.home))),
+      node: place.node,
+      facts: { version: VERSION },
+      include: settings.include,
+      ...edgeLogOptions(settings),
+      ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
+      ...(settings.token !== null && { token: settings.token }),
+      allowHosts: settings.allowHost,
+      corsOrigins: settings.corsOrigin,
+      // What one request opened no other may use: each follower looks for itself.
+      ...(followMillis > 0 ? { followMillis, sharedFollow: false } : { followers: false as const }),
+      page: settings.page && (async () => (await import('../../page.ts')).page),
+      onError: (error, request) =>
+        log(`${request.method} ${new URL(request.url).pathname} failed: ${String(error)}`),
+    })
+    return (request) => app.fetch(request)
+  } catch (error) {
+    // The message may name buckets and hosts: it is for the log.
+    log(`Cannot start: ${error instanceof Error ? error.message : String(error)}`)
+    return refuse(
+      'The settings of the service are not valid; its log tells which, correct them and deploy again.',
+    )
+  }
+}
+
+function refuse(detail: string): Answer {
+  return (request) => problemResponse(new Problem('not-configured', detail), request.headers.get('Accept'))
+}
+
+/** A folder of a bucket: no slash at its ends, and `.` is the bucket itself. */
+function folder(location: string, below: string): string {
+  return [...location.split('/'), below].filter((part) => part !== '' && part !== '.').join('/')
+}

@@ -1,0 +1,201 @@
+import { detectFormat, PLAIN } from '../format/detect.ts'
+import { endOf } from '../format/lines.ts'
+import { type Filter, isWanted, timeAt } from '../search/filter.ts'
+import { type Cursor, fingerprint } from '../text/cursor.ts'
+import { concat, type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
+import type { Change } from './tracker.ts'
+
+/** What goes out at once, and the place behind it. */
+export interface Batch {
+  bytes: Uint8Array
+  end: Cursor
+}
+
+type Data = Extract<Change, { kind: 'data' }>
+
+/** How many batches are kept for followers that are a little late. Who is later reads the log by itself. */
+const KEPT = 64
+const KEPT_BYTES = 1024 * 1024
+/** A line that does not end is let go in pieces of this size. */
+const MAX_PENDING = 16 * 1024 * 1024
+const LF = 10
+
+/**
+ * What all followers who asked the same are given: each batch is filtered and rendered once. A record is known to be
+ * whole when the next one starts; the last one is let go by `flush`, a moment after it came.
+ */
+export class Channel {
+  /** Everything before it was given. */
+  place: Cursor
+  followers = 0
+  readonly #frame: Frame
+  readonly #filter: Filter
+  /** Whether bytes go out as they come, unfinished lines too. */
+  readonly #raw: boolean
+  readonly #waiters = new Set<() => void>()
+  #batches: Batch[] = []
+  #first = 0
+  #size = 0
+  /** What came and was not given, with where it lies: lines of the last record, and a line without its end. */
+  #pending: Data[] = []
+  /** The last record that was looked at, as far as it was seen, and whether it was given. */
+  #last: { bytes: Uint8Array; given: boolean } | null = null
+  #time = Number.NaN
+  #beats = 0
+  #beat: Uint8Array = new Uint8Array(0)
+
+  constructor(place: Cursor, pending: Data | null, frame: Frame, filter: Filter, raw: boolean) {
+    this.place = place
+    if (pending) this.#pending.push(pending)
+    this.#frame = frame
+    this.#filter = filter
+    this.#raw = raw
+  }
+
+  /** The number of the next batch. */
+  get next(): number {
+    return this.#first + this.#batches.length
+  }
+
+  /** A batch by number: undefined when it is still to come, null when it is no longer kept. */
+  batch(number: number): Batch | null | undefined {
+    return number < this.#first ? null : this.#batches[number - this.#first]
+  }
+
+  get beats(): number {
+    return this.#beats
+  }
+
+  get beat(): Uint8Array {
+    return this.#beat
+  }
+
+  /** Calls back once, at the next batch or beat. Returns how to forget it. */
+  wait(wake: () => void): () => void {
+    this.#waiters.add(wake)
+    return () => this.#waiters.delete(wake)
+  }
+
+  /** Takes what happened. Returns whether a record is held that `flush` may let go. */
+  feed(change: Change): boolean {
+    if (change.kind !== 'data') {
+      // After a rotation, a line without its end stays: the new file completes it. After a cut, nothing will.
+      if (this.#pending.length > 0) this.#take(true, change.kind !== 'rotated')
+      if (this.#frame.events) this.#add(renderChange(change, this.place), this.place)
+      return false
+    }
+    if (this.#raw) {
+      this.#add(change.bytes, endPlace(change, change.bytes.length))
+      return false
+    }
+    this.#pending.push(change)
+    return this.#take(false)
+  }
+
+  /** Lets the last record go, as far as its lines are complete. */
+  flush(): void {
+    if (this.#pending.length > 0) this.#take(true)
+  }
+
+  /** A sign of life to all who have nothing else to read. */
+  heartbeat(): void {
+    if (!this.#frame.events) return
+    this.#beats++
+    this.#beat = renderBeat(this.place)
+    this.#wake()
+  }
+
+  /** Gives the pending records but the last one, or all of them. Returns whether lines are still held. */
+  #take(all: boolean, cut = false): boolean {
+    const bytes = concat(this.#pending.map((data) => data.bytes))
+    const lines = bytes.lastIndexOf(LF) + 1
+    if (this.#filter.undecided && lines > 0) {
+      this.#filter.format = detectFormat(bytes.subarray(0, lines))
+      this.#filter.undecided = this.#filter.format === PLAIN
+    }
+    const { format } = this.#filter
+    const forced = cut || bytes.length > MAX_PENDING
+    const complete = forced ? bytes.length : lines
+    const records: Placed[] = []
+    let at = 0
+    while (at < complete) {
+      const end = endOf(format, bytes, at, complete)
+      if (end >= complete && !all && !forced) break
+      const wanted = this.#judge(bytes, at, end)
+      if (wanted) records.push({ bytes: wanted, end: placeIn(this.#pending, end) })
+      at = end
+    }
+    if (at === 0) return lines > 0
+    const end = placeIn(this.#pending, at)
+    const out = renderRecords(records, this.#frame, format, this.#filter.zone)
+    if (out.length > 0) this.#add(out, end)
+    else this.place = end
+    this.#pending = dropFrom(this.#pending, at)
+    return lines > at
+  }
+
+  /** What of a record is to be given now: all, its rest when the beginning was given, or nothing. */
+  #judge(bytes: Uint8Array, from: number, to: number): Uint8Array | null {
+    const { format } = this.#filter
+    const lf = bytes.indexOf(LF, from)
+    const last = this.#last
+    if (last && !format.starts(bytes, from, lf < 0 || lf > to ? to : lf)) {
+      const rest = bytes.slice(from, to)
+      if (last.given) return rest
+      const whole = last.bytes.length + rest.length <= MAX_PENDING ? concat([last.bytes, rest]) : rest
+      const given = isWanted(whole, 0, whole.length, 0, this.#filter, this.#time)
+      this.#last = { bytes: whole, given }
+      return given ? whole : null
+    }
+    const time = timeAt(bytes, from, to, this.#filter)
+    if (!Number.isNaN(time)) this.#time = time
+    const given = isWanted(bytes, from, to, 0, this.#filter, this.#time)
+    const record = bytes.slice(from, to)
+    this.#last = { bytes: record, given }
+    return given ? record : null
+  }
+
+  #add(bytes: Uint8Array, end: Cursor): void {
+    this.place = end
+    this.#batches.push({ bytes, end })
+    this.#size += bytes.length
+    while (this.#batches.length > KEPT || (this.#size > KEPT_BYTES && this.#batches.length > 1)) {
+      this.#size -= this.#batches.shift()!.bytes.length
+      this.#first++
+    }
+    this.#wake()
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiters]
+    this.#waiters.clear()
+    for (const wake of waiting) wake()
+  }
+}
+
+function endPlace({ name, id, offset, bytes }: Data, length: number): Cursor {
+  const print = fingerprint(bytes, offset, 0, length)
+  return { name, id, offset: offset + length, print, inside: false }
+}
+
+/** The place behind the first `length` bytes. */
+function placeIn(pending: readonly Data[], length: number): Cursor {
+  let left = length
+  for (const data of pending) {
+    if (left <= data.bytes.length) return endPlace(data, left)
+    left -= data.bytes.length
+  }
+  throw new RangeError('Cannot place what is not pending')
+}
+
+/** What remains without the first `length` bytes. */
+function dropFrom(pending: readonly Data[], length: number): Data[] {
+  let left = length
+  const rest: Data[] = []
+  for (const data of pending) {
+    if (left < data.bytes.length)
+      rest.push({ ...data, offset: data.offset + left, bytes: data.bytes.subarray(left) })
+    left = Math.max(0, left - data.bytes.length)
+  }
+  return rest
+}

@@ -1,0 +1,445 @@
+import { StoreError } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import { PLAIN } from '../format/detect.ts'
+import type { Filter } from '../search/filter.ts'
+import { scanForth } from '../search/scan.ts'
+import { type Cursor, fingerprint } from '../text/cursor.ts'
+import { listFamily, openLog } from '../text/open.ts'
+import type { Series } from '../text/series.ts'
+import { holds } from '../text/text.ts'
+import { checkFormat, formatOf, type View, type ViewContext, type ViewRequest, viewOf } from '../view/view.ts'
+import type { Channel } from './channel.ts'
+import { concat, type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
+import { type FollowLimits, Hub, type Joined } from './hub.ts'
+
+/** What is followed, and how it goes out. */
+export interface FollowRequest {
+  view: ViewRequest
+  frame: Frame
+  /** Names what filters are the same, so that those who ask the same share the work. */
+  key: string
+  /** Where the client was; outranks the tail that it asks for. */
+  last: Cursor | null
+}
+
+/** All followers of all logs of a service. */
+export class Followers {
+  readonly #context: ViewContext
+  readonly #limits: FollowLimits
+  readonly #hubs = new Map<string, Promise<Hub>>()
+  #count = 0
+
+  constructor(context: ViewContext, limits: FollowLimits) {
+    this.#context = context
+    this.#limits = limits
+  }
+
+  /** The stream of a log: its tail, and then whatever is appended. Errors come before it starts. */
+  async follow(request: FollowRequest, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    if (this.#count >= this.#limits.followers)
+      throw new LogError('too-busy', 'Too many clients follow logs already; try again later.')
+    this.#count++
+    let left = false
+    const leave = () => {
+      if (!left) this.#count--
+      left = true
+    }
+    try {
+      const stream = await this.#start(request, signal)
+      return stream(leave)
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** Between a rotation and the first line after it there may be no file for a moment: who comes back then waits. */
+  async #start(request: FollowRequest, signal?: AbortSignal): Promise<Started> {
+    const { files } = this.#context
+    const { file } = request.view
+    for (let tries = 0; ; tries++) {
+      try {
+        const hub = await this.#hubOf(file)
+        return await startFollower(this.#context, this.#limits, hub, request, signal)
+      } catch (error) {
+        if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
+        if ((await listFamily(files, file, signal)).length === 0) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+  }
+
+  async #hubOf(file: string): Promise<Hub> {
+    if (!this.#limits.shared) return Hub.open(this.#context, this.#limits, file, () => {})
+    const known = this.#hubs.get(file)
+    const hub = known && (await known.catch(() => null))
+    if (hub?.keep()) return hub
+    const made = this.#hubs.get(file)
+    if (made && made !== known) return this.#hubOf(file)
+    const opening = Hub.open(this.#context, this.#limits, file, () => {
+      if (this.#hubs.get(file) === opening) this.#hubs.delete(file)
+    })
+    this.#hubs.set(file, opening)
+    opening.catch(() => {
+      if (this.#hubs.get(file) === opening) this.#hubs.delete(file)
+    })
+    return opening
+  }
+}
+
+/** A part of a log that is sent as it is, and the place where it goes on. */
+interface Tail {
+  series: Series
+  at: number
+  to: number
+  place: Cursor
+}
+
+/** How much a follower that reads by itself takes at once. */
+const PAGE = 256 * 1024
+
+type Started = (leave: () => void) => ReadableStream<Uint8Array>
+
+async function startFollower(
+  context: ViewContext,
+  limits: FollowLimits,
+  hub: Hub,
+  request: FollowRequest,
+  signal?: AbortSignal,
+): Promise<Started> {
+  const { view: asked, frame, key } = request
+  const raw =
+    !frame.events &&
+    !frame.json &&
+    asked.level === null &&
+    !asked.matcher &&
+    asked.since === null &&
+    asked.until === null
+  const filter = raw ? plainFilter(context) : await liveFilter(context, asked)
+  const joined = await hub.join(key, frame, filter, raw)
+  const { channel } = joined
+  const follower = new Follower(context, hub, joined, request, filter, raw)
+  try {
+    await follower.begin(signal)
+  } catch (error) {
+    hub.leave(key, channel)
+    throw error
+  }
+  return (leave) =>
+    follower.stream(limits, signal, () => {
+      hub.leave(key, channel)
+      leave()
+    })
+}
+
+/** One client: the tail, then batches of its channel, and its own reads whenever it is too late for those. */
+class Follower {
+  readonly #context: ViewContext
+  readonly #hub: Hub
+  readonly #channel: Channel
+  readonly #request: FollowRequest
+  readonly #filter: Filter
+  readonly #raw: boolean
+  /** What goes out before anything else. */
+  readonly #first: Uint8Array[] = []
+  /** The tail, where it is too large to be held. */
+  #tail: Tail | null = null
+  /** Everything before it was given; null while the channel's batches follow without a gap. */
+  #place: Cursor | null = null
+  /** The place behind the last batch that was taken, and the number of the next. */
+  #given: Cursor
+  #number: number
+  #beats: number
+  #ended = false
+  #wake: (() => void) | null = null
+
+  constructor(
+    context: ViewContext,
+    hub: Hub,
+    { channel, place, number }: Joined,
+    request: FollowRequest,
+    filter: Filter,
+    raw: boolean,
+  ) {
+    this.#context = context
+    this.#hub = hub
+    this.#channel = channel
+    this.#given = place
+    this.#number = number
+    this.#request = request
+    this.#filter = filter
+    this.#raw = raw
+    this.#beats = channel.beats
+  }
+
+  /** Selects the tail that ends where the channel goes on. What can't be answered throws here. */
+  async begin(signal?: AbortSignal): Promise<void> {
+    const { view: asked, frame, last } = this.#request
+    if (frame.events) this.#first.push(renderBeat(null))
+    if (last) {
+      this.#place = last
+      // Resolved now, so that what is gone is told before the stream starts.
+      try {
+        const cursor = { place: last, direction: 'after' as const }
+        await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits, signal)
+      } catch (error) {
+        // Moved while it was looked at: looked for again as soon as the stream runs.
+        if (isMoving(error)) return
+        if (!frame.events || !(error instanceof LogError && error.code === 'cursor-gone')) throw error
+        this.#tellGap()
+      }
+      return
+    }
+    if (asked.fit.size === 0 || asked.fit.lines === 0) return
+    const cursor = { place: this.#given, direction: 'before' as const }
+    const records = frame.events || frame.json
+    const view = await viewOf(this.#context, { ...asked, cursor, records, each: true }, signal)
+    if (view.pieces === null) {
+      const { series, from, to } = view
+      this.#tail = { series, at: from, to, place: await series.cursor(from) }
+    } else this.#first.push(await this.#render(view))
+  }
+
+  stream(
+    limits: FollowLimits,
+    signal: AbortSignal | undefined,
+    leave: () => void,
+  ): ReadableStream<Uint8Array> {
+    let timer: ReturnType<typeof setTimeout> | null = null
+    const end = () => {
+      if (this.#ended) return
+      this.#ended = true
+      if (timer !== null) clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      leave()
+      this.#wake?.()
+    }
+    if (signal?.aborted) end()
+    signal?.addEventListener('abort', end)
+    if (limits.duration !== null) timer = setTimeout(end, limits.duration)
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          try {
+            const bytes = await this.#next()
+            if (bytes) controller.enqueue(bytes)
+            else controller.close()
+          } catch (error) {
+            end()
+            controller.error(error)
+          }
+        },
+        cancel: end,
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  /** What goes out next; null at the end. */
+  async #next(): Promise<Uint8Array | null> {
+    for (;;) {
+      if (this.#ended) return null
+      const first = this.#first.shift()
+      if (first) {
+        if (first.length > 0) return first
+        continue
+      }
+      if (this.#tail) {
+        const bytes = await this.#readTail(this.#tail)
+        if (bytes.length > 0) return bytes
+        continue
+      }
+      if (this.#place) {
+        const bytes = await this.#catchUp(this.#place)
+        if (bytes.length > 0) return bytes
+        continue
+      }
+      const batch = this.#channel.batch(this.#number)
+      if (batch === null) {
+        this.#place = this.#given
+        continue
+      }
+      if (batch) {
+        this.#number++
+        this.#given = batch.end
+        if (batch.bytes.length > 0) return batch.bytes
+        continue
+      }
+      if (this.#beats !== this.#channel.beats) {
+        this.#beats = this.#channel.beats
+        return this.#channel.beat
+      }
+      await this.#change()
+    }
+  }
+
+  async #change(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const forget = this.#channel.wait(resolve)
+      this.#wake = () => {
+        forget()
+        resolve()
+      }
+    })
+    this.#wake = null
+  }
+
+  async #readTail(tail: Tail): Promise<Uint8Array> {
+    try {
+      const bytes = await tail.series.read(tail.at, Math.min(tail.at + PAGE, tail.to))
+      tail.at += bytes.length
+      if (tail.at >= tail.to) this.#tail = null
+      else tail.place = await tail.series.cursor(tail.at)
+      return bytes
+    } catch (error) {
+      if (!isMoving(error)) throw error
+      // The file was rotated: what is left of the tail is looked for like anything that was missed.
+      this.#tail = null
+      this.#place = tail.place
+      return new Uint8Array(0)
+    }
+  }
+
+  /**
+   * One page of what lies between the place and the channel's. When nothing does, the channel's next batch follows.
+   * Files are renamed, compressed and removed while they are looked at: then they are looked at again.
+   */
+  async #catchUp(place: Cursor): Promise<Uint8Array> {
+    for (let tries = 0; tries < 50 && !this.#ended; tries++) {
+      try {
+        const page = await this.#towards(this.#channel.place, this.#channel.next, place)
+        if (page) return page
+      } catch (error) {
+        const gone = error instanceof LogError && error.code === 'cursor-gone'
+        if (gone && !this.#request.frame.events) throw error
+        // Told once: until there is a file again, there is nothing more to say.
+        if (gone && !isStart(place)) {
+          this.#tellGap()
+          return new Uint8Array(0)
+        }
+        if (!gone && !isMoving(error)) throw error
+      }
+      // The channel is not there yet, or the files just moved.
+      this.#channel.flush()
+      await this.#hub.sync()
+      await new Promise((resolve) => setTimeout(resolve, 20 + tries * 10))
+    }
+    throw new LogError('cursor-gone', 'The place to follow from was not found again; start without it.')
+  }
+
+  /** The next page on the way to the channel's place, before batch `number`; null when it is not to be seen yet. */
+  async #towards(goal: Cursor, number: number, place: Cursor): Promise<Uint8Array | null> {
+    const { view: asked, frame } = this.#request
+    const cursor = { place, direction: 'after' as const }
+    const log = await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits)
+    const { series } = log
+    const at = log.at!
+    const to = await addressOf(series, goal)
+    if (to === null || to < at) return null
+    if (to === at) {
+      this.#place = null
+      this.#given = goal
+      this.#number = number
+      return new Uint8Array(0)
+    }
+    const page = await this.#page(series, at, to, place.inside)
+    const renamed = series.parts[0]!.name
+    if (!frame.events || renamed === place.name) return page
+    return concat([renderChange({ kind: 'rotated', file: place.name, to: renamed }, place), page])
+  }
+
+  async #page(series: Series, at: number, to: number, inside: boolean): Promise<Uint8Array> {
+    if (this.#raw) {
+      const end = Math.min(to, at + PAGE)
+      const bytes = await series.read(at, end)
+      this.#place = await series.cursor(end)
+      return bytes
+    }
+    if (this.#filter.undecided) {
+      this.#filter.format = await formatOf(series)
+      this.#filter.undecided = this.#filter.format === PLAIN
+    }
+    const budget = { bytes: 64 * PAGE, deadline: Number.POSITIVE_INFINITY, now: () => 0, chunk: PAGE }
+    const fit = { size: PAGE, lines: null }
+    const found = await scanForth(series, at, to, this.#filter, fit, 'lines', budget, inside)
+    this.#place = await series.cursor(found.to, found.inside)
+    return renderRecords(
+      await placed(series, found.pieces, found.ends),
+      this.#request.frame,
+      this.#filter.format,
+      this.#filter.zone,
+    )
+  }
+
+  async #render(view: View): Promise<Uint8Array> {
+    const records = await placed(view.series, view.pieces!, view.ends)
+    return renderRecords(records, this.#request.frame, view.format, this.#context.zone)
+  }
+
+  /** What the client saw is gone. It is told so, and goes on at the beginning of what is there. */
+  #tellGap(): void {
+    const { file } = this.#request.view
+    const start = { name: file, id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
+    this.#first.push(renderChange({ kind: 'gap', file }, start))
+    this.#place = start
+  }
+}
+
+/** Whether a read failed because files were moved, and may succeed when it is made again. */
+function isMoving(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'changed'
+  return error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive')
+}
+
+/** Whether a place is the start of whatever is there. */
+function isStart({ offset, print }: Cursor): boolean {
+  return offset === 0 && print.length === 0
+}
+
+/** Records with the place behind each. */
+async function placed(series: Series, pieces: readonly Uint8Array[], ends: readonly number[]) {
+  const records = []
+  for (let i = 0; i < pieces.length; i++) {
+    const bytes = pieces[i]!
+    const { part, offset } = await series.before(ends[i]!)
+    const inPart = Math.min(bytes.length, offset)
+    const print = fingerprint(bytes, offset - bytes.length, bytes.length - inPart)
+    records.push({ bytes, end: { name: part.name, id: part.entry.id ?? null, offset, print, inside: false } })
+  }
+  return records
+}
+
+/** The address of a place in a series, or null when it is in none of its files. */
+async function addressOf(series: Series, place: Cursor): Promise<number | null> {
+  for (let i = series.parts.length - 1; i >= 0; i--) {
+    const part = series.parts[i]!
+    const same =
+      place.id !== null && part.entry.id !== undefined ? part.entry.id === place.id : part.name === place.name
+    if (!same) continue
+    if ((await part.reaches(place.offset)) && (await holds(part, place.print)))
+      return (await series.base(i)) + place.offset
+  }
+  return null
+}
+
+/** The filter of a follow: times are asked of every record, since there is nothing to bisect in what is to come. */
+async function liveFilter(context: ViewContext, asked: ViewRequest): Promise<Filter> {
+  // A file that was just made is empty, or begins with the rest of a record: its predecessors tell the format.
+  const log = await openLog(context.files, { ...asked, rotated: true, cursor: null }, context.limits)
+  const format = await formatOf(log.series)
+  const undecided = format === PLAIN && log.series.end === 0
+  if (!undecided) checkFormat(format, asked)
+  return {
+    format,
+    undecided,
+    zone: context.zone,
+    level: asked.level,
+    matcher: asked.matcher,
+    since: asked.since === null ? null : { at: asked.since, below: Number.POSITIVE_INFINITY },
+    until: asked.until === null ? null : { at: asked.until, from: Number.NEGATIVE_INFINITY },
+  }
+}
+
+function plainFilter(context: ViewContext): Filter {
+  return { format: PLAIN, zone: context.zone, level: null, matcher: null, since: null, until: null }
+}

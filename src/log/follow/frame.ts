@@ -1,0 +1,79 @@
+import type { LineFormat } from '../format/detect.ts'
+import { toJson } from '../render/ndjson.ts'
+import { type Cursor, encodeCursor } from '../text/cursor.ts'
+import type { Zone } from '../time.ts'
+import type { Change } from './tracker.ts'
+
+/** How records go out: as they are, as JSON lines, or each as an event. */
+export interface Frame {
+  events: boolean
+  json: boolean
+  /** With JSON: messages that have colours also with them. @default false */
+  colours?: boolean
+}
+
+/** A record, and the place behind it. */
+export interface Placed {
+  bytes: Uint8Array
+  end: Cursor
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const encoder = new TextEncoder()
+
+/** Records as they go out. */
+export function renderRecords(
+  records: readonly Placed[],
+  { events, json, colours }: Frame,
+  format: LineFormat,
+  zone: Zone,
+): Uint8Array {
+  if (!events && !json) return concat(records.map(({ bytes }) => bytes))
+  let out = ''
+  for (const { bytes, end } of records) {
+    const text = decoder.decode(bytes)
+    const data = json ? toJson(text, format, zone, colours) : text
+    out += events ? event('', end, data) : `${data}\n`
+  }
+  return encoder.encode(out)
+}
+
+/** What happened to the file, told to those who understand events; null for the others. */
+export function renderChange(change: Exclude<Change, { kind: 'data' }>, place: Cursor): Uint8Array {
+  const { kind, ...data } = change
+  return encoder.encode(event(kind, place, JSON.stringify(data)))
+}
+
+/** A sign of life, and how far the log was looked through: events may be rare. */
+export function renderBeat(place: Cursor | null): Uint8Array {
+  return encoder.encode(
+    place === null ? ': hello\nretry: 1000\n\n' : `: alive\nid: ${encodeCursor(place)}\n\n`,
+  )
+}
+
+/**
+ * One event. Each line of the data is a `data:` line of its own; a carriage return would end one, too, so that those
+ * before a line end are left out and others count as line ends.
+ */
+function event(name: string, id: Cursor, data: string): string {
+  const lines = (data.endsWith('\n') ? data.slice(0, -1) : data).split(/\r?\n|\r(?!$)|\r$/)
+  if (lines.length > 1 && data.endsWith('\r\n')) lines.length -= lines.at(-1) === '' ? 1 : 0
+  let out = name === '' ? '' : `event: ${name}\n`
+  out += `id: ${encodeCursor(id)}\n`
+  for (const line of lines) out += `data: ${line}\n`
+  return `${out}\n`
+}
+
+/** Some arrays as one. */
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!
+  let length = 0
+  for (const part of parts) length += part.length
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}

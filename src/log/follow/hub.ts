@@ -1,0 +1,209 @@
+import { StoreError } from '../../store/store.ts'
+import type { Filter } from '../search/filter.ts'
+import type { Cursor } from '../text/cursor.ts'
+import type { ViewContext } from '../view/view.ts'
+import { Channel } from './channel.ts'
+import type { Frame } from './frame.ts'
+import { Tracker } from './tracker.ts'
+
+/** How following behaves. */
+export interface FollowLimits {
+  /** How many follow at once. */
+  followers: number
+  /** Milliseconds between two signs of life. */
+  heartbeat: number
+  /** Milliseconds after which a follow ends, for runtimes that limit what a request may do; null for no end. */
+  duration: number | null
+  /** Where the store gives no notice: the pause between two looks, in ms, from the shortest to the longest. */
+  poll: readonly [number, number]
+  /** Whether one look at a log serves all who follow it. */
+  shared: boolean
+}
+
+/** A channel, and where it was when it was joined. */
+export interface Joined {
+  channel: Channel
+  place: Cursor
+  /** Of the batch that follows that place. */
+  number: number
+}
+
+/** A hub that nobody follows any more lives on for a moment: clients come back. */
+const LINGER = 2000
+/** A record is let go so long after its last line came. */
+const SETTLE = 60
+
+/** One log, watched once for all who follow it. */
+export class Hub {
+  readonly #tracker: Tracker
+  readonly #limits: FollowLimits
+  readonly #channels = new Map<string, Channel>()
+  readonly #closed: () => void
+  #unwatch: (() => void) | null = null
+  #timer: ReturnType<typeof setTimeout> | null = null
+  #due = Number.POSITIVE_INFINITY
+  #beat: ReturnType<typeof setInterval> | null = null
+  #linger: ReturnType<typeof setTimeout> | null = null
+  #queue: Promise<unknown> = Promise.resolve()
+  #pause: number
+  #failures = 0
+  #open = true
+
+  private constructor(limits: FollowLimits, tracker: Tracker, closed: () => void) {
+    this.#limits = limits
+    this.#tracker = tracker
+    this.#closed = closed
+    this.#pause = limits.poll[0]
+  }
+
+  static async open(
+    context: ViewContext,
+    limits: FollowLimits,
+    file: string,
+    closed: () => void,
+  ): Promise<Hub> {
+    const tracker = await Tracker.open(context.files, file, context.limits)
+    const hub = new Hub(limits, tracker, closed)
+    hub.#unwatch = context.files.watch(file, () => hub.#lookIn(hub.#batchPause()))
+    hub.#beat = setInterval(() => {
+      for (const channel of hub.#channels.values()) channel.heartbeat()
+    }, limits.heartbeat)
+    hub.#lookIn(hub.#pause)
+    hub.#rest()
+    return hub
+  }
+
+  /** Whether it can be joined; it then lives long enough for that. */
+  keep(): boolean {
+    if (!this.#open) return false
+    this.#rest()
+    return true
+  }
+
+  /** The channel of those who ask the same, up to date. */
+  async join(key: string, frame: Frame, filter: Filter, raw: boolean): Promise<Joined> {
+    return this.#exclusively(async () => {
+      await this.#look()
+      let channel = this.#channels.get(key)
+      if (!channel) {
+        channel = raw
+          ? new Channel(this.#tracker.place, null, frame, filter, true)
+          : await this.#atLineStart(frame, filter)
+        this.#channels.set(key, channel)
+      }
+      channel.followers++
+      // Taken before anything else can happen: what comes next follows this place without a gap.
+      return { channel, place: channel.place, number: channel.next }
+    })
+  }
+
+  leave(key: string, channel: Channel): void {
+    channel.followers--
+    if (channel.followers > 0) return
+    if (this.#channels.get(key) === channel) this.#channels.delete(key)
+    this.#rest()
+  }
+
+  /** Looks for changes now. */
+  async sync(): Promise<void> {
+    await this.#exclusively(() => this.#look())
+  }
+
+  /** A channel that begins where the last line does, if that one is unfinished. */
+  async #atLineStart(frame: Frame, filter: Filter): Promise<Channel> {
+    const { place } = this.#tracker
+    for (let length = 4096; length <= 4 * 1024 * 1024; length *= 8) {
+      const bytes = await this.#tracker.before(length)
+      if (bytes === null) break
+      const cut = bytes.lastIndexOf(10) + 1
+      if (cut === 0 && bytes.length < place.offset) continue
+      const rest = bytes.slice(cut)
+      if (rest.length === 0) break
+      const { name, id, offset } = place
+      const start = offset - rest.length
+      const pending = { kind: 'data' as const, name, id, offset: start, bytes: rest }
+      const print = { ...place.print }
+      return new Channel({ name, id, offset: start, print, inside: false }, pending, frame, filter, false)
+    }
+    return new Channel(place, null, frame, filter, false)
+  }
+
+  async #look(): Promise<void> {
+    const { changes, more } = await this.#tracker.poll()
+    this.#failures = 0
+    let held = false
+    for (const change of changes)
+      for (const channel of this.#channels.values()) held = channel.feed(change) || held
+    const active = changes.length > 0
+    this.#pause = active ? this.#limits.poll[0] : Math.min(this.#limits.poll[1], Math.ceil(this.#pause * 1.5))
+    if (more) this.#lookIn(0)
+    else if (held) this.#settle()
+    this.#lookIn(this.#tracker.between ? Math.min(this.#pause, 200) : this.#pause)
+  }
+
+  #settling: ReturnType<typeof setTimeout> | null = null
+
+  #settle(): void {
+    if (this.#settling) return
+    this.#settling = setTimeout(() => {
+      this.#settling = null
+      void this.#exclusively(async () => {
+        for (const channel of this.#channels.values()) channel.flush()
+      })
+    }, SETTLE)
+  }
+
+  /** Many followers are served in larger batches: 1,000 of them take a tenth of a second for each. */
+  #batchPause(): number {
+    let followers = 0
+    for (const channel of this.#channels.values()) followers += channel.followers
+    return Math.min(100, 5 + followers / 8)
+  }
+
+  /** Looks again in so many milliseconds, or earlier if that was due. */
+  #lookIn(ms: number): void {
+    if (!this.#open) return
+    const due = Date.now() + ms
+    if (this.#timer !== null && this.#due <= due) return
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#due = due
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      void this.#exclusively(() => this.#look()).catch((error) => this.#failed(error))
+    }, ms)
+  }
+
+  /** The storage failed: later it may answer again, and nothing is lost until then. */
+  #failed(error: unknown): void {
+    // A file that was moved while it was looked at is found at the next look.
+    if (error instanceof StoreError && error.code === 'changed') {
+      this.#lookIn(50)
+      return
+    }
+    this.#failures++
+    this.#lookIn(Math.min(30_000, 500 * 2 ** Math.min(6, this.#failures)))
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work)
+    this.#queue = result.catch(() => {})
+    return result
+  }
+
+  #rest(): void {
+    if (this.#linger) clearTimeout(this.#linger)
+    this.#linger = setTimeout(() => {
+      this.#linger = null
+      if (this.#channels.size === 0) this.#close()
+    }, LINGER)
+  }
+
+  #close(): void {
+    this.#open = false
+    this.#unwatch?.()
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    if (this.#beat !== null) clearInterval(this.#beat)
+    if (this.#settling !== null) clearTimeout(this.#settling)
+    this.#closed()
+  }
+}

@@ -1,0 +1,78 @@
+import { LogError } from '../error.ts'
+import { exactFinder, type Finder, foldedFinder, type Needle, unicodeFinder } from './literal.ts'
+import { requiredLiterals } from './prefilter.ts'
+
+/** Says whether a record holds what is looked for. */
+export interface Matcher {
+  /** Whether the record bytes[from, to) matches. */
+  test(bytes: Uint8Array, from: number, to: number): boolean
+  /**
+   * The next offset in [from, to) where a match may lie, or -1: no record that ends at or before it matches.
+   * Without it, every record must be tested. A match that crosses `to` is not seen: hand in whole records.
+   */
+  find?(bytes: Uint8Array, from: number, to: number): number
+  /** A text that each match has in one of its lines. */
+  needle?: Needle | undefined
+  /** Whether a record with the needle is a match, with nothing left to test. */
+  sure?: boolean
+}
+
+/** The longest text or pattern, in characters. */
+export const MAX_PATTERN = 1000
+
+/** Matches records that contain the text: in any case, unless the text has a capital. */
+export function textMatcher(text: string): Matcher {
+  if (text.length > MAX_PATTERN)
+    throw new LogError(
+      'bad-pattern',
+      `The text is ${text.length} characters long; at most ${MAX_PATTERN} are allowed.`,
+    )
+  const bytes = new TextEncoder().encode(text)
+  const find = /[\p{Lu}\p{Lt}]/u.test(text)
+    ? exactFinder(bytes)
+    : bytes.length === text.length
+      ? foldedFinder(bytes)
+      : unicodeFinder(text)
+  const test: Matcher['test'] = (record, from, to) => find(record, from, to) >= 0
+  // A text with a line break lies in no line.
+  return { find, test, needle: text.includes('\n') ? undefined : find.needle, sure: true }
+}
+
+/**
+ * Matches records by a regular expression in RE2's syntax, in linear time; `^` and `$` match at each line of a
+ * record, a CR before its LF left aside. A literal that every match must contain is looked for first: that runs at
+ * 1 GB/s, the engine at some 300 MB/s. The engine is loaded when the first pattern comes.
+ */
+export async function regexMatcher(source: string): Promise<Matcher> {
+  if (source.length > MAX_PATTERN)
+    throw new LogError(
+      'bad-pattern',
+      `The pattern is ${source.length} characters long; at most ${MAX_PATTERN} are allowed.`,
+    )
+  const { compileRegex } = await import('../regex/regex.ts')
+  const compiled = compileRegex(source)
+  const find = anyOf(requiredLiterals(source))
+  if (!find) return compiled
+  const test: Matcher['test'] = (bytes, from, to) =>
+    find(bytes, from, to) >= 0 && compiled.test(bytes, from, to)
+  return { find, test, needle: find.needle }
+}
+
+/** The nearest of several literals; null when there are none to go by. */
+function anyOf(literals: { text: string; folded: boolean }[] | null): Finder | null {
+  if (!literals) return null
+  const encoder = new TextEncoder()
+  const finders = literals.map(({ text, folded }) =>
+    folded ? foldedFinder(encoder.encode(text)) : exactFinder(encoder.encode(text)),
+  )
+  if (finders.length === 1) return finders[0]!
+  return (bytes, from, to) => {
+    let nearest = -1
+    for (const find of finders) {
+      // Each later literal is only looked for before the nearest so far, or a rare one would scan the whole chunk.
+      const at = find(bytes, from, nearest < 0 ? to : nearest)
+      if (at >= 0) nearest = at
+    }
+    return nearest
+  }
+}

@@ -1,0 +1,102 @@
+import { type Bytes, SlicedStream, type Slices } from '../../store/store.ts'
+import type { LogError } from '../error.ts'
+import { giveBack } from '../search/blocks.ts'
+import type { Series } from '../text/series.ts'
+
+/** Up to here a part of a log is given as one buffer. */
+export const AT_ONCE = 256 * 1024
+/** More goes out in slices, read only as fast as they are taken. */
+const SLICE = 512 * 1024
+
+/**
+ * The bytes [from, to) of a log, as a buffer or as a stream. A stream that can't go on errors; it never just ends,
+ * and so does one that ends where a broken archive does.
+ */
+export async function bytesOf(series: Series, from: number, to: number): Promise<Bytes> {
+  if (to - from <= AT_ONCE && !series.broken())
+    return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
+  await series.onward(from)
+  let at = from
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const bytes = await series.read(at, Math.min(at + SLICE, to))
+        at += bytes.length
+        if (bytes.length > 0) controller.enqueue(bytes)
+        if (at < to) return
+        const broken = series.broken()
+        if (broken) controller.error(broken)
+        else controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Records that were found, as a body that ends as `bytesOf` does. */
+export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | null): Bytes {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length <= AT_ONCE && !broken) return joined(pieces, length)
+  return new SlicedStream(new PieceSlices(pieces, broken))
+}
+
+/** Pieces in slices: short ones together, of long ones views. Each block is given back when it is sent. */
+class PieceSlices implements Slices {
+  #pieces: readonly Uint8Array[]
+  readonly #broken: LogError | null
+  #next = 0
+  /** What of the next piece is given. */
+  #given = 0
+
+  constructor(pieces: readonly Uint8Array[], broken: LogError | null) {
+    this.#pieces = pieces
+    this.#broken = broken
+  }
+
+  next(): Uint8Array | null {
+    const piece = this.#pieces[this.#next]
+    if (piece === undefined) {
+      if (this.#broken) throw this.#broken
+      return null
+    }
+    if (piece.length < SLICE) return this.#together()
+    const slice = piece.subarray(this.#given, this.#given + SLICE)
+    this.#given += slice.length
+    if (this.#given === piece.length) {
+      this.#next++
+      this.#given = 0
+    }
+    return slice
+  }
+
+  release(slice: Uint8Array): void {
+    // Slices are given and taken in order: with the last one of a block, all of it is sent.
+    if (slice.byteOffset + slice.length === slice.buffer.byteLength) giveBack(slice)
+  }
+
+  cancel(): void {
+    this.#pieces = []
+  }
+
+  #together(): Uint8Array {
+    const group: Uint8Array[] = []
+    let size = 0
+    for (let piece = this.#pieces[this.#next]; piece; piece = this.#pieces[++this.#next]) {
+      if (size + piece.length > SLICE) break
+      group.push(piece)
+      size += piece.length
+    }
+    return group.length === 1 ? group[0]! : joined(group, size)
+  }
+}
+
+/** Some pieces as one. */
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.length
+  }
+  return bytes
+}

@@ -1,0 +1,172 @@
+import { type Bytes, SlicedStream, type Slices } from '../../store/store.ts'
+import { yieldToEventLoop } from '../../work/yield.ts'
+import type { LogError } from '../error.ts'
+import type { LineFormat } from '../format/detect.ts'
+import { lastStart } from '../format/lines.ts'
+import type { Series } from '../text/series.ts'
+
+/** Writes records in another shape, into memory that it is given. */
+export interface Renderer {
+  /** Takes memory to write to. Where it does not suffice, it is replaced by more. */
+  into(out: Uint8Array<ArrayBuffer>): void
+  /** What was written since `into`. */
+  take(): Uint8Array<ArrayBuffer>
+  /** How much that is. */
+  readonly written: number
+  /** Takes whole records to write. */
+  read(bytes: Uint8Array, from: number, to: number): void
+  /** How much of them is not written yet. */
+  readonly left: number
+  /** Writes records until `count` bytes of them are through or `full` bytes are written, and the last one whole. */
+  write(count: number, full: number): void
+}
+
+/** So much is read at a time. */
+const READ = 512 * 1024
+/** So much is sent at a time. */
+const SLICE = 256 * 1024
+/** With room for a record behind that, so that most logs never need more. */
+const BUFFER = SLICE + 64 * 1024
+/** So much is rendered between two looks at the clock: 8,000 records if they are as short as can be. */
+const RENDERED = 16 * 1024
+/** Rendering lets others go first after so many milliseconds. */
+const TURN = 8
+/** Buffers that wait for their next use: fresh memory costs as much as what is written to it. */
+const pool: Uint8Array<ArrayBuffer>[] = []
+const POOLED = 4
+
+/** Records that were found, each rendered, as a body. It ends as `bytesOf` does. Others have their turn meanwhile. */
+export function renderedBody(
+  pieces: readonly Uint8Array[],
+  broken: LogError | null,
+  renderer: Renderer,
+): Bytes {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length <= RENDERED && !broken) {
+    renderer.into(new Uint8Array(2 * length))
+    for (const piece of pieces) {
+      renderer.read(piece, 0, piece.length)
+      renderer.write(piece.length, Number.POSITIVE_INFINITY)
+    }
+    return renderer.take()
+  }
+  let next = 0
+  const source = () => {
+    if (next < pieces.length) return pieces[next++]!
+    if (broken) throw broken
+    return null
+  }
+  return new SlicedStream(new RenderedSlices(source, renderer))
+}
+
+/**
+ * The records of [from, to), which begins and ends between two, each rendered: read only as fast as they are taken,
+ * so that many of them cost no more memory than a few. A record longer than `longest` is taken apart.
+ */
+export function recordsBody(
+  series: Series,
+  from: number,
+  to: number,
+  format: LineFormat,
+  renderer: Renderer,
+  longest: number,
+): Bytes {
+  const into = new Uint8Array(READ)
+  let at = from
+  let length = READ
+  const source = async () => {
+    while (at < to) {
+      const end = Math.min(at + length, to)
+      const bytes = length === READ ? await series.readInto(at, end, into) : await series.read(at, end)
+      const last = end === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
+      if (last <= 0 && length < longest) {
+        length *= 4
+        continue
+      }
+      const whole = last > 0 ? bytes.subarray(0, last) : bytes
+      at += whole.length
+      length = READ
+      return whole
+    }
+    return null
+  }
+  return new SlicedStream(new RenderedSlices(source, renderer))
+}
+
+/** Gives whole records in their order, then null. They may lie in memory that the next call uses again. */
+type Source = () => Uint8Array | null | Promise<Uint8Array | null>
+
+class RenderedSlices implements Slices {
+  readonly #source: Source
+  readonly #renderer: Renderer
+  #open = true
+  /** What ended the source, behind all that is written. */
+  #failure: unknown = null
+  // Most records are rendered so fast that more of them cost no turn.
+  #unit = RENDERED
+
+  constructor(source: Source, renderer: Renderer) {
+    this.#source = source
+    this.#renderer = renderer
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    await yieldToEventLoop()
+    if (this.#failure !== null) throw this.#failure
+    if (!this.#open) return null
+    this.#renderer.into(pool.pop() ?? new Uint8Array(BUFFER))
+    if (!(await this.#fill())) this.#open = false
+    const slice = this.#renderer.take()
+    return slice.length > 0 ? slice : null
+  }
+
+  /** Renders until a slice is full, or others should have their turn. False when nothing is left. */
+  async #fill(): Promise<boolean> {
+    const renderer = this.#renderer
+    const start = Date.now()
+    let looked = start
+    for (let count = this.#unit; ; ) {
+      if (renderer.left === 0) {
+        const more = this.#more()
+        const bytes = more instanceof Promise ? await more : more
+        if (bytes === null) return this.#failure !== null
+        renderer.read(bytes, 0, bytes.length)
+        continue
+      }
+      const before = renderer.left
+      renderer.write(count, SLICE)
+      count -= before - renderer.left
+      if (renderer.written >= SLICE) return true
+      if (count > 0) continue
+      const now = Date.now()
+      this.#unit = now - looked <= TURN / 4 ? Math.min(this.#unit * 2, SLICE / 2) : RENDERED
+      if (now - start >= TURN) return true
+      looked = now
+      count = this.#unit
+    }
+  }
+
+  /** What is to be rendered next. When that fails, what is rendered already goes out first. */
+  #more(): Uint8Array | null | Promise<Uint8Array | null> {
+    try {
+      const next = this.#source()
+      return next instanceof Promise ? next.catch((error) => this.#failed(error)) : next
+    } catch (error) {
+      return this.#failed(error)
+    }
+  }
+
+  #failed(error: unknown): null {
+    if (this.#renderer.written === 0) throw error
+    this.#failure = error
+    return null
+  }
+
+  release({ buffer }: Uint8Array): void {
+    if (buffer.byteLength === BUFFER && pool.length < POOLED) pool.push(new Uint8Array(buffer as ArrayBuffer))
+  }
+
+  cancel(): void {
+    this.#open = false
+  }
+}

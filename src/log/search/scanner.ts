@@ -1,0 +1,160 @@
+import type { Needle } from '../pattern/literal.ts'
+import { CODE, MEMORY_BYTE, SHARED } from './scanner-code.ts'
+
+/** The inner loops, see scanner.wat. */
+interface Loops {
+  lines(from: number, to: number, length: number, head: number, base: number, pairs: number): number
+  gather(pairs: number, pairsEnd: number, base: number, into: number): number
+}
+
+const PAGE = 64 * 1024
+/** Where the needle's fold lies; the needle itself is at 0. */
+const FOLD = 4096
+/** Where the head of a record lies, in three rows. */
+const HEAD = 2 * FOLD
+const ROW = 32
+/** What the loops may read or write beyond the end. */
+const PAD = 64
+/** A needle is shorter by as much as is read beyond its end. */
+const MAX_NEEDLE = FOLD - 16
+/** How much one scanner takes at a time, unless more is asked for. Only what is used takes memory of the machine. */
+const ROOM = 4 * 1024 * 1024 + 64 * 1024
+/** So many wait to be used again, with some 9 MB each. */
+const IDLE = 1
+
+/**
+ * Bun reads into WebAssembly's memory by way of a copy, unless it is shared and so can't be taken away meanwhile. V8
+ * copies out of shared memory at a third of the speed.
+ */
+const isShared = 'Bun' in globalThis
+
+const idle: Scanner[] = []
+/** Compiled with the first search; null where a runtime does not compile at run time, such as a worker at the edge. */
+let code: WebAssembly.Module | null | undefined
+
+/**
+ * Memory to read a log into, and the loops that search it there, 16 bytes at a time. One scan uses it at a time.
+ * A search of 1 GiB takes a third of what the same loops take in JavaScript.
+ */
+export class Scanner {
+  /** Two places for chunks of a log: one is searched while the other is being read. */
+  readonly chunks: readonly [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
+  readonly room: number
+  readonly #memory: Uint8Array<ArrayBuffer>
+  readonly #guest: number
+  readonly #pairs: number
+  readonly #packed: number
+  readonly #loops: Loops
+  #head: string | null = null
+
+  constructor(module: WebAssembly.Module, room: number) {
+    const slot = room + PAD
+    const chunksAt = HEAD + 3 * ROW + PAD
+    this.#guest = chunksAt + 2 * slot
+    this.#packed = this.#guest + slot
+    // A line with a hit has two bytes at least, with its line break.
+    this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
+    const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / PAGE)
+    // It never grows: a read into it may be under way, and growing would take the memory away from under it.
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: isShared })
+    this.room = room
+    this.#memory = new Uint8Array(memory.buffer as unknown as ArrayBuffer)
+    this.#loops = new WebAssembly.Instance(module, { scanner: { memory } }).exports as unknown as Loops
+    const chunk = (at: number) => this.#memory.subarray(at, at + room)
+    this.chunks = [chunk(chunksAt), chunk(chunksAt + slot)]
+  }
+
+  /**
+   * Start and end of each line of bytes[from, to) that holds the needle, counted in `bytes`; `from` counts as the
+   * start of a line. The start is inverted (~) unless it is sure by `head` that the line is all of its record. Valid
+   * until the next call. Null when it is too much at once.
+   */
+  linesWith(
+    needle: Needle,
+    head: string | undefined,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+  ): Int32Array | null {
+    const { low, fold } = needle
+    if (low.length === 0 || low.length > MAX_NEEDLE || to - from > this.room) return null
+    this.#memory.set(low, 0)
+    this.#memory.set(fold, FOLD)
+    this.#setHead(head)
+    let base = bytes.byteOffset
+    if (!this.#holds(bytes)) {
+      this.#memory.set(bytes.subarray(from, to), this.#guest)
+      base = this.#guest - from
+    }
+    const headLength = head?.length ?? ROW + 1
+    const end = this.#loops.lines(base + from, base + to, low.length, headLength, base, this.#pairs)
+    return new Int32Array(this.#memory.buffer, this.#pairs, (end - this.#pairs) >> 2)
+  }
+
+  /**
+   * The bytes of ranges[first, …), pairs of start and end in order, without the gaps between them. Valid until the
+   * next call. Null when `bytes` do not lie here.
+   */
+  gather(bytes: Uint8Array, ranges: ArrayLike<number>, first: number): Uint8Array | null {
+    if (!this.#holds(bytes) || bytes.length > this.room) return null
+    let from = this.#pairs
+    let end = from
+    if (ranges instanceof Int32Array && ranges.buffer === this.#memory.buffer) {
+      from = ranges.byteOffset + 4 * first
+      end = ranges.byteOffset + 4 * ranges.length
+    } else end += 4 * this.#write(ranges, first)
+    const packed = this.#loops.gather(from, end, bytes.byteOffset, this.#packed)
+    return this.#memory.subarray(this.#packed, packed)
+  }
+
+  #write(ranges: ArrayLike<number>, first: number): number {
+    const pairs = new Int32Array(this.#memory.buffer, this.#pairs)
+    let count = 0
+    for (let i = first; i < ranges.length; ) {
+      pairs[count++] = ranges[i]!
+      let end = ranges[i + 1]!
+      // Neighbours go in one copy. So there are never more pairs than fit: between two lies a byte at least.
+      for (i += 2; i < ranges.length && ranges[i] === end; i += 2) end = ranges[i + 1]!
+      pairs[count++] = end
+    }
+    return count
+  }
+
+  #setHead(head: string | undefined): void {
+    if (head === undefined || head === this.#head) return
+    this.#head = head
+    for (let i = 0; i < ROW; i++) {
+      this.#memory[HEAD + i] = i < head.length ? head.charCodeAt(i) : 0
+      this.#memory[HEAD + ROW + i] = head[i] === '0' ? 255 : 0
+      this.#memory[HEAD + 2 * ROW + i] = i < head.length ? 0 : 255
+    }
+  }
+
+  /** Gives it back, once nothing reads into it and nothing of it is used any more. */
+  release(): void {
+    if (idle.length < IDLE) idle.push(this)
+  }
+
+  #holds(bytes: Uint8Array): boolean {
+    return bytes.buffer === this.#memory.buffer
+  }
+}
+
+function compile(): WebAssembly.Module {
+  const bytes = Uint8Array.from(atob(CODE), (char) => char.charCodeAt(0))
+  if (isShared) bytes[MEMORY_BYTE] = SHARED
+  return new WebAssembly.Module(bytes)
+}
+
+/** A scanner for chunks of so many bytes, to be released; null where this runtime has none. */
+export function takeScanner(room: number): Scanner | null {
+  const at = idle.findIndex((scanner) => scanner.room >= room)
+  if (at >= 0) return idle.splice(at, 1)[0]!
+  try {
+    code ??= compile()
+    return new Scanner(code, Math.max(room, ROOM))
+  } catch {
+    // Not allowed to compile, or no address space left: the search goes on in JavaScript.
+    return null
+  }
+}

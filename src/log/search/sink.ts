@@ -1,0 +1,148 @@
+import { characterStart } from '../files/tail.ts'
+import { countLines, lineEnd } from '../format/lines.ts'
+import { BLOCK, takeBlock } from './blocks.ts'
+import type { Scanner } from './scanner.ts'
+import type { Fit } from './span.ts'
+
+/** Each record is one line of the answer, however many lines it has: so it is when records become JSON. */
+export type CountBy = 'lines' | 'records'
+
+/** What has been taken so far, and whether more fits. */
+export class Sink {
+  readonly pieces: Uint8Array[] = []
+  readonly ends: number[] = []
+  readonly #countBy: CountBy
+  readonly #each: boolean
+  #size: number
+  #lines: number
+  /** Filled from its end on, and its first byte that is. */
+  #block: Uint8Array<ArrayBuffer> | null = null
+  #free = 0
+
+  constructor(fit: Fit, countBy: CountBy, each: boolean) {
+    this.#each = each
+    this.#size = fit.size
+    this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
+    this.#countBy = countBy
+  }
+
+  /** What still fits. */
+  room(): Fit {
+    return { size: this.#size, lines: this.#lines === Number.POSITIVE_INFINITY ? null : this.#lines }
+  }
+
+  isFull(): boolean {
+    return this.#size <= 0 || this.#lines <= 0
+  }
+
+  /** Takes a whole record, if it fits. */
+  take(bytes: Uint8Array, start: number, end: number, base: number): boolean {
+    if (!this.fits(bytes, start, end)) return false
+    this.#keep(bytes, start, end, base)
+    return true
+  }
+
+  /** Whether a whole record fits; its room is then taken. */
+  fits(bytes: Uint8Array, start: number, end: number): boolean {
+    if (end - start > this.#size) return false
+    if (this.#lines !== Number.POSITIVE_INFINITY) {
+      const lines = this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
+      if (lines > this.#lines) return false
+      this.#lines -= lines
+    }
+    this.#size -= end - start
+    return true
+  }
+
+  /**
+   * Keeps the records of a chunk from ranges[first] on, going backwards: each alone, or all in one piece. A scanner
+   * that holds the chunk puts them together.
+   */
+  keep(
+    bytes: Uint8Array,
+    ranges: ArrayLike<number>,
+    first: number,
+    base: number,
+    scanner: Scanner | null,
+  ): void {
+    if (first >= ranges.length) return
+    if (this.#each) {
+      for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
+      return
+    }
+    let length = 0
+    for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
+    const block = this.#blockFor(length, base + ranges[ranges.length - 1]!)
+    const packed = scanner?.gather(bytes, ranges, first)
+    if (packed) block.set(packed, this.#free)
+    else {
+      let at = this.#free
+      for (let i = first; i < ranges.length; i += 2) {
+        block.set(bytes.subarray(ranges[i], ranges[i + 1]), at)
+        at += ranges[i + 1]! - ranges[i]!
+      }
+    }
+    this.pieces[this.pieces.length - 1] = block.subarray(this.#free)
+  }
+
+  /** Memory with `length` bytes more, before those that are kept: the last piece is its end. */
+  #blockFor(length: number, end: number): Uint8Array<ArrayBuffer> {
+    if (this.#block === null || this.#free < length) {
+      // Records of several chunks share memory: fewer, larger pieces cost less.
+      const wanted = Math.max(length, Math.min(BLOCK, 2 * (this.#block?.length ?? 0), length + this.#size))
+      this.#block = wanted === BLOCK ? takeBlock() : new Uint8Array(wanted)
+      this.#free = this.#block.length
+      this.pieces.push(this.#block)
+      this.ends.push(end)
+    }
+    this.#free -= length
+    return this.#block
+  }
+
+  /** Takes the end of a record that does not fit; returns where the cut is. */
+  cutBack(bytes: Uint8Array, start: number, end: number, base: number): number {
+    let cut = start
+    if (end - start > this.#size) {
+      cut = end - this.#size
+      const character = characterStart(bytes.subarray(0, end), cut)
+      if (character < end) cut = character
+    }
+    if (this.#countBy === 'lines') {
+      let left = this.#lines
+      let at = end - 1
+      while (at > cut && left > 0) {
+        const lf = bytes.lastIndexOf(10, at - 1)
+        if (lf < cut) break
+        left--
+        if (left === 0) cut = lf + 1
+        at = lf
+      }
+    }
+    this.#keep(bytes, cut, end, base)
+    return cut
+  }
+
+  /** Takes the beginning of a record that does not fit; returns where the cut is. */
+  cutForth(bytes: Uint8Array, start: number, end: number, base: number): number {
+    let cut = end
+    if (end - start > this.#size) {
+      cut = start + this.#size
+      let character = cut
+      while (character > start && cut - character < 4 && (bytes[character]! & 0xc0) === 0x80) character--
+      if (character > start && cut - character < 4) cut = character
+    }
+    if (this.#countBy === 'lines') {
+      let at = start
+      for (let left = this.#lines; left > 0 && at < cut; left--) at = lineEnd(bytes, at, cut) + 1
+      cut = Math.min(cut, at)
+    }
+    this.#keep(bytes, start, cut, base)
+    return cut
+  }
+
+  #keep(bytes: Uint8Array, start: number, end: number, base: number): void {
+    this.#block = null
+    this.pieces.push(bytes.slice(start, end))
+    this.ends.push(base + end)
+  }
+}

@@ -1,0 +1,87 @@
+import { characterStart } from '../files/tail.ts'
+import type { Series } from '../text/series.ts'
+
+/** How much may be given: bytes, and lines where they are asked for. Whichever ends first. */
+export interface Fit {
+  size: number
+  lines: number | null
+}
+
+const LF = 10
+const FIRST = 64 * 1024
+const MOST = 1024 * 1024
+
+/**
+ * Where the last lines of [lo, hi) that fit start. A line longer than `size` is cut at a character start, so that
+ * whoever goes on before it gets its rest and loses nothing.
+ */
+export async function lastThatFit(series: Series, lo: number, hi: number, fit: Fit): Promise<number> {
+  const from = await series.floor(Math.max(lo, hi - fit.size))
+  if (fit.lines === 0 || from >= hi) return hi
+  const start = from <= lo || series.isStart(from) ? from : await firstLineStart(series, from, hi)
+  return fit.lines === null ? start : lastLines(series, start, hi, fit.lines)
+}
+
+/** Where the first lines of [lo, hi) that fit end. A line longer than `size` is cut between characters. */
+export async function firstThatFit(series: Series, lo: number, hi: number, fit: Fit): Promise<number> {
+  if (fit.lines === 0 || fit.size === 0) return lo
+  const to = Math.min(hi, lo + fit.size)
+  const end = to === hi ? hi : await lastLineEnd(series, lo, to)
+  return fit.lines === null ? end : firstLines(series, lo, end, fit.lines)
+}
+
+/** The first line start in [from, hi), where the byte before `from` belongs to the question; else a character start. */
+async function firstLineStart(series: Series, from: number, hi: number): Promise<number> {
+  for (let at = from - 1, step = FIRST; at < hi; step = MOST) {
+    const bytes = await series.read(at, Math.min(at + step, hi))
+    const newline = bytes.indexOf(LF)
+    if (newline >= 0 && at + newline + 1 < hi) return at + newline + 1
+    at += bytes.length
+  }
+  const bytes = await series.read(from, Math.min(from + 4, hi))
+  const start = from + characterStart(bytes, 0)
+  return start < hi ? start : from
+}
+
+/** Behind the last newline in [lo, to); else the last character end. */
+async function lastLineEnd(series: Series, lo: number, to: number): Promise<number> {
+  for (let at = to, step = FIRST; at > lo; step = MOST) {
+    const from = Math.max(lo, at - step)
+    const newline = (await series.read(from, at)).lastIndexOf(LF)
+    if (newline >= 0) return from + newline + 1
+    at = from
+  }
+  const from = Math.max(lo, to - 4)
+  const bytes = await series.read(from, Math.min(to + 1, series.end))
+  let cut = to - from
+  while (cut > 0 && cut < bytes.length && (bytes[cut]! & 0xc0) === 0x80) cut--
+  return cut > 0 && (bytes[cut]! & 0xc0) !== 0x80 ? from + cut : to
+}
+
+/** Where the last `count` lines of [lo, hi) start. The newline that ends the last line starts none. */
+async function lastLines(series: Series, lo: number, hi: number, count: number): Promise<number> {
+  let left = count
+  for (let at = hi - 1, step = FIRST; at > lo; step = Math.min(step * 4, MOST)) {
+    const from = Math.max(lo, at - step)
+    const bytes = await series.read(from, at)
+    for (let i = bytes.lastIndexOf(LF); i >= 0; i = i === 0 ? -1 : bytes.lastIndexOf(LF, i - 1)) {
+      left--
+      if (left === 0) return from + i + 1
+    }
+    at = from
+  }
+  return lo
+}
+
+async function firstLines(series: Series, lo: number, hi: number, count: number): Promise<number> {
+  let left = count
+  for (let at = lo, step = FIRST; at < hi; step = Math.min(step * 4, MOST)) {
+    const bytes = await series.read(at, Math.min(at + step, hi))
+    for (let i = bytes.indexOf(LF); i >= 0; i = bytes.indexOf(LF, i + 1)) {
+      left--
+      if (left === 0) return at + i + 1
+    }
+    at += bytes.length
+  }
+  return hi
+}

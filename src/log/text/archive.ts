@@ -1,0 +1,215 @@
+import type { Codec } from '../../codec/gzip.ts'
+import type { Kind } from '../../codec/kind.ts'
+import type { Entry } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import type { LogFiles } from '../files/files.ts'
+import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
+import { decompressLog } from './decompress.ts'
+import { collect, type Text } from './text.ts'
+
+/** How a compressed file may be read. */
+export interface ArchiveLimits {
+  /** The most text that is taken out of one archive. */
+  archiveBytes: number
+  /** How much of that text is kept in memory. */
+  archiveWindow: number
+  /** Zstd, where the runtime has it. */
+  zstd?: Codec | undefined
+}
+
+/** How much of an archive is read at a time: a round trip per 10 to 20 MiB of text. */
+const PIECE = 2 * 1024 * 1024
+/** What an answer that is sent as it is read may hold of an archive. */
+const MOST_HELD = 4 * 1024 * 1024
+/** How many archives' sizes are remembered: whoever pages through rotated files would else decompress them each time. */
+const REMEMBERED = 1000
+const sizes = new WeakMap<LogFiles, Map<string, number>>()
+
+/**
+ * A compressed file as its text. There is no way into the middle of it: a read ahead goes on decompressing, a read
+ * back within the window is served from memory, and one before it starts again from the beginning. So a tail, a page
+ * or a scan of what fits the window is one pass, in bounded memory.
+ */
+export class ArchiveText implements Text {
+  readonly name: string
+  readonly entry: Entry
+  readonly compressed = true
+  /** Why the archive ends before its end; what comes before is readable. */
+  broken: LogError | null = null
+  readonly #files: LogFiles
+  readonly #kind: Exclude<Kind, 'plain'>
+  readonly #limits: ArchiveLimits
+  readonly #signal: AbortSignal | undefined
+  #pass: AsyncGenerator<Uint8Array, void> | null = null
+  /** The last pieces of text, oldest first, and where they start and end. */
+  #pieces: Uint8Array[] = []
+  #from = 0
+  #to = 0
+  #size: number | null = null
+  #onward = false
+
+  constructor(
+    files: LogFiles,
+    entry: Entry,
+    kind: Exclude<Kind, 'plain'>,
+    limits: ArchiveLimits,
+    signal?: AbortSignal,
+  ) {
+    this.#files = files
+    this.#kind = kind
+    this.#limits = limits
+    this.#signal = signal
+    this.name = entry.key
+    this.entry = entry
+    this.#size = sizes.get(files)?.get(versionOf(entry)) ?? null
+  }
+
+  async sequential(): Promise<boolean> {
+    return (await this.size()) > this.#limits.archiveWindow
+  }
+
+  async size(): Promise<number> {
+    while (this.#size === null) await this.#advance()
+    return this.#size
+  }
+
+  async reaches(size: number): Promise<boolean> {
+    while (this.#to < size && this.#size === null) await this.#advance()
+    return (this.#size ?? this.#to) >= size
+  }
+
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (from < this.#from) await this.#restart()
+    if (this.#onward) this.#drop(from)
+    while (this.#to < to && this.#hasMore()) await this.#advance(from)
+    if (this.#to < to) throw new RangeError(`Cannot read "${this.name}" beyond its end`)
+    return this.#copy(from, to)
+  }
+
+  async release(): Promise<void> {
+    await this.#restart()
+  }
+
+  async onward(from: number): Promise<void> {
+    this.#onward = true
+    // Whoever reads slowly would hold all of it for as long: it is quicker to decompress than to be sent.
+    if (this.#to - Math.max(this.#from, from) > MOST_HELD) await this.#restart()
+    else this.#drop(from)
+  }
+
+  async head(length: number): Promise<Uint8Array> {
+    if (this.#from > 0) await this.#restart()
+    while (this.#to < length && this.#hasMore()) await this.#advance(0)
+    return this.#copy(0, Math.min(length, this.#to))
+  }
+
+  known(offset: number): Fingerprint | null {
+    if (this.#to === this.#from) return null
+    const to = offset > this.#from && offset <= this.#to ? offset : this.#to
+    const from = Math.max(this.#from, to - PRINT_READ)
+    return fingerprint(this.#copy(from, to), from)
+  }
+
+  /** Whether this pass has not come to the end. After a restart the size is known, and the end is there. */
+  #hasMore(): boolean {
+    return this.#size === null || this.#to < this.#size
+  }
+
+  async #restart(): Promise<void> {
+    await this.#pass?.return()
+    this.#pass = null
+    this.#pieces = []
+    this.#from = 0
+    this.#to = 0
+  }
+
+  /** One more piece of text. The window is what it is, but never less than what is asked for. */
+  async #advance(asked = Number.POSITIVE_INFINITY): Promise<void> {
+    this.#pass ??= this.#open()
+    const pass = this.#pass
+    let piece: Uint8Array | null = null
+    try {
+      const { done, value } = await pass.next()
+      if (!done) piece = value
+    } catch (error) {
+      if (!(error instanceof LogError && error.code === 'bad-archive') || this.#to === 0) throw error
+      this.broken = error
+    }
+    if (piece === null) {
+      this.#size = this.#to
+      this.#pass = null
+      if (!this.broken) remember(this.#files, this.entry, this.#to)
+      return
+    }
+    this.#pieces.push(piece)
+    this.#to += piece.length
+    if (this.#to > this.#limits.archiveBytes) {
+      await this.#restart()
+      throw overBudget(this.name, this.#limits.archiveBytes)
+    }
+    this.#drop(this.#onward ? asked : Math.min(asked, this.#to - this.#limits.archiveWindow))
+  }
+
+  /** Forgets what lies before `keep`, but not the last piece. */
+  #drop(keep: number): void {
+    while (this.#pieces.length > 1 && this.#from + this.#pieces[0]!.length <= keep)
+      this.#from += this.#pieces.shift()!.length
+  }
+
+  /**
+   * The archive is read in pieces, each to its end. One stream for all of it would hold a file or a connection open
+   * for as long as nobody asks for more, and that may be for ever.
+   */
+  #open(): AsyncGenerator<Uint8Array, void> {
+    const { size, etag } = this.entry
+    const options = { signal: this.#signal, ifMatch: etag }
+    let at = 0
+    const source = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          if (at >= size) return controller.close()
+          const bytes = await collect(
+            await this.#files.read(this.name, { offset: at, length: PIECE }, options),
+          )
+          if (bytes.length === 0) return controller.close()
+          at += bytes.length
+          controller.enqueue(bytes)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    return decompressLog(source, this.#kind, { signal: this.#signal, zstd: this.#limits.zstd })
+  }
+
+  #copy(from: number, to: number): Uint8Array {
+    const bytes = new Uint8Array(Math.max(0, to - from))
+    let at = this.#from
+    for (const piece of this.#pieces) {
+      const end = at + piece.length
+      if (end > from && at < to) {
+        const part = piece.subarray(Math.max(0, from - at), Math.min(piece.length, to - at))
+        bytes.set(part, Math.max(0, at - from))
+      }
+      at = end
+    }
+    return bytes
+  }
+}
+
+function versionOf({ key, etag }: Entry): string {
+  return `${etag} ${key}`
+}
+
+function remember(files: LogFiles, entry: Entry, size: number): void {
+  const known = sizes.get(files) ?? new Map<string, number>()
+  sizes.set(files, known)
+  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
+  known.set(versionOf(entry), size)
+}
+
+function overBudget(name: string, most: number): LogError {
+  return new LogError(
+    'archive-budget',
+    `The archive holds more than ${most} bytes of text; download it from /api/v1/log/download?file=${encodeURIComponent(name)} instead.`,
+  )
+}

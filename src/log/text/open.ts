@@ -1,0 +1,135 @@
+import { kindOf } from '../../codec/kind.ts'
+import type { Entry } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import { familyOf, familyPrefix, parseName } from '../files/family.ts'
+import type { LogFiles } from '../files/files.ts'
+import { type ArchiveLimits, ArchiveText } from './archive.ts'
+import { badCursor, type Cursor } from './cursor.ts'
+import { Series } from './series.ts'
+import { holds, PlainText, type Text } from './text.ts'
+
+/** Which log is asked for, and from where. */
+export interface LogRequest {
+  file: string
+  /** With the rotated files before it. */
+  rotated: boolean
+  /** A place to go on from, older or newer. */
+  cursor: { place: Cursor; direction: 'before' | 'after' } | null
+}
+
+/** An open log, and the address of the cursor in it. */
+export interface OpenLog {
+  series: Series
+  at: number | null
+}
+
+/** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
+const AHEAD = 64 * 1024
+
+/** Opens a log: one file, or with its predecessors, or from a cursor on through whatever became of its file. */
+export async function openLog(
+  files: LogFiles,
+  request: LogRequest,
+  limits: ArchiveLimits,
+  signal?: AbortSignal,
+): Promise<OpenLog> {
+  const open = (entry: Entry) => openText(files, entry, limits, signal)
+  const { file, rotated, cursor } = request
+  if (cursor) return openAtCursor(files, request, cursor.place, cursor.direction, open, signal)
+  const entry = await files.stat(file, signal)
+  if (!rotated) return { series: await Series.open([open(entry)]), at: null }
+  const family = await listFamily(files, file, signal)
+  const own = family.findIndex((member) => member.key === file)
+  const parts = own < 0 ? [] : family.slice(0, own)
+  return { series: await Series.open([...parts, entry].map(open)), at: null }
+}
+
+/** The text of a file, whatever it is compressed with. */
+export function openText(files: LogFiles, entry: Entry, limits: ArchiveLimits, signal?: AbortSignal): Text {
+  const kind = kindOf(entry.key)
+  return kind === 'plain'
+    ? new PlainText(files, entry, signal)
+    : new ArchiveText(files, entry, kind, limits, signal)
+}
+
+/** The files of the log that `file` belongs to as they are now, oldest first. */
+export async function listFamily(files: LogFiles, file: string, signal?: AbortSignal): Promise<Entry[]> {
+  return familyOf(file, await files.startingWith(familyPrefix(file), signal))
+}
+
+async function openAtCursor(
+  files: LogFiles,
+  { file, rotated }: LogRequest,
+  cursor: Cursor,
+  direction: 'before' | 'after',
+  open: (entry: Entry) => Text,
+  signal?: AbortSignal,
+): Promise<OpenLog> {
+  if (parseName(cursor.name).stem !== parseName(file).stem)
+    throw badCursor(direction, 'belongs to another log file')
+  const direct = await openDirectly(files, cursor, signal)
+  // In the file itself, nothing newer is to be asked for; nor is anything older, unless the family is wanted.
+  if (direct && (direction === 'after' ? cursor.name === file : !rotated))
+    return { series: await Series.open([direct]), at: cursor.offset }
+
+  const family = await listFamily(files, file, signal)
+  // Between the read and the list, a rotation may have given the name to another file.
+  const still = direct && family.some((member) => member.key === direct.name && isSame(member, direct.entry))
+  const found = still ? direct : await findAmong(family, cursor, open)
+  if (!found) throw gone()
+  const index = family.findIndex((member) => member.key === found.name)
+  const own = family.findIndex((member) => member.key === file)
+  if (direction === 'before' || index < 0) {
+    const older = rotated && index > 0 ? family.slice(0, index) : []
+    return { series: await Series.open([...older.map(open), found]), at: cursor.offset }
+  }
+  const newer = family.slice(index + 1, own < 0 ? undefined : Math.max(own, index) + 1)
+  const series = await Series.open([found, ...newer.map(open)])
+  return { series, at: (await series.base(0)) + cursor.offset }
+}
+
+/** The file of the cursor's own name, if it is still the one that the cursor points into. */
+async function openDirectly(files: LogFiles, cursor: Cursor, signal?: AbortSignal): Promise<Text | null> {
+  if (kindOf(cursor.name) !== 'plain') return null
+  try {
+    const from = Math.min(cursor.print.offset, cursor.offset)
+    const text = await PlainText.openAt(files, cursor.name, from, AHEAD, signal)
+    const { id, size } = text.entry
+    if (cursor.id !== null && id !== undefined && cursor.id !== id) return null
+    return size >= cursor.offset && (await holds(text, cursor.print)) ? text : null
+  } catch (error) {
+    if (error instanceof LogError && error.code === 'unknown-file') return null
+    throw error
+  }
+}
+
+/** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
+export async function findAmong(
+  family: readonly Entry[],
+  cursor: Cursor,
+  open: (entry: Entry) => Text,
+): Promise<Text | null> {
+  const rank = (entry: Entry) =>
+    cursor.id !== null && entry.id === cursor.id ? 0 : entry.key === cursor.name ? 1 : 2
+  const candidates = [...family].reverse().sort((a, b) => rank(a) - rank(b))
+  for (const entry of candidates) {
+    // Nothing was seen of an empty file: only its identity or its name can tell.
+    if (cursor.print.length === 0 && rank(entry) === 2) continue
+    const text = open(entry)
+    if (!text.compressed && entry.size < cursor.offset) continue
+    if ((await holds(text, cursor.print)) && (await text.size()) >= cursor.offset) return text
+  }
+  return null
+}
+
+/** Whether two entries of one name are of one file: an object that changed may be another. */
+function isSame(a: Entry, b: Entry): boolean {
+  return a.id !== undefined ? a.id === b.id : a.etag === b.etag
+}
+
+function gone(): LogError {
+  return new LogError(
+    'cursor-gone',
+    'The file that this cursor points into was truncated or is no longer there; start again without a cursor.',
+  )
+}

@@ -1,0 +1,189 @@
+import type { LogError } from '../error.ts'
+import { type Cursor, PRINT_READ } from './cursor.ts'
+import type { Text } from './text.ts'
+
+/** How many archives keep text at a time: a read may cross from one into the next. */
+const WARM = 2
+
+/**
+ * Several files as one log, oldest first. An address counts bytes from the start of the last file; older files lie
+ * below zero. So the size of an older file, which for a compressed one costs its decompression, is needed only by
+ * those who go back to it.
+ */
+export class Series {
+  readonly parts: readonly Text[]
+  /** The address behind the last byte. */
+  readonly end: number
+  /** Where each part starts; known from `#known` on. */
+  readonly #bases: number[]
+  #known: number
+  /** The compressed files that keep text in memory, the last one read first. */
+  readonly #warm: Text[] = []
+
+  private constructor(parts: readonly Text[], lastSize: number) {
+    this.parts = parts
+    this.end = lastSize
+    this.#bases = new Array(parts.length).fill(0)
+    this.#known = parts.length - 1
+    this.#resolvePlain()
+  }
+
+  static async open(parts: readonly Text[]): Promise<Series> {
+    return new Series(parts, await parts[parts.length - 1]!.size())
+  }
+
+  /** The address as far back as the log goes: `at`, or the first byte when that is later. */
+  async floor(at: number): Promise<number> {
+    while (this.#known > 0 && this.#bases[this.#known]! > at) await this.#resolveNext()
+    return this.#known === 0 ? Math.max(at, this.#bases[0]!) : at
+  }
+
+  /** As `floor`, but null where it is not known without decompressing, or where the part there is compressed. */
+  floorNow(at: number): number | null {
+    const from = Math.max(at, this.#known === 0 ? this.#bases[0]! : Number.NEGATIVE_INFINITY)
+    if (this.#known > 0 && this.#bases[this.#known]! > from) return null
+    return this.parts[this.#indexOf(from)]!.compressed ? null : from
+  }
+
+  /** The log's first byte. Decompresses what has not been yet. */
+  async start(): Promise<number> {
+    return this.floor(Number.NEGATIVE_INFINITY)
+  }
+
+  /** Whether nothing lies before the address, as far as is known. */
+  isStart(address: number): boolean {
+    return this.#known === 0 && address <= this.#bases[0]!
+  }
+
+  /** Where part `index` starts. */
+  async base(index: number): Promise<number> {
+    while (this.#known > index) await this.#resolveNext()
+    return this.#bases[index]!
+  }
+
+  /** The bytes [from, to). Borders between files don't show. */
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (to <= from) return new Uint8Array(0)
+    await this.floor(from)
+    const first = this.#indexOf(from)
+    const base = this.#bases[first]!
+    await this.#use(this.parts[first]!)
+    if (first === this.parts.length - 1 || to <= this.#bases[first + 1]!)
+      return this.parts[first]!.read(from - base, to - base)
+    const bytes = new Uint8Array(to - from)
+    let at = from
+    for (let i = first; at < to; i++) {
+      const start = this.#bases[i]!
+      const end = i === this.parts.length - 1 ? this.end : this.#bases[i + 1]!
+      const stop = Math.min(end, to)
+      if (stop > at) await this.#use(this.parts[i]!)
+      if (stop > at) bytes.set(await this.parts[i]!.read(at - start, stop - start), at - from)
+      at = Math.max(at, stop)
+    }
+    return bytes
+  }
+
+  /** Where the file of the byte before `address` starts, if it must be read from there on; else null. */
+  async sequentialStart(address: number): Promise<number | null> {
+    await this.floor(address - 1)
+    const index = this.#indexOf(address - 1)
+    return (await this.parts[index]!.sequential?.()) ? this.#bases[index]! : null
+  }
+
+  /** As `read`, in memory that the caller lends where that is possible: in one uncompressed file. */
+  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    await this.floor(from)
+    const index = this.#indexOf(from)
+    const part = this.parts[index]!
+    const base = this.#bases[index]!
+    const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
+    return part.readInto && to <= end ? part.readInto(from - base, to - base, into) : this.read(from, to)
+  }
+
+  /** Promises that it is read only forward from an address on. */
+  async onward(from: number): Promise<void> {
+    await this.floor(from)
+    for (let i = this.#indexOf(from); i < this.parts.length; i++)
+      await this.parts[i]!.onward?.(Math.max(0, from - this.#bases[i]!))
+  }
+
+  /** Each archive keeps as much text as is allowed: those that were read before the last ones let go of it. */
+  async #use(part: Text): Promise<void> {
+    if (!part.compressed || this.#warm[0] === part) return
+    const at = this.#warm.indexOf(part)
+    if (at >= 0) this.#warm.splice(at, 1)
+    this.#warm.unshift(part)
+    if (this.#warm.length > WARM) await this.#warm.pop()!.release?.()
+  }
+
+  /** Why some text is missing at the end of a compressed file that was read, or null. */
+  broken(): LogError | null {
+    return this.parts.find((part) => part.broken)?.broken ?? null
+  }
+
+  /** The file that an address lies in, and where. An address between two files is the start of the newer. */
+  async place(address: number): Promise<{ part: Text; offset: number }> {
+    await this.floor(address)
+    const index = this.#indexOf(address)
+    return { part: this.parts[index]!, offset: address - this.#bases[index]! }
+  }
+
+  /** The file that the byte before an address lies in, and where the address is in it. */
+  async before(address: number): Promise<{ part: Text; offset: number }> {
+    const { part, offset } = await this.place(address - 1)
+    return { part, offset: offset + 1 }
+  }
+
+  /**
+   * A cursor for an address. It is made of bytes that were read before where there are any, else it costs a read.
+   */
+  async cursor(address: number, inside = false): Promise<Cursor> {
+    let { part, offset } = await this.place(address)
+    // An empty file has no bytes to know it by; the end of the file before it is the same place.
+    for (
+      let i = this.parts.indexOf(part);
+      i > 0 && offset === 0 && (await this.parts[i]!.size()) === 0;
+      i--
+    ) {
+      part = this.parts[i - 1]!
+      offset = await part.size()
+    }
+    const size = await part.size()
+    let print = part.known(offset)
+    if (print === null && size > 0) {
+      const to = offset > 0 ? offset : Math.min(PRINT_READ, size)
+      await part.read(Math.max(0, to - PRINT_READ), to)
+      print = part.known(offset)
+    }
+    return {
+      name: part.name,
+      id: part.entry.id ?? null,
+      offset,
+      print: print ?? { offset: 0, length: 0, hash: 0 },
+      inside,
+    }
+  }
+
+  #indexOf(address: number): number {
+    let index = this.parts.length - 1
+    while (index > this.#known && this.#bases[index]! > address) index--
+    return index
+  }
+
+  async #resolveNext(): Promise<void> {
+    const index = this.#known - 1
+    await this.#use(this.parts[index]!)
+    this.#bases[index] = this.#bases[this.#known]! - (await this.parts[index]!.size())
+    this.#known = index
+    this.#resolvePlain()
+  }
+
+  /** Sizes of uncompressed files cost nothing. */
+  #resolvePlain(): void {
+    while (this.#known > 0 && !this.parts[this.#known - 1]!.compressed) {
+      const index = this.#known - 1
+      this.#bases[index] = this.#bases[this.#known]! - this.parts[index]!.entry.size
+      this.#known = index
+    }
+  }
+}

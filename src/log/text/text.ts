@@ -1,0 +1,202 @@
+import { type Bytes, type Entry, StoreError, type StoreRead } from '../../store/store.ts'
+import type { LogError } from '../error.ts'
+import type { LogFiles } from '../files/files.ts'
+import { type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
+
+/** One log file as text that can be read anywhere. A compressed file is the text it holds. */
+export interface Text {
+  readonly name: string
+  /** The file as it was when it was opened. */
+  readonly entry: Entry
+  readonly compressed: boolean
+  /** Why a compressed file ends before its end, once that is known. */
+  readonly broken?: LogError | null
+  /** Whether it must be read from its start on: a read back would begin there again. */
+  sequential?(): Promise<boolean>
+  /** Bytes of text. Of a compressed file it is known only after all of it was read once. */
+  size(): Promise<number>
+  /** Whether the text has so many bytes: of a compressed file no more is read than that. */
+  reaches(size: number): Promise<boolean>
+  /** Exactly the bytes [from, to), which must lie inside the text; anything else is an error. */
+  read(from: number, to: number): Promise<Uint8Array>
+  /**
+   * The same in memory that the caller lends, where the store can use it, and then nothing is remembered but a few
+   * bytes. Absent where there is nothing to gain.
+   */
+  readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
+  /** The first bytes, at most `length`: cheap for compressed files too. */
+  head(length: number): Promise<Uint8Array>
+  /** Lets go of the text that is kept in memory; reads after that are as right, and cost more. */
+  release?(): Promise<void>
+  /** Promises that it is read only forward from here on, so that nothing behind needs to be kept. */
+  onward?(from: number): Promise<void>
+  /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
+  known(offset: number): Fingerprint | null
+}
+
+/** Whether the text holds the bytes of a fingerprint. An empty one is held by every text. */
+export async function holds(text: Text, print: Fingerprint): Promise<boolean> {
+  if (print.length === 0) return true
+  const end = print.offset + print.length
+  if (!(await text.reaches(end))) return false
+  return hashBytes(await text.read(print.offset, end), 0, print.length) === print.hash
+}
+
+/** A part of the text that is kept, so that reads next to each other cost one call of the store. */
+interface Block {
+  offset: number
+  bytes: Uint8Array
+}
+
+/**
+ * An uncompressed file, pinned to what it was when it was opened. A live file grows all the time, and its etag
+ * changes with it: bytes below the size first seen are still right after that, which the identity, the size and
+ * bytes seen before prove. When they don't, it is a StoreError `changed`, never wrong bytes.
+ */
+export class PlainText implements Text {
+  readonly name: string
+  readonly entry: Entry
+  readonly compressed = false
+  readonly #files: LogFiles
+  readonly #signal: AbortSignal | undefined
+  #etag: string
+  #block: Block | null = null
+  #seen: Block | null = null
+
+  constructor(files: LogFiles, entry: Entry, signal?: AbortSignal) {
+    this.#files = files
+    this.#signal = signal
+    this.name = entry.key
+    this.entry = entry
+    this.#etag = entry.etag
+  }
+
+  /** Opens a file by reading a part of it: one call of the store gives the entry and the bytes. */
+  static async openAt(files: LogFiles, name: string, from: number, length: number, signal?: AbortSignal) {
+    const got = await files.read(name, { offset: from, length }, { signal })
+    const text = new PlainText(files, got.entry, signal)
+    text.#remember({ offset: got.offset, bytes: await collect(got) })
+    return text
+  }
+
+  async size(): Promise<number> {
+    return this.entry.size
+  }
+
+  async reaches(size: number): Promise<boolean> {
+    return this.entry.size >= size
+  }
+
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (to <= from) return new Uint8Array(0)
+    const block = this.#block
+    if (block && from >= block.offset && to <= block.offset + block.bytes.length)
+      return block.bytes.subarray(from - block.offset, to - block.offset)
+    const bytes = await this.#fetch(from, to)
+    this.#remember({ offset: from, bytes })
+    return bytes
+  }
+
+  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    const bytes = await this.#fetch(from, to, into)
+    this.#see({ offset: from, bytes })
+    return bytes
+  }
+
+  async head(length: number): Promise<Uint8Array> {
+    return this.read(0, Math.min(length, this.entry.size))
+  }
+
+  known(offset: number): Fingerprint | null {
+    const block = this.#block ?? this.#seen
+    if (!block) return null
+    const inside = offset - block.offset
+    const to = inside > 0 && inside <= block.bytes.length ? inside : block.bytes.length
+    return fingerprint(block.bytes, block.offset, 0, to)
+  }
+
+  #remember(block: Block): void {
+    if (block.bytes.length === 0) return
+    this.#block = block
+    this.#see(block)
+  }
+
+  #see(block: Block): void {
+    // A copy of the last bytes: the block itself may be large, and is replaced by the next read.
+    const keep = Math.min(PRINT_READ, block.bytes.length)
+    this.#seen = {
+      offset: block.offset + block.bytes.length - keep,
+      bytes: block.bytes.slice(block.bytes.length - keep),
+    }
+  }
+
+  async #fetch(from: number, to: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    const got = await this.#files.read(
+      this.name,
+      { offset: from, length: to - from },
+      { signal: this.#signal, into },
+    )
+    const bytes = await collect(got)
+    if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)
+    if (got.entry.etag !== this.#etag) {
+      const seen = this.#seen
+      if (seen) {
+        // Read after the bytes: if what was seen first is still there now, nothing was cut before them either.
+        const again = await this.#files.read(
+          this.name,
+          { offset: seen.offset, length: seen.bytes.length },
+          { signal: this.#signal },
+        )
+        const now = await collect(again)
+        if (!this.#isSame(again.entry) || !equal(now, seen.bytes)) throw replaced(this.name)
+      } else if (got.entry.id === undefined) throw replaced(this.name)
+      this.#etag = got.entry.etag
+    }
+    return bytes
+  }
+
+  #isSame(entry: Entry): boolean {
+    return entry.id === this.entry.id && entry.size >= this.entry.size
+  }
+}
+
+/** The error for a file that is no longer the one that was opened. The request may be tried again as a whole. */
+export function replaced(name: string): StoreError {
+  return new StoreError('changed', `Cannot read "${name}": it was replaced`)
+}
+
+/** All bytes of a read. */
+export async function collect(got: StoreRead): Promise<Uint8Array> {
+  return toBytes(got.body, got.length)
+}
+
+async function toBytes(body: Bytes, length: number): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body
+  if (body instanceof Blob) return new Uint8Array(await body.arrayBuffer())
+  const reader = body.getReader()
+  let all: Uint8Array | null = null
+  let at = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    if (all === null) {
+      if (value.length === length) {
+        at = length
+        all = value
+        continue
+      }
+      all = new Uint8Array(length)
+    }
+    all.set(value, at)
+    at += value.length
+  }
+  if (at !== length)
+    throw new StoreError('unavailable', `Cannot read: the body ended after ${at} of ${length} bytes`)
+  return all ?? new Uint8Array(0)
+}
+
+export function equal(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}

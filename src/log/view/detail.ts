@@ -1,0 +1,187 @@
+import type { DecompressOptions } from '../../codec/gzip.ts'
+import { type Kind, kindOf } from '../../codec/kind.ts'
+import { type Entry, StoreError } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import type { LogFiles } from '../files/files.ts'
+import { detectFormat, type LineFormat } from '../format/detect.ts'
+import { lineEnd } from '../format/lines.ts'
+import { decompressLog } from '../text/decompress.ts'
+import { PlainText } from '../text/text.ts'
+import type { Zone } from '../time.ts'
+import type { ViewContext } from './view.ts'
+
+/** A log file, and what its first and last lines tell. */
+export interface FileDetail {
+  name: string
+  /** Bytes as stored. */
+  size: number
+  /** ISO 8601, in the zone of the logs. */
+  modified: string
+  kind: Kind
+  /** The times of the first and last record; null where they are not known. */
+  first: string | null
+  last: string | null
+}
+
+/** Details of many files. */
+export interface Details {
+  files: FileDetail[]
+  /** False when some files were not looked at: they can't be read now, are too many, or it took too long. */
+  complete: boolean
+}
+
+/** Looks into files: the newest first, a few at a time, and each version of a file once. */
+export type Detailer = (entries: readonly Entry[], signal?: AbortSignal) => Promise<Details>
+
+type Times = Pick<FileDetail, 'first' | 'last'>
+
+const HEAD = 16 * 1024
+const TAIL = 64 * 1024
+/** The last record of an archive costs its decompression: 20 ms for one of this size. */
+const SMALL_ARCHIVE = 256 * 1024
+const AT_ONCE = 8
+/** How many files one list looks into, and for how long. Two reads each: a worker may make a thousand. */
+const MAX_FILES = 400
+const MAX_MILLIS = 5000
+const REMEMBERED = 5000
+/** More text than this in a small archive is a bomb. */
+const MAX_TEXT = 32 * 1024 * 1024
+const UNKNOWN: Times = { first: null, last: null }
+
+/** Makes a detailer that remembers what it saw. */
+export function detailer(context: Pick<ViewContext, 'files' | 'zone' | 'limits' | 'now'>): Detailer {
+  const { zone, now } = context
+  const known = new Map<string, Times>()
+  const keyOf = ({ key, etag }: Entry) => `${etag} ${key}`
+
+  return async (entries, signal) => {
+    const newest = entries.filter((entry) => !known.has(keyOf(entry))).sort((a, b) => b.modified - a.modified)
+    const queue = newest.slice(0, MAX_FILES)
+    const found = new Map<string, Times>()
+    const deadline = now() + MAX_MILLIS
+    let failed = false
+    const work = async () => {
+      while (now() < deadline) {
+        const entry = queue.shift()
+        if (!entry) return
+        const times = await timesOf(context, entry, signal)
+        if (times) found.set(keyOf(entry), times)
+        else failed = true
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    const complete = queue.length === 0 && newest.length <= MAX_FILES && !failed
+    const files = entries.map((entry) => {
+      const { key: name, size, modified } = entry
+      const times = found.get(keyOf(entry)) ?? known.get(keyOf(entry)) ?? UNKNOWN
+      return { name, size, modified: zone.format(Math.floor(modified)), kind: kindOf(name), ...times }
+    })
+    for (const [key, times] of found) remember(known, key, times)
+    return { files, complete }
+  }
+}
+
+/** Old versions of a growing file are never asked for again: the oldest goes first. */
+function remember(known: Map<string, Times>, key: string, times: Times): void {
+  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
+  known.set(key, times)
+}
+
+async function timesOf(
+  { files, zone, limits }: Pick<ViewContext, 'files' | 'zone' | 'limits'>,
+  entry: Entry,
+  signal?: AbortSignal,
+): Promise<Times | null> {
+  try {
+    const kind = kindOf(entry.key)
+    const { head, tail } =
+      kind === 'plain'
+        ? await endsOf(files, entry, signal)
+        : await archiveEnds(files, entry, kind, { signal, zstd: limits.zstd })
+    const format = detectFormat(head, tail ?? undefined, { reference: entry.modified })
+    if (!format.timed) return UNKNOWN
+    const iso = (epoch: number) => (Number.isNaN(epoch) ? null : zone.format(epoch))
+    return { first: iso(firstTime(format, head, zone)), last: tail && iso(lastTime(format, tail, zone)) }
+  } catch (error) {
+    // One file that was rotated away, is broken or may not be read does not spoil the list.
+    if (error instanceof LogError) return UNKNOWN
+    if (error instanceof StoreError) return null
+    throw error
+  }
+}
+
+/** The first and last bytes of a file's text; no tail for an archive that is too large to be read for it. */
+interface Ends {
+  head: Uint8Array
+  tail: Uint8Array | null
+}
+
+async function endsOf(files: LogFiles, entry: Entry, signal?: AbortSignal): Promise<Ends> {
+  const text = new PlainText(files, entry, signal)
+  if (entry.size <= TAIL) {
+    const all = await text.head(TAIL)
+    return { head: all, tail: all }
+  }
+  return { head: await text.head(HEAD), tail: await text.read(entry.size - TAIL, entry.size) }
+}
+
+async function archiveEnds(
+  files: LogFiles,
+  entry: Entry,
+  kind: Exclude<Kind, 'plain'>,
+  options: DecompressOptions,
+): Promise<Ends> {
+  const whole = entry.size <= SMALL_ARCHIVE
+  const range = { offset: 0, length: whole ? entry.size : TAIL }
+  const { body } = await files.read(entry.key, range, { signal: options.signal, ifMatch: entry.etag })
+  let pieces: Uint8Array[] = []
+  let size = 0
+  let head: Uint8Array | null = null
+  try {
+    for await (const piece of decompressLog(new Response(body).body!, kind, options)) {
+      pieces.push(piece)
+      size += piece.length
+      if (!head && size >= HEAD) head = joined(pieces)
+      if (head && !whole) return { head, tail: null }
+      if (size > MAX_TEXT) return { head: head!, tail: null }
+      // Pieces are at most 256 KiB: two of them hold any tail.
+      if (head && pieces.length > 2) pieces = [joined(pieces).subarray(-TAIL)]
+    }
+  } catch (error) {
+    // Cut by us, or broken: what came before it is right, but the end is not known.
+    if (!(error instanceof LogError && error.code === 'bad-archive') || size === 0) throw error
+    return { head: head ?? joined(pieces), tail: null }
+  }
+  const tail = joined(pieces)
+  return { head: head ?? tail, tail: tail.subarray(-TAIL) }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}
+
+function firstTime(format: LineFormat, bytes: Uint8Array, zone: Zone): number {
+  for (let at = 0; at < bytes.length; ) {
+    const end = lineEnd(bytes, at, bytes.length)
+    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, zone) : Number.NaN
+    if (!Number.isNaN(time)) return time
+    at = end + 1
+  }
+  return Number.NaN
+}
+
+function lastTime(format: LineFormat, bytes: Uint8Array, zone: Zone): number {
+  for (let end = bytes.length; end > 0; ) {
+    const at = bytes.lastIndexOf(0x0a, end - 1) + 1
+    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, zone) : Number.NaN
+    if (!Number.isNaN(time)) return time
+    end = at - 1
+  }
+  return Number.NaN
+}

@@ -1,0 +1,270 @@
+import { kindOf } from '../../codec/kind.ts'
+import { StoreError } from '../../store/store.ts'
+import type { ConcurrencyLimit } from '../../work/concurrency-limit.ts'
+import { LogError } from '../error.ts'
+import type { LogFiles } from '../files/files.ts'
+import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
+import type { Matcher } from '../pattern/pattern.ts'
+import { AT_ONCE } from '../render/body.ts'
+import type { Filter } from '../search/filter.ts'
+import { type Found, scanBack, scanForth, wholeBack } from '../search/scan.ts'
+import { type Border, seek } from '../search/seek.ts'
+import type { CountBy } from '../search/sink.ts'
+import { type Fit, firstThatFit, lastThatFit } from '../search/span.ts'
+import type { ArchiveLimits } from '../text/archive.ts'
+import type { Cursor } from '../text/cursor.ts'
+import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
+import type { Series } from '../text/series.ts'
+import type { Zone } from '../time.ts'
+
+/** What is asked of a log. */
+export interface ViewRequest extends LogRequest {
+  fit: Fit
+  /** Ms since the epoch: records at or after, records before. */
+  since: number | null
+  until: number | null
+  /** An index into LEVELS. */
+  level: number | null
+  matcher: Matcher | null
+  /** Whether whole records are wanted, as for JSON, and then `lines` counts them. */
+  records: boolean
+  /** Whether each record is wanted as a piece of its own. @default false */
+  each?: boolean
+}
+
+/** How much a view may cost. */
+export interface ViewLimits extends ArchiveLimits {
+  /** Bytes and milliseconds of one scan. */
+  scanBytes: number
+  scanMillis: number
+  /** Bytes per read of a scan. */
+  scanChunk: number
+  /** The largest answer that is collected in memory. */
+  answerBytes: number
+}
+
+/** What a view needs besides the request. */
+export interface ViewContext {
+  files: LogFiles
+  zone: Zone
+  limits: ViewLimits
+  scans: ConcurrencyLimit
+  /** Each archive that is looked into keeps its window of text in memory meanwhile. @default no limit */
+  archives?: ConcurrencyLimit
+  now: () => number
+}
+
+/** What the answer must tell: that a budget ended it, or that times are in no order and were asked one by one. */
+export type Note = 'scan-budget' | 'answer-budget' | 'time-order'
+
+/** What an answer holds, before it is rendered. */
+export interface View {
+  series: Series
+  format: LineFormat
+  /** The text, from one address to another. */
+  from: number
+  to: number
+  /** Records, when not all of that text was wanted; else null. */
+  pieces: Uint8Array[] | null
+  /** Where each of them ends. */
+  ends: number[]
+  /** Where the page before begins; null when there is none. */
+  prev: Cursor | null
+  /** Where whatever comes after begins. */
+  next: Cursor
+  notes: Note[]
+}
+
+/** Selects a part of a log. */
+export async function viewOf(
+  context: ViewContext,
+  request: ViewRequest,
+  signal?: AbortSignal,
+): Promise<View> {
+  return (await viewUnless(context, request, () => false, signal))!
+}
+
+/**
+ * Selects a part of a log, unless the client knows it: `isKnown` is asked with the state of the files before
+ * anything is scanned, and then the answer is null. A file that is rotated meanwhile is looked for once more.
+ */
+export async function viewUnless(
+  context: ViewContext,
+  request: ViewRequest,
+  isKnown: (state: string) => boolean,
+  signal?: AbortSignal,
+): Promise<View | null> {
+  const look = async () => {
+    const log = await openLog(context.files, request, context.limits, signal)
+    if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
+    return select(context, log, request)
+  }
+  for (let tries = 0; ; tries++) {
+    try {
+      return await (context.archives && mayUnpack(request) ? context.archives.run(look) : look())
+    } catch (error) {
+      if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
+    }
+  }
+}
+
+/** Whether compressed files may be among what is asked for. */
+function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
+  return rotated || kindOf(file) !== 'plain' || (cursor !== null && kindOf(cursor.place.name) !== 'plain')
+}
+
+/** Whether it failed only because files were renamed or removed between the list and the read. */
+export async function mayPass(
+  error: unknown,
+  files: LogFiles,
+  file: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (error instanceof StoreError) return error.code === 'changed'
+  if (!(error instanceof LogError && error.code === 'unknown-file')) return false
+  return files.stat(file, signal).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function select(context: ViewContext, log: OpenLog, request: ViewRequest): Promise<View> {
+  const { series, at } = log
+  const { level, matcher, records } = request
+  const timed = request.since !== null || request.until !== null
+  const format = timed || level !== null || matcher || records ? await formatOf(series) : PLAIN
+  const empty = format === PLAIN && (await isEmpty(series))
+  if (!empty) checkFormat(format, request)
+
+  const forward = request.cursor?.direction === 'after'
+  const since =
+    request.since === null || empty ? null : await seek(series, format, context.zone, request.since)
+  const until =
+    request.until === null || empty ? null : await seek(series, format, context.zone, request.until)
+  const bottom = since?.from ?? Number.NEGATIVE_INFINITY
+  const top = Math.min(until?.to ?? series.end, series.end)
+  const lo = forward ? Math.max(at!, bottom) : bottom
+  const hi = forward || at === null ? top : Math.min(at, top)
+  const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
+  const base = { series, format, notes, ends: [] }
+  if (lo >= hi) {
+    const here = forward ? at! : await series.floor(hi)
+    const prev = forward && !series.isStart(here) ? await series.cursor(here) : null
+    return { ...base, from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
+  }
+  const isWhole = (border: Border | null) => border === null || border.from === border.to
+  const span = level === null && !matcher && !records && isWhole(since) && isWhole(until)
+  const cursorOrNull = async (address: number, inside = false) =>
+    address <= bottom || series.isStart(address) ? null : series.cursor(address, inside)
+
+  if (span) {
+    const from = forward ? lo : await lastThatFit(series, lo, hi, request.fit)
+    const to = forward ? await firstThatFit(series, lo, hi, request.fit) : hi
+    return { ...base, from, to, pieces: null, prev: await cursorOrNull(from), next: await series.cursor(to) }
+  }
+
+  // A long answer with all records is not scanned: it is read while it is sent.
+  const all = level === null && !matcher && isWhole(since) && isWhole(until)
+  const size = Math.min(request.fit.size, context.limits.answerBytes)
+  if (all && !forward && !request.each && request.fit.lines === null && hi - lo > AT_ONCE && size > AT_ONCE) {
+    const whole = request.cursor?.place.inside ? null : await wholeBack(series, lo, hi, format, size)
+    if (whole) {
+      const { from, complete } = whole
+      if (!complete && request.fit.size > size) notes.push('answer-budget')
+      const prev = complete ? null : await cursorOrNull(from)
+      return { ...base, from, to: hi, pieces: null, prev, next: await series.cursor(hi) }
+    }
+  }
+
+  const filter: Filter = {
+    format,
+    zone: context.zone,
+    level,
+    matcher,
+    since: since && !isWhole(since) ? { at: request.since!, below: since.to } : null,
+    until: until && !isWhole(until) ? { at: request.until!, from: until.from } : null,
+  }
+  const found = await context.scans.run(() => scan(context, request, series, lo, hi, filter))
+  if (found.cut) notes.push('scan-budget')
+  else if (!found.complete && request.fit.size > context.limits.answerBytes) notes.push('answer-budget')
+  // Between two pages lies a cut record, or none: seen from either side.
+  const cutBelow = request.cursor?.place.inside === true
+  const prev = forward ? await cursorOrNull(lo, cutBelow && lo === at) : await behind(found, cursorOrNull)
+  const next = await series.cursor(found.to, forward ? found.inside : cutBelow && found.to === at)
+  return { ...base, from: found.from, to: found.to, pieces: found.pieces, ends: found.ends, prev, next }
+}
+
+/** Where a scan goes on that went backwards; null when it saw all there is. */
+async function behind(
+  found: Found,
+  cursor: (address: number, inside: boolean) => Promise<Cursor | null>,
+): Promise<Cursor | null> {
+  return found.complete ? null : cursor(found.from, found.inside)
+}
+
+async function scan(
+  { limits, now }: ViewContext,
+  request: ViewRequest,
+  series: Series,
+  lo: number,
+  hi: number,
+  filter: Filter,
+): Promise<Found> {
+  const fit = { ...request.fit, size: Math.min(request.fit.size, limits.answerBytes) }
+  const countBy: CountBy = request.records ? 'records' : 'lines'
+  const budget = {
+    bytes: limits.scanBytes,
+    deadline: now() + limits.scanMillis,
+    now,
+    chunk: limits.scanChunk,
+    each: request.each,
+  }
+  const inside = request.cursor?.place.inside ?? false
+  const go = request.cursor?.direction === 'after' ? scanForth : scanBack
+  return go(series, lo, hi, filter, fit, countBy, budget, inside)
+}
+
+/** How much of a file's head and tail is looked at to know its format. */
+const SAMPLE = 16 * 1024
+
+/**
+ * The format of a log, by the newest file that holds anything. A short one in no format may be the rest of a record
+ * that a rotation cut off, so then the one before it is asked.
+ */
+export async function formatOf(series: Series): Promise<LineFormat> {
+  for (let i = series.parts.length - 1; i >= 0; i--) {
+    const part = series.parts[i]!
+    const head = await part.head(SAMPLE)
+    if (head.length === 0) continue
+    const size = part.compressed ? head.length : part.entry.size
+    const tail = size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
+    const format = detectFormat(head, tail, { reference: part.entry.modified })
+    if (format !== PLAIN || size >= SAMPLE) return format
+  }
+  return PLAIN
+}
+
+/** Whether a format can answer what is asked of it; a LogError when it can't. */
+export function checkFormat(format: LineFormat, asked: Pick<ViewRequest, 'since' | 'until' | 'level'>): void {
+  if ((asked.since !== null || asked.until !== null) && !format.timed) throw noTime()
+  if (asked.level !== null && !format.leveled) throw noLevel()
+}
+
+/** Whether a log holds nothing. */
+export async function isEmpty(series: Series): Promise<boolean> {
+  return series.end === 0 && (await series.floor(-1)) === 0
+}
+
+function noTime(): LogError {
+  return new LogError(
+    'no-time',
+    'The lines of this file have no times that are understood; ask without since and until, by lines, size or q.',
+  )
+}
+
+function noLevel(): LogError {
+  return new LogError(
+    'no-level',
+    'The lines of this file have no levels that are understood; ask without level, by lines, size or q.',
+  )
+}

@@ -1,0 +1,70 @@
+import { readSync } from 'node:fs'
+import { readInto, SLICE } from './file.ts'
+
+/**
+ * A part of a file in memory. The bytes in [lo, hi) may be on their way to clients: they are never written again.
+ * Growth goes around them, other bytes into another chunk.
+ */
+export interface Chunk {
+  /** Where in the file `bytes` begins. */
+  base: number
+  bytes: Uint8Array<ArrayBuffer>
+  /** The part of the file that is here. */
+  lo: number
+  hi: number
+  /** The version of the file that these bytes are known to be of; 0 when they must be compared before each use. */
+  proven: number
+}
+
+/** Where bytes are read to that are only compared: 37 µs a slice, where fresh memory costs 120. */
+const scratch = new Uint8Array(SLICE)
+
+/** An empty chunk for the bytes from `base` on. */
+export function newChunk(base: number, capacity: number): Chunk {
+  return { base, bytes: new Uint8Array(capacity), lo: base, hi: base, proven: 0 }
+}
+
+/** The bytes [from, to) of a chunk, which must hold them. Nobody may write to them. */
+export function view(chunk: Chunk, from: number, to: number): Uint8Array<ArrayBuffer> {
+  return chunk.bytes.subarray(from - chunk.base, to - chunk.base)
+}
+
+/**
+ * Makes a chunk hold [from, to) of an open file. What it holds already is compared with the file, unless it is known
+ * to be of this version. False when the file says something else, or the chunk is too small; then it is of no use.
+ */
+export function extend(
+  fd: number,
+  key: string,
+  chunk: Chunk,
+  from: number,
+  to: number,
+  version: number,
+): boolean {
+  if (from < chunk.base || to > chunk.base + chunk.bytes.length) return false
+  if (chunk.proven !== version && !holds(fd, chunk, chunk.lo, chunk.hi)) return false
+  chunk.proven = 0
+  if (chunk.lo === chunk.hi) chunk.lo = chunk.hi = from
+  if (from < chunk.lo) {
+    readInto(fd, key, chunk.bytes, from - chunk.base, chunk.lo - from, from)
+    chunk.lo = from
+  }
+  if (to > chunk.hi) {
+    readInto(fd, key, chunk.bytes, chunk.hi - chunk.base, to - chunk.hi, chunk.hi)
+    chunk.hi = to
+  }
+  return true
+}
+
+/** Whether the file still has the bytes [from, to) of a chunk. */
+export function holds(fd: number, chunk: Chunk, from: number, to: number): boolean {
+  for (let at = from; at < to; ) {
+    const count = readSync(fd, scratch, 0, Math.min(scratch.length, to - at), at)
+    if (count === 0) return false
+    const there = at - chunk.base
+    if (Buffer.compare(scratch.subarray(0, count), chunk.bytes.subarray(there, there + count)) !== 0)
+      return false
+    at += count
+  }
+  return true
+}

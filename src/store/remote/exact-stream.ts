@@ -1,0 +1,110 @@
+import { StoreError } from '../store.ts'
+import { asStoreError, type Call, type Lifeline, Passing, type Patience, pauseAfter, sleep } from './retry.ts'
+
+/** A body on its way, and the line that its request hangs on. */
+export interface Arriving {
+  body: ReadableStream<Uint8Array>
+  line: Lifeline
+}
+
+/** All `length` bytes of a small body, or a failure that is worth a retry. Ends the line. */
+export async function receiveAll(
+  patient: Patience,
+  call: Call,
+  { body, line }: Arriving,
+  length: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length)
+  const reader = body.getReader()
+  let filled = 0
+  try {
+    for (;;) {
+      line.arm(Math.min(patient.stall, call.until - patient.now()))
+      const { done, value } = await line.bound(reader.read())
+      if (done) break
+      if (filled + value.length > length) throw new Passing(tooLong(length))
+      bytes.set(value, filled)
+      filled += value.length
+    }
+    if (filled < length) throw new Passing(tooShort(filled, length))
+  } catch (thrown) {
+    reader.cancel().catch(() => {})
+    throw thrown
+  }
+  line.end()
+  return bytes
+}
+
+/**
+ * A large body as a stream that delivers exactly `length` bytes or errors. When the connection breaks on the way,
+ * `resume(sent)` asks for the rest of the very same version, a bounded number of times.
+ */
+export function wholeStream(
+  patient: Patience,
+  signal: AbortSignal | undefined,
+  first: Arriving,
+  length: number,
+  resume: (sent: number) => Promise<Arriving>,
+): ReadableStream<Uint8Array> {
+  let { line } = first
+  let reader = first.body.getReader()
+  let sent = 0
+  let failures = 0
+  line.disarm()
+
+  async function next(): Promise<Uint8Array | null> {
+    try {
+      // A body that nobody waits for may stand still: that is backpressure, not a stall.
+      line.arm(patient.stall)
+      const { done, value } = await line.bound(reader.read())
+      line.disarm()
+      if (done && sent < length) throw new Passing(tooShort(sent, length))
+      if (!done && sent + value.length > length) throw tooLong(length)
+      return done ? null : value
+    } catch (thrown) {
+      line.cut()
+      reader.cancel().catch(() => {})
+      signal?.throwIfAborted()
+      if (thrown instanceof StoreError && !line.late) throw thrown
+      const failure = asStoreError(thrown, line)
+      if (failures >= patient.retries) throw failure
+      await sleep(pauseAfter(patient, failures++, failure), signal)
+      const again = await resume(sent)
+      line = again.line
+      reader = again.body.getReader()
+      return new Uint8Array(0)
+    }
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        for (;;) {
+          const chunk = await next()
+          if (chunk !== null && chunk.length === 0) continue
+          if (chunk === null) {
+            line.end()
+            controller.close()
+            return
+          }
+          sent += chunk.length
+          controller.enqueue(chunk)
+          return
+        }
+      },
+      async cancel(reason) {
+        line.cut()
+        await reader.cancel(reason).catch(() => {})
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function tooShort(received: number, length: number): StoreError {
+  return new StoreError('unavailable', `The storage ended a body of ${length} bytes after ${received}`)
+}
+
+function tooLong(length: number): StoreError {
+  return new StoreError('unavailable', `The storage sent more than the ${length} bytes it announced`)
+}

@@ -1,0 +1,203 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { type Lifeline, Passing } from '../remote/retry.ts'
+import { StoreError } from '../store.ts'
+import type { S3Options } from './options.ts'
+import { childText, parseXml } from './xml.ts'
+
+/** A request to a bucket, before it has an address and a signature. */
+export interface S3Request {
+  method: 'GET' | 'HEAD'
+  /** The full key; empty for the bucket itself. */
+  key: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+}
+
+/** A page of 1,000 keys of 1,024 bytes, each byte escaped, stays below 4 MiB. */
+const LONGEST_TEXT = 16 * 1024 * 1024
+
+/** Sends requests to one bucket: where to, how signed, and what counts as worth another try. */
+export function s3Wire(options: S3Options) {
+  const base = address(options)
+  const region = options.region || 'us-east-1'
+  const { accessKeyId, secretAccessKey, sessionToken } = options
+  if (!accessKeyId !== !secretAccessKey)
+    throw new StoreError('denied', 'An access key needs its secret: give both, or none for a public bucket')
+  // Called through a closure: as a method of another object, fetch is an illegal invocation on Workers.
+  const fetchIt = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
+  const now = options.now ?? Date.now
+  const keys = new Map<string, ArrayBuffer>()
+
+  async function sign(method: string, url: string, headers: Record<string, string>): Promise<Headers> {
+    if (!accessKeyId || !secretAccessKey) return new Headers(headers)
+    if (keys.size > 8) keys.clear() // one per day
+    const signer = new AwsV4Signer({
+      method,
+      url,
+      headers,
+      accessKeyId,
+      secretAccessKey,
+      ...(sessionToken ? { sessionToken } : {}),
+      service: 's3',
+      region,
+      cache: keys,
+      datetime: new Date(now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+    })
+    return (await signer.sign()).headers
+  }
+
+  async function once({ method, key, query, headers }: S3Request, line: Lifeline): Promise<Response> {
+    const url = base + key.split('/').map(percent).join('/') + search(query)
+    const signed = await sign(method, url, headers ?? {})
+    // Without this, a runtime asks for gzip, and what it unpacks has neither the length nor the range asked for.
+    // Not signed: proxies rewrite it on the way.
+    signed.set('Accept-Encoding', 'identity')
+    return fetchIt(url, { method, headers: signed, redirect: 'manual', signal: line.signal })
+  }
+
+  /** The answer, unless it is one that may pass. */
+  async function send(request: S3Request, line: Lifeline): Promise<Response> {
+    let answer = await once(request, line)
+    if (request.method === 'GET' && answer.ok && isPacked(answer)) {
+      // The object was stored with a Content-Encoding, which the runtime undoes; its bytes are asked for as they are.
+      await answer.body?.cancel()
+      if (!accessKeyId)
+        throw new StoreError('unavailable', `"${request.key}" can only be read with credentials`)
+      const query = { ...request.query, 'response-content-encoding': 'identity' }
+      answer = await once({ ...request, query }, line)
+      if (answer.ok && isPacked(answer))
+        throw new StoreError('unavailable', `The storage unpacks "${request.key}" on the way`)
+    }
+    // R2 calls a request without a signature a bad one.
+    if (answer.status === 400 && !accessKeyId)
+      throw new StoreError('denied', `The storage wants credentials for "${request.key}"`)
+    if (mayPass(answer.status)) throw await answerError(answer, request.key)
+    return answer
+  }
+
+  return {
+    send,
+
+    /** The text of an answer, which must be complete. */
+    async text(answer: Response, line: Lifeline): Promise<string> {
+      const length = Number(answer.headers.get('Content-Length') ?? 0)
+      if (length > LONGEST_TEXT) throw new StoreError('unavailable', 'The storage sent an endless listing')
+      const chunks: Uint8Array[] = []
+      let size = 0
+      for (const reader = answer.body?.getReader(); reader; ) {
+        const { done, value } = await line.bound(reader.read())
+        if (done) break
+        size += value.length
+        if (size > LONGEST_TEXT) throw new StoreError('unavailable', 'The storage sent an endless listing')
+        chunks.push(value)
+      }
+      const decoder = new TextDecoder('utf-8', { fatal: true })
+      try {
+        return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode()
+      } catch (cause) {
+        throw new Passing(new StoreError('unavailable', 'The storage sent text that is not UTF-8', { cause }))
+      }
+    },
+
+    /**
+     * After a 404: returns when only the object is missing, throws when it is the bucket. An answer to HEAD has
+     * no body that could tell, so the bucket itself is asked; one request more, and only for what isn't there.
+     */
+    async requireBucket(line: Lifeline, answer?: Response): Promise<void> {
+      const code = answer ? await errorCode(answer) : null
+      if (code === 'NoSuchKey') return
+      if (code !== 'NoSuchBucket') {
+        const bucket = await send({ method: 'HEAD', key: '' }, line)
+        await bucket.body?.cancel()
+        if (bucket.status !== 404) return
+      }
+      throw new StoreError('unavailable', `There is no bucket "${options.bucket}"`)
+    },
+  }
+}
+
+/** What an answer that is no success means. Consumes its body. */
+export async function answerError(answer: Response, key: string): Promise<StoreError | Passing> {
+  const { status } = answer
+  const code = await errorCode(answer)
+  const said = `The storage answered ${status}${code ? ` ${code}` : ''} for "${key}"`
+  if (status === 304) return new StoreError('unchanged', said)
+  if (status === 412) return new StoreError('changed', said)
+  if (status === 401 || status === 403 || (status === 400 && DENIED.has(code ?? '')))
+    return new StoreError('denied', said)
+  if (status === 404) return new StoreError('unavailable', said)
+  if (status >= 300 && status < 400)
+    return new StoreError('unavailable', `${said}: check the region and the endpoint`)
+  const retryAfter = waitOf(answer)
+  const wait = retryAfter === undefined ? {} : { retryAfter }
+  if (status === 429 || THROTTLED.has(code ?? '')) return new Passing(new StoreError('throttled', said, wait))
+  const error = new StoreError(status === 504 || status === 408 ? 'timeout' : 'unavailable', said, wait)
+  return mayPass(status) || code === 'RequestTimeout' ? new Passing(error) : error
+}
+
+const DENIED = new Set(['ExpiredToken', 'InvalidToken', 'AuthorizationHeaderMalformed'])
+const THROTTLED = new Set([
+  'SlowDown',
+  'TooManyRequests',
+  'Throttling',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+])
+
+function mayPass(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500
+}
+
+/** Amazon's own word for what went wrong; null where the body tells nothing. Never throws. */
+async function errorCode(answer: Response): Promise<string | null> {
+  try {
+    const text = await answer.text()
+    const root = parseXml(text)
+    return root.name === 'Error' ? childText(root, 'Code') : null
+  } catch {
+    return null
+  }
+}
+
+/** Seconds, or a date (RFC 9110, 10.2.3). */
+function waitOf(answer: Response): number | undefined {
+  const text = answer.headers.get('Retry-After')
+  if (text === null) return undefined
+  if (/^\d{1,6}$/.test(text)) return Number(text)
+  const sent = Date.parse(answer.headers.get('Date') ?? '')
+  const wait = Math.ceil((Date.parse(text) - (Number.isNaN(sent) ? Date.now() : sent)) / 1000)
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
+}
+
+function isPacked(answer: Response): boolean {
+  const encoding = answer.headers.get('Content-Encoding')
+  return encoding !== null && /\b(gzip|x-gzip|br|deflate|zstd|compress)\b/i.test(encoding)
+}
+
+/** The bucket's URL, with a slash at its end. */
+function address({ bucket, endpoint, region, pathStyle }: S3Options): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/.test(bucket))
+    throw new StoreError('unavailable', `"${bucket}" is not the name of a bucket`)
+  const domain = region?.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
+  const place = endpoint || `https://s3.${region || 'us-east-1'}.${domain}`
+  if (!URL.canParse(place)) throw new StoreError('unavailable', `The endpoint "${place}" is not an address`)
+  const service = new URL(place)
+  if (service.protocol !== 'http:' && service.protocol !== 'https:')
+    throw new StoreError('unavailable', `The endpoint "${service.href}" is not an http address`)
+  // A dot in the name leaves the wildcard of Amazon's certificate.
+  const inPath = pathStyle ?? (Boolean(endpoint) || !/^[a-z0-9-]{3,63}$/.test(bucket))
+  const path = service.pathname.replace(/\/+$/, '')
+  return inPath
+    ? `${service.origin}${path}/${bucket}/`
+    : `${service.protocol}//${bucket}.${service.host}${path}/`
+}
+
+function search(query: Record<string, string> | undefined): string {
+  const pairs = Object.entries(query ?? {}).map(([name, value]) => `${percent(name)}=${percent(value)}`)
+  return pairs.length > 0 ? `?${pairs.join('&')}` : ''
+}
+
+/** RFC 3986's unreserved characters stay; the rest is escaped, for a raw `+` is signed as a space. */
+function percent(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+}

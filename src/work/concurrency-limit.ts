@@ -1,0 +1,63 @@
+/** Runs at most a fixed number of jobs at once; more wait in line, and past that they are refused. */
+export interface ConcurrencyLimit {
+  /** Runs `job` when there is a place for it. An aborted waiter leaves the line at once. */
+  run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T>
+}
+
+export interface ConcurrencyOptions {
+  /** How many jobs run at once. */
+  most: number
+  /** How many may wait in line. @default four times `most` */
+  queue?: number
+  /** The error for those who find the line full. */
+  busy: () => Error
+}
+
+/** Makes a limit. Places are handed on in the order in which they were asked for. */
+export function concurrencyLimit({ most, queue = most * 4, busy }: ConcurrencyOptions): ConcurrencyLimit {
+  let running = 0
+  const waiting = new Set<() => void>()
+
+  function place(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
+    if (running < most) {
+      running++
+      return Promise.resolve()
+    }
+    if (waiting.size >= queue) throw busy()
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = () => {
+        waiting.delete(enter)
+        reject(signal?.reason)
+      }
+      waiting.add(enter)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  /** The place goes straight to the next in line, so nobody can slip in between. */
+  function handOn(): void {
+    const [next] = waiting
+    if (!next) {
+      running--
+      return
+    }
+    waiting.delete(next)
+    next()
+  }
+
+  return {
+    async run(job, signal) {
+      await place(signal)
+      try {
+        return await job()
+      } finally {
+        handOn()
+      }
+    },
+  }
+}

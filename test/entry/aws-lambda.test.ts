@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type LambdaEvent, lambdaHandler } from '../../src/entry/aws-lambda.ts'
+import { type S3Server, startS3Server } from '../support/s3-server.ts'
+
+const NODE = { hostIp: '192.0.2.4', hostName: 'db-4', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 5 }
+const BYTES = new Uint8Array([0x61, 0x00, 0xff, 0xfe, 0x0a, 0xc3, 0x28])
+const hints = { token: 'set a token', home: 'set a home' }
+
+let server: S3Server
+beforeAll(async () => {
+  server = await startS3Server()
+  server.put('db-4/node.json', JSON.stringify(NODE))
+  server.put('db-4/config.toml', 'a = 1\n')
+  server.put('db-4/logs/a.log', '\ufefffirst é😀\tx\n"second"\n')
+  server.put('db-4/logs/bytes.log', BYTES)
+  server.put('db-4/logs/large.log', `${'x'.repeat(999)}\n`.repeat(7_000))
+  server.put('db-4/logs/large-bytes.log', new Uint8Array(5_000_000).fill(0xff))
+})
+afterAll(() => server.close())
+
+let logged: string[] = []
+beforeEach(() => {
+  logged = []
+})
+
+function handle(env: Record<string, string | undefined> = {}) {
+  return lambdaHandler({
+    env: {
+      AWS_ENDPOINT_URL: server.endpoint,
+      AWS_REGION: 'eu-central-1',
+      NODESTATE_HOME: 's3://logs/db-4',
+      NODESTATE_TOKEN: 'secret',
+      ...env,
+    },
+    hints,
+    followMillis: 0,
+    log: (line) => logged.push(line),
+  })
+}
+
+function event(
+  path: string,
+  more: { method?: string; headers?: Record<string, string>; stage?: string } = {},
+): LambdaEvent {
+  const [rawPath = '', rawQueryString = ''] = path.split('?')
+  return {
+    rawPath: more.stage ? `/${more.stage}${rawPath}` : rawPath,
+    rawQueryString,
+    headers: { authorization: 'Bearer secret', host: 'abc.lambda-url.example', ...more.headers },
+    requestContext: {
+      domainName: 'abc.lambda-url.example',
+      stage: more.stage ?? '$default',
+      http: { method: more.method ?? 'GET' },
+    },
+  }
+}
+
+describe('lambda', () => {
+  it('answers a function URL', async () => {
+    const result = await handle()(event('/api/v1/config'))
+    expect(result).toMatchObject({ statusCode: 200, isBase64Encoded: false })
+    expect(result.headers['content-type']).toBe('application/json')
+    expect(JSON.parse(result.body)).toEqual({ config: 'a = 1\n', node: NODE })
+  })
+
+  it('answers an API Gateway with a stage in the path', async () => {
+    const result = await handle()(event('/api/v1/log/list', { stage: 'prod' }))
+    expect(result.statusCode).toBe(200)
+    expect(JSON.parse(result.body).map((entry: { name: string }) => entry.name)).toContain('a.log')
+  })
+
+  it('gives text as it is, its byte order mark too', async () => {
+    const result = await handle()(event('/api/v1/log/view?file=a.log'))
+    expect(result).toMatchObject({ body: '\ufefffirst é😀\tx\n"second"\n', isBase64Encoded: false })
+  })
+
+  it('gives bytes that are no text as base64', async () => {
+    const result = await handle()(event('/api/v1/log/view?file=bytes.log'))
+    expect(result.isBase64Encoded).toBe(true)
+    expect(new Uint8Array(Buffer.from(result.body, 'base64'))).toEqual(BYTES)
+  })
+
+  it('answers HEAD without a body, and other methods with 405', async () => {
+    const head = await handle()(event('/api/v1/log/view?file=a.log', { method: 'HEAD' }))
+    expect(head).toMatchObject({ statusCode: 200, body: '' })
+    expect(head.headers.etag).toMatch(/^"/)
+    expect(await handle()(event('/api/v1/log/list', { method: 'POST' }))).toMatchObject({ statusCode: 405 })
+  })
+
+  it('answers at the root of a stage, and takes a decoded path for a path', async () => {
+    const root = event('', { stage: 'prod' })
+    expect(root.rawPath).toBe('/prod')
+    expect((await handle()(root)).headers['content-type']).toMatch(/^text\/html/)
+    const path = { ...event('/'), rawPath: '/api/v1/log/list?file=#x' }
+    expect(JSON.parse((await handle()(path)).body)).toMatchObject({ type: '/problems/unknown-path' })
+  })
+
+  it('answers what is no request with a problem, and never throws', async () => {
+    for (const method of ['TRACE', 'CONNECT']) {
+      const result = await handle()(event('/api/v1/log/list', { method }))
+      expect([result.statusCode, result.headers.allow]).toEqual([405, 'GET, HEAD'])
+    }
+    const wrong = [
+      {},
+      { httpMethod: 'GET', path: '/', requestContext: {} },
+      event('/', { headers: { 'x-name': 'a\u{1f600}' } }),
+      event('/', { headers: { host: 'a b' } }),
+      event('/', { method: 'NO SUCH' }),
+    ]
+    for (const each of wrong) {
+      const result = await handle()(each as LambdaEvent)
+      expect(result.statusCode).toBe(400)
+      expect(JSON.parse(result.body)).toMatchObject({ type: '/problems/bad-request' })
+    }
+    expect(logged.length).toBe(wrong.length)
+  })
+
+  it.each(['large.log', 'large-bytes.log'])('says what to ask for when %s does not fit', async (file) => {
+    const whole = await handle()(event(`/api/v1/log/view?file=${file}&size=99999999`))
+    expect(whole.statusCode).toBe(413)
+    expect(JSON.parse(whole.body)).toMatchObject({ type: '/problems/answer-too-large' })
+    const part = await handle()(event(`/api/v1/log/view?file=${file}&size=4000000`))
+    expect(part.statusCode).toBe(200)
+    expect(Buffer.byteLength(JSON.stringify(part))).toBeLessThan(6 * 1024 * 1024)
+  })
+
+  it.each([{}, { accept: 'text/event-stream' }])('says that it cannot follow, to %j', async (headers) => {
+    const result = await handle()(event('/api/v1/log/view?file=a.log&follow=true', { headers }))
+    expect(result.statusCode).toBe(501)
+    expect(JSON.parse(result.body)).toMatchObject({ type: '/problems/unsupported' })
+  })
+
+  it('wants the token', async () => {
+    const result = await handle()(event('/api/v1/config', { headers: { authorization: 'Bearer wrong' } }))
+    expect(result.statusCode).toBe(401)
+  })
+
+  it.each([
+    [{ NODESTATE_TOKEN: undefined }, 'set a token'],
+    [{ NODESTATE_HOME: undefined }, 'set a home'],
+    [{ NODESTATE_HOME: '/var/log' }, 'set a home'],
+  ])('refuses to answer with %j, and says what to set', async (env, detail) => {
+    for (const path of ['/api/v1/config', '/', '/healthz']) {
+      const result = await handle(env)(event(path))
+      expect(result.statusCode).toBe(503)
+      expect(JSON.parse(result.body)).toMatchObject({ type: '/problems/not-configured', detail })
+    }
+  })
+
+  it.each([
+    { NODESTATE_MAX_SIZE: 'hunter2' },
+    { AWS_ACCESS_KEY_ID: 'hunter2' },
+    { AWS_ENDPOINT_URL: 'hunter2' },
+  ])('tells the log and not the client what is wrong with %j', async (env) => {
+    const result = await handle(env)(event('/api/v1/config'))
+    expect(result.statusCode).toBe(503)
+    expect(result.body).not.toContain('hunter2')
+    expect(logged.join()).toContain(Object.keys(env)[0]!.replace('ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'))
+  })
+
+  it('answers without a token when that is wanted', async () => {
+    const open = handle({ NODESTATE_TOKEN: undefined, NODESTATE_INSECURE: '1' })
+    expect((await open(event('/api/v1/log/list', { headers: { authorization: '' } }))).statusCode).toBe(200)
+  })
+})

@@ -1,0 +1,213 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { safeTarget, withAccessLog } from '../../../src/entry/own-log/access.ts'
+import { callSite, neutral } from '../../../src/entry/own-log/log-line.ts'
+import { openOwnLog } from '../../../src/entry/own-log/own-log.ts'
+import { rotatingFile } from '../../../src/entry/own-log/rotating-file.ts'
+
+const directories: string[] = []
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'nodestate-own-log-'))
+  directories.push(directory)
+  return directory
+}
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true })
+})
+
+function collector() {
+  const texts: string[] = []
+  return { texts, write: (text: string) => void texts.push(text), close: () => {} }
+}
+
+/** Time, level, source, tags and message, context: the format of the node state API. */
+const LINE =
+  /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\t(DEBUG|INFO|WARN|ERROR)\t[^\t]+:\d+\t(\[[^\]]+\] ?)+: [^\t]*(\t\{.*\})?$/
+
+describe('lines', () => {
+  it('have the five fields, the place in the source and the local time', async () => {
+    const out = collector()
+    const log = openOwnLog('debug', out)
+    const site = callSite('Server', 'Start')
+    const before = Date.now()
+    log.info(site, 'hello {name}', { port: 9000 })
+    log.warn(site, 'no context')
+    log.debug(site, 'd')
+    log.error(site, 'e')
+    expect(out.texts.join('').split('\n')).toHaveLength(2)
+    await turn()
+    expect(out.texts).toHaveLength(2)
+    const lines = out.texts.join('').split('\n')
+    expect(lines.pop()).toBe('')
+    for (const line of lines) expect(line).toMatch(LINE)
+    const [time, level, source, message, context] = lines[0]!.split('\t')
+    expect(Math.abs(new Date(time!.replace(' ', 'T')).getTime() - before)).toBeLessThan(1000)
+    expect([level, message, context]).toEqual(['INFO', '[Server] [Start]: hello {name}', '{"port":9000}'])
+    expect(source).toMatch(/^own-log\/own-log\.test\.ts:\d+$/)
+    expect(lines.map((line) => line.split('\t')[1])).toEqual(['INFO', 'WARN', 'DEBUG', 'ERROR'])
+    log.close()
+  })
+
+  it.each([
+    ['debug', 4],
+    ['info', 3],
+    ['warn', 2],
+    ['error', 1],
+    ['off', 0],
+  ] as const)('at level %s there are %i of four', (level, count) => {
+    const out = collector()
+    const log = openOwnLog(level, out)
+    const site = callSite('X')
+    for (const word of ['debug', 'info', 'warn', 'error'] as const) log[word](site, word)
+    expect((['debug', 'info', 'warn', 'error'] as const).filter((word) => log.writes(word))).toHaveLength(
+      count,
+    )
+    log.close()
+    expect(out.texts.join('').split('\n').length - 1).toBe(count)
+  })
+
+  it('cannot be forged: newline, tab, escape and direction marks are shown, not obeyed', () => {
+    const out = collector()
+    const log = openOwnLog('info', out)
+    const evil = 'a\r\n2026-01-01 00:00:00.000\tERROR\tx:1\t[X]: forged\u001b[2J\u009b1m\u2028\u202e'
+    log.info(callSite('X'), evil, { evil })
+    log.close()
+    const text = out.texts.join('')
+    expect(text.split('\n')).toHaveLength(2)
+    expect(text.trimEnd()).toMatch(LINE)
+    for (const letter of '\r\u001b\u009b\u2028\u202e') expect(text).not.toContain(letter)
+    expect(JSON.parse(text.trimEnd().split('\t').at(-1)!)).toEqual({ evil })
+    expect(neutral('plain ü 日本')).toBe('plain ü 日本')
+  })
+
+  it('of two logs in one process do not mix', () => {
+    const [one, two] = [collector(), collector()]
+    const [a, b] = [openOwnLog('info', one), openOwnLog('error', two)]
+    const site = callSite('X')
+    a.info(site, 'for a')
+    b.info(site, 'not written')
+    b.error(site, 'for b')
+    a.close()
+    b.error(site, 'for b again')
+    b.close()
+    expect(one.texts.join('').match(/for \w+/g)).toEqual(['for a'])
+    expect(two.texts.join('').match(/for \w+( again)?/g)).toEqual(['for b', 'for b again'])
+  })
+})
+
+describe('access log', () => {
+  it('writes one line per request with method, target, status and time', async () => {
+    const out = collector()
+    const log = openOwnLog('info', out)
+    const fetch = withAccessLog(async () => new Response('x', { status: 404 }), log, null)
+    const response = await fetch(
+      new Request('http://h/api/v1/log/view?file=a%0Ab&size=5', { method: 'HEAD' }),
+      {},
+    )
+    expect(response.status).toBe(404)
+    log.close()
+    expect(out.texts.join('')).toMatch(
+      /\tINFO\t(?:entry\/)?own-log\/access\.[jt]s:\d+\t\[Server\] \[Request\]: HEAD \/api\/v1\/log\/view\?file=a%0Ab&size=5 404\t\{"ms":[\d.]+\}\n$/,
+    )
+  })
+
+  it('is not even there when requests are not logged', () => {
+    const log = openOwnLog('warn', collector())
+    const fetch = () => new Response()
+    expect(withAccessLog(fetch, log, null)).toBe(fetch)
+    log.close()
+  })
+
+  it.each([
+    ['http://h/a?token=abc&x=1', null, '/a?token=***&x=1'],
+    ['http://h/a?x=1&access_token=abc', null, '/a?x=1&access_token=***'],
+    ['http://h/a?Password=abc#f', null, '/a?Password=***#f'],
+    ['http://h/s3cr3t/x?q=s3cr3t', 's3cr3t', '/***/x?q=***'],
+    ['http://h/?q=a%2Fb', 'a/b', '/?q=***'],
+    ['http://h', null, '/'],
+    ['http://h/api/v1/log/view?file=keyspace.log', null, '/api/v1/log/view?file=keyspace.log'],
+    [`http://h/${'x'.repeat(5000)}`, null, `/${'x'.repeat(1023)}…`],
+  ])('the target of %s with token %s', (url, token, target) => {
+    expect(safeTarget(url, token)).toBe(target)
+  })
+
+  it('stay cheap when they are hostile', () => {
+    const start = performance.now()
+    for (let i = 0; i < 20; i++) safeTarget(`http://h/${'?'.repeat(15_000)}=`, null)
+    expect(safeTarget(`http://h/?a?token=s3cret${'?'.repeat(15_000)}`, null)).toBe('/?a?token=***')
+    // It took eight seconds when each `?` was followed to the end.
+    expect(performance.now() - start).toBeLessThan(2000)
+  })
+})
+
+describe('rotating file', () => {
+  it('keeps the newest bytes in a bounded number of files, and loses no line among them', () => {
+    const path = join(temporary(), 'deep', 'x.log')
+    const file = rotatingFile(path, { maxBytes: 100, maxFiles: 3 })
+    for (let i = 0; i < 100; i++) file.write(`line ${String(i).padStart(3, '0')}\n`)
+    file.close()
+    expect(readdirSync(join(path, '..')).sort()).toEqual(['x.log', 'x.log.1', 'x.log.2', 'x.log.3'])
+    const names = ['.3', '.2', '.1', '']
+    const lines = names.flatMap((end) =>
+      readFileSync(path + end, 'utf8')
+        .trimEnd()
+        .split('\n'),
+    )
+    for (const end of names) expect(readFileSync(path + end).length).toBeLessThanOrEqual(100)
+    expect(lines.at(-1)).toBe('line 099')
+    const first = Number(lines[0]!.slice(5))
+    expect(lines).toEqual(
+      Array.from({ length: 100 - first }, (_, i) => `line ${String(first + i).padStart(3, '0')}`),
+    )
+    expect(lines.length).toBeGreaterThan(33)
+  })
+
+  it('goes on where an earlier run ended', () => {
+    const path = join(temporary(), 'x.log')
+    writeFileSync(path, 'old\n'.repeat(20))
+    const file = rotatingFile(path, { maxBytes: 82 })
+    file.write('new\n')
+    file.close()
+    expect(readFileSync(path, 'utf8')).toBe('new\n')
+    expect(readFileSync(`${path}.1`, 'utf8')).toBe('old\n'.repeat(20))
+  })
+
+  it('makes its file anew when it was deleted or moved away, within a second', async () => {
+    const path = join(temporary(), 'x.log')
+    const file = rotatingFile(path, { maxBytes: 100 })
+    file.write('one\n')
+    rmSync(path)
+    await sleep(1050)
+    file.write('two\n')
+    expect(readFileSync(path, 'utf8')).toBe('two\n')
+    renameSync(path, `${path}.moved`)
+    file.write(`${'x'.repeat(99)}\n`)
+    file.write('three\n')
+    file.close()
+    expect(readFileSync(path, 'utf8')).toContain('three')
+    expect(existsSync(`${path}.1`)).toBe(true)
+  })
+
+  it('tells a failure once and never throws', () => {
+    const path = join(temporary(), 'file')
+    writeFileSync(path, '')
+    const errors: unknown[] = []
+    const file = rotatingFile(join(path, 'x.log'), { onError: (error) => errors.push(error) })
+    file.write('a\n')
+    file.write('b\n')
+    file.close()
+    file.write('c\n')
+    expect(errors).toHaveLength(1)
+  })
+})

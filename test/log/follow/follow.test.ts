@@ -1,0 +1,414 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AppOptions, createApp } from '../../../src/app.ts'
+import { fsStore } from '../../../src/store/fs.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import type { Store } from '../../../src/store/store.ts'
+
+const line = (i: number, level = 'INFO') =>
+  `2026-11-15 02:10:00.${String(i).padStart(3, '0')}\t${level}\tx.go:1\t[A]: line ${i}\n`
+const lines = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => line(from + i)).join('')
+
+interface Event {
+  name: string
+  id: string | null
+  data: string
+}
+
+/** A client that collects what it is sent. */
+class Client {
+  text = ''
+  status = 0
+  headers = new Headers()
+  ended = false
+  readonly #abort = new AbortController()
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null
+
+  static async open(app: ReturnType<typeof createApp>, query: string, headers: Record<string, string> = {}) {
+    const client = new Client()
+    const response = await app.request(`/api/v1/log/view?${query}&follow=true`, {
+      headers,
+      signal: client.#abort.signal,
+    })
+    client.status = response.status
+    client.headers = response.headers
+    client.#reader = response.body!.getReader()
+    void client.#run()
+    return client
+  }
+  async #run() {
+    const decoder = new TextDecoder()
+    try {
+      for (;;) {
+        const { done, value } = await this.#reader!.read()
+        if (done) break
+        this.text += decoder.decode(value, { stream: true })
+      }
+    } catch {}
+    this.ended = true
+  }
+  /** All events with data, as the HTML standard reads them. */
+  get events(): Event[] {
+    const events: Event[] = []
+    let id: string | null = null
+    for (const block of this.text.split('\n\n').slice(0, -1)) {
+      const event: Event = { name: '', id, data: '' }
+      const data: string[] = []
+      for (const one of block.split('\n')) {
+        const [, field, value] = /^(\w*): ?(.*)$/s.exec(one) ?? []
+        if (field === 'event') event.name = value!
+        if (field === 'id') id = value!
+        if (field === 'data') data.push(value!)
+      }
+      if (data.length > 0) events.push({ ...event, id, data: data.join('\n') })
+    }
+    return events
+  }
+  get records(): string {
+    return this.events
+      .filter((event) => event.name === '')
+      .map((event) => `${event.data}\n`)
+      .join('')
+  }
+  async until(condition: (client: this) => boolean, ms = 4000) {
+    const deadline = Date.now() + ms
+    while (!condition(this)) {
+      if (Date.now() > deadline)
+        throw new Error(`It did not come; there is ${JSON.stringify(this.text.slice(-500))}`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  async close() {
+    await this.#reader?.cancel()
+    this.#abort.abort()
+  }
+}
+
+const SSE = { Accept: 'text/event-stream' }
+const clients: Client[] = []
+const appOf = (logs: Store, options: Partial<AppOptions> = {}) => createApp({ logs, config: '', ...options })
+const open = async (...args: Parameters<typeof Client.open>) => {
+  const client = await Client.open(...args)
+  clients.push(client)
+  return client
+}
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()))
+})
+
+describe('follow', () => {
+  let text: string
+  let store: ReturnType<typeof memoryStore>
+  const append = (more: string) => {
+    text += more
+    store.put('a.log', text)
+  }
+  beforeEach(() => {
+    text = lines(0, 5)
+    store = memoryStore({ 'a.log': text })
+  })
+
+  it('sends the tail and then what is appended, unfinished lines too', async () => {
+    const client = await open(appOf(store), 'file=a.log&lines=2')
+    expect(client.status).toBe(200)
+    expect(client.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+    await client.until(({ text }) => text === lines(3, 5))
+    append(`${line(5)}half`)
+    await client.until(({ text }) => text === `${lines(3, 6)}half`)
+    append(' a line\n')
+    await client.until(({ text }) => text === `${lines(3, 6)}half a line\n`)
+  })
+
+  it('sends records as events with a cursor each, whole lines only', async () => {
+    const client = await open(appOf(store), 'file=a.log&lines=1', SSE)
+    expect(client.headers.get('Content-Type')).toBe('text/event-stream')
+    await client.until(({ events }) => events.length === 1)
+    append(line(5).slice(0, 20))
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    expect(client.events.length).toBe(1)
+    append(`${line(5).slice(20)}\tat a()\n\tat b()\n${line(6)}`)
+    await client.until(({ events }) => events.length === 3)
+    expect(client.events.map((event) => event.data)).toEqual([
+      line(4).trimEnd(),
+      `${line(5)}\tat a()\n\tat b()`,
+      line(6).trimEnd(),
+    ])
+    expect(new Set(client.events.map((event) => event.id)).size).toBe(3)
+  })
+
+  it('resumes at any event without a gap and without a repeat', async () => {
+    const app = appOf(store)
+    const first = await open(app, 'file=a.log&lines=3', SSE)
+    await first.until(({ events }) => events.length === 3)
+    append(lines(5, 9))
+    await first.until(({ events }) => events.length === 7)
+    const all = first.events.map((event) => event.data)
+    for (const [i, event] of first.events.entries()) {
+      const again = await open(app, 'file=a.log&lines=1', { ...SSE, 'Last-Event-ID': event.id! })
+      await again.until(({ events }) => events.length >= all.length - 1 - i)
+      expect(again.events.map((one) => one.data)).toEqual(all.slice(i + 1))
+    }
+    append(line(9))
+    await Promise.all(clients.map((client) => client.until(({ records }) => records.endsWith(line(9)))))
+    for (const client of clients) expect(client.records.split(line(9)).length).toBe(2)
+  })
+
+  it('applies filters and JSON to what comes, lines of a record that come late included', async () => {
+    const app = appOf(store)
+    const errors = await open(app, 'file=a.log&level=error', SSE)
+    const json = await open(app, 'file=a.log&q=late&format=ndjson', SSE)
+    const plain = await open(app, 'file=a.log&level=error&format=ndjson')
+    expect(plain.headers.get('Content-Type')).toBe('application/x-ndjson')
+    append(line(5) + line(6, 'ERROR'))
+    await errors.until(({ events }) => events.length === 1)
+    append('\tat late()\n')
+    await errors.until(({ events }) => events.length === 2)
+    await json.until(({ events }) => events.length === 1)
+    expect(errors.records).toBe(`${line(6, 'ERROR')}\tat late()\n`)
+    expect(JSON.parse(json.events[0]!.data)).toMatchObject({ level: 'error', message: 'line 6\n\tat late()' })
+    await plain.until(({ text }) => text.includes('\n'))
+    expect(JSON.parse(plain.text.split('\n')[0]!)).toMatchObject({ level: 'error' })
+  })
+
+  it('sends signs of life', async () => {
+    const client = await open(appOf(store, { heartbeatMillis: 30 }), 'file=a.log&lines=0', SSE)
+    await client.until(({ text }) => (text.match(/: alive/g) ?? []).length >= 3)
+    expect(client.events).toEqual([])
+  })
+
+  it('tells of a truncation and a file that is gone, and goes on', async () => {
+    const client = await open(appOf(store), 'file=a.log&lines=0', SSE)
+    text = ''
+    append(line(7))
+    await client.until(({ records }) => records === line(7))
+    expect(client.events[0]).toMatchObject({ name: 'truncated', data: '{"file":"a.log"}' })
+    const { id } = client.events[1]!
+    text = ''
+    append(`${line(8)}${line(9)}`)
+    await client.until(({ records }) => records === lines(7, 10))
+    const late = await open(appOf(store), 'file=a.log', { ...SSE, 'Last-Event-ID': id! })
+    await late.until(({ records }) => records === lines(8, 10))
+    expect(late.events[0]!.name).toBe('gap')
+  })
+
+  it('goes on through a rotation, and says so', async () => {
+    const client = await open(appOf(store), 'file=a.log&lines=1', SSE)
+    const plain = await open(appOf(store), 'file=a.log&lines=1')
+    await client.until(({ events }) => events.length === 1)
+    const { id } = client.events[0]!
+    store.put('a.log.1', text + lines(5, 7))
+    text = ''
+    append(lines(7, 9))
+    await client.until(({ records }) => records === lines(4, 9))
+    expect(client.events.find((event) => event.name)).toMatchObject({
+      name: 'rotated',
+      data: '{"file":"a.log","to":"a.log.1"}',
+    })
+    await plain.until(({ text }) => text === lines(4, 9))
+    const late = await open(appOf(store), 'file=a.log', { ...SSE, 'Last-Event-ID': id! })
+    await late.until(({ records }) => records === lines(5, 9))
+    expect(late.events[0]!.name).toBe('rotated')
+  })
+
+  it('waits for a slow reader, who loses nothing and holds up nobody', async () => {
+    const app = appOf(store)
+    const fast = await open(app, 'file=a.log&lines=0')
+    const slow = await app.request('/api/v1/log/view?file=a.log&lines=0&follow=true')
+    const reader = slow.body!.getReader()
+    const from = text.length
+    for (let i = 0; i < 200; i++) {
+      append(`${'x'.repeat(20_000)} ${i}\n`)
+      if (i % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    await fast.until((client) => client.text.length === text.length - from)
+    let got = ''
+    while (got.length < text.length - from) got += Buffer.from((await reader.read()).value!).toString()
+    expect(got === text.slice(from)).toBe(true)
+    await reader.cancel()
+  })
+
+  it('ends in time where it must, and counts those who follow', async () => {
+    const app = appOf(store, { followers: 2, followMillis: 100 })
+    const two = [await open(app, 'file=a.log'), await open(app, 'file=a.log', SSE)]
+    const third = await app.request('/api/v1/log/view?file=a.log&follow=true')
+    expect(third.status).toBe(503)
+    expect(((await third.json()) as { type: string }).type).toBe('/problems/too-busy')
+    await Promise.all(two.map((client) => client.until(({ ended }) => ended)))
+    const again = await open(app, 'file=a.log')
+    expect(again.status).toBe(200)
+    await again.close()
+    await open(app, 'file=a.log')
+  })
+
+  it('is refused where it can not be', async () => {
+    for (const [query, status, options, headers] of [
+      ['file=a.log', 501, { followers: false }, {}],
+      ['file=none.log', 404, {}, {}],
+      ['file=a.log&before=x', 400, {}, {}],
+      ['file=a.log', 400, {}, { 'Last-Event-ID': 'nonsense' }],
+    ] as const) {
+      const response = await appOf(store, options).request(`/api/v1/log/view?${query}&follow=true`, {
+        headers,
+      })
+      expect(response.status, query).toBe(status)
+      expect(response.headers.get('Content-Type')).toBe('application/problem+json')
+    }
+  })
+
+  it('polls where the store gives no notice, and asks only for what changed', async () => {
+    const { watch: _, ...quiet } = store
+    let unconditional = 0
+    const counting: Store = {
+      ...quiet,
+      read: (key, range, options) => {
+        if (options?.ifNoneMatch === undefined) unconditional++
+        return store.read(key, range, options)
+      },
+    }
+    const client = await open(appOf(counting), 'file=a.log&lines=0')
+    await new Promise((resolve) => setTimeout(resolve, 800))
+    const before = unconditional
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    expect(unconditional).toBe(before)
+    append(line(5))
+    await client.until(({ text }) => text === line(5), 8000)
+  })
+})
+
+describe('follow on a disk', () => {
+  let folder: string
+  let app: ReturnType<typeof createApp>
+  const path = (name: string) => join(folder, name)
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'nodestate-follow-'))
+    writeFileSync(path('a.log'), lines(0, 3))
+    app = appOf(fsStore(folder))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('reads a renamed file to its end, though the writer goes on in it for a while', async () => {
+    const client = await open(appOf(fsStore(folder)), 'file=a.log&lines=1', SSE)
+    await client.until(({ records }) => records === line(2))
+    appendFileSync(path('a.log'), line(3))
+    renameSync(path('a.log'), path('a.log.1'))
+    appendFileSync(path('a.log.1'), line(4))
+    await client.until(({ records }) => records === lines(2, 5))
+    writeFileSync(path('a.log'), '')
+    appendFileSync(path('a.log.1'), line(5))
+    await client.until(({ records }) => records === lines(2, 6))
+    appendFileSync(path('a.log.1'), line(6))
+    appendFileSync(path('a.log'), line(7))
+    await client.until(({ records }) => records === lines(2, 8))
+    appendFileSync(path('a.log'), line(8))
+    await client.until(({ records }) => records === lines(2, 9))
+    expect(client.events.filter((event) => event.name).map((event) => event.name)).toEqual(['rotated'])
+  })
+
+  it('reads the rest of a file that was copied and truncated in its copy', async () => {
+    const client = await open(appOf(fsStore(folder)), 'file=a.log&lines=1', SSE)
+    await client.until(({ records }) => records === line(2))
+    appendFileSync(path('a.log'), lines(3, 6))
+    copyFileSync(path('a.log'), path('a.log.1'))
+    truncateSync(path('a.log'))
+    appendFileSync(path('a.log'), line(6))
+    await client.until(({ records }) => records === lines(2, 7))
+  })
+
+  it('does not lose a line that is split by a rotation', async () => {
+    const client = await open(appOf(fsStore(folder)), 'file=a.log&lines=0', SSE)
+    appendFileSync(path('a.log'), line(3).slice(0, 30))
+    renameSync(path('a.log'), path('a.log.1'))
+    writeFileSync(path('a.log'), line(3).slice(30) + line(4))
+    await client.until(({ records }) => records === lines(3, 5))
+  })
+
+  it('finds the format of a file that was empty when it began', async () => {
+    writeFileSync(path('new.log'), '')
+    const client = await open(app, 'file=new.log&level=error', SSE)
+    appendFileSync(path('new.log'), line(1) + line(2, 'ERROR') + line(3))
+    await client.until(({ records }) => records === line(2, 'ERROR'))
+  })
+
+  it('knows the format of a file that was just rotated by what it was before', async () => {
+    writeFileSync(path('b.log.1'), lines(0, 5))
+    writeFileSync(path('b.log'), '\tat the rest of a trace\n')
+    const client = await open(app, 'file=b.log&level=error&lines=0', SSE)
+    expect(client.status).toBe(200)
+    appendFileSync(path('b.log'), line(1) + line(2, 'ERROR') + line(3))
+    await client.until(({ records }) => records === line(2, 'ERROR'))
+  })
+
+  it('is refused a level where lines have none', async () => {
+    writeFileSync(path('plain.log'), 'some\nplain\ntext\n')
+    const client = await open(app, 'file=plain.log&level=error', SSE)
+    expect(client.status).toBe(400)
+    await client.until(({ text }) => text.includes('/problems/no-level'))
+  })
+
+  it('waits for the new file, when it begins between a rotation and the next line', async () => {
+    writeFileSync(path('c.log'), lines(0, 5))
+    const first = await open(app, 'file=c.log&lines=1', SSE)
+    await first.until(({ events }) => events.length === 1)
+    renameSync(path('c.log'), path('c.log.1'))
+    setTimeout(() => writeFileSync(path('c.log'), lines(5, 7)), 200)
+    const second = await open(app, 'file=c.log', { ...SSE, 'Last-Event-ID': first.events[0]!.id! })
+    expect(second.status).toBe(200)
+    await second.until(({ records }) => records === lines(5, 7))
+    expect((await app.request('/api/v1/log/view?file=none.log&follow=true')).status).toBe(404)
+  })
+
+  it('sends the whole tail though the file is rotated under it', async () => {
+    const long = Array.from({ length: 20_000 }, (_, i) => line(i % 1000)).join('')
+    writeFileSync(path('d.log'), long)
+    const response = await app.request(`/api/v1/log/view?file=d.log&size=${long.length}&follow=true`)
+    const reader = response.body!.getReader()
+    const parts = [(await reader.read()).value!]
+    renameSync(path('d.log'), path('d.log.1'))
+    writeFileSync(path('d.log'), line(7))
+    const all = long + line(7)
+    while (Buffer.concat(parts).length < all.length) parts.push((await reader.read()).value!)
+    await reader.cancel()
+    expect(Buffer.concat(parts).toString() === all).toBe(true)
+  })
+
+  it('tells a slow reader once that the file is gone', async () => {
+    writeFileSync(path('e.log'), line(0))
+    const response = await app.request('/api/v1/log/view?file=e.log&lines=1&follow=true', { headers: SSE })
+    const reader = response.body!.getReader()
+    let text = ''
+    const decoder = new TextDecoder()
+    while (!text.includes('line 0')) text += decoder.decode((await reader.read()).value)
+    for (let i = 0; i < 3; i++) {
+      appendFileSync(path('e.log'), Array.from({ length: 20_000 }, (_, j) => line(j % 1000)).join(''))
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    }
+    rmSync(path('e.log'))
+    const end = Date.now() + 1000
+    let next = reader.read()
+    while (Date.now() < end) {
+      const pause = new Promise<null>((resolve) => setTimeout(() => resolve(null), 50))
+      const got = await Promise.race([next, pause])
+      if (got === null) continue
+      text += decoder.decode(got.value)
+      next = reader.read()
+    }
+    expect(text.split('event: gap').length - 1).toBe(1)
+    writeFileSync(path('e.log'), line(9))
+    while (!text.includes('line 9\n')) {
+      text += decoder.decode((await next).value)
+      next = reader.read()
+    }
+    await reader.cancel()
+  })
+})

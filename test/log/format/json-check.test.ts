@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { jsonEnd } from '../../../src/log/format/json-check.ts'
+import { viewOf } from '../../../src/log/format/words.ts'
+
+/** Whether it is one whole ASCII JSON value on one line, as JSON.parse says, without a tab. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+  } catch {
+    return false
+  }
+  return /^[\x20-\x7e]*$/.test(text) && text === text.trim()
+}
+const check = (text: string) => {
+  const bytes = new TextEncoder().encode(text)
+  return jsonEnd(bytes, viewOf(bytes), 0, bytes.length) === bytes.length
+}
+
+test.each([
+  '{}',
+  '[]',
+  '{"a":1}',
+  '{ "a" : [ 1 , -0.5e+3 , true , null , "x\\u00e9\\n" ] }',
+  '"\\""',
+  '0',
+  '-1E5',
+  '{"a":1,}',
+  '[1,]',
+  '{a:1}',
+  '01',
+  '1.',
+  '.5',
+  '-',
+  '1e',
+  '"\\x"',
+  '"\\u12g4"',
+  '"\\u12"',
+  '"',
+  '"\t"',
+  '{"a"}',
+  '{"a":}',
+  '[1 2]',
+  'tru',
+  'nul',
+  'truex',
+  '{"é":1}',
+  '',
+  '{"a":\t1}',
+])('%j', (text) => {
+  expect(check(text)).toBe(isJson(text))
+})
+
+test('nested too deep is left to others', () => {
+  expect(check('['.repeat(90) + ']'.repeat(90))).toBe(true)
+  const objects = (deep: number) => '{"a":'.repeat(deep) + 1 + '}'.repeat(deep)
+  expect([objects(100), objects(101)].map(check)).toEqual([true, false])
+  expect(check('['.repeat(5000) + ']'.repeat(5000))).toBe(false)
+})
+
+test('property: agrees with JSON.parse, also on damaged text', () => {
+  let valid = 0
+  const damaged = fc
+    .tuple(
+      fc.json(),
+      fc.nat(40),
+      fc.constantFrom('', '"', '{', '}', ',', '0', '\\', ' ', 'e', '-'),
+      fc.nat(2),
+    )
+    .map(([text, at, put, cut]) => text.slice(0, at) + put + text.slice(at + cut))
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), damaged), (text) => {
+      const trimmed = text.trim()
+      if (isJson(trimmed)) valid++
+      expect(check(trimmed)).toBe(isJson(trimmed))
+    }),
+    { numRuns: 10_000 },
+  )
+  expect(valid).toBeGreaterThan(1000)
+})

@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { LogError } from '../../../src/log/error.ts'
+import { type Matcher, regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
+import { requiredLiterals } from '../../../src/log/pattern/prefilter.ts'
+import { Dfa } from '../../../src/log/regex/dfa.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const has = (matcher: Matcher, text: string) => matcher.test(bytes(`<<${text}>>`), 2, 2 + bytes(text).length)
+
+describe('textMatcher', () => {
+  test.each([
+    ['error', 'an ERROR here', true],
+    ['error', 'an Error', true],
+    ['error', 'erro r', false],
+    ['Error', 'an ERROR here', false],
+    ['Error', 'an Error here', true],
+    ['über', 'ÜBER alles', true],
+    ['über', 'über', true],
+    ['Über', 'über', false],
+    ['straße', 'STRAßE', true],
+    ['λόγος', 'ΛΌΓΟΣ', true],
+    ['日本', 'in 日本 today', true],
+    ['a.b', 'axb', false],
+    ['[x]', 'tag [X]', true],
+    ['', 'anything', true],
+    ['', '', true],
+    ['x', '', false],
+    ['aab', 'aaab', true],
+    ['abab', 'abaabab', true],
+    ['{"port":9000}', '\t{"port":9000}', true],
+    ['a\nb', 'a\nb', true],
+  ])('%j in %j: %s', (needle, text, expected) => {
+    expect(has(textMatcher(needle), text)).toBe(expected)
+  })
+  test('looks at nothing outside its range', () => {
+    const all = bytes('xxneedlexx')
+    const matcher = textMatcher('needle')
+    expect(matcher.test(all, 2, 8)).toBe(true)
+    expect(matcher.test(all, 3, 8)).toBe(false)
+    expect(matcher.test(all, 2, 7)).toBe(false)
+    expect(matcher.find?.(all, 0, all.length)).toBe(2)
+    expect(matcher.find?.(all, 3, all.length)).toBe(-1)
+  })
+  test('a text without a line break can be looked for line by line', () => {
+    expect(textMatcher('ab 1').needle).toEqual({ low: bytes('ab 1'), fold: Uint8Array.of(32, 32, 0, 0) })
+    expect(textMatcher('aB').needle).toEqual({ low: bytes('aB'), fold: Uint8Array.of(0, 0) })
+    expect(textMatcher('É').needle).toEqual({ low: bytes('É'), fold: Uint8Array.of(0, 0) })
+    expect(textMatcher('é').needle).toBe(undefined)
+    expect(textMatcher('a\nb').needle).toBe(undefined)
+  })
+  test('a text that is too long is refused with its limit', () => {
+    expect(() => textMatcher('x'.repeat(1001))).toThrow(/1001 characters long; at most 1000/)
+  })
+  test('property: finds what a search of strings finds', () => {
+    const small = fc.stringMatching(/^[abAB é\n]{0,12}$/)
+    fc.assert(
+      fc.property(small, fc.stringMatching(/^[abAB éÉ\n]{0,40}$/), (needle, text) => {
+        const exact = /\p{Lu}/u.test(needle)
+        const expected = exact ? text.includes(needle) : text.toLowerCase().includes(needle)
+        const matcher = textMatcher(needle)
+        expect(has(matcher, text)).toBe(expected)
+        const all = bytes(text)
+        const at = matcher.find!(all, 0, all.length)
+        const naive = exact ? text.indexOf(needle) : text.toLowerCase().indexOf(needle)
+        expect(at).toBe(naive < 0 ? -1 : bytes(text.slice(0, naive)).length)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})
+
+describe('regexMatcher', () => {
+  test.each([
+    ['time(out|d)', 'request timeout', true],
+    ['(?i)TIMEOUT', 'request Timeout', true],
+    ['TIMEOUT', 'timeout', false],
+    ['^at ', 'Error\nat main', true],
+    ['Error$', 'Error\r\nat main', true],
+    ['main$', 'at main\r', true],
+    ['a.b', 'a\nb', false],
+    ['(?s)a.b', 'a\nb', true],
+    ['\\[Broker\\].*"port":\\d{4}', '[Broker] x {"port":9000}', true],
+    ['\\[Broker\\].*"port":\\d{5}', '[Broker] x {"port":9000}', false],
+    ['über|naïve', 'so naïve', true],
+    ['(?i)task', 'tas\u212a', true],
+    ['x*', '', true],
+  ])('%j on %j: %s', async (pattern, text, expected) => {
+    expect(has(await regexMatcher(pattern), text)).toBe(expected)
+  })
+  test('survives broken UTF-8', async () => {
+    const matcher = await regexMatcher('a.b')
+    expect(matcher.test(new Uint8Array([0x61, 0xff, 0x62]), 0, 3)).toBe(true)
+  })
+  test.each(['(', '[z-a]', '(?=a)', '(a)\\1', 'a**', '\\', 'x{1001}', '(a{1000}){1000}', '\\p{Foo}', '*a'])(
+    '%j is refused in one sentence',
+    async (pattern) => {
+      const refused = regexMatcher(pattern).then(
+        () => null,
+        (error: unknown) => error,
+      )
+      const error = (await refused) as LogError
+      expect(error).toBeInstanceOf(LogError)
+      expect(error.code).toBe('bad-pattern')
+      expect(error.message).toMatch(/^The pattern is not valid: .*RE2 syntax/)
+      expect(error.message).not.toMatch(/\(\?m\)|\n| {4}at /)
+    },
+  )
+  test('too long or too large is refused', async () => {
+    await expect(regexMatcher('x'.repeat(1001))).rejects.toThrow(/at most 1000/)
+    await expect(regexMatcher('[a-z]{1000}'.repeat(20))).rejects.toThrow(/too large/)
+  })
+  test('patterns that stall a backtracking engine take linear time', async () => {
+    const evil = bytes('a'.repeat(100_000))
+    for (const pattern of ['(a+)+b', '(a|a)*b', '(a*)*b', '(.*a){20}b', '^(a?){50}a{50}b$']) {
+      const matcher = await regexMatcher(pattern)
+      const start = performance.now()
+      expect(matcher.test(evil, 0, evil.length)).toBe(false)
+      expect(performance.now() - start).toBeLessThan(2000)
+    }
+  })
+})
+
+describe('requiredLiterals', () => {
+  const exact = (...texts: string[]) => texts.map((text) => ({ text, folded: false }))
+  test.each([
+    ['timeout', exact('timeout')],
+    ['timeout|refused', exact('timeout', 'refused')],
+    ['a(timeout|refused)b', exact('timeout', 'refused')],
+    ['connection (reset|refused)? by', exact('connection ')],
+    ['\\d+ms timeout', exact('ms timeout')],
+    ['ab+cdef', exact('cdef')],
+    ['colou?r', exact('colo')],
+    ['x{0,3}abc', exact('abc')],
+    ['\\[Broker\\]', exact('[Broker]')],
+    ['[abc]def', exact('def')],
+    ['[]x]def', exact('def')],
+    ['[^\\]]def[[:alpha:]]', exact('def')],
+    ['(?P<n>foo)', exact('foo')],
+    ['(?i)lead', [{ text: 'lead', folded: true }]],
+    ['(?i)task', [{ text: 'ta', folded: true }]],
+    ['a|bcd', null],
+    ['abc|', null],
+    ['.*', null],
+    ['(?i:abc)def', null],
+    ['\\x41bc', null],
+    ['\\Qa|b\\E', null],
+    ['(abc)*', null],
+  ])('%j', (pattern, expected) => {
+    expect(requiredLiterals(pattern)).toEqual(expected)
+  })
+  test('property: no match without a required literal', () => {
+    const atom = fc.oneof(
+      fc.constantFrom(
+        'a',
+        'b',
+        'ab',
+        'ba',
+        'k',
+        'é',
+        '.',
+        '[ab]',
+        '[^a]',
+        '\\.',
+        '\\w',
+        '^',
+        '$',
+        '\\b',
+        '\n',
+      ),
+      fc.constantFrom('a', 'b'),
+    )
+    const regex = fc.letrec<{ node: string }>((tie) => ({
+      node: fc.oneof(
+        { depthSize: 'small' },
+        atom,
+        fc.tuple(tie('node'), tie('node')).map(([x, y]) => x + y),
+        fc.tuple(tie('node'), tie('node')).map(([x, y]) => `(${x}|${y})`),
+        fc.tuple(tie('node'), tie('node')).map(([x, y]) => `${x}|${y}`),
+        fc
+          .tuple(tie('node'), fc.constantFrom('*', '+', '?', '{0,2}', '{2}', '{1,}', '??'))
+          .map(([x, q]) => `(?:${x})${q}`),
+        fc.tuple(atom, fc.constantFrom('*', '+', '?', '{2}')).map(([x, q]) => (x.length > 1 ? x : x + q)),
+      ),
+    })).node
+    let matched = 0
+    fc.assert(
+      fc.property(
+        fc.constantFrom('', '(?i)', '(?s)'),
+        regex,
+        fc.stringMatching(/^([ab]{0,25}|[abABkéK.\n]{0,25})$/),
+        (flags, body, text) => {
+          const literals = requiredLiterals(flags + body)
+          let dfa: Dfa
+          try {
+            dfa = new Dfa(flags + body)
+          } catch {
+            return
+          }
+          const all = bytes(text)
+          if (!literals || !dfa.test(all, 0, all.length)) return
+          matched++
+          const found = literals.some(({ text: literal, folded }) =>
+            folded ? text.toLowerCase().includes(literal.toLowerCase()) : text.includes(literal),
+          )
+          expect(found, `${flags}${body} on ${JSON.stringify(text)}`).toBe(true)
+        },
+      ),
+      { numRuns: 20_000 },
+    )
+    expect(matched).toBeGreaterThan(100)
+  })
+})

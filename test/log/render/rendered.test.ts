@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { LogError } from '../../../src/log/error.ts'
+import { logFiles } from '../../../src/log/files/files.ts'
+import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
+import { NdjsonWriter, toNdjson } from '../../../src/log/render/ndjson.ts'
+import { recordsBody, renderedBody } from '../../../src/log/render/rendered.ts'
+import { MAX_RECORD } from '../../../src/log/search/scan.ts'
+import { UTC } from '../../../src/log/time.ts'
+import { viewOf } from '../../../src/log/view/view.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import type { SlicedStream } from '../../../src/store/store.ts'
+import { contextOf, viewRequest } from '../context.ts'
+
+const line = (i: number, what = 'line') =>
+  `2026-11-15 02:10:00.${String(i % 1000).padStart(3, '0')}\tINFO\tx.go:1\t[A]: ${what} ${i}\n`
+const record = (i: number) => line(i) + '\tat a()\n'.repeat(i % 7 === 0 ? 5 : 0)
+const bytes = (text: string) => new TextEncoder().encode(text)
+const LINES24 = detectFormat(bytes(line(1)))
+const text = (all: Uint8Array) => new TextDecoder().decode(all)
+
+describe('rendered records', () => {
+  it.each([1, 10, 2000])('are the same whether they come at once or in turns (%i records)', async (count) => {
+    const all = Array.from({ length: count }, (_, i) => record(i)).join('')
+    const long = `${line(1)}${'\tat a trace that does not end\n'.repeat(3000)}`
+    const pieces = [all, long, '', record(3)].map(bytes)
+    const got = await new Response(renderedBody(pieces, null, new NdjsonWriter(LINES24, UTC))).text()
+    const once = pieces.map((piece) => text(toNdjson(piece, 0, piece.length, LINES24, UTC))).join('')
+    expect(got === once).toBe(true)
+    expect(got.split('\n').length - 1).toBe(count + 2)
+  })
+
+  it('let timers go on, however many there are', async () => {
+    const piece = bytes('a\n'.repeat(500_000))
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 1)
+    const got = await new Response(renderedBody([piece], null, new NdjsonWriter(PLAIN, UTC))).text()
+    clearInterval(timer)
+    expect(got.split('\n').length - 1).toBe(500_000)
+    expect(ticks).toBeGreaterThan(5)
+  })
+
+  it('end with an error where the archive is broken, behind all that is readable', async () => {
+    const broken = new LogError('bad-archive', 'It is broken.')
+    const body = renderedBody([bytes('a\n')], broken, new NdjsonWriter(PLAIN, UTC))
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    expect(text((await reader.read()).value!)).toBe('{"message":"a","raw":"a"}\n')
+    await expect(reader.read()).rejects.toBe(broken)
+  })
+
+  it('end with an error at once where nothing is readable', async () => {
+    const broken = new LogError('bad-archive', 'It is broken.')
+    const body = renderedBody([], broken, new NdjsonWriter(PLAIN, UTC)) as SlicedStream
+    await expect(body.next()).rejects.toBe(broken)
+  })
+})
+
+describe('memory that is used again', () => {
+  const LOGS = ['one', 'two', 'three'].map((what) =>
+    bytes(Array.from({ length: 20_000 }, (_, i) => line(i, `${what} ${'x'.repeat(i % 90)}`)).join('')),
+  )
+  const later = () => new Promise<unknown>(setImmediate)
+  const sent = async (log: Uint8Array, wait = later) => {
+    const store = memoryStore({ 'a.log': log as Uint8Array<ArrayBuffer> })
+    const { read } = store
+    // As a file system does: into the memory that is lent, and later than at once.
+    store.read = async (key, range, options) => {
+      const got = await read.call(store, key, range, options)
+      if (!got || !options?.into || got.length > options.into.length) return got
+      await wait()
+      options.into.set(got.body as Uint8Array)
+      return { ...got, body: options.into.subarray(0, got.length) }
+    }
+    const request = viewRequest({ records: true, fit: { size: 1 << 25, lines: null } })
+    const view = await viewOf(contextOf(logFiles(store)), request)
+    const writer = new NdjsonWriter(view.format, UTC)
+    return recordsBody(view.series, view.from, view.to, view.format, writer, MAX_RECORD) as SlicedStream
+  }
+
+  it('holds no bytes of another answer, in whatever order slices come and are let go', async () => {
+    for (let round = 0; round < 3; round++) {
+      const bodies = await Promise.all(LOGS.map((log) => sent(log)))
+      const found = bodies.map(() => '')
+      const buffers = new Set<ArrayBufferLike>()
+      let slices = 0
+      const open = new Set(bodies.keys())
+      while (open.size > 0) {
+        const taken = await Promise.all([...open].map(async (i) => [i, await bodies[i]!.next()] as const))
+        for (const [i, slice] of taken) {
+          if (slice === null) open.delete(i)
+          else {
+            found[i] += text(slice)
+            buffers.add(slice.buffer)
+            slices++
+            bodies[i]!.release(slice)
+          }
+        }
+      }
+      expect(slices).toBeGreaterThan(12)
+      expect(buffers.size).toBeLessThan(slices)
+      for (const [i, log] of LOGS.entries())
+        expect(found[i] === text(toNdjson(log, 0, log.length, LINES24, UTC))).toBe(true)
+    }
+  })
+
+  it('is not handed on by one who leaves while it is read to', async () => {
+    let goOn = () => {}
+    const stuck = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    let reads = 0
+    const left = await sent(LOGS[0]!, () => (++reads === 2 ? stuck : later()))
+    const slice = (await left.next())!
+    const before = slice.slice()
+    // On until it waits for its second read.
+    let running: ReturnType<typeof left.next>
+    do {
+      running = left.next()
+      for (let turns = 0; turns < 20 && reads < 2; turns++) await later()
+    } while (reads < 2 && (await running) !== null)
+    expect(reads).toBe(2)
+    await left.cancel()
+    // The read comes back when another answer is half rendered.
+    const other = await sent(LOGS[1]!)
+    let found = ''
+    for (let next = await other.next(); next !== null; next = await other.next()) {
+      found += text(next)
+      other.release(next)
+      goOn()
+      await later()
+    }
+    expect(found === text(toNdjson(LOGS[1]!, 0, LOGS[1]!.length, LINES24, UTC))).toBe(true)
+    // What was given out and not released is as it was.
+    expect(Buffer.compare(slice, before)).toBe(0)
+    await running
+    expect(await left.next()).toBe(null)
+  })
+})
