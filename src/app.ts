@@ -26,8 +26,6 @@ export interface AppOptions extends LogOptions {
   facts?: Partial<NodeFacts>
   /** Shell patterns; a file that none of them matches is neither listed nor read. @default every file */
   include?: readonly string[]
-  /** The largest tail in bytes; below 1 MiB it is also the default tail. @default none */
-  maxSize?: number
   /** When set, every request under `/api/` needs `Authorization: Bearer …`. @default none */
   token?: string
   /** Host names that are answered. @default any */
@@ -82,7 +80,7 @@ export function createApp(options: AppOptions): Hono {
 
   const files = logFiles(options.logs, options.include)
   const context = viewContext(files, options)
-  const { maxSize, node = {} } = options
+  const { node = {}, limits: { maxSize } = {} } = options
   const facts = { version: VERSION, onlineTime: Date.now(), ...options.facts }
   // What a list and a tail do not need is loaded when it is first asked for: a worker starts with a third of the code.
   const config = once(async () => {

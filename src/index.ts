@@ -1,4 +1,6 @@
 export { type AppOptions, createApp } from './app.ts'
+export type { Codec } from './codec/gzip.ts'
+export type { FollowOptions, Limits, LogOptions } from './log/options.ts'
 export { MASK, redact } from './mask/redact.ts'
 export type { NodeFacts, NodeInfo } from './node/identity.ts'
 export type { Page, PageAsset } from './routes/page.ts'
@@ -7,6 +9,7 @@ export {
   type Bytes,
   type Entry,
   type EntryList,
+  type ListOptions,
   type ReadOptions,
   type Store,
   StoreError,

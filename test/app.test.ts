@@ -229,11 +229,11 @@ describe('GET /api/v1/log/view', () => {
   })
 
   it('names a maximum that was passed; below 1 MiB it is the default too', async () => {
-    const { status, detail } = await problem(`${view}&size=101`, {}, { maxSize: 100 })
+    const { status, detail } = await problem(`${view}&size=101`, {}, { limits: { maxSize: 100 } })
     expect(status).toBe(400)
     expect(detail).toContain('100')
-    expect((await get(`${view}&size=100`, {}, { maxSize: 100 })).status).toBe(200)
-    expect((await get(view, {}, { maxSize: 100 })).text).toBe(
+    expect((await get(`${view}&size=100`, {}, { limits: { maxSize: 100 } })).status).toBe(200)
+    expect((await get(view, {}, { limits: { maxSize: 100 } })).text).toBe(
       log
         .split(/(?<=\n)/)
         .slice(-2)

@@ -6,55 +6,71 @@ import type { FollowLimits } from './follow/hub.ts'
 import { parseZone, UTC } from './time.ts'
 import type { ViewContext } from './view/view.ts'
 
-/** How logs are read, and how much that may cost. */
+/** How logs are read. */
 export interface LogOptions {
-  /** The zone of times that have none: an IANA name, an offset, `local` for the system's. @default 'UTC' */
+  /** The zone of times that name none: an IANA name, an offset, or `local` for the system's. @default 'UTC' */
   timezone?: string
-  /** How many bytes a filtered view may look through. @default 1 GiB */
-  scanBytes?: number
-  /** How many milliseconds a filtered view may take. @default 10,000 */
-  scanMillis?: number
-  /** How many filtered views run at once; four times as many wait in line. @default 4 */
-  scans?: number
-  /** How much text is taken out of a compressed file. @default 512 MiB */
-  archiveBytes?: number
-  /** How much of that text is kept in memory at a time. @default 32 MiB */
-  windowBytes?: number
-  /** How many clients may follow logs at once; 0 or false where the runtime can't. @default 2000 */
-  followers?: number | false
-  /** Milliseconds after which a follow ends, where a runtime limits what a request may do. @default no end */
-  followMillis?: number
-  /** The pause between two looks at a file, in ms, where the store gives no notice. @default [250, 3000] */
-  pollMillis?: readonly [shortest: number, longest: number]
-  /** Whether followers of a log share one look at it; not where requests may share nothing. @default true */
-  sharedFollow?: boolean
-  /** Milliseconds between two signs of life to a follower. @default 15,000 */
-  heartbeatMillis?: number
-  /** Decompresses zstd, as Node's zlib can since 22.15. @default DecompressionStream, where it knows zstd */
+  /** How much one request may cost. */
+  limits?: Limits
+  /** How following behaves; `false` where the runtime cannot keep answers open. */
+  follow?: FollowOptions | false
+  /** Decompresses zstd, as Node's zlib can since 22.15. @default DecompressionStream, where it supports zstd */
   zstd?: Codec
+}
+
+/** How much one request may cost. */
+export interface Limits {
+  /** The largest tail in bytes; below 1 MiB it is also the default tail. @default none */
+  maxSize?: number
+  /** Bytes that one search may read. @default 1 GiB */
+  scanBytes?: number
+  /** Milliseconds that one search may take. @default 10,000 */
+  scanMillis?: number
+  /** Searches that run at once; four times as many wait in line. @default 4 */
+  scans?: number
+  /** Text that is taken out of one compressed file, in bytes. @default 512 MiB */
+  archiveBytes?: number
+  /** Text of one compressed file that is kept in memory at a time, in bytes. @default 32 MiB */
+  windowBytes?: number
+}
+
+/** How following behaves. */
+export interface FollowOptions {
+  /** Clients that may follow logs at once; 0 turns following off. @default 2000 */
+  followers?: number
+  /** Milliseconds after which a follow ends, where a runtime limits what a request may do. @default no end */
+  maxMillis?: number
+  /** Milliseconds between two looks at a file, where the store does not report changes. @default [250, 3000] */
+  pollMillis?: readonly [shortest: number, longest: number]
+  /** Whether the followers of a log share one look at it; not where requests cannot share state. @default true */
+  shared?: boolean
+  /** Milliseconds between two heartbeats. Bun closes a connection that is silent for 10 seconds. @default 8000 */
+  heartbeatMillis?: number
 }
 
 const MIB = 1024 * 1024
 
 /** What views need, from the options. */
 export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
+  const { limits = {} } = options
   const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)
-  if (zone === null) throw new RangeError(`Cannot use the time zone "${options.timezone}": it is not known`)
+  if (zone === null)
+    throw new RangeError(`Cannot use the time zone "${options.timezone}": there is no such zone`)
   return {
     files,
     zone,
     limits: {
-      scanBytes: options.scanBytes ?? 1024 * MIB,
-      scanMillis: options.scanMillis ?? 10_000,
+      scanBytes: limits.scanBytes ?? 1024 * MIB,
+      scanMillis: limits.scanMillis ?? 10_000,
       scanChunk: MIB,
       answerBytes: 64 * MIB,
-      archiveBytes: options.archiveBytes ?? 512 * MIB,
-      archiveWindow: options.windowBytes ?? 32 * MIB,
+      archiveBytes: limits.archiveBytes ?? 512 * MIB,
+      archiveWindow: limits.windowBytes ?? 32 * MIB,
       zstd: options.zstd,
     },
-    scans: concurrencyLimit({ most: options.scans ?? 4, busy: () => tooBusy('searches') }),
+    scans: concurrencyLimit({ most: limits.scans ?? 4, busy: () => tooBusy('searches') }),
     archives: concurrencyLimit({
-      most: options.scans ?? 4,
+      most: limits.scans ?? 4,
       queue: 1000,
       busy: () => tooBusy('views of archives'),
     }),
@@ -62,15 +78,15 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
   }
 }
 
-/** How following behaves, from the options; null where it is not offered. */
-export function followLimits(options: LogOptions): FollowLimits | null {
-  if (options.followers === false || options.followers === 0) return null
+/** How following behaves, from the options; null where it is off. */
+export function followLimits({ follow = {} }: LogOptions): FollowLimits | null {
+  if (follow === false || follow.followers === 0) return null
   return {
-    followers: options.followers ?? 2000,
-    heartbeat: options.heartbeatMillis ?? 15_000,
-    duration: options.followMillis ?? null,
-    poll: options.pollMillis ?? [250, 3000],
-    shared: options.sharedFollow ?? true,
+    followers: follow.followers ?? 2000,
+    heartbeat: follow.heartbeatMillis ?? 8_000,
+    duration: follow.maxMillis ?? null,
+    poll: follow.pollMillis ?? [250, 3000],
+    shared: follow.shared ?? true,
   }
 }
 

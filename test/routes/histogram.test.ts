@@ -85,7 +85,9 @@ describe('histogram', () => {
   })
   test('when the budget ends first it says so, and the newest are counted', async () => {
     const text = Array.from({ length: 60_000 }, (_, i) => line(START + i * 1000)).join('')
-    const { response, body } = await ask({ 'a.log': text }, 'file=a.log', { scanBytes: 1_000_000 })
+    const { response, body } = await ask({ 'a.log': text }, 'file=a.log', {
+      limits: { scanBytes: 1_000_000 },
+    })
     expect(body.complete).toBe(false)
     expect(response.headers.has('etag')).toBe(false)
     const counted = body.buckets.filter(({ counts }) => counts[1]! > 0)

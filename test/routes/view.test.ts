@@ -158,7 +158,7 @@ describe('filters', () => {
     expect(pages.length).toBeGreaterThan(10)
   })
   it('say when the budget ended them', async () => {
-    const small = client(files(), { scanBytes: 100_000 })
+    const small = client(files(), { limits: { scanBytes: 100_000 } })
     const { text, headers, prev } = await small('file=big.log&q=nowhere')
     expect(text).toBe('')
     expect(headers.get('X-Nodestate-Note')).toBe('scan-budget')
@@ -188,7 +188,9 @@ describe('filters', () => {
     }
   })
   it('cannot be stalled by a pattern that would stall a backtracking engine', async () => {
-    const stall = client(memoryStore({ 'a.log': `${'a'.repeat(50_000)}\n`.repeat(4) }), { scanMillis: 2000 })
+    const stall = client(memoryStore({ 'a.log': `${'a'.repeat(50_000)}\n`.repeat(4) }), {
+      limits: { scanMillis: 2000 },
+    })
     const start = performance.now()
     const { status } = await stall('file=a.log&regex=%28a%2B%29%2B%24b')
     expect(status).toBe(200)
@@ -202,7 +204,7 @@ describe('filters', () => {
         return files().read(...args)
       },
     }
-    const busy = client(slow, { scans: 1 })
+    const busy = client(slow, { limits: { scans: 1 } })
     const answers = await Promise.all(Array.from({ length: 12 }, () => busy('file=broker.log&q=nowhere')))
     const statuses = answers.map((answer) => answer.status)
     expect(statuses.filter((status) => status === 200).length).toBe(5)

@@ -90,7 +90,6 @@ export function compose<E>(
         include: settings.include,
         ...nodeLogOptions(settings),
         ...(zstd && { zstd }),
-        ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
         ...(settings.token !== null && { token: settings.token }),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,

@@ -44,19 +44,19 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       const bucket = parseBucket(location)
       return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
     })
+    const logOptions = edgeLogOptions(settings)
     const app = createApp({
       logs: place.logs,
       config: place.config ?? (() => Promise.reject(new Problem('not-configured', hints.home))),
       node: place.node,
       facts: { version: VERSION },
       include: settings.include,
-      ...edgeLogOptions(settings),
-      ...(settings.maxSize !== null && { maxSize: settings.maxSize }),
+      ...logOptions,
       ...(settings.token !== null && { token: settings.token }),
       allowHosts: settings.allowHost,
       corsOrigins: settings.corsOrigin,
-      // What one request opened no other may use: each follower looks for itself.
-      ...(followMillis > 0 ? { followMillis, sharedFollow: false } : { followers: false as const }),
+      // A request cannot use what another one opened: each follower looks for itself.
+      follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
       page: settings.page && (async () => (await import('../../page.ts')).page),
       onError: (error, request) =>
         log(`${request.method} ${new URL(request.url).pathname} failed: ${String(error)}`),

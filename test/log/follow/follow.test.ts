@@ -182,7 +182,7 @@ describe('follow', () => {
   })
 
   it('sends signs of life', async () => {
-    const client = await open(appOf(store, { heartbeatMillis: 30 }), 'file=a.log&lines=0', SSE)
+    const client = await open(appOf(store, { follow: { heartbeatMillis: 30 } }), 'file=a.log&lines=0', SSE)
     await client.until(({ text }) => (text.match(/: alive/g) ?? []).length >= 3)
     expect(client.events).toEqual([])
   })
@@ -239,7 +239,7 @@ describe('follow', () => {
   })
 
   it('ends in time where it must, and counts those who follow', async () => {
-    const app = appOf(store, { followers: 2, followMillis: 100 })
+    const app = appOf(store, { follow: { followers: 2, maxMillis: 100 } })
     const two = [await open(app, 'file=a.log'), await open(app, 'file=a.log', SSE)]
     const third = await app.request('/api/v1/log/view?file=a.log&follow=true')
     expect(third.status).toBe(503)
@@ -253,7 +253,7 @@ describe('follow', () => {
 
   it('is refused where it can not be', async () => {
     for (const [query, status, options, headers] of [
-      ['file=a.log', 501, { followers: false }, {}],
+      ['file=a.log', 501, { follow: false }, {}],
       ['file=none.log', 404, {}, {}],
       ['file=a.log&before=x', 400, {}, {}],
       ['file=a.log', 400, {}, { 'Last-Event-ID': 'nonsense' }],

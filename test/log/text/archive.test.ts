@@ -165,7 +165,7 @@ describe('a filtered view of an archive larger than its window', () => {
         return inner.read(...args)
       },
     }
-    const app = createApp({ logs: store, config: '', windowBytes: 5000 })
+    const app = createApp({ logs: store, config: '', limits: { windowBytes: 5000 } })
     for (const size of [300, 7000, 1_000_000]) {
       const pages: string[] = []
       let query: string | undefined = `?file=a.log&rotated=true&level=error&size=${size}`
@@ -193,7 +193,7 @@ describe('a compressed file', () => {
     'b.log.2.gz': gzipSync(lines.slice(500, 1000).join('')),
     'b.log.3.gz': gzipSync(lines.slice(0, 500).join('')),
   })
-  const app = createApp({ logs: store, config: '', archiveBytes: 2 ** 20 })
+  const app = createApp({ logs: store, config: '', limits: { archiveBytes: 2 ** 20 } })
   const get = async (query: string) => app.request(`/api/v1/log/view${query.replace(/^\??/, '?')}`)
   const read = async (query: string) => {
     const response = await get(query)
@@ -242,7 +242,7 @@ describe('a compressed file', () => {
   })
   it('past the budget is a problem that points to the download', async () => {
     const huge = memoryStore({ 'h.log.gz': gzipSync(Buffer.alloc(3 << 20, 'x\n')) })
-    const app = createApp({ logs: huge, config: '', archiveBytes: 2 << 20 })
+    const app = createApp({ logs: huge, config: '', limits: { archiveBytes: 2 << 20 } })
     const response = await app.request('/api/v1/log/view?file=h.log.gz')
     expect(response.status).toBe(413)
     const { type, detail } = (await response.json()) as { type: string; detail: string }

@@ -14,7 +14,7 @@ let app: ReturnType<typeof createApp>
 beforeAll(async () => {
   server = await startS3Server()
   const logs = s3Store({ endpoint: server.endpoint, bucket: 'logs', region: 'us-east-1' })
-  app = createApp({ logs, config: '', pollMillis: [30, 60] })
+  app = createApp({ logs, config: '', follow: { pollMillis: [30, 60] } })
 })
 afterAll(() => server.close())
 
