@@ -15,6 +15,22 @@ export interface NodeInfo {
 export interface NodeConfig {
   config: string
   node: NodeInfo
+  /** With `detail`: the fields of `node` that were set or read, rather than derived from nodestate itself. */
+  known?: (keyof NodeInfo)[] | undefined
+}
+
+/** A node of a fleet. What is not known is null. */
+export interface FleetNode {
+  id: string
+  node: NodeInfo | null
+  /** When it last shipped, ISO 8601. */
+  shipped: string | null
+  /** Seconds since then. */
+  age: number | null
+  /** Bytes not shipped yet. */
+  lag: number | null
+  /** The code of the problem that kept the node from being read. */
+  error: string | null
 }
 
 /** A log file as the plain list has it. */
@@ -32,6 +48,8 @@ export interface LogFileDetail extends LogFile {
   /** Time of the first and of the last record, ISO 8601; null where the file has none. */
   first: string | null
   last: string | null
+  /** The log that this file is a rotated part of, where the node groups them. */
+  log?: string | null | undefined
 }
 
 /** The levels, from the least to the gravest. */
@@ -60,16 +78,24 @@ export interface LogQuery {
   since?: string | undefined
   /** Before. */
   until?: string | undefined
-  /** This level and above. */
+  /** This level and above; `=warn,fatal` for exactly these. */
   level?: string | undefined
-  /** Records that contain this text. */
-  q?: string | undefined
-  /** Records that match this pattern. */
-  regex?: string | undefined
+  /** Records that contain this text, or all of these. */
+  q?: string | readonly string[] | undefined
+  /** Records that match this pattern, or all of these. */
+  regex?: string | readonly string[] | undefined
+  /** Records that contain none of these texts. */
+  not?: string | readonly string[] | undefined
+  /** Records that match none of these patterns. */
+  notregex?: string | readonly string[] | undefined
+  /** Records whose field has this value: `shard:17`, `!shard:17` for those where it has not. */
+  where?: string | readonly string[] | undefined
   /** The file together with its rotated predecessors. */
   rotated?: boolean | undefined
   /** Records whose message has ANSI colours carry it a second time, with them. */
   ansi?: boolean | undefined
+  /** Records carry their text as well, as `raw`. */
+  raw?: boolean | undefined
 }
 
 /** Which part of the selected records. */
@@ -78,6 +104,8 @@ export interface ViewQuery extends LogQuery {
   size?: number | undefined
   /** At most so many lines. */
   lines?: number | undefined
+  /** The first so many lines after `since` or a cursor, or from the start: the counterpart of `lines`. */
+  first?: number | undefined
   /** A page older than this cursor. */
   before?: string | undefined
   /** A page newer than this cursor. */
@@ -106,9 +134,28 @@ export interface Histogram {
   step: number
   /** False when not all of the log was counted. */
   complete: boolean
+  /** True when the counts were estimated from samples (`estimate`). */
+  estimated?: boolean | undefined
   /** The names of the columns of `counts`. */
   levels: string[]
   buckets: { time: number; counts: number[] }[]
+}
+
+/** The fields and message patterns of the newest records that the filters choose. */
+export interface LogFields {
+  /** Records looked at. */
+  records: number
+  /** True when there are more records than were looked at. */
+  sampled: boolean
+  fields: { name: string; count: number; values: { value: string; count: number }[] }[]
+  patterns: {
+    pattern: string
+    count: number
+    level: string | null
+    /** ISO 8601. */
+    first: string | null
+    last: string | null
+  }[]
 }
 
 /** What a follow tells: records, what happened to the file, and what happened to the connection. */
@@ -176,9 +223,15 @@ export interface Download {
   body: ReadableStream<Uint8Array>
 }
 
+export interface HistogramQuery extends LogQuery {
+  buckets?: number | undefined
+  /** A picture from a few samples, at once. */
+  estimate?: boolean | undefined
+}
+
 /** A node's HTTP interface, typed. */
 export interface Client {
-  config(options?: CallOptions): Promise<NodeConfig>
+  config(options?: CallOptions & { detail?: boolean | undefined }): Promise<NodeConfig>
   list(options?: CallOptions): Promise<LogFile[]>
   detail(options?: CallOptions): Promise<LogFileDetail[]>
   /** A page as text, byte for byte as UTF-8 allows. */
@@ -192,7 +245,12 @@ export interface Client {
    * resumed after the last record, without end; a problem that will not pass (4xx, 501) is thrown.
    */
   follow(query: ViewQuery, options?: FollowOptions): AsyncGenerator<FollowEvent, void, undefined>
-  histogram(query: LogQuery & { buckets?: number | undefined }, options?: CallOptions): Promise<Histogram>
+  histogram(query: HistogramQuery, options?: CallOptions): Promise<Histogram>
+  fields(query: LogQuery, options?: CallOptions): Promise<LogFields>
+  /** The nodes of a fleet; a service that is no fleet answers 404. */
+  nodes(options?: CallOptions): Promise<FleetNode[]>
+  /** The selected records as a file, oldest first, to the end of the log. */
+  export(query: LogQuery, format: 'text' | 'ndjson', options?: CallOptions): Promise<Download>
   download(file: string, options?: CallOptions): Promise<Download>
 }
 
@@ -213,7 +271,8 @@ export function createClient(options: ClientOptions): Client {
   ): Promise<Response> {
     const url = new URL(`api/v1/${path}`, base)
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined && value !== null && value !== '') url.searchParams.set(name, String(value))
+      for (const each of Array.isArray(value) ? value : [value])
+        if (each !== undefined && each !== null && each !== '') url.searchParams.append(name, String(each))
     }
     const token = typeof options.token === 'function' ? options.token() : options.token
     const headers: Record<string, string> = { Accept: `${accept}, application/problem+json`, ...extra }
@@ -232,7 +291,8 @@ export function createClient(options: ClientOptions): Client {
 
   const client: Client = {
     async config(call) {
-      const response = await request('config', {}, 'application/json', call?.signal)
+      const query = { detail: call?.detail || undefined }
+      const response = await request('config', query, 'application/json', call?.signal)
       return (await reach(response.json(), call?.signal)) as NodeConfig
     },
     async list(call) {
@@ -261,15 +321,31 @@ export function createClient(options: ClientOptions): Client {
       const response = await request('log/histogram', query, 'application/json', call?.signal)
       return (await reach(response.json(), call?.signal)) as Histogram
     },
-    async download(file, call) {
-      const response = await request('log/download', { file }, 'application/octet-stream, */*', call?.signal)
-      const length = response.headers.get('Content-Length')
-      const encoded = response.headers.has('Content-Encoding')
-      return {
-        name: file,
-        size: length === null || encoded ? null : Number(length),
-        body: response.body ?? new Blob([]).stream(),
+    async fields(query, call) {
+      const response = await request('log/fields', query, 'application/json', call?.signal)
+      return (await reach(response.json(), call?.signal)) as LogFields
+    },
+    async nodes(call) {
+      const all: FleetNode[] = []
+      for (let after: string | null = ''; after !== null; ) {
+        const query = { limit: 1000, after }
+        const response: Response = await request('nodes', query, 'application/json', call?.signal)
+        all.push(...((await reach(response.json(), call?.signal)) as FleetNode[]))
+        const { next } = cursors(response)
+        after = next === after ? null : next
       }
+      return all
+    },
+    async export(query, format, call) {
+      const params = { ...query, download: true, ...(format === 'ndjson' ? { format } : {}) }
+      const accept = format === 'ndjson' ? 'application/x-ndjson' : 'text/plain'
+      return stored(query.file, await request('log/view', params, accept, call?.signal))
+    },
+    async download(file, call) {
+      return stored(
+        file,
+        await request('log/download', { file }, 'application/octet-stream, */*', call?.signal),
+      )
     },
     async *follow(query, call = {}) {
       let lastId = call.lastId ?? null
@@ -313,6 +389,16 @@ export function createClient(options: ClientOptions): Client {
     },
   }
   return client
+}
+
+function stored(name: string, response: Response): Download {
+  const length = response.headers.get('Content-Length')
+  const encoded = response.headers.has('Content-Encoding')
+  return {
+    name,
+    size: length === null || encoded ? null : Number(length),
+    body: response.body ?? new Blob([]).stream(),
+  }
 }
 
 /** A connection that ends in good order after so many milliseconds was not lost. */

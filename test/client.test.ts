@@ -96,6 +96,32 @@ describe('createClient', () => {
     expect(view.complete).toBe(true)
   })
 
+  it('sends each of several conditions, and asks for fields, nodes and exports by their names', async () => {
+    const asked: string[] = []
+    const base = await scripted((request, response) => {
+      const url = new URL(request.url!, 'http://node')
+      asked.push(request.url!)
+      if (url.pathname.endsWith('/nodes') && !url.searchParams.get('after')) {
+        response.setHeader('Link', '<?limit=1000&after=db-1>; rel="next"')
+        response.end('[{"id":"db-1"}]')
+      } else if (url.pathname.endsWith('/nodes')) response.end('[{"id":"db-2"}]')
+      else response.end('{}')
+    })
+    const client = createClient({ base })
+    await client.fields({ file: 'a.log', not: ['x', 'y'], where: 'shard:17' })
+    expect(await client.nodes()).toEqual([{ id: 'db-1' }, { id: 'db-2' }])
+    const { body } = await client.export({ file: 'a.log', q: ['a', 'b'] }, 'ndjson')
+    await new Response(body).text()
+    await client.config({ detail: true })
+    expect(asked).toEqual([
+      '/api/v1/log/fields?file=a.log&not=x&not=y&where=shard%3A17',
+      '/api/v1/nodes?limit=1000',
+      '/api/v1/nodes?limit=1000&after=db-1',
+      '/api/v1/log/view?file=a.log&q=a&q=b&download=true&format=ndjson',
+      '/api/v1/config?detail=true',
+    ])
+  })
+
   it('works under any path', async () => {
     const base = await realNode()
     const seen: string[] = []
