@@ -1,11 +1,13 @@
 import type { Bytes } from '../store/store.ts'
+import { cutOnError } from './cut.ts'
 
 const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
 
-/** An answer with bytes of a store as its body. Where they come as a stream, an entry can find it by `streamOf`. */
+/** An answer with bytes of a store as its body. A stream that fails cuts the connection, whatever server sends it. */
 export function bytesResponse(body: Bytes, headers: Record<string, string>, status = 200): Response {
-  const response = new Response(body, { headers, status })
-  if (body instanceof ReadableStream) streams.set(response, body)
+  if (!(body instanceof ReadableStream)) return new Response(body, { headers, status })
+  const response = new Response(cutOnError(body), { headers, status })
+  streams.set(response, body)
   return response
 }
 
