@@ -10,35 +10,38 @@ import type { Detailer } from './log/view/detail.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import { listLogs } from './routes/logs.ts'
 import { type Page, showAsset, showPage } from './routes/page.ts'
+import { type Query, queryReader } from './routes/parameters/read.ts'
+import type { Resource } from './routes/parameters/row.ts'
 import { type ViewRoute, viewLog } from './routes/view.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 
 /** What a node state service is made of. */
 export interface AppOptions extends LogOptions {
-  /** Where the log files lie. */
+  /** Where the log files are. */
   logs: Store
-  /** The node's configuration as TOML text; a function is asked at every request. */
+  /** The node's configuration as TOML text; a function is called for every request. */
   config: string | (() => string | Promise<string>)
-  /** Who the node is. What is not set here is derived from `facts` and the configuration. @default {} */
+  /** The node's own description. What is not set here is derived from `facts` and the configuration. @default {} */
   node?: Partial<NodeInfo> | (() => Partial<NodeInfo> | Promise<Partial<NodeInfo>>)
-  /** What the system says of the node. @default version of this package, online since now */
+  /** What the system says about the node. @default the version of this package, online since now */
   facts?: Partial<NodeFacts>
-  /** Shell patterns; a file that none of them matches is neither listed nor read. @default every file */
+  /** Shell patterns; a file that matches none of them is neither listed nor read. @default every file */
   include?: readonly string[]
   /** When set, every request under `/api/` needs `Authorization: Bearer …`. @default none */
   token?: string
-  /** Host names that are answered. @default any */
+  /** Host names to answer to. @default any */
   allowHosts?: readonly string[]
   /** Origins whose pages may read the API. @default none */
   corsOrigins?: readonly string[]
   /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
   page?: Page | (() => Page | Promise<Page>) | false
-  /** Told of every failure that is the service's own (status 500 and above). @default console.error */
+  /** Called for every failure of the service itself (status 500 and above). @default console.error */
   onError?: (error: unknown, request: Request) => void
 }
 
 type Handler = (request: Request) => Response | Promise<Response>
+type ResourceHandler = (request: Request, query: Query) => Response | Promise<Response>
 
 /** Makes the app: Fetch API types only, so that it runs anywhere and can be mounted under any path. */
 export function createApp(options: AppOptions): Hono {
@@ -62,7 +65,7 @@ export function createApp(options: AppOptions): Hono {
       return response
     }
   }
-  /** Throws when a request is not to be answered; gives the answer to a preflight. */
+  /** Throws when a request must not be answered; returns the answer to a preflight. */
   const admit = (request: Request): Response | null => {
     checkHost(request.headers)
     const preflight = cors?.preflight(request)
@@ -72,17 +75,34 @@ export function createApp(options: AppOptions): Hono {
   }
   const refuse = (error: unknown, request: Request): Response => {
     const problem = toProblem(error)
-    // Who has left is no failure of ours, and what a log cannot give was told to who asked.
+    // A client disconnect is not a server error, and what a log cannot answer is the client's to fix.
     if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError))
       onError(problem.cause ?? problem, request)
     return problemResponse(problem, request.headers.get('Accept'))
   }
+  /** Reads the parameters of a resource, and says on the answer that some were unknown. */
+  const withQuery = (resource: Resource, handler: ResourceHandler): Handler => {
+    const read = queryReader(resource, maxSize === undefined ? {} : { size: maxSize })
+    return async (request) => {
+      const query = await read(request.url)
+      if (!query.unknown) return handler(request, query)
+      let response: Response
+      try {
+        response = await handler(request, query)
+      } catch (error) {
+        response = refuse(error, request)
+      }
+      response.headers.append('X-Nodestate-Note', 'unknown-parameter')
+      return response
+    }
+  }
 
+  const { node = {}, limits: { maxSize } = {} } = options
   const files = logFiles(options.logs, options.include)
   const context = viewContext(files, options)
-  const { node = {}, limits: { maxSize } = {} } = options
   const facts = { version: VERSION, onlineTime: Date.now(), ...options.facts }
-  // What a list and a tail do not need is loaded when it is first asked for: a worker starts with a third of the code.
+  // What a list and a plain tail do not need is loaded when it is first asked for: a worker starts with a third of
+  // the code.
   const config = once(async () => {
     const [{ createConfigReader }, { showConfig }] = await Promise.all([
       import('./node/config.ts'),
@@ -92,23 +112,26 @@ export function createApp(options: AppOptions): Hono {
     const route = { config: createConfigReader(options.config), node: nodeNow, facts }
     return (request: Request) => showConfig(request, route)
   })
-  const beyond = once(async () => {
-    const { openBeyond } = await import('./routes/query.ts')
-    return openBeyond(context, maxSize, followLimits(options))
+  const queryRoutes = once(async () => {
+    const { loadQueryRoutes } = await import('./routes/query.ts')
+    return loadQueryRoutes(context, maxSize, followLimits(options))
   })
   const viewRoute: ViewRoute = {
     files,
     maxSize,
-    beyond: async (...asked) => (await beyond()).view(...asked),
+    queryView: async (...args) => (await queryRoutes()).view(...args),
   }
-  const listRoute = { files, details: (async (...asked) => (await beyond()).details(...asked)) as Detailer }
+  const details: Detailer = async (...args) => (await queryRoutes()).details(...args)
   const resources: Record<string, Handler> = {
-    '/api/v1/config': async (request) => (await config())(request),
-    '/api/v1/log/list': (request) => listLogs(request, listRoute),
-    '/api/v1/log/view': (request) => viewLog(request, viewRoute),
-    '/api/v1/log/histogram': async (request) => (await beyond()).histogram(request),
-    '/api/v1/log/download': async (request) =>
-      (await import('./routes/download.ts')).downloadLog(request, { files }),
+    '/api/v1/config': withQuery('config', async (request) => (await config())(request)),
+    '/api/v1/log/list': withQuery('list', (request, query) => listLogs(request, query, { files, details })),
+    '/api/v1/log/view': withQuery('view', (request, query) => viewLog(request, query, viewRoute)),
+    '/api/v1/log/histogram': withQuery('histogram', async (...args) =>
+      (await queryRoutes()).histogram(...args),
+    ),
+    '/api/v1/log/download': withQuery('download', async (request, query) =>
+      (await import('./routes/download.ts')).downloadLog(request, query, { files }),
+    ),
   }
   for (const [path, handler] of Object.entries(resources)) {
     app.get(path, guarded(handler))
@@ -128,8 +151,8 @@ export function createApp(options: AppOptions): Hono {
       app.get(path, handler)
       app.all(path, guarded(methodNotAllowed, { open: true }))
     }
-    // Mounted with route(), `/` matches only without the slash at the end. No pattern can say the rest without making
-    // every request take the slower of Hono's routers.
+    // Under route(), `/` matches only without the trailing slash. A pattern for both would move every request to the
+    // slower of Hono's routers.
     app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? show(c) : next()))
   }
   // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
@@ -138,7 +161,7 @@ export function createApp(options: AppOptions): Hono {
   return app
 }
 
-/** Calls `make` when it is first needed; after a failure, again. */
+/** Calls `make` when it is first needed, and again after a failure. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null
   return () => {
@@ -150,7 +173,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** For probes: alive, whatever the store does. */
+/** For liveness probes: answers whatever the state of the store. */
 function healthy(): Response {
   return new Response('ok\n', { headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS } })
 }
@@ -164,6 +187,6 @@ function methodNotAllowed(): never {
 function unknownPath(): never {
   throw new Problem(
     'unknown-path',
-    'There is nothing at this path; see /api/v1/config, /api/v1/log/list and /api/v1/log/view.',
+    'There is nothing at this path; try /api/v1/config, /api/v1/log/list or /api/v1/log/view.',
   )
 }

@@ -55,6 +55,7 @@ const ROOMS: [room: string, door: string[]][] = [
     'http',
     ['accept.ts', 'auth.ts', 'conditional.ts', 'cors.ts', 'params.ts', 'problem.ts', 'range.ts', 'sliced.ts'],
   ],
+  ['routes/parameters', ['kept.ts', 'read.ts', 'row.ts', 'table.ts', 'tail.ts']],
   ['routes', ['config.ts', 'download.ts', 'logs.ts', 'page.ts', 'query.ts', 'view.ts']],
   ['page.ts', ['page.ts']],
   ['app.ts', ['app.ts']],

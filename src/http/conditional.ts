@@ -5,7 +5,8 @@ export const COMMON_HEADERS = {
 } as const
 
 /**
- * Whether `If-None-Match` names the tag, compared weakly (RFC 9110, 13.1.2), for proxies weaken tags. `*` names any.
+ * Whether `If-None-Match` names the tag, compared weakly (RFC 9110, 13.1.2) because proxies weaken tags. `*` names
+ * any.
  */
 export function noneMatchNames(header: string | null | undefined, etag: string): boolean {
   if (!header) return false
@@ -19,7 +20,7 @@ export function matchHolds(header: string | null, etag: string): boolean {
   return header.split(/,(?=\s*(?:W\/)?")/).some((tag) => tag.trim() === etag)
 }
 
-/** The only tag of an `If-None-Match`, so that a store can compare it itself; undefined when there are more, or `*`. */
+/** The single tag of an `If-None-Match`, for a store to compare; undefined when there are several, or `*`. */
 export function singleTag(header: string | null | undefined): string | undefined {
   if (!header) return undefined
   const tags = tagsOf(header)
@@ -30,17 +31,9 @@ function tagsOf(header: string): string[] {
   return header.match(/"[^"]*"/g) ?? []
 }
 
-const NO_MORE = {}
-let last = { etag: '', more: NO_MORE as Record<string, string>, headers: {} as Record<string, string> }
-
-/**
- * 304, with the headers that the 200 would have had (RFC 9110, 15.4.5). They are kept for the next one, who mostly asks
- * with the same tag: to put them together anew costs a tenth of such an answer.
- */
-export function notModified(etag: string, more: Record<string, string> = NO_MORE): Response {
-  if (last.etag !== etag || last.more !== more)
-    last = { etag, more, headers: { ...COMMON_HEADERS, ...more, ETag: etag } }
-  return new Response(null, { status: 304, headers: last.headers })
+/** 304, with the headers that the 200 would have had (RFC 9110, 15.4.5). */
+export function notModified(etag: string, more: Record<string, string> = {}): Response {
+  return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...more, ETag: etag } })
 }
 
 /** A strong tag for a text: 64 bits of two multiplicative hashes, a microsecond per kilobyte. */

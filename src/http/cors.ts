@@ -1,16 +1,16 @@
-/** What a browser of another origin may read besides the body. */
+/** The headers that a page of another origin may read. */
 const EXPOSED = 'ETag, Link, Retry-After, Content-Range, Content-Disposition, X-Nodestate-Note'
 const ALLOWED_HEADERS = 'Authorization, Accept, If-None-Match, If-Range, Range, Last-Event-ID'
 
-/** The CORS answers for the origins that an operator named. */
+/** CORS for the origins that the operator allows. */
 export interface Cors {
-  /** The answer to a preflight, or null when the request is none or its origin is not named. */
+  /** The answer to a preflight; null when the request is not one or its origin is not allowed. */
   preflight(request: Request): Response | null
-  /** Adds the headers that let a named origin read the answer. */
+  /** Adds the headers that let an allowed origin read the answer. */
   apply(request: Request, response: Response): void
 }
 
-/** CORS for some origins; `*` names all. Closed (null) when none is named. */
+/** CORS for these origins; `*` allows all. Null when there are none. */
 export function corsFor(origins: readonly string[]): Cors | null {
   if (origins.length === 0) return null
   const any = origins.includes('*')

@@ -2,7 +2,7 @@ import { LogError, type LogErrorCode } from '../log/error.ts'
 import { HomeError } from '../node/home.ts'
 import { StoreError } from '../store/store.ts'
 
-/** Every problem there is: the code ends its `type`, status and title never vary. */
+/** Every problem there is. The code is the end of its `type`; its status and title never vary. */
 export const PROBLEMS = {
   'bad-request': [400, 'The request is not valid HTTP'],
   'bad-parameter': [400, 'A parameter is not valid'],
@@ -10,18 +10,18 @@ export const PROBLEMS = {
   'bad-pattern': [400, 'The pattern is not valid'],
   'no-time': [400, 'The log has no times'],
   'no-level': [400, 'The log has no levels'],
-  unauthorized: [401, 'A token is needed'],
+  unauthorized: [401, 'A valid token is required'],
   'unknown-path': [404, 'No such resource'],
   'unknown-file': [404, 'No such log file'],
   'method-not-allowed': [405, 'The method is not allowed'],
-  'cursor-gone': [410, 'What the cursor pointed into is gone'],
+  'cursor-gone': [410, 'The place that the cursor points to is gone'],
   'answer-too-large': [413, 'The answer is too large for this platform'],
-  'precondition-failed': [412, 'The file is another one by now'],
+  'precondition-failed': [412, 'The file has changed'],
   'archive-budget': [413, 'The archive is too large to view'],
   'range-not-satisfiable': [416, 'The range is not satisfiable'],
   'unknown-host': [421, 'The host is not served here'],
   'bad-config': [500, 'The configuration is not valid TOML'],
-  'bad-object': [500, 'An object of the home is not valid'],
+  'bad-object': [500, 'A file of the home is not valid'],
   internal: [500, 'The request could not be answered'],
   'bad-archive': [502, 'The archive cannot be read'],
   unsupported: [501, 'Not supported by this runtime'],
@@ -29,15 +29,15 @@ export const PROBLEMS = {
   'storage-denied': [503, 'The storage denies access'],
   'storage-throttled': [503, 'The storage is throttling'],
   'storage-timeout': [503, 'The storage took too long'],
-  'storage-changed': [503, 'The file was replaced while it was read'],
+  'storage-changed': [503, 'The file changed while it was being read'],
   'too-busy': [503, 'Too many requests of this kind'],
   'not-configured': [503, 'The service is not configured'],
-  'missing-object': [503, 'An object of the home is missing'],
+  'missing-object': [503, 'A file of the home is missing'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** An answer that is an error, as RFC 9457 has it. `detail` is one sentence that tells the client what to do. */
+/** An error answer as in RFC 9457. `detail` is one sentence that tells the client what to do. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly headers: Record<string, string>
@@ -58,23 +58,23 @@ export class Problem extends Error {
   }
 }
 
-/** The one table from storage failures to problems; what the store said itself stays in the log. */
+/** The one table from storage failures to problems. The store's own message goes only to the log. */
 const STORE_PROBLEMS = {
   unavailable: [
     'storage-unavailable',
-    'The place where the data lies does not answer; try again, and check that it exists.',
+    'The storage does not answer; try again, and check that the log directory or bucket exists.',
   ],
   denied: [
     'storage-denied',
-    'The service may not read its data; give it permission to read, or check its credentials.',
+    'The service is not allowed to read its data; check its permissions and credentials.',
   ],
-  throttled: ['storage-throttled', 'The storage asks to slow down; try again later.'],
+  throttled: ['storage-throttled', 'The storage is throttling requests; try again later.'],
   timeout: ['storage-timeout', 'The storage did not answer in time; try again.'],
-  changed: ['storage-changed', 'The file was replaced while it was read; try again.'],
-  unchanged: ['storage-changed', 'The file did not change while it was read; try again.'],
+  changed: ['storage-changed', 'The file was replaced while it was being read; try again.'],
+  unchanged: ['storage-changed', 'The storage gave an unexpected answer; try again.'],
 } as const satisfies Record<StoreError['code'], readonly [ProblemCode, string]>
 
-/** Any thrown value as a problem. What is not known becomes `internal`, and tells nothing of the machine. */
+/** Any thrown value as a problem. An unknown one becomes `internal` and reveals nothing about the machine. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof LogError) {
@@ -92,10 +92,10 @@ export function toProblem(error: unknown): Problem {
     const headers: Record<string, string> = seconds === undefined ? {} : { 'Retry-After': String(seconds) }
     return new Problem(code, detail, { cause: error, headers })
   }
-  return new Problem('internal', 'The service failed to answer; its log tells why.', { cause: error })
+  return new Problem('internal', 'The service failed to answer; its log says why.', { cause: error })
 }
 
-/** The response for a problem: `application/problem+json`, or its detail as text for those who ask for text. */
+/** The response for a problem: `application/problem+json`, or its detail as text for a client that prefers text. */
 export function problemResponse(problem: Problem, accept: string | null | undefined): Response {
   const [status, title] = PROBLEMS[problem.code]
   const text = prefersText(accept)
@@ -115,8 +115,8 @@ export function problemResponse(problem: Problem, accept: string | null | undefi
 }
 
 /**
- * LinDB's console sends `application/json, text/plain, *\/*` and goes blank on an error object, but shows a text:
- * who names `text/plain` and not `application/problem+json` gets text.
+ * LinDB's console sends `application/json, text/plain, *\/*`. It goes blank on an error object but shows text, so a
+ * client that names `text/plain` and not `application/problem+json` gets text.
  */
 function prefersText(accept: string | null | undefined): boolean {
   if (!accept) return false

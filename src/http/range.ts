@@ -1,14 +1,14 @@
 import type { ByteRange } from '../store/store.ts'
 
 /**
- * The bytes that a `Range` header asks for (RFC 9110, 14.2), or null when it is to be ignored and the whole is
- * the answer: no header, an unknown unit, bad syntax, more than one range. What comes back is not yet held
- * against a size: `{ suffix: 0 }` and an offset past the end are for `isSatisfiable` to find.
+ * The bytes that a `Range` header asks for (RFC 9110, 14.2), or null when it must be ignored and the answer is the
+ * whole file: no header, an unknown unit, bad syntax, more than one range. The result is not checked against a size:
+ * `isSatisfiable` finds `{ suffix: 0 }` and an offset past the end.
  */
 export function parseRange(header: string | null | undefined): ByteRange | null {
   const found = /^bytes=(.*)$/i.exec(header?.trim() ?? '')
   if (!found) return null
-  // A list may hold empty elements (5.6.1.2). Several ranges are ours to refuse: they cost much and serve none here.
+  // A list may have empty elements (5.6.1.2). Several ranges may be ignored: they are expensive and nobody needs them.
   const specs = found[1]!.split(',').map((spec) => spec.trim())
   const [spec, ...others] = specs.filter((text) => text !== '')
   if (spec === undefined || others.length > 0) return null
@@ -27,7 +27,7 @@ export function isSatisfiable(range: ByteRange, size: number): boolean {
   return 'suffix' in range ? range.suffix > 0 : range.offset < size
 }
 
-/** Beyond 2^53 a position is past the end of every file, which is all that has to be known of it. */
+/** Beyond 2^53 a position is past the end of every file, which is all that matters. */
 function toNumber(digits: string): number {
   return Math.min(Number(digits), Number.MAX_SAFE_INTEGER - 1)
 }
@@ -40,9 +40,9 @@ export function ifRangeHolds(header: string | null | undefined, etag: string): b
   return !header || header.trim() === etag
 }
 
-/** `Content-Disposition` for a file to be saved: an ASCII name for all, the real one as RFC 8187 has it. */
+/** `Content-Disposition` for a file to be saved: an ASCII name for old clients, the real one in the form of RFC 8187. */
 export function attachment(name: string): string {
-  // Quotes and backslashes would need escapes, and percent signs are misread by some (RFC 6266, appendix D).
+  // Quotes and backslashes would need escapes, and some clients misread percent signs (RFC 6266, appendix D).
   const ascii = name.replace(/[^\x20-\x7e]|["\\/%]/gu, '_')
   if (ascii === name) return `attachment; filename="${name}"`
   const encoded = encodeURIComponent(name).replace(

@@ -6,21 +6,19 @@ import { namesSecret } from '../mask/secret.ts'
 export interface Config {
   /** The text as it was written, with its secrets masked. */
   readonly text: string
-  /** What it says, with its secrets: for the service's own use. */
+  /** Its content, secrets included: for the service itself. */
   readonly data: Readonly<TomlTable>
-  /** Short, and different whenever the masked text is. */
-  readonly tag: string
 }
 
-/** Where a configuration comes from: its text, or what reads it anew for each answer. */
+/** Where a configuration comes from: its text, or a function that reads it for each answer. */
 export type ConfigSource = string | (() => string | Promise<string>)
 
 /**
- * A configuration that can't be shown. It tells where, and nothing of what is there: a parser's own message
+ * A configuration that cannot be shown. It says where, and nothing about what is there: a parser's own message
  * quotes the source, secrets included, so it is not even kept as the cause.
  */
 export class ConfigError extends Error {
-  /** The line, from 1; null when there is no one place to blame. */
+  /** The line, from 1; null when no single place is to blame. */
   readonly line: number | null
   /** The column in that line, from 1, in UTF-16 units. */
   readonly column: number | null
@@ -28,7 +26,7 @@ export class ConfigError extends Error {
   constructor(line: number | null = null, column: number | null = null) {
     super(
       line === null
-        ? 'The configuration cannot be shown safely; simplify how it writes its strings and keys.'
+        ? 'The configuration cannot be masked safely; simplify its quoting of strings and keys.'
         : `The configuration is not valid TOML at line ${line}, column ${column}; fix it there.`,
     )
     this.name = 'ConfigError'
@@ -38,27 +36,26 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a configuration as it is now: the source is asked every time, and parsed and masked when it changed.
+ * Reads a configuration as it is now: the source is read every time, and parsed and masked only when its text changed.
  * Throws ConfigError, or whatever the source throws.
  */
 export function createConfigReader(source: ConfigSource): { read(): Promise<Config> } {
-  let last: { raw: string; config: Promise<Config> } | null = null
+  let last: { raw: string; config: Config } | null = null
   return {
     async read() {
       const raw = typeof source === 'string' ? source : await source()
-      // Who comes while the same text is at work waits for that work.
       if (last === null || last.raw !== raw) last = { raw, config: prepare(raw) }
       return last.config
     },
   }
 }
 
-async function prepare(raw: string): Promise<Config> {
+function prepare(raw: string): Config {
   const data = parseToml(raw)
   const text = mask(raw)
-  // Two readers may disagree on a text. What the parser sees in the result must be what it saw before, masked.
+  // The scanner and the parser may disagree. What the parser sees in the result must be what it saw before, masked.
   if (!isMasked(data, text === raw ? data : parseToml(text))) throw new ConfigError()
-  return { text, data, tag: await digest(text) }
+  return { text, data }
 }
 
 function parseToml(text: string): TomlTable {
@@ -105,10 +102,4 @@ function isMasked(before: unknown, after: unknown): boolean {
 
 function isTree(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Date)
-}
-
-/** 128 bits of SHA-256, which every runtime has. */
-async function digest(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return Array.from(bytes.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

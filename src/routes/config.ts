@@ -14,10 +14,10 @@ export interface ConfigRoute {
   facts: NodeFacts
 }
 
-/** `GET /api/v1/config`: the configuration as masked TOML, and who the node is. */
+/** `GET /api/v1/config`: the configuration as masked TOML, and the node's description. */
 export async function showConfig(request: Request, { config, node, facts }: ConfigRoute): Promise<Response> {
   const reading = readConfig(config)
-  // Awaited below: the node's failure comes first, whichever of the two was quicker, so that the answer is always one.
+  // Awaited below. When both fail, the node's failure wins, whichever came first, so that the answer is predictable.
   reading.catch(() => {})
   const set = await node()
   const { text, data } = await reading
@@ -36,8 +36,7 @@ async function readConfig(config: ConfigReader) {
     if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
     if (error instanceof HomeError || error instanceof Problem) throw error
     if (error instanceof StoreError && error.code !== 'unavailable') throw error
-    const detail =
-      "The node's configuration cannot be read; check that it exists and may be read, and try again."
+    const detail = "The node's configuration cannot be read; check that the file exists and is readable."
     throw new Problem('storage-unavailable', detail, { cause: error })
   }
 }

@@ -1,11 +1,11 @@
 import { type Kind, kindOf } from '../codec/kind.ts'
 import { COMMON_HEADERS, matchHolds, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
-import { bad, readParams } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
 import { bytesResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import { type ByteRange, type Entry, type ReadOptions, StoreError, type StoreRead } from '../store/store.ts'
+import type { Query } from './parameters/read.ts'
 
 /** What the download needs. */
 export interface DownloadRoute {
@@ -19,9 +19,12 @@ const TYPES: Record<Kind, string> = {
 }
 
 /** `GET /api/v1/log/download?file=`: a file's bytes as they are stored, whole or a range of them. */
-export async function downloadLog(request: Request, { files }: DownloadRoute): Promise<Response> {
-  const file = readParams(request.url).text('file')
-  if (!file) throw bad('file', 'is missing; give it the name of a log file from the list of logs')
+export async function downloadLog(
+  request: Request,
+  query: Query,
+  { files }: DownloadRoute,
+): Promise<Response> {
+  const file = query.file!
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
   const match = request.headers.get('If-Match')
@@ -31,10 +34,10 @@ export async function downloadLog(request: Request, { files }: DownloadRoute): P
     if (!matchHolds(match, entry.etag))
       throw new Problem(
         'precondition-failed',
-        'The file changed since; ask again without If-Match, or with its ETag of now.',
+        'The file has changed; leave If-Match out, or send the current ETag.',
       )
     if (noneMatchNames(noneMatch, entry.etag)) return notModified(entry.etag)
-    // Ranges are for GET alone (RFC 9110, 14.2): HEAD tells of the whole.
+    // Ranges apply to GET only (RFC 9110, 14.2): HEAD describes the whole file.
     if (request.method === 'HEAD')
       return new Response(null, { headers: { ...headersOf(entry), 'Content-Length': String(entry.size) } })
   }
@@ -42,7 +45,7 @@ export async function downloadLog(request: Request, { files }: DownloadRoute): P
   const ifRange = request.headers.get('If-Range')
   try {
     const options = { signal: request.signal, ifNoneMatch: known, sent: true }
-    const part = range && (await readRange(files, file, range, ifRange, options))
+    const part = range && (await readRange((...args) => files.read(file, ...args), range, ifRange, options))
     return part ? rangeResponse(part, range) : wholeResponse(await files.read(file, undefined, options))
   } catch (error) {
     if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')
@@ -51,19 +54,18 @@ export async function downloadLog(request: Request, { files }: DownloadRoute): P
   }
 }
 
-/** The range in one round trip, from the version that `If-Range` names; null when that is not the present one. */
+/** The range in one round trip, from the version that `If-Range` names; null when that is no longer the current one. */
 async function readRange(
-  files: LogFiles,
-  file: string,
+  read: (range: ByteRange, options: ReadOptions) => Promise<StoreRead>,
   range: ByteRange,
   ifRange: string | null,
   options: ReadOptions,
 ): Promise<StoreRead | null> {
-  // Weak tags and dates never hold; a store would be asked for nothing.
+  // Weak tags and dates never match, so the store need not be asked.
   if (ifRange !== null && !/^"[^"]*"$/.test(ifRange.trim())) return null
   try {
-    const read = await files.read(file, range, { ...options, ifMatch: ifRange?.trim() })
-    return ifRangeHolds(ifRange, read.entry.etag) ? read : null
+    const part = await read(range, { ...options, ifMatch: ifRange?.trim() })
+    return ifRangeHolds(ifRange, part.entry.etag) ? part : null
   } catch (error) {
     if (ifRange !== null && error instanceof StoreError && error.code === 'changed') return null
     throw error
@@ -74,10 +76,10 @@ function rangeResponse({ entry, offset, length, body }: StoreRead, range: ByteRa
   if (!isSatisfiable(range, entry.size))
     throw new Problem(
       'range-not-satisfiable',
-      `The range lies beyond the file, which has ${entry.size} bytes; ask for a range inside it.`,
+      `The range is past the end of the file, which has ${entry.size} bytes; ask for a range inside it.`,
       { headers: { 'Content-Range': `bytes */${entry.size}` } },
     )
-  // The last n bytes of an empty file: satisfiable by the letter, but no Content-Range can tell of no bytes.
+  // The last n bytes of an empty file: satisfiable to the letter, but Content-Range cannot express zero bytes.
   if (length === 0) return wholeResponse({ entry, offset, length, body })
   const headers = {
     ...headersOf(entry),

@@ -1,7 +1,7 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { readParams } from '../http/params.ts'
 import type { Listing, LogFiles } from '../log/files/files.ts'
 import type { Detailer } from '../log/view/detail.ts'
+import type { Query } from './parameters/read.ts'
 
 /** What the log list needs. */
 export interface LogRoutes {
@@ -10,10 +10,13 @@ export interface LogRoutes {
 }
 
 /** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known of each. */
-export async function listLogs(request: Request, { files, details }: LogRoutes): Promise<Response> {
-  const detail = readParams(request.url).flag('detail')
+export async function listLogs(
+  request: Request,
+  query: Query,
+  { files, details }: LogRoutes,
+): Promise<Response> {
   const listing = await files.list()
-  if (detail) return listDetails(request, listing, details)
+  if (query.detail) return listDetails(request, listing, details)
   const { body, etag } = render(listing)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
   return new Response(body, {
@@ -21,7 +24,7 @@ export async function listLogs(request: Request, { files, details }: LogRoutes):
   })
 }
 
-/** A remembered listing is written once, as bytes: Node sends 10,000 files six times as often as it does a string. */
+/** A cached listing is rendered once, as bytes: Node sends the list of 10,000 files six times as fast as a string. */
 const rendered = new WeakMap<Listing, { body: Uint8Array<ArrayBuffer>; etag: string }>()
 
 function render(listing: Listing): { body: Uint8Array<ArrayBuffer>; etag: string } {

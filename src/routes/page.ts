@@ -18,7 +18,7 @@ export interface Page {
   assets: Record<string, PageAsset>
 }
 
-/** Nothing runs, loads or connects but what this very app serves; a style set by script is CSSOM, which is allowed. */
+/** Only what this app serves may run, load or connect; styles set by script are CSSOM, which is allowed. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -42,10 +42,7 @@ export async function showAsset(request: Request, page: Page): Promise<Response>
   const name = new URL(request.url).pathname.split('/').at(-1)!
   const asset = Object.hasOwn(page.assets, name) ? page.assets[name] : undefined
   if (asset === undefined) {
-    throw new Problem(
-      'unknown-path',
-      'The page has no such file; reload it, for it may be a newer one by now.',
-    )
+    throw new Problem('unknown-path', 'The page has no such file; reload the page, it may have been updated.')
   }
   const packed = takesGzip(request.headers.get('Accept-Encoding'))
   const etag = `"${name}${packed ? '-gzip' : ''}"`
@@ -64,7 +61,7 @@ export async function showAsset(request: Request, page: Page): Promise<Response>
     ...(packed ? { 'Content-Encoding': 'gzip' } : {}),
   }
   if (request.method === 'HEAD') return new Response(null, { headers: own })
-  // Workers would compress a body a second time that says it is compressed, unless told that it is.
+  // Without this a Worker would compress the body a second time.
   if (packed) return new Response(gzip, { headers: own, encodeBody: 'manual' } as ResponseInit)
   const plain = new Blob([gzip]).stream().pipeThrough(new DecompressionStream('gzip'))
   return new Response(await new Response(plain).arrayBuffer(), { headers: own })

@@ -244,7 +244,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     expect(weight(['worker.js'])).toBeLessThan(30 * KB)
     expect(weight(['worker.js', 'config.js', 'config2.js'])).toBeLessThan(40 * KB)
     const entry = readFileSync(join(folder, 'core.js'), 'utf8')
-    expect(entry).toMatch(/import\(`\.\/beyond\.js`\)/)
+    expect(entry).toMatch(/import\(`\.\/query\.js`\)/)
     expect(entry).toMatch(/import\(`\.\/page\.js`\)/)
   })
 })

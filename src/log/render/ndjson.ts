@@ -8,22 +8,6 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
 
-/** Whole records as NDJSON at once. bytes[from, to) is as `NdjsonWriter.read` wants it. */
-export function toNdjson(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  format: LineFormat,
-  zone: Zone,
-  colours = false,
-): Uint8Array<ArrayBuffer> {
-  const writer = new NdjsonWriter(format, zone, colours)
-  writer.into(new Uint8Array(Math.min(to - from, SHORT) * 2 + ROOM))
-  writer.read(bytes, from, to)
-  writer.write(to, Number.POSITIVE_INFINITY)
-  return writer.take()
-}
-
 /** A line up to this length is written without a look for its end first. */
 const SHORT = 16 * 1024
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { textMatcher } from '../../../src/log/pattern/pattern.ts'
-import { NdjsonWriter, toNdjson } from '../../../src/log/render/ndjson.ts'
+import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'
 import { type Renderer, recordsBody } from '../../../src/log/render/rendered.ts'
 import { MAX_RECORD } from '../../../src/log/search/scan.ts'
 import { decodeCursor, encodeCursor } from '../../../src/log/text/cursor.ts'
@@ -10,6 +10,7 @@ import { UTC } from '../../../src/log/time.ts'
 import { type View, type ViewRequest, viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { contextOf, viewRequest } from '../context.ts'
+import { toNdjson } from '../render/whole.ts'
 
 const line = (i: number) =>
   `2026-11-15 02:${String(i % 60).padStart(2, '0')}:00.123\tINFO\tx.go:${i}\t[A]: line ${i}\t{"i":${i}}\n`

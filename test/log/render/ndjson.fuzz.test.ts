@@ -12,8 +12,9 @@ import {
   template,
   viewOf,
 } from '../../../src/log/format/words.ts'
-import { toJson, toNdjson } from '../../../src/log/render/ndjson.ts'
+import { toJson } from '../../../src/log/render/ndjson.ts'
 import { parseZone, UTC, type Zone } from '../../../src/log/time.ts'
+import { toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const decode = (all: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(all)

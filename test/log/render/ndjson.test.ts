@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
-import { toJson, toNdjson } from '../../../src/log/render/ndjson.ts'
+import { toJson } from '../../../src/log/render/ndjson.ts'
 import { parseZone, UTC } from '../../../src/log/time.ts'
+import { toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const LINE = '2026-11-15 02:10:00.123\tINFO\ta/b.go:12\t[Broker] [Runtime]: started\t{"port":9000, "x":1.50}'
@@ -19,7 +20,7 @@ function records(input: string | Uint8Array, format = lines24, zone = UTC) {
     .map((line) => JSON.parse(line))
 }
 
-describe('toNdjson', () => {
+describe('NdjsonWriter', () => {
   test('a 2.4 line, exactly: order of keys, context as it was written', () => {
     const json =
       '{"time":"2026-11-15T02:10:00.123Z","level":"info","source":{"file":"a/b.go","line":12},' +

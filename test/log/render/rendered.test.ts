@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { LogError } from '../../../src/log/error.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
-import { NdjsonWriter, toNdjson } from '../../../src/log/render/ndjson.ts'
+import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'
 import { recordsBody, renderedBody } from '../../../src/log/render/rendered.ts'
 import { MAX_RECORD } from '../../../src/log/search/scan.ts'
 import { UTC } from '../../../src/log/time.ts'
@@ -10,6 +10,7 @@ import { viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { SlicedStream } from '../../../src/store/store.ts'
 import { contextOf, viewRequest } from '../context.ts'
+import { toNdjson } from './whole.ts'
 
 const line = (i: number, what = 'line') =>
   `2026-11-15 02:10:00.${String(i % 1000).padStart(3, '0')}\tINFO\tx.go:1\t[A]: ${what} ${i}\n`

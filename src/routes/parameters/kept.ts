@@ -1,0 +1,34 @@
+import { bad, show } from '../../http/params.ts'
+import type { Query } from './read.ts'
+import { type Parameter, rowsOf } from './row.ts'
+import { PARAMETERS, type Values } from './table.ts'
+
+const VIEW = rowsOf(PARAMETERS, 'view')
+const KEPT = VIEW.filter((row) => row.role !== 'cursor')
+const FILTERS = VIEW.filter((row) => row.role === 'filter')
+
+/**
+ * The parameters of a view as a query string that is safe in a header, for links to other pages of the same view:
+ * those that were given, without cursors, in the order of the table.
+ */
+export function keptQuery(query: Query): string {
+  const pairs: string[] = []
+  for (const { name } of KEPT) {
+    const value = query[name as keyof Values]
+    if (value === undefined || value === false) continue
+    for (const one of Array.isArray(value) ? value : [value])
+      pairs.push(`${name}=${encodeURIComponent(String(one))}`)
+  }
+  return pairs.join('&')
+}
+
+/** Which records of a log were asked for, as a text: every filter as it was given. */
+export function filterKey(query: Query): string {
+  return JSON.stringify(FILTERS.map(({ name }) => query[name as keyof Values] ?? null))
+}
+
+/** A problem about a value that has the right type but no meaning: what it is, and what it must be. */
+export function unexpected(name: keyof Values, value: string): Error {
+  const row: Parameter = PARAMETERS.find((row) => row.name === name)!
+  return bad(name, `is ${show(value)}; it must be ${row.expects}`)
+}

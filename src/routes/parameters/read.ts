@@ -1,0 +1,106 @@
+import { bad, searchOf, show } from '../../http/params.ts'
+import { type Parameter, type Resource, rowsOf } from './row.ts'
+import type { Values } from './table.ts'
+import { TAIL_PARAMETERS } from './tail.ts'
+
+/** What a request asked for. */
+export interface Query extends Values {
+  /** The names of the known parameters that were given. */
+  readonly given: readonly (keyof Values)[]
+  /** Whether there were parameters that the resource does not know. They are ignored, and the answer says so. */
+  readonly unknown: boolean
+}
+
+/** Parameters that LinDB's reverse proxy adds to every request: unknown here, and not worth a note. */
+const PROXY_PARAMETERS = new Set(['target', 'path'])
+
+/**
+ * Reads the queries of a resource. A known parameter that is malformed, or given twice, is a problem that names it.
+ * `max` sets the maximum of an integer. The table is loaded for the first request that is not a plain tail.
+ */
+export function queryReader(
+  resource: Resource,
+  max: { [N in keyof Values]?: number } = {},
+): (url: string) => Query | Promise<Query> {
+  const readTail = reader(rowsOf(TAIL_PARAMETERS, resource), max)
+  let readAll: typeof readTail | null = null
+  return (url) => {
+    const query = readTail(url)
+    return query.unknown ? (readAll?.(url) ?? loadAll(url)) : query
+  }
+
+  async function loadAll(url: string): Promise<Query> {
+    const { PARAMETERS } = await import('./table.ts')
+    readAll ??= reader(rowsOf(PARAMETERS, resource), max)
+    return readAll(url)
+  }
+}
+
+function reader(
+  rows: readonly Parameter[],
+  max: { readonly [name: string]: number },
+): (url: string) => Query {
+  const byName = new Map(rows.map((row) => [row.name, { ...row, max: max[row.name] ?? row.max }]))
+  const required = rows.filter((row) => row.required)
+  return (url) => {
+    const values: Record<string, unknown> = {}
+    const given: string[] = []
+    let unknown = false
+    for (const [name, text] of searchOf(url)) {
+      const row = byName.get(name)
+      if (row === undefined) {
+        unknown ||= !PROXY_PARAMETERS.has(name)
+        continue
+      }
+      const again = given.includes(name)
+      if (again && !row.repeatable) throw repeated(name, url)
+      if (!again) given.push(name)
+      const value = parse(row, text)
+      if (value === undefined) continue
+      values[name] = row.repeatable ? [...((values[name] as unknown[]) ?? []), value] : value
+    }
+    for (const { name, expects } of required)
+      if (values[name] === undefined) throw bad(name, `is missing; it must be ${expects}`)
+    return { ...values, given, unknown } as Query
+  }
+}
+
+function parse(row: Parameter, value: string): unknown {
+  if (row.type === 'flag') return flag(row, value)
+  // An empty value counts as absent. An empty cursor does not: it would silently give another page.
+  if (value === '' && row.role !== 'cursor') return undefined
+  if (row.type === 'integer') return integer(row, value)
+  return row.type === 'choice' ? choice(row, value) : text(row, value)
+}
+
+function flag({ name }: Parameter, value: string): boolean {
+  if (value === 'false' || value === '0') return false
+  if (value === 'true' || value === '1' || value === '') return true
+  throw bad(name, `is ${show(value)}; it must be true or false`)
+}
+
+function integer({ name, min = 0, max }: Parameter, value: string): number {
+  if (!/^[0-9]+$/.test(value))
+    throw bad(name, `is ${show(value)}; it must be a decimal integer of ${min} or more`)
+  // Beyond 2^53 it is larger than any file, which is all that matters.
+  const number = Math.min(Number(value), Number.MAX_SAFE_INTEGER - 1)
+  if (number < min) throw bad(name, `is ${show(value)}; it must be ${min} or more`)
+  if (max !== undefined && number > max) throw bad(name, `is ${show(value)}; the maximum is ${max}`)
+  return number
+}
+
+function choice({ name, words = [] }: Parameter, value: string): string {
+  const word = words.find((word) => word === value.toLowerCase())
+  if (word === undefined) throw bad(name, `is ${show(value)}; it must be one of ${words.join(', ')}`)
+  return word
+}
+
+function text({ name, maxLength }: Parameter, value: string): string {
+  if (maxLength !== undefined && value.length > maxLength)
+    throw bad(name, `has ${value.length} characters; at most ${maxLength} are allowed`)
+  return value
+}
+
+function repeated(name: string, url: string): Error {
+  return bad(name, `was given ${searchOf(url).getAll(name).length} times; give it once`)
+}

@@ -1,0 +1,38 @@
+/** The resources that take parameters, by the last word of their path. */
+export type Resource = 'config' | 'list' | 'view' | 'histogram' | 'download'
+
+/** One query parameter of one or more resources. */
+export interface Parameter {
+  name: string
+  on: readonly Resource[]
+  /**
+   * What it chooses: the `log`, which of its records (`filter`), which part of those (`part`, or `cursor`, which links
+   * do not keep), or how they are sent (`shape`).
+   */
+  role: 'log' | 'filter' | 'part' | 'cursor' | 'shape'
+  type: 'text' | 'integer' | 'flag' | 'choice'
+  /** The words of a choice. */
+  words?: readonly string[]
+  /** Bounds of an integer. */
+  min?: number
+  max?: number | undefined
+  /** Characters that a text may have. */
+  maxLength?: number
+  required?: true
+  /** Whether it may be given more than once; its values are then a list. */
+  repeatable?: true
+  /** The value that counts when the parameter is absent or empty. */
+  default?: number | string
+  /** Completes "it must be …" where the type alone does not say it. */
+  expects?: string
+  /** How the documentation writes a value: `lines=N`. */
+  value: string
+  /** What it does, as Markdown; the first sentence stands on its own. */
+  meaning: string
+  example: string
+}
+
+/** The rows of a resource. */
+export function rowsOf(rows: readonly Parameter[], resource: Resource): Parameter[] {
+  return rows.filter((row) => row.on.includes(resource))
+}

@@ -1,0 +1,180 @@
+import type { Parameter } from './row.ts'
+import { TAIL_PARAMETERS } from './tail.ts'
+
+/** The buckets of a histogram when a request names no number. */
+export const DEFAULT_BUCKETS = 100
+/** The longest text or pattern to search for. */
+const LONGEST_PATTERN = 1000
+/** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
+const LONGEST_CURSOR = 4500
+
+/**
+ * Every parameter there is. Parsing, the sentences of problems, the `unknown-parameter` note, links, docs/api.md and
+ * /openapi.json are made from these rows.
+ */
+export const PARAMETERS = [
+  ...TAIL_PARAMETERS,
+  {
+    name: 'detail',
+    on: ['list'],
+    role: 'shape',
+    type: 'flag',
+    value: 'true',
+    meaning: 'Adds `modified`, `kind`, `first` and `last` to each entry.',
+    example: 'true',
+  },
+  {
+    name: 'lines',
+    on: ['view'],
+    role: 'part',
+    type: 'integer',
+    value: 'N',
+    meaning: 'At most the last N lines. Together with `size`, the smaller of the two counts.',
+    example: '100',
+  },
+  {
+    name: 'since',
+    on: ['view', 'histogram'],
+    role: 'filter',
+    type: 'text',
+    maxLength: 64,
+    expects:
+      'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h',
+    value: 'T',
+    meaning:
+      'Records at or after T; see [Times](#times). Found by bisection: about 17 reads in 1 GiB, 22 in 20 GiB.',
+    example: '2026-11-14T02:10:00Z',
+  },
+  {
+    name: 'until',
+    on: ['view', 'histogram'],
+    role: 'filter',
+    type: 'text',
+    maxLength: 64,
+    expects:
+      'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h',
+    value: 'T',
+    meaning: 'Records before T; see [Times](#times).',
+    example: '2026-11-14T02:15:00Z',
+  },
+  {
+    name: 'level',
+    on: ['view', 'histogram'],
+    role: 'filter',
+    type: 'text',
+    maxLength: 64,
+    expects: 'one of debug, info, warn, error, fatal',
+    value: 'L',
+    meaning: 'Records of this level and above: `debug`, `info`, `warn`, `error` or `fatal`.',
+    example: 'error',
+  },
+  {
+    name: 'q',
+    on: ['view', 'histogram'],
+    role: 'filter',
+    type: 'text',
+    maxLength: LONGEST_PATTERN,
+    repeatable: true,
+    value: 'TEXT',
+    meaning:
+      'Records that contain the text, in any case unless it has a capital letter; at most 1000 characters. Given more than once, every text must occur.',
+    example: 'timeout',
+  },
+  {
+    name: 'regex',
+    on: ['view', 'histogram'],
+    role: 'filter',
+    type: 'text',
+    maxLength: LONGEST_PATTERN,
+    repeatable: true,
+    value: 'RE',
+    meaning:
+      'Records that match the pattern, in RE2 syntax and in linear time; at most 1000 characters. Given more than once, or together with `q`, everything must match.',
+    example: 'took [0-9]{4,}ms',
+  },
+  {
+    name: 'before',
+    on: ['view'],
+    role: 'cursor',
+    type: 'text',
+    maxLength: LONGEST_CURSOR,
+    value: 'C',
+    meaning: 'The page that ends at this cursor; see [Cursors](#cursors).',
+    example: 'ZjBoMS80MDk2LzAvMC8wLy9icm9rZXIubG9n',
+  },
+  {
+    name: 'after',
+    on: ['view'],
+    role: 'cursor',
+    type: 'text',
+    maxLength: LONGEST_CURSOR,
+    value: 'C',
+    meaning: 'The page that starts at this cursor; see [Cursors](#cursors).',
+    example: 'ZjBoMS80MDk2LzAvMC8wLy9icm9rZXIubG9n',
+  },
+  {
+    name: 'rotated',
+    on: ['view', 'histogram'],
+    role: 'log',
+    type: 'flag',
+    value: 'true',
+    meaning: 'The file together with the files it was rotated into, oldest first, as one log.',
+    example: 'true',
+  },
+  {
+    name: 'format',
+    on: ['view'],
+    role: 'shape',
+    type: 'choice',
+    words: ['text', 'ndjson'],
+    value: 'ndjson',
+    meaning:
+      'One JSON record per line. `Accept: application/x-ndjson` asks for the same; `format=text` takes precedence over it.',
+    example: 'ndjson',
+  },
+  {
+    name: 'ansi',
+    on: ['view'],
+    role: 'shape',
+    type: 'flag',
+    value: 'true',
+    meaning:
+      'With `format=ndjson`, a record whose message has terminal colours carries it with them as `ansi`.',
+    example: 'true',
+  },
+  {
+    name: 'follow',
+    on: ['view'],
+    role: 'shape',
+    type: 'flag',
+    value: 'true',
+    meaning: 'Sends the selected tail, stays open and sends what is appended; see [Following](#following).',
+    example: 'true',
+  },
+  {
+    name: 'buckets',
+    on: ['histogram'],
+    role: 'shape',
+    type: 'integer',
+    min: 1,
+    max: 1000,
+    default: DEFAULT_BUCKETS,
+    value: 'N',
+    meaning: 'At most this many buckets, 1 to 1000.',
+    example: '60',
+  },
+] as const satisfies readonly Parameter[]
+
+type Row = (typeof PARAMETERS)[number]
+type Value<R> = R extends { repeatable: true }
+  ? readonly string[]
+  : R extends { type: 'flag' }
+    ? boolean
+    : R extends { type: 'integer' }
+      ? number
+      : R extends { words: readonly (infer W)[] }
+        ? W
+        : string
+
+/** The values that were given, by name. An empty value counts as absent, except for a flag, where it means true. */
+export type Values = { readonly [R in Row as R['name']]?: Value<R> | undefined }

@@ -1,0 +1,30 @@
+import type { Parameter } from './row.ts'
+
+/** The tail, in bytes, when a request names no size. */
+export const DEFAULT_SIZE = 1024 * 1024
+
+/** The parameters of a plain tail. They are apart from the table so that a tail need not load it. */
+export const TAIL_PARAMETERS = [
+  {
+    name: 'file',
+    on: ['view', 'histogram', 'download'],
+    role: 'log',
+    type: 'text',
+    required: true,
+    expects: 'a name from the list of logs',
+    value: 'NAME',
+    meaning: 'The log file: a name from the list.',
+    example: 'broker.log',
+  },
+  {
+    name: 'size',
+    on: ['view'],
+    role: 'part',
+    type: 'integer',
+    default: DEFAULT_SIZE,
+    value: 'BYTES',
+    meaning:
+      'At most this many bytes, from the end. More than the file has gives the whole file; `0` gives nothing. An operator may set a maximum (`--max-size`).',
+    example: '4096',
+  },
+] as const satisfies readonly Parameter[]
