@@ -30,7 +30,7 @@ const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
  */
 const ROOMS: [room: string, door: string[]][] = [
   ['version.ts', ['version.ts']],
-  ['work', ['concurrency-limit.ts', 'yield.ts']],
+  ['work', ['budget.ts', 'concurrency-limit.ts', 'memory-budget.ts', 'pace.ts', 'yield.ts']],
   ['codec', ['error.ts', 'gzip.ts', 'kind.ts', 'zstd.ts']],
   ['store/store.ts', ['store.ts']],
   ['store/remote', ['retry.ts', 'exact-stream.ts']],
@@ -44,7 +44,10 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/regex', ['regex.ts', 'spans.ts']],
   ['log/pattern', ['pattern.ts', 'literal.ts']],
   ['log/text', ['archive.ts', 'cursor.ts', 'decompress.ts', 'open.ts', 'series.ts', 'text.ts']],
-  ['log/search', ['blocks.ts', 'filter.ts', 'scan.ts', 'seek.ts', 'sink.ts', 'span.ts']],
+  [
+    'log/search',
+    ['blocks.ts', 'filter.ts', 'scan-back.ts', 'scan-forth.ts', 'scan.ts', 'seek.ts', 'sink.ts', 'span.ts'],
+  ],
   ['log/render', ['body.ts', 'ndjson.ts', 'rendered.ts']],
   ['log/view', ['view.ts', 'histogram.ts', 'detail.ts']],
   ['log/follow', ['follow.ts', 'hub.ts']],
@@ -83,8 +86,6 @@ const placeOf = (file: string) => (floors.has(file) ? file : roomOf(file))
 /** Where a runtime may be named. Everything else is given what it needs by one of these. */
 const outer = (file: string) =>
   file === 'cli.ts' ||
-  // Asks whether there is a Bun, which reads fastest into shared memory.
-  file === 'log/search/scanner.ts' ||
   file === 'store/fs.ts' ||
   file === 'codec/zstd.ts' ||
   file.startsWith('store/fs/') ||

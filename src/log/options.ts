@@ -14,6 +14,8 @@ export interface LogOptions {
   limits?: Limits
   /** How following behaves; `false` where the runtime cannot keep answers open. */
   follow?: FollowOptions | false
+  /** Searches in shared memory: Bun reads into it without a copy, V8 reads out of it slowly. @default false */
+  sharedMemory?: boolean
   /** Decompresses zstd, as Node's zlib can since 22.15. @default DecompressionStream, where it supports zstd */
   zstd?: Codec
 }
@@ -63,6 +65,7 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       scanBytes: limits.scanBytes ?? 1024 * MIB,
       scanMillis: limits.scanMillis ?? 10_000,
       scanChunk: MIB,
+      sharedMemory: options.sharedMemory,
       answerBytes: 64 * MIB,
       archiveBytes: limits.archiveBytes ?? 512 * MIB,
       archiveWindow: limits.windowBytes ?? 32 * MIB,

@@ -67,7 +67,7 @@ async function queryView(request: Request, query: Query, route: QueryRoute): Pro
   const writer = new NdjsonWriter(view.format, route.zone, query.ansi ?? false)
   const body =
     view.pieces === null && view.from < view.to
-      ? recordsBody(view.series, view.from, view.to, view.format, writer, MAX_RECORD)
+      ? recordsBody(view, writer, MAX_RECORD)
       : renderedBody(view.pieces ?? [], view.series.broken(), writer)
   return bytesResponse(body, headers)
 }

@@ -41,14 +41,14 @@ const FAILED = callSite('Server', 'Request')
 
 /**
  * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
- * the own log where it has no file. `sendsFiles` says that a Blob of a file goes to the kernel as it is. Throws a
- * SettingsError.
+ * the own log where it has no file. `sendsFiles` says that a Blob of a file goes to the kernel as it is,
+ * `sharedMemory` that the runtime reads into shared memory without a copy. Throws a SettingsError.
  */
 export function compose<E>(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sendsFiles = false } = {},
+  { sendsFiles = false, sharedMemory = false } = {},
 ): Service<E> {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
@@ -89,6 +89,7 @@ export function compose<E>(
         },
         include: settings.include,
         ...nodeLogOptions(settings),
+        sharedMemory,
         ...(zstd && { zstd }),
         ...(settings.token !== null && { token: settings.token }),
         allowHosts: settings.allowHost,

@@ -1,6 +1,6 @@
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
-import { type Filter, isWanted, timeAt } from '../search/filter.ts'
+import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import { concat, type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
 import type { Change } from './tracker.ts'
@@ -143,14 +143,14 @@ export class Channel {
       const rest = bytes.slice(from, to)
       if (last.given) return rest
       const whole = last.bytes.length + rest.length <= MAX_PENDING ? concat([last.bytes, rest]) : rest
-      const given = isWanted(whole, 0, whole.length, 0, this.#filter, this.#time)
+      const given = isWantedAlone(whole, 0, this.#filter, this.#time)
       this.#last = { bytes: whole, given }
       return given ? whole : null
     }
     const time = timeAt(bytes, from, to, this.#filter)
     if (!Number.isNaN(time)) this.#time = time
-    const given = isWanted(bytes, from, to, 0, this.#filter, this.#time)
     const record = bytes.slice(from, to)
+    const given = isWantedAlone(record, 0, this.#filter, this.#time)
     this.#last = { bytes: record, given }
     return given ? record : null
   }

@@ -1,13 +1,22 @@
 import { StoreError } from '../../store/store.ts'
+import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { PLAIN } from '../format/detect.ts'
 import type { Filter } from '../search/filter.ts'
-import { scanForth } from '../search/scan.ts'
+import { scanForth } from '../search/scan-forth.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
-import { listFamily, openLog } from '../text/open.ts'
+import { listFamily, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
-import { checkFormat, formatOf, type View, type ViewContext, type ViewRequest, viewOf } from '../view/view.ts'
+import {
+  budgetOf,
+  checkFormat,
+  formatOf,
+  type View,
+  type ViewContext,
+  type ViewRequest,
+  viewOf,
+} from '../view/view.ts'
 import type { Channel } from './channel.ts'
 import { concat, type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
 import { type FollowLimits, Hub, type Joined } from './hub.ts'
@@ -60,7 +69,7 @@ export class Followers {
     for (let tries = 0; ; tries++) {
       try {
         const hub = await this.#hubOf(file)
-        return await startFollower(this.#context, this.#limits, hub, request, signal)
+        return await startFollower(this.#context, this.#limits, hub, { ...request, signal })
       } catch (error) {
         if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
         if ((await listFamily(files, file, signal)).length === 0) throw error
@@ -104,10 +113,9 @@ async function startFollower(
   context: ViewContext,
   limits: FollowLimits,
   hub: Hub,
-  request: FollowRequest,
-  signal?: AbortSignal,
+  request: FollowRequest & { signal: AbortSignal | undefined },
 ): Promise<Started> {
-  const { view: asked, frame, key } = request
+  const { view: asked, frame, key, signal } = request
   const raw =
     !frame.events &&
     !frame.json &&
@@ -115,10 +123,10 @@ async function startFollower(
     !asked.matcher &&
     asked.since === null &&
     asked.until === null
-  const filter = raw ? plainFilter(context) : await liveFilter(context, asked)
+  const filter = raw ? plainFilter(context) : await liveFilter(context, asked, signal)
   const joined = await hub.join(key, frame, filter, raw)
   const { channel } = joined
-  const follower = new Follower(context, hub, joined, request, filter, raw)
+  const follower = new Follower(context, hub, joined, { ...request, filter, raw })
   try {
     await follower.begin(signal)
   } catch (error) {
@@ -150,6 +158,8 @@ class Follower {
   #given: Cursor
   #number: number
   #beats: number
+  /** Ends whatever is being read for this client when it leaves. */
+  readonly #left = new AbortController()
   #ended = false
   #wake: (() => void) | null = null
 
@@ -157,9 +167,7 @@ class Follower {
     context: ViewContext,
     hub: Hub,
     { channel, place, number }: Joined,
-    request: FollowRequest,
-    filter: Filter,
-    raw: boolean,
+    request: FollowRequest & { filter: Filter; raw: boolean },
   ) {
     this.#context = context
     this.#hub = hub
@@ -167,8 +175,8 @@ class Follower {
     this.#given = place
     this.#number = number
     this.#request = request
-    this.#filter = filter
-    this.#raw = raw
+    this.#filter = request.filter
+    this.#raw = request.raw
     this.#beats = channel.beats
   }
 
@@ -181,7 +189,8 @@ class Follower {
       // Resolved now, so that what is gone is told before the stream starts.
       try {
         const cursor = { place: last, direction: 'after' as const }
-        await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits, signal)
+        const budget = budgetOf(this.#context, signal)
+        await openLog({ ...this.#context, budget }, { ...asked, cursor })
       } catch (error) {
         // Moved while it was looked at: looked for again as soon as the stream runs.
         if (isMoving(error)) return
@@ -209,6 +218,7 @@ class Follower {
     const end = () => {
       if (this.#ended) return
       this.#ended = true
+      this.#left.abort()
       if (timer !== null) clearTimeout(timer)
       signal?.removeEventListener('abort', end)
       leave()
@@ -331,7 +341,8 @@ class Follower {
   async #towards(goal: Cursor, number: number, place: Cursor): Promise<Uint8Array | null> {
     const { view: asked, frame } = this.#request
     const cursor = { place, direction: 'after' as const }
-    const log = await openLog(this.#context.files, { ...asked, cursor }, this.#context.limits)
+    const budget = new Budget({ bytes: 64 * PAGE, signal: this.#left.signal })
+    const log = await openLog({ ...this.#context, budget }, { ...asked, cursor })
     const { series } = log
     const at = log.at!
     const to = await addressOf(series, goal)
@@ -342,13 +353,15 @@ class Follower {
       this.#number = number
       return new Uint8Array(0)
     }
-    const page = await this.#page(series, at, to, place.inside)
+    const page = await this.#page(log, to, budget, place.inside)
     const renamed = series.parts[0]!.name
     if (!frame.events || renamed === place.name) return page
     return concat([renderChange({ kind: 'rotated', file: place.name, to: renamed }, place), page])
   }
 
-  async #page(series: Series, at: number, to: number, inside: boolean): Promise<Uint8Array> {
+  async #page(log: OpenLog, to: number, budget: Budget, inside: boolean): Promise<Uint8Array> {
+    const { series } = log
+    const at = log.at!
     if (this.#raw) {
       const end = Math.min(to, at + PAGE)
       const bytes = await series.read(at, end)
@@ -359,9 +372,17 @@ class Follower {
       this.#filter.format = await formatOf(series)
       this.#filter.undecided = this.#filter.format === PLAIN
     }
-    const budget = { bytes: 64 * PAGE, deadline: Number.POSITIVE_INFINITY, now: () => 0, chunk: PAGE }
-    const fit = { size: PAGE, lines: null }
-    const found = await scanForth(series, at, to, this.#filter, fit, 'lines', budget, inside)
+    const found = await scanForth({
+      series,
+      lo: at,
+      hi: to,
+      filter: this.#filter,
+      fit: { size: PAGE, lines: null },
+      countBy: 'lines',
+      budget,
+      reading: { chunk: PAGE },
+      inside,
+    })
     this.#place = await series.cursor(found.to, found.inside)
     return renderRecords(
       await placed(series, found.pieces, found.ends),
@@ -423,9 +444,14 @@ async function addressOf(series: Series, place: Cursor): Promise<number | null> 
 }
 
 /** The filter of a follow: times are asked of every record, since there is nothing to bisect in what is to come. */
-async function liveFilter(context: ViewContext, asked: ViewRequest): Promise<Filter> {
+async function liveFilter(
+  context: ViewContext,
+  asked: ViewRequest,
+  signal: AbortSignal | undefined,
+): Promise<Filter> {
   // A file that was just made is empty, or begins with the rest of a record: its predecessors tell the format.
-  const log = await openLog(context.files, { ...asked, rotated: true, cursor: null }, context.limits)
+  const budget = budgetOf(context, signal)
+  const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
   const format = await formatOf(log.series)
   const undecided = format === PLAIN && log.series.end === 0
   if (!undecided) checkFormat(format, asked)

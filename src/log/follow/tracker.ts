@@ -1,10 +1,11 @@
 import { kindOf } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
+import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
-import { findAmong, listFamily, openText } from '../text/open.ts'
+import { findAmong, listFamily, type Opener, openText } from '../text/open.ts'
 import { collect, equal, type Text } from '../text/text.ts'
 
 /** What happened to a log: bytes were appended, or something happened to its file. */
@@ -14,9 +15,9 @@ export type Change =
   | { kind: 'truncated'; file: string }
   | { kind: 'gap'; file: string }
 
-/** Bytes per read, and the most that one poll brings. */
+/** Bytes per read, and per poll. */
 const BATCH = 1024 * 1024
-const MOST = 4 * BATCH
+const MAX_POLLED = 4 * BATCH
 
 /**
  * Goes along with a log as it grows, through rotations: a renamed file is read to its end and then the new one, a
@@ -25,7 +26,7 @@ const MOST = 4 * BATCH
 export class Tracker {
   readonly #files: LogFiles
   readonly #file: string
-  readonly #limits: ArchiveLimits
+  readonly #opener: Opener
   #name: string
   #id: string | null = null
   #offset = 0
@@ -40,7 +41,7 @@ export class Tracker {
     this.#files = files
     this.#file = file
     this.#name = file
-    this.#limits = limits
+    this.#opener = { files, limits, budget: new Budget() }
   }
 
   /** Starts at the present end of a file. */
@@ -103,7 +104,7 @@ export class Tracker {
           bytes: read,
         })
         total += read.length
-        if (total >= MOST) return true
+        if (total >= MAX_POLLED) return true
         continue
       }
       if (read === 'lost') {
@@ -161,8 +162,7 @@ export class Tracker {
   /** Looks for the file among its relatives. False when nothing can be done but wait. */
   async #relocate(changes: Change[]): Promise<boolean> {
     const family = await listFamily(this.#files, this.#file)
-    const open = (entry: Entry) => openText(this.#files, entry, this.#limits)
-    const found = await this.#tolerant(() => findAmong(family, this.place, open))
+    const found = await this.#tolerant(() => findAmong(this.#opener, family, this.place))
     if (found === undefined) return false
     if (found !== null) {
       if (this.#name === this.#file && found.name !== this.#file)
@@ -209,7 +209,7 @@ export class Tracker {
     this.#offset = 0
     this.#seen = new Uint8Array(0)
     this.#etag = undefined
-    this.#archive = kindOf(entry.key) === 'plain' ? null : openText(this.#files, entry, this.#limits)
+    this.#archive = kindOf(entry.key) === 'plain' ? null : openText(this.#opener, entry)
   }
 
   /** Files move while they are looked at; undefined means to look again later. */

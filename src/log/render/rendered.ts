@@ -1,5 +1,5 @@
 import { type Bytes, SlicedStream, type Slices } from '../../store/store.ts'
-import { yieldToEventLoop } from '../../work/yield.ts'
+import { TURN_MILLIS, yieldToEventLoop } from '../../work/yield.ts'
 import type { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lastStart } from '../format/lines.ts'
@@ -29,8 +29,6 @@ const SLICE = 256 * 1024
 const BUFFER = SLICE + 64 * 1024
 /** So much is rendered between two looks at the clock: 8,000 records if they are as short as can be. */
 const RENDERED = 16 * 1024
-/** Rendering lets others go first after so many milliseconds. */
-const TURN = 8
 /** Buffers that wait for their next use: fresh memory costs as much as what is written to it. */
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 4
@@ -59,25 +57,30 @@ export function renderedBody(
   return new SlicedStream(new RenderedSlices(source, renderer))
 }
 
+/** A part of a log that begins and ends between two records. */
+export interface Stretch {
+  series: Series
+  from: number
+  to: number
+  format: LineFormat
+}
+
 /**
  * The records of [from, to), which begins and ends between two, each rendered: read only as fast as they are taken,
  * so that many of them cost no more memory than a few. A record longer than `longest` is taken apart.
  */
 export function recordsBody(
-  series: Series,
-  from: number,
-  to: number,
-  format: LineFormat,
+  { series, from, to, format }: Stretch,
   renderer: Renderer,
   longest: number,
 ): Bytes {
-  const into = new Uint8Array(READ)
+  const buffer = new Uint8Array(READ)
   let at = from
   let length = READ
   const source = async () => {
     while (at < to) {
       const end = Math.min(at + length, to)
-      const bytes = length === READ ? await series.readInto(at, end, into) : await series.read(at, end)
+      const bytes = length === READ ? await series.readInto(at, end, buffer) : await series.read(at, end)
       const last = end === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
       if (last <= 0 && length < longest) {
         length *= 4
@@ -139,8 +142,8 @@ class RenderedSlices implements Slices {
       if (renderer.written >= SLICE) return true
       if (count > 0) continue
       const now = Date.now()
-      this.#unit = now - looked <= TURN / 4 ? Math.min(this.#unit * 2, SLICE / 2) : RENDERED
-      if (now - start >= TURN) return true
+      this.#unit = now - looked <= TURN_MILLIS / 4 ? Math.min(this.#unit * 2, SLICE / 2) : RENDERED
+      if (now - start >= TURN_MILLIS) return true
       looked = now
       count = this.#unit
     }

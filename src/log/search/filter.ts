@@ -19,20 +19,37 @@ export interface Filter {
   until: { at: number; from: number } | null
 }
 
+/** Part of a log in memory: bytes[from, to), where `base` is the address of bytes[0]. */
+export interface Chunk {
+  bytes: Uint8Array
+  from: number
+  to: number
+  base: number
+}
+
+/** One record of a chunk, with its own time or the one it inherits. */
+export interface Candidate {
+  bytes: Uint8Array
+  start: number
+  end: number
+  /** The address of bytes[0]. */
+  base: number
+  time: number
+  /** Where its first line ends. */
+  headEnd: number
+}
+
 /**
- * The records of bytes[from, to) that are wanted, as pairs of start and end; `from` and `to` are record borders.
- * With `first`, the first record is wanted whatever it holds, because its other part was.
- * With a scanner, a text is found by it: best when it holds the bytes. The result is then valid until it is used again.
+ * The wanted records of a chunk as pairs of start and end; `from` and `to` must be record borders.
+ * `first` accepts the first record without a test, because its other part was accepted before.
+ * A `scanner` finds plain text faster, most of all in its own memory; the result is then valid until its next use.
  */
 export function matches(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  base: number,
+  chunk: Chunk,
   filter: Filter,
-  first: boolean,
-  scanner: Scanner | null = null,
+  { first = false, scanner = null }: { first?: boolean; scanner?: Scanner | null } = {},
 ): ArrayLike<number> {
+  const { bytes, from, to, base } = chunk
   const { format, matcher } = filter
   const ranges: number[] = []
   let at = from
@@ -42,56 +59,62 @@ export function matches(
     at = end
   }
   const lines =
-    scanner && matcher?.needle ? scanner.linesWith(matcher.needle, format.head, bytes, at, to) : null
+    scanner && matcher?.needle
+      ? scanner.linesWith(matcher.needle, format.head, { bytes, from: at, to })
+      : null
   if (lines && matcher?.sure && !filter.since && !filter.until && filter.level === null)
-    return ranges.length === 0 && areRecords(lines) ? lines : around(lines, bytes, at, to, format, ranges)
+    return ranges.length === 0 && areRecords(lines)
+      ? lines
+      : [...ranges, ...around(lines, { ...chunk, from: at }, format)]
   const find = lines ? nextOf(lines) : matcher?.find?.bind(matcher)
-  // The time of a record without one is that of the record before it.
-  let before = Number.NaN
   const timed = filter.since !== null || filter.until !== null
-  let headEnd = lineEnd(bytes, at, to)
+  // One object for all records: one per record costs a tenth of a scan. A record without a time has that of the
+  // record before it.
+  const record: Candidate = {
+    bytes,
+    start: at,
+    end: at,
+    base,
+    time: Number.NaN,
+    headEnd: lineEnd(bytes, at, to),
+  }
   while (at < to) {
     if (find) {
       const hit = find(bytes, at, to)
       if (hit < 0) break
       at = startOf(format, bytes, at, hit, to)
-      headEnd = lineEnd(bytes, at, to)
+      record.headEnd = lineEnd(bytes, at, to)
     }
     // Each line is looked at once: where it ends, and whether it starts the next record.
-    let end = headEnd + 1
+    let end = record.headEnd + 1
     let nextHeadEnd = to
     for (; end < to; end = nextHeadEnd + 1) {
       nextHeadEnd = lineEnd(bytes, end, to)
       if (format.starts(bytes, end, nextHeadEnd)) break
     }
-    if (end > to) end = to
+    record.start = at
+    record.end = Math.min(end, to)
     if (timed) {
-      const time = format.time(bytes, at, headEnd, filter.zone)
-      if (!Number.isNaN(time)) before = time
-      else if (find) before = timeBefore(bytes, from, at, filter)
+      const time = format.time(bytes, at, record.headEnd, filter.zone)
+      if (!Number.isNaN(time)) record.time = time
+      else if (find) record.time = timeBefore(bytes, from, at, filter)
     }
-    if (isWanted(bytes, at, end, base, filter, before, headEnd)) ranges.push(at, end)
-    at = end
-    headEnd = nextHeadEnd
+    if (isWanted(record, filter)) ranges.push(at, record.end)
+    at = record.end
+    record.headEnd = nextHeadEnd
   }
   return ranges
 }
 
-/** Whether each line is surely all of its record. */
+/** Whether every line is known to be a whole record. */
 function areRecords(lines: Int32Array): boolean {
   for (let i = 0; i < lines.length; i += 2) if (lines[i]! < 0) return false
   return true
 }
 
-/** The records that hold lines, when nothing else is asked of them; added to `ranges`. */
-function around(
-  lines: Int32Array,
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  format: LineFormat,
-  ranges: number[],
-): number[] {
+/** The records of a chunk that hold the given lines, when nothing else is asked of them. */
+function around(lines: Int32Array, { bytes, from, to }: Chunk, format: LineFormat): number[] {
+  const ranges: number[] = []
   let at = from
   for (let i = 0; i < lines.length; i += 2) {
     let start = startAt(lines, i)
@@ -116,7 +139,7 @@ function nextOf(lines: Int32Array): NonNullable<Matcher['find']> {
   }
 }
 
-/** Where a line starts, sure of it or not. */
+/** Where a line starts, whether or not it is sure to be a whole record. */
 function startAt(lines: Int32Array, i: number): number {
   const start = lines[i]!
   return start < 0 ? ~start : start
@@ -138,19 +161,18 @@ function timeBefore(bytes: Uint8Array, from: number, start: number, filter: Filt
   return Number.NaN
 }
 
-/** Whether the record bytes[start, end) is wanted; `time` is its own or what it inherits. */
-export function isWanted(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  base: number,
-  filter: Filter,
-  time: number,
-  headEnd = lineEnd(bytes, start, end),
-): boolean {
+/** Whether a record is wanted. */
+export function isWanted(record: Candidate, filter: Filter): boolean {
+  const { bytes, start, end, base, time } = record
   const { since, until, level, matcher } = filter
   if (since && base + start < since.below && !(time >= since.at)) return false
   if (until && base + start >= until.from && !(time < until.at)) return false
-  if (level !== null && filter.format.level(bytes, start, headEnd) < level) return false
+  if (level !== null && filter.format.level(bytes, start, record.headEnd) < level) return false
   return matcher === null || matcher.test(bytes, start, end)
+}
+
+/** Whether bytes[start, end), all of one record, are wanted. */
+export function isWantedAlone(bytes: Uint8Array, base: number, filter: Filter, time: number): boolean {
+  const end = bytes.length
+  return isWanted({ bytes, start: 0, end, base, time, headEnd: lineEnd(bytes, 0, end) }, filter)
 }

@@ -1,4 +1,4 @@
-import { yieldToEventLoop } from '../../work/yield.ts'
+import type { Budget } from '../../work/budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 import { type Filter, matches } from './filter.ts'
@@ -12,33 +12,38 @@ export interface Kept {
   end: number
 }
 
-/** The most recent records of a stretch that fit, and where the stretch begins. */
+/** The most recent records of a stretch that fit, and where the decided part begins. */
 export interface Recent {
   kept: Kept[]
-  /** Records before it are not decided. */
+  /** Records before it are undecided. */
   from: number
-  /** Whether older ones were found and let go. */
+  /** Whether older records were found and dropped. */
   dropped: boolean
 }
 
 const CHUNK = 1024 * 1024
-const MOST = 32 * 1024 * 1024
-const TURN = 8
+/** A longer record is taken apart. */
+const LONGEST_READ = 32 * 1024 * 1024
+
+/** A stretch that is read once, from its start. */
+export interface Pass {
+  series: Series
+  from: number
+  to: number
+  /** Whether `from` is surely the start of a record. */
+  isStart: boolean
+  filter: Filter
+  fit: Fit
+  countBy: CountBy
+  budget: Budget
+}
 
 /**
- * Goes through [from, to) once, from its start on, and keeps the most recent records that fit: for a compressed file,
- * which can't be read backwards. Null when no record starts where it could be seen.
+ * Goes through [from, to) once, from its start, and keeps the most recent records that fit: for a compressed file,
+ * which cannot be read backwards. Null when no record start is in sight.
  */
-export async function scanOnce(
-  series: Series,
-  from: number,
-  to: number,
-  isStart: boolean,
-  filter: Filter,
-  fit: Fit,
-  countBy: CountBy,
-  now: () => number,
-): Promise<Recent | null> {
+export async function scanOnce(pass: Pass): Promise<Recent | null> {
+  const { series, from, to, isStart, filter, fit, countBy, budget } = pass
   const { format } = filter
   const queue: { record: Kept; lines: number }[] = []
   let size = 0
@@ -48,12 +53,8 @@ export async function scanOnce(
   let begin = from
   let fresh = !isStart
   let length = CHUNK
-  let turn = now()
   while (at < to) {
-    if (now() - turn >= TURN) {
-      await yieldToEventLoop()
-      turn = now()
-    }
+    await budget.step()
     const bytes = await series.read(at, Math.min(at + length, to))
     let first = 0
     if (fresh && !format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))) {
@@ -64,13 +65,13 @@ export async function scanOnce(
     const whole = at + bytes.length >= to
     let last = whole ? bytes.length : lastStart(format, bytes, first, bytes.length)
     if (last <= first) {
-      if (length < MOST && !whole) {
+      if (length < LONGEST_READ && !whole) {
         length *= 4
         continue
       }
       last = bytes.length
     }
-    const ranges = matches(bytes, first, last, at, filter, false)
+    const ranges = matches({ bytes, from: first, to: last, base: at }, filter)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!

@@ -13,24 +13,19 @@ const FOLD = 4096
 /** Where the head of a record lies, in three rows. */
 const HEAD = 2 * FOLD
 const ROW = 32
-/** What the loops may read or write beyond the end. */
+/** How far the loops may read or write beyond the end. */
 const PAD = 64
 /** A needle is shorter by as much as is read beyond its end. */
 const MAX_NEEDLE = FOLD - 16
-/** How much one scanner takes at a time, unless more is asked for. Only what is used takes memory of the machine. */
+/** The smallest chunk size of a scanner. Only pages that are used take physical memory. */
 const ROOM = 4 * 1024 * 1024 + 64 * 1024
-/** So many wait to be used again, with some 9 MB each. */
-const IDLE = 1
+/** How many scanners are kept for reuse, with about 9 MB each. */
+const MAX_IDLE = 1
 
-/**
- * Bun reads into WebAssembly's memory by way of a copy, unless it is shared and so can't be taken away meanwhile. V8
- * copies out of shared memory at a third of the speed.
- */
-const isShared = 'Bun' in globalThis
-
+/** Scanners that wait to be used again. */
 const idle: Scanner[] = []
-/** Compiled with the first search; null where a runtime does not compile at run time, such as a worker at the edge. */
-let code: WebAssembly.Module | null | undefined
+/** Compiled at the first search; null where the runtime cannot compile at run time, such as a worker at the edge. */
+const modules = new Map<boolean, WebAssembly.Module>()
 
 /**
  * Memory to read a log into, and the loops that search it there, 16 bytes at a time. One scan uses it at a time.
@@ -47,7 +42,9 @@ export class Scanner {
   readonly #loops: Loops
   #head: string | null = null
 
-  constructor(module: WebAssembly.Module, room: number) {
+  readonly shared: boolean
+
+  constructor(module: WebAssembly.Module, room: number, shared: boolean) {
     const slot = room + PAD
     const chunksAt = HEAD + 3 * ROW + PAD
     this.#guest = chunksAt + 2 * slot
@@ -56,7 +53,8 @@ export class Scanner {
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
     const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / PAGE)
     // It never grows: a read into it may be under way, and growing would take the memory away from under it.
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: isShared })
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared })
+    this.shared = shared
     this.room = room
     this.#memory = new Uint8Array(memory.buffer as unknown as ArrayBuffer)
     this.#loops = new WebAssembly.Instance(module, { scanner: { memory } }).exports as unknown as Loops
@@ -66,15 +64,13 @@ export class Scanner {
 
   /**
    * Start and end of each line of bytes[from, to) that holds the needle, counted in `bytes`; `from` counts as the
-   * start of a line. The start is inverted (~) unless it is sure by `head` that the line is all of its record. Valid
-   * until the next call. Null when it is too much at once.
+   * start of a line. The start is inverted (~) unless `head` proves that the line is a whole record. Valid until the
+   * next call. Null when the chunk is too large.
    */
   linesWith(
     needle: Needle,
     head: string | undefined,
-    bytes: Uint8Array,
-    from: number,
-    to: number,
+    { bytes, from, to }: { bytes: Uint8Array; from: number; to: number },
   ): Int32Array | null {
     const { low, fold } = needle
     if (low.length === 0 || low.length > MAX_NEEDLE || to - from > this.room) return null
@@ -130,9 +126,9 @@ export class Scanner {
     }
   }
 
-  /** Gives it back, once nothing reads into it and nothing of it is used any more. */
+  /** Returns it for reuse. Nothing may read into it or use its memory after that. */
   release(): void {
-    if (idle.length < IDLE) idle.push(this)
+    if (idle.length < MAX_IDLE) idle.push(this)
   }
 
   #holds(bytes: Uint8Array): boolean {
@@ -140,21 +136,26 @@ export class Scanner {
   }
 }
 
-function compile(): WebAssembly.Module {
+function compile(shared: boolean): WebAssembly.Module {
   const bytes = Uint8Array.from(atob(CODE), (char) => char.charCodeAt(0))
-  if (isShared) bytes[MEMORY_BYTE] = SHARED
-  return new WebAssembly.Module(bytes)
+  if (shared) bytes[MEMORY_BYTE] = SHARED
+  const module = new WebAssembly.Module(bytes)
+  modules.set(shared, module)
+  return module
 }
 
-/** A scanner for chunks of so many bytes, to be released; null where this runtime has none. */
-export function takeScanner(room: number): Scanner | null {
-  const at = idle.findIndex((scanner) => scanner.room >= room)
+/**
+ * A scanner for chunks of `room` bytes, to be released after use; null where this runtime has none. Bun reads into
+ * WebAssembly's memory by way of a copy, unless that memory is `shared` and so cannot be detached during the read. V8
+ * copies out of shared memory at a third of the speed.
+ */
+export function takeScanner(room: number, shared = false): Scanner | null {
+  const at = idle.findIndex((scanner) => scanner.room >= room && scanner.shared === shared)
   if (at >= 0) return idle.splice(at, 1)[0]!
   try {
-    code ??= compile()
-    return new Scanner(code, Math.max(room, ROOM))
+    return new Scanner(modules.get(shared) ?? compile(shared), Math.max(room, ROOM), shared)
   } catch {
-    // Not allowed to compile, or no address space left: the search goes on in JavaScript.
+    // Not allowed to compile, or no address space left: the search runs in JavaScript.
     return null
   }
 }

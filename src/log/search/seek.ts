@@ -1,3 +1,4 @@
+import type { Budget } from '../../work/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
@@ -5,7 +6,7 @@ import type { Zone } from '../time.ts'
 
 /**
  * Where an instant lies in a log: every record before `from` is earlier, every record at or after `to` is not, and
- * those between must be asked one by one. In a log in order of time both are the same.
+ * those between must be checked one by one. In a log in order of time both are the same.
  */
 export interface Border {
   from: number
@@ -25,21 +26,31 @@ const FAR = 8 * 1024 * 1024
 /** How far a wall clock that is set back can mislead, with room to spare. */
 const SHIFT = 3 * 3_600_000
 
-/**
- * Finds an instant by bisection with range reads: 17 reads in 1 GiB, 22 in 20 GiB. Files of a series are left out
- * whole by the time of their first record; compressed ones can't be bisected and are asked record by record.
- */
-export async function seek(series: Series, format: LineFormat, zone: Zone, instant: number): Promise<Border> {
-  if (zone.offsetAt(instant + SHIFT) < zone.offsetAt(instant - SHIFT)) {
-    // Clocks are set back near here: an hour's wall times come twice, and times alone do not tell them apart.
-    const before = await seekPart(series, format, zone, instant - SHIFT)
-    const after = await seekPart(series, format, zone, instant + SHIFT)
-    return { from: before.from, to: Math.max(before.from, after.to), ordered: before.to === after.from }
-  }
-  return seekPart(series, format, zone, instant)
+/** The log in which times are looked for. */
+export interface Timed {
+  series: Series
+  format: LineFormat
+  zone: Zone
+  budget: Budget
 }
 
-async function seekPart(series: Series, format: LineFormat, zone: Zone, instant: number): Promise<Border> {
+/**
+ * Finds an instant by bisection with range reads: 17 reads in 1 GiB, 22 in 20 GiB. Files of a series are skipped as a
+ * whole by the time of their first record; compressed ones cannot be bisected, so their records are checked one by one.
+ */
+export async function seek(log: Timed, instant: number): Promise<Border> {
+  const { zone } = log
+  if (zone.offsetAt(instant + SHIFT) < zone.offsetAt(instant - SHIFT)) {
+    // Clocks are set back near here: an hour's wall times come twice, and times alone do not tell them apart.
+    const before = await seekPart(log, instant - SHIFT)
+    const after = await seekPart(log, instant + SHIFT)
+    return { from: before.from, to: Math.max(before.from, after.to), ordered: before.to === after.from }
+  }
+  return seekPart(log, instant)
+}
+
+async function seekPart(log: Timed, instant: number): Promise<Border> {
+  const { series, format, zone } = log
   const unordered: Border = { from: Number.NEGATIVE_INFINITY, to: series.end, ordered: false }
   let index = series.parts.length - 1
   let newer = Number.POSITIVE_INFINITY
@@ -60,7 +71,7 @@ async function seekPart(series: Series, format: LineFormat, zone: Zone, instant:
   const lo = await series.base(index)
   const hi = index === series.parts.length - 1 ? series.end : await series.base(index + 1)
   if (part.compressed) return { from: lo, to: hi, ordered: true }
-  const border = await new Bisection(series, format, zone, instant, lo, hi).run()
+  const border = await new Bisection(log, instant, lo, hi).run()
   return border ?? unordered
 }
 
@@ -78,6 +89,7 @@ function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): number {
 }
 
 class Bisection {
+  readonly #budget: Budget
   readonly #series: Series
   readonly #format: LineFormat
   readonly #zone: Zone
@@ -85,7 +97,8 @@ class Bisection {
   readonly #lo: number
   readonly #hi: number
 
-  constructor(series: Series, format: LineFormat, zone: Zone, instant: number, lo: number, hi: number) {
+  constructor({ series, format, zone, budget }: Timed, instant: number, lo: number, hi: number) {
+    this.#budget = budget
     this.#series = series
     this.#format = format
     this.#zone = zone
@@ -132,6 +145,7 @@ class Bisection {
   /** The first record with a time that starts after `at`. Records without one are skipped. */
   async #probe(at: number, hi: number): Promise<{ at: number; time: number } | null> {
     for (let from = at, length = PROBE; from < hi; length = Math.min(length * 8, SMALL)) {
+      await this.#budget.step()
       const bytes = await this.#series.read(from, Math.min(from + length, hi))
       const whole = from + bytes.length === hi
       let start = nextStart(this.#format, bytes, 0, bytes.length)
@@ -163,6 +177,7 @@ class Bisection {
     let fresh = from === this.#lo
     let length = 1024 * 1024
     while (at < to) {
+      await this.#budget.step()
       const bytes = await this.#series.read(at, Math.min(at + length, to))
       const whole = at + bytes.length >= to
       let start = fresh ? 0 : nextStart(this.#format, bytes, 0, bytes.length)

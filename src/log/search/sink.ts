@@ -1,10 +1,11 @@
 import { characterStart } from '../files/tail.ts'
 import { countLines, lineEnd } from '../format/lines.ts'
 import { BLOCK, takeBlock } from './blocks.ts'
+import type { Chunk } from './filter.ts'
 import type { Scanner } from './scanner.ts'
 import type { Fit } from './span.ts'
 
-/** Each record is one line of the answer, however many lines it has: so it is when records become JSON. */
+/** What `lines` counts: lines of text, or records, which become one line of JSON each. */
 export type CountBy = 'lines' | 'records'
 
 /** What has been taken so far, and whether more fits. */
@@ -15,7 +16,7 @@ export class Sink {
   readonly #each: boolean
   #size: number
   #lines: number
-  /** Filled from its end on, and its first byte that is. */
+  /** Filled from its end; `#free` is where the filled part begins. */
   #block: Uint8Array<ArrayBuffer> | null = null
   #free = 0
 
@@ -42,7 +43,7 @@ export class Sink {
     return true
   }
 
-  /** Whether a whole record fits; its room is then taken. */
+  /** Whether a whole record fits; if so, its room is taken. */
   fits(bytes: Uint8Array, start: number, end: number): boolean {
     if (end - start > this.#size) return false
     if (this.#lines !== Number.POSITIVE_INFINITY) {
@@ -56,15 +57,9 @@ export class Sink {
 
   /**
    * Keeps the records of a chunk from ranges[first] on, going backwards: each alone, or all in one piece. A scanner
-   * that holds the chunk puts them together.
+   * that holds the chunk packs them.
    */
-  keep(
-    bytes: Uint8Array,
-    ranges: ArrayLike<number>,
-    first: number,
-    base: number,
-    scanner: Scanner | null,
-  ): void {
+  keep({ bytes, base }: Chunk, ranges: ArrayLike<number>, first: number, scanner: Scanner | null): void {
     if (first >= ranges.length) return
     if (this.#each) {
       for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
@@ -85,7 +80,7 @@ export class Sink {
     this.pieces[this.pieces.length - 1] = block.subarray(this.#free)
   }
 
-  /** Memory with `length` bytes more, before those that are kept: the last piece is its end. */
+  /** A block with room for `length` more bytes before those that are kept; the last piece is its end. */
   #blockFor(length: number, end: number): Uint8Array<ArrayBuffer> {
     if (this.#block === null || this.#free < length) {
       // Records of several chunks share memory: fewer, larger pieces cost less.

@@ -1,19 +1,19 @@
 import { characterStart } from '../files/tail.ts'
 import type { Series } from '../text/series.ts'
 
-/** How much may be given: bytes, and lines where they are asked for. Whichever ends first. */
+/** How much fits into an answer: bytes, and lines where a number was given. Whichever ends first. */
 export interface Fit {
   size: number
   lines: number | null
 }
 
 const LF = 10
-const FIRST = 64 * 1024
-const MOST = 1024 * 1024
+const FIRST_READ = 64 * 1024
+const LARGEST_READ = 1024 * 1024
 
 /**
- * Where the last lines of [lo, hi) that fit start. A line longer than `size` is cut at a character start, so that
- * whoever goes on before it gets its rest and loses nothing.
+ * Where the last lines of [lo, hi) that fit start. A line longer than `size` is cut at a character start, so the page
+ * before it has the rest.
  */
 export async function lastThatFit(series: Series, lo: number, hi: number, fit: Fit): Promise<number> {
   const from = await series.floor(Math.max(lo, hi - fit.size))
@@ -30,9 +30,9 @@ export async function firstThatFit(series: Series, lo: number, hi: number, fit: 
   return fit.lines === null ? end : firstLines(series, lo, end, fit.lines)
 }
 
-/** The first line start in [from, hi), where the byte before `from` belongs to the question; else a character start. */
+/** The first line start in [from, hi), which may be `from` itself; else a character start. */
 async function firstLineStart(series: Series, from: number, hi: number): Promise<number> {
-  for (let at = from - 1, step = FIRST; at < hi; step = MOST) {
+  for (let at = from - 1, step = FIRST_READ; at < hi; step = LARGEST_READ) {
     const bytes = await series.read(at, Math.min(at + step, hi))
     const newline = bytes.indexOf(LF)
     if (newline >= 0 && at + newline + 1 < hi) return at + newline + 1
@@ -45,7 +45,7 @@ async function firstLineStart(series: Series, from: number, hi: number): Promise
 
 /** Behind the last newline in [lo, to); else the last character end. */
 async function lastLineEnd(series: Series, lo: number, to: number): Promise<number> {
-  for (let at = to, step = FIRST; at > lo; step = MOST) {
+  for (let at = to, step = FIRST_READ; at > lo; step = LARGEST_READ) {
     const from = Math.max(lo, at - step)
     const newline = (await series.read(from, at)).lastIndexOf(LF)
     if (newline >= 0) return from + newline + 1
@@ -61,7 +61,7 @@ async function lastLineEnd(series: Series, lo: number, to: number): Promise<numb
 /** Where the last `count` lines of [lo, hi) start. The newline that ends the last line starts none. */
 async function lastLines(series: Series, lo: number, hi: number, count: number): Promise<number> {
   let left = count
-  for (let at = hi - 1, step = FIRST; at > lo; step = Math.min(step * 4, MOST)) {
+  for (let at = hi - 1, step = FIRST_READ; at > lo; step = Math.min(step * 4, LARGEST_READ)) {
     const from = Math.max(lo, at - step)
     const bytes = await series.read(from, at)
     for (let i = bytes.lastIndexOf(LF); i >= 0; i = i === 0 ? -1 : bytes.lastIndexOf(LF, i - 1)) {
@@ -75,7 +75,7 @@ async function lastLines(series: Series, lo: number, hi: number, count: number):
 
 async function firstLines(series: Series, lo: number, hi: number, count: number): Promise<number> {
   let left = count
-  for (let at = lo, step = FIRST; at < hi; step = Math.min(step * 4, MOST)) {
+  for (let at = lo, step = FIRST_READ; at < hi; step = Math.min(step * 4, LARGEST_READ)) {
     const bytes = await series.read(at, Math.min(at + step, hi))
     for (let i = bytes.indexOf(LF); i >= 0; i = bytes.indexOf(LF, i + 1)) {
       left--

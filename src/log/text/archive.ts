@@ -1,6 +1,7 @@
 import type { Codec } from '../../codec/gzip.ts'
 import type { Kind } from '../../codec/kind.ts'
 import type { Entry } from '../../store/store.ts'
+import type { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
@@ -19,9 +20,9 @@ export interface ArchiveLimits {
 
 /** How much of an archive is read at a time: a round trip per 10 to 20 MiB of text. */
 const PIECE = 2 * 1024 * 1024
-/** What an answer that is sent as it is read may hold of an archive. */
-const MOST_HELD = 4 * 1024 * 1024
-/** How many archives' sizes are remembered: whoever pages through rotated files would else decompress them each time. */
+/** How much of an archive an answer may hold while it is being sent. */
+const MAX_HELD = 4 * 1024 * 1024
+/** How many archives' sizes are remembered: otherwise each page of a rotated log decompresses them again. */
 const REMEMBERED = 1000
 const sizes = new WeakMap<LogFiles, Map<string, number>>()
 
@@ -39,7 +40,7 @@ export class ArchiveText implements Text {
   readonly #files: LogFiles
   readonly #kind: Exclude<Kind, 'plain'>
   readonly #limits: ArchiveLimits
-  readonly #signal: AbortSignal | undefined
+  readonly #budget: Budget
   #pass: AsyncGenerator<Uint8Array, void> | null = null
   /** The last pieces of text, oldest first, and where they start and end. */
   #pieces: Uint8Array[] = []
@@ -49,16 +50,13 @@ export class ArchiveText implements Text {
   #onward = false
 
   constructor(
-    files: LogFiles,
-    entry: Entry,
-    kind: Exclude<Kind, 'plain'>,
-    limits: ArchiveLimits,
-    signal?: AbortSignal,
+    { entry, kind }: { entry: Entry; kind: Exclude<Kind, 'plain'> },
+    { files, limits, budget }: { files: LogFiles; limits: ArchiveLimits; budget: Budget },
   ) {
     this.#files = files
     this.#kind = kind
     this.#limits = limits
-    this.#signal = signal
+    this.#budget = budget
     this.name = entry.key
     this.entry = entry
     this.#size = sizes.get(files)?.get(versionOf(entry)) ?? null
@@ -92,8 +90,8 @@ export class ArchiveText implements Text {
 
   async onward(from: number): Promise<void> {
     this.#onward = true
-    // Whoever reads slowly would hold all of it for as long: it is quicker to decompress than to be sent.
-    if (this.#to - Math.max(this.#from, from) > MOST_HELD) await this.#restart()
+    // A slow client would hold all of it meanwhile: decompressing again is quicker than sending.
+    if (this.#to - Math.max(this.#from, from) > MAX_HELD) await this.#restart()
     else this.#drop(from)
   }
 
@@ -123,8 +121,9 @@ export class ArchiveText implements Text {
     this.#to = 0
   }
 
-  /** One more piece of text. The window is what it is, but never less than what is asked for. */
+  /** One more piece of text. The window never drops what is asked for. */
   async #advance(asked = Number.POSITIVE_INFINITY): Promise<void> {
+    await this.#budget.step()
     this.#pass ??= this.#open()
     const pass = this.#pass
     let piece: Uint8Array | null = null
@@ -150,19 +149,20 @@ export class ArchiveText implements Text {
     this.#drop(this.#onward ? asked : Math.min(asked, this.#to - this.#limits.archiveWindow))
   }
 
-  /** Forgets what lies before `keep`, but not the last piece. */
+  /** Drops what lies before `keep`, except the last piece. */
   #drop(keep: number): void {
     while (this.#pieces.length > 1 && this.#from + this.#pieces[0]!.length <= keep)
       this.#from += this.#pieces.shift()!.length
   }
 
   /**
-   * The archive is read in pieces, each to its end. One stream for all of it would hold a file or a connection open
-   * for as long as nobody asks for more, and that may be for ever.
+   * The archive is read in pieces, each to its end. A single stream would keep a file or a connection open until
+   * somebody reads on, which may be never.
    */
   #open(): AsyncGenerator<Uint8Array, void> {
     const { size, etag } = this.entry
-    const options = { signal: this.#signal, ifMatch: etag }
+    const { signal } = this.#budget
+    const options = { signal, ifMatch: etag }
     let at = 0
     const source = new ReadableStream<Uint8Array>(
       {
@@ -178,7 +178,7 @@ export class ArchiveText implements Text {
       },
       { highWaterMark: 0 },
     )
-    return decompressLog(source, this.#kind, { signal: this.#signal, zstd: this.#limits.zstd })
+    return decompressLog(source, this.#kind, { signal, zstd: this.#limits.zstd })
   }
 
   #copy(from: number, to: number): Uint8Array {

@@ -1,5 +1,6 @@
 import { kindOf } from '../../codec/kind.ts'
 import type { Entry } from '../../store/store.ts'
+import type { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { familyOf, familyPrefix, parseName } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -26,30 +27,33 @@ export interface OpenLog {
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
 const AHEAD = 64 * 1024
 
+/** What it takes to open files as text. */
+export interface Opener {
+  files: LogFiles
+  limits: ArchiveLimits
+  budget: Budget
+}
+
 /** Opens a log: one file, or with its predecessors, or from a cursor on through whatever became of its file. */
-export async function openLog(
-  files: LogFiles,
-  request: LogRequest,
-  limits: ArchiveLimits,
-  signal?: AbortSignal,
-): Promise<OpenLog> {
-  const open = (entry: Entry) => openText(files, entry, limits, signal)
+export async function openLog(opener: Opener, request: LogRequest): Promise<OpenLog> {
+  const { files, budget } = opener
   const { file, rotated, cursor } = request
-  if (cursor) return openAtCursor(files, request, cursor.place, cursor.direction, open, signal)
-  const entry = await files.stat(file, signal)
+  if (cursor) return openAtCursor(opener, request, cursor.place, cursor.direction)
+  const entry = await files.stat(file, budget.signal)
+  const open = (member: Entry) => openText(opener, member)
   if (!rotated) return { series: await Series.open([open(entry)]), at: null }
-  const family = await listFamily(files, file, signal)
+  const family = await listFamily(files, file, budget.signal)
   const own = family.findIndex((member) => member.key === file)
   const parts = own < 0 ? [] : family.slice(0, own)
   return { series: await Series.open([...parts, entry].map(open)), at: null }
 }
 
 /** The text of a file, whatever it is compressed with. */
-export function openText(files: LogFiles, entry: Entry, limits: ArchiveLimits, signal?: AbortSignal): Text {
+export function openText(opener: Opener, entry: Entry): Text {
   const kind = kindOf(entry.key)
   return kind === 'plain'
-    ? new PlainText(files, entry, signal)
-    : new ArchiveText(files, entry, kind, limits, signal)
+    ? new PlainText(opener.files, entry, opener.budget)
+    : new ArchiveText({ entry, kind }, opener)
 }
 
 /** The files of the log that `file` belongs to as they are now, oldest first. */
@@ -58,24 +62,24 @@ export async function listFamily(files: LogFiles, file: string, signal?: AbortSi
 }
 
 async function openAtCursor(
-  files: LogFiles,
+  opener: Opener,
   { file, rotated }: LogRequest,
   cursor: Cursor,
   direction: 'before' | 'after',
-  open: (entry: Entry) => Text,
-  signal?: AbortSignal,
 ): Promise<OpenLog> {
+  const { files, budget } = opener
+  const open = (entry: Entry) => openText(opener, entry)
   if (parseName(cursor.name).stem !== parseName(file).stem)
     throw badCursor(direction, 'belongs to another log file')
-  const direct = await openDirectly(files, cursor, signal)
+  const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is to be asked for; nor is anything older, unless the family is wanted.
   if (direct && (direction === 'after' ? cursor.name === file : !rotated))
     return { series: await Series.open([direct]), at: cursor.offset }
 
-  const family = await listFamily(files, file, signal)
+  const family = await listFamily(files, file, budget.signal)
   // Between the read and the list, a rotation may have given the name to another file.
   const still = direct && family.some((member) => member.key === direct.name && isSame(member, direct.entry))
-  const found = still ? direct : await findAmong(family, cursor, open)
+  const found = still ? direct : await findAmong(opener, family, cursor)
   if (!found) throw gone()
   const index = family.findIndex((member) => member.key === found.name)
   const own = family.findIndex((member) => member.key === file)
@@ -89,11 +93,11 @@ async function openAtCursor(
 }
 
 /** The file of the cursor's own name, if it is still the one that the cursor points into. */
-async function openDirectly(files: LogFiles, cursor: Cursor, signal?: AbortSignal): Promise<Text | null> {
+async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<Text | null> {
   if (kindOf(cursor.name) !== 'plain') return null
   try {
-    const from = Math.min(cursor.print.offset, cursor.offset)
-    const text = await PlainText.openAt(files, cursor.name, from, AHEAD, signal)
+    const offset = Math.min(cursor.print.offset, cursor.offset)
+    const text = await PlainText.openAt(files, cursor.name, { offset, length: AHEAD }, budget)
     const { id, size } = text.entry
     if (cursor.id !== null && id !== undefined && cursor.id !== id) return null
     return size >= cursor.offset && (await holds(text, cursor.print)) ? text : null
@@ -105,9 +109,9 @@ async function openDirectly(files: LogFiles, cursor: Cursor, signal?: AbortSigna
 
 /** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
 export async function findAmong(
+  opener: Opener,
   family: readonly Entry[],
   cursor: Cursor,
-  open: (entry: Entry) => Text,
 ): Promise<Text | null> {
   const rank = (entry: Entry) =>
     cursor.id !== null && entry.id === cursor.id ? 0 : entry.key === cursor.name ? 1 : 2
@@ -115,7 +119,7 @@ export async function findAmong(
   for (const entry of candidates) {
     // Nothing was seen of an empty file: only its identity or its name can tell.
     if (cursor.print.length === 0 && rank(entry) === 2) continue
-    const text = open(entry)
+    const text = openText(opener, entry)
     if (!text.compressed && entry.size < cursor.offset) continue
     if ((await holds(text, cursor.print)) && (await text.size()) >= cursor.offset) return text
   }

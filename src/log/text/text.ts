@@ -1,4 +1,5 @@
 import { type Bytes, type Entry, StoreError, type StoreRead } from '../../store/store.ts'
+import type { Budget } from '../../work/budget.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
@@ -13,22 +14,22 @@ export interface Text {
   readonly broken?: LogError | null
   /** Whether it must be read from its start on: a read back would begin there again. */
   sequential?(): Promise<boolean>
-  /** Bytes of text. Of a compressed file it is known only after all of it was read once. */
+  /** Bytes of text. For a compressed file this takes one pass through all of it. */
   size(): Promise<number>
-  /** Whether the text has so many bytes: of a compressed file no more is read than that. */
+  /** Whether the text has at least `size` bytes: a compressed file is read no further than that. */
   reaches(size: number): Promise<boolean>
   /** Exactly the bytes [from, to), which must lie inside the text; anything else is an error. */
   read(from: number, to: number): Promise<Uint8Array>
   /**
-   * The same in memory that the caller lends, where the store can use it, and then nothing is remembered but a few
-   * bytes. Absent where there is nothing to gain.
+   * The same in the caller's memory, where the store can use it; only a few bytes are then remembered. Absent where
+   * there is nothing to gain.
    */
   readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
-  /** Lets go of the text that is kept in memory; reads after that are as right, and cost more. */
+  /** Drops the text that is kept in memory; later reads are still right, and cost more. */
   release?(): Promise<void>
-  /** Promises that it is read only forward from here on, so that nothing behind needs to be kept. */
+  /** Promises that reads only go forward from here, so that nothing behind needs to be kept. */
   onward?(from: number): Promise<void>
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
   known(offset: number): Fingerprint | null
@@ -42,7 +43,7 @@ export async function holds(text: Text, print: Fingerprint): Promise<boolean> {
   return hashBytes(await text.read(print.offset, end), 0, print.length) === print.hash
 }
 
-/** A part of the text that is kept, so that reads next to each other cost one call of the store. */
+/** A part of the text that is kept, so that neighbouring reads cost one call of the store. */
 interface Block {
   offset: number
   bytes: Uint8Array
@@ -50,31 +51,36 @@ interface Block {
 
 /**
  * An uncompressed file, pinned to what it was when it was opened. A live file grows all the time, and its etag
- * changes with it: bytes below the size first seen are still right after that, which the identity, the size and
- * bytes seen before prove. When they don't, it is a StoreError `changed`, never wrong bytes.
+ * changes with it. Bytes below the size first seen stay right, and the identity, the size and bytes seen before prove
+ * it. When they do not, it is a StoreError `changed`, never wrong bytes.
  */
 export class PlainText implements Text {
   readonly name: string
   readonly entry: Entry
   readonly compressed = false
   readonly #files: LogFiles
-  readonly #signal: AbortSignal | undefined
+  readonly #budget: Budget
   #etag: string
   #block: Block | null = null
   #seen: Block | null = null
 
-  constructor(files: LogFiles, entry: Entry, signal?: AbortSignal) {
+  constructor(files: LogFiles, entry: Entry, budget: Budget) {
     this.#files = files
-    this.#signal = signal
+    this.#budget = budget
     this.name = entry.key
     this.entry = entry
     this.#etag = entry.etag
   }
 
   /** Opens a file by reading a part of it: one call of the store gives the entry and the bytes. */
-  static async openAt(files: LogFiles, name: string, from: number, length: number, signal?: AbortSignal) {
-    const got = await files.read(name, { offset: from, length }, { signal })
-    const text = new PlainText(files, got.entry, signal)
+  static async openAt(
+    files: LogFiles,
+    name: string,
+    range: { offset: number; length: number },
+    budget: Budget,
+  ): Promise<PlainText> {
+    const got = await files.read(name, range, { signal: budget.signal })
+    const text = new PlainText(files, got.entry, budget)
     text.#remember({ offset: got.offset, bytes: await collect(got) })
     return text
   }
@@ -131,11 +137,10 @@ export class PlainText implements Text {
   }
 
   async #fetch(from: number, to: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    const got = await this.#files.read(
-      this.name,
-      { offset: from, length: to - from },
-      { signal: this.#signal, into },
-    )
+    const { signal } = this.#budget
+    // A directory's reads are too short to be interrupted: between them, an abort ends the work here.
+    signal?.throwIfAborted()
+    const got = await this.#files.read(this.name, { offset: from, length: to - from }, { signal, into })
     const bytes = await collect(got)
     if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)
     if (got.entry.etag !== this.#etag) {
@@ -145,7 +150,7 @@ export class PlainText implements Text {
         const again = await this.#files.read(
           this.name,
           { offset: seen.offset, length: seen.bytes.length },
-          { signal: this.#signal },
+          { signal },
         )
         const now = await collect(again)
         if (!this.#isSame(again.entry) || !equal(now, seen.bytes)) throw replaced(this.name)

@@ -1,6 +1,7 @@
 import type { DecompressOptions } from '../../codec/gzip.ts'
 import { type Kind, kindOf } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
+import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { detectFormat, type LineFormat } from '../format/detect.ts'
@@ -58,13 +59,13 @@ export function detailer(context: Pick<ViewContext, 'files' | 'zone' | 'limits' 
     const newest = entries.filter((entry) => !known.has(keyOf(entry))).sort((a, b) => b.modified - a.modified)
     const queue = newest.slice(0, MAX_FILES)
     const found = new Map<string, Times>()
-    const deadline = now() + MAX_MILLIS
+    const budget = new Budget({ millis: MAX_MILLIS, signal, now })
     let failed = false
     const work = async () => {
-      while (now() < deadline) {
+      while (await budget.step()) {
         const entry = queue.shift()
         if (!entry) return
-        const times = await timesOf(context, entry, signal)
+        const times = await timesOf(context, entry, budget)
         if (times) found.set(keyOf(entry), times)
         else failed = true
       }
@@ -90,14 +91,14 @@ function remember(known: Map<string, Times>, key: string, times: Times): void {
 async function timesOf(
   { files, zone, limits }: Pick<ViewContext, 'files' | 'zone' | 'limits'>,
   entry: Entry,
-  signal?: AbortSignal,
+  budget: Budget,
 ): Promise<Times | null> {
   try {
     const kind = kindOf(entry.key)
     const { head, tail } =
       kind === 'plain'
-        ? await endsOf(files, entry, signal)
-        : await archiveEnds(files, entry, kind, { signal, zstd: limits.zstd })
+        ? await endsOf(files, entry, budget)
+        : await archiveEnds(files, entry, kind, { signal: budget.signal, zstd: limits.zstd })
     const format = detectFormat(head, tail ?? undefined, { reference: entry.modified })
     if (!format.timed) return UNKNOWN
     const iso = (epoch: number) => (Number.isNaN(epoch) ? null : zone.format(epoch))
@@ -116,8 +117,8 @@ interface Ends {
   tail: Uint8Array | null
 }
 
-async function endsOf(files: LogFiles, entry: Entry, signal?: AbortSignal): Promise<Ends> {
-  const text = new PlainText(files, entry, signal)
+async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {
+  const text = new PlainText(files, entry, budget)
   if (entry.size <= TAIL) {
     const all = await text.head(TAIL)
     return { head: all, tail: all }

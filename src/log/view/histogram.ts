@@ -1,13 +1,13 @@
-import { yieldToEventLoop } from '../../work/yield.ts'
+import type { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart, startOf } from '../format/lines.ts'
-import { type Filter, matches } from '../search/filter.ts'
-import { seek } from '../search/seek.ts'
+import { type Chunk, type Filter, matches } from '../search/filter.ts'
+import { seek, type Timed } from '../search/seek.ts'
 import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
-import { formatOf, mayPass, type ViewContext, type ViewRequest } from './view.ts'
+import { budgetOf, formatOf, inPlace, mayPass, type ViewContext, type ViewRequest } from './view.ts'
 
 /** Which records are counted. */
 export type HistogramRequest = Omit<LogRequest, 'cursor'> &
@@ -33,7 +33,6 @@ export interface Histogram {
 /** The columns of a histogram. */
 export const COLUMNS = [...LEVELS, 'none']
 
-const TURN = 8
 const EDGE = 64 * 1024
 /** A record longer than this is counted in pieces. */
 const MAX_RECORD = 32 * 1024 * 1024
@@ -47,9 +46,10 @@ export async function histogramOf(
 ): Promise<Histogram | null> {
   for (let tries = 0; ; tries++) {
     try {
-      const log = await openLog(context.files, { ...request, cursor: null }, context.limits, signal)
+      const budget = budgetOf(context, signal)
+      const log = await openLog({ ...context, budget }, { ...request, cursor: null })
       if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
-      return await context.scans.run(() => count(context, log, request, signal))
+      return await inPlace(context.scans, budget, () => count(context, log, request, budget))
     } catch (error) {
       if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }
@@ -60,11 +60,12 @@ async function count(
   context: ViewContext,
   { series }: OpenLog,
   request: HistogramRequest,
-  signal?: AbortSignal,
+  budget: Budget,
 ): Promise<Histogram> {
   const { zone, limits, now } = context
   const format = await formatOf(series)
-  const range = format.timed ? await rangeOf(series, format, zone, request, now()) : null
+  const log = { series, format, zone, budget }
+  const range = format.timed ? await rangeOf(log, request, now()) : null
   if (range === null) {
     if (series.end === 0 && series.isStart(0)) return empty(request, now())
     throw new LogError(
@@ -80,9 +81,8 @@ async function count(
   if (range.to <= range.from) return { ...empty(request, now()), from: range.from, to: range.from }
 
   const chart = layOut(range.from, range.to, request.buckets, zone)
-  const lo =
-    request.since === null ? Number.NEGATIVE_INFINITY : (await seek(series, format, zone, range.from)).from
-  const hi = request.until === null ? series.end : (await seek(series, format, zone, range.to)).to
+  const lo = request.since === null ? Number.NEGATIVE_INFINITY : (await seek(log, range.from)).from
+  const hi = request.until === null ? series.end : (await seek(log, range.to)).to
   const { level, matcher } = request
   const filter: Filter = { format, zone, level, matcher, since: null, until: null }
   const add = (time: number, column: number) => {
@@ -93,18 +93,9 @@ async function count(
     if (!(at >= range.from && at < range.to)) return
     chart.buckets[Math.floor((at - chart.from) / chart.step)]!.counts[column]!++
   }
-  const deadline = now() + limits.scanMillis
-  let turn = now()
-  let scanned = 0
   let length = limits.scanChunk
   for (let at = Math.min(hi, series.end); at > lo; ) {
-    signal?.throwIfAborted()
-    const time = now()
-    if (scanned >= limits.scanBytes || time >= deadline) return { ...chart, complete: false }
-    if (time - turn >= TURN) {
-      await yieldToEventLoop()
-      turn = now()
-    }
+    if (!(await budget.step())) return { ...chart, complete: false }
     const from = await series.floor(Math.max(lo, at - length))
     if (from >= at) break
     const bytes = await series.read(from, at)
@@ -118,7 +109,7 @@ async function count(
       first = 0
     }
     countIn(bytes, first, filter, add)
-    scanned += bytes.length - first
+    budget.spend(bytes.length - first)
     length = limits.scanChunk
     at = from + first
     if (bottom) break
@@ -134,7 +125,7 @@ function countIn(
   add: (time: number, column: number) => void,
 ) {
   const { format, zone } = filter
-  const ranges = matches(bytes, from, bytes.length, 0, filter, false)
+  const ranges = matches({ bytes, from, to: bytes.length, base: 0 }, filter)
   let before = Number.NaN
   let last = from
   for (let i = 0; i < ranges.length; i += 2) {
@@ -142,7 +133,7 @@ function countIn(
     const end = lineEnd(bytes, start, ranges[i + 1]!)
     let time = format.time(bytes, start, end, zone)
     // A record without a time has that of the one before it, wanted or not.
-    if (Number.isNaN(time)) time = timeBefore(bytes, last, start, format, zone)
+    if (Number.isNaN(time)) time = timeBefore({ bytes, from: last, to: start }, format, zone)
     if (Number.isNaN(time)) time = before
     const level = format.level(bytes, start, end)
     add(time, level < 0 ? LEVELS.length : level)
@@ -151,7 +142,7 @@ function countIn(
   }
 }
 
-function timeBefore(bytes: Uint8Array, from: number, to: number, format: LineFormat, zone: Zone): number {
+function timeBefore({ bytes, from, to }: Omit<Chunk, 'base'>, format: LineFormat, zone: Zone): number {
   for (let end = to; end > from; ) {
     const at = startOf(format, bytes, from, end - 1, end)
     const time = format.time(bytes, at, lineEnd(bytes, at, end), zone)
@@ -163,9 +154,7 @@ function timeBefore(bytes: Uint8Array, from: number, to: number, format: LineFor
 
 /** What was asked for, or from the log's first record to its last; null when no record has a time. */
 async function rangeOf(
-  series: Series,
-  format: LineFormat,
-  zone: Zone,
+  { series, format, zone }: Timed,
   { since, until }: HistogramRequest,
   now: number,
 ): Promise<{ from: number; to: number } | null> {
@@ -195,7 +184,7 @@ async function lastTime(series: Series, format: LineFormat, zone: Zone): Promise
   for (let length = EDGE; ; length *= 8) {
     const from = await series.floor(series.end - length)
     const bytes = await series.read(from, series.end)
-    const time = timeBefore(bytes, 0, bytes.length, format, zone)
+    const time = timeBefore({ bytes, from: 0, to: bytes.length }, format, zone)
     if (!Number.isNaN(time)) return time
     if (series.isStart(from) || length > MAX_RECORD) return null
   }

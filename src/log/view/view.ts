@@ -1,5 +1,6 @@
 import { kindOf } from '../../codec/kind.ts'
 import { StoreError } from '../../store/store.ts'
+import { Budget } from '../../work/budget.ts'
 import type { ConcurrencyLimit } from '../../work/concurrency-limit.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -7,9 +8,10 @@ import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { AT_ONCE } from '../render/body.ts'
 import type { Filter } from '../search/filter.ts'
-import { type Found, scanBack, scanForth, wholeBack } from '../search/scan.ts'
+import type { Found, Reading, Scan } from '../search/scan.ts'
+import { scanBack, wholeBack } from '../search/scan-back.ts'
+import { scanForth } from '../search/scan-forth.ts'
 import { type Border, seek } from '../search/seek.ts'
-import type { CountBy } from '../search/sink.ts'
 import { type Fit, firstThatFit, lastThatFit } from '../search/span.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import type { Cursor } from '../text/cursor.ts'
@@ -39,6 +41,8 @@ export interface ViewLimits extends ArchiveLimits {
   scanMillis: number
   /** Bytes per read of a scan. */
   scanChunk: number
+  /** Whether searches use shared memory, which one runtime reads into faster. @default false */
+  sharedMemory?: boolean | undefined
   /** The largest answer that is collected in memory. */
   answerBytes: number
 }
@@ -95,17 +99,23 @@ export async function viewUnless(
   signal?: AbortSignal,
 ): Promise<View | null> {
   const look = async () => {
-    const log = await openLog(context.files, request, context.limits, signal)
+    const budget = budgetOf(context, signal)
+    const log = await openLog({ ...context, budget }, request)
     if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
-    return select(context, log, request)
+    return select(context, log, request, budget)
   }
   for (let tries = 0; ; tries++) {
     try {
-      return await (context.archives && mayUnpack(request) ? context.archives.run(look) : look())
+      return await (context.archives && mayUnpack(request) ? context.archives.run(look, signal) : look())
     } catch (error) {
       if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }
   }
+}
+
+/** The budget of one request. */
+export function budgetOf({ limits, now }: ViewContext, signal: AbortSignal | undefined): Budget {
+  return new Budget({ bytes: limits.scanBytes, millis: limits.scanMillis, signal, now })
 }
 
 /** Whether compressed files may be among what is asked for. */
@@ -128,7 +138,12 @@ export async function mayPass(
   )
 }
 
-async function select(context: ViewContext, log: OpenLog, request: ViewRequest): Promise<View> {
+async function select(
+  context: ViewContext,
+  log: OpenLog,
+  request: ViewRequest,
+  budget: Budget,
+): Promise<View> {
   const { series, at } = log
   const { level, matcher, records } = request
   const timed = request.since !== null || request.until !== null
@@ -137,10 +152,10 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
   if (!empty) checkFormat(format, request)
 
   const forward = request.cursor?.direction === 'after'
-  const since =
-    request.since === null || empty ? null : await seek(series, format, context.zone, request.since)
-  const until =
-    request.until === null || empty ? null : await seek(series, format, context.zone, request.until)
+  const find = async (instant: number | null) =>
+    instant === null || empty ? null : seek({ series, format, zone: context.zone, budget }, instant)
+  const since = await find(request.since)
+  const until = await find(request.until)
   const bottom = since?.from ?? Number.NEGATIVE_INFINITY
   const top = Math.min(until?.to ?? series.end, series.end)
   const lo = forward ? Math.max(at!, bottom) : bottom
@@ -167,7 +182,7 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
   const all = level === null && !matcher && isWhole(since) && isWhole(until)
   const size = Math.min(request.fit.size, context.limits.answerBytes)
   if (all && !forward && !request.each && request.fit.lines === null && hi - lo > AT_ONCE && size > AT_ONCE) {
-    const whole = request.cursor?.place.inside ? null : await wholeBack(series, lo, hi, format, size)
+    const whole = request.cursor?.place.inside ? null : await wholeBack(series, [lo, hi], format, size)
     if (whole) {
       const { from, complete } = whole
       if (!complete && request.fit.size > size) notes.push('answer-budget')
@@ -184,7 +199,22 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
     since: since && !isWhole(since) ? { at: request.since!, below: since.to } : null,
     until: until && !isWhole(until) ? { at: request.until!, from: until.from } : null,
   }
-  const found = await context.scans.run(() => scan(context, request, series, lo, hi, filter))
+  const scan: Scan = {
+    series,
+    lo,
+    hi,
+    filter,
+    fit: { ...request.fit, size },
+    countBy: records ? 'records' : 'lines',
+    budget,
+    reading: readingOf(context.limits),
+    each: request.each,
+    inside: request.cursor?.place.inside ?? false,
+  }
+  const run = () => (forward ? scanForth(scan) : scanBack(scan))
+  // A page of all records costs no more than a tail does, so it needs no place: 2,000 followers may join at once.
+  const isCheap = all && size <= CHEAP
+  const found = isCheap ? await run() : await inPlace(context.scans, budget, run)
   if (found.cut) notes.push('scan-budget')
   else if (!found.complete && request.fit.size > context.limits.answerBytes) notes.push('answer-budget')
   // Between two pages lies a cut record, or none: seen from either side.
@@ -194,7 +224,19 @@ async function select(context: ViewContext, log: OpenLog, request: ViewRequest):
   return { ...base, from: found.from, to: found.to, pieces: found.pieces, ends: found.ends, prev, next }
 }
 
-/** Where a scan goes on that went backwards; null when it saw all there is. */
+/** Up to this size, a page of all records is read without waiting for a place. */
+const CHEAP = 1024 * 1024
+
+/** Runs a job when there is a place for it. The time it waits does not count. */
+export function inPlace<T>(limit: ConcurrencyLimit, budget: Budget, job: () => Promise<T>): Promise<T> {
+  const resume = budget.pause()
+  return limit.run(() => {
+    resume()
+    return job()
+  }, budget.signal)
+}
+
+/** Where a backward scan goes on; null when it saw everything. */
 async function behind(
   found: Found,
   cursor: (address: number, inside: boolean) => Promise<Cursor | null>,
@@ -202,26 +244,9 @@ async function behind(
   return found.complete ? null : cursor(found.from, found.inside)
 }
 
-async function scan(
-  { limits, now }: ViewContext,
-  request: ViewRequest,
-  series: Series,
-  lo: number,
-  hi: number,
-  filter: Filter,
-): Promise<Found> {
-  const fit = { ...request.fit, size: Math.min(request.fit.size, limits.answerBytes) }
-  const countBy: CountBy = request.records ? 'records' : 'lines'
-  const budget = {
-    bytes: limits.scanBytes,
-    deadline: now() + limits.scanMillis,
-    now,
-    chunk: limits.scanChunk,
-    each: request.each,
-  }
-  const inside = request.cursor?.place.inside ?? false
-  const go = request.cursor?.direction === 'after' ? scanForth : scanBack
-  return go(series, lo, hi, filter, fit, countBy, budget, inside)
+/** How logs are read, from the limits. */
+export function readingOf({ scanChunk, sharedMemory = false }: ViewLimits): Reading {
+  return { chunk: scanChunk, sharedMemory }
 }
 
 /** How much of a file's head and tail is looked at to know its format. */

@@ -88,7 +88,7 @@ describe('all records of a long part', () => {
     const view = await viewOf(contextOf(files), request({ fit: { size: 1 << 25, lines: null } }))
     expect(view.pieces).toBe(null)
     const writer = new NdjsonWriter(view.format, UTC)
-    const body = recordsBody(view.series, view.from, view.to, view.format, writer, MAX_RECORD)
+    const body = recordsBody(view, writer, MAX_RECORD)
     const got = Buffer.from(await new Response(body).arrayBuffer())
     const once = jsonOf(await view.series.read(view.from, view.to), view)
     expect(got.equals(once)).toBe(true)
@@ -97,7 +97,7 @@ describe('all records of a long part', () => {
 
   it('are cut where one is longer than may be held', async () => {
     const view = await viewOf(contextOf(files), request({ fit: { size: 1 << 25, lines: null } }))
-    const body = recordsBody(view.series, view.from, view.to, view.format, new Copier(), 1)
+    const body = recordsBody(view, new Copier(), 1)
     const got = Buffer.from(await new Response(body).arrayBuffer())
     expect(got.equals(await view.series.read(view.from, view.to))).toBe(true)
   })
@@ -114,7 +114,7 @@ describe('all records of a long part', () => {
   it('an error of the store ends the body with it', async () => {
     const store = memoryStore({ 'a.log': LOG })
     const view = await viewOf(contextOf(logFiles(store)), request({ rotated: false }))
-    const body = recordsBody(view.series, view.from, view.to, view.format, new Copier(), 1)
+    const body = recordsBody(view, new Copier(), 1)
     store.read = async () => {
       throw new Error('gone')
     }

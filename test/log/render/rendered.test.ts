@@ -74,7 +74,7 @@ describe('memory that is used again', () => {
     const request = viewRequest({ records: true, fit: { size: 1 << 25, lines: null } })
     const view = await viewOf(contextOf(logFiles(store)), request)
     const writer = new NdjsonWriter(view.format, UTC)
-    return recordsBody(view.series, view.from, view.to, view.format, writer, MAX_RECORD) as SlicedStream
+    return recordsBody(view, writer, MAX_RECORD) as SlicedStream
   }
 
   it('holds no bytes of another answer, in whatever order slices come and are let go', async () => {

@@ -49,10 +49,14 @@ describe('the loops of a search', () => {
         const found = (folded ? foldedFinder : exactFinder)(bytes(needle)).needle!
         const all = bytes(around.slice(0, before) + text + around.slice(cut))
         const expected = naive(text, needle, folded).map((place) => place + before)
-        expect([...taken.linesWith(found, '', all, before, before + text.length)!]).toEqual(expected)
+        expect([
+          ...taken.linesWith(found, '', { bytes: all, from: before, to: before + text.length })!,
+        ]).toEqual(expected)
         chunk.set(all)
         const resident = chunk.subarray(0, all.length)
-        expect([...taken.linesWith(found, '', resident, before, before + text.length)!]).toEqual(expected)
+        expect([
+          ...taken.linesWith(found, '', { bytes: resident, from: before, to: before + text.length })!,
+        ]).toEqual(expected)
         const packed = taken.gather(resident, expected, 0)!
         const joined = [...packed].map((byte) => String.fromCharCode(byte)).join('')
         expect(joined).toBe(
@@ -70,7 +74,13 @@ describe('the loops of a search', () => {
     const taken = scanner()
     const every = Uint8Array.from({ length: 512 }, (_, i) => (i % 2 ? 10 : i / 2))
     const hits = (needle: string) => {
-      const pairs = [...taken.linesWith(foldedFinder(bytes(needle)).needle!, '', every, 0, every.length)!]
+      const pairs = [
+        ...taken.linesWith(foldedFinder(bytes(needle)).needle!, '', {
+          bytes: every,
+          from: 0,
+          to: every.length,
+        })!,
+      ]
       return pairs.filter((_, i) => i % 2 === 0).map((start) => every[start])
     }
     for (let code = 33; code < 127; code++) {
@@ -119,8 +129,8 @@ describe('the loops of a search', () => {
           behind = found
           at += line.length
         }
-        expect([...taken.linesWith(needle, head, all, 0, all.length)!]).toEqual(expected)
-        const unknown = [...taken.linesWith(needle, undefined, all, 0, all.length)!]
+        expect([...taken.linesWith(needle, head, { bytes: all, from: 0, to: all.length })!]).toEqual(expected)
+        const unknown = [...taken.linesWith(needle, undefined, { bytes: all, from: 0, to: all.length })!]
         expect(unknown.map((place) => (place < 0 ? ~place : place))).toEqual(
           expected.map((place) => (place < 0 ? ~place : place)),
         )
@@ -134,7 +144,11 @@ describe('the loops of a search', () => {
     const taken = scanner()
     const full = taken.chunks[0]
     for (let i = 0; i < full.length; i++) full[i] = i % 2 ? 10 : 97
-    const pairs = taken.linesWith(exactFinder(bytes('a')).needle!, '', full, 0, full.length)!
+    const pairs = taken.linesWith(exactFinder(bytes('a')).needle!, '', {
+      bytes: full,
+      from: 0,
+      to: full.length,
+    })!
     expect(pairs.length).toBe(full.length)
     expect([...pairs.slice(-2)]).toEqual([full.length - 2, full.length])
     // Every second line, so that no two are neighbours.
@@ -148,8 +162,12 @@ describe('the loops of a search', () => {
   test('what is too long is left to the plain search', () => {
     const taken = scanner()
     const long = new Uint8Array(taken.room + 1)
-    expect(taken.linesWith(exactFinder(bytes('a')).needle!, '', long, 0, long.length)).toBe(null)
-    expect(taken.linesWith(exactFinder(new Uint8Array(5000)).needle!, '', bytes('a'), 0, 1)).toBe(null)
+    expect(
+      taken.linesWith(exactFinder(bytes('a')).needle!, '', { bytes: long, from: 0, to: long.length }),
+    ).toBe(null)
+    expect(
+      taken.linesWith(exactFinder(new Uint8Array(5000)).needle!, '', { bytes: bytes('a'), from: 0, to: 1 }),
+    ).toBe(null)
     expect(taken.gather(bytes('abc'), [0, 1], 0)).toBe(null)
     taken.release()
   })
@@ -216,8 +234,9 @@ describe('with the scanner and without, the same records match', () => {
           until: null,
         }
         const all = bytes(text)
-        const plain = Array.from(matches(all, 0, all.length, 0, filter, first))
-        expect(Array.from(matches(all, 0, all.length, 0, filter, first, taken))).toEqual(plain)
+        const chunk = { bytes: all, from: 0, to: all.length, base: 0 }
+        const plain = Array.from(matches(chunk, filter, { first }))
+        expect(Array.from(matches(chunk, filter, { first, scanner: taken }))).toEqual(plain)
       }),
       { numRuns: 1500 },
     )

@@ -2,16 +2,20 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { logFiles } from '../../../src/log/files/files.ts'
-import { ArchiveText } from '../../../src/log/text/archive.ts'
+import { type LogFiles, logFiles } from '../../../src/log/files/files.ts'
+import { type ArchiveLimits, ArchiveText } from '../../../src/log/text/archive.ts'
 import { Series } from '../../../src/log/text/series.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import type { Store } from '../../../src/store/store.ts'
+import type { Entry, Store } from '../../../src/store/store.ts'
+import { Budget } from '../../../src/work/budget.ts'
 
 const line = (i: number) =>
   `2026-11-15 02:${String(Math.floor(i / 60) % 60).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}.000\t${i % 10 ? 'INFO' : 'ERROR'}\tx.go:1\t[A]: line ${i} ${'x'.repeat(i % 90)}\n`
 const lines = Array.from({ length: 3000 }, (_, i) => line(i))
 const text = lines.join('')
+
+const openArchive = (files: LogFiles, entry: Entry, limits: ArchiveLimits) =>
+  new ArchiveText({ entry, kind: 'gzip' }, { files, limits, budget: new Budget() })
 
 describe('ArchiveText', () => {
   it('gives the bytes of the text, read in any order, whatever its window', async () => {
@@ -23,7 +27,7 @@ describe('ArchiveText', () => {
         fc.integer({ min: 0, max: size * 2 }),
         fc.array(fc.tuple(fc.nat(size), fc.nat(5000)), { maxLength: 6 }),
         async (archiveWindow, reads) => {
-          const archive = new ArchiveText(files, entry, 'gzip', { archiveBytes: size, archiveWindow })
+          const archive = openArchive(files, entry, { archiveBytes: size, archiveWindow })
           for (const [from, length] of reads) {
             const to = Math.min(size, from + length)
             expect(Buffer.from(await archive.read(from, to)).toString()).toBe(text.slice(from, to))
@@ -48,7 +52,7 @@ it('remembers how much text a version of an archive has', async () => {
     },
   })
   const open = async () =>
-    new ArchiveText(files, await files.stat('a.gz'), 'gzip', { archiveBytes: 1e6, archiveWindow: 1000 })
+    openArchive(files, await files.stat('a.gz'), { archiveBytes: 1e6, archiveWindow: 1000 })
   const size = Buffer.byteLength(text)
   expect(await (await open()).size()).toBe(size)
   reads = 0
@@ -63,7 +67,7 @@ it('remembers how much text a version of an archive has', async () => {
 it('gives the same bytes when it is read onward or was let go', async () => {
   const files = logFiles(memoryStore({ 'a.gz': gzipSync(text.repeat(40)) }))
   const entry = await files.stat('a.gz')
-  const archive = new ArchiveText(files, entry, 'gzip', { archiveBytes: 1e9, archiveWindow: 32 << 20 })
+  const archive = openArchive(files, entry, { archiveBytes: 1e9, archiveWindow: 32 << 20 })
   const all = Buffer.from(text.repeat(40))
   const size = await archive.size()
   expect(size).toBe(all.length)
@@ -139,7 +143,7 @@ it('holds nothing open between reads, wherever they stop', async () => {
     },
   }
   const files = logFiles(tracked)
-  const archive = new ArchiveText(files, await files.stat('a.gz'), 'gzip', {
+  const archive = openArchive(files, await files.stat('a.gz'), {
     archiveBytes: 2 ** 20,
     archiveWindow: 0,
   })

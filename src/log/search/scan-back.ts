@@ -1,0 +1,202 @@
+import { characterStart } from '../files/tail.ts'
+import type { LineFormat } from '../format/detect.ts'
+import { nextStart } from '../format/lines.ts'
+import type { Series } from '../text/series.ts'
+import { Backward, SLACK } from './backward.ts'
+import { isWantedAlone, matches, timeAt } from './filter.ts'
+import { scanOnce } from './recent.ts'
+import { type Found, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
+import { type Scanner, takeScanner } from './scanner.ts'
+import { Sink } from './sink.ts'
+
+/** A text is searched in chunks of up to four reads: each read costs a wake-up of another thread. */
+const TEXT_CHUNKS = 4
+
+/** Goes back from `hi` and finds the most recent records that fit. */
+export async function scanBack(scan: Scan): Promise<Found> {
+  const { series, lo, filter, budget, reading } = scan
+  const step = Math.min(reading.chunk, budget.bytesLeft)
+  const largest = filter.matcher?.sure
+    ? Math.min(TEXT_CHUNKS * step, Math.max(step, Math.floor(budget.bytesLeft / 64)))
+    : step
+  const scanner = takeScanner(largest + SLACK, reading.sharedMemory)
+  const reader = new Backward({ series, lo, step, largest, scanner })
+  try {
+    return await new BackwardScan(scan, reader, scanner).run()
+  } finally {
+    await reader.end()
+    scanner?.release()
+  }
+}
+
+/** One backward search: each step decides one stretch of the log, from the newest to the oldest. */
+class BackwardScan {
+  readonly #scan: Scan
+  readonly #reader: Backward
+  readonly #scanner: Scanner | null
+  readonly #sink: Sink
+  /** Everything from here on is decided. */
+  #at: number
+  /** The length of the next read, when a record did not fit into the last one. */
+  #longer: number | null = null
+  /** The last chunk: the beginning of it may belong to the record before. */
+  #kept: { from: number; bytes: Uint8Array } | null = null
+  #hasRead = false
+
+  constructor(scan: Scan, reader: Backward, scanner: Scanner | null) {
+    this.#scan = scan
+    this.#reader = reader
+    this.#scanner = scanner
+    this.#sink = new Sink(scan.fit, scan.countBy, scan.each ?? false)
+    this.#at = scan.hi
+  }
+
+  async run(): Promise<Found> {
+    const { lo, hi, budget, inside = false } = this.#scan
+    if (this.#sink.isFull()) return this.#found(hi, { inside })
+    const found = await this.#cutRecord()
+    if (found) return found
+    while (this.#at > lo) {
+      if (!(await budget.step())) return this.#found(this.#at, { cut: true })
+      const result = (await this.#archive()) ?? (await this.#chunk())
+      if (result === 'bottom') break
+      if (result !== 'continue') return result
+    }
+    return this.#found(this.#at, { complete: true })
+  }
+
+  /** The record that `hi` cuts: seen alone, its beginning may not even look like one. */
+  async #cutRecord(): Promise<Found | null> {
+    const { series, lo, hi, filter, inside = false } = this.#scan
+    if (hi >= series.end) return null
+    const head = Math.max(lo, await recordBefore(series, hi, series.end, filter.format))
+    if (head >= hi) return null
+    const bytes = await series.read(head, hi)
+    const time = timeAt(bytes, 0, bytes.length, filter)
+    if (inside || isWantedAlone(bytes, head, filter, time)) {
+      if (!this.#sink.take(bytes, 0, bytes.length, head)) {
+        const cut = this.#sink.cutBack(bytes, 0, bytes.length, head)
+        return this.#found(head + cut, { inside: cut > 0, complete: cut === 0 && head <= lo })
+      }
+    }
+    this.#at = head
+    return this.#sink.isFull() ? this.#found(head, {}) : null
+  }
+
+  /** The archive that ends here, if it must be read from its start; null when it need not. */
+  async #archive(): Promise<Found | 'bottom' | 'continue' | null> {
+    const { series, lo, filter, countBy, budget } = this.#scan
+    const start = await series.sequentialStart(this.#at)
+    if (start === null) return null
+    const from = Math.max(lo, start)
+    const isBottom = from <= lo || series.isStart(from)
+    const stretch = { series, from, to: this.#at, isStart: isBottom }
+    const recent = await scanOnce({ ...stretch, filter, fit: this.#sink.room(), countBy, budget })
+    if (recent === null) return null
+    const sink = this.#sink
+    for (const { bytes, start, end } of recent.kept.reverse()) {
+      if (sink.take(bytes, 0, bytes.length, start)) {
+        if (!sink.isFull()) continue
+        return this.#found(start, { complete: isBottom && start <= from })
+      }
+      if (sink.pieces.length > 0) return this.#found(end, {})
+      const cut = sink.cutBack(bytes, 0, bytes.length, start)
+      return this.#found(start + cut, { inside: cut > 0, complete: cut === 0 && isBottom && start <= from })
+    }
+    if (recent.dropped) return this.#found(recent.kept.at(-1)!.start, {})
+    budget.spend(this.#at - recent.from)
+    this.#hasRead = true
+    this.#at = recent.from
+    this.#kept = null
+    return isBottom ? 'bottom' : 'continue'
+  }
+
+  /** The next chunk. */
+  async #chunk(): Promise<Found | 'bottom' | 'continue'> {
+    const { series, lo, filter, budget } = this.#scan
+    // The first chunk often has the answer; only a scan that goes on reads ahead.
+    const readAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest
+    const { from, bytes } = await this.#reader.chunk(this.#at, {
+      longer: this.#longer,
+      kept: this.#kept,
+      readAhead,
+    })
+    this.#kept = { from, bytes }
+    if (from >= this.#at) return 'bottom'
+    const isBottom = from <= lo || series.isStart(from)
+    let first = isBottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
+    if (first < 0) {
+      if (bytes.length < MAX_RECORD) {
+        this.#longer = 4 * bytes.length
+        return 'continue'
+      }
+      first = Math.max(1, characterStart(bytes, 1))
+    }
+    budget.spend(bytes.length - first)
+    this.#hasRead = true
+    this.#longer = null
+    const found = this.#take(from, bytes, first, isBottom)
+    if (found) return found
+    this.#at = from + first
+    return isBottom ? 'bottom' : 'continue'
+  }
+
+  /** Takes the wanted records of a chunk, the newest first; an answer when no more fit. */
+  #take(from: number, bytes: Uint8Array, first: number, isBottom: boolean): Found | null {
+    const sink = this.#sink
+    const scanner = this.#scanner
+    const chunk = { bytes, from: first, to: bytes.length, base: from }
+    const ranges = matches(chunk, this.#scan.filter, { scanner })
+    let i = ranges.length - 2
+    while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2
+    sink.keep(chunk, ranges, i + 2, scanner)
+    if (sink.isFull() && i + 2 < ranges.length) {
+      const start = ranges[i + 2]!
+      return this.#found(from + start, { complete: start === 0 && isBottom })
+    }
+    if (i < 0) return null
+    const start = ranges[i]!
+    const end = ranges[i + 1]!
+    if (sink.pieces.length > 0) return this.#found(from + end, {})
+    const cut = sink.cutBack(bytes, start, end, from)
+    return this.#found(from + cut, { inside: cut > start, complete: cut === 0 && isBottom })
+  }
+
+  #found(from: number, more: Partial<Found>): Found {
+    return {
+      pieces: this.#sink.pieces.reverse(),
+      ends: this.#sink.ends.reverse(),
+      from,
+      to: this.#scan.hi,
+      inside: false,
+      complete: false,
+      cut: false,
+      ...more,
+    }
+  }
+}
+
+/** How far the first record start is looked for before it takes a scan to find it. */
+const HEAD = 64 * 1024
+
+/**
+ * Where the most recent records of [lo, hi) that fit start, when all of them are wanted: the result of `scanBack`
+ * without reading them. Null when only a scan can tell: at a cut record, in an archive, at a long record.
+ */
+export async function wholeBack(
+  series: Series,
+  [lo, hi]: readonly [lo: number, hi: number],
+  format: LineFormat,
+  size: number,
+): Promise<{ from: number; complete: boolean } | null> {
+  if (size <= 0 || series.parts.some((part) => part.compressed)) return null
+  if (hi < series.end && (await recordBefore(series, hi, series.end, format)) !== hi) return null
+  const from = await series.floor(Math.max(lo, hi - size))
+  if (from <= lo || series.isStart(from)) return { from, complete: true }
+  const to = Math.min(from + HEAD, hi)
+  const bytes = await series.read(from - 1, to)
+  const start = nextStart(format, bytes, 0, bytes.length)
+  // The last line may be cut, and what it is depends on all of it.
+  if (start < 0 || (to < hi && bytes.indexOf(10, start) < 0)) return null
+  return { from: from - 1 + start, complete: false }
+}

@@ -1,0 +1,72 @@
+import { lastStart } from '../format/lines.ts'
+import { type Chunk, type Filter, matches } from './filter.ts'
+import { type Found, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
+import { Sink } from './sink.ts'
+
+/** Goes on from `lo` and finds the first records that fit. */
+export async function scanForth(scan: Scan): Promise<Found> {
+  const { series, lo, hi, filter, budget, reading, inside = false } = scan
+  const sink = new Sink(scan.fit, scan.countBy, true)
+  const found = (to: number, more: Partial<Found>): Found => ({
+    pieces: sink.pieces,
+    ends: sink.ends,
+    from: lo,
+    to,
+    inside: false,
+    complete: false,
+    cut: false,
+    ...more,
+  })
+  if (sink.isFull()) return found(lo, { inside })
+  if (lo >= hi) return found(lo, { complete: true, inside })
+  const step = Math.min(reading.chunk, budget.bytesLeft)
+  let length = step
+  // A place inside a record: what was given of it before depends on whether that part was a match.
+  for (let at = await recordBefore(series, lo, hi, filter.format); at < hi; ) {
+    if (!(await budget.step())) return found(Math.max(at, lo), { cut: true })
+    const bytes = await series.read(at, Math.min(at + length, hi))
+    const whole = at + bytes.length >= hi
+    let last = whole ? bytes.length : lastStart(filter.format, bytes, 0, bytes.length)
+    if (last <= 0 || at + last <= lo) {
+      if (length < MAX_RECORD) {
+        length *= 4
+        continue
+      }
+      last = bytes.length
+    }
+    budget.spend(last)
+    length = step
+    const chunk = { bytes, from: 0, to: last, base: at }
+    let ranges = matches(chunk, filter, { first: at < lo && inside })
+    if (at < lo) ranges = withoutGiven(ranges, chunk, { filter, place: lo - at, inside })
+    for (let i = 0; i < ranges.length; i += 2) {
+      const start = ranges[i]!
+      const end = ranges[i + 1]!
+      if (sink.take(bytes, start, end, at)) {
+        if (sink.isFull()) return found(at + end, { complete: at + end >= hi })
+        continue
+      }
+      if (sink.pieces.length > 0) return found(at + start, {})
+      const cut = sink.cutForth(bytes, start, end, at)
+      return found(at + cut, { inside: cut < end })
+    }
+    at += last
+  }
+  return found(hi, { complete: true })
+}
+
+/**
+ * The first record began before `place`, where the answer does. If the part before it was a match, it was given
+ * already, and its rest follows; if only the whole record is one, all of it follows.
+ */
+function withoutGiven(
+  ranges: ArrayLike<number>,
+  chunk: Chunk,
+  { filter, place, inside }: { filter: Filter; place: number; inside: boolean },
+): ArrayLike<number> {
+  if (ranges.length === 0 || ranges[0]! >= place) return ranges
+  const given = inside || matches({ ...chunk, from: 0, to: place }, filter).length > 0
+  if (!given) return ranges
+  const [, end, ...rest] = Array.from(ranges)
+  return end! > place ? [place, end!, ...rest] : rest
+}

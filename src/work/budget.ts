@@ -1,0 +1,120 @@
+import type { MemoryBudget } from './memory-budget.ts'
+import { Pace } from './pace.ts'
+
+/** Thrown where work cannot go on within its budget and has nothing partial to return. */
+export class BudgetError extends Error {
+  constructor() {
+    super('The budget of this request is spent')
+    this.name = 'BudgetError'
+  }
+}
+
+export interface BudgetOptions {
+  /** Bytes of text that may be examined. @default no limit */
+  bytes?: number
+  /** Bytes of text that may be decompressed. @default no limit */
+  unpacked?: number
+  /** Milliseconds that the work may take. @default no limit */
+  millis?: number
+  /** Ends the work when the client leaves. */
+  signal?: AbortSignal | undefined
+  /** Memory shared by all requests. @default no limit */
+  memory?: MemoryBudget | undefined
+  /** @default Date.now */
+  now?: () => number
+}
+
+/**
+ * Everything one request may cost: bytes, time and memory, plus the signal that ends it. It travels with the request
+ * through bisection, cursor look-up, decompression, search, rendering and following, so nothing runs outside it.
+ */
+export class Budget {
+  readonly signal: AbortSignal | undefined
+  readonly memory: MemoryBudget | undefined
+  readonly now: () => number
+  readonly #parent: Budget | null
+  readonly #pace: Pace
+  #deadline: number
+  #bytes: number
+  #unpacked: number
+
+  constructor(options: BudgetOptions = {}, parent: Budget | null = null) {
+    this.now = options.now ?? Date.now
+    this.signal = options.signal
+    this.memory = options.memory
+    this.#parent = parent
+    this.#pace = new Pace(this.now)
+    this.#deadline = this.now() + (options.millis ?? Number.POSITIVE_INFINITY)
+    this.#bytes = options.bytes ?? Number.POSITIVE_INFINITY
+    this.#unpacked = options.unpacked ?? Number.POSITIVE_INFINITY
+  }
+
+  /** Bytes that may still be examined. */
+  get bytesLeft(): number {
+    return Math.max(0, this.#bytes)
+  }
+
+  /** Milliseconds that are left. */
+  get millisLeft(): number {
+    return Math.max(0, this.#deadline - this.now())
+  }
+
+  /** Whether bytes or time have run out. */
+  get isSpent(): boolean {
+    return this.#bytes <= 0 || this.#unpacked <= 0 || this.now() >= this.#deadline
+  }
+
+  /** Counts bytes that were examined. */
+  spend(bytes: number): void {
+    this.#bytes -= bytes
+    this.#parent?.spend(bytes)
+  }
+
+  /** Counts bytes that were decompressed. */
+  unpack(bytes: number): void {
+    this.#unpacked -= bytes
+    this.#parent?.unpack(bytes)
+  }
+
+  /**
+   * Call between two steps of work. Yields to the event loop when that is due, throws when the client has left, and
+   * returns false when the budget is spent.
+   */
+  async step(): Promise<boolean> {
+    this.signal?.throwIfAborted()
+    if (this.#pace.isDue) {
+      await this.#pace.turn()
+      this.signal?.throwIfAborted()
+    }
+    return !this.isSpent
+  }
+
+  /** As `step`, for work that has nothing partial to return: throws a BudgetError when the budget is spent. */
+  async check(): Promise<void> {
+    if (!(await this.step())) throw new BudgetError()
+  }
+
+  /** Stops the clock, for instance while the request waits in line. Call the result to start it again. */
+  pause(): () => void {
+    const since = this.now()
+    return () => {
+      this.#deadline += this.now() - since
+    }
+  }
+
+  /** A budget for a first step that must leave time for the next: half of what is left, counted here too. */
+  half(): Budget {
+    const { signal, memory, now } = this
+    return new Budget(
+      {
+        bytes: this.#bytes / 2,
+        unpacked: this.#unpacked / 2,
+        millis: this.millisLeft / 2,
+        signal,
+        memory,
+        now,
+      },
+      this,
+    )
+  }
+}

@@ -1,0 +1,56 @@
+/** Memory that one request holds. */
+export interface Lease {
+  /** Asks for more. False when there is none: the caller then stops with what it has. */
+  grow(bytes: number): boolean
+  /** Gives part of it back early. */
+  shrink(bytes: number): void
+  /** Gives everything back. Safe to call twice. */
+  release(): void
+}
+
+/**
+ * Memory shared by all requests: what searches collect, what archives keep, and answers that are still being sent.
+ * It only counts. Whoever is refused answers 503 or stops early, so the process never meets its limit.
+ */
+export class MemoryBudget {
+  readonly total: number
+  #used = 0
+
+  constructor(total: number) {
+    this.total = total
+  }
+
+  /** Bytes that are leased now. */
+  get used(): number {
+    return this.#used
+  }
+
+  /** Leases memory, or returns null when there is not enough. */
+  lease(bytes: number): Lease | null {
+    const lease = this.#open()
+    return lease.grow(bytes) ? lease : null
+  }
+
+  #open(): Lease {
+    let held = 0
+    let open = true
+    return {
+      grow: (bytes) => {
+        if (!open || this.#used + bytes > this.total) return false
+        this.#used += bytes
+        held += bytes
+        return true
+      },
+      shrink: (bytes) => {
+        const back = Math.min(bytes, held)
+        held -= back
+        this.#used -= back
+      },
+      release: () => {
+        open = false
+        this.#used -= held
+        held = 0
+      },
+    }
+  }
+}
