@@ -1,6 +1,6 @@
 import { LogError, type LogErrorCode } from '../log/error.ts'
 import { HomeError } from '../node/home.ts'
-import { StoreError } from '../store/store.ts'
+import { MissingBytes, StoreError } from '../store/store.ts'
 
 /** Every problem there is. The code is the end of its `type`; its status and title never vary. */
 export const PROBLEMS = {
@@ -24,6 +24,8 @@ export const PROBLEMS = {
   'bad-object': [500, 'A file of the home is not valid'],
   internal: [500, 'The request could not be answered'],
   'bad-archive': [502, 'The archive cannot be read'],
+  'bad-segment': [502, 'A segment of the log is damaged'],
+  'missing-segment': [502, 'A part of the log is missing'],
   unsupported: [501, 'Not supported by this runtime'],
   'storage-unavailable': [503, 'The storage does not answer'],
   'storage-denied': [503, 'The storage denies access'],
@@ -72,7 +74,22 @@ const STORE_PROBLEMS = {
   timeout: ['storage-timeout', 'The storage did not answer in time; try again.'],
   changed: ['storage-changed', 'The file was replaced while it was being read; try again.'],
   unchanged: ['storage-changed', 'The storage gave an unexpected answer; try again.'],
+  'bad-segment': [
+    'bad-segment',
+    'A segment of this log does not hold what its name says; check the bucket, or ask for another part of the log.',
+  ],
+  'missing-segment': [
+    'missing-segment',
+    'A part of this log is missing; ask for what comes before or after it.',
+  ],
 } as const satisfies Record<StoreError['code'], readonly [ProblemCode, string]>
+
+/** Failures that are not known to pass. */
+const LASTING = new Set<StoreError['code']>(['denied', 'unavailable', 'bad-segment', 'missing-segment'])
+
+function missingDetail({ missing: { from, to } }: MissingBytes): string {
+  return `The bytes ${from} to ${to - 1} of this log are missing from its bucket; ask for what comes before or after them.`
+}
 
 /** Any thrown value as a problem. An unknown one becomes `internal` and reveals nothing about the machine. */
 export function toProblem(error: unknown): Problem {
@@ -86,9 +103,9 @@ export function toProblem(error: unknown): Problem {
   }
   if (error instanceof HomeError) return new Problem(error.code, error.message, { cause: error })
   if (error instanceof StoreError) {
-    const [code, detail] = STORE_PROBLEMS[error.code]
-    const seconds =
-      error.retryAfter ?? (error.code === 'denied' || error.code === 'unavailable' ? undefined : 1)
+    const [code, general] = STORE_PROBLEMS[error.code]
+    const detail = error instanceof MissingBytes ? missingDetail(error) : general
+    const seconds = error.retryAfter ?? (LASTING.has(error.code) ? undefined : 1)
     const headers: Record<string, string> = seconds === undefined ? {} : { 'Retry-After': String(seconds) }
     return new Problem(code, detail, { cause: error, headers })
   }

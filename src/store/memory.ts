@@ -35,12 +35,22 @@ export function memoryStore(files: Record<string, Uint8Array | string> = {}): Me
       held.delete(key)
       notify(key)
     },
-    async *list(prefix = '', { shallow = false } = {}) {
-      const listed = (key: string) => key.startsWith(prefix) && !(shallow && key.includes('/', prefix.length))
-      const keys = [...held.keys()].filter(listed).sort(byCodePoint)
-      for (const key of keys) {
+    async *list(prefix = '', { shallow = false, folders = false, after, limit = Infinity } = {}) {
+      let left = limit
+      let folder = ''
+      for (const key of [...held.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint)) {
+        if (left <= 0) return
+        const slash = shallow ? key.indexOf('/', prefix.length) : -1
+        const name = slash < 0 ? key : key.slice(0, slash + 1)
+        if (after !== undefined && byCodePoint(name, after) <= 0) continue
         const file = held.get(key)
-        if (file) yield { ...file.entry }
+        if (slash >= 0) {
+          if (!folders || name === folder) continue
+          folder = name
+          yield { key: name, size: 0, modified: 0, etag: '""', folder: true }
+        } else if (file) yield { ...file.entry }
+        else continue
+        left--
       }
     },
     async stat(key) {

@@ -10,6 +10,12 @@ export interface Entry {
   etag: string
   /** What stays the same when the file is renamed (an inode), where the store has such a thing. */
   id?: string
+  /** Set for the folders of a shallow list, which have no bytes. */
+  folder?: true
+  /** Set where bytes below the size never change: a read with `ifMatch` then asks nobody, and still serves an older size. */
+  appendOnly?: true
+  /** Set where bytes were lost between the end of this file and the next one of its log. */
+  gap?: true
 }
 
 /**
@@ -104,6 +110,18 @@ export interface StoreRead {
   body: Bytes
   /** The first bytes of a `Blob`, where the store has them at hand. */
   head?: Uint8Array
+  /** The storage's clock when it answered, in milliseconds since the Unix epoch, where it tells. */
+  date?: number
+  /** Why a suffix is shorter than asked for: these bytes before it are missing. */
+  missing?: Missing
+}
+
+/** Bytes of a file that should be there and are not: from `from` up to `to`. */
+export interface Missing {
+  from: number
+  to: number
+  /** Nothing before `to` is there: the file begins late. Otherwise it is a hole between bytes that are. */
+  head: boolean
 }
 
 export interface ReadOptions {
@@ -113,6 +131,8 @@ export interface ReadOptions {
   ifMatch?: string | undefined
   /** Read only when the etag is another one, else a StoreError `unchanged`. */
   ifNoneMatch?: string | undefined
+  /** How many milliseconds old the size may be. @default 0: it is the present one */
+  maxAge?: number | undefined
   /**
    * Memory for the bytes that a store may use, and then `body` lies in it. Nobody else may touch it until the read
    * is done; once it is, in whatever way, the store may not: the next scan uses the same memory.
@@ -126,6 +146,15 @@ export interface ListOptions {
   signal?: AbortSignal | undefined
   /** Leave out keys with a slash after the prefix. A bucket then passes over what lies deeper without listing it. */
   shallow?: boolean | undefined
+  /**
+   * With `shallow`, also list the folders, each once and in its place: an entry with `folder: true` whose key ends in
+   * a slash, the common prefix of what lies in it.
+   */
+  folders?: boolean | undefined
+  /** Only keys that come after this one, which need not exist. A folder comes where its key with the slash does. */
+  after?: string | undefined
+  /** At most this many entries, folders included. */
+  limit?: number | undefined
 }
 
 /** Entries, one by one, or all at once where the store has that: to wait for 10,000 one by one takes 8 ms. */
@@ -138,7 +167,7 @@ export interface Store {
   /** Entries in key order (by UTF-8 bytes); pages are fetched as they are consumed. */
   list(prefix?: string, options?: ListOptions): EntryList
   /** The entry, or null when there is no such file. */
-  stat(key: string, options?: { signal?: AbortSignal | undefined }): Promise<Entry | null>
+  stat(key: string, options?: Pick<ReadOptions, 'signal' | 'maxAge'>): Promise<Entry | null>
   /** The bytes with the entry they came from, in one round trip; null when there is no such file. */
   read(key: string, range?: ByteRange, options?: ReadOptions): Promise<StoreRead | null>
   /** Whether a file is still what the tag says, where that can be told at once: promises cost more than the look. */
@@ -154,9 +183,18 @@ export interface Store {
 
 /**
  * Why a store could not answer: `unavailable` (missing directory or bucket, failing service, broken answer),
- * `denied`, `throttled`, `timeout`, and the two conditions of a read, `changed` and `unchanged`.
+ * `denied`, `throttled`, `timeout`, the two conditions of a read, `changed` and `unchanged`, and for shipped logs
+ * `bad-segment` (its bytes are not what its name says) and `missing-segment`.
  */
-export type StoreErrorCode = 'unavailable' | 'denied' | 'throttled' | 'timeout' | 'changed' | 'unchanged'
+export type StoreErrorCode =
+  | 'unavailable'
+  | 'denied'
+  | 'throttled'
+  | 'timeout'
+  | 'changed'
+  | 'unchanged'
+  | 'bad-segment'
+  | 'missing-segment'
 
 /** Everything a store cannot do. The message may name paths and hosts: it is for the log, never for a client. */
 export class StoreError extends Error {
@@ -169,6 +207,20 @@ export class StoreError extends Error {
     this.name = 'StoreError'
     this.code = code
     this.retryAfter = options?.retryAfter
+  }
+}
+
+/** A read that needs bytes which the store should hold and does not. */
+export class MissingBytes extends StoreError {
+  readonly missing: Missing
+
+  constructor(key: string, missing: Missing) {
+    super(
+      'missing-segment',
+      `Cannot read "${key}": the bytes ${missing.from} to ${missing.to - 1} are missing`,
+    )
+    this.name = 'MissingBytes'
+    this.missing = missing
   }
 }
 

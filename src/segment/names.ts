@@ -1,0 +1,174 @@
+/**
+ * The layout of a home that a shipper fills. This room is the only place that knows it:
+ *
+ *     segments/<log>/<life>/<segment>         facts, written once
+ *     ends/<log>/<life>-<size>-<crc>-<how>    empty: this life is finished
+ *     ship.json                               heartbeat and hints
+ *
+ * Numbers are written as their complement, so that a LIST returns the newest first.
+ */
+export const SEGMENTS = 'segments/'
+export const ENDS = 'ends/'
+export const HEARTBEAT = 'ship.json'
+
+/** The most text in one segment. */
+export const LARGEST_SEGMENT = 16 * 1024 * 1024
+/** A segment with less text is a part while its life goes on: the next flush writes it again, longer. */
+export const SMALLEST_SEGMENT = 256 * 1024
+/** How many of a file's first bytes the object that begins a life covers at most. */
+export const HEAD_BYTES = 1024
+/** How many of a life's last bytes the checksum in its end covers at most. */
+export const TAIL_BYTES = 64 * 1024
+
+const LAST_LIFE = 99_999_999
+const LAST_START = 10 ** 15 - 1
+const LAST_LENGTH = 10 ** 8 - 1
+
+/** A fact: the bytes from `start` to `end` of a life have this checksum. */
+export interface Segment {
+  start: number
+  /** Behind the last byte. */
+  end: number
+  crc: number
+  /** Whether a longer one with the same start may follow. */
+  part: boolean
+}
+
+/** How a life ended: read to its end, truncated, or gone before it was read. */
+export type How = 'end' | 'cut' | 'lost'
+
+/** The end of a life. */
+export interface End {
+  life: number
+  size: number
+  /** CRC-32 of the last 64 KiB. */
+  crc: number
+  how: How
+}
+
+/** A life's number as the name of its folder. */
+export function lifeName(life: number): string {
+  return String(LAST_LIFE - life).padStart(8, '0')
+}
+
+/** The number of a life from its folder's name; null when it is not one. */
+export function parseLife(name: string): number | null {
+  if (!/^\d{8}$/.test(name)) return null
+  const life = LAST_LIFE - Number(name)
+  return life >= 1 ? life : null
+}
+
+/** `segments/<log>/` */
+export function logFolder(log: string): string {
+  return `${SEGMENTS}${log}/`
+}
+
+/** `segments/<log>/<life>/` */
+export function lifeFolder(log: string, life: number): string {
+  return `${SEGMENTS}${log}/${lifeName(life)}/`
+}
+
+/** The object that begins a life. It sorts behind all segments. */
+export function beginKey(log: string, life: number): string {
+  return `${lifeFolder(log, life)}~`
+}
+
+/** The name of a segment below its life's folder. */
+export function segmentName({ start, end, crc, part }: Segment): string {
+  const length = String(LAST_LENGTH - (end - start)).padStart(8, '0')
+  return `${startName(start)}-${length}-${hex(crc)}${part ? '.part.gz' : '.log.gz'}`
+}
+
+/** The first half of a segment's name. `start-after` with it finds the segments that start at or before `start`. */
+export function startName(start: number): string {
+  return String(LAST_START - start).padStart(15, '0')
+}
+
+/** Reads a segment's name; null when it is not one. */
+export function parseSegment(name: string): Segment | null {
+  const found = /^(\d{15})-(\d{8})-([\da-f]{8})\.(log|part)\.gz$/.exec(name)
+  if (!found) return null
+  const start = LAST_START - Number(found[1])
+  const length = LAST_LENGTH - Number(found[2])
+  if (length < 1 || length > LARGEST_SEGMENT) return null
+  return { start, end: start + length, crc: Number.parseInt(found[3]!, 16), part: found[4] === 'part' }
+}
+
+/** A key below `segments/`, taken apart; null when it is none of the layout. `segment` is null for `~`. */
+export function parseKey(key: string): { log: string; life: number; segment: Segment | null } | null {
+  const found = /^segments\/([^/]+)\/(\d{8})\/([^/]+)$/s.exec(key)
+  if (!found) return null
+  const life = parseLife(found[2]!)
+  const segment = parseSegment(found[3]!)
+  if (life === null || (segment === null && found[3] !== '~')) return null
+  return { log: found[1]!, life, segment }
+}
+
+/** `ends/<log>/` */
+export function endsFolder(log: string): string {
+  return `${ENDS}${log}/`
+}
+
+/** The key of an end. */
+export function endKey(log: string, { life, size, crc, how }: End): string {
+  return `${endsFolder(log)}${lifeName(life)}-${size}-${hex(crc)}-${how}`
+}
+
+/** Reads the key of an end; null when it is not one. */
+export function parseEnd(key: string): (End & { log: string }) | null {
+  const found = /^ends\/([^/]+)\/(\d{8})-(\d{1,15})-([\da-f]{8})-(end|cut|lost)$/s.exec(key)
+  const life = found ? parseLife(found[2]!) : null
+  if (!found || life === null) return null
+  const how = found[5] as How
+  return { log: found[1]!, life, size: Number(found[3]), crc: Number.parseInt(found[4]!, 16), how }
+}
+
+/** Of several ends of one life, the one that counts: the largest. */
+export function largestEnds<E extends End>(ends: Iterable<E>): Map<number, E> {
+  const largest = new Map<number, E>()
+  for (const end of ends) {
+    const known = largest.get(end.life)
+    if (!known || end.size > known.size) largest.set(end.life, end)
+  }
+  return largest
+}
+
+/** What begins a life: how many of the file's first bytes, and their checksum. */
+export interface Begin {
+  length: number
+  crc: number
+}
+
+/** The text of the object that begins a life. */
+export function beginText({ length, crc }: Begin): string {
+  return `${JSON.stringify({ length, crc32: hex(crc) })}\n`
+}
+
+/** Reads it; null when it is not one. */
+export function parseBegin(text: string): Begin | null {
+  try {
+    const { length, crc32 } = JSON.parse(text) as { length?: unknown; crc32?: unknown }
+    if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > HEAD_BYTES)
+      return null
+    if (typeof crc32 !== 'string' || !/^[\da-f]{8}$/i.test(crc32)) return null
+    return { length, crc: Number.parseInt(crc32, 16) }
+  } catch {
+    return null
+  }
+}
+
+/** The file name under which readers see an older life: `broker.log@000011`. The newest one is `broker.log`. */
+export function olderName(log: string, life: number): string {
+  return `${log}@${String(life).padStart(6, '0')}`
+}
+
+/** The log and the life of a file name; the life is null for the newest one. */
+export function parseFile(name: string): { log: string; life: number | null } {
+  const found = /^(.+)@(\d{6,8})$/s.exec(name)
+  const life = found ? Number(found[2]) : 0
+  return found && life >= 1 && life < LAST_LIFE ? { log: found[1]!, life } : { log: name, life: null }
+}
+
+function hex(crc: number): string {
+  return crc.toString(16).padStart(8, '0')
+}

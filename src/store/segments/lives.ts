@@ -1,0 +1,241 @@
+import { greatestEnd, type Piece, SegmentMap } from '../../segment/cover.ts'
+import {
+  endsFolder,
+  type How,
+  LARGEST_SEGMENT,
+  largestEnds,
+  lifeFolder,
+  lifeName,
+  logFolder,
+  parseEnd,
+  parseKey,
+  type Segment,
+  startName,
+} from '../../segment/names.ts'
+import type { Missing, Store } from '../store.ts'
+
+/** A life as a bucket shows it. */
+export interface Life {
+  life: number
+  size: number
+  modified: number
+  /** How it ended; null while it goes on, or where that was not asked. */
+  how: How | null
+}
+
+/** How many keys tell the size of a log: two shippers may have cut differently, and the greatest end counts. */
+const NEWEST_KEYS = 20
+const PAGE = 1000
+/** How many lives' segments are remembered, and how many of each. */
+const REMEMBERED_LIVES = 200
+const REMEMBERED_SEGMENTS = 20_000
+
+/** What lies in `segments/` and `ends/`, and where in it each byte is. */
+export class Lives {
+  readonly #home: Store
+  /** Segments that were listed. They are facts: what they say stays right as long as they exist. */
+  readonly #known = new Map<string, SegmentMap>()
+  /** Where the first segments of expired lives start. */
+  readonly #begins = new Map<string, number>()
+
+  constructor(home: Store) {
+    this.#home = home
+  }
+
+  /** The newest life that holds bytes, by one LIST; null when the log was never shipped. */
+  async newest(log: string, signal?: AbortSignal): Promise<Life | null> {
+    const folder = logFolder(log)
+    let begun: Life | null = null
+    for (let after: string | undefined; ; ) {
+      let life: Life | null = null
+      let listed = 0
+      for await (const entry of this.#home.list(folder, { after, limit: NEWEST_KEYS, signal })) {
+        listed++
+        after = entry.key
+        const found = parseKey(entry.key)
+        if (!found) continue
+        begun ??= { life: found.life, size: 0, modified: entry.modified, how: null }
+        if (!found.segment || (life && life.life !== found.life)) continue
+        life ??= { life: found.life, size: 0, modified: 0, how: null }
+        life.size = Math.max(life.size, found.segment.end)
+        life.modified = Math.max(life.modified, entry.modified)
+        add(this.#knownOf(log, found.life), found.segment)
+      }
+      if (life) return life
+      if (listed < NEWEST_KEYS) return begun
+    }
+  }
+
+  /** One life, by what is listed of it; null when nothing is. */
+  async one(log: string, life: number, signal?: AbortSignal): Promise<Life | null> {
+    const [segments, ends] = await Promise.all([
+      this.#segments({ log, life }, undefined, NEWEST_KEYS, signal),
+      this.#ends(`${endsFolder(log)}${lifeName(life)}-`, signal),
+    ])
+    const end = ends.get(log)?.get(life) ?? null
+    if (segments.length === 0 && !end) return null
+    const size = Math.max(greatestEnd(segments), end?.size ?? 0)
+    const modified = Math.max(end?.modified ?? 0, ...segments.map((segment) => segment.modified))
+    return { life, size, modified, how: end?.how ?? null }
+  }
+
+  /** The names of the logs below `segments/` that begin with `prefix`. */
+  async logs(prefix: string, signal?: AbortSignal): Promise<string[]> {
+    const names: string[] = []
+    const folder = logFolder('').slice(0, -1)
+    for await (const entry of this.#home.list(folder + prefix, { shallow: true, folders: true, signal }))
+      if (entry.folder) names.push(entry.key.slice(folder.length, -1))
+    return names
+  }
+
+  /** The finished lives of all logs that begin with `prefix`, by log and number. */
+  async finished(prefix: string, signal?: AbortSignal): Promise<Map<string, Map<number, Life>>> {
+    return this.#ends(endsFolder('').slice(0, -1) + prefix, signal)
+  }
+
+  async #ends(prefix: string, signal?: AbortSignal): Promise<Map<string, Map<number, Life>>> {
+    const byLog = new Map<string, (Life & { crc: number; how: How })[]>()
+    for await (const entry of this.#home.list(prefix, { signal })) {
+      const end = parseEnd(entry.key)
+      if (!end) continue
+      const ends = byLog.get(end.log) ?? []
+      byLog.set(end.log, ends)
+      ends.push({ life: end.life, size: end.size, crc: end.crc, how: end.how, modified: entry.modified })
+    }
+    return new Map([...byLog].map(([log, ends]) => [log, largestEnds(ends)]))
+  }
+
+  /**
+   * The segments that give [from, to) of a life. Where some bytes are missing, what is missing: the first hole, or
+   * with `last` the last one and the segments behind it.
+   */
+  async locate(
+    of: { log: string; life: number; size: number },
+    [from, to]: readonly [number, number],
+    { last = false, signal }: { last?: boolean; signal?: AbortSignal | undefined } = {},
+  ): Promise<{ pieces: Piece[]; missing: Missing | null }> {
+    const known = this.#knownOf(of.log, of.life)
+    let at = from
+    let missing: Missing | null = null
+    let listed: number | null = null
+    for (;;) {
+      const { pieces, hole } = known.cover(at, to)
+      if (!hole) return { pieces, missing }
+      const below = Math.min(hole.to, to)
+      if (listed !== below && !this.#isExpired(of, hole.at)) {
+        listed = below
+        await this.#listBack(of, hole.at, below, signal)
+        continue
+      }
+      const found = await this.#measure(of, hole, below, signal)
+      if (!last) return { pieces, missing: found }
+      if (found.to >= to) return { pieces: [], missing: found }
+      missing = found
+      at = found.to
+      listed = null
+    }
+  }
+
+  /** A segment that was listed and is gone: lifecycle rules removed it. */
+  forget(log: string, life: number, segment: Segment): void {
+    this.#knownOf(log, life).delete(segment)
+  }
+
+  /** Lists backwards from `below` until nothing earlier can reach `place`. */
+  async #listBack(of: Place, place: number, below: number, signal?: AbortSignal): Promise<void> {
+    const known = this.#knownOf(of.log, of.life)
+    for (let after = below - 1; after >= 0; ) {
+      const page = await this.#segments(of, after, PAGE, signal)
+      const first = page.at(-1)
+      if (page.length < PAGE || !first || first.start <= place - LARGEST_SEGMENT) return
+      if (known.cover(place, below).hole === null) return
+      // Among equal starts the longest comes first, so the rest of them may be passed over.
+      after = first.start - 1
+    }
+  }
+
+  /** How far a hole reaches, once everything from `below` backwards was listed. */
+  async #measure(
+    of: Place & { size: number },
+    hole: { at: number; from: number; to: number },
+    below: number,
+    signal?: AbortSignal,
+  ): Promise<Missing> {
+    const expired = this.#begins.get(placeOf(of))
+    if (expired !== undefined && hole.at < expired) return { from: 0, to: expired, head: true }
+    const next =
+      hole.to <= below ? hole.to : await this.#firstBehind(of, below, Math.min(hole.to, of.size), signal)
+    const head = hole.from === 0
+    if (head) this.#begins.set(placeOf(of), next)
+    return { from: hole.from, to: next, head }
+  }
+
+  #isExpired(of: Place, place: number): boolean {
+    return place < (this.#begins.get(placeOf(of)) ?? 0)
+  }
+
+  /** Where the first segment at or behind `low` starts; `high` without one before it. */
+  async #firstBehind(of: Place, low: number, high: number, signal?: AbortSignal): Promise<number> {
+    let found = high
+    // A page that is not full ends the search: among 10,000 segments it takes about five.
+    for (let below = high; low < below; ) {
+      const middle = Math.floor((low + below) / 2)
+      const page = (await this.#segments(of, middle, PAGE, signal)).filter(({ start }) => start >= low)
+      const first = page.at(-1)
+      if (!first) {
+        low = middle + 1
+        continue
+      }
+      found = first.start
+      if (page.length < PAGE) break
+      below = first.start
+    }
+    return found
+  }
+
+  /** Segments from the one that starts at or before `from` on backwards, or from the newest on. */
+  async #segments(
+    { log, life }: Place,
+    from: number | undefined,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<(Segment & { modified: number })[]> {
+    const folder = lifeFolder(log, life)
+    const known = this.#knownOf(log, life)
+    const after = from === undefined ? undefined : folder + startName(from)
+    const segments: (Segment & { modified: number })[] = []
+    for await (const entry of this.#home.list(folder, { after, limit, signal })) {
+      const segment = parseKey(entry.key)?.segment
+      if (!segment) continue
+      add(known, segment)
+      segments.push({ ...segment, modified: entry.modified })
+    }
+    return segments
+  }
+
+  #knownOf(log: string, life: number): SegmentMap {
+    const place = placeOf({ log, life })
+    let known = this.#known.get(place)
+    if (!known) {
+      if (this.#known.size >= REMEMBERED_LIVES) this.#known.delete(this.#known.keys().next().value!)
+      known = new SegmentMap()
+      this.#known.set(place, known)
+    }
+    return known
+  }
+}
+
+/** A life of a log. */
+interface Place {
+  log: string
+  life: number
+}
+
+function add(known: SegmentMap, segment: Segment): void {
+  known.add(segment)
+  if (known.size > REMEMBERED_SEGMENTS) known.shift()
+}
+
+function placeOf({ log, life }: Place): string {
+  return `${lifeName(life)}/${log}`
+}

@@ -1,0 +1,91 @@
+import { crc32 } from '../../codec/crc32.ts'
+import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
+import { type Store, StoreError } from '../store.ts'
+
+/** Inflated segments, the last used ones kept in memory. */
+export interface SegmentTexts {
+  /** The text of a segment, checked against its name; null when the object is gone. */
+  read(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null>
+}
+
+/** How segments are fetched. */
+export interface TextOptions {
+  /** Bytes of text to keep. */
+  keep: number
+  /** Whether requests may wait for each other's fetches; a worker's may not. */
+  shared: boolean
+}
+
+/** Fetches, inflates, checks and keeps segments. */
+export function segmentTexts(home: Store, { keep, shared }: TextOptions): SegmentTexts {
+  const kept = new Map<string, Uint8Array>()
+  const running = new Map<string, Promise<Uint8Array | null>>()
+  let held = 0
+
+  const remember = (key: string, text: Uint8Array) => {
+    if (text.length > keep || kept.has(key)) return
+    kept.set(key, text)
+    held += text.length
+    for (const [oldest, bytes] of kept) {
+      if (held <= keep) return
+      kept.delete(oldest)
+      held -= bytes.length
+    }
+  }
+  const fetchText = async (key: string, segment: Segment, signal?: AbortSignal) => {
+    const read = await home.read(key, undefined, { signal })
+    if (read === null) return null
+    const text = await inflate(key, read.body, segment)
+    remember(key, text)
+    return text
+  }
+
+  return {
+    async read(log, life, segment, signal) {
+      const key = lifeFolder(log, life) + segmentName(segment)
+      const known = kept.get(key)
+      if (known) {
+        kept.delete(key)
+        kept.set(key, known)
+        return known
+      }
+      if (!shared) return fetchText(key, segment, signal)
+      let fetching = running.get(key)
+      if (!fetching) {
+        // Without the client's signal: another client may be waiting for the same text.
+        fetching = fetchText(key, segment).finally(() => running.delete(key))
+        running.set(key, fetching)
+      }
+      return fetching
+    },
+  }
+}
+
+/** The text of one gzip member, which must be what the segment's name says. */
+async function inflate(key: string, body: BodyInit, segment: Segment): Promise<Uint8Array> {
+  const length = segment.end - segment.start
+  const text = new Uint8Array(length)
+  const packed = new Response(body).body
+  let at = 0
+  if (packed) {
+    const reader = packed.pipeThrough(new DecompressionStream('gzip')).getReader()
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause) => {
+        throw cause instanceof StoreError ? cause : bad(key, cause)
+      })
+      if (done) break
+      if (at + value.length > length) {
+        await reader.cancel().catch(() => {})
+        throw bad(key)
+      }
+      text.set(value, at)
+      at += value.length
+    }
+  }
+  if (at !== length || crc32(text) !== segment.crc) throw bad(key)
+  return text
+}
+
+function bad(key: string, cause?: unknown): StoreError {
+  return new StoreError('bad-segment', `The segment "${key}" does not hold what its name says`, { cause })
+}
