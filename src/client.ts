@@ -67,6 +67,8 @@ export interface LogRecord {
   context?: unknown
   /** The text as it stands in the file, where it did not parse. */
   raw?: string | null
+  /** True where the record holds JSON that is too deep, too wide or too long to be parsed; it is part of the message. */
+  unparsed?: boolean
   /** The message with its ANSI colours, where it has any and `ansi` was asked for. */
   ansi?: string | null
 }

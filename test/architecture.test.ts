@@ -42,7 +42,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/error.ts', ['error.ts']],
   ['log/time.ts', ['time.ts']],
   ['log/files', ['files.ts', 'family.ts', 'tail.ts']],
-  ['log/format', ['detect.ts', 'direct24.ts', 'format.ts', 'lines.ts', 'lines24.ts']],
+  ['log/format', ['detect.ts', 'direct24.ts', 'format.ts', 'level.ts', 'lines.ts', 'lines24.ts']],
   ['log/regex', ['regex.ts', 'spans.ts']],
   ['log/pattern', ['pattern.ts', 'literal.ts']],
   ['log/text', ['archive.ts', 'cursor.ts', 'decompress.ts', 'open.ts', 'series.ts', 'text.ts']],

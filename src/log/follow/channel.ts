@@ -28,6 +28,8 @@ export class Channel {
   /** Everything before it was given. */
   place: Cursor
   followers = 0
+  /** What ended it, after the last batch. */
+  failure: unknown = null
   readonly #frame: Frame
   readonly #filter: Filter
   /** Whether bytes go out as they come, unfinished lines too. */
@@ -38,6 +40,9 @@ export class Channel {
   #size = 0
   /** What came and was not given, with where it lies: lines of the last record, and a line without its end. */
   #pending: Data[] = []
+  #pendingBytes = 0
+  /** Whether complete lines are among it. */
+  #held = false
   /** The last record that was looked at, as far as it was seen, and whether it was given. */
   #last: { bytes: Uint8Array; given: boolean } | null = null
   #time = Number.NaN
@@ -46,7 +51,10 @@ export class Channel {
 
   constructor(place: Cursor, pending: Data | null, frame: Frame, filter: Filter, raw: boolean) {
     this.place = place
-    if (pending) this.#pending.push(pending)
+    if (pending) {
+      this.#pending.push(pending)
+      this.#pendingBytes = pending.bytes.length
+    }
     this.#frame = frame
     this.#filter = filter
     this.#raw = raw
@@ -89,12 +97,21 @@ export class Channel {
       return false
     }
     this.#pending.push(change)
+    this.#pendingBytes += change.bytes.length
+    // A long line that comes in many pieces is looked at when it ends, not with every piece.
+    if (this.#pendingBytes <= MAX_PENDING && change.bytes.indexOf(LF) < 0) return this.#held
     return this.#take(false)
+  }
+
+  /** Ends it for its followers, after they have read what was given. */
+  fail(error: unknown): void {
+    this.failure = error ?? new Error('Cannot follow: the channel failed')
+    this.#wake()
   }
 
   /** Lets the last record go, as far as its lines are complete. */
   flush(): void {
-    if (this.#pending.length > 0) this.#take(true)
+    if (this.#held) this.#take(true)
   }
 
   /** A sign of life to all who have nothing else to read. */
@@ -125,13 +142,18 @@ export class Channel {
       if (wanted) records.push({ bytes: wanted, end: placeIn(this.#pending, end) })
       at = end
     }
-    if (at === 0) return lines > 0
+    if (at === 0) {
+      this.#held = lines > 0
+      return this.#held
+    }
     const end = placeIn(this.#pending, at)
     const out = renderRecords(records, this.#frame, format, this.#filter.zone)
     if (out.length > 0) this.#add(out, end)
     else this.place = end
     this.#pending = dropFrom(this.#pending, at)
-    return lines > at
+    this.#pendingBytes = bytes.length - at
+    this.#held = lines > at
+    return this.#held
   }
 
   /** What of a record is to be given now: all, its rest when the beginning was given, or nothing. */

@@ -275,6 +275,7 @@ class Follower {
         if (batch.bytes.length > 0) return batch.bytes
         continue
       }
+      if (this.#channel.failure) throw this.#channel.failure
       if (this.#beats !== this.#channel.beats) {
         this.#beats = this.#channel.beats
         return this.#channel.beat

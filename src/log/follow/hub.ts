@@ -133,7 +133,9 @@ export class Hub {
     this.#failures = 0
     let held = false
     for (const change of changes)
-      for (const channel of this.#channels.values()) held = channel.feed(change) || held
+      this.#forEach((channel) => {
+        held = channel.feed(change) || held
+      })
     const active = changes.length > 0
     this.#pause = active ? this.#limits.poll[0] : Math.min(this.#limits.poll[1], Math.ceil(this.#pause * 1.5))
     if (more) this.#lookIn(0)
@@ -147,10 +149,20 @@ export class Hub {
     if (this.#settling) return
     this.#settling = setTimeout(() => {
       this.#settling = null
-      void this.#exclusively(async () => {
-        for (const channel of this.#channels.values()) channel.flush()
-      })
+      void this.#exclusively(async () => this.#forEach((channel) => channel.flush()))
     }, SETTLE)
+  }
+
+  /** A channel that fails is closed and its followers are cut off, so that they come back; the others go on. */
+  #forEach(work: (channel: Channel) => void): void {
+    for (const [key, channel] of this.#channels) {
+      try {
+        work(channel)
+      } catch (error) {
+        this.#channels.delete(key)
+        channel.fail(error)
+      }
+    }
   }
 
   /** Many followers are served in larger batches: 1,000 of them take a tenth of a second for each. */

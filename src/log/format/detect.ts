@@ -1,7 +1,7 @@
 import { UTC } from '../time.ts'
 import { type LineFormat, PLAIN } from './format.ts'
 import { glogLines } from './glog.ts'
-import { jsonLines } from './json.ts'
+import { jsonLines, openJson } from './json.ts'
 import { isTabbed, lines24 } from './lines24.ts'
 import { logfmtLines } from './logfmt.ts'
 import { stampedLines } from './stamped.ts'
@@ -26,7 +26,7 @@ export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: Det
   const candidates = [lines24, jsonLines, glogLines(reference), logfmtLines, stampedLines(reference)]
   const counts: Count[] = []
   for (const format of candidates) {
-    const found = count(format, lines, format === lines24 ? isTabbed : format.starts)
+    const found = count(format, lines)
     counts.push(found)
     // With half of all lines, no other can have more than twice as many.
     if (found.records > 0 && found.records * 2 >= lines.length) break
@@ -46,17 +46,19 @@ interface Count {
   leveled: boolean
 }
 
-type Line = [bytes: Uint8Array, from: number, to: number]
+type Line = [bytes: Uint8Array, from: number, to: number, open: boolean]
 
 /** How many lines begin a record that has a time or a level. */
-function count(format: LineFormat, lines: Line[], starts: LineFormat['starts']): Count {
+function count(format: LineFormat, lines: Line[]): Count {
   let records = 0
   let timed = false
   let leveled = false
-  for (const [bytes, from, to] of lines) {
-    if (!starts(bytes, from, to)) continue
-    const hasTime = !Number.isNaN(format.time(bytes, from, to, UTC))
-    const hasLevel = format.level(bytes, from, to) >= 0
+  for (const [bytes, from, to, open] of lines) {
+    // Of a line longer than the sample, only the beginning can tell.
+    const reader = open && format === jsonLines ? openJson : format
+    if (!(format === lines24 ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) continue
+    const hasTime = !Number.isNaN(reader.time(bytes, from, to, UTC))
+    const hasLevel = reader.level(bytes, from, to) >= 0
     timed ||= hasTime
     leveled ||= hasLevel
     if (hasTime || hasLevel) records++
@@ -74,7 +76,7 @@ function linesOf(bytes: Uint8Array, cut: boolean): Line[] {
   while (from < bytes.length && lines.length < MAX_LINES) {
     const lf = bytes.indexOf(0x0a, from)
     const to = lf < 0 ? bytes.length : lf
-    if (to > from && !(to === from + 1 && bytes[from] === 0x0d)) lines.push([bytes, from, to])
+    if (to > from && !(to === from + 1 && bytes[from] === 0x0d)) lines.push([bytes, from, to, lf < 0])
     from = to + 1
   }
   return lines

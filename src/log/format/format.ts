@@ -1,4 +1,5 @@
 import type { Zone } from '../time.ts'
+import { fits } from './json-fit.ts'
 
 /**
  * How the lines of one file are read. All on bytes, because a scan looks at millions of lines and keeps few.
@@ -39,6 +40,8 @@ export interface RecordFields {
   context?: unknown
   /** The text as it is in the file, when it could not be taken apart. */
   raw?: string
+  /** Set when the record's JSON is too deep or too wide to be parsed, and is part of the message instead. */
+  unparsed?: true
 }
 
 /** A file in no known format: each line a record of its own, without time and level. */
@@ -50,7 +53,13 @@ export const PLAIN: LineFormat = {
   starts: () => true,
   time: () => Number.NaN,
   level: () => -1,
-  fields: (text) => unparsed(text),
+  fields: (text) => plainFields(text),
+}
+
+/** JSON without a time or level is plain text, too, and says so when it could not have been parsed. */
+function plainFields(text: string): RecordFields {
+  const record = unparsed(text)
+  return text.startsWith('{') && !fits(text) ? { message: record.message, unparsed: true } : record
 }
 
 /** The fields of a record that could not be taken apart. */

@@ -1,13 +1,22 @@
+import { MAX_KEYS } from './json-fit.ts'
 import { digitsEnd, plainEnd } from './words.ts'
 
 const DEEPEST = 100
 
+/** How many keys the value that is looked at has so far. */
+let keys = 0
+
 /**
- * The offset after the JSON value at bytes[at], or -1 when it is none that this can tell: not valid, not ASCII,
- * nested too deep, or with a tab between two values. It makes no objects, and so takes a tenth of the time of
+ * The offset after the JSON value at bytes[at], or -1 when this cannot tell: not valid, not ASCII, nested too deep,
+ * with too many keys, or with a tab between two values. It makes no objects, and so takes a tenth of the time of
  * JSON.parse. `view` shows the same bytes.
  */
-export function jsonEnd(bytes: Uint8Array, view: DataView, at: number, to: number, depth = 0): number {
+export function jsonEnd(bytes: Uint8Array, view: DataView, at: number, to: number): number {
+  keys = 0
+  return valueEnd(bytes, view, at, to, 0)
+}
+
+function valueEnd(bytes: Uint8Array, view: DataView, at: number, to: number, depth: number): number {
   if (at >= to || depth > DEEPEST) return -1
   const byte = bytes[at]!
   if (byte === 0x22) return stringEnd(bytes, view, at, to)
@@ -22,7 +31,7 @@ function objectEnd(bytes: Uint8Array, view: DataView, from: number, to: number, 
   // One more level than there may be: no value fits in.
   if (depth >= DEEPEST) return -1
   for (;;) {
-    if (at >= to || bytes[at] !== 0x22) return -1
+    if (at >= to || bytes[at] !== 0x22 || ++keys > MAX_KEYS) return -1
     at = stringEnd(bytes, view, at, to)
     if (at < 0 || at >= to) return -1
     if (bytes[at] === 0x20) at = space(bytes, at, to)
@@ -32,7 +41,7 @@ function objectEnd(bytes: Uint8Array, view: DataView, from: number, to: number, 
     if (at >= to) return -1
     const byte = bytes[at]!
     if (byte === 0x22) at = stringEnd(bytes, view, at, to)
-    else if (byte === 0x7b || byte === 0x5b) at = jsonEnd(bytes, view, at, to, depth + 1)
+    else if (byte === 0x7b || byte === 0x5b) at = valueEnd(bytes, view, at, to, depth + 1)
     else at = scalarEnd(bytes, view, at, to)
     if (at < 0 || at >= to) return -1
     if (bytes[at] === 0x20) {
@@ -50,7 +59,7 @@ function arrayEnd(bytes: Uint8Array, view: DataView, from: number, to: number, d
   let at = space(bytes, from + 1, to)
   if (at < to && bytes[at] === 0x5d) return at + 1
   for (;;) {
-    at = jsonEnd(bytes, view, at, to, depth + 1)
+    at = valueEnd(bytes, view, at, to, depth + 1)
     if (at < 0) return -1
     at = space(bytes, at, to)
     if (at >= to) return -1

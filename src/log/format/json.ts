@@ -1,6 +1,8 @@
 import type { Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, unparsed } from './format.ts'
+import { fits, MAX_DEPTH, MAX_ELEMENTS, MAX_KEYS } from './json-fit.ts'
 import { LEVELS, levelAt } from './level.ts'
+import { stringEnd } from './quoted.ts'
 import { isDigit, readEpoch, readStamp } from './stamp.ts'
 
 type Role = 'time' | 'level' | 'message'
@@ -51,22 +53,27 @@ export const jsonLines: LineFormat = {
   timed: true,
   leveled: true,
   starts: isObject,
-  time(bytes, from, to, zone) {
-    if (!isObject(bytes, from, to) || !findRole(bytes, from, to, 'time')) return Number.NaN
-    return timeOf(bytes, value.from, value.to, zone)
-  },
-  level(bytes, from, to) {
-    return isObject(bytes, from, to) && findRole(bytes, from, to, 'level')
-      ? levelOf(bytes, value.from, value.to)
-      : -1
-  },
+  time: (bytes, from, to, zone) =>
+    isObject(bytes, from, to) ? openJson.time(bytes, from, to, zone) : Number.NaN,
+  level: (bytes, from, to) => (isObject(bytes, from, to) ? openJson.level(bytes, from, to) : -1),
   fields: jsonFields,
+}
+
+/** The same for a line whose end is not seen, such as one longer than a sample. */
+export const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
+  starts: (bytes, from) => bytes[from] === 0x7b && bytes[from + 1] === 0x22,
+  time: (bytes, from, to, zone) =>
+    findRole(bytes, from, to, 'time') ? timeOf(bytes, value.from, value.to, zone) : Number.NaN,
+  level: (bytes, from, to) =>
+    findRole(bytes, from, to, 'level') ? levelOf(bytes, value.from, value.to) : -1,
 }
 
 function isObject(bytes: Uint8Array, from: number, to: number): boolean {
   if (to - from < 2 || bytes[from] !== 0x7b) return false
   let last = to - 1
-  while (last > from && bytes[last]! <= 0x20) last--
+  // Megabytes of spaces behind an object are no reason to read them.
+  const limit = Math.max(from, to - 1024)
+  while (last > limit && bytes[last]! <= 0x20) last--
   return bytes[last] === 0x7d
 }
 
@@ -75,11 +82,14 @@ const value = { from: 0, to: 0 }
 
 /**
  * Finds a key of the object itself, not of one inside it. Loggers write time and level first, so this reads some
- * fifty bytes of a line where JSON.parse would read all.
+ * fifty bytes of a line where JSON.parse would read all. It gives up where the object gets too deep or too wide to
+ * be parsed at all.
  */
 function findRole(bytes: Uint8Array, from: number, to: number, role: Role): boolean {
   let at = from + 1
-  for (;;) {
+  left = MAX_KEYS
+  elements = MAX_ELEMENTS
+  while (left-- > 0) {
     while (at < to && (bytes[at]! <= 0x20 || bytes[at] === 0x2c)) at++
     if (bytes[at] !== 0x22) return false
     const keyEnd = stringEnd(bytes, at, to)
@@ -98,6 +108,7 @@ function findRole(bytes: Uint8Array, from: number, to: number, role: Role): bool
     }
     at = end
   }
+  return false
 }
 
 function ascii(bytes: Uint8Array, from: number, to: number): string {
@@ -106,15 +117,9 @@ function ascii(bytes: Uint8Array, from: number, to: number): string {
   return text
 }
 
-/** The offset after the string whose quote is at `from`, or -1. */
-function stringEnd(bytes: Uint8Array, from: number, to: number): number {
-  for (let at = from + 1; at < to; at++) {
-    const byte = bytes[at]
-    if (byte === 0x5c) at++
-    else if (byte === 0x22) return at + 1
-  }
-  return -1
-}
+/** How many more keys and array elements a search looks at. */
+let left = 0
+let elements = 0
 
 function valueEnd(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from] === 0x22) return stringEnd(bytes, from, to)
@@ -126,12 +131,16 @@ function valueEnd(bytes: Uint8Array, from: number, to: number): number {
       if (at < 0) return -1
       continue
     }
-    if (byte === 0x7b || byte === 0x5b) depth++
-    else if (byte === 0x7d || byte === 0x5d) {
+    if (byte === 0x7b || byte === 0x5b) {
+      if (++depth >= MAX_DEPTH) return -1
+    } else if (byte === 0x7d || byte === 0x5d) {
       if (depth === 0) return at
       depth--
       if (depth === 0) return at + 1
-    } else if (byte === 0x2c && depth === 0) return at
+    } else if (byte === 0x2c) {
+      if (depth === 0) return at
+      if (--elements < 0) return -1
+    } else if (byte === 0x3a && --left < 0) return -1
     at++
   }
   return -1
@@ -145,7 +154,7 @@ function timeOf(bytes: Uint8Array, from: number, to: number, zone: Zone): number
     return stamp ? stamp.epoch : readEpoch(bytes, from + 1, to - 1)
   }
   if (isDigit(first)) return readEpoch(bytes, from, to)
-  if (first !== 0x7b) return Number.NaN
+  if (first !== 0x7b || to - from > 200) return Number.NaN
   try {
     return instantOf(JSON.parse(ascii(bytes, from, to)), zone)
   } catch {
@@ -194,6 +203,7 @@ function jsonFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
   const line = lf < 0 ? record : record.slice(0, lf)
+  if (!fits(line)) return oversized(record, zone)
   let object: Record<string, unknown>
   try {
     object = JSON.parse(line)
@@ -203,7 +213,8 @@ function jsonFields(text: string, zone: Zone): RecordFields {
   const bytes = new TextEncoder().encode(line)
   const out: RecordFields = { message: '' }
   const epoch = jsonLines.time(bytes, 0, bytes.length, zone)
-  const rest: Record<string, unknown> = {}
+  // Without a prototype: a key may be `__proto__`.
+  const rest: Record<string, unknown> = Object.create(null)
   const seen = new Set<Role>()
   const tags: string[] = []
   for (const [key, member] of Object.entries(object)) {
@@ -224,6 +235,25 @@ function jsonFields(text: string, zone: Zone): RecordFields {
   if (Object.keys(rest).length > 0) out.context = rest
   if (lf >= 0) out.message += record.slice(lf)
   return out
+}
+
+/** A record whose JSON is too deep or too wide: its text, and the time and level that filters find in it. */
+function oversized(record: string, zone: Zone): RecordFields {
+  const bytes = new TextEncoder().encode(record)
+  const to = lineEnd(bytes, 0)
+  const epoch = jsonLines.time(bytes, 0, to, zone)
+  const level = LEVELS[jsonLines.level(bytes, 0, to)]
+  return {
+    ...(!Number.isNaN(epoch) && { time: zone.format(epoch) }),
+    ...(level && { level }),
+    message: record,
+    unparsed: true,
+  }
+}
+
+function lineEnd(bytes: Uint8Array, from: number): number {
+  const lf = bytes.indexOf(0x0a, from)
+  return lf < 0 ? bytes.length : lf
 }
 
 function levelName(bytes: Uint8Array, member: unknown): string {

@@ -1,5 +1,6 @@
 import { UTC, type Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from './format.ts'
+import { fits } from './json-fit.ts'
 import { LEVELS, levelAt, parseLevel } from './level.ts'
 import { isDigit, isStamp, readStamp, two } from './stamp.ts'
 
@@ -120,14 +121,12 @@ function fields24(text: string, zone: Zone): RecordFields {
   // The context ends the first line (a stack trace may follow), or the last one of a message with line breaks.
   const own = splitContext(rest)
   const last = own || more === '' ? null : splitContext(more)
-  if (own) {
-    rest = own.before
-    out.context = own.context
-  } else if (last) {
-    more = last.before
-    out.context = last.context
-  }
+  if (own) rest = own.before
+  else if (last) more = last.before
   out.message = rest + more
+  const found = own ?? last
+  if (found?.context === undefined) return found ? { ...out, unparsed: true } : out
+  out.context = found.context
   return out
 }
 
@@ -137,11 +136,15 @@ export function tagNames(text: string): string[] {
   return names.map((name) => name.trim()).filter((name) => name !== '')
 }
 
-/** Text before a tab and the JSON object after it. A JSON object never holds a raw tab, so the last tab decides. */
+/**
+ * Text before a tab and the JSON object after it. A JSON object never holds a raw tab, so the last tab decides. An
+ * object too deep or too wide to be parsed stays in the text, and the context is undefined.
+ */
 function splitContext(text: string): { before: string; context: unknown } | null {
   if (!text.endsWith('}')) return null
   const at = text.lastIndexOf('\t{')
   if (at < 0) return null
+  if (!fits(text, at + 1)) return { before: text, context: undefined }
   try {
     return { before: text.slice(0, at), context: JSON.parse(text.slice(at + 1)) }
   } catch {

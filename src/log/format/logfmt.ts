@@ -1,6 +1,7 @@
 import type { Zone } from '../time.ts'
 import { type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from './format.ts'
 import { LEVELS, levelAt } from './level.ts'
+import { stringEnd } from './quoted.ts'
 import { isDigit, readEpoch, readStamp } from './stamp.ts'
 
 const TIME = ['time', 'ts', 'timestamp', 't']
@@ -42,10 +43,9 @@ function findPair(bytes: Uint8Array, from: number, to: number, keys: readonly st
     let end: number
     if (bytes[at] === 0x22) {
       start++
-      at++
-      while (at < to && bytes[at] !== 0x22) at += bytes[at] === 0x5c ? 2 : 1
-      end = Math.min(at, to)
-      at++
+      const after = stringEnd(bytes, at, to)
+      end = after < 0 ? to : after - 1
+      at = end + 1
     } else {
       while (at < to && bytes[at]! > 0x20) at++
       end = at

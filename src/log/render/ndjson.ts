@@ -3,6 +3,7 @@ import { type LineFormat, type RecordFields, stripAnsi } from '../format/format.
 import { lines24 } from '../format/lines24.ts'
 import type { Zone } from '../time.ts'
 import { colouredMessage } from './colour.ts'
+import { LONG, LongRecord, MANY_LINES } from './long.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
@@ -25,6 +26,8 @@ export class NdjsonWriter {
   #to = 0
   #out = NOTHING
   #written = 0
+  /** A record that is written in steps, begun and not ended. */
+  #long: LongRecord | null = null
 
   constructor(format: LineFormat, zone: Zone, colours = false) {
     this.#format = format
@@ -68,7 +71,10 @@ export class NdjsonWriter {
     return this.#written
   }
 
-  /** Writes records until `count` bytes of them are through or `full` bytes are written, and the last one whole. */
+  /**
+   * Writes records until `count` bytes of them are through or `full` bytes are written, and the last one whole unless
+   * it is a long one.
+   */
   write(count: number, full: number): void {
     const direct = this.#direct
     const format = this.#format
@@ -78,14 +84,28 @@ export class NdjsonWriter {
     let at = this.#written
     let start = this.#at
     while (start < until && at < full) {
+      if (this.#long) {
+        at = this.#goOn(this.#long, at)
+        start = this.#at
+        continue
+      }
       let written = direct ? this.#line(direct, start, at) : -1
       let end = written < 0 ? endOfLine(bytes, start, to) : direct!.end
       // Lines that begin no record belong to this one, which is then not written directly.
+      let lines = 0
       while (end + 1 < to && !direct?.begins(end + 1, to)) {
+        if (lines > MANY_LINES || (written < 0 && end - start > LONG)) break
         const next = endOfLine(bytes, end + 1, to)
         if (format.starts(bytes, end + 1, next)) break
         written = -1
         end = next
+        lines++
+      }
+      if (written < 0 && (lines > MANY_LINES || end - start > LONG)) {
+        this.#long = new LongRecord(bytes, start, to, format, this.#zone)
+        at = this.#put(this.#long.head, at)
+        start = this.#long.at
+        continue
       }
       if (written < 0) written = this.#any(start, end, at)
       this.#out[written] = LF
@@ -116,7 +136,21 @@ export class NdjsonWriter {
   /** A record in whatever shape. */
   #any(start: number, end: number, at: number): number {
     const text = decoder.decode(this.#bytes.subarray(start, end))
-    const json = encoder.encode(toJson(text, this.#format, this.#zone, this.#colours))
+    return this.#put(toJson(text, this.#format, this.#zone, this.#colours), at)
+  }
+
+  /** One step of a long record. */
+  #goOn(long: LongRecord, at: number): number {
+    const end = this.#put(long.next(), at)
+    this.#at = long.at
+    if (!long.ended) return end
+    this.#long = null
+    this.#out[end] = LF
+    return end + 1
+  }
+
+  #put(text: string, at: number): number {
+    const json = encoder.encode(text)
     this.#reserve(at, json.length + 1)
     this.#out.set(json, at)
     return at + json.length
@@ -133,17 +167,38 @@ export class NdjsonWriter {
 
 /**
  * One record's text, with its continuation lines, as JSON text without a line end. With `colours`, a message that has
- * any comes a second time as `ansi`, colour escapes left in.
+ * any comes a second time as `ansi`, colour escapes left in. A record that fails to render is given as its text, so
+ * that one bad line never costs a client the lines around it.
  */
 export function toJson(text: string, format: LineFormat, zone: Zone, colours = false): string {
-  const { time, level, source, tags, message, context, raw } = format.fields(text, zone)
-  // The order of keys is the same for every format; what is undefined is left out.
-  const fields = { time, level, source, tags, message, context, raw } satisfies Nullable<RecordFields>
+  if (text.length > LONG) return longJson(text, format, zone)
+  try {
+    return recordJson(format.fields(text, zone), text, colours)
+  } catch {
+    return JSON.stringify({ message: stripAnsi(text.replace(/\r?\n?$/, '')), unparsed: true })
+  }
+}
+
+function longJson(text: string, format: LineFormat, zone: Zone): string {
+  const bytes = encoder.encode(text.endsWith('\n') ? text.slice(0, -1) : text)
+  const record = new LongRecord(bytes, 0, bytes.length, format, zone)
+  let json = record.head
+  do json += record.next()
+  while (!record.ended)
+  return json
+}
+
+function recordJson(record: RecordFields, text: string, colours: boolean): string {
+  const { time, level, source, tags, message, context, raw, unparsed } = record
+  // The order of keys is the same for every format; undefined members are left out.
+  const fields = { time, level, source, tags, message, context, raw, unparsed }
   const ansi =
     colours && message !== undefined && text.includes('\x1b')
       ? colouredMessage(text, message, stripAnsi)
       : null
-  return JSON.stringify(ansi === null ? fields : { ...fields, ansi })
+  return JSON.stringify(
+    (ansi === null ? fields : { ...fields, ansi }) satisfies Nullable<RecordFields> & { ansi?: string },
+  )
 }
 
 type Nullable<T> = { [K in keyof T]: T[K] | undefined }

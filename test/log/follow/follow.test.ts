@@ -130,6 +130,24 @@ describe('follow', () => {
     await client.until(({ text }) => text === `${lines(3, 6)}half a line\n`)
   })
 
+  it('goes on after a line whose JSON is too deep, for those who want JSON, a filter or neither', async () => {
+    const app = appOf(store)
+    const deep = `2026-11-15 02:10:00.500\tERROR\tx.go:1\t[A]: deep\t{"a":${'['.repeat(5000)}${']'.repeat(5000)}}\n`
+    const json = await open(app, 'file=a.log&lines=1&format=ndjson')
+    const events = await open(app, 'file=a.log&lines=1&format=ndjson', SSE)
+    const filtered = await open(app, 'file=a.log&lines=1&level=error')
+    append(deep)
+    await json.until(({ text }) => text.includes('"unparsed":true'))
+    await events.until(({ text }) => text.includes('"unparsed":true'))
+    await filtered.until(({ text }) => text === deep)
+    const late = await open(app, 'file=a.log&lines=1')
+    append(line(6, 'ERROR'))
+    await json.until(({ text }) => text.includes('"message":"line 6"'))
+    await events.until(({ text }) => text.includes('"message":"line 6"'))
+    await filtered.until(({ text }) => text === deep + line(6, 'ERROR'))
+    await late.until(({ text }) => text === deep + line(6, 'ERROR'))
+  })
+
   it('sends records as events with a cursor each, whole lines only', async () => {
     const client = await open(appOf(store), 'file=a.log&lines=1', SSE)
     expect(client.headers.get('Content-Type')).toBe('text/event-stream')

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { logFiles } from '../../../src/log/files/files.ts'
+import { Channel } from '../../../src/log/follow/channel.ts'
+import { Hub } from '../../../src/log/follow/hub.ts'
+import { PLAIN } from '../../../src/log/format/detect.ts'
+import { UTC } from '../../../src/log/time.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { contextOf } from '../context.ts'
+
+const place = { name: 'a.log', id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
+const filter = { format: PLAIN, zone: UTC, level: null, matcher: null, since: null, until: null }
+const frame = { events: false, json: false }
+
+it('looks at a long line when it ends, not with every piece of it', () => {
+  let looks = 0
+  const format = {
+    ...PLAIN,
+    starts: () => {
+      looks++
+      return true
+    },
+  }
+  const channel = new Channel(place, null, frame, { ...filter, format }, false)
+  const piece = new TextEncoder().encode('x'.repeat(100))
+  const feed = (bytes: Uint8Array, offset: number) =>
+    channel.feed({ kind: 'data', name: 'a.log', id: null, offset, bytes })
+  for (let i = 0; i < 1000; i++) expect(feed(piece, i * 100)).toBe(false)
+  expect(looks).toBe(0)
+  expect(feed(new TextEncoder().encode('\n'), 100_000)).toBe(true)
+  channel.flush()
+  expect(channel.batch(0)!.bytes.length).toBe(100_001)
+})
+
+it('closes a channel that fails, and feeds the others', async () => {
+  const store = memoryStore({ 'a.log': 'one\n' })
+  const limits = { followers: 9, heartbeat: 60_000, duration: null, poll: [5, 5] as const, shared: true }
+  const hub = await Hub.open(contextOf(logFiles(store)), limits, 'a.log', () => {})
+  const broken = {
+    ...filter,
+    format: {
+      ...PLAIN,
+      starts: () => {
+        throw new Error('a fault')
+      },
+    },
+  }
+  const bad = await hub.join('bad', frame, broken, false)
+  const good = await hub.join('good', frame, filter, false)
+  const raw = await hub.join('raw', frame, filter, true)
+  store.put('a.log', 'one\ntwo\nthree\n')
+  await hub.sync()
+  good.channel.flush()
+  expect(bad.channel.failure).toEqual(new Error('a fault'))
+  const text = (bytes?: Uint8Array) => new TextDecoder().decode(bytes)
+  expect(text(good.channel.batch(0)?.bytes)).toBe('two\n')
+  expect(text(good.channel.batch(1)?.bytes)).toBe('three\n')
+  expect(text(raw.channel.batch(0)?.bytes)).toBe('two\nthree\n')
+  // Whoever comes back gets a new channel.
+  expect((await hub.join('bad', frame, filter, false)).channel.failure).toBe(null)
+  for (const [key, { channel }] of Object.entries({ bad, good, raw })) hub.leave(key, channel)
+})
