@@ -1,13 +1,13 @@
 import { UTC } from '../time.ts'
 import { type LineFormat, PLAIN } from './format.ts'
-import { glogLines } from './glog.ts'
-import { jsonLines, openJson } from './json.ts'
-import { isTabbed, lines24 } from './lines24.ts'
-import { logfmtLines } from './logfmt.ts'
-import { stampedLines } from './stamped.ts'
+import { jsonLines, openJson } from './json/json.ts'
+import { logfmtLines } from './json/logfmt.ts'
+import { isTabbed, lines24 } from './lines24/lines24.ts'
+import { glogLines } from './stamped/glog.ts'
+import { stampedLines } from './stamped/stamped.ts'
 
 export { type LineFormat, PLAIN, type RecordFields } from './format.ts'
-export { LEVELS, type LevelName, parseLevel } from './level.ts'
+export { LEVELS, type LevelName, parseLevel } from './read/level.ts'
 
 /** What else is known of a file. */
 export interface DetectOptions {

@@ -1,5 +1,5 @@
 import type { Zone } from '../time.ts'
-import { fits } from './json-fit.ts'
+import { fits } from './read/json-fit.ts'
 
 /**
  * How the lines of one file are read. All on bytes, because a scan looks at millions of lines and keeps few.

@@ -1,4 +1,4 @@
-import type { LineFormat } from './detect.ts'
+import type { LineFormat } from './format.ts'
 
 const LF = 10
 

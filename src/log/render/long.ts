@@ -1,6 +1,6 @@
 import { type LineFormat, stripAnsi } from '../format/format.ts'
-import { LEVELS } from '../format/level.ts'
 import { lineEnd } from '../format/lines.ts'
+import { LEVELS } from '../format/read/level.ts'
 import type { Zone } from '../time.ts'
 
 /** Longer records are rendered in steps, so that a line of 30 MB holds nobody else up. */

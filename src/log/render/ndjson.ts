@@ -1,6 +1,6 @@
-import { type DirectWriter, directWriter, LINE_ROOM } from '../format/direct24.ts'
 import { type LineFormat, type RecordFields, stripAnsi } from '../format/format.ts'
-import { lines24 } from '../format/lines24.ts'
+import { type DirectWriter, directWriter, LINE_ROOM } from '../format/lines24/direct24.ts'
+import { lines24 } from '../format/lines24/lines24.ts'
 import type { Zone } from '../time.ts'
 import { colouredMessage } from './colour.ts'
 import { LONG, LongRecord, MANY_LINES } from './long.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lines24 } from '../../../src/log/format/lines24.ts'
+import { lines24 } from '../../../src/log/format/lines24/lines24.ts'
 import { toJson } from '../../../src/log/render/ndjson.ts'
 import { UTC } from '../../../src/log/time.ts'
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { detectFormat, type LineFormat } from '../../../src/log/format/detect.ts'
 import { LONG, MANY_LINES } from '../../../src/log/render/long.ts'
-import { NdjsonWriter, toJson, toNdjson } from '../../../src/log/render/ndjson.ts'
+import { NdjsonWriter, toJson } from '../../../src/log/render/ndjson.ts'
 import { UTC } from '../../../src/log/time.ts'
+import { toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const GOOD_24 = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: fine\t{"x":1}\n'

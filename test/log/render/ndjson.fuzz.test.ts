@@ -11,7 +11,7 @@ import {
   putTemplate,
   template,
   viewOf,
-} from '../../../src/log/format/words.ts'
+} from '../../../src/log/format/lines24/words.ts'
 import { toJson } from '../../../src/log/render/ndjson.ts'
 import { parseZone, UTC, type Zone } from '../../../src/log/time.ts'
 import { toNdjson } from './whole.ts'

@@ -1,9 +1,9 @@
-import type { Zone } from '../time.ts'
-import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, unparsed } from './format.ts'
-import { fits, MAX_DEPTH, MAX_ELEMENTS, MAX_KEYS } from './json-fit.ts'
-import { LEVELS, levelAt } from './level.ts'
-import { stringEnd } from './quoted.ts'
-import { isDigit, readEpoch, readStamp } from './stamp.ts'
+import type { Zone } from '../../time.ts'
+import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, unparsed } from '../format.ts'
+import { fits, MAX_DEPTH, MAX_ELEMENTS, MAX_KEYS } from '../read/json-fit.ts'
+import { LEVELS, levelAt } from '../read/level.ts'
+import { stringEnd } from '../read/quoted.ts'
+import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 
 type Role = 'time' | 'level' | 'message'
 

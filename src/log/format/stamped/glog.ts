@@ -1,7 +1,7 @@
-import type { Zone } from '../time.ts'
-import { type LineFormat, type RecordFields, recordText, unparsed } from './format.ts'
-import { LEVELS } from './level.ts'
-import { isClock, isDigit, readClock, two } from './stamp.ts'
+import type { Zone } from '../../time.ts'
+import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { LEVELS } from '../read/level.ts'
+import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
 
 /**
  * glog, klog and CockroachDB: `I1115 02:10:00.123456 12345 file.go:123] message` and

@@ -1,8 +1,8 @@
-import type { Zone } from '../time.ts'
+import type { Zone } from '../../time.ts'
+import { LEVELS, levelAt } from '../read/level.ts'
+import { isDigit } from '../read/stamp.ts'
 import { jsonEnd } from './json-check.ts'
-import { LEVELS, levelAt } from './level.ts'
 import { isExact, lines24 } from './lines24.ts'
-import { isDigit } from './stamp.ts'
 import {
   copyAscii,
   copyName,

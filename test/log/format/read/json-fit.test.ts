@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { detectFormat } from '../../../src/log/format/detect.ts'
-import { type Characters, fits } from '../../../src/log/format/json-fit.ts'
-import { toNdjson } from '../../../src/log/render/ndjson.ts'
-import { UTC } from '../../../src/log/time.ts'
+import { detectFormat } from '../../../../src/log/format/detect.ts'
+import { type Characters, fits } from '../../../../src/log/format/read/json-fit.ts'
+import { UTC } from '../../../../src/log/time.ts'
+import { toNdjson } from '../../render/whole.ts'
 
 const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 const wide = (keys: number) => `{${Array.from({ length: keys }, (_, i) => `"k${i}":${i}`).join(',')}}`

@@ -1,8 +1,8 @@
-import { UTC, type Zone } from '../time.ts'
-import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from './format.ts'
-import { fits } from './json-fit.ts'
-import { LEVELS, levelAt, parseLevel } from './level.ts'
-import { isDigit, isStamp, readStamp, two } from './stamp.ts'
+import { UTC, type Zone } from '../../time.ts'
+import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import { fits } from '../read/json-fit.ts'
+import { LEVELS, levelAt, parseLevel } from '../read/level.ts'
+import { isDigit, isStamp, readStamp, two } from '../read/stamp.ts'
 
 const TAB = 0x09
 

@@ -1,4 +1,4 @@
-import { UTC, type Zone } from '../time.ts'
+import { UTC, type Zone } from '../../time.ts'
 
 /** Where a timestamp ends, and when it is. One object is reused: a scan would make millions. */
 export interface Stamp {

@@ -1,8 +1,8 @@
-import type { Zone } from '../time.ts'
-import { type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from './format.ts'
-import { LEVELS, levelAt } from './level.ts'
-import { stringEnd } from './quoted.ts'
-import { isDigit, readEpoch, readStamp } from './stamp.ts'
+import type { Zone } from '../../time.ts'
+import { type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from '../format.ts'
+import { LEVELS, levelAt } from '../read/level.ts'
+import { stringEnd } from '../read/quoted.ts'
+import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 
 const TIME = ['time', 'ts', 'timestamp', 't']
 const LEVEL = ['level', 'lvl', 'severity']

@@ -1,8 +1,8 @@
-import { UTC, type Zone } from '../time.ts'
-import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from './format.ts'
+import { UTC, type Zone } from '../../time.ts'
+import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import { LEVELS, levelAt } from '../read/level.ts'
+import { isDigit, isStamp, readClock, readStamp, two } from '../read/stamp.ts'
 import { yearsBefore } from './glog.ts'
-import { LEVELS, levelAt } from './level.ts'
-import { isDigit, isStamp, readClock, readStamp, two } from './stamp.ts'
 
 /**
  * A timestamp, then a level word: PostgreSQL, MySQL, Redis, Elasticsearch, ClickHouse, TiDB, Cassandra, log4j,
