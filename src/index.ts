@@ -8,7 +8,6 @@ export {
   type ByteRange,
   type Bytes,
   type Entry,
-  type EntryList,
   type ListOptions,
   type ReadOptions,
   type Store,

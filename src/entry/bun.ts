@@ -31,7 +31,7 @@ const BROKEN = callSite('Server', 'Request')
 /** Serves on Bun. Throws a SettingsError when it cannot start. */
 export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
   refuseWorkers(loaded, 'Bun')
-  const service = compose<object>(loaded, stderr, env, { sendsFiles: true, sharedMemory: true })
+  const service = compose<object>(loaded, stderr, env, { sharedMemory: true })
   const { settings, log, tls, warnings } = service
   let handler: ReturnType<typeof service.handler> = () => new Response(null, { status: 503 })
   let server: ReturnType<typeof Bun.serve>

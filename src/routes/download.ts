@@ -44,7 +44,7 @@ export async function downloadLog(
   const range = parseRange(request.headers.get('Range'))
   const ifRange = request.headers.get('If-Range')
   try {
-    const options = { signal: request.signal, ifNoneMatch: known, sent: true }
+    const options = { signal: request.signal, ifNoneMatch: known }
     const part = range && (await readRange((...args) => files.read(file, ...args), range, ifRange, options))
     return part ? rangeResponse(part, range) : wholeResponse(await files.read(file, undefined, options))
   } catch (error) {

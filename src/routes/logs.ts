@@ -15,7 +15,7 @@ export async function listLogs(
   query: Query,
   { files, details }: LogRoutes,
 ): Promise<Response> {
-  const listing = await files.list()
+  const listing = await files.list(request.signal)
   if (query.detail) return listDetails(request, listing, details)
   const { body, etag } = render(listing)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)

@@ -38,13 +38,11 @@ async function viewTail(request: Request, query: Query, { files, maxSize }: View
     if (noneMatchNames(noneMatch, etag)) return notModified(etag, VARY)
     if (request.method === 'HEAD') return new Response(null, { headers: { ...TEXT_HEADERS, ETag: etag } })
   }
-  if (known !== undefined && files.unchanged(file, known)) return notModified(known, VARY)
   try {
     const read: Parameters<typeof readTail>[0] = (range, options) => files.read(file, range, options)
     // Read only where it is needed: creating a signal costs as much as the whole read of a short tail.
     const options = {
       ifNoneMatch: known,
-      sent: true,
       get signal() {
         return request.signal
       },

@@ -1,5 +1,5 @@
-import { receiveAll, wholeStream } from './remote/exact-stream.ts'
-import { begin, type Call, Passing, type PatienceOptions, patience, persist } from './remote/retry.ts'
+import { exactStream, receiveAll } from './remote/exact-stream.ts'
+import { begin, type Call, Passing, type RetryOptions, retryOf, withRetries } from './remote/retry.ts'
 import {
   type ByteRange,
   clampRange,
@@ -39,7 +39,7 @@ export interface R2BucketLike {
 }
 
 /** How to use a bucket. */
-export interface R2Options extends PatienceOptions {
+export interface R2Options extends RetryOptions {
   /** Only what lies below it is seen, and keys are given without it. A slash is added at its end. @default '' */
   prefix?: string | undefined
   /** Bodies up to this size arrive as one array, so that a retry covers them whole. @default 1048576 */
@@ -50,12 +50,12 @@ const ROUNDS = 3
 
 /** A bucket behind a Cloudflare R2 binding, with the same semantics as every other store. */
 export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
-  const patient = patience(options)
+  const retry = retryOf(options)
   const wholeUpTo = options.wholeUpTo ?? 1024 * 1024
   const root = folder(options.prefix ?? '')
 
   function ask<T>(call: Call, question: () => Promise<T>): Promise<T> {
-    return persist(patient, call, async (line) => {
+    return withRetries(retry, call, async (line) => {
       const answer = await line.bound(question()).catch((thrown) => fail(thrown, line.late))
       line.end()
       return answer
@@ -83,7 +83,7 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
     conditions: ReadOptions,
   ): Promise<StoreRead | null | undefined> {
     const wanted = { ...(range ? { range: bounded(range) } : {}), ...onlyIf(conditions) }
-    return persist(patient, call, async (line) => {
+    return withRetries(retry, call, async (line) => {
       let object: R2ObjectLike | null
       try {
         object = await line.bound(bucket.get(root + key, wanted))
@@ -108,11 +108,11 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
       }
       const arriving = { body: object.body, line }
       if (length <= wholeUpTo)
-        return { entry, offset, length, body: await receiveAll(patient, call, arriving, length) }
+        return { entry, offset, length, body: await receiveAll(retry, call, arriving, length) }
       const resume = (sent: number) => {
         const rest = { offset: offset + sent, length: length - sent }
         const only = { range: rest, ...onlyIf({ ifMatch: entry.etag }) }
-        return persist(patient, begin(patient, conditions.signal), async (again) => {
+        return withRetries(retry, begin(retry, conditions.signal), async (again) => {
           const more = await again
             .bound(bucket.get(root + key, only))
             .catch((thrown) => fail(thrown, again.late))
@@ -124,7 +124,7 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
         entry,
         offset,
         length,
-        body: wholeStream(patient, conditions.signal, arriving, length, resume),
+        body: exactStream(retry, arriving, { length, signal: conditions.signal, resume }),
       }
     })
   }
@@ -133,7 +133,7 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
     async *list(prefix = '', { signal, shallow = false }: ListOptions = {}) {
       let cursor: string | undefined
       do {
-        const page = await ask(begin(patient, signal), () =>
+        const page = await ask(begin(retry, signal), () =>
           bucket.list({
             prefix: root + prefix,
             limit: 1000,
@@ -153,12 +153,12 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
     },
 
     async stat(key, { signal } = {}) {
-      return isKey(key, root) ? head(key, begin(patient, signal)) : null
+      return isKey(key, root) ? head(key, begin(retry, signal)) : null
     },
 
     async read(key, range, conditions = {}) {
       if (!isKey(key, root)) return null
-      const call = begin(patient, conditions.signal)
+      const call = begin(retry, conditions.signal)
       for (let round = 0; round < ROUNDS; round++) {
         if (mayHold(range)) {
           const read = await get(key, range, call, conditions)
@@ -183,12 +183,12 @@ function mayHold(range: ByteRange | undefined): boolean {
 }
 
 /** No object is as large as this, and with larger numbers the binding fails without a reason. */
-const MOST = 2 ** 46
+const MAX_OFFSET = 2 ** 46
 
 function bounded(range: ByteRange): ByteRange {
-  if ('suffix' in range) return { suffix: Math.min(range.suffix, MOST) }
-  const offset = Math.min(range.offset, MOST)
-  return range.length === undefined ? { offset } : { offset, length: Math.min(range.length, MOST) }
+  if ('suffix' in range) return { suffix: Math.min(range.suffix, MAX_OFFSET) }
+  const offset = Math.min(range.offset, MAX_OFFSET)
+  return range.length === undefined ? { offset } : { offset, length: Math.min(range.length, MAX_OFFSET) }
 }
 
 /** The binding compares tags without their quotes. */

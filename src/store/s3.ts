@@ -1,5 +1,5 @@
-import { receiveAll, wholeStream } from './remote/exact-stream.ts'
-import { begin, type Call, patience, persist } from './remote/retry.ts'
+import { exactStream, receiveAll } from './remote/exact-stream.ts'
+import { begin, type Call, retryOf, withRetries } from './remote/retry.ts'
 import { type ListPage, parseList, quoted } from './s3/list.ts'
 import type { S3Options } from './s3/options.ts'
 import { answerError, type S3Request, s3Wire } from './s3/wire.ts'
@@ -25,13 +25,13 @@ const ROUNDS = 3
  */
 export function s3Store(options: S3Options): Store {
   const wire = s3Wire(options)
-  const patient = patience(options)
+  const retry = retryOf(options)
   const wholeUpTo = options.wholeUpTo ?? 1024 * 1024
   const root = folder(options.prefix ?? '')
 
   /** HEAD, with the conditions of a read. */
   async function head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
-    return persist(patient, call, async (line) => {
+    return withRetries(retry, call, async (line) => {
       const answer = await wire.send(
         { method: 'HEAD', key: root + key, headers: conditional(conditions) },
         line,
@@ -55,7 +55,7 @@ export function s3Store(options: S3Options): Store {
     conditions: ReadOptions,
     request: S3Request,
   ): Promise<StoreRead | null | undefined> {
-    return persist(patient, call, async (line) => {
+    return withRetries(retry, call, async (line) => {
       const answer = await wire.send(request, line)
       if (answer.status === 404) {
         await wire.requireBucket(line, answer)
@@ -77,11 +77,11 @@ export function s3Store(options: S3Options): Store {
       }
       const arriving = { body: answer.body, line }
       if (length <= wholeUpTo)
-        return { entry, offset, length, body: await receiveAll(patient, call, arriving, length) }
+        return { entry, offset, length, body: await receiveAll(retry, call, arriving, length) }
       const resume = async (sent: number) => {
         const rest = { offset: offset + sent, length: length - sent }
         const headers = { Range: rangeHeader(rest)!, 'If-Match': entry.etag }
-        return persist(patient, begin(patient, conditions.signal), async (again) => {
+        return withRetries(retry, begin(retry, conditions.signal), async (again) => {
           const more = await wire.send({ ...request, headers }, again)
           if (more.status === 404) throw new StoreError('changed', `"${key}" was removed while it was read`)
           if (more.status !== 206 || !more.body) throw await answerError(more, key)
@@ -95,7 +95,7 @@ export function s3Store(options: S3Options): Store {
         entry,
         offset,
         length,
-        body: wholeStream(patient, conditions.signal, arriving, length, resume),
+        body: exactStream(retry, arriving, { length, signal: conditions.signal, resume }),
       }
     })
   }
@@ -106,7 +106,7 @@ export function s3Store(options: S3Options): Store {
       let token: string | null = null
       do {
         const request = listRequest(root + prefix, shallow, token)
-        const page: ListPage = await persist(patient, begin(patient, signal), async (line) => {
+        const page: ListPage = await withRetries(retry, begin(retry, signal), async (line) => {
           const answer = await wire.send(request, line)
           if (answer.status !== 200) throw await answerError(answer, root + prefix)
           const parsed = parseList(await wire.text(answer, line))
@@ -126,12 +126,12 @@ export function s3Store(options: S3Options): Store {
     },
 
     async stat(key, { signal } = {}) {
-      return isKey(key, root) ? head(key, begin(patient, signal), {}) : null
+      return isKey(key, root) ? head(key, begin(retry, signal), {}) : null
     },
 
     async read(key, range, conditions = {}) {
       if (!isKey(key, root)) return null
-      const call = begin(patient, conditions.signal)
+      const call = begin(retry, conditions.signal)
       const header = rangeHeader(range)
       const headers = { ...conditional(conditions), ...(header ? { Range: header } : {}) }
       for (let round = 0; round < ROUNDS; round++) {

@@ -10,6 +10,11 @@ export interface Entry {
   etag: string
   /** What stays the same when the file is renamed (an inode), where the store has such a thing. */
   id?: string
+  /**
+   * The `Content-Encoding` that an object was stored with, where the answer tells, as `gzip`. A hint: the bytes are
+   * always those that are stored, still encoded, and their first ones decide.
+   */
+  encoding?: string
   /** Set for the folders of a shallow list, which have no bytes. */
   folder?: true
   /** Set where bytes below the size never change: a read with `ifMatch` then asks nobody, and still serves an older size. */
@@ -25,79 +30,10 @@ export interface Entry {
 export type ByteRange = { offset: number; length?: number } | { suffix: number }
 
 /**
- * The bytes of a read. In memory where they are small, a `Blob` where the runtime can slice the file
- * itself, else a stream. A stream that cannot deliver `length` right bytes errors; it never just ends.
+ * The bytes of a read: in memory where they are few, else a stream. A stream that cannot deliver `length` right bytes
+ * errors; it never just ends.
  */
-export type Bytes = Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
-
-/** Where a `SlicedStream` takes its bytes from. */
-export interface Slices {
-  /** The next bytes, at once where memory has them; null at the end. It throws rather than end early. */
-  next(): Uint8Array | null | Promise<Uint8Array | null>
-  /** Says that nobody looks at a slice any more: its memory may be used again. */
-  release(slice: Uint8Array): void
-  /** Ends it early, or after the end: whatever is held is let go. */
-  cancel(): void
-}
-
-/**
- * A stream that a server may take slice by slice instead, without the machinery of streams: 1 MiB goes out twice as
- * fast that way. Whoever takes slices leaves the stream alone, and cancels when the client leaves. With `signal`, one
- * who takes the stream need not: it is asked for only then, since to make one costs a twentieth of 5 MiB.
- */
-export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
-  readonly #slices: Slices
-  #first: Uint8Array | null = null
-
-  constructor(slices: Slices, signal?: () => AbortSignal | undefined) {
-    super(
-      {
-        pull: async (controller) => {
-          if (signal) this.#endWith(signal())
-          signal = undefined
-          const slice = await this.next()
-          if (slice === null) controller.close()
-          else controller.enqueue(slice)
-        },
-        cancel: () => slices.cancel(),
-      },
-      { highWaterMark: 0 },
-    )
-    this.#slices = slices
-  }
-
-  #endWith(signal: AbortSignal | undefined): void {
-    signal?.addEventListener('abort', () => this.#slices.cancel(), { once: true })
-    if (signal?.aborted) this.#slices.cancel()
-  }
-
-  next(): Uint8Array | null | Promise<Uint8Array | null> {
-    const first = this.#first
-    if (first === null) return this.#slices.next()
-    this.#first = null
-    return first
-  }
-
-  /** The first slice, which `next` will give; null when there is none. */
-  async peek(): Promise<Uint8Array | null> {
-    this.#first ??= await this.#slices.next()
-    return this.#first
-  }
-
-  /** Leaves out the first bytes of the slice that `peek` gave; some of it must remain. */
-  skip(bytes: number): void {
-    this.#first = this.#first!.subarray(bytes)
-  }
-
-  release(slice: Uint8Array): void {
-    this.#slices.release(slice)
-  }
-
-  override async cancel(reason?: unknown): Promise<void> {
-    this.#slices.cancel()
-    if (!this.locked) await super.cancel(reason)
-  }
-}
+export type Bytes = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
 /** Bytes, with the entry they came from. */
 export interface StoreRead {
@@ -108,8 +44,6 @@ export interface StoreRead {
   /** How many bytes `body` holds. */
   length: number
   body: Bytes
-  /** The first bytes of a `Blob`, where the store has them at hand. */
-  head?: Uint8Array
   /** The storage's clock when it answered, in milliseconds since the Unix epoch, where it tells. */
   date?: number
   /** Why a suffix is shorter than asked for: these bytes before it are missing. */
@@ -133,18 +67,13 @@ export interface ReadOptions {
   ifNoneMatch?: string | undefined
   /** How many milliseconds old the size may be. @default 0: it is the present one */
   maxAge?: number | undefined
-  /**
-   * Memory for the bytes that a store may use, and then `body` lies in it. Nobody else may touch it until the read
-   * is done; once it is, in whatever way, the store may not: the next scan uses the same memory.
-   */
-  into?: Uint8Array<ArrayBuffer> | undefined
-  /** Says that the bytes are sent as they are: a store may then give a `Blob` that the server takes from a file itself. */
-  sent?: boolean | undefined
 }
 
+/** Which part of a store to list. Options combine; keys are compared by their UTF-8 bytes. */
 export interface ListOptions {
+  /** Ends the listing, and the request behind it, when the client has left. */
   signal?: AbortSignal | undefined
-  /** Leave out keys with a slash after the prefix. A bucket then passes over what lies deeper without listing it. */
+  /** Leave out keys with a slash after the prefix. A bucket then skips what lies deeper without listing it. */
   shallow?: boolean | undefined
   /**
    * With `shallow`, also list the folders, each once and in its place: an entry with `folder: true` whose key ends in
@@ -157,28 +86,22 @@ export interface ListOptions {
   limit?: number | undefined
 }
 
-/** Entries, one by one, or all at once where the store has that: to wait for 10,000 one by one takes 8 ms. */
-export interface EntryList extends AsyncIterable<Entry> {
-  all?(): Promise<Entry[]>
-}
-
-/** Where a node's bytes lie. Everything else stands on these three calls. */
+/**
+ * Where a node's bytes lie. Everything else stands on these calls. What a store can do faster than this is the one
+ * optional capability in `fast.ts`.
+ */
 export interface Store {
   /** Entries in key order (by UTF-8 bytes); pages are fetched as they are consumed. */
-  list(prefix?: string, options?: ListOptions): EntryList
+  list(prefix?: string, options?: ListOptions): AsyncIterable<Entry>
   /** The entry, or null when there is no such file. */
   stat(key: string, options?: Pick<ReadOptions, 'signal' | 'maxAge'>): Promise<Entry | null>
   /** The bytes with the entry they came from, in one round trip; null when there is no such file. */
   read(key: string, range?: ByteRange, options?: ReadOptions): Promise<StoreRead | null>
-  /** Whether a file is still what the tag says, where that can be told at once: promises cost more than the look. */
-  unchanged?(key: string, etag: string): boolean
   /**
    * Calls `changed` soon after the file behind `key` may have changed, appeared or gone; returns how to stop.
    * Only where the system gives notice; without it, followers poll.
    */
   watch?(key: string, changed: () => void): () => void
-  /** A cheap mark that changes when a file appears or goes, where there is one: a remembered list holds only as long. */
-  revision?(): string | null
 }
 
 /**

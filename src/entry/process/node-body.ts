@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server'
 // Must be loaded before the listener is made: loaded later, it crashes the process.
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { streamOf } from '../../http/sliced.ts'
-import { SlicedStream, type Slices } from '../../store/store.ts'
+import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Fetch } from '../own-log/access.ts'
 
 /**

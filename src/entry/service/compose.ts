@@ -41,14 +41,14 @@ const FAILED = callSite('Server', 'Request')
 
 /**
  * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
- * the own log where it has no file. `sendsFiles` says that a Blob of a file goes to the kernel as it is,
- * `sharedMemory` that the runtime reads into shared memory without a copy. Throws a SettingsError.
+ * the own log where it has no file. `sharedMemory` says that the runtime reads into shared memory without a copy. Throws a
+ * SettingsError.
  */
 export function compose<E>(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sendsFiles = false, sharedMemory = false } = {},
+  { sharedMemory = false } = {},
 ): Service<E> {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
@@ -59,9 +59,7 @@ export function compose<E>(
   const embedded = sources.logs === 'default' && settings.home === null
   const place = openSources(loaded, (location, below) => {
     const bucket = parseBucket(location)
-    if (bucket) return openBucket(bucket, env, below)
-    // Under TLS the bytes must pass through the process anyway.
-    return fsStore(join(location, below), { sendsFiles: sendsFiles && tls === null })
+    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below))
   })
   const logs =
     settings.home !== null && sources.logs === 'default' ? joined(settings.home, HOME_LOGS) : settings.logs

@@ -1,27 +1,40 @@
-import type { Entry, EntryList, ReadOptions, Store, StoreRead } from '../../store/store.ts'
+import { fastReads } from '../../store/fast.ts'
+import {
+  type ByteRange,
+  byCodePoint,
+  type Entry,
+  type ReadOptions,
+  type Store,
+  type StoreRead,
+} from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { includeFilter } from './include.ts'
-
-/** A list may be up to a second old; it lives no longer than 25 times what it cost, so that a small one is fresh. */
-const LIST_MAX_AGE = 1000
-const LIST_AGE_PER_COST = 25
+import { Listings } from './listings.ts'
 
 /** The log files of a node as they were listed. */
 export interface Listing {
   entries: Entry[]
 }
 
+/** How bytes of a log file are read. */
+export interface FileReadOptions extends ReadOptions {
+  /**
+   * Memory for the bytes. A store that can reads into it, and then `body` lies in it. Nobody else may touch it until
+   * the read settles.
+   */
+  buffer?: Uint8Array<ArrayBuffer> | undefined
+}
+
 /** The log files of a node. One filter decides what is listed and what can be read: they cannot differ. */
 export interface LogFiles {
-  list(): Promise<Listing>
+  /** All log files. Concurrent callers share one listing, which ends early when all of them have left. */
+  list(signal?: AbortSignal): Promise<Listing>
   /** The listed names that begin with `prefix`, as they are now: the members of a family. */
   startingWith(prefix: string, signal?: AbortSignal): Promise<Entry[]>
   /** The entry of a listed name; anything else is a LogError `unknown-file`. */
   stat(name: string, signal?: AbortSignal): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
-  read(name: string, range: Parameters<Store['read']>[1], options?: ReadOptions): Promise<StoreRead>
-  /** Whether a listed name is known at once to be still what the tag says; false says nothing. */
-  unchanged(name: string, etag: string): boolean
+  read(name: string, range: ByteRange | undefined, options?: FileReadOptions): Promise<StoreRead>
   /** Gives notice of changes, where the store can; null where followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
 }
@@ -34,49 +47,35 @@ export function logFiles(
 ): LogFiles {
   const included = includeFilter(include)
   const isListed = (name: string) => isFileName(name) && included(name)
-  let last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
-  let running: { listing: Promise<Listing>; revision: string | null; at: number } | undefined
-  const collect = async (list: EntryList): Promise<Entry[]> => {
-    if (list.all) return (await list.all()).filter((entry) => isListed(entry.key))
+  const fast = fastReads(store)
+  const collect = async (prefix: string, signal?: AbortSignal): Promise<Entry[]> => {
+    if (fast) return (await fast.listAll(prefix)).filter((entry) => isListed(entry.key))
     const entries: Entry[] = []
-    for await (const entry of list) if (isListed(entry.key)) entries.push(entry)
-    return entries
+    for await (const entry of store.list(prefix, { signal, shallow: true }))
+      if (isListed(entry.key)) entries.push(entry)
+    return sorted(entries)
   }
-  const make = async (): Promise<Listing> => ({
-    entries: await collect(store.list(undefined, { shallow: true })),
-  })
+  const listings = new Listings(
+    (signal) => collect('', signal),
+    () => fast?.revision() ?? null,
+    now,
+  )
 
   return {
-    list() {
-      const revision = store.revision?.() ?? null
-      const start = now()
-      const isOf = (other: { revision: string | null; at: number }) =>
-        other.revision === revision && start >= other.at
-      if (last && isOf(last) && start < last.until) return Promise.resolve(last.listing)
-      // Whoever asks meanwhile gets the same: sixteen clients would else make sixteen lists of 10,000 files at once.
-      if (running && isOf(running) && start < running.at + LIST_MAX_AGE) return running.listing
-      const own = { listing: make(), revision, at: start }
-      running = own
-      const done = () => {
-        if (running === own) running = undefined
-      }
-      own.listing.then((listing) => {
-        const until = start + Math.min(LIST_MAX_AGE, (now() - start) * LIST_AGE_PER_COST)
-        if (!last || last.at <= start) last = { listing, revision, at: start, until }
-        done()
-      }, done)
-      return own.listing
-    },
-    startingWith: async (prefix, signal) => collect(store.list(prefix, { signal, shallow: true })),
+    list: (signal) => listings.get(signal),
+    startingWith: collect,
     async stat(name, signal) {
       const entry = isListed(name) ? await store.stat(name, { signal }) : null
       return entry ?? unknownFile()
     },
-    async read(name, range, options) {
-      const result = isListed(name) ? await store.read(name, range, options) : null
-      return result ?? unknownFile()
+    async read(name, range, options = {}) {
+      if (!isListed(name)) return unknownFile()
+      if (fast && options.buffer && range) {
+        const read = await fast.readInto(name, range, options.buffer, options)
+        if (read !== undefined) return read ?? unknownFile()
+      }
+      return (await store.read(name, range, options)) ?? unknownFile()
     },
-    unchanged: (name, etag) => isListed(name) && store.unchanged?.(name, etag) === true,
     watch: (name, changed) => store.watch?.(name, changed) ?? null,
   }
 }
@@ -88,4 +87,10 @@ function isFileName(name: string): boolean {
 
 function unknownFile(): never {
   throw new LogError('unknown-file', 'There is no log file of this name; take a name from the list of logs.')
+}
+
+/** Most stores list in order; what is unsorted, as some buckets are, is sorted here. */
+function sorted(entries: Entry[]): Entry[] {
+  const isSorted = entries.every((entry, i) => i === 0 || byCodePoint(entries[i - 1]!.key, entry.key) < 0)
+  return isSorted ? entries : entries.sort((a, b) => byCodePoint(a.key, b.key))
 }

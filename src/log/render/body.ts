@@ -1,4 +1,5 @@
-import { type Bytes, SlicedStream, type Slices } from '../../store/store.ts'
+import { SlicedStream, type Slices } from '../../store/fast.ts'
+import type { Bytes } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
 import { giveBack } from '../search/blocks.ts'
 import type { Series } from '../text/series.ts'

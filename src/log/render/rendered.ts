@@ -1,4 +1,5 @@
-import { type Bytes, SlicedStream, type Slices } from '../../store/store.ts'
+import { SlicedStream, type Slices } from '../../store/fast.ts'
+import type { Bytes } from '../../store/store.ts'
 import { TURN_MILLIS, yieldToEventLoop } from '../../work/yield.ts'
 import type { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'

@@ -140,7 +140,11 @@ export class PlainText implements Text {
     const { signal } = this.#budget
     // A directory's reads are too short to be interrupted: between them, an abort ends the work here.
     signal?.throwIfAborted()
-    const got = await this.#files.read(this.name, { offset: from, length: to - from }, { signal, into })
+    const got = await this.#files.read(
+      this.name,
+      { offset: from, length: to - from },
+      { signal, buffer: into },
+    )
     const bytes = await collect(got)
     if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)
     if (got.entry.etag !== this.#etag) {
@@ -177,7 +181,6 @@ export async function collect(got: StoreRead): Promise<Uint8Array> {
 
 async function toBytes(body: Bytes, length: number): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
-  if (body instanceof Blob) return new Uint8Array(await body.arrayBuffer())
   const reader = body.getReader()
   let all: Uint8Array | null = null
   let at = 0

@@ -1,36 +1,29 @@
 import { readSync, type Stats } from 'node:fs'
 import { type Entry, type ReadOptions, StoreError } from '../store.ts'
 
-/** A range up to here is read at once; a larger one comes in slices of this size, with a turn of the event loop between. */
+/** A range up to here is read at once; a longer one comes in slices of this size, one per turn of the event loop. */
 export const SLICE = 512 * 1024
 
-/** What tells one state of a file from another. */
+/** The stats that identify one state of a file. */
 export type FileState = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>
 
-/** Reads exactly the bytes [offset, offset + length) into `into`; a file that ends before is a StoreError `changed`. */
-export function readInto(
-  fd: number,
-  key: string,
-  into: Uint8Array,
-  at: number,
-  length: number,
-  offset: number,
-): void {
-  for (let done = 0; done < length; ) {
-    const count = readSync(fd, into, at + done, length - done, offset + done)
+/** Fills `buffer` with the bytes from `offset` on; a file that ends before is a StoreError `changed`. */
+export function readInto(fd: number, key: string, buffer: Uint8Array, offset: number): void {
+  for (let done = 0; done < buffer.length; ) {
+    const count = readSync(fd, buffer, done, buffer.length - done, offset + done)
     if (count === 0) throw shrunk(key)
     done += count
   }
 }
 
-/** Reads a range into memory of its own: 5 µs from the page cache where the promises cost 110. */
+/** Reads a range into new memory, synchronously: 5 µs from the page cache, where promises cost 110. */
 export function readAtOnce(fd: number, key: string, offset: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
-  readInto(fd, key, bytes, 0, length, offset)
+  readInto(fd, key, bytes, offset)
   return bytes
 }
 
-/** What the system says of a file, as an entry. In decimal: other digits take ten times as long to write. */
+/** A file's stats as an entry. In decimal: other digits take ten times as long to write. */
 export function toEntry(key: string, stats: FileState): Entry {
   const { size, mtimeMs, ctimeMs } = stats
   const id = `${stats.dev}-${stats.ino}`
@@ -38,13 +31,13 @@ export function toEntry(key: string, stats: FileState): Entry {
   return { key, size, modified: Math.floor(mtimeMs), etag: `"${id}-${size}-${times}"`, id }
 }
 
-/** A time with all that its double carries, a quarter of a microsecond; bigint stats would cost twice as much. */
+/** A time with the full precision of its double, a quarter of a microsecond; bigint stats would cost twice as much. */
 export function instant(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   return `${seconds}.${Math.round((ms - seconds * 1000) * 4096)}`
 }
 
-/** Whether two looks at a file saw the same: what `toEntry` makes an etag of, without the text. */
+/** Whether two looks at a file saw the same state: compares what `toEntry` makes the etag of. */
 export function isSame(a: FileState, b: FileState): boolean {
   return (
     a.size === b.size &&
@@ -61,7 +54,7 @@ export function checkConditions(entry: Entry, options: ReadOptions): void {
   if (options.ifNoneMatch === entry.etag) throw UNCHANGED
 }
 
-/** One for all: it is no failure, and a stack of its own would cost a third of the answer. */
+/** One instance: it is not a failure, and a stack for each would cost a third of the answer (row `unchanged`). */
 export const UNCHANGED = new StoreError('unchanged', 'Did not read the file: it is unchanged')
 
 export const shrunk = (key: string) =>
@@ -79,12 +72,12 @@ const ABSENT = new Set([
   'ERR_INVALID_ARG_VALUE',
 ])
 
-/** Whether an error of the system means that there is no such file. */
+/** Whether a system error means that there is no such file. */
 export function isAbsence(error: unknown): boolean {
   return ABSENT.has(codeOf(error))
 }
 
-/** Any error as the contract's: what may pass by itself says when. */
+/** Any error as a StoreError, with `retryAfter` where it is likely to pass. */
 export function toStoreError(error: unknown, key: string): StoreError {
   if (error instanceof StoreError) return error
   const code = codeOf(error)

@@ -1,66 +1,59 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { byCodePoint, type Entry } from '../store.ts'
+import type { Directory } from './directory.ts'
 import { type FileState, isSame, toEntry, toStoreError } from './file.ts'
+import { sharedRun } from './shared-run.ts'
 
-/** How many files are examined between two turns of the event loop: 1 to 2 ms. */
+/** Files examined between two turns of the event loop: 1 to 2 ms. */
 const BATCH = 500
-/** From here on the names are read by another thread: that costs 0.1 ms, and saves half a microsecond per name. */
-const MANY = 1000
-const LOOK = { throwIfNoEntry: false } as const
 
-/** An entry with what it was made of: most files of a list are what they were, and 10,000 new entries are 3 MB. */
+/** An entry with the state it was made from: most files of a list are unchanged, and 10,000 new entries are 3 MB. */
 interface Seen extends FileState {
   entry: Entry
 }
 
-/** Lists a directory again and again: each time one look at every file, but new entries only for those that changed. */
+/**
+ * Lists the files directly in a directory again and again: each list looks at every file once, but makes new entries
+ * only for files that changed.
+ */
 export class Lister {
-  readonly #directory: string
-  readonly #base: string
-  readonly #locate: (name: string) => Stats | null
+  readonly #directory: Directory
+  readonly #names: () => Promise<string[]>
   #last: Seen[] = []
 
-  /** `base` is the directory with a separator at its end; `locate` judges what is no regular file at first sight. */
-  constructor(directory: string, base: string, locate: (name: string) => Stats | null) {
+  constructor(directory: Directory) {
     this.#directory = directory
-    this.#base = base
-    this.#locate = locate
+    this.#names = sharedRun(() => readNames(directory.path))
   }
 
   /** The entries whose names begin with `prefix`, in key order. */
   async list(prefix: string): Promise<Entry[]> {
     if (prefix !== '') {
-      const names = readNames(this.#directory).filter((name) => name.startsWith(prefix))
+      const names = (await this.#names()).filter((name) => name.startsWith(prefix))
       return (await this.#merge(names, [], [])).map(({ entry }) => entry)
     }
-    // What was there the last time is looked at while the names are read: most of them are the same.
+    // The files of the last list are looked at while another thread reads the names: most of them are the same.
     const last = this.#last
-    const names = last.length < MANY ? readNames(this.#directory) : readNamesBeside(this.#directory)
+    const names = this.#names()
+    names.catch(() => {})
     const renewed = await this.#renew(last)
     const now = await this.#merge(await names, last, renewed)
     this.#last = now
     return now.map(({ entry }) => entry)
   }
 
-  /** What was seen, as it is now; null where there is no such file any more. */
+  /** The last list's files as they are now; null where there is no such file any more. */
   async #renew(last: readonly Seen[]): Promise<(Seen | null)[]> {
     const renewed: (Seen | null)[] = []
-    for (let from = 0; from < last.length; from += BATCH) {
-      if (from > 0) await turn()
-      this.#renewSome(last, from, renewed)
-    }
-    return renewed
-  }
-
-  #renewSome(last: readonly Seen[], from: number, renewed: (Seen | null)[]): void {
-    const to = Math.min(from + BATCH, last.length)
-    for (let i = from; i < to; i++) {
+    for (let i = 0; i < last.length; i++) {
+      if (i % BATCH === BATCH - 1) await nextTurn()
       const seen = last[i]!
-      const stats = this.#look(seen.entry.key)
+      const stats = this.#directory.look(seen.entry.key)?.stats ?? null
       renewed.push(stats && (isSame(seen, stats) ? seen : see(seen.entry.key, stats)))
     }
+    return renewed
   }
 
   /** The names that are files: what was renewed, and a look at each of the others. */
@@ -69,28 +62,18 @@ export class Lister {
     let looks = 0
     let at = 0
     for (const name of names) {
-      // Both are in order: one walk beside the other finds what is known, without a table of 10,000 names.
+      // Both are sorted: walking them side by side finds known files without a table of 10,000 names.
       while (at < last.length && last[at]!.entry.key !== name && byCodePoint(last[at]!.entry.key, name) < 0)
         at++
       let seen = last[at]?.entry.key === name ? renewed[at]! : null
       if (seen === null) {
-        if (++looks % BATCH === 0) await turn()
-        const stats = this.#look(name)
-        seen = stats && see(name, stats)
+        if (++looks % BATCH === 0) await nextTurn()
+        const found = this.#directory.look(name) ?? (await this.#directory.findRaw(name))
+        seen = found && see(name, found.stats)
       }
       if (seen !== null) merged.push(seen)
     }
     return merged
-  }
-
-  /** A regular file takes one call. What it is not, and what fails, is judged as a read would judge it. */
-  #look(name: string): Stats | null {
-    if (name.includes('\\')) return null
-    try {
-      const stats = lstatSync(this.#base + name, LOOK)
-      if (stats?.isFile()) return stats
-    } catch {}
-    return this.#locate(name)
   }
 }
 
@@ -98,28 +81,18 @@ function see(name: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): Seen {
   return { dev, ino, size, mtimeMs, ctimeMs, entry: toEntry(name, { dev, ino, size, mtimeMs, ctimeMs }) }
 }
 
-/** Names in key order, each once. A name that is not UTF-8 is shown with U+FFFD, and found again by that. */
-function readNames(directory: string): string[] {
+/** The names in a directory in key order, each once. A name that is not UTF-8 is shown with U+FFFD. */
+async function readNames(path: string): Promise<string[]> {
   try {
-    return inOrder(readdirSync(directory))
+    return inOrder(await readdir(path))
   } catch (error) {
     throw toStoreError(error, '.')
   }
 }
 
-/** The same from another thread: a large directory takes the system 5 ms. */
-function readNamesBeside(directory: string): Promise<string[]> {
-  const names = readdir(directory).then(inOrder, (error) => {
-    throw toStoreError(error, '.')
-  })
-  // Whoever fails before this is awaited has told enough.
-  names.catch(() => {})
-  return names
-}
-
 function inOrder(names: string[]): string[] {
   if (isInOrder(names)) return names
-  // The order of UTF-16 is that of UTF-8 where there are no surrogates, and it is the one that engines sort fast by.
+  // The order of UTF-16 is that of UTF-8 where there are no surrogates, and engines sort by it fast.
   if (names.some(hasSurrogate)) names.sort(byCodePoint)
   else names.sort()
   // Two names that are not UTF-8 may look the same; only the first of them can be read, so only one is listed.

@@ -1,14 +1,7 @@
 import { closeSync, fstatSync, read as readCallback } from 'node:fs'
 import { promisify } from 'node:util'
-import {
-  type ByteRange,
-  clampRange,
-  type ReadOptions,
-  SlicedStream,
-  type Slices,
-  StoreError,
-  type StoreRead,
-} from '../store.ts'
+import { SlicedStream, type Slices } from '../fast.ts'
+import { type ByteRange, clampRange, type ReadOptions, StoreError, type StoreRead } from '../store.ts'
 import { extend, holds, newChunk, view } from './chunk.ts'
 import {
   checkConditions,
@@ -20,33 +13,27 @@ import {
   shrunk,
   toStoreError,
 } from './file.ts'
-import { type Hot, isSettled, KEPT_OF_ONE, type Tails } from './tails.ts'
+import { type CachedFile, isSettled, KEPT_OF_ONE, type Tails } from './tails.ts'
 
-/** So many bytes at a range's end are read first and looked at again after each slice. */
+/** The bytes at a range's end that are read first and compared after each slice. */
 const PROBE = 4096
-/** How often the end is read anew when the file changed under it. */
+/** How often the end is read again when the file changed meanwhile. */
 const TRIES = 10
-/** Buffers that wait for their next use, for ranges too long to be kept: fresh memory costs 120 µs a slice. */
+/** Buffers for reuse by ranges too long to be kept: fresh memory costs 120 µs a slice. */
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 8
-/** Where the last bytes are read to when they are looked at again. */
+/** Receives the last bytes when they are compared. */
 const again = new Uint8Array(PROBE)
 
 const readAsync = promisify(readCallback)
-/** Closes what a server neither sends nor cancels, when the collector finds it. */
+/** Closes files that a server neither sends nor cancels, when they are garbage-collected. */
 const forgotten = new FinalizationRegistry<number>((fd) => closeSync(fd))
 
-/** A range of an open file that is longer than a slice, as a stream. The descriptor is closed when it is through. */
-export function readSliced(
-  fd: number,
-  key: string,
-  range: ByteRange | undefined,
-  options: ReadOptions,
-  tails: Tails,
-): StoreRead {
+/** A range of an open file that is longer than a slice, as a stream. It closes the descriptor at its end. */
+export function readSliced({ fd, key, range, options, tails }: LongRange): StoreRead {
   for (let tries = 1; ; tries++) {
-    const hot = tails.look(key, fstatSync(fd))
-    const { stats, entry } = hot
+    const file = tails.look(key, fstatSync(fd))
+    const { stats, entry } = file
     checkConditions(entry, options)
     const { offset, length } = clampRange(range, entry.size)
     const end = offset + length
@@ -54,8 +41,8 @@ export function readSliced(
       const probe = readAtOnce(fd, key, end - Math.min(PROBE, length), Math.min(PROBE, length))
       const after = fstatSync(fd)
       if (isSame(stats, after) || (tries >= TRIES && after.size >= stats.size)) {
-        const slices = new FileSlices(fd, hot, offset, end, probe, tails)
-        return { entry, offset, length, body: new SlicedStream(slices, () => options.signal) }
+        const slices = new FileSlices({ fd, file, offset, end, probe, tails, signal: options.signal })
+        return { entry, offset, length, body: new SlicedStream(slices) }
       }
     } catch (error) {
       if (!(error instanceof StoreError && error.code === 'changed')) throw error
@@ -64,33 +51,57 @@ export function readSliced(
   }
 }
 
+/** A long range of an open file, and where its slices are remembered. */
+interface LongRange {
+  fd: number
+  key: string
+  range: ByteRange | undefined
+  options: ReadOptions
+  tails: Tails
+}
+
+interface FileRange {
+  fd: number
+  file: CachedFile
+  offset: number
+  end: number
+  probe: Uint8Array
+  tails: Tails
+  signal: AbortSignal | undefined
+}
+
 /**
  * The slices of a range, read only as fast as they are taken. The file may be truncated and written anew meanwhile:
- * after each slice the range's last bytes are looked at again, and when they are no longer what they were at first,
- * it throws rather than mix two texts under one length.
+ * after each slice the range's last bytes are compared with what they were at first, and if they differ it throws
+ * rather than mix two texts under one length.
  */
 class FileSlices implements Slices {
   readonly #fd: number
-  readonly #hot: Hot
+  readonly #file: CachedFile
   readonly #version: number
   readonly #end: number
   readonly #probe: Uint8Array
   readonly #tails: Tails
   readonly #kept: boolean
+  readonly #signal: AbortSignal | undefined
+  readonly #leave = () => this.cancel()
   #at: number
   #open = true
   #reading: Promise<unknown> | null = null
 
-  constructor(fd: number, hot: Hot, offset: number, end: number, probe: Uint8Array, tails: Tails) {
+  constructor({ fd, file, offset, end, probe, tails, signal }: FileRange) {
     this.#fd = fd
-    this.#hot = hot
-    this.#version = hot.version
+    this.#file = file
+    this.#version = file.version
     this.#at = offset
     this.#end = end
     this.#probe = probe
     this.#tails = tails
-    this.#kept = hot.entry.size - offset <= KEPT_OF_ONE
+    this.#kept = file.entry.size - offset <= KEPT_OF_ONE
+    this.#signal = signal
     forgotten.register(this, fd, this)
+    if (signal?.aborted) this.cancel()
+    else signal?.addEventListener('abort', this.#leave)
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
@@ -106,7 +117,7 @@ class FileSlices implements Slices {
       return kept ? this.#checked(kept) : this.#fromFile()
     } catch (error) {
       this.cancel()
-      throw toStoreError(error, this.#hot.key)
+      throw toStoreError(error, this.#file.key)
     }
   }
 
@@ -119,53 +130,54 @@ class FileSlices implements Slices {
     if (!this.#open) return
     this.#open = false
     forgotten.unregister(this)
+    this.#signal?.removeEventListener('abort', this.#leave)
     // Waits for a read under way: a descriptor closed below a read could be another file's by then.
     const close = () => closeSync(this.#fd)
     if (this.#reading) void this.#reading.then(close, close)
     else close()
   }
 
-  /** Up to the next multiple of the slice size, so that all responses share the same slices. */
+  /** The next multiple of the slice size, so that all responses share the same slices. */
   #sliceEnd(): number {
     return Math.min(this.#end, (Math.floor(this.#at / SLICE) + 1) * SLICE)
   }
 
-  /** The slice as it was when the answer began, if it is here: whatever the file is by now, nothing is mixed by it. */
+  /** The slice as it was when the answer began, if it is in memory: what the file is by now does not matter then. */
   #proven(): Uint8Array | null {
-    if (this.#hot.version !== this.#version) return null
+    if (this.#file.version !== this.#version) return null
     const from = this.#at
     const to = this.#sliceEnd()
-    const chunk = this.#hot.slices.get(Math.floor(from / SLICE))
+    const chunk = this.#file.slices.get(Math.floor(from / SLICE))
     if (!chunk || chunk.proven !== this.#version || from < chunk.lo || to > chunk.hi) return null
     return view(chunk, from, to)
   }
 
   #fromMemory(): Uint8Array | null {
-    const hot = this.#hot
+    const file = this.#file
     const from = this.#at
     const to = this.#sliceEnd()
     const index = Math.floor(from / SLICE)
-    const chunk = hot.slices.get(index)
+    const chunk = file.slices.get(index)
     if (!chunk) return null
     if (chunk.proven >= this.#version && from >= chunk.lo && to <= chunk.hi) return view(chunk, from, to)
-    const settled = isSettled(hot) && isSame(fstatSync(this.#fd), hot.stats)
-    const same = extend(this.#fd, hot.key, chunk, from, to, hot.version)
+    const settled = isSettled(file) && isSame(fstatSync(this.#fd), file.stats)
+    const same = extend(this.#fd, chunk, { key: file.key, from, to, version: file.version })
     if (!same || !(settled || holds(this.#fd, chunk, from, to))) {
-      this.#tails.keep(hot, index, null)
+      this.#tails.keep(file, index, null)
       return null
     }
-    if (settled && isSame(fstatSync(this.#fd), hot.stats)) chunk.proven = hot.version
+    if (settled && isSame(fstatSync(this.#fd), file.stats)) chunk.proven = file.version
     return view(chunk, from, to)
   }
 
   async #fromFile(): Promise<Uint8Array> {
-    const { key } = this.#hot
+    const { key } = this.#file
     const from = this.#at
     const to = this.#sliceEnd()
     const index = Math.floor(from / SLICE)
-    const { loading } = this.#hot
+    const { loading } = this.#file
     try {
-      // Sixty clients that come at once would else read it sixty times, each into memory of its own.
+      // Without this, sixty concurrent clients would read the slice sixty times, each into its own memory.
       for (let others = loading.get(index); this.#kept && others; others = loading.get(index)) {
         await others.catch(() => {})
         if (!this.#open) throw this.#left()
@@ -192,7 +204,7 @@ class FileSlices implements Slices {
       if (chunk) {
         chunk.lo = from
         chunk.hi = to
-        this.#tails.keep(this.#hot, index, chunk)
+        this.#tails.keep(this.#file, index, chunk)
       }
       return this.#checked(bytes)
     } catch (error) {
@@ -203,8 +215,9 @@ class FileSlices implements Slices {
 
   #checked(bytes: Uint8Array): Uint8Array {
     const { length } = this.#probe
-    readInto(this.#fd, this.#hot.key, again, 0, length, this.#end - length)
-    if (Buffer.compare(again.subarray(0, length), this.#probe) !== 0) throw replaced(this.#hot.key)
+    const now = again.subarray(0, length)
+    readInto(this.#fd, this.#file.key, now, this.#end - length)
+    if (Buffer.compare(now, this.#probe) !== 0) throw replaced(this.#file.key)
     return this.#given(bytes)
   }
 
@@ -215,7 +228,7 @@ class FileSlices implements Slices {
   }
 
   #left(): StoreError {
-    return new StoreError('unavailable', `Stopped reading "${this.#hot.key}": the client left`)
+    return new StoreError('unavailable', `Stopped reading "${this.#file.key}": the client left`)
   }
 }
 

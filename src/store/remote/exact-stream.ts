@@ -1,7 +1,7 @@
 import { StoreError } from '../store.ts'
-import { asStoreError, type Call, type Lifeline, Passing, type Patience, pauseAfter, sleep } from './retry.ts'
+import { asStoreError, type Call, type Lifeline, Passing, pauseAfter, type Retry, sleep } from './retry.ts'
 
-/** A body on its way, and the line that its request hangs on. */
+/** A body that is arriving, and the line of its request. */
 export interface Arriving {
   body: ReadableStream<Uint8Array>
   line: Lifeline
@@ -9,7 +9,7 @@ export interface Arriving {
 
 /** All `length` bytes of a small body, or a failure that is worth a retry. Ends the line. */
 export async function receiveAll(
-  patient: Patience,
+  retry: Retry,
   call: Call,
   { body, line }: Arriving,
   length: number,
@@ -19,7 +19,7 @@ export async function receiveAll(
   let filled = 0
   try {
     for (;;) {
-      line.arm(Math.min(patient.stall, call.until - patient.now()))
+      line.arm(Math.min(retry.stall, call.until - retry.now()))
       const { done, value } = await line.bound(reader.read())
       if (done) break
       if (filled + value.length > length) throw new Passing(tooLong(length))
@@ -35,16 +35,22 @@ export async function receiveAll(
   return bytes
 }
 
+/** What a stream must deliver. */
+interface Expected {
+  length: number
+  signal: AbortSignal | undefined
+  /** Asks for the bytes after the first `sent`, of the same version. */
+  resume(sent: number): Promise<Arriving>
+}
+
 /**
  * A large body as a stream that delivers exactly `length` bytes or errors. When the connection breaks on the way,
  * `resume(sent)` asks for the rest of the very same version, a bounded number of times.
  */
-export function wholeStream(
-  patient: Patience,
-  signal: AbortSignal | undefined,
+export function exactStream(
+  retry: Retry,
   first: Arriving,
-  length: number,
-  resume: (sent: number) => Promise<Arriving>,
+  { length, signal, resume }: Expected,
 ): ReadableStream<Uint8Array> {
   let { line } = first
   let reader = first.body.getReader()
@@ -54,8 +60,8 @@ export function wholeStream(
 
   async function next(): Promise<Uint8Array | null> {
     try {
-      // A body that nobody waits for may stand still: that is backpressure, not a stall.
-      line.arm(patient.stall)
+      // The timer runs only while a reader waits: a body that nobody reads is backpressure, not a stall.
+      line.arm(retry.stall)
       const { done, value } = await line.bound(reader.read())
       line.disarm()
       if (done && sent < length) throw new Passing(tooShort(sent, length))
@@ -67,8 +73,8 @@ export function wholeStream(
       signal?.throwIfAborted()
       if (thrown instanceof StoreError && !line.late) throw thrown
       const failure = asStoreError(thrown, line)
-      if (failures >= patient.retries) throw failure
-      await sleep(pauseAfter(patient, failures++, failure), signal)
+      if (failures >= retry.retries) throw failure
+      await sleep(pauseAfter(retry, failures++, failure), signal)
       const again = await resume(sent)
       line = again.line
       reader = again.body.getReader()

@@ -1,33 +1,36 @@
 import { StoreError } from '../store.ts'
 
-/** How long a store waits for its service, and how often it asks again. Milliseconds. */
-export interface PatienceOptions {
-  /** How many times a failed request is sent again. @default 3 */
+/** How long a store waits for its service, and how often it retries. Milliseconds. */
+export interface RetryOptions {
+  /** Retries of a failed request. @default 3 */
   retries?: number | undefined
-  /** How long one call may take with all its retries, up to the first byte of a large body. @default 10000 */
+  /** The longest a call may take with all its retries, up to the first byte of a large body. @default 10000 */
   deadline?: number | undefined
-  /** How long one request may take until it is answered. @default 5000 */
+  /** The longest a listing may take with all its pages, without the time in which nobody waits for it. @default 30000 */
+  listDeadline?: number | undefined
+  /** The longest one request may take until it is answered. @default 5000 */
   timeout?: number | undefined
-  /** How long a body may stand still while somebody waits for it. @default 10000 */
+  /** The longest a body may stand still while somebody waits for it. @default 10000 */
   stall?: number | undefined
-  /** The longest first pause between two requests; it doubles each time, up to 2 seconds. @default 100 */
+  /** Upper limit of the first pause between two requests; it doubles each time, up to 2 seconds. @default 100 */
   backoff?: number | undefined
   /** The clock. @default Date.now */
   now?: (() => number) | undefined
-  /** Spreads the pauses: full jitter, because clients that fail together must not come back together. */
+  /** Spreads the pauses (full jitter): clients that fail together must not come back together. */
   random?: (() => number) | undefined
 }
 
-/** The same, resolved once. */
-export type Patience = { [K in keyof PatienceOptions]-?: NonNullable<PatienceOptions[K]> }
+/** Resolved options. */
+export type Retry = { [K in keyof RetryOptions]-?: NonNullable<RetryOptions[K]> }
 
 const LONGEST_PAUSE = 2_000
 
-/** Fills in what was not said. */
-export function patience(options: PatienceOptions): Patience {
+/** The options with their defaults. */
+export function retryOf(options: RetryOptions): Retry {
   return {
     retries: options.retries ?? 3,
     deadline: options.deadline ?? 10_000,
+    listDeadline: options.listDeadline ?? 30_000,
     timeout: options.timeout ?? 5_000,
     stall: options.stall ?? 10_000,
     backoff: options.backoff ?? 100,
@@ -36,7 +39,7 @@ export function patience(options: PatienceOptions): Patience {
   }
 }
 
-/** A failure that may pass: the request is worth sending again. */
+/** A failure that may pass: the request is worth a retry. */
 export class Passing extends Error {
   readonly error: StoreError
 
@@ -47,7 +50,7 @@ export class Passing extends Error {
   }
 }
 
-/** One request's life: it ends when the client leaves or when a timer that was armed runs out. */
+/** The lifetime of one request: it ends when the client leaves or when its timer runs out. */
 export class Lifeline {
   readonly #controller = new AbortController()
   readonly #client: AbortSignal | undefined
@@ -66,12 +69,12 @@ export class Lifeline {
     return this.#controller.signal
   }
 
-  /** Whether a timer cut it. */
+  /** Whether the timer ended it. */
   get late(): boolean {
     return this.#late
   }
 
-  /** Cuts the request in `ms`, unless armed again or disarmed before. */
+  /** Aborts the request in `ms`, unless armed again or disarmed before. */
   arm(ms: number): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
@@ -87,19 +90,19 @@ export class Lifeline {
     clearTimeout(this.#timer)
   }
 
-  /** The request is over; nothing holds on to the client's signal. */
+  /** Ends it: the timer stops, and the client's signal is released. */
   end(): void {
     clearTimeout(this.#timer)
     this.#client?.removeEventListener('abort', this.#leave)
   }
 
-  /** Ends it and cuts the connection. */
+  /** Ends it and aborts the request. */
   cut(): void {
     this.end()
     this.#controller.abort()
   }
 
-  /** Settles as `work` does, but no later than the line: for services that take no signal. */
+  /** Settles as `work` does, but no later than the line ends: for services that take no signal. */
   bound<T>(work: Promise<T>): Promise<T> {
     const { signal } = this
     return new Promise<T>((resolve, reject) => {
@@ -111,30 +114,30 @@ export class Lifeline {
   }
 }
 
-/** What belongs to one call: the client's signal, and when its time is up. */
+/** One call: the client's signal, and its deadline. */
 export interface Call {
   signal: AbortSignal | undefined
   until: number
 }
 
 /** Starts the clock of a call. */
-export function begin(patient: Patience, signal: AbortSignal | undefined): Call {
-  return { signal, until: patient.now() + patient.deadline }
+export function begin(retry: Retry, signal: AbortSignal | undefined, deadline = retry.deadline): Call {
+  return { signal, until: retry.now() + deadline }
 }
 
 /**
- * Runs `attempt` until it succeeds, fails for good, or retries or time run out. What it throws is a StoreError,
- * or the reason of the client's signal. An attempt that returns owns its line: it ends it, or hands it on.
+ * Runs `attempt` until it succeeds, fails for good, or runs out of retries or time. It throws a StoreError or the
+ * reason of the client's signal. An attempt that returns owns its line: it ends it or passes it on.
  */
-export async function persist<T>(
-  patient: Patience,
+export async function withRetries<T>(
+  retry: Retry,
   call: Call,
   attempt: (line: Lifeline) => Promise<T>,
 ): Promise<T> {
   for (let failures = 0; ; failures++) {
     call.signal?.throwIfAborted()
     const line = new Lifeline(call.signal)
-    line.arm(Math.min(patient.timeout, call.until - patient.now()))
+    line.arm(Math.min(retry.timeout, call.until - retry.now()))
     let failure: StoreError
     try {
       return await attempt(line)
@@ -144,16 +147,16 @@ export async function persist<T>(
       if (thrown instanceof StoreError && !line.late) throw thrown
       failure = asStoreError(thrown, line)
     }
-    const pause = pauseAfter(patient, failures, failure)
-    if (failures >= patient.retries || patient.now() + pause >= call.until) throw failure
+    const pause = pauseAfter(retry, failures, failure)
+    if (failures >= retry.retries || retry.now() + pause >= call.until) throw failure
     await sleep(pause, call.signal)
   }
 }
 
-/** How long to wait after so many failures: full jitter, and never less than the service asks for. */
-export function pauseAfter(patient: Patience, failures: number, failure: StoreError): number {
-  const most = Math.min(LONGEST_PAUSE, patient.backoff * 2 ** failures)
-  return Math.max(patient.random() * most, (failure.retryAfter ?? 0) * 1000)
+/** How long to wait after a number of failures: full jitter, and never less than the service asks for. */
+export function pauseAfter(retry: Retry, failures: number, failure: StoreError): number {
+  const longest = Math.min(LONGEST_PAUSE, retry.backoff * 2 ** failures)
+  return Math.max(retry.random() * longest, (failure.retryAfter ?? 0) * 1000)
 }
 
 /** Waits, or throws the signal's reason when the client leaves. */
@@ -172,7 +175,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-/** Whatever an attempt threw, as the StoreError that it means. */
+/** What an attempt threw, as a StoreError. */
 export function asStoreError(thrown: unknown, line: Lifeline): StoreError {
   if (line.late) return new StoreError('timeout', 'The storage did not answer in time', { cause: thrown })
   if (thrown instanceof Passing) return thrown.error

@@ -1,7 +1,7 @@
-import type { PatienceOptions } from '../remote/retry.ts'
+import type { RetryOptions } from '../remote/retry.ts'
 
 /** Where a bucket is and how to reach it. */
-export interface S3Options extends PatienceOptions {
+export interface S3Options extends RetryOptions {
   bucket: string
   /** Only what lies below it is seen, and keys are given without it. A slash is added at its end. @default '' */
   prefix?: string | undefined

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { logFiles } from '../../../src/log/files/files.ts'
+import { withFastReads } from '../../../src/store/fast.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { type Entry, type Store, StoreError } from '../../../src/store/store.ts'
 
@@ -16,8 +17,17 @@ function counted(cost: number, revision?: () => string | null) {
       clock.now += cost
       yield* store.list(...args)
     },
-    ...(revision && { revision }),
   }
+  if (revision)
+    withFastReads(wrapped, {
+      revision,
+      listAll: async (prefix) => {
+        const entries: Entry[] = []
+        for await (const entry of wrapped.list(prefix)) entries.push(entry)
+        return entries
+      },
+      readInto: async () => undefined,
+    })
   return { files: logFiles(wrapped, [], () => clock.now), clock, counts }
 }
 
@@ -59,26 +69,64 @@ describe('a list of log files', () => {
     expect(counts.lists).toBe(3)
   })
 
-  it('is the same from a store that gives all at once, and one that overrides its list is heard', async () => {
+  it('is the same from a store with fast reads, and a copy that overrides its list is heard', async () => {
     const store = memoryStore({ 'a.log': 'a', 'b.log': 'bb', 'c.txt': 'c', 'd/e.log': 'e' })
-    const atOnce: Store = {
-      ...store,
-      list: (...args) => ({
-        async all() {
-          const entries: Entry[] = []
-          for await (const entry of store.list(...args)) entries.push(entry)
-          return entries
-        },
-        [Symbol.asyncIterator]() {
+    const fast = withFastReads(
+      {
+        ...store,
+        list() {
           throw new Error('one by one')
         },
-      }),
-    }
-    const files = logFiles(atOnce, ['*.log'])
+      },
+      {
+        listAll: async (prefix) => {
+          const entries: Entry[] = []
+          for await (const entry of store.list(prefix)) entries.push(entry)
+          return entries
+        },
+        revision: () => null,
+        readInto: async () => undefined,
+      },
+    )
+    const files = logFiles(fast, ['*.log'])
     expect(await files.list()).toEqual(await logFiles(store, ['*.log']).list())
     expect((await files.list()).entries.map(({ key }) => key)).toEqual(['a.log', 'b.log'])
     expect((await files.startingWith('b')).map(({ key }) => key)).toEqual(['b.log'])
-    expect((await logFiles({ ...atOnce, list: () => store.list('a') }).list()).entries.length).toBe(1)
+    expect((await logFiles({ ...fast, list: () => store.list('a') }).list()).entries.length).toBe(1)
+  })
+
+  it('that comes unsorted is sorted', async () => {
+    const store = memoryStore({})
+    const entry = (key: string): Entry => ({ key, size: 1, modified: 0, etag: `"${key}"` })
+    const files = logFiles({
+      ...store,
+      async *list() {
+        yield* ['b.log', '\u{1F600}.log', 'a.log', '\uffe5.log'].map(entry)
+      },
+    })
+    const names = (await files.list()).entries.map(({ key }) => key)
+    expect(names).toEqual(['a.log', 'b.log', '\uffe5.log', '\u{1F600}.log'])
+  })
+
+  it('ends when the last of its callers leaves, and not before', async () => {
+    const signals: AbortSignal[] = []
+    const files = logFiles({
+      ...memoryStore({}),
+      async *list(_prefix, options) {
+        signals.push(options!.signal!)
+        await new Promise((_, reject) =>
+          options!.signal!.addEventListener('abort', () => reject(options!.signal!.reason)),
+        )
+      },
+    })
+    const [one, two] = [new AbortController(), new AbortController()]
+    const lists = [files.list(one.signal), files.list(two.signal)].map((list) => list.catch(String))
+    one.abort('one left')
+    expect(await lists[0]).toBe('one left')
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    two.abort('two left')
+    expect(await lists[1]).toBe('two left')
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
   it('that failed is not remembered', async () => {

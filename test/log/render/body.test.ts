@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { LogError } from '../../../src/log/error.ts'
 import { piecesBody } from '../../../src/log/render/body.ts'
 import { BLOCK, giveBack, takeBlock } from '../../../src/log/search/blocks.ts'
-import { SlicedStream } from '../../../src/store/store.ts'
+import { SlicedStream } from '../../../src/store/fast.ts'
 
 const SLICE = 512 * 1024
 

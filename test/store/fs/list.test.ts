@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fastReads } from '../../../src/store/fast.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
 
@@ -35,7 +36,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 const at = (name: string | Uint8Array) =>
   Buffer.concat([Buffer.from(`${directory}/`), typeof name === 'string' ? Buffer.from(name) : name])
 
-const atOnce = (from: Store, prefix?: string): Promise<Entry[]> => from.list(prefix).all!()
+const atOnce = (from: Store, prefix?: string): Promise<Entry[]> => fastReads(from)!.listAll(prefix ?? '')
 
 async function oneByOne(from: Store, prefix?: string): Promise<Entry[]> {
   const list: Entry[] = []

@@ -15,8 +15,9 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readTail } from '../../../src/log/files/tail.ts'
+import type { SlicedStream } from '../../../src/store/fast.ts'
 import { fsStore } from '../../../src/store/fs.ts'
-import { type SlicedStream, type Store, StoreError } from '../../../src/store/store.ts'
+import { type Store, StoreError } from '../../../src/store/store.ts'
 
 // Counted, not changed: what a request costs is part of what is promised.
 vi.mock('node:fs', async (original) => {

@@ -1,13 +1,5 @@
 import { spawn } from 'node:child_process'
-import {
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, type ClientRequest, get, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -22,10 +14,8 @@ const bun = part('bun')
 const root = resolve(import.meta.dirname, '../..')
 const MIB = 1024 * 1024
 const SIZE = 5 * MIB
-/** About the most that is copied. */
+/** About the most that is kept in memory. */
 const LONGEST = 7_700_000
-/** Beyond this a file counts as at rest. */
-const REST = 2_200
 
 /** Lines of a text, so many bytes or a few more. */
 const numbered = (bytes: number, word: string) => {
@@ -47,11 +37,10 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'nodestate-bun-'))
-    for (const name of ['big', 'shrinks', 'overwritten']) writeFileSync(join(directory, `${name}.log`), text)
+    writeFileSync(join(directory, 'big.log'), text)
     writeFileSync(join(directory, 'large.log'), large)
     onBun = await serve([bun.path!, 'dist/entry/bun.js', 'serve'])
     port = portOf(onBun)
-    await sleep(REST)
   })
   afterAll(async () => {
     await onBun?.stop()
@@ -86,7 +75,6 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
       }
     })
   }
-  const copies = () => new Set(targets().filter((target) => target.startsWith('/dev/shm/nodestate-')))
   const send = (path: string, headers = {}, method = 'GET', at = port, agent: Agent | false = false) =>
     new Promise<IncomingMessage>((done, failed) => {
       request({ host: '127.0.0.1', port: at, path, headers, method, agent }, done).on('error', failed).end()
@@ -108,7 +96,6 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
     })
     await Promise.all(rounds)
     agent.destroy()
-    expect(copies().size).toBeGreaterThan(0)
   })
 
   it('of 50 MiB are right to the byte with sixteen clients at once', async () => {
@@ -155,7 +142,10 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
         const answers = []
         for (const at of [portOf(onNode), port]) {
           const response = await send(path, headers, method, at)
-          const { date: _, connection: __, 'keep-alive': ___, ...rest } = response.headers
+          const rest = { ...response.headers }
+          // Bun sends a stream in chunks and drops the length that it was given.
+          for (const own of ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'])
+            delete rest[own]
           answers.push({ status: response.statusCode, headers: rest, body: await bytesOf(response) })
         }
         const [there, here] = answers
@@ -173,31 +163,6 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
     response.pause()
     return response
   }
-  /** How many answers are on their way from a copy: each has it open. */
-  const onTheirWay = () =>
-    targets().filter((target) => target.startsWith('/dev/shm/nodestate-')).length - copies().size
-
-  it('end as they began when the file is truncated under a slow reader', { timeout: 60_000 }, async () => {
-    const response = await begun('shrinks.log')
-    expect(onTheirWay()).toBe(1)
-    truncateSync(join(directory, 'shrinks.log'), 1000)
-    await sleep(500)
-    expect((await bytesOf(response)).equals(tailOf(text, LONGEST))).toBe(true)
-    expect(await bytesOf(await send(view('shrinks.log')))).toHaveLength(1000)
-  })
-
-  it('end as they began when the file is overwritten under a slow reader', { timeout: 60_000 }, async () => {
-    const other = numbered(8 * MIB, 'other')
-    writeFileSync(join(directory, 'other.txt'), other)
-    const readers = await Promise.all(Array.from({ length: 5 }, () => begun('overwritten.log')))
-    expect(onTheirWay()).toBe(5)
-    copyFileSync(join(directory, 'other.txt'), join(directory, 'overwritten.log'))
-    expect((await bytesOf(await send(view('overwritten.log')))).equals(tailOf(other, SIZE))).toBe(true)
-    await sleep(REST)
-    expect((await bytesOf(await send(view('overwritten.log')))).equals(tailOf(other, SIZE))).toBe(true)
-    for (const reader of readers) expect((await bytesOf(reader)).equals(tailOf(text, LONGEST))).toBe(true)
-  })
-
   it('leave no descriptor behind, whether they are taken or left', { timeout: 60_000 }, async () => {
     await bytesOf(await send(view('big.log')))
     await sleep(1_000)
@@ -267,7 +232,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
     ])
     const lines = createInterface(writer.stdout)
     await new Promise((ready) => lines.once('line', ready))
-    const counts = { whole: 0, sized: 0, cut: 0 }
+    const counts = { whole: 0, cut: 0 }
     let running = true
     const ended = new Promise<void>((done) => writer.once('close', () => done())).then(() => {
       running = false
@@ -279,9 +244,8 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
         const answer = await taken(port, view('model.log', size), slow)
         if (answer === null) counts.cut++
         else {
-          expectOneText(answer.body)
+          expectOneText(answer)
           if (long) counts.whole++
-          if (answer.sized && long) counts.sized++
         }
       }
     }
@@ -291,33 +255,24 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
       running = false
       writer.kill()
     }
-    // Both ways were gone: copies of the file at rest, and slices of it while it was written.
-    expect(counts.sized).toBeGreaterThan(20)
-    expect(counts.whole - counts.sized).toBeGreaterThan(0)
+    expect(counts.whole).toBeGreaterThan(20)
     expect(counts.cut).toBeLessThan(counts.whole)
   })
 })
 
 /** A whole answer, or null when it was cut; one that does not end at all throws. */
-async function taken(
-  port: number,
-  path: string,
-  slow: boolean,
-): Promise<{ body: Buffer; sized: boolean } | null> {
+async function taken(port: number, path: string, slow: boolean): Promise<Buffer | null> {
   let asked: ClientRequest
-  const answer = new Promise<{ body: Buffer; sized: boolean } | null>((done) => {
+  const answer = new Promise<Buffer | null>((done) => {
     asked = get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
       const parts: Buffer[] = []
-      const sized = response.headers['content-length'] !== undefined
       response.on('data', (piece: Buffer) => {
         parts.push(piece)
         if (!slow) return
         response.pause()
         setTimeout(() => response.resume(), 10)
       })
-      response.on('end', () =>
-        done(response.statusCode === 200 ? { body: Buffer.concat(parts), sized } : null),
-      )
+      response.on('end', () => done(response.statusCode === 200 ? Buffer.concat(parts) : null))
       response.on('error', () => done(null))
     }).on('error', () => done(null))
   })

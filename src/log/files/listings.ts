@@ -1,0 +1,82 @@
+import type { Entry } from '../../store/store.ts'
+
+/** The oldest a list may be. */
+const MAX_AGE_MS = 1000
+/** A list is kept for at most 25 times what it cost, so that a small one is always fresh. */
+const AGE_PER_COST = 25
+
+/** One list that is being made, and how many callers wait for it. */
+interface Running {
+  listing: Promise<{ entries: Entry[] }>
+  revision: string | null
+  at: number
+  waiting: number
+  abort: AbortController
+}
+
+/**
+ * Remembers the last list for a moment and shares the one that is being made: sixteen clients would otherwise make
+ * sixteen lists of 10,000 files at once. A list whose callers have all left is aborted.
+ */
+export class Listings {
+  readonly #make: (signal: AbortSignal) => Promise<Entry[]>
+  readonly #revision: () => string | null
+  readonly #now: () => number
+  #last: { listing: { entries: Entry[] }; revision: string | null; at: number; until: number } | undefined
+  #running: Running | undefined
+
+  constructor(
+    make: (signal: AbortSignal) => Promise<Entry[]>,
+    revision: () => string | null,
+    now: () => number,
+  ) {
+    this.#make = make
+    this.#revision = revision
+    this.#now = now
+  }
+
+  get(signal: AbortSignal | undefined): Promise<{ entries: Entry[] }> {
+    const revision = this.#revision()
+    const start = this.#now()
+    const isCurrent = (other: { revision: string | null; at: number }) =>
+      other.revision === revision && start >= other.at
+    const last = this.#last
+    if (last && isCurrent(last) && start < last.until) return Promise.resolve(last.listing)
+    const running = this.#running
+    if (running && isCurrent(running) && start < running.at + MAX_AGE_MS) return this.#join(running, signal)
+    return this.#join(this.#start(revision, start), signal)
+  }
+
+  #start(revision: string | null, at: number): Running {
+    const abort = new AbortController()
+    const listing = this.#make(abort.signal).then((entries) => ({ entries }))
+    const running: Running = { listing, revision, at, waiting: 0, abort }
+    this.#running = running
+    const done = () => {
+      if (this.#running === running) this.#running = undefined
+    }
+    listing.then((listing) => {
+      const until = at + Math.min(MAX_AGE_MS, (this.#now() - at) * AGE_PER_COST)
+      if (!this.#last || this.#last.at <= at) this.#last = { listing, revision, at, until }
+      done()
+    }, done)
+    return running
+  }
+
+  /** Waits for a list; when the last of its callers leaves, it is aborted. */
+  #join(running: Running, signal: AbortSignal | undefined): Promise<{ entries: Entry[] }> {
+    running.waiting++
+    if (!signal) return running.listing
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        reject(signal.reason)
+        if (--running.waiting > 0) return
+        if (this.#running === running) this.#running = undefined
+        running.abort.abort(signal.reason)
+      }
+      if (signal.aborted) return leave()
+      signal.addEventListener('abort', leave, { once: true })
+      running.listing.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    })
+  }
+}

@@ -1,0 +1,69 @@
+import type { Dirent } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { byCodePoint, type Entry, type ListOptions } from '../store.ts'
+import type { Directory } from './directory.ts'
+import { isAbsence, toEntry, toStoreError } from './file.ts'
+
+/** Files examined between two turns of the event loop: 1 to 2 ms. */
+const BATCH = 500
+
+/** A list of a directory as the contract has it: one folder is read at a time, and only where keys may lie. */
+export async function* walk(
+  directory: Directory,
+  prefix: string,
+  options: ListOptions,
+): AsyncGenerator<Entry, void, undefined> {
+  let left = options.limit ?? Number.POSITIVE_INFINITY
+  if (left <= 0) return
+  const top = prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  if (top !== '' && !directory.isKey(top.slice(0, -1))) return
+  for await (const entry of walkFolder(directory, top, prefix, options)) {
+    yield entry
+    if (--left <= 0) return
+  }
+}
+
+async function* walkFolder(
+  directory: Directory,
+  folder: string,
+  prefix: string,
+  options: ListOptions,
+): AsyncGenerator<Entry, void, undefined> {
+  const { signal, shallow = false, folders = false, after = '' } = options
+  let looks = 0
+  for (const name of await namesIn(directory, folder)) {
+    signal?.throwIfAborted()
+    const key = folder + name
+    if (!key.startsWith(prefix)) continue
+    if (!name.endsWith('/')) {
+      if (after !== '' && byCodePoint(key, after) <= 0) continue
+      if (++looks % BATCH === 0) await nextTurn()
+      const found = await directory.find(key)
+      if (found) yield toEntry(key, found.stats)
+    } else if (shallow) {
+      if (folders && byCodePoint(key, after) > 0)
+        yield { key, size: 0, modified: 0, etag: '""', folder: true }
+    } else if (after.startsWith(key) || byCodePoint(key, after) > 0) {
+      yield* walkFolder(directory, key, prefix, options)
+    }
+  }
+}
+
+/** The names in a folder in key order, each once; folders end in a slash, and sort by it. */
+async function namesIn(directory: Directory, folder: string): Promise<string[]> {
+  try {
+    const found = await readdir(directory.pathOf(folder), { withFileTypes: true })
+    const names = found.flatMap((entry) => nameOf(entry, directory.nested)).sort(byCodePoint)
+    return names.filter((name, i) => name !== names[i - 1])
+  } catch (error) {
+    // A folder may go while its parent is walked; the directory itself must be there.
+    if (folder !== '' && isAbsence(error)) return []
+    throw toStoreError(error, folder || '.')
+  }
+}
+
+function nameOf(entry: Dirent, nested: boolean): string[] {
+  if (!entry.isDirectory()) return [entry.name]
+  return nested && !/[\\\uFFFD]/.test(entry.name) ? [`${entry.name}/`] : []
+}
