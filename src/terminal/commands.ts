@@ -1,0 +1,123 @@
+import type { Flag } from './flags.ts'
+
+/** What a terminal command is called and takes; the help and the completions are made from it. */
+export interface CommandInfo {
+  name: string
+  usage: string
+  summary: string
+  flags: readonly Flag[]
+  examples: readonly string[]
+}
+
+const CONNECTION: Flag[] = [
+  { name: 'url', value: 'URL', list: true, help: 'A node; several for several nodes. Also NODESTATE_URL.' },
+  { name: 'token-file', value: 'FILE', help: 'A file with the token. Also NODESTATE_TOKEN.' },
+]
+
+const COLOR: Flag = {
+  name: 'color',
+  value: 'WHEN',
+  choices: ['always', 'auto', 'never'],
+  optional: true,
+  help: 'Color the output; auto (the default) colors a terminal unless NO_COLOR is set.',
+}
+
+const FILTERS: Flag[] = [
+  { name: 'level', value: 'LEVEL', help: 'Records of this level and above; =warn,fatal for exactly these.' },
+  { name: 'since', value: 'TIME', help: 'Records from then on: 15m, 02:10, 2026-11-15T02:10:00Z.' },
+  { name: 'until', value: 'TIME', help: 'Records before then.' },
+  { name: 'regex', value: 'RE', list: true, help: 'Records that match this pattern.' },
+  { name: 'not', value: 'TEXT', list: true, help: 'Records without this text.' },
+  { name: 'not-regex', value: 'RE', list: true, help: 'Records that do not match this pattern.' },
+  {
+    name: 'where',
+    value: 'FIELD:VALUE',
+    list: true,
+    help: 'Records whose field has this value; !FIELD:VALUE for the others.',
+  },
+  { name: 'rotated', help: 'Include rotated and compressed files.' },
+]
+
+const OUTPUT: Flag[] = [
+  { name: 'json', help: 'Print records as JSON, one per line.' },
+  {
+    name: 'time',
+    value: 'ZONE',
+    choices: ['log', 'local', 'utc'],
+    help: 'Show times as in the log (the default), in your zone or in UTC.',
+  },
+  COLOR,
+]
+
+/** The commands that talk to a node over HTTP. */
+export const COMMANDS: readonly CommandInfo[] = [
+  {
+    name: 'tail',
+    usage: 'nodestate tail [URL] FILE… [flags]',
+    summary: 'Print the last lines of logs, and follow them.',
+    flags: [
+      { name: 'follow', short: 'f', help: 'Keep printing what is appended, through rotations and restarts.' },
+      { name: 'lines', short: 'n', value: 'N', help: 'How many lines to print first (default: 10).' },
+      { name: 'grep', value: 'TEXT', list: true, help: 'Records with this text.' },
+      ...FILTERS,
+      ...OUTPUT,
+      ...CONNECTION,
+    ],
+    examples: [
+      'nodestate tail http://db-4:9000 broker.log -f -n 50 --level warn',
+      'nodestate tail broker.log --since 15m --grep timeout --not heartbeat --where shard:17 --json',
+      'nodestate tail broker.log -f --url http://db-4:9000 --url http://db-5:9000',
+    ],
+  },
+  {
+    name: 'grep',
+    usage: 'nodestate grep TEXT [URL] FILE… [flags]',
+    summary: 'Search whole logs, oldest records first.',
+    flags: [
+      { name: 'extended-regexp', short: 'E', help: 'TEXT is a pattern.' },
+      { name: 'invert-match', short: 'v', help: 'Print the records that do not match.' },
+      { name: 'count', short: 'c', help: 'Print only how many records match.' },
+      { name: 'files-with-matches', short: 'l', help: 'Print only the names of files with a match.' },
+      { name: 'max-count', short: 'm', value: 'N', help: 'Stop after N records of each file.' },
+      { name: 'grep', value: 'TEXT', list: true, help: 'Records with this text, too.' },
+      ...FILTERS,
+      ...OUTPUT,
+      ...CONNECTION,
+    ],
+    examples: [
+      'nodestate grep timeout http://db-4:9000 broker.log --rotated',
+      "nodestate grep -E 'shard (17|18)' broker.log --since 02:10 --until 02:15",
+    ],
+  },
+  {
+    name: 'ls',
+    usage: 'nodestate ls [URL] [flags]',
+    summary: 'List the log files with their sizes and times.',
+    flags: [
+      { name: 'names', short: '1', help: 'Print names only, one per line.' },
+      { name: 'json', help: 'Print the list as JSON.' },
+      { ...OUTPUT[1]! },
+      COLOR,
+      ...CONNECTION,
+    ],
+    examples: ['nodestate ls http://db-4:9000'],
+  },
+  {
+    name: 'config',
+    usage: 'nodestate config [URL] [flags]',
+    summary: "Print the node's configuration, secrets masked.",
+    flags: [
+      { name: 'json', help: 'Print the whole answer as JSON, with the node object.' },
+      COLOR,
+      ...CONNECTION,
+    ],
+    examples: ['nodestate config http://db-4:9000'],
+  },
+  {
+    name: 'completion',
+    usage: 'nodestate completion bash|zsh|fish',
+    summary: 'Print a completion script for your shell.',
+    flags: [],
+    examples: ['source <(nodestate completion bash)'],
+  },
+]

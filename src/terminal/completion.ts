@@ -1,0 +1,89 @@
+import { COMMANDS } from './commands.ts'
+import { type Given, UsageError } from './flags.ts'
+import { FOUND, type World } from './world.ts'
+
+const SHELLS = { bash, zsh, fish }
+/** Commands whose arguments are log files; their names are asked of the node in NODESTATE_URL. */
+const WITH_FILES = ['tail', 'grep']
+
+/** `nodestate completion`: a script that completes commands, flags and, with NODESTATE_URL set, log files. */
+export async function completion(given: Given, others: readonly string[], world: World): Promise<number> {
+  const [shell] = given.positional
+  if (shell === undefined || !Object.hasOwn(SHELLS, shell))
+    throw new UsageError('Say which shell: nodestate completion bash, zsh or fish.')
+  await world.stdout.write(
+    SHELLS[shell as keyof typeof SHELLS]([...COMMANDS.map(({ name }) => name), ...others]),
+  )
+  return FOUND
+}
+
+function flagsOf(name: string): string[] {
+  const flags = COMMANDS.find((command) => command.name === name)?.flags ?? []
+  return flags.flatMap((flag) => [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])])
+}
+
+function bash(commands: string[]): string {
+  const cases = COMMANDS.map(({ name }) => `    ${name}) words='${flagsOf(name).join(' ')}' ;;`).join('\n')
+  return `# bash completion for nodestate: source <(nodestate completion bash)
+_nodestate() {
+  local current=\${COMP_WORDS[COMP_CWORD]} command=\${COMP_WORDS[1]} words=''
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W '${commands.join(' ')}' -- "$current"))
+    return
+  fi
+  case $command in
+${cases}
+    completion) words='bash zsh fish' ;;
+    help) words='${commands.join(' ')}' ;;
+  esac
+  case $command in
+    ${WITH_FILES.join('|')}) [ -n "$NODESTATE_URL" ] && words="$words $(nodestate ls -1 2>/dev/null)" ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _nodestate nodestate
+`
+}
+
+function zsh(commands: string[]): string {
+  const cases = COMMANDS.map(({ name }) => `    ${name}) found=(${flagsOf(name).join(' ')}) ;;`).join('\n')
+  return `#compdef nodestate
+# zsh completion for nodestate: source <(nodestate completion zsh)
+_nodestate() {
+  local -a found
+  if (( CURRENT == 2 )); then
+    compadd -- ${commands.join(' ')}
+    return
+  fi
+  case $words[2] in
+${cases}
+    completion) found=(bash zsh fish) ;;
+    help) found=(${commands.join(' ')}) ;;
+  esac
+  case $words[2] in
+    ${WITH_FILES.join('|')}) [[ -n $NODESTATE_URL ]] && found+=(\${(f)"$(nodestate ls -1 2>/dev/null)"}) ;;
+  esac
+  compadd -- $found
+}
+compdef _nodestate nodestate
+`
+}
+
+function fish(commands: string[]): string {
+  const lines = [
+    '# fish completion for nodestate: nodestate completion fish | source',
+    `complete -c nodestate -f -n __fish_use_subcommand -a '${commands.join(' ')}'`,
+  ]
+  for (const { name, flags } of COMMANDS) {
+    const here = `complete -c nodestate -n '__fish_seen_subcommand_from ${name}'`
+    for (const flag of flags)
+      lines.push(
+        `${here} -l ${flag.name}${flag.short ? ` -s ${flag.short}` : ''}${flag.value ? ' -r' : ''} -d '${flag.help.replaceAll("'", '’')}'`,
+      )
+  }
+  lines.push(
+    "complete -c nodestate -f -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'",
+    `complete -c nodestate -f -n '__fish_seen_subcommand_from ${WITH_FILES.join(' ')}; and set -q NODESTATE_URL' -a '(nodestate ls -1 2>/dev/null)'`,
+  )
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,39 @@
+import { targetsOf } from './connect.ts'
+import type { Given } from './flags.ts'
+import { type Paint, printable } from './paint.ts'
+import type { Style } from './records.ts'
+import { withSpinner } from './spinner.ts'
+import { FOUND, type World } from './world.ts'
+
+/** `nodestate config`: the node's configuration. */
+export async function config(given: Given, style: Style, world: World): Promise<number> {
+  const { targets } = await targetsOf(given, world)
+  for (const { client, name } of targets) {
+    const answer = await withSpinner(world, `asking ${name}`, () => client.config({ signal: world.signal }))
+    if (style.json) {
+      await world.stdout.write(`${JSON.stringify(answer)}\n`)
+      continue
+    }
+    if (targets.length > 1) await world.stdout.write(`${style.paint.bold(`# ${name}`)}\n`)
+    const text = style.terminal ? printable(answer.config) : answer.config
+    await world.stdout.write(
+      text
+        .split('\n')
+        .map((line) => colored(line, style.paint))
+        .join('\n'),
+    )
+    if (!text.endsWith('\n')) await world.stdout.write('\n')
+  }
+  return FOUND
+}
+
+/** One line of TOML: comments dim, tables bold, keys and strings in their colors. */
+function colored(line: string, paint: Paint): string {
+  if (!paint.on) return line
+  if (/^\s*#/.test(line)) return paint.dim(line)
+  if (/^\s*\[/.test(line)) return paint.bold(line)
+  const parts = /^(\s*)([^=#"']+?|"[^"]*"|'[^']*')(\s*=\s*)(.*)$/.exec(line)
+  if (!parts) return line
+  const [, indent, key, equals, value] = parts
+  return `${indent}${paint.key(key!)}${equals}${/^["']/.test(value!) ? paint.string(value!) : value}`
+}

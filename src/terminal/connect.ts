@@ -1,0 +1,76 @@
+import { type Client, createClient, type LogQuery } from '../client.ts'
+import { type Given, UsageError } from './flags.ts'
+import type { World } from './world.ts'
+
+/** A node to talk to. */
+export interface Target {
+  client: Client
+  /** What a person calls it: host and port, or the node's path in a fleet. */
+  name: string
+}
+
+/** The nodes that a command line names, and its other arguments. An argument that contains `://` is a URL. */
+export async function targetsOf(given: Given, world: World): Promise<{ targets: Target[]; rest: string[] }> {
+  const isUrl = (argument: string) => argument.includes('://')
+  const urls = [...(given.flags.get('url') ?? []), ...given.positional.filter(isUrl)]
+  const rest = given.positional.filter((argument) => !isUrl(argument))
+  if (urls.length === 0 && world.env.NODESTATE_URL) urls.push(world.env.NODESTATE_URL)
+  if (urls.length === 0)
+    throw new UsageError('Say which node: give its URL, such as http://db-4:9000, or set NODESTATE_URL.')
+  const token = await tokenOf(given, world)
+  return {
+    targets: urls.map((url) => ({ client: createClient({ base: parsed(url), token }), name: nameOf(url) })),
+    rest,
+  }
+}
+
+/** The filters that tail and grep have in common. */
+export function filtersOf(given: Given): Omit<LogQuery, 'file'> {
+  const one = (name: string) => given.flags.get(name)?.[0]
+  return {
+    level: one('level'),
+    since: one('since'),
+    until: one('until'),
+    q: given.flags.get('grep'),
+    regex: given.flags.get('regex'),
+    not: given.flags.get('not'),
+    notregex: given.flags.get('not-regex'),
+    where: given.flags.get('where'),
+    rotated: given.flags.has('rotated') || undefined,
+  }
+}
+
+/** Whether any filter chooses among the records. */
+export function isFiltered(query: Omit<LogQuery, 'file'>): boolean {
+  const { rotated: _, ...filters } = query
+  return Object.values(filters).some((value) => value !== undefined)
+}
+
+/** A whole number from a flag. */
+export function numberOf(given: Given, name: string, otherwise: number): number {
+  const text = given.flags.get(name)?.[0]
+  if (text === undefined) return otherwise
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} is "${text}"; it must be a whole number.`)
+  return Number(text)
+}
+
+async function tokenOf(given: Given, world: World): Promise<string | null> {
+  const file = given.flags.get('token-file')?.[0] ?? world.env.NODESTATE_TOKEN_FILE
+  if (file === undefined || file === '') return world.env.NODESTATE_TOKEN || null
+  try {
+    return (await world.readFile(file)).trim()
+  } catch {
+    throw new UsageError(`Cannot read the token file "${file}".`)
+  }
+}
+
+function parsed(url: string): URL {
+  if (!URL.canParse(url) || !/^https?:/.test(url))
+    throw new UsageError(`Cannot use "${url}": a URL looks like http://db-4:9000.`)
+  return new URL(url)
+}
+
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  return host + pathname.replace(/\/+$/, '')
+}

@@ -1,0 +1,20 @@
+import type { World } from './world.ts'
+
+/** What the notes of an answer mean to the person at the terminal. */
+const SENTENCES: Record<string, string> = {
+  'scan-budget': 'The node stopped searching before it had seen all of the log; narrow the time range.',
+  'answer-budget': 'The answer was too large to be given whole.',
+  'time-order': 'The times in this log are not in order; records near the borders were checked individually.',
+  gap: 'Part of the log is missing.',
+  'begins-late': 'The beginning of the log has expired.',
+}
+
+/** Prints notes on stderr, each once. */
+export async function tellNotes(world: World, notes: readonly string[], file: string): Promise<void> {
+  for (const note of new Set(notes)) await complain(world, `${file}: ${SENTENCES[note] ?? `note: ${note}`}`)
+}
+
+/** One line on stderr. */
+export async function complain(world: World, line: string): Promise<void> {
+  await world.stderr.write(`nodestate: ${line.replaceAll('\n', ' ')}\n`)
+}

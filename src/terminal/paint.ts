@@ -1,0 +1,78 @@
+/** Colors for a terminal; each is its own text when there are none. */
+export interface Paint {
+  on: boolean
+  level(level: string | null | undefined, text: string): string
+  dim(text: string): string
+  bold(text: string): string
+  key(text: string): string
+  string(text: string): string
+  /** One of six colors, the same for the same index. */
+  label(index: number, text: string): string
+  match(text: string): string
+}
+
+const LEVELS: Record<string, string> = { debug: '2', warn: '33', error: '31', fatal: '1;31' }
+const LABELS = ['36', '35', '32', '34', '33', '31']
+
+/** Makes the colors, or none. */
+export function paintFor(on: boolean): Paint {
+  const sgr = (code: string, text: string) => (on && text ? `\x1b[${code}m${text}\x1b[0m` : text)
+  return {
+    on,
+    level: (level, text) => {
+      const code = LEVELS[level ?? '']
+      return code ? sgr(code, text) : text
+    },
+    dim: (text) => sgr('2', text),
+    bold: (text) => sgr('1', text),
+    key: (text) => sgr('36', text),
+    string: (text) => sgr('32', text),
+    label: (index, text) => sgr(LABELS[index % LABELS.length]!, text),
+    match: (text) => sgr('1;7', text),
+  }
+}
+
+/** Whether to color: `--color`, then NO_COLOR (no-color.org: any value but an empty one), then the terminal. */
+export function wantsColor(
+  when: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  isTTY: boolean,
+): boolean {
+  if (when === 'always') return true
+  if (when === 'never') return false
+  return isTTY && !env.NO_COLOR && env.TERM !== 'dumb'
+}
+
+/**
+ * Log text for a terminal: control characters become visible. Escape sequences in a log can rewrite the screen, the
+ * title or the clipboard of whoever reads it.
+ */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
+  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (char) => {
+    const code = char.charCodeAt(0)
+    if (char === '\r') return ''
+    return code < 0x20
+      ? `^${String.fromCharCode(code + 64)}`
+      : code === 0x7f
+        ? '^?'
+        : `\\x${code.toString(16)}`
+  })
+}
+
+/** Marks each occurrence of the texts; like the search, ignoring case unless a text has a capital. */
+export function marked(
+  text: string,
+  needles: readonly string[],
+  paint: Paint,
+  plain: (text: string) => string,
+): string {
+  if (!paint.on || needles.length === 0) return plain(text)
+  const escaped = needles.map((needle) => needle.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  const exact = needles.some((needle) => needle !== needle.toLowerCase())
+  const pattern = new RegExp(`(${escaped.join('|')})`, exact ? 'gu' : 'giu')
+  return text
+    .split(pattern)
+    .map((part, i) => (i % 2 === 1 ? paint.match(part) : plain(part)))
+    .join('')
+}

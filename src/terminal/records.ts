@@ -1,0 +1,79 @@
+import type { LogRecord } from '../client.ts'
+import { marked, type Paint, printable } from './paint.ts'
+
+/** How records are printed. */
+export interface Style {
+  paint: Paint
+  /** Records as the JSON that the node sends. */
+  json: boolean
+  zone: 'log' | 'local' | 'utc'
+  /** Whether control characters must not get through. */
+  terminal: boolean
+  /** Texts to mark. */
+  needles: readonly string[]
+}
+
+/** Whether records are needed to print them, rather than their plain text. */
+export function needsRecords(style: Style): boolean {
+  return style.json || style.paint.on || style.zone !== 'log'
+}
+
+/** A record as it is printed, without its last line feed. `prefix` stands before each of its lines. */
+export function printed(line: string, style: Style, prefix: string): string {
+  if (style.json) return prefix + line
+  let record: LogRecord
+  try {
+    record = JSON.parse(line) as LogRecord
+  } catch {
+    return prefix + clean(line, style)
+  }
+  const text =
+    style.zone === 'log' && typeof record.raw === 'string' ? record.raw : composed(record, style.zone)
+  return text
+    .replace(/\r?\n$/, '')
+    .split('\n')
+    .map(
+      (each) =>
+        prefix +
+        marked(each, style.needles, style.paint, (part) =>
+          style.paint.level(record.level, clean(part, style)),
+        ),
+    )
+    .join('\n')
+}
+
+/** Plain text of a log as it is printed. */
+export function clean(text: string, style: Pick<Style, 'terminal'>): string {
+  return style.terminal ? printable(text) : text
+}
+
+/** A record from its fields, its time in the wanted zone. */
+function composed(record: LogRecord, zone: Style['zone']): string {
+  const source = record.source
+    ? `${record.source.file}${record.source.line ? `:${record.source.line}` : ''}`
+    : null
+  const tags = record.tags?.map((tag) => `[${tag}]`).join(' ')
+  const message = record.message ?? ''
+  const context =
+    record.context === undefined || record.context === null ? null : JSON.stringify(record.context)
+  const parts = [
+    record.time ? shownTime(record.time, zone) : null,
+    record.level?.toUpperCase(),
+    source,
+    tags ? `${tags}: ${message}` : message,
+    context,
+  ]
+  return parts.filter((part) => part !== null && part !== undefined && part !== '').join('\t')
+}
+
+/** An instant as the terminal shows it. */
+export function shownTime(iso: string, zone: Style['zone']): string {
+  const at = new Date(iso)
+  if (Number.isNaN(at.getTime())) return iso
+  if (zone === 'utc') return at.toISOString().replace('T', ' ').replace('Z', '')
+  if (zone === 'log') return iso
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+  return `${day} ${time}.${String(at.getMilliseconds()).padStart(3, '0')}`
+}

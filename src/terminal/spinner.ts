@@ -1,0 +1,24 @@
+import type { World } from './world.ts'
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+/** Short work shows nothing. */
+const DELAY_MS = 300
+
+/** Shows on stderr that work goes on, when that is a terminal. */
+export async function withSpinner<T>(world: World, label: string, work: () => Promise<T>): Promise<T> {
+  if (!world.stderr.isTTY) return work()
+  let frame = 0
+  let shown = false
+  const start = Date.now()
+  const timer = setInterval(() => {
+    if (Date.now() - start < DELAY_MS) return
+    shown = true
+    void world.stderr.write(`\r${FRAMES[frame++ % FRAMES.length]} ${label}`)
+  }, 100)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+    if (shown) await world.stderr.write('\r\x1b[K')
+  }
+}

@@ -1,0 +1,127 @@
+import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
+import { filtersOf, isFiltered, numberOf, type Target, targetsOf } from './connect.ts'
+import { type Given, UsageError } from './flags.ts'
+import { complain, tellNotes } from './notes.ts'
+import { clean, needsRecords, printed, type Style } from './records.ts'
+import { withSpinner } from './spinner.ts'
+import { FOUND, NOTHING, type World } from './world.ts'
+
+/** Lines of a log may be long: the default answer of 1 MiB would hold fewer of them. */
+const SIZE = 16 * 1024 * 1024
+
+/** One log of one node. */
+interface Log extends Target {
+  file: string
+  prefix: string
+}
+
+/** `nodestate tail`: the last lines of logs, then what is appended to them. */
+export async function tail(given: Given, style: Style, world: World): Promise<number> {
+  const { targets, rest } = await targetsOf(given, world)
+  if (rest.length === 0) throw new UsageError('Say which log: nodestate ls shows their names.')
+  const filters = filtersOf(given)
+  const lines = numberOf(given, 'lines', 10)
+  const logs = labelled(targets, rest, style)
+  if (given.flags.has('follow')) {
+    await Promise.all(logs.map((log) => follow(log, { ...filters, file: log.file, lines }, style, world)))
+    return FOUND
+  }
+  let found = 0
+  for (const log of logs) found += await last(log, { ...filters, file: log.file, lines }, style, world)
+  return found > 0 || !isFiltered(filters) ? FOUND : NOTHING
+}
+
+/** Each log with the prefix that tells it from the others. */
+function labelled(targets: readonly Target[], files: readonly string[], style: Style): Log[] {
+  const pairs = targets.flatMap((target) => files.map((file) => ({ ...target, file })))
+  return pairs.map((pair, index) => {
+    const names = [targets.length > 1 ? pair.name : null, files.length > 1 ? pair.file : null].filter(Boolean)
+    return { ...pair, prefix: names.length ? `${style.paint.label(index, `[${names.join(' ')}]`)} ` : '' }
+  })
+}
+
+/** Prints the last lines, and tells how many there were. A search that ran out of its budget goes on. */
+async function last(log: Log, query: ViewQuery, style: Style, world: World): Promise<number> {
+  const wanted = query.lines ?? 0
+  const pages: string[][] = []
+  let count = 0
+  let before: string | undefined
+  for (;;) {
+    const asked = { ...query, lines: wanted - count, before }
+    const page = await withSpinner(world, `reading ${log.file}`, () => viewed(log, asked, style, world))
+    pages.unshift(page.content)
+    count += page.content.length
+    await tellNotes(
+      world,
+      page.notes.filter((note) => note !== 'scan-budget'),
+      log.file,
+    )
+    if (page.complete || page.prev === null || count >= wanted) break
+    before = page.prev
+  }
+  const text = pages.flat().map((line) => lineOf(line, log, style))
+  if (text.length > 0) await world.stdout.write(`${text.join('\n')}\n`)
+  return text.length
+}
+
+async function viewed(log: Log, query: ViewQuery, style: Style, world: World): Promise<View<string[]>> {
+  const call = { signal: world.signal }
+  const ask = (size: number | undefined): Promise<View<string[]>> =>
+    needsRecords(style)
+      ? log.client.lines({ ...query, size, raw: true }, call)
+      : log.client.view({ ...query, size }, call).then((view) => ({ ...view, content: split(view.content) }))
+  try {
+    return await ask(SIZE)
+  } catch (error) {
+    // An operator may allow less; then the default is within the limit.
+    if (error instanceof ProblemError && error.status === 400 && /\bsize\b/.test(error.message))
+      return ask(undefined)
+    throw error
+  }
+}
+
+function lineOf(line: string, log: Log, style: Style): string {
+  return needsRecords(style) ? printed(line, style, log.prefix) : log.prefix + clean(line, style)
+}
+
+function split(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+/** Prints the tail and what follows, until Ctrl-C or until nobody reads any more. */
+async function follow(log: Log, query: ViewQuery, style: Style, world: World): Promise<void> {
+  const gone = new AbortController()
+  const signal = AbortSignal.any([world.signal, gone.signal])
+  const json = needsRecords(style)
+  let opened = false
+  for await (const event of log.client.follow(json ? { ...query, raw: true } : query, { signal, json })) {
+    if (event.type === 'record') {
+      if (!(await world.stdout.write(`${lineOf(event.data, log, style)}\n`))) gone.abort()
+      continue
+    }
+    const told = sentenceOf(event, log, opened)
+    opened ||= event.type === 'open'
+    if (told) await complain(world, told)
+  }
+}
+
+function sentenceOf(
+  event: Exclude<FollowEvent, { type: 'record' }>,
+  { name, file }: Log,
+  opened: boolean,
+): string | null {
+  switch (event.type) {
+    case 'open':
+      return opened ? `${name}: connected again.` : null
+    case 'lost':
+      return `${name}: ${event.error.message} Trying again in ${Math.ceil(event.retryIn / 1000)} s.`
+    case 'rotated':
+      return `${file} was rotated.`
+    case 'truncated':
+      return `${file} was truncated.`
+    case 'gap':
+      return `Part of ${file} is missing here.`
+  }
+}

@@ -1,0 +1,23 @@
+/** A stream that a command writes to. */
+export interface Output {
+  isTTY: boolean
+  /** Writes, and waits while the reader is slow. False when the reader is gone. */
+  write(text: string | Uint8Array): Promise<boolean>
+}
+
+/** What a command needs of the system; the entry gives it. */
+export interface World {
+  env: Readonly<Record<string, string | undefined>>
+  stdout: Output
+  stderr: Output
+  readFile(path: string): Promise<string>
+  /** Aborts when the user presses Ctrl-C. */
+  signal: AbortSignal
+}
+
+/** Exit codes, as grep has them. */
+export const FOUND = 0
+export const NOTHING = 1
+export const TROUBLE = 2
+/** As a shell reports a program that Ctrl-C ended. */
+export const INTERRUPTED = 130
