@@ -42,7 +42,7 @@ describe('help and version', () => {
 describe('what cannot start says why in one line', () => {
   it.each([
     [['--prot', '1'], 2, 'Unknown flag "--prot": did you mean --port?'],
-    [['start'], 2, 'Unknown command "start": the only command is serve; nodestate --help shows the flags.'],
+    [['start'], 2, 'Unknown command "start": nodestate help shows the commands.'],
     [['--port', 'x'], 2, 'Cannot use --port "x": it must be an integer from 0 to 65535.'],
     [['--tls-cert', 'x'], 2, 'Cannot use --tls-cert alone: set --tls-key FILE too.'],
     [

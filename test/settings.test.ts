@@ -396,7 +396,7 @@ describe('flags', () => {
       ['--token', 'hunter2'],
       'Unknown flag --token: every user of a machine can read its command lines; use --token-file FILE or NODESTATE_TOKEN.',
     ],
-    [['start'], 'Unknown command "start": the only command is serve; nodestate --help shows the flags.'],
+    [['start'], 'Unknown command "start": nodestate help shows the commands.'],
     [['serve', 'x'], 'Unexpected argument "x": values follow their flag; nodestate --help shows the flags.'],
     [['--port'], '--port needs a value: it must be an integer from 0 to 65535.'],
     [['--port', '--host', 'x'], '--port needs a value: it must be an integer from 0 to 65535.'],

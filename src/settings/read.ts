@@ -26,7 +26,7 @@ export function readFlags(rows: readonly Row[], argv: readonly string[]): { comm
       throw new SettingsError(
         'usage',
         i === 0 && !commandGiven
-          ? `Unknown command ${shown(arg)}: the only command is serve; nodestate --help shows the flags.`
+          ? `Unknown command ${shown(arg)}: nodestate help shows the commands.`
           : `Unexpected argument ${shown(arg)}: values follow their flag; nodestate --help shows the flags.`,
       )
     }

@@ -1,8 +1,9 @@
 import { COMMANDS } from './commands.ts'
 import { type Given, UsageError } from './flags.ts'
-import { FOUND, type World } from './world.ts'
+import { FOUND, type World } from './output/world.ts'
 
 const SHELLS = { bash, zsh, fish }
+const WITH_FLAGS = COMMANDS.filter(({ flags }) => flags.length > 0)
 /** Commands whose arguments are log files; their names are asked of the node in NODESTATE_URL. */
 const WITH_FILES = ['tail', 'grep']
 
@@ -12,7 +13,9 @@ export async function completion(given: Given, others: readonly string[], world:
   if (shell === undefined || !Object.hasOwn(SHELLS, shell))
     throw new UsageError('Say which shell: nodestate completion bash, zsh or fish.')
   await world.stdout.write(
-    SHELLS[shell as keyof typeof SHELLS]([...COMMANDS.map(({ name }) => name), ...others]),
+    SHELLS[shell as keyof typeof SHELLS]([
+      ...new Set(['serve', ...COMMANDS.map(({ name }) => name), ...others]),
+    ]),
   )
   return FOUND
 }
@@ -23,7 +26,7 @@ function flagsOf(name: string): string[] {
 }
 
 function bash(commands: string[]): string {
-  const cases = COMMANDS.map(({ name }) => `    ${name}) words='${flagsOf(name).join(' ')}' ;;`).join('\n')
+  const cases = WITH_FLAGS.map(({ name }) => `    ${name}) words='${flagsOf(name).join(' ')}' ;;`).join('\n')
   return `# bash completion for nodestate: source <(nodestate completion bash)
 _nodestate() {
   local current=\${COMP_WORDS[COMP_CWORD]} command=\${COMP_WORDS[1]} words=''
@@ -46,7 +49,7 @@ complete -o default -F _nodestate nodestate
 }
 
 function zsh(commands: string[]): string {
-  const cases = COMMANDS.map(({ name }) => `    ${name}) found=(${flagsOf(name).join(' ')}) ;;`).join('\n')
+  const cases = WITH_FLAGS.map(({ name }) => `    ${name}) found=(${flagsOf(name).join(' ')}) ;;`).join('\n')
   return `#compdef nodestate
 # zsh completion for nodestate: source <(nodestate completion zsh)
 _nodestate() {

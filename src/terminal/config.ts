@@ -1,9 +1,9 @@
 import { targetsOf } from './connect.ts'
 import type { Given } from './flags.ts'
-import { type Paint, printable } from './paint.ts'
-import type { Style } from './records.ts'
-import { withSpinner } from './spinner.ts'
-import { FOUND, type World } from './world.ts'
+import { type Paint, printable } from './output/paint.ts'
+import type { Style } from './output/records.ts'
+import { withSpinner } from './output/spinner.ts'
+import { FOUND, type World } from './output/world.ts'
 
 /** `nodestate config`: the node's configuration. */
 export async function config(given: Given, style: Style, world: World): Promise<number> {

@@ -1,6 +1,6 @@
 import { type Client, createClient, type LogQuery } from '../client.ts'
 import { type Given, UsageError } from './flags.ts'
-import type { World } from './world.ts'
+import type { World } from './output/world.ts'
 
 /** A node to talk to. */
 export interface Target {

@@ -1,9 +1,9 @@
 import type { LogQuery } from '../client.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './connect.ts'
 import { type Given, UsageError } from './flags.ts'
-import { clean, needsRecords, printed, type Style } from './records.ts'
-import { withSpinner } from './spinner.ts'
-import { FOUND, NOTHING, type World } from './world.ts'
+import { clean, needsRecords, printed, type Style } from './output/records.ts'
+import { withSpinner } from './output/spinner.ts'
+import { FOUND, NOTHING, type World } from './output/world.ts'
 
 /** `nodestate grep`: every record of the logs that matches, oldest first, streamed as the node finds them. */
 export async function grep(given: Given, style: Style, world: World): Promise<number> {

@@ -1,4 +1,4 @@
-import { COMMANDS, type CommandInfo } from './commands.ts'
+import type { CommandInfo } from './commands.ts'
 import type { Flag } from './flags.ts'
 
 /** The help of one command. */
@@ -15,11 +15,6 @@ export function commandHelp({ usage, summary, flags, examples }: CommandInfo): s
   ]
     .join('\n\n')
     .replace(/\n+$/, '\n')
-}
-
-/** One line for each command of the terminal. */
-export function commandList(): [name: string, summary: string][] {
-  return COMMANDS.map(({ name, summary }) => [name, summary])
 }
 
 function flagText({ name, short, value, optional }: Flag): string {

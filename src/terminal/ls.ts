@@ -1,8 +1,8 @@
 import { targetsOf } from './connect.ts'
 import type { Given } from './flags.ts'
-import { type Style, shownTime } from './records.ts'
-import { withSpinner } from './spinner.ts'
-import { FOUND, type World } from './world.ts'
+import { type Style, shownTime } from './output/records.ts'
+import { withSpinner } from './output/spinner.ts'
+import { FOUND, type World } from './output/world.ts'
 
 /** `nodestate ls`: the log files as a table. */
 export async function ls(given: Given, style: Style, world: World): Promise<number> {

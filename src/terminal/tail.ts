@@ -1,10 +1,10 @@
 import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
 import { filtersOf, isFiltered, numberOf, type Target, targetsOf } from './connect.ts'
 import { type Given, UsageError } from './flags.ts'
-import { complain, tellNotes } from './notes.ts'
-import { clean, needsRecords, printed, type Style } from './records.ts'
-import { withSpinner } from './spinner.ts'
-import { FOUND, NOTHING, type World } from './world.ts'
+import { complain, tellNotes } from './output/notes.ts'
+import { clean, needsRecords, printed, type Style } from './output/records.ts'
+import { withSpinner } from './output/spinner.ts'
+import { FOUND, NOTHING, type World } from './output/world.ts'
 
 /** Lines of a log may be long: the default answer of 1 MiB would hold fewer of them. */
 const SIZE = 16 * 1024 * 1024

@@ -2,13 +2,12 @@ import { ProblemError, UnreachableError } from '../client.ts'
 import { COMMANDS } from './commands.ts'
 import { type Given, readArguments, UsageError } from './flags.ts'
 import { commandHelp } from './help.ts'
-import { complain } from './notes.ts'
-import { paintFor, wantsColor } from './paint.ts'
-import type { Style } from './records.ts'
-import { FOUND, INTERRUPTED, TROUBLE, type World } from './world.ts'
+import { complain } from './output/notes.ts'
+import { paintFor, wantsColor } from './output/paint.ts'
+import type { Style } from './output/records.ts'
+import { FOUND, INTERRUPTED, TROUBLE, type World } from './output/world.ts'
 
-export { commandList } from './help.ts'
-export type { Output, World } from './world.ts'
+export type { Output, World } from './output/world.ts'
 
 type Run = (given: Given, style: Style, world: World) => Promise<number>
 
@@ -35,12 +34,6 @@ export async function runTerminal(
     await complain(world, sentenceOf(error, name))
     return TROUBLE
   }
-}
-
-/** The help of a terminal command; null for a name that is none. */
-export function helpOf(name: string): string | null {
-  const command = COMMANDS.find((each) => each.name === name)
-  return command ? commandHelp(command) : null
 }
 
 /** Each command is loaded when it is used. */

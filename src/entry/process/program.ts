@@ -7,6 +7,7 @@ import { callSite } from '../own-log/log-line.ts'
 import type { LineWriter } from '../own-log/rotating-file.ts'
 import { describe, type Service } from '../service/compose.ts'
 import type { Environment } from '../service/location.ts'
+import { COMMANDS } from './commands.ts'
 
 /** A service that listens. */
 export interface Running {
@@ -33,8 +34,10 @@ export async function program(start: Start): Promise<void> {
   // A closed pipe (`nodestate | head -1`) must not end the service.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
+  const [name = '', ...argv] = process.argv.slice(2)
   try {
-    await main(start)
+    if (Object.hasOwn(COMMANDS, name)) process.exitCode = await COMMANDS[name]!.run(argv)
+    else await main(start)
   } catch (error) {
     const usage = error instanceof SettingsError && error.reason === 'usage'
     const message = error instanceof SettingsError ? error.message : `Cannot start: ${describe(error)}`

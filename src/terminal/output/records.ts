@@ -1,4 +1,4 @@
-import type { LogRecord } from '../client.ts'
+import type { LogRecord } from '../../client.ts'
 import { marked, type Paint, printable } from './paint.ts'
 
 /** How records are printed. */
