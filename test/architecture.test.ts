@@ -60,7 +60,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/view', ['view.ts', 'histogram.ts', 'detail.ts']],
   ['log/follow', ['follow.ts', 'hub.ts']],
   ['log', ['options.ts']],
-  ['mask', ['redact.ts', 'secret.ts']],
+  ['mask', ['redact.ts', 'secret.ts', 'value.ts']],
   ['node', ['config.ts', 'home.ts', 'identity.ts']],
   [
     'http',

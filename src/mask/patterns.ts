@@ -1,44 +1,59 @@
+import { findKnown, type Span } from './known.ts'
 import { MASK } from './mask.ts'
-import { namesCount, namesSecret } from './secret.ts'
+import { isKeyAlone, namesCount, namesSecret, namesSecretIn } from './secret.ts'
+import { CLOSERS, findSources, findUrls } from './urls.ts'
+import { isHarmless, looksRandom } from './value.ts'
 
-/** A part of a text, from `start` up to and without `end`. */
-export interface Span {
-  readonly start: number
-  readonly end: number
-  /** Set when it is what is inside a list or a table, of which not everything need be secret. */
-  readonly list?: boolean
+export type { Span } from './known.ts'
+
+/** Where a text stands. */
+export interface Setting {
+  /** Comments hold prose as often as settings. */
+  readonly inComment: boolean
+  /** The table around it, which gives a lone `key` its meaning. */
+  readonly table?: string
 }
 
 /**
- * Finds the secrets that free text carries by its own form: passwords in URLs and data source names, and
- * values that are given a secret name (`?token=x`, `password='x'`, `"secret": "x"`, `token: x`).
+ * Finds the secrets that free text carries by its own form: private keys and tokens of known form, passwords in URLs,
+ * data source names and commands, and values that are given a secret name (`?token=x`, `password='x'`, `token: x`).
  * Linear in the text: every search goes on where the last one ended.
  */
-export function findTraces(text: string, inComment: boolean): Span[] {
+export function findTraces(text: string, setting: Setting): Span[] {
   const spans: Span[] = []
+  findKnown(text, spans)
   if (text.includes('://')) findUrls(text, spans)
   if (text.includes('@')) findSources(text, spans)
-  if (text.includes('=') || text.includes(':')) findPairs(text, spans, inComment)
-  // In a comment, a word after an option is prose as often as a value.
-  if (!inComment && text.includes('-')) findOptions(text, spans)
+  if (text.includes('=') || text.includes(':')) findPairs(text, spans, setting)
+  if (text.includes('-')) {
+    findOptions(text, spans, setting.inComment)
+    findCommands(text, spans)
+  }
   findBearers(text, spans)
   return spans.filter(({ start, end }) => end > start && text.slice(start, end) !== MASK)
 }
 
-/** Tells whether a text is a secret as a whole, whatever its key is called: a private key, an HTTP credential. */
+/** Reports whether a text is a secret as a whole, whatever its key is called: a private key, an HTTP credential. */
 export function isSecretText(text: string): boolean {
-  if (/-----BEGIN [A-Z ]{0,40}PRIVATE KEY/.test(text)) return true
+  if (/-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY/.test(text)) return true
   const [, scheme, value] = /^(basic|bearer|token) ([^\s*]{4,})$/i.exec(text) ?? []
-  if (scheme === undefined || value === undefined) return false
+  if (scheme === undefined || value === undefined || isHarmless(value)) return false
   return scheme.toLowerCase() === 'basic' ? isBasic(value) : value.length >= 16
 }
 
-/** Tells whether a command's argument is an option whose value, the next argument, is a secret: `--password`. */
+/** Reports whether a command's argument is an option whose value, the next argument, is a secret: `--password`. */
 export function isSecretOption(text: string): boolean {
   return text.length < 96 && /^--?[a-z][\w.-]*$/i.test(text) && namesSecret(text)
 }
 
-/** RFC 7617: user and password, parted by a colon, in Base64. */
+/** Where the password begins in the argument after curl's `-u`: `user:password`. `1000:1000` is a user and a group. */
+export function passwordInUser(option: string, value: string): number | null {
+  if (!/^(?:-u|-U|--user|--proxy-user)$/.test(option) || /^\d+:\d+$/.test(value)) return null
+  const colon = value.indexOf(':')
+  return colon > 0 && colon < value.length - 1 ? colon + 1 : null
+}
+
+/** RFC 7617: user and password, separated by a colon, in Base64. */
 function isBasic(value: string): boolean {
   try {
     return atob(value).includes(':')
@@ -47,89 +62,40 @@ function isBasic(value: string): boolean {
   }
 }
 
-function findOptions(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(/(?<=^|\s)(--?[a-z][\w.-]{1,94})[ \t]{1,8}(?=[^\s-])(\S+)/gi)) {
-    if (!isSecretOption(match[1]!)) continue
+function findOptions(text: string, spans: Span[], inComment: boolean): void {
+  for (const match of text.matchAll(/(?<=^|[\s"'`])(--?[a-z][\w.-]{1,94})[ \t]{1,8}(?=[^\s-])(\S+)/gi)) {
+    const value = match[2]!
+    if (!isSecretOption(match[1]!) || isHarmless(value)) continue
+    // In a comment, the word after an option is prose (`--token is required`) unless it looks like a value.
+    if (inComment && /^[A-Za-z]?[a-z]*\W?$/.test(value)) continue
     const end = match.index + match[0].length
-    spans.push({ start: end - match[2]!.length, end })
+    spans.push({ start: end - value.length, end })
+  }
+}
+
+/** Programs that take a password in a short option: what stands before it, and the password. */
+const COMMANDS: readonly RegExp[] = [
+  /\bcurl\b[^\n|;]{0,512}?\s(?:-[uU]\s{0,4}|--(?:proxy-)?user(?:=|\s{1,4}))["']?[^\s:"']{1,128}:([^\s"']+)/g,
+  /\b(?:mysql\w{0,8}|mariadb[\w-]{0,8})\b[^\n|;]{0,512}?\s-p["']?([^\s"']+)/g,
+  /\bredis-cli\b[^\n|;]{0,512}?\s-a\s{1,4}["']?([^\s"']+)/g,
+  /\bsshpass\b[^\n|;]{0,64}?\s-p\s{0,4}["']?([^\s"']+)/g,
+]
+
+function findCommands(text: string, spans: Span[]): void {
+  if (!/\b(?:curl|mysql|mariadb|redis-cli|sshpass)/.test(text)) return
+  for (const command of COMMANDS) {
+    for (const match of text.matchAll(command)) {
+      const end = match.index + match[0].length
+      if (!isHarmless(match[1]!)) spans.push({ start: end - match[1]!.length, end })
+    }
   }
 }
 
 function findBearers(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(/\b(?:bearer|basic) {1,4}([\w.~+/=-]{16,})/gi)) {
+  for (const match of text.matchAll(/\b(?:bearer|basic|token|apikey) {1,4}([\w.~+/=-]{16,})/gi)) {
     const value = match[1]!
     const end = match.index + match[0].length
     if (/\d/.test(value) || isBasic(value)) spans.push({ start: end - value.length, end })
-  }
-}
-
-const CLOSERS: Record<string, string> = {
-  '"': '"',
-  "'": "'",
-  '`': '`',
-  '<': '>',
-  '(': ')',
-  '{': '}',
-  '[': ']',
-}
-
-function findUrls(text: string, spans: Span[]): void {
-  let mark = text.indexOf('://')
-  let done = 0
-  while (mark !== -1) {
-    let scheme = mark
-    while (scheme > done && /[a-z\d+.-]/i.test(text[scheme - 1]!)) scheme--
-    const next = text.indexOf('://', mark + 3)
-    const from = mark + 3
-    const end = endOfUrl(text, from, next, CLOSERS[text[scheme - 1] ?? ''])
-    if (scheme < mark) {
-      const span = findPassword(text, from, end)
-      if (span !== null) spans.push(span)
-    }
-    done = from
-    mark = next
-  }
-}
-
-/** Where a URL ends: at a blank, at the quote or bracket that embraces it, or where the next one begins. */
-function endOfUrl(text: string, from: number, next: number, closer: string | undefined): number {
-  let stop = next === -1 ? text.length : next
-  if (next !== -1) while (stop > from && /[a-z\d+.-]/i.test(text[stop - 1]!)) stop--
-  for (let at = from; at < stop; at++) {
-    const char = text[at]!
-    if (char === closer || char <= ' ') return at
-  }
-  return stop
-}
-
-/** RFC 3986 ends the authority at `/`, `?` or `#`; people put these into passwords all the same. */
-function findPassword(text: string, from: number, end: number): Span | null {
-  const url = text.slice(from, end)
-  const colon = url.indexOf(':')
-  const slash = url.search(/[/?#]/)
-  const authority = slash === -1 ? url : url.slice(0, slash)
-  let at = authority.lastIndexOf('@')
-  if (at === -1) {
-    // `host:8080/a@b` has a port and no password; `user:a/b@host` has no port there.
-    if (colon === -1 || colon > authority.length || authority.startsWith('[')) return null
-    if (colon > 0 && /^\d{0,5}$/.test(authority.slice(colon + 1))) return null
-    at = url.lastIndexOf('@')
-  }
-  if (colon === -1 || colon > at) return null
-  return { start: from + colon + 1, end: from + at }
-}
-
-/** `user:password@tcp(host:3306)/db` as Go's MySQL driver has it, and `jdbc:oracle:thin:user/password@host`. */
-function findSources(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(/\S+/g)) {
-    const token = match[0]
-    if (!token.includes('@') || token.includes('://')) continue
-    const found =
-      /^(jdbc:oracle:[a-z]+:[^/@]*\/)(.+)@/i.exec(token) ??
-      /^([^:@/]*:)(.+)@(?:[a-z\d]+\(|\/[\w$-]*(?:\?.*)?$)/.exec(token)
-    if (found === null) continue
-    const start = match.index + found[1]!.length
-    spans.push({ start, end: start + found[2]!.length })
   }
 }
 
@@ -137,18 +103,40 @@ function findSources(text: string, spans: Span[]): void {
 const PROSE =
   /^(?:required|optional|none|empty|unset|null|nil|string|text|deprecated|todo|yes|no|true|false)\W*$/i
 
-function findPairs(text: string, spans: Span[], inComment: boolean): void {
+function findPairs(text: string, spans: Span[], setting: Setting): void {
   let done = 0
   for (let sign = nextSign(text, 0); sign !== -1; sign = nextSign(text, Math.max(sign + 1, done))) {
     const name = nameBefore(text, sign, done)
-    if (name === null || !namesSecret(name.text)) continue
-    const span = valueAfter(text, sign, name.leads, inComment)
+    if (name === null) continue
+    const named = namesSecret(name.text) || (name.leads && namesSecretIn(setting.table ?? '', name.text))
+    if (!named && !(text[sign] === '=' && mayBeSecret(text, name))) continue
+    const span = valueAfter(text, sign, name.leads, setting.inComment)
     if (span === null) continue
     const value = text.slice(span.start, span.end)
-    if (/^(?:true|false)$/.test(value) || (namesCount(name.text) && /^[\d_.]+$/.test(value))) continue
+    if (named ? isShown(name.text, value, span) : !isSigned(name.text, value)) continue
     spans.push(span)
     done = Math.max(span.end, sign + 1)
   }
+}
+
+/** What a pair may show although its name is a secret's: a boolean, a count, and what can't be a secret. */
+function isShown(name: string, value: string, { list = false }: Span): boolean {
+  if (/^(?:true|false)$/.test(value) || (namesCount(name, list) && /^[\d_.]+$/.test(value))) return true
+  return !list && isHarmless(value)
+}
+
+/** Names that carry a secret in a query (`?sig=…`, `&X-Amz-Signature=…`, `?key=…`) and mean little elsewhere. */
+const QUERY_NAME = /^(?:sig|signature|hmac|key|auth|code|jwt|session|sid)$/i
+
+function mayBeSecret(text: string, name: { text: string; start: number }): boolean {
+  if (/^x-[a-z]{1,16}-signature$/i.test(name.text) || isKeyAlone(name.text)) return true
+  const before = text[name.start - 1]
+  return (before === '?' || before === '&') && QUERY_NAME.test(name.text)
+}
+
+/** A signature always is one; `?key=name` and `?code=404` are none until the value looks like key material. */
+function isSigned(name: string, value: string): boolean {
+  return /(?:sig|signature|hmac)$/i.test(name) ? !isHarmless(value) : looksRandom(value)
 }
 
 function valueAfter(text: string, sign: number, leads: boolean, inComment: boolean): Span | null {
@@ -165,10 +153,10 @@ function valueAfter(text: string, sign: number, leads: boolean, inComment: boole
     return { start: from + 1, end: close > from ? close : end, list: true }
   }
   if (text[sign] === '=') return { start: from, end: endOfPlain(text, from) }
-  // `image = "vault/secret:1.2.3"` is no pair: where it is one, a blank follows the colon.
+  // `image = "vault/secret:1.2.3"` is not a pair: in a pair, a blank follows the colon.
   if (from === sign + 1 && !(inComment && leads)) return null
-  // After a colon prose is likelier than a value. Taken for one are what looks like a secret, and a lone word
-  // that was named at a line's start.
+  // After a colon, prose is likelier than a value. A value is what looks like a secret, or a lone word after a name at
+  // the start of a line.
   PLAUSIBLE.lastIndex = from
   if (looksSecret(PLAUSIBLE.exec(text)?.[0] ?? '')) return { start: from, end: endOfWord(text, from) }
   if (!leads) return null
@@ -199,8 +187,14 @@ function nextSign(text: string, from: number): number {
   return -1
 }
 
+interface Name {
+  readonly text: string
+  readonly start: number
+  readonly leads: boolean
+}
+
 /** The name that stands before a sign, and whether nothing but marks of comments and lists is before it. */
-function nameBefore(text: string, sign: number, floor: number): { text: string; leads: boolean } | null {
+function nameBefore(text: string, sign: number, floor: number): Name | null {
   let end = sign
   const low = Math.max(floor, sign - 128)
   while (end > low && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
@@ -208,11 +202,11 @@ function nameBefore(text: string, sign: number, floor: number): { text: string; 
   if (quote === '"' || quote === "'" || quote === '`') {
     const start = text.lastIndexOf(quote, end - 2)
     if (start < low) return null
-    return { text: text.slice(start + 1, end - 1), leads: leads(text, start) }
+    return { text: text.slice(start + 1, end - 1), start, leads: leads(text, start) }
   }
   let start = end
   while (start > low && /[\p{L}\p{N}_.-]/u.test(text[start - 1]!)) start--
-  return start === end ? null : { text: text.slice(start, end), leads: leads(text, start) }
+  return start === end ? null : { text: text.slice(start, end), start, leads: leads(text, start) }
 }
 
 function leads(text: string, start: number): boolean {
@@ -235,7 +229,7 @@ function endOfQuoted(text: string, from: number, quote: string): number {
 const NEXT_PAIR = /,\s{0,8}["']?[\w.-]{1,64}["']?\s{0,8}[=:]/y
 const CLOSING = /["'`](?=[\s,;)\]}]|$)/y
 
-/** A query ends at `&`, a list of settings at `;`, a blank, the quote around it, or a comma before the next one. */
+/** A plain value ends at `&`, `;`, a blank, the quote around it, or a comma before the next pair. */
 function endOfPlain(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const char = text[at]!

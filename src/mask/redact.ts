@@ -1,18 +1,20 @@
 import { MASK } from './mask.ts'
-import { findTraces, isSecretOption, isSecretText, type Span } from './patterns.ts'
-import { Echoes } from './repeats.ts'
-import { type Comment, NOT_TOML, type Place, Scanner, type Value } from './scan.ts'
+import { findTraces, isSecretOption, isSecretText, passwordInUser, type Span } from './patterns.ts'
+import { findPemInComments } from './pem.ts'
+import { RepeatedSecrets } from './repeats.ts'
+import { type Comment, isNextLine, NOT_TOML, type Place, Scanner, type Value } from './scan.ts'
+import { isHarmless } from './value.ts'
 
 export { MASK } from './mask.ts'
 
 /**
- * Masks the secrets in TOML text: values of keys that name one, passwords in URLs, commented-out settings, and
- * the echoes of all these. Everything else stays byte for byte, and so does the kind of each string.
- * Throws when the text can't be read as TOML, for then nothing is safe to show.
+ * Masks the secrets in TOML text: values of keys that name one, secrets of known form, commented-out settings, and
+ * every repetition of these. Everything else stays byte for byte, and so does the kind of each string.
+ * Throws when the text is not valid TOML, because then nothing is safe to show.
  */
 export function redact(toml: string): string {
   let text = toml
-  // A mask can bring forth a shape that was hidden before, so it goes on until nothing changes.
+  // A mask can reveal a shape that was hidden before, so this repeats until nothing changes.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const next = redactOnce(text)
     if (next === text) return text
@@ -23,46 +25,65 @@ export function redact(toml: string): string {
 
 const MAX_ROUNDS = 8
 
+const IN_VALUE = { inComment: false }
+
 interface Edit extends Span {
   readonly text: string
 }
 
 function redactOnce(toml: string): string {
   const { values, comments } = new Scanner(toml).all()
-  const echoes = new Echoes()
+  const repeated = new RepeatedSecrets()
   const edits: Edit[] = []
   const plain: Value[] = []
   let previous: Value | null = null
   for (const value of values) {
-    const argument = previous !== null && isArgument(toml, previous, value)
+    const option = previous !== null && isNextElement(toml, previous, value) ? previous.text : ''
+    const argument = isSecretOption(option) && !value.text.startsWith('-') && !isHarmless(value.text)
+    const password = passwordInUser(option, value.text)
     previous = value
+    if (password !== null && !value.secret && maskArgument(toml, value, password, edits)) {
+      noteSpan(value.text, { start: password, end: value.text.length }, repeated, false)
+      continue
+    }
     if (value.secret || argument || (value.quote !== '' && isSecretText(value.text))) {
       if (value.text === '' || value.text === MASK) continue
       edits.push(maskValue(value))
-      noteValue(toml, value, echoes, false)
+      noteValue(toml, value, repeated, false)
     } else if (value.quote !== '' && value.text !== '') {
       plain.push(value)
-      for (const span of findTraces(value.text, false)) noteSpan(value.text, span, echoes, false)
+      for (const span of findTraces(value.text, IN_VALUE)) noteSpan(value.text, span, repeated, false)
     }
   }
-  const { spans, read } = findInComments(toml, comments, echoes)
-  for (const value of plain) editPlain(toml, value, echoes, edits)
-  for (const comment of comments) {
-    const text = toml.slice(comment.start, comment.end)
-    for (const span of [...findTraces(text, true), ...echoes.find(text, true)]) {
-      const start = comment.start + span.start
-      if (!(span.list && covers(read, start))) spans.push({ start, end: comment.start + span.end })
+  const { spans, read } = findInComments(toml, comments, repeated)
+  for (const value of plain) editPlain(toml, value, repeated, edits)
+  for (const { start: from, end, place } of comments) {
+    const text = toml.slice(from, end)
+    for (const span of [
+      ...findTraces(text, { inComment: true, table: place.key }),
+      ...repeated.find(text, true),
+    ]) {
+      const start = from + span.start
+      if (!(span.list && covers(read, start))) spans.push({ start, end: from + span.end })
     }
   }
+  spans.push(...findPemInComments(toml, comments))
   for (const span of unite(spans)) edits.push({ ...span, text: MASK })
   return apply(toml, edits)
 }
 
-/** `["--password", "x"]`: nothing but a comma parts the elements of a list, a key stands between other values. */
-function isArgument(toml: string, one: Value, two: Value): boolean {
-  if (one.quote === '' || two.quote === '' || !isSecretOption(one.text) || two.text.startsWith('-'))
-    return false
-  return /^\s*,\s*$/.test(toml.slice(one.end, two.start))
+/** Whether two strings follow each other in a list, as in `["--password", "x"]`: only a comma separates them. */
+function isNextElement(toml: string, one: Value, two: Value): boolean {
+  return one.quote !== '' && two.quote !== '' && /^\s*,\s*$/.test(toml.slice(one.end, two.start))
+}
+
+/** Masks the end of a string, from a place in its text; false where escapes put that place elsewhere, or it is masked. */
+function maskArgument(toml: string, value: Value, from: number, edits: Edit[]): boolean {
+  const start = value.start + value.quote.length
+  const end = value.end - value.quote.length
+  if (toml.slice(start, end) !== value.text || value.text.slice(from) === MASK) return false
+  edits.push({ start: start + from, end, text: MASK })
+  return true
 }
 
 /** Between its quotes, so that the literal stays what it was; a number becomes a string. */
@@ -71,33 +92,33 @@ function maskValue({ start, end, quote }: Value): Edit {
   return { start: start + quote.length, end: end - quote.length, text: MASK }
 }
 
-function noteValue(toml: string, value: Value, echoes: Echoes, fromComment: boolean): void {
-  echoes.add(value.text, fromComment)
+function noteValue(toml: string, value: Value, repeated: RepeatedSecrets, fromComment: boolean): void {
+  repeated.add(value.text, fromComment)
   const raw = toml.slice(value.start + value.quote.length, value.end - value.quote.length)
-  if (raw !== value.text) echoes.add(raw, fromComment)
+  if (raw !== value.text) repeated.add(raw, fromComment)
   const encoded = encode(value.text)
-  if (encoded !== value.text) echoes.add(encoded, fromComment)
+  if (encoded !== value.text) repeated.add(encoded, fromComment)
 }
 
-function noteSpan(text: string, span: Span, echoes: Echoes, fromComment: boolean): void {
+function noteSpan(text: string, span: Span, repeated: RepeatedSecrets, fromComment: boolean): void {
   const secret = text.slice(span.start, span.end)
-  echoes.add(secret, fromComment)
+  repeated.add(secret, fromComment)
   const decoded = decode(secret)
-  if (decoded !== secret) echoes.add(decoded, fromComment)
+  if (decoded !== secret) repeated.add(decoded, fromComment)
 }
 
-function editPlain(toml: string, value: Value, echoes: Echoes, edits: Edit[]): void {
+function editPlain(toml: string, value: Value, repeated: RepeatedSecrets, edits: Edit[]): void {
   const { quote } = value
   const start = value.start + quote.length
   const end = value.end - quote.length
   const raw = toml.slice(start, end)
   if (!(quote[0] === '"' && raw.includes('\\'))) {
-    const spans = unite([...findTraces(raw, false), ...echoes.find(raw, false)])
+    const spans = unite([...findTraces(raw, IN_VALUE), ...repeated.find(raw, false)])
     for (const span of spans) edits.push({ start: start + span.start, end: start + span.end, text: MASK })
     return
   }
-  // Escapes may hide the shape of a URL: what it means is searched, and written anew if there is anything.
-  const spans = unite([...findTraces(value.text, false), ...echoes.find(value.text, false)])
+  // Escapes may hide the shape of a URL: the decoded text is searched, and written anew if anything is found.
+  const spans = unite([...findTraces(value.text, IN_VALUE), ...repeated.find(value.text, false)])
   if (spans.length === 0) return
   const masked = apply(
     value.text,
@@ -107,12 +128,17 @@ function editPlain(toml: string, value: Value, echoes: Echoes, edits: Edit[]): v
 }
 
 /** Reads what is commented out as TOML, in the table it stands in, as far as it is TOML. */
-function findInComments(toml: string, comments: Comment[], echoes: Echoes): { spans: Span[]; read: Span[] } {
+function findInComments(
+  toml: string,
+  comments: Comment[],
+  repeated: RepeatedSecrets,
+): { spans: Span[]; read: Span[] } {
   const spans: Span[] = []
   const read: Span[] = []
-  for (const { start, end } of comments) {
+  for (const { start, end, place } of comments) {
     const text = toml.slice(start, end)
-    for (const span of findTraces(text, true)) if (!span.list) noteSpan(text, span, echoes, true)
+    for (const span of findTraces(text, { inComment: true, table: place.key }))
+      if (!span.list) noteSpan(text, span, repeated, true)
   }
   for (let first = 0; first < comments.length; ) {
     let last = first
@@ -126,7 +152,7 @@ function findInComments(toml: string, comments: Comment[], echoes: Echoes): { sp
       if (value.text === '' || value.text === MASK) continue
       const quote = value.quote.length
       spans.push({ start: block.place(value.start + quote), end: block.place(value.end - quote) })
-      noteValue(block.text, value, echoes, true)
+      noteValue(block.text, value, repeated, true)
     }
     for (const { start, end } of found.read) read.push({ start: block.place(start), end: block.place(end) })
     for (let i = first; i <= last; i++) if (isElement(comments[i]!)) findQuoted(toml, comments[i]!, spans)
@@ -135,7 +161,7 @@ function findInComments(toml: string, comments: Comment[], echoes: Echoes): { sp
   return { spans, read }
 }
 
-/** Tells whether one of the sorted spans holds a place. */
+/** Reports whether one of the sorted spans holds a place. */
 function covers(spans: Span[], at: number): boolean {
   let low = 0
   let high = spans.length
@@ -164,10 +190,6 @@ function isWholeLine(toml: string, start: number): boolean {
   let at = start - 1
   while (at >= 0 && (toml[at] === ' ' || toml[at] === '\t')) at--
   return at < 0 || toml[at] === '\n' || toml[at] === '\ufeff'
-}
-
-function isNextLine(toml: string, one: Comment, two: Comment): boolean {
-  return /^\r?\n[ \t]*$/.test(toml.slice(one.end, two.start))
 }
 
 /** A block of comments without its marks, and the way back from a place in it to the source. */
@@ -200,7 +222,7 @@ function readBlock(text: string, table: Place): { values: Value[]; read: Span[] 
   const read: Span[] = []
   const scanner = new Scanner(text)
   scanner.table = table
-  // Unfinished values are read again and again, line by line; once that gets costly, none may span lines.
+  // Unfinished values are read again from each line; once that gets expensive, values may no longer span lines.
   let budget = 2 * text.length
   for (let start = 0; start < text.length; ) {
     let eol = text.indexOf('\n', start)

@@ -1,18 +1,18 @@
 import type { Span } from './patterns.ts'
 import { namesSecret } from './secret.ts'
 
-/** How sure an echo is: `1` only where a value is expected, `2` as a whole word, `3` anywhere. */
+/** Where a repeated value is masked: `1` only where a value is expected, `2` as a whole word, `3` anywhere. */
 type Weight = 1 | 2 | 3
 
 /**
  * Masked values, and where they occur again. An Aho–Corasick automaton in flat arrays: one pass over each
  * text, however many secrets there are (a loop over them takes minutes for a hostile megabyte).
  */
-export class Echoes {
+export class RepeatedSecrets {
   readonly #weights = new Map<string, Weight>()
   #automaton: Automaton | null = null
 
-  /** Notes a masked value. One that comes from a comment may be an example, so it is not sought in values. */
+  /** Remembers a masked value. One from a comment may be an example, so values are not searched for it. */
   add(secret: string, fromComment = false): void {
     this.#note(secret, fromComment)
     const trimmed = secret.trim()
@@ -23,7 +23,7 @@ export class Echoes {
     }
   }
 
-  /** Where masked values occur in a comment, or in another value, which takes a value that can't be a word. */
+  /** Finds masked values in a comment, or in another value: there only those that can't be a plain word. */
   find(text: string, inComment: boolean): Span[] {
     if (this.#weights.size === 0) return []
     this.#automaton ??= new Automaton(this.#weights)
@@ -55,7 +55,7 @@ function isWord(text: string, start: number, end: number): boolean {
   return !joins(text, start, -1) && !joins(text, end - 1, 1)
 }
 
-/** Tells whether a word goes on beyond its edge: directly, or over a dash or a dot. */
+/** Reports whether a word goes on beyond its edge: directly, or over a dash or a dot. */
 function joins(text: string, edge: number, step: 1 | -1): boolean {
   if (!isWordChar(text, edge)) return false
   if (isWordChar(text, edge + step)) return true
@@ -67,7 +67,7 @@ function isWordChar(text: string, at: number): boolean {
   return /\w/.test(text[at] ?? '')
 }
 
-/** Tells whether a value stands here: in quotes, or after a colon or an equals sign. */
+/** Reports whether a value stands here: in quotes, or after a colon or an equals sign. */
 function isExpected(text: string, start: number, end: number): boolean {
   const before = text[start - 1]
   if ((before === '"' || before === "'" || before === '`') && text[end] === before) return true
@@ -117,7 +117,7 @@ class Automaton {
       state = this.#step(state, text.charCodeAt(at))
       let found = this.#length[state]! > 0 ? state : this.#shorter[state]!
       for (let hop = 0; found !== 0; hop++) {
-        // After too many refusals the doubt goes against the text.
+        // After too many refusals, mask in case of doubt.
         const weight = hop < MAX_HOPS ? (this.#weight[found] as Weight) : 3
         if (take(at + 1 - this.#length[found]!, at + 1, weight)) break
         found = this.#shorter[found]!

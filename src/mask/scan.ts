@@ -1,10 +1,13 @@
-import { namesAttribute, namesCount, namesSecret, namesSecretIn } from './secret.ts'
+import { holdsKeys, isKeyAlone, namesAttribute, namesCount, namesSecret, namesSecretIn } from './secret.ts'
+import { isSafeSecret, looksRandom } from './value.ts'
 
 /** Where a key stands: what it is called, and whether it or a table around it is named like a secret. */
 export interface Place {
   readonly key: string
   readonly direct: boolean
   readonly inherited: boolean
+  /** Whether a table around it makes every `key` below a secret. */
+  readonly keyed: boolean
 }
 
 /** A leaf of a TOML document: what is between its quotes, or the bare text of a number, date or boolean. */
@@ -25,9 +28,9 @@ export interface Comment {
   readonly inValue: boolean
 }
 
-export const ROOT: Place = { key: '', direct: false, inherited: false }
+export const ROOT: Place = { key: '', direct: false, inherited: false, keyed: false }
 
-/** Thrown where the text is no TOML. One object for all: prose in comments makes many, and nobody needs a stack. */
+/** Thrown where the text is not TOML. One shared object: prose in comments throws it often, and no one needs a stack. */
 export const NOT_TOML = new Error('The text is not valid TOML.')
 
 /**
@@ -87,7 +90,7 @@ export class Scanner {
         open.push({ close: char === '[' ? ']' : '}', place: here })
         this.pos++
       } else {
-        this.#leaf(here)
+        this.#leaf(here, open.at(-1)?.close === ']')
       }
       // After an opening bracket there may be a value, after a value a comma or the end of what is open.
       let fresh = char === '[' || char === '{'
@@ -119,25 +122,24 @@ export class Scanner {
     }
   }
 
-  #leaf(place: Place): void {
+  #leaf(place: Place, inList: boolean): void {
     const start = this.pos
     const char = this.#text[start]
     if (char === '"' || char === "'") {
       const { quote, text } = this.#string(true)
-      const secret = place.direct || (place.inherited && !namesAttribute(place.key))
-      this.values.push({ start, end: this.pos, quote, text, secret })
+      this.values.push({ start, end: this.pos, quote, text, secret: stringIsSecret(place, text) })
       return
     }
     this.#bare()
     let text = this.#text.slice(start, this.pos)
     if (text === '') throw NOT_TOML
-    // A date and a time may be parted by a blank.
+    // A blank may separate a date and a time.
     if (/^\d{4}-\d\d-\d\d$/.test(text) && /^ \d\d:/.test(this.#text.slice(this.pos, this.pos + 4))) {
       this.pos++
       this.#bare()
       text = this.#text.slice(start, this.pos)
     }
-    this.values.push({ start, end: this.pos, quote: '', text, secret: bareIsSecret(place, text) })
+    this.values.push({ start, end: this.pos, quote: '', text, secret: bareIsSecret(place, text, inList) })
   }
 
   #bare(): void {
@@ -161,8 +163,9 @@ export class Scanner {
       }
       place = {
         key: name,
-        direct: namesSecret(name) || namesSecretIn(place.key, name),
+        direct: namesSecret(name) || namesSecretIn(place.key, name) || (place.keyed && isKeyAlone(name)),
         inherited: place.inherited || place.direct,
+        keyed: place.keyed || holdsKeys(place.key),
       }
       this.#skip(false, table, false)
       if (this.#text[this.pos] !== '.' || this.pos >= this.end) return place
@@ -223,6 +226,11 @@ export class Scanner {
   }
 }
 
+/** Whether a comment stands alone on the line after another one. */
+export function isNextLine(toml: string, one: Comment, two: Comment): boolean {
+  return two.start - one.end < 1024 && /^\r?\n[ \t]*$/.test(toml.slice(one.end, two.start))
+}
+
 const STOP = new Set([' ', '\t', '\r', '\n', ',', ']', '}', '#', '"', "'", '[', '{', '='])
 
 function isBareKey(code: number): boolean {
@@ -235,10 +243,23 @@ function isBareKey(code: number): boolean {
   )
 }
 
-/** A boolean keeps no secret (`require-password = true`), and a date only under a key that names one. */
-function bareIsSecret(place: Place, text: string): boolean {
+/** Decides a string by its key, its table and its value. */
+function stringIsSecret(place: Place, text: string): boolean {
+  if (place.direct || (place.inherited && !namesAttribute(place.key))) return !isSafeSecret(place.key, text)
+  // `partition-key = "id"` is a name, but nobody names anything after 20 random characters.
+  return isKeyName(place.key) && looksRandom(text) && text.length >= 20
+}
+
+function isKeyName(key: string): boolean {
+  return (
+    /(?:^|[^a-z]|[a-z](?=K))keys?$/i.test(key.slice(-32)) && !/pub(?:lic)?[\W_]*keys?$/i.test(key.slice(-32))
+  )
+}
+
+/** A boolean holds no secret (`require-password = true`), and a date only under a key that names one. */
+function bareIsSecret(place: Place, text: string, inList: boolean): boolean {
   if (text === 'true' || text === 'false') return false
-  if (namesCount(place.key)) return false
+  if (namesCount(place.key, inList)) return false
   if (place.direct) return true
   return place.inherited && !namesAttribute(place.key) && !/^\d{4}-\d\d-\d\d|^\d\d:\d\d/.test(text)
 }

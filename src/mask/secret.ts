@@ -1,28 +1,37 @@
 /**
- * Tells whether a key names a secret: it ends in a secret word, in any spelling (`auth_token`, `jwtSecret`,
- * `PASSWORDS`, `apikey`, `password2`). `token-ttl`, `keyspace` and `password-file` end in something else.
+ * Reports whether a key names a secret: it ends in a secret word, in any spelling (`auth_token`, `jwtSecret`,
+ * `PASSWORDS`, `apikey`, `password2`), or in such a word and a listed ending (`password_prod`).
+ * `token-ttl`, `keyspace` and `password-file` end in something else.
  */
 export function namesSecret(key: string): boolean {
-  // Only the end matters, so a hostile key of a megabyte costs no more than a short one.
-  const end = key.length > 96 ? key.slice(-96) : key
-  const joined = end
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+|\d{1,96}$/gu, '')
-  return SECRET.test(joined) || (/(?:pass|pw|psk|creds?)$/.test(joined) && SHORT.has(lastWord(end)))
+  const name = nameOf(key)
+  return SECRET.test(name.joined) || (/(?:pass|pw|psk|creds?)$/.test(name.joined) && SHORT.has(name.last))
 }
 
-/** A key that is only `key` takes its meaning from the table it stands in: `[api] key = …`, `secret.key = …`. */
+/** A key that is only `key` takes its meaning from its table: `[encryption] key = …`, `secret.key = …`. */
 export function namesSecretIn(table: string, key: string): boolean {
-  return /^keys?$/i.test(key) && /(?:api|secret|access|private)$/i.test(table)
+  return isKeyAlone(key) && namesSecret(`${table} ${key}`)
+}
+
+/** Whether a key is just `key`, `keys` or one of these with a listed ending, such as `key_base64`. */
+export function isKeyAlone(key: string): boolean {
+  return /^keys?$/.test(nameOf(key).joined)
+}
+
+/** A table below which every `key` is a secret, at any depth: `[encryption.at-rest] key = …`. */
+export function holdsKeys(table: string): boolean {
+  return KEY_TABLE.test(nameOf(table).joined)
 }
 
 /**
- * Numbers that only count or limit secrets stay readable (`max-tokens = 4096`), and so do those of `pass`,
- * which also means a run.
+ * Reports whether a number under this key counts or limits secrets (`max-tokens = 4096`, `window-tokens = 30`,
+ * `sharedKeys = 5`). A list of numbers is a count only when a word says so, because `tokens = [1, 2]` lists tokens.
+ * A number under password, secret or credential is never a count.
  */
-export function namesCount(key: string): boolean {
-  return COUNT.has(words(key)[0] ?? '') || lastWord(key) === 'pass'
+export function namesCount(key: string, inList = false): boolean {
+  const { joined, first } = nameOf(key)
+  if (NEVER_COUNTED.test(joined)) return false
+  return COUNT.has(first) || (!inList && /(?:token|key)s$/.test(joined))
 }
 
 /**
@@ -30,20 +39,40 @@ export function namesCount(key: string): boolean {
  * `[token] ttl = "1h"` and `[credentials] file = "/etc/x"` stay.
  */
 export function namesAttribute(key: string): boolean {
-  return ATTRIBUTE.has(lastWord(key))
+  return ATTRIBUTE.has(words(key).at(-1) ?? '')
 }
+
+const KEY_WORDS =
+  'api|secret|access|private|auth|authentication|encryption|encrypt|decryption|decrypt|signing|sign|signature|' +
+  'account|shared|master|hmac|license|licence|jwt|jws|jwe|aes|crypto|cipher|subscription|webhook|app'
 
 // `access-key-id` identifies and does not open anything: it ends in `id`, and stays.
 const SECRET = new RegExp(
   '(?:password|passwd|pwd|passphrase|passcode|secret|token|credential|' +
-    '(?:api|secret|access|private|auth|encryption|signing|account|shared|master|hmac)key|' +
+    `(?:${KEY_WORDS})key|secretkeybase|masterauth|erlangcookie|` +
+    '(?:bind|root|user|db|admin|ldap|smtp|proxy|auth)pw|' +
     '(?:user|db|root|admin|smtp|ldap|auth|proxy|require|key|store)pass)s?$',
 )
 
-/** Words too short to be found inside a run of letters: `bypass` and `sacred` are none of ours. */
+const NEVER_COUNTED = /(?:password|passwd|pwd|passphrase|passcode|secret|credential|creds?|pass|pw|psk)s?$/
+
+/** Unlike `[account]` or `[shared]`, these tables speak of keys and nothing else. */
+const KEY_TABLE =
+  /(?:encryption|decryption|encrypt|decrypt|signing|hmac|jwt|jws|jwe|aes|crypto|cipher|secret|private)s?$/
+
+/** Words too short to be found inside a run of letters: `bypass` and `sacred` name no secret. */
 const SHORT = new Set(['pass', 'pw', 'psk', 'cred', 'creds'])
 
-const COUNT = new Set(['max', 'min', 'maximum', 'minimum', 'num', 'total', 'count', 'limit'])
+/** Words that may follow a secret's name without changing what it is. */
+const ENDINGS = new Set(
+  (
+    'prod production live dev development test testing stage staging qa uat sandbox local default ' +
+    'old new prev previous current next primary secondary backup main master replica admin root ro rw ' +
+    'base pem der jwk json b64 base64 hex raw plain plaintext cleartext text string value content encrypted encoded'
+  ).split(' '),
+)
+
+const COUNT = new Set(['max', 'min', 'maximum', 'minimum', 'num', 'number', 'total', 'count', 'limit'])
 
 const ATTRIBUTE = new Set(
   (
@@ -54,14 +83,30 @@ const ATTRIBUTE = new Set(
   ).split(' '),
 )
 
+interface Name {
+  /** Letters and digits only, lower case, without listed endings and trailing numbers. */
+  readonly joined: string
+  readonly first: string
+  readonly last: string
+}
+
+function nameOf(key: string): Name {
+  // Only the end matters, so a hostile key of a megabyte costs no more than a short one.
+  const all = words(key.length > 96 ? key.slice(-96) : key)
+  let end = all.length
+  while (end > 1 && (ENDINGS.has(all[end - 1]!) || /^v?\d+$/.test(all[end - 1]!))) end--
+  // A name made of endings alone, such as `master`, keeps them all.
+  if (end === 1 && ENDINGS.has(all[0]!)) end = all.length
+  const kept = all.slice(0, end)
+  const joined = kept.join('').replace(/\d+$/, '')
+  return { joined, first: all[0] ?? '', last: (kept.at(-1) ?? '').replace(/\d+$/, '') }
+}
+
 function words(key: string): string[] {
   return key
+    .normalize('NFKC')
     .replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '')
-}
-
-function lastWord(key: string): string {
-  return words(key.length > 96 ? key.slice(-96) : key).at(-1) ?? ''
 }

@@ -1,6 +1,7 @@
 import { parse, TomlError, type TomlTable } from 'smol-toml'
 import { MASK, redact } from '../mask/redact.ts'
 import { namesSecret } from '../mask/secret.ts'
+import { isSafeSecret } from '../mask/value.ts'
 
 /** A configuration that can be shown. */
 export interface Config {
@@ -77,12 +78,12 @@ function mask(raw: string): string {
 
 /** Walks without recursion: `[a.a.a.…]` nests as deep as the file is long. */
 function isMasked(before: unknown, after: unknown): boolean {
-  const pairs: { one: unknown; two: unknown; secret: boolean }[] = [
-    { one: before, two: after, secret: false },
+  const pairs: { one: unknown; two: unknown; secretKey: string | null }[] = [
+    { one: before, two: after, secretKey: null },
   ]
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
-    const { one, two, secret } = pair
-    if (secret && typeof two === 'string' && two !== '' && two !== MASK) return false
+    const { one, two, secretKey } = pair
+    if (secretKey !== null && typeof two === 'string' && isOpen(secretKey, two)) return false
     if (typeof two === 'string' && two.includes(MASK)) {
       if (isTree(one)) return false
     } else if (isTree(one)) {
@@ -91,13 +92,19 @@ function isMasked(before: unknown, after: unknown): boolean {
       if (keys.length !== Object.keys(two).length) return false
       for (const key of keys) {
         if (!Object.hasOwn(two, key)) return false
-        pairs.push({ one: one[key], two: two[key], secret: Array.isArray(one) ? secret : namesSecret(key) })
+        const inherited = Array.isArray(one) ? secretKey : namesSecret(key) ? key : null
+        pairs.push({ one: one[key], two: two[key], secretKey: inherited })
       }
     } else if (one instanceof Date ? String(one) !== String(two) : !Object.is(one, two)) {
       return false
     }
   }
   return true
+}
+
+/** Whether a string under a secret's key is neither empty, nor masked, nor harmless. */
+function isOpen(key: string, text: string): boolean {
+  return text !== '' && text !== MASK && !isSafeSecret(key, text)
 }
 
 function isTree(value: unknown): value is Record<string, unknown> {

@@ -21,7 +21,7 @@ const SECRET_KEYS = [
   "'my credentials'",
   '"old \\u0070wd"',
   'accesskey',
-  'tokens',
+  'password_prod',
 ]
 const PLAIN_KEYS = ['name', 'token-ttl', 'keyspace', 'password-file', '"a b"', 'port', 'secretary']
 
@@ -129,11 +129,11 @@ function prefixed(prefix: string, part: Part): Part {
 
 const document = fc
   .tuple(fc.array(line, { maxLength: 12 }), fc.constantFrom('\n', '\r\n'), fc.boolean(), fc.nat(3))
-  .map(([lines, eol, bom, echoes]) => {
+  .map(([lines, eol, bom, repetitions]) => {
     const parts = lines.map((make, n) => make(n))
-    // Echoes of long enough secrets, quoted in comments of their own.
+    // Repetitions of long enough secrets, in separate comments.
     const secrets = parts.flatMap((part) => part.secrets)
-    for (const secret of secrets.slice(0, echoes)) {
+    for (const secret of secrets.slice(0, repetitions)) {
       parts.push({ text: `## Default: ${secret}`, masked: `## Default: ${MASK}`, secrets: [] })
     }
     const start = bom ? '\ufeff' : ''

@@ -27,7 +27,7 @@ const TABLE: Record<string, [string, string][]> = {
     ['accesskey = "abc"', `accesskey = "${M}"`],
     ['access-key = "abc"', `access-key = "${M}"`],
     ['privateKey = "abc"', `privateKey = "${M}"`],
-    ['private-key = "/etc/x.pem"', `private-key = "${M}"`],
+    ['private-key = "c:x.pem"', `private-key = "${M}"`],
     ['encryption_key = "abc"', `encryption_key = "${M}"`],
     ['credential = "abc"', `credential = "${M}"`],
     ['passphrase = "a b c"', `passphrase = "${M}"`],
@@ -158,7 +158,7 @@ const TABLE: Record<string, [string, string][]> = {
     ['a = """\n-----BEGIN RSA PRIVATE KEY-----\nMII\n"""', `a = """${M}"""`],
     ['authorization = "Bearer abcdefghijklmnop"', `authorization = "${M}"`],
   ],
-  echoes: [
+  repetitions: [
     ['## Default: hunter2\npassword = "hunter2"', `## Default: ${M}\npassword = "${M}"`],
     ['password = "hunter2" # was hunter2, or "hunter2".', `password = "${M}" # was ${M}, or "${M}".`],
     ['password = 12345 # Default: 12345', `password = "${M}" # Default: ${M}`],

@@ -23,6 +23,8 @@ describe('createConfigReader', () => {
     text = 'a = 2'
     const three = await reader.read()
     expect(three.data).toEqual({ a: 2 })
+    text = 'a = 1'
+    expect(await reader.read()).toEqual(one)
   })
 
   it('shares the work between concurrent calls', async () => {
