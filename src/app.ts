@@ -110,7 +110,7 @@ export function createApp(options: AppOptions): Hono {
     ])
     const nodeNow = typeof node === 'function' ? node : () => node
     const route = { config: createConfigReader(options.config), node: nodeNow, facts }
-    return (request: Request) => showConfig(request, route)
+    return (request: Request, query: Query) => showConfig(request, query, route)
   })
   const queryRoutes = once(async () => {
     const { loadQueryRoutes } = await import('./routes/query.ts')
@@ -123,7 +123,7 @@ export function createApp(options: AppOptions): Hono {
   }
   const details: Detailer = async (...args) => (await queryRoutes()).details(...args)
   const resources: Record<string, Handler> = {
-    '/api/v1/config': withQuery('config', async (request) => (await config())(request)),
+    '/api/v1/config': withQuery('config', async (request, query) => (await config())(request, query)),
     '/api/v1/log/list': withQuery('list', (request, query) => listLogs(request, query, { files, details })),
     '/api/v1/log/view': withQuery('view', (request, query) => viewLog(request, query, viewRoute)),
     '/api/v1/log/histogram': withQuery('histogram', async (...args) =>

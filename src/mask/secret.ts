@@ -49,7 +49,7 @@ const KEY_WORDS =
 // `access-key-id` identifies and does not open anything: it ends in `id`, and stays.
 const SECRET = new RegExp(
   '(?:password|passwd|pwd|passphrase|passcode|secret|token|credential|' +
-    `(?:${KEY_WORDS})key|secretkeybase|masterauth|erlangcookie|` +
+    `(?:${KEY_WORDS})key|secretkeybase|masterauth|basicauth|erlangcookie|` +
     '(?:bind|root|user|db|admin|ldap|smtp|proxy|auth)pw|' +
     '(?:user|db|root|admin|smtp|ldap|auth|proxy|require|key|store)pass)s?$',
 )

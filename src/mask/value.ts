@@ -63,8 +63,12 @@ function looksLikeKey(part: string): boolean {
 const PLACEHOLDER =
   /%-?[a-zA-Z]|%\{[\w.-]{1,64}\}[a-zA-Z]?|\$\{[\w.-]{1,64}\}|\{\{[\w.$ -]{1,64}\}\}|\{\d{0,2}\}|[<{]([\w. -]{1,64})[>}]|\$(\w{1,64})/g
 
+/** A part of a regular expression that stands for any value: `(\S+)`, `[^&]*`, `.*`. */
+const WILDCARD = /^\(?(?:\\+[SwWdD]|\.|\[\^?[^\]]{1,16}\])[*+]\??\)?$/
+
 /** Nothing but placeholders, punctuation and the name of an HTTP scheme. A default (`${PW:-x}`) is not a placeholder. */
 export function isFormat(text: string): boolean {
+  if (text.length <= 32 && WILDCARD.test(text)) return true
   if (text.length > 256 || !/[%{<$]/.test(text)) return false
   let found = false
   const rest = text.replace(PLACEHOLDER, (all, braced?: string, dollar?: string) => {

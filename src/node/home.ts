@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts'
 import { type NodeInfo, parseNode } from './identity.ts'
 
-/** What a home holds beside its logs, read anew for each answer. */
+/** What a home holds beside its logs, read for each answer. */
 export interface Home {
   /** The text of `config.toml`, not yet masked. */
   config(): Promise<string>
@@ -9,7 +9,7 @@ export interface Home {
   node(): Promise<NodeInfo>
 }
 
-/** An object of a home that is not there (`missing-object`) or not what it should be (`bad-object`). */
+/** An object of a home is missing (`missing-object`) or invalid (`bad-object`). */
 export class HomeError extends Error {
   readonly code: 'missing-object' | 'bad-object'
 
@@ -20,12 +20,12 @@ export class HomeError extends Error {
   }
 }
 
-/** Where the logs of a home lie, below it. */
+/** The folder of a home that holds its logs. */
 export const HOME_LOGS = 'logs'
 
 const LARGEST = 16 * 1024 * 1024
 
-/** A node's home: `node.json` and `config.toml` in `store`, and `logs/`, which is opened as a store of its own. */
+/** Opens a node's home: `node.json` and `config.toml` in `store`. Its `logs/` are opened as a separate store. */
 export function openHome(store: Store): Home {
   return {
     config: () => readText(store, 'config.toml', "the node's configuration as TOML"),

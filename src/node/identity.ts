@@ -1,4 +1,4 @@
-/** What a node tells of itself: these fields, in this order, and no others. */
+/** The node object: these fields, in this order, and no others. */
 export interface NodeInfo {
   hostIp: string
   hostName: string
@@ -9,19 +9,19 @@ export interface NodeInfo {
   onlineTime: number
 }
 
-/** What the machine and the process know; what they don't has a default. */
+/** What the machine and the process report. Missing fields have defaults. */
 export interface NodeFacts {
   hostIp?: string | undefined
   hostName?: string | undefined
-  /** The port that is listened on. */
+  /** The port this service listens on. */
   port?: number | undefined
   version: string
   onlineTime: number
 }
 
 /**
- * The node as it shows itself: each field as it was set, else as the configuration or the system has it. Ports
- * come from `http.port` and `grpc.port` of the configuration, at any depth.
+ * Describes the node: each field as it was set, else as the configuration or the system has it. Ports come from
+ * `http.port` and `grpc.port` of the configuration, at any depth.
  */
 export function describeNode(set: Partial<NodeInfo>, facts: NodeFacts, config: object): NodeInfo {
   return {
@@ -35,8 +35,19 @@ export function describeNode(set: Partial<NodeInfo>, facts: NodeFacts, config: o
 }
 
 /**
- * Reads a node that was kept as JSON. Fields that are not its own are dropped; one that is missing or of the
- * wrong kind is an error that names the field and shows nothing of the text.
+ * The fields that were set, or read from the node's configuration. The others are nodestate's own: its version and
+ * start, the port it listens on, the machine it runs on.
+ */
+export function knownFields(set: Partial<NodeInfo>, config: object): (keyof NodeInfo)[] {
+  const read = { grpcPort: findPort(config, 'grpc'), httpPort: findPort(config, 'http') }
+  return FIELDS.filter((field) => (set[field] ?? (read as Partial<NodeInfo>)[field] ?? null) !== null)
+}
+
+const FIELDS = ['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'onlineTime'] as const
+
+/**
+ * Reads a node that was kept as JSON. Unknown fields are dropped. A missing field or one of the wrong type is an
+ * error that names the field and shows nothing of the text.
  */
 export function parseNode(json: string): NodeInfo {
   let value: unknown
@@ -67,8 +78,8 @@ export type NetworkInterfaces = Record<
 >
 
 /**
- * The address under which others most likely reach this machine: the first that is not internal, IPv4 before
- * IPv6, and a link-local one (169.254.0.0/16, fe80::/10) only when there is no other. Null when there is none.
+ * The address at which others most likely reach this machine: the first that is not internal, IPv4 before IPv6, and a
+ * link-local one (169.254.0.0/16, fe80::/10) only as a last resort. Null when there is none.
  */
 export function pickAddress(interfaces: NetworkInterfaces): string | null {
   let best: string | null = null
@@ -104,7 +115,7 @@ function findPort(config: object, name: 'http' | 'grpc'): number | null {
         }
       }
       for (const inside of Object.values(tree)) {
-        // A list is no level of its own: its tables stand where it stands.
+        // A list is not a level: its tables count as standing where it stands.
         if (Array.isArray(inside)) for (const element of inside.flat(8)) isTree(element) && next.push(element)
         else if (isTree(inside)) next.push(inside)
       }

@@ -2,8 +2,9 @@ import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/co
 import { Problem } from '../http/problem.ts'
 import { ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
-import { describeNode, type NodeFacts, type NodeInfo } from '../node/identity.ts'
+import { describeNode, knownFields, type NodeFacts, type NodeInfo } from '../node/identity.ts'
 import { StoreError } from '../store/store.ts'
+import type { Query } from './parameters/read.ts'
 
 type ConfigReader = ReturnType<typeof createConfigReader>
 
@@ -14,14 +15,22 @@ export interface ConfigRoute {
   facts: NodeFacts
 }
 
-/** `GET /api/v1/config`: the configuration as masked TOML, and the node's description. */
-export async function showConfig(request: Request, { config, node, facts }: ConfigRoute): Promise<Response> {
+/**
+ * `GET /api/v1/config`: the configuration as masked TOML, and the node. `detail=true` adds `known`, the fields of the
+ * node that nodestate did not have to fill in.
+ */
+export async function showConfig(
+  request: Request,
+  { detail = false }: Query,
+  { config, node, facts }: ConfigRoute,
+): Promise<Response> {
   const reading = readConfig(config)
   // Awaited below. When both fail, the node's failure wins, whichever came first, so that the answer is predictable.
   reading.catch(() => {})
   const set = await node()
   const { text, data } = await reading
-  const body = JSON.stringify({ config: text, node: describeNode(set, facts, data) })
+  const shown = { config: text, node: describeNode(set, facts, data) }
+  const body = JSON.stringify(detail ? { ...shown, known: knownFields(set, data) } : shown)
   const etag = textTag(body)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
   return new Response(body, {

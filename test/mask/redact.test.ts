@@ -242,6 +242,12 @@ describe('redact', () => {
       'equals inside a line': `#x ${'token= '.repeat(size / 7)}`,
       'URLs without end': `a = "${'http://a:'.repeat(size / 9)}"`,
       'sources without end': `a = "${'a:b@/'.repeat(size / 5)}"`,
+      'tokens without end': `a = "${'-eyJ'.repeat(size / 4)}"`,
+      'commands without end': `#${'curl -u '.repeat(size / 8)}`,
+      'keys without end': `#${'-----BEGIN PRIVATE KEY-----'.repeat(size / 27)}`,
+      'many keys': lines(() => '# -----BEGIN PRIVATE KEY-----\n# MII'),
+      'hosts without end': `a = "${'a:b@c@'.repeat(size / 6)}"`,
+      'placeholders without end': `a = "token=${'%s{'.repeat(size / 3)}"`,
       'escapes without end': `a = "${'\\\\'.repeat(size)}"`,
     }),
   )('is done in time with %s', (_, text) => {

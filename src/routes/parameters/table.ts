@@ -24,6 +24,15 @@ export const PARAMETERS = [
     example: 'true',
   },
   {
+    name: 'detail',
+    on: ['config'],
+    role: 'shape',
+    type: 'flag',
+    value: 'true',
+    meaning: 'Adds `known`: the fields of `node` that nodestate did not have to fill in.',
+    example: 'true',
+  },
+  {
     name: 'lines',
     on: ['view'],
     role: 'part',
