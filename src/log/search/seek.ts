@@ -1,78 +1,99 @@
 import type { Budget } from '../../work/budget.ts'
+import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { lineEnd, nextStart } from '../format/lines.ts'
+import { lineEnd } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
+import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
+import { type Border, type Zone as BorderZone, borderIn, NEAR } from './border.ts'
+import { Probes, type Sample } from './probes.ts'
 
-/**
- * Where an instant lies in a log: every record before `from` is earlier, every record at or after `to` is not, and
- * those between must be checked one by one. In a log in order of time both are the same.
- */
-export interface Border {
-  from: number
-  to: number
-  /** False when the log was seen to be out of order, so that time alone does not tell where a record is. */
-  ordered: boolean
-}
+export type { Border } from './border.ts'
 
-/** A file up to this size is looked through: on a bucket that is quicker than to bisect it, and it shows any disorder. */
+/** A file up to this size is examined as a whole: on a bucket that is quicker than bisection, and shows any disorder. */
 const SMALL = 4 * 1024 * 1024
-const PROBE = 4 * 1024
-/** Bisection ends at this many bytes, and then looks at them and at a margin on both sides. */
-const NEAR = 256 * 1024
-const MARGIN = 384 * 1024
-/** Two more probes, this far from the border, look for a clock that stepped back. */
-const FAR = 8 * 1024 * 1024
 /** How far a wall clock that is set back can mislead, with room to spare. */
 const SHIFT = 3 * 3_600_000
+const HEAD = 64 * 1024
 
 /** The log in which times are looked for. */
 export interface Timed {
+  files: LogFiles
   series: Series
   format: LineFormat
   zone: Zone
   budget: Budget
+  /** How many reads are under way at once. @default 1 */
+  parallel?: number
 }
 
 /**
- * Finds an instant by bisection with range reads: 17 reads in 1 GiB, 22 in 20 GiB. Files of a series are skipped as a
- * whole by the time of their first record; compressed ones cannot be bisected, so their records are checked one by one.
+ * Finds an instant by bisection with range reads, several side by side where the store is far away. Files of a series
+ * are skipped as a whole by the time of their first record; compressed ones cannot be bisected, so their records are
+ * checked one by one. When the
+ * budget ends, every record of the log must be checked.
  */
 export async function seek(log: Timed, instant: number): Promise<Border> {
   const { zone } = log
   if (zone.offsetAt(instant + SHIFT) < zone.offsetAt(instant - SHIFT)) {
     // Clocks are set back near here: an hour's wall times come twice, and times alone do not tell them apart.
-    const before = await seekPart(log, instant - SHIFT)
-    const after = await seekPart(log, instant + SHIFT)
+    const [before, after] = await Promise.all([
+      seekPart(log, instant - SHIFT),
+      seekPart(log, instant + SHIFT),
+    ])
     return { from: before.from, to: Math.max(before.from, after.to), ordered: before.to === after.from }
   }
   return seekPart(log, instant)
 }
 
 async function seekPart(log: Timed, instant: number): Promise<Border> {
-  const { series, format, zone } = log
-  const unordered: Border = { from: Number.NEGATIVE_INFINITY, to: series.end, ordered: false }
+  const { series, format, zone, budget, parallel = 1 } = log
+  const everything: Border = { from: Number.NEGATIVE_INFINITY, to: series.end, ordered: true }
+  const unordered: Border = { ...everything, ordered: false }
   let index = series.parts.length - 1
   let newer = Number.POSITIVE_INFINITY
+  const heads = headsOf(series.parts, parallel)
   for (; index > 0; index--) {
-    const time = firstTime(format, zone, await series.parts[index]!.head(64 * 1024))
+    if (!(await budget.step())) return everything
+    const time = firstTime(format, zone, await heads(index))
     if (time > newer) return unordered
     if (!Number.isNaN(time)) newer = time
     if (time < instant) break
   }
   const part = series.parts[index]!
   if (part.compressed && index === 0) {
-    const time = firstTime(format, zone, await part.head(64 * 1024))
+    const time = firstTime(format, zone, await heads(0))
     const to = series.parts.length === 1 ? series.end : await series.base(1)
     return time >= instant
       ? { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY, ordered: true }
       : { from: Number.NEGATIVE_INFINITY, to, ordered: true }
   }
-  const lo = await series.base(index)
-  const hi = index === series.parts.length - 1 ? series.end : await series.base(index + 1)
-  if (part.compressed) return { from: lo, to: hi, ordered: true }
-  const border = await new Bisection(log, instant, lo, hi).run()
-  return border ?? unordered
+  const base = await series.base(index)
+  if (part.compressed) {
+    const to = index === series.parts.length - 1 ? series.end : await series.base(index + 1)
+    return { from: base, to, ordered: true }
+  }
+  const probes = new Probes(part, { files: log.files, format, zone, budget, parallel })
+  const zoneOf = await new Bisection(probes, instant, part.entry.size).run()
+  const border = zoneOf === 'spent' ? zoneOf : await borderIn(probes, instant, zoneOf)
+  if (border === null) return unordered
+  if (border === 'spent') return everything
+  return { ...border, from: base + border.from, to: base + border.to }
+}
+
+/** The first bytes of parts, asked for newest first and read a few ahead where several reads at once pay off. */
+function headsOf(parts: readonly Text[], parallel: number): (index: number) => Promise<Uint8Array> {
+  const heads = new Map<number, Promise<Uint8Array>>()
+  return (index) => {
+    const oldest = heads.has(index) ? index : Math.max(0, index - parallel + 1)
+    for (let i = index; i >= oldest; i--) {
+      if (heads.has(i)) continue
+      const head = parts[i]!.head(HEAD)
+      head.catch(() => {})
+      heads.set(i, head)
+    }
+    return heads.get(index)!
+  }
 }
 
 /** The time of the first record that has one, NaN when none has. */
@@ -88,136 +109,95 @@ function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): number {
   return Number.NaN
 }
 
+/** Narrows a file down to the zone between an early record and a late one. */
 class Bisection {
-  readonly #budget: Budget
-  readonly #series: Series
-  readonly #format: LineFormat
-  readonly #zone: Zone
+  readonly #probes: Probes
   readonly #instant: number
-  readonly #lo: number
-  readonly #hi: number
+  readonly #size: number
+  #early: Sample | null = null
+  #late: Sample | null = null
+  #blank: BorderZone['blank'] = null
 
-  constructor({ series, format, zone, budget }: Timed, instant: number, lo: number, hi: number) {
-    this.#budget = budget
-    this.#series = series
-    this.#format = format
-    this.#zone = zone
+  constructor(probes: Probes, instant: number, size: number) {
+    this.#probes = probes
     this.#instant = instant
-    this.#lo = lo
-    this.#hi = hi
+    this.#size = size
   }
 
-  /** The border in [lo, hi], or null when the file is in no order that could be used. */
-  async run(): Promise<Border | null> {
-    if (this.#hi - this.#lo <= SMALL) return this.#examine(this.#lo, this.#hi)
-    let lo = this.#lo
-    let hi = this.#hi
-    let earliest = Number.NEGATIVE_INFINITY
-    let latest = Number.POSITIVE_INFINITY
-    while (hi - lo > NEAR) {
-      const middle = lo + Math.floor((hi - lo) / 2)
-      const found = await this.#probe(middle, hi)
-      if (found === null) hi = middle
-      else if (found.time < earliest || found.time > latest) return null
-      else if (found.time < this.#instant) {
-        earliest = found.time
-        lo = found.at
-      } else {
-        latest = found.time
-        hi = middle
-      }
+  async run(): Promise<BorderZone | 'spent'> {
+    if (this.#size <= SMALL) return { early: null, late: null, blank: null }
+    // The ends are mostly in memory already, because the format was detected there.
+    if (!(await this.#probes.look([0, this.#size - END_PROBE]))) return 'spent'
+    for (let round = 0; ; round++) {
+      this.#narrow()
+      const gaps = this.#gaps().filter(([from, to]) => to - from > NEAR)
+      if (gaps.length === 0) return { early: this.#early, late: this.#late, blank: this.#blank }
+      const { parallel } = this.#probes.options
+      const each = Math.max(1, Math.floor(parallel / gaps.length))
+      const places = gaps.flatMap((gap) => this.#places(gap, each, round))
+      if (!(await this.#probes.look(places))) return 'spent'
     }
-    const from = Math.max(this.#lo, lo - MARGIN)
-    const to = Math.min(this.#hi, hi + MARGIN)
-    const border = await this.#examine(from, to)
-    if (border === null) return null
-    if (from - FAR > this.#lo) {
-      const found = await this.#probe(from - FAR, from)
-      if (found && found.time >= this.#instant) return null
-    }
-    if (to + FAR < this.#hi) {
-      const found = await this.#probe(to + FAR, this.#hi)
-      if (found && found.time < this.#instant) return null
-    }
-    return border
   }
 
-  /** The first record with a time that starts after `at`. Records without one are skipped. */
-  async #probe(at: number, hi: number): Promise<{ at: number; time: number } | null> {
-    for (let from = at, length = PROBE; from < hi; length = Math.min(length * 8, SMALL)) {
-      await this.#budget.step()
-      const bytes = await this.#series.read(from, Math.min(from + length, hi))
-      const whole = from + bytes.length === hi
-      let start = nextStart(this.#format, bytes, 0, bytes.length)
-      let last = -1
-      while (start >= 0) {
-        const end = lineEnd(bytes, start, bytes.length)
-        // A line that the probe cuts may have its time beyond the cut: read on from it.
-        if (end === bytes.length && !whole) break
-        const time = this.#format.time(bytes, start, end, this.#zone)
-        if (!Number.isNaN(time)) return { at: from + start, time }
-        last = start
-        start = nextStart(this.#format, bytes, end, bytes.length)
-      }
-      if (whole) return null
-      // Go on at the last newline, so that no line is seen without its beginning.
-      const newline = bytes.lastIndexOf(10)
-      from = newline > 0 ? from + newline : last >= 0 ? from + last : from + Math.max(1, bytes.length - 1)
-    }
-    return null
+  /** The zone between the last early sample and the first late one after it. Disorder is judged around it later. */
+  #narrow(): void {
+    const from = this.#early?.start ?? 0
+    const samples = this.#probes.known(from, this.#late?.at ?? this.#size)
+    this.#late = samples.find(({ time }) => time >= this.#instant) ?? this.#late
+    const to = this.#late?.at ?? this.#size
+    this.#early = samples.findLast(({ at, time }) => at < to && time < this.#instant) ?? this.#early
+    const blanks = this.#probes.known(this.#early?.start ?? 0, to).filter(({ time }) => Number.isNaN(time))
+    this.#blank =
+      blanks.length === 0
+        ? null
+        : {
+            from: blanks[0]!.at,
+            to: Math.max(...blanks.map(({ start }) => start)),
+            isHole: blanks.every(({ isHole }) => isHole),
+          }
   }
 
-  /** Looks at every record that starts in [from, to): where the early ones end and the late ones begin. */
-  async #examine(from: number, to: number): Promise<Border | null> {
-    let firstLate: number | null = null
-    /** Where the last early record ends: null while none was seen, NaN until the next record starts. */
-    let earlyEnd: number | null = null
-    let early = false
-    let at = from
-    let fresh = from === this.#lo
-    let length = 1024 * 1024
-    while (at < to) {
-      await this.#budget.step()
-      const bytes = await this.#series.read(at, Math.min(at + length, to))
-      const whole = at + bytes.length >= to
-      let start = fresh ? 0 : nextStart(this.#format, bytes, 0, bytes.length)
-      if (fresh && !this.#format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length)))
-        start = nextStart(this.#format, bytes, 0, bytes.length)
-      let done = -1
-      while (start >= 0) {
-        const end = lineEnd(bytes, start, bytes.length)
-        if (end === bytes.length && !whole) break
-        if (earlyEnd !== null && Number.isNaN(earlyEnd)) earlyEnd = at + start
-        const time = this.#format.time(bytes, start, end, this.#zone)
-        // A record without a time counts with the one before it.
-        if (!Number.isNaN(time)) early = time < this.#instant
-        if (early) earlyEnd = Number.NaN
-        else if (!Number.isNaN(time)) firstLate ??= at + start
-        done = end
-        start = nextStart(this.#format, bytes, end, bytes.length)
-      }
-      if (whole) break
-      if (done < 0) {
-        // Not one whole line in it: a longer look.
-        length *= 2
-        if (length > 64 * 1024 * 1024) at += bytes.length
-        continue
-      }
-      // On from the newline of the last line looked at.
-      at += done
-      fresh = false
+  /** Where the border may still be. One blank is taken to reach from its first sample to its last. */
+  #gaps(): [from: number, to: number][] {
+    const from = this.#early?.start ?? 0
+    // No record with a time starts between the place of a probe and the record that it found.
+    const to = this.#late?.at ?? this.#size
+    const blank = this.#blank
+    return blank === null
+      ? [[from, to]]
+      : [
+          [from, blank.from],
+          [blank.to, to],
+        ]
+  }
+
+  /** Where to probe next in a gap: around the place that an even flow of records gives, or evenly. */
+  #places([from, to]: readonly [number, number], count: number, round: number): number[] {
+    const width = to - from
+    const early = this.#early?.time
+    const late = this.#late?.time
+    const share =
+      this.#blank === null && early !== undefined && late !== undefined && late > early
+        ? (this.#instant - early) / (late - early)
+        : null
+    if (count === 1) {
+      // Times may be uneven: every other probe is in the middle, which bounds the number of rounds.
+      const guess = share === null || round % 2 === 1 ? 0.5 : Math.min(0.95, Math.max(0.05, share))
+      return [from + Math.floor(width * guess)]
     }
-    const end = earlyEnd === null ? from : Number.isNaN(earlyEnd) ? to : earlyEnd
-    if (firstLate === null) {
-      // The last early record may go on beyond what was looked at: a trace of megabytes.
-      const next = to < this.#hi ? await this.#probe(to - 1, this.#hi) : null
-      if (next && next.time < this.#instant) return null
-      const border = next ? next.at : to < this.#hi || Number.isNaN(earlyEnd) ? this.#hi : end
-      return { from: border, to: border, ordered: true }
+    const places: number[] = []
+    if (share === null) {
+      for (let i = 1; i <= count; i++) places.push(from + Math.floor((width * i) / (count + 1)))
+      return places
     }
-    if (end <= firstLate) return { from: firstLate, to: firstLate, ordered: true }
-    const inside =
-      (from === this.#lo || firstLate > from + MARGIN / 2) && (to === this.#hi || end < to - MARGIN / 2)
-    return inside ? { from: firstLate, to: end, ordered: false } : null
+    const guess = from + width * share
+    const sides = Math.ceil(count / 2)
+    const ratio = (width / NEAR) ** (1 / sides)
+    for (let i = 0, distance = NEAR / 2; i < sides; i++, distance *= ratio)
+      places.push(guess - distance, guess + distance)
+    return places.map(Math.floor).filter((at) => at > from && at < to)
   }
 }
+
+/** How far before the end the last probe is: within what was read to detect the format. */
+const END_PROBE = 8 * 1024

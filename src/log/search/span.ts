@@ -18,8 +18,10 @@ const LARGEST_READ = 1024 * 1024
 export async function lastThatFit(series: Series, lo: number, hi: number, fit: Fit): Promise<number> {
   const from = await series.floor(Math.max(lo, hi - fit.size))
   if (fit.lines === 0 || from >= hi) return hi
-  const start = from <= lo || series.isStart(from) ? from : await firstLineStart(series, from, hi)
-  return fit.lines === null ? start : lastLines(series, start, hi, fit.lines)
+  // Counted from the end first: a few lines are found without a look at where `size` would begin.
+  const lines = fit.lines === null ? null : await lastLines(series, from, hi, fit.lines)
+  if (lines !== null) return lines
+  return from <= lo || series.isStart(from) ? from : firstLineStart(series, from, hi)
 }
 
 /** Where the first lines of [lo, hi) that fit end. A line longer than `size` is cut between characters. */
@@ -58,8 +60,8 @@ async function lastLineEnd(series: Series, lo: number, to: number): Promise<numb
   return cut > 0 && (bytes[cut]! & 0xc0) !== 0x80 ? from + cut : to
 }
 
-/** Where the last `count` lines of [lo, hi) start. The newline that ends the last line starts none. */
-async function lastLines(series: Series, lo: number, hi: number, count: number): Promise<number> {
+/** Where the last `count` lines of [lo, hi) start, or null when there are fewer. A final newline starts no line. */
+async function lastLines(series: Series, lo: number, hi: number, count: number): Promise<number | null> {
   let left = count
   for (let at = hi - 1, step = FIRST_READ; at > lo; step = Math.min(step * 4, LARGEST_READ)) {
     const from = Math.max(lo, at - step)
@@ -70,7 +72,7 @@ async function lastLines(series: Series, lo: number, hi: number, count: number):
     }
     at = from
   }
-  return lo
+  return null
 }
 
 async function firstLines(series: Series, lo: number, hi: number, count: number): Promise<number> {

@@ -7,7 +7,7 @@ import type { LogFiles } from '../files/files.ts'
 import { type ArchiveLimits, ArchiveText } from './archive.ts'
 import { badCursor, type Cursor } from './cursor.ts'
 import { Series } from './series.ts'
-import { holds, PlainText, type Text } from './text.ts'
+import { collect, holds, PlainText, type Text } from './text.ts'
 
 /** Which log is asked for, and from where. */
 export interface LogRequest {
@@ -16,6 +16,14 @@ export interface LogRequest {
   rotated: boolean
   /** A place to go on from, older or newer. */
   cursor: { place: Cursor; direction: 'before' | 'after' } | null
+}
+
+/** What is read while a log is opened, because it is going to be needed: on a bucket that saves round trips. */
+export interface Foresight {
+  /** Bytes at the end of the file. */
+  tail: number
+  /** Bytes at its beginning. */
+  head: number
 }
 
 /** An open log, and the address of the cursor in it. */
@@ -35,17 +43,33 @@ export interface Opener {
 }
 
 /** Opens a log: one file, or with its predecessors, or from a cursor on through whatever became of its file. */
-export async function openLog(opener: Opener, request: LogRequest): Promise<OpenLog> {
+export async function openLog(
+  opener: Opener,
+  request: LogRequest,
+  foresight: Foresight = { tail: 0, head: 0 },
+): Promise<OpenLog> {
   const { files, budget } = opener
   const { file, rotated, cursor } = request
   if (cursor) return openAtCursor(opener, request, cursor.place, cursor.direction)
-  const entry = await files.stat(file, budget.signal)
-  const open = (member: Entry) => openText(opener, member)
-  if (!rotated) return { series: await Series.open([open(entry)]), at: null }
-  const family = await listFamily(files, file, budget.signal)
+  const opening = openFile(opener, file, foresight)
+  if (!rotated) return { series: await Series.open([await opening]), at: null }
+  const [text, family] = await Promise.all([opening, listFamily(files, file, budget.signal)])
   const own = family.findIndex((member) => member.key === file)
-  const parts = own < 0 ? [] : family.slice(0, own)
-  return { series: await Series.open([...parts, entry].map(open)), at: null }
+  const older = own < 0 ? [] : family.slice(0, own)
+  return { series: await Series.open([...older.map((entry) => openText(opener, entry)), text]), at: null }
+}
+
+/** Opens one file. Its beginning and its end are read at the same time, where they are going to be needed. */
+async function openFile(opener: Opener, file: string, { tail, head }: Foresight): Promise<Text> {
+  const { files, budget } = opener
+  if (tail === 0 || kindOf(file) !== 'plain') return openText(opener, await files.stat(file, budget.signal))
+  const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null
+  // Whatever is wrong with it, the other read tells.
+  reading?.catch(() => {})
+  const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
+  const got = text.entry.size > tail ? await reading : null
+  if (got) text.prime(got.entry, await collect(got))
+  return text
 }
 
 /** The text of a file, whatever it is compressed with. */

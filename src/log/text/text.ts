@@ -1,4 +1,4 @@
-import { type Bytes, type Entry, StoreError, type StoreRead } from '../../store/store.ts'
+import { type ByteRange, type Bytes, type Entry, StoreError, type StoreRead } from '../../store/store.ts'
 import type { Budget } from '../../work/budget.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -43,6 +43,10 @@ export async function holds(text: Text, print: Fingerprint): Promise<boolean> {
   return hashBytes(await text.read(print.offset, end), 0, print.length) === print.hash
 }
 
+/** How much of what was read is kept for the next reads: the newest block whatever its size, and some older ones. */
+const MAX_KEPT = 4 * 1024 * 1024
+const MAX_BLOCKS = 48
+
 /** A part of the text that is kept, so that neighbouring reads cost one call of the store. */
 interface Block {
   offset: number
@@ -61,7 +65,8 @@ export class PlainText implements Text {
   readonly #files: LogFiles
   readonly #budget: Budget
   #etag: string
-  #block: Block | null = null
+  /** What was read last, newest first. */
+  #blocks: Block[] = []
   #seen: Block | null = null
 
   constructor(files: LogFiles, entry: Entry, budget: Budget) {
@@ -73,12 +78,7 @@ export class PlainText implements Text {
   }
 
   /** Opens a file by reading a part of it: one call of the store gives the entry and the bytes. */
-  static async openAt(
-    files: LogFiles,
-    name: string,
-    range: { offset: number; length: number },
-    budget: Budget,
-  ): Promise<PlainText> {
+  static async openAt(files: LogFiles, name: string, range: ByteRange, budget: Budget): Promise<PlainText> {
     const got = await files.read(name, range, { signal: budget.signal })
     const text = new PlainText(files, got.entry, budget)
     text.#remember({ offset: got.offset, bytes: await collect(got) })
@@ -95,9 +95,8 @@ export class PlainText implements Text {
 
   async read(from: number, to: number): Promise<Uint8Array> {
     if (to <= from) return new Uint8Array(0)
-    const block = this.#block
-    if (block && from >= block.offset && to <= block.offset + block.bytes.length)
-      return block.bytes.subarray(from - block.offset, to - block.offset)
+    for (const { offset, bytes } of this.#blocks)
+      if (from >= offset && to <= offset + bytes.length) return bytes.subarray(from - offset, to - offset)
     const bytes = await this.#fetch(from, to)
     this.#remember({ offset: from, bytes })
     return bytes
@@ -109,12 +108,18 @@ export class PlainText implements Text {
     return bytes
   }
 
+  /** Takes the beginning of the file as known, if it is of the version that was opened. */
+  prime(entry: Entry, bytes: Uint8Array): void {
+    if (entry.etag === this.entry.etag && entry.id === this.entry.id) this.#remember({ offset: 0, bytes })
+  }
+
   async head(length: number): Promise<Uint8Array> {
     return this.read(0, Math.min(length, this.entry.size))
   }
 
   known(offset: number): Fingerprint | null {
-    const block = this.#block ?? this.#seen
+    const isNear = ({ offset: start, bytes }: Block) => offset > start && offset <= start + bytes.length
+    const block = this.#blocks.find(isNear) ?? this.#blocks[0] ?? this.#seen
     if (!block) return null
     const inside = offset - block.offset
     const to = inside > 0 && inside <= block.bytes.length ? inside : block.bytes.length
@@ -123,7 +128,12 @@ export class PlainText implements Text {
 
   #remember(block: Block): void {
     if (block.bytes.length === 0) return
-    this.#block = block
+    let size = block.bytes.length
+    const older = this.#blocks.filter(({ bytes }, i) => {
+      size += bytes.length
+      return i < MAX_BLOCKS && size <= MAX_KEPT
+    })
+    this.#blocks = [block, ...older]
     this.#see(block)
   }
 

@@ -64,7 +64,8 @@ async function count(
 ): Promise<Histogram> {
   const { zone, limits, now } = context
   const format = await formatOf(series)
-  const log = { series, format, zone, budget }
+  const { files, parallel = 1 } = context
+  const log = { files, series, format, zone, parallel, budget: budget.half() }
   const range = format.timed ? await rangeOf(log, request, now()) : null
   if (range === null) {
     if (series.end === 0 && series.isStart(0)) return empty(request, now())

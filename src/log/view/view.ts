@@ -15,7 +15,7 @@ import { type Border, seek } from '../search/seek.ts'
 import { type Fit, firstThatFit, lastThatFit } from '../search/span.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import type { Cursor } from '../text/cursor.ts'
-import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
+import { type Foresight, type LogRequest, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
 
@@ -56,6 +56,8 @@ export interface ViewContext {
   /** Each archive that is looked into keeps its window of text in memory meanwhile. @default no limit */
   archives?: ConcurrencyLimit
   now: () => number
+  /** How many reads are under way at once: many where the store is far away. @default 1 */
+  parallel?: number
 }
 
 /** What the answer must tell: that a budget ended it, or that times are in no order and were asked one by one. */
@@ -100,7 +102,7 @@ export async function viewUnless(
 ): Promise<View | null> {
   const look = async () => {
     const budget = budgetOf(context, signal)
-    const log = await openLog({ ...context, budget }, request)
+    const log = await openLog({ ...context, budget }, request, foresightOf(request))
     if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
     return select(context, log, request, budget)
   }
@@ -152,10 +154,12 @@ async function select(
   if (!empty) checkFormat(format, request)
 
   const forward = request.cursor?.direction === 'after'
-  const find = async (instant: number | null) =>
-    instant === null || empty ? null : seek({ series, format, zone: context.zone, budget }, instant)
-  const since = await find(request.since)
-  const until = await find(request.until)
+  const { files, zone, parallel = 1 } = context
+  // The search for times leaves half of the budget to the search for records.
+  const timedLog = { files, series, format, zone, parallel, budget: budget.half() }
+  const find = async (instant: number | null) => (instant === null ? null : seek(timedLog, instant))
+  const findBoth = () => Promise.all([find(request.since), find(request.until)])
+  const [since, until] = timed && !empty ? await inPlace(context.scans, budget, findBoth) : [null, null]
   const bottom = since?.from ?? Number.NEGATIVE_INFINITY
   const top = Math.min(until?.to ?? series.end, series.end)
   const lo = forward ? Math.max(at!, bottom) : bottom
@@ -248,6 +252,23 @@ async function behind(
 export function readingOf({ scanChunk, sharedMemory = false }: ViewLimits): Reading {
   return { chunk: scanChunk, sharedMemory }
 }
+
+/** What of a file will be needed, as far as the request tells. */
+function foresightOf(request: ViewRequest): Foresight {
+  const { lines, size } = request.fit
+  const { since, until, level, matcher, records } = request
+  const needsFormat = since !== null || until !== null || level !== null || matcher !== null || records
+  const perLine = 512
+  const wanted = lines === null ? size : Math.min(size, lines * perLine)
+  const isTail = until === null && level === null && matcher === null
+  return {
+    tail: isTail ? Math.min(Math.max(wanted, SAMPLE), LARGEST_TAIL) : SAMPLE,
+    head: needsFormat ? SAMPLE : 0,
+  }
+}
+
+/** How much is read of a file's end while it is opened, at most. */
+const LARGEST_TAIL = 256 * 1024
 
 /** How much of a file's head and tail is looked at to know its format. */
 const SAMPLE = 16 * 1024

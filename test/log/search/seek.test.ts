@@ -4,6 +4,7 @@ import { parseZone, type Zone } from '../../../src/log/time.ts'
 import { type View, viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { clampRange, type Store } from '../../../src/store/store.ts'
+import { concurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import { contextOf, viewRequest } from '../context.ts'
 
 const START = Date.UTC(2026, 10, 1)
@@ -13,7 +14,7 @@ const record = (time: number, i: number) =>
   `${stamp(time)}\tINFO\tquery/a.go:12\t[Broker] [Query]: ${i} `.padEnd(LINE - 1, '.').concat('\n')
 
 /** A file of any size that is nowhere: each read makes its lines. `timeOf` gives the time of line i. */
-function madeUp(size: number, timeOf: (i: number) => number) {
+function madeUp(size: number, timeOf: (i: number) => number, hole = { from: 0, to: 0 }) {
   const reads: { offset: number; length: number }[] = []
   const entry = { key: 'a.log', size, modified: START, etag: '"1"' }
   const store: Store = {
@@ -30,6 +31,8 @@ function madeUp(size: number, timeOf: (i: number) => number) {
       let text = ''
       for (let i = first; i < last; i++) text += record(timeOf(i), i)
       const body = new TextEncoder().encode(text).slice(offset - first * LINE, offset - first * LINE + length)
+      if (hole.from < offset + length && hole.to > offset)
+        body.fill(0, Math.max(0, hole.from - offset), Math.min(length, hole.to - offset))
       return { entry, offset, length, body }
     },
   }
@@ -41,8 +44,9 @@ const textOf = async ({ series, from, to, pieces }: View) =>
 
 describe('since and until', () => {
   it.each([
-    ['1 GiB', 2 ** 30, 18],
-    ['20 GiB', 20 * 2 ** 30, 23],
+    // Most of them look for disorder near the border.
+    ['1 GiB', 2 ** 30, 60],
+    ['20 GiB', 20 * 2 ** 30, 64],
   ])('are found in %s with few reads', async (_, size, most) => {
     // An hour of silence now and then, so that times are not even.
     const timeOf = (i: number) => START + i * 7 + Math.floor(i / 100_000) * 3_600_000
@@ -94,6 +98,73 @@ describe('since and until', () => {
       expect(await textOf(view)).toBe(expected.join(''))
     }
   })
+
+  it('are found on both sides of a hole of NULs, in few reads', async () => {
+    const GIB = 2 ** 30
+    const lines = 1000 * LINE
+    const size = 4 * GIB
+    for (const hole of [
+      { from: lines, to: size - lines },
+      { from: 0, to: size - lines },
+      { from: GIB, to: 2 * GIB },
+    ]) {
+      const { store, reads } = madeUp(size, (i) => START + i * 1000, hole)
+      for (const i of [hole.from / LINE - 10, hole.to / LINE + 10, size / LINE - 5]) {
+        if (i < 0) continue
+        reads.length = 0
+        const window = { since: START + i * 1000, until: START + (i + 2) * 1000 }
+        const view = await viewOf(contextOf(logFiles(store)), viewRequest(window))
+        expect(await textOf(view)).toBe([i, i + 1].map((n) => record(START + n * 1000, n)).join(''))
+        expect(view.notes).toEqual([])
+        expect(reads.length).toBeLessThan(200)
+        expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(24 * 2 ** 20)
+      }
+    }
+  })
+
+  it('are looked for within the budget, and then every record is checked', async () => {
+    const { store, reads } = madeUp(2 ** 30, (i) => START + i * 1000)
+    const context = contextOf(logFiles(store), { scanBytes: 2 ** 20, scanChunk: 2 ** 17 })
+    const view = await viewOf(context, viewRequest({ since: START + 5_000_000, until: START + 5_010_000 }))
+    expect(view.notes).toEqual(['scan-budget'])
+    expect(view.prev).not.toBeNull()
+    expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(3 * 2 ** 20)
+  })
+
+  it('take one of the places of a search', async () => {
+    const { store } = madeUp(2 ** 30, (i) => START + i * 1000)
+    const scans = concurrencyLimit({ most: 2, queue: 2, busy: () => new Error('busy') })
+    const context = contextOf(logFiles(store), {}, { scans })
+    const ask = () => viewOf(context, viewRequest({ since: START + 5_000_000, until: START + 5_010_000 }))
+    const results = await Promise.allSettled(Array.from({ length: 30 }, ask))
+    const refused = results.filter(({ status }) => status === 'rejected').length
+    expect(refused).toBeGreaterThan(0)
+    expect(refused).toBeLessThan(30)
+  })
+
+  it.each([0.2, 0.6, 1, 1.5, 3, 5, 7.5])(
+    'are found where the clock stepped back by %f MiB of log',
+    async (mib) => {
+      const count = (64 * 2 ** 20) / LINE
+      const back = Math.floor((mib * 2 ** 20) / LINE)
+      const step = Math.floor(count * 0.6)
+      const timeOf = (i: number) => START + (i >= step ? i - back : i) * 10
+      const { store } = madeUp(64 * 2 ** 20, timeOf)
+      for (const share of [0.02, 0.3, 0.5, 0.7, 0.98]) {
+        const at = Math.floor(step - back * share)
+        const window = { since: START + at * 10, until: START + (at + 8) * 10 }
+        for (const parallel of [1, 16]) {
+          const context = contextOf(logFiles(store), {}, { parallel })
+          const view = await viewOf(context, viewRequest(window))
+          const wanted = [...Array(8).keys()].flatMap((n) => [at + n, at + n + back])
+          const expected = wanted.filter((i) => timeOf(i) >= window.since && timeOf(i) < window.until)
+          const lines = expected.sort((a, b) => a - b).map((i) => record(timeOf(i), i))
+          expect(await textOf(view)).toBe(lines.join(''))
+          expect(view.notes).toEqual(['time-order'])
+        }
+      }
+    },
+  )
 
   it('in a large file in no order are asked record by record, and that is said', async () => {
     const timeOf = (i: number) => START + ((i * 7919) % 65_536) * 1000

@@ -1,0 +1,222 @@
+import { lineEnd, nextStart } from '../format/lines.ts'
+import type { Probes, Sample } from './probes.ts'
+
+/**
+ * Where an instant lies in a log: every record before `from` is earlier, every record at or after `to` is not, and
+ * those between must be checked one by one. In a log in order of time both are the same.
+ */
+export interface Border {
+  from: number
+  to: number
+  /** False when the log was seen to be out of order, so that time alone does not tell where a record is. */
+  ordered: boolean
+}
+
+/** Bisection ends at this many bytes. They are examined, with a margin on both sides. */
+export const NEAR = 256 * 1024
+/** The margin, and how far apart the samples beyond it are. Over a network, fewer and larger reads are quicker. */
+const MARGIN = 384 * 1024
+const REMOTE_MARGIN = 1024 * 1024
+/** How far from the border a clock that stepped back is looked for. */
+const FAR = 8 * 1024 * 1024
+/** A larger part of a file that is out of order makes all of it count as unordered. */
+const MAX_DISORDER = 64 * 1024 * 1024
+/** Text without times, such as a long trace, is read through up to this size. */
+const MAX_BLANK = 16 * 1024 * 1024
+const READ = 1024 * 1024
+
+/** The part of a file that holds the border, between an early record and a late one. */
+export interface Zone {
+  /** Offsets; null at the file's own ends. */
+  early: Sample | null
+  late: Sample | null
+  /** What lies between the two without a time. */
+  blank: { from: number; to: number; isHole: boolean } | null
+}
+
+/** Finds the exact border in a zone; null when the file is in no usable order, `spent` when the budget ended it. */
+export async function borderIn(
+  probes: Probes,
+  instant: number,
+  zone: Zone,
+): Promise<Border | null | 'spent'> {
+  const size = await probes.text.size()
+  const margin = probes.options.parallel > 4 ? REMOTE_MARGIN : MARGIN
+  let from = zone.early?.start ?? 0
+  let to = zone.late?.start ?? size
+  let isDisordered = false
+  for (;;) {
+    const lower = Math.max(0, from - FAR)
+    const upper = Math.min(size, to + FAR)
+    const places: number[] = []
+    for (let at = from - margin; at > lower; at -= margin) places.push(at)
+    for (let at = to + margin; at < upper; at += margin) places.push(at)
+    const first = isDisordered
+      ? null
+      : await both(probes, places, () => examine(probes, instant, { from, to, margin, blank: zone.blank }))
+    if (first === 'spent' || (first === null && !(await probes.look(places)))) return 'spent'
+    const wider = disorderAround(probes.known(0, size), instant, { from, to, lower, upper })
+    if (wider) {
+      isDisordered = true
+      from = wider.from ?? 0
+      to = wider.to ?? size
+      if (to - from > MAX_DISORDER) return null
+      continue
+    }
+    if (isDisordered) return { from, to, ordered: false }
+    if (first !== 'wider') return first
+    // Out of order up to the edge of what was examined: as far as the samples next to it.
+    isDisordered = true
+    from = probes.known(lower, from - margin).findLast(({ time }) => time < instant)?.start ?? 0
+    to = probes.known(to + margin, upper).find(({ time }) => time >= instant)?.start ?? size
+  }
+}
+
+/** Probes and examines at the same time. */
+async function both<T>(
+  probes: Probes,
+  places: readonly number[],
+  job: () => Promise<T>,
+): Promise<T | 'spent'> {
+  const [result, isDone] = await Promise.all([job(), probes.look(places)])
+  return isDone ? result : 'spent'
+}
+
+/** The part that must be checked record by record because samples around the zone are out of order; else null. */
+function disorderAround(
+  samples: readonly Sample[],
+  instant: number,
+  { from, to, lower: near, upper: far }: { from: number; to: number; lower: number; upper: number },
+): { from: number | null; to: number | null } | null {
+  const timed = samples.filter(({ time }) => !Number.isNaN(time))
+  let first = -1
+  let last = -1
+  for (let i = 0; i < timed.length; i++) {
+    const { start, time } = timed[i]!
+    const isMisplaced = start < from ? time >= instant : start > to && time < instant
+    const isBack = i > 0 && start > near && start < far && time < timed[i - 1]!.time
+    if (!isMisplaced && !isBack) continue
+    if (first < 0) first = isBack ? i - 1 : i
+    last = i
+  }
+  if (first < 0) return null
+  const lower = Math.min(from, first > 0 ? timed[first - 1]!.start : from)
+  const upper = Math.max(to, timed[last + 1]?.start ?? to)
+  const reachesStart = first === 0 && timed[0]!.start <= from
+  const reachesEnd = last === timed.length - 1 && timed[last]!.start >= to
+  // Already inside the part that is checked record by record.
+  if (lower === from && upper === to && !reachesStart && !reachesEnd) return null
+  return { from: reachesStart ? null : lower, to: reachesEnd ? null : upper }
+}
+
+interface Examined {
+  from: number
+  to: number
+  margin: number
+  blank: Zone['blank']
+}
+
+/** Looks at every record near the zone: where the early ones end and the late ones begin. */
+async function examine(
+  probes: Probes,
+  instant: number,
+  { from: zoneFrom, to: zoneTo, margin, blank }: Examined,
+): Promise<Border | 'wider' | 'spent'> {
+  const { budget } = probes.options
+  const size = await probes.text.size()
+  const from = Math.max(0, zoneFrom - margin)
+  const to = Math.min(size, zoneTo + margin)
+  // A hole is skipped. So is text without times, if there is too much of it to be read.
+  const isSkipped = blank !== null && (blank.isHole || blank.to - blank.from > MAX_BLANK)
+  const parts = isSkipped ? [[from, blank.from] as const, [blank.to, to] as const] : [[from, to] as const]
+  const seen = new EarlyAndLate(probes, instant)
+  for (const [start, end] of parts) {
+    const bytes = await readAll(probes, start, end)
+    if (bytes === null) return 'spent'
+    for (let at = 0; at < bytes.length; ) {
+      if (!(await budget.step())) return 'spent'
+      at = seen.look(bytes, start, at)
+    }
+  }
+  const { firstLate, early } = seen
+  const earlyEnd = early === null ? from : Number.isNaN(early) ? to : early
+  if (firstLate === null) return { from: size, to: size, ordered: true }
+  if (earlyEnd <= firstLate) {
+    // What is skipped unread may hold anything, unless it is a hole.
+    if (isSkipped && !blank.isHole)
+      return { from: Math.min(earlyEnd, blank.from), to: firstLate, ordered: true }
+    return { from: firstLate, to: firstLate, ordered: true }
+  }
+  const isInside =
+    (from === 0 || firstLate > from + margin / 2) && (to === size || earlyEnd < to - margin / 2)
+  return isInside ? { from: firstLate, to: earlyEnd, ordered: false } : 'wider'
+}
+
+/** How much is examined between two turns of the event loop. */
+const EXAMINED = 256 * 1024
+
+/** Walks over records in order and remembers the first late one and the end of the last early one. */
+class EarlyAndLate {
+  firstLate: number | null = null
+  /** Where the last early record ends: null while none was seen, NaN until the next record starts. */
+  early: number | null = null
+  readonly #probes: Probes
+  readonly #instant: number
+  #isEarly = false
+
+  constructor(probes: Probes, instant: number) {
+    this.#probes = probes
+    this.#instant = instant
+  }
+
+  /** Looks at some records of bytes, which lie at `base`; returns where to go on. */
+  look(bytes: Uint8Array, base: number, from: number): number {
+    const { format, zone } = this.#probes.options
+    const isFileStart = base === 0 && from === 0
+    let start =
+      isFileStart && format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))
+        ? 0
+        : nextStart(format, bytes, from, bytes.length)
+    for (const stop = from + EXAMINED; start >= 0; ) {
+      if (start >= stop) return start - 1
+      const end = lineEnd(bytes, start, bytes.length)
+      if (this.early !== null && Number.isNaN(this.early)) this.early = base + start
+      const time = format.time(bytes, start, end, zone)
+      // A record without a time counts with the one before it.
+      if (!Number.isNaN(time)) this.#isEarly = time < this.#instant
+      if (this.#isEarly) this.early = Number.NaN
+      else if (!Number.isNaN(time)) this.firstLate ??= base + start
+      start = nextStart(format, bytes, end, bytes.length)
+    }
+    return bytes.length
+  }
+}
+
+/** The bytes [from, to), read in pieces side by side; null when the budget ends. */
+async function readAll(probes: Probes, from: number, to: number): Promise<Uint8Array | null> {
+  const { budget, parallel } = probes.options
+  const { text } = probes
+  if (to - from <= READ) {
+    if (!(await budget.step())) return null
+    budget.spend(Math.max(0, to - from))
+    return text.read(from, to)
+  }
+  const all = new Uint8Array(to - from)
+  let next = from
+  let isSpent = false
+  const work = async () => {
+    while (next < to) {
+      const at = next
+      next = Math.min(to, at + READ)
+      const end = next
+      if (!(await budget.step())) {
+        isSpent = true
+        return
+      }
+      budget.spend(end - at)
+      all.set(await text.read(at, end), at - from)
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, work))
+  return isSpent ? null : all
+}

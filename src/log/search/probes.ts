@@ -1,0 +1,123 @@
+import type { Budget } from '../../work/budget.ts'
+import type { LogFiles } from '../files/files.ts'
+import type { LineFormat } from '../format/detect.ts'
+import { lineEnd, nextStart } from '../format/lines.ts'
+import type { Text } from '../text/text.ts'
+import type { Zone } from '../time.ts'
+
+/** What a probe saw: the first record with a time behind its offset, or that there is none nearby. */
+export interface Sample {
+  /** Where the probe began to read. */
+  at: number
+  /** Where the record starts; for a blank, where the probe stopped. */
+  start: number
+  /** Its time; NaN for a blank. */
+  time: number
+  /** Whether a blank held nothing but NULs: a hole, as a truncated file with a writer that does not append has. */
+  isHole: boolean
+}
+
+const PROBE = 4 * 1024
+/** Where no record with a time is found within this many bytes, the probe gives up: it may be a hole of gigabytes. */
+const MAX_PROBE = 256 * 1024
+/** How many samples of how many versions of files are remembered: about 2 MB in all. */
+const MAX_SAMPLES = 512
+const MAX_VERSIONS = 32
+const remembered = new WeakMap<LogFiles, Map<string, Map<number, Sample>>>()
+
+export interface ProbeOptions {
+  files: LogFiles
+  format: LineFormat
+  zone: Zone
+  budget: Budget
+  /** How many reads are under way at once. */
+  parallel: number
+}
+
+/**
+ * Looks at the times of a file at chosen places. What was seen is remembered for each version of a file, so the next
+ * question starts near its answer.
+ */
+export class Probes {
+  readonly text: Text
+  readonly options: ProbeOptions
+  readonly #samples: Map<number, Sample>
+
+  constructor(text: Text, options: ProbeOptions) {
+    this.text = text
+    this.options = options
+    this.#samples = samplesOf(options.files, `${text.entry.etag} ${text.name}`)
+  }
+
+  /** Every sample that was taken within [from, to), in order of place. */
+  known(from: number, to: number): Sample[] {
+    return [...this.#samples.values()].filter(({ at }) => at >= from && at < to).sort((a, b) => a.at - b.at)
+  }
+
+  /** Probes at several places, as many at once as the store allows. False when the budget ended it. */
+  async look(places: readonly number[]): Promise<boolean> {
+    const { budget, parallel } = this.options
+    const queue = [...new Set(places)].filter((at) => !this.#samples.has(at))
+    let isSpent = false
+    const work = async () => {
+      for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
+        if (!(await budget.step())) {
+          isSpent = true
+          return
+        }
+        this.#remember(at, await this.#probe(at))
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(parallel, queue.length) }, work))
+    return !isSpent
+  }
+
+  async #probe(at: number): Promise<Sample> {
+    const { format, zone, budget } = this.options
+    const end = await this.text.size()
+    const limit = Math.min(end, at + MAX_PROBE)
+    let isHole = true
+    for (let from = at, length = PROBE; from < limit; length *= 8) {
+      const bytes = await this.text.read(from, Math.min(from + length, limit))
+      budget.spend(bytes.length)
+      const whole = from + bytes.length === end
+      isHole &&= isBlank(bytes)
+      let start = nextStart(format, bytes, 0, bytes.length)
+      while (start >= 0) {
+        const stop = lineEnd(bytes, start, bytes.length)
+        // A line that the probe cuts may have its time beyond the cut: read on from there.
+        if (stop === bytes.length && !whole) break
+        const time = format.time(bytes, start, stop, zone)
+        if (!Number.isNaN(time)) return { at, start: from + start, time, isHole: false }
+        start = nextStart(format, bytes, stop, bytes.length)
+      }
+      if (from + bytes.length >= limit) break
+      // Go on at the last newline, so that no line is seen without its beginning.
+      const newline = bytes.lastIndexOf(10)
+      from = newline > 0 ? from + newline : from + Math.max(1, bytes.length - 1)
+    }
+    return { at, start: limit, time: Number.NaN, isHole }
+  }
+
+  #remember(at: number, sample: Sample): void {
+    if (this.#samples.size >= MAX_SAMPLES) this.#samples.delete(this.#samples.keys().next().value!)
+    this.#samples.set(at, sample)
+  }
+}
+
+function samplesOf(files: LogFiles, version: string): Map<number, Sample> {
+  const versions = remembered.get(files) ?? new Map<string, Map<number, Sample>>()
+  remembered.set(files, versions)
+  const samples = versions.get(version) ?? new Map<number, Sample>()
+  // The version that was used last goes last.
+  versions.delete(version)
+  versions.set(version, samples)
+  if (versions.size > MAX_VERSIONS) versions.delete(versions.keys().next().value!)
+  return samples
+}
+
+/** Whether bytes are nothing but NULs. */
+function isBlank(bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) return false
+  return true
+}
