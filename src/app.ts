@@ -143,7 +143,10 @@ export function createApp(options: AppOptions): Hono {
   if (page) {
     const load = () => (typeof page === 'function' ? page() : page)
     const show = guarded(async (request) => showPage(request, await load()), { open: true })
-    const asset = guarded(async (request) => showAsset(request, await load()), { open: true })
+    const asset = guarded(
+      async (request) => showAsset(request, new URL(request.url).pathname.split('/').at(-1)!, await load()),
+      { open: true },
+    )
     for (const [path, handler] of [
       ['/', show],
       ['/assets/:name', asset],

@@ -193,13 +193,19 @@ export class UnreachableError extends Error {
   }
 }
 
+/** As much of `fetch` as a client needs; stated here so that it means the same without DOM types. */
+export type Fetch = (
+  url: URL,
+  init: { headers: Record<string, string>; signal: AbortSignal | null },
+) => Promise<Response>
+
 export interface ClientOptions {
   /** Where the app is mounted, such as `http://127.0.0.1:9000/` or `https://host/nodes/db-4`. */
   base: string | URL
   /** The bearer token, or where to look for it with every request. @default none */
   token?: string | null | (() => string | null) | undefined
   /** @default the global fetch */
-  fetch?: typeof fetch | undefined
+  fetch?: Fetch | undefined
 }
 
 interface CallOptions {
@@ -262,7 +268,7 @@ export function createClient(options: ClientOptions): Client {
   base.search = ''
   base.hash = ''
   if (!base.pathname.endsWith('/')) base.pathname += '/'
-  const send = options.fetch ?? ((input, init) => fetch(input, init))
+  const send: Fetch = options.fetch ?? ((url, init) => fetch(url, init))
 
   async function request(
     path: string,

@@ -1,4 +1,5 @@
 import { noneMatchNames, notModified } from '../http/conditional.ts'
+import { searchOf } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 
 /** A file of the page. Its name holds a hash of its bytes, so it never changes. */
@@ -27,28 +28,55 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** `GET /`: the page itself. */
-export function showPage(request: Request, page: Page): Response {
+/** The name holds a hash of the bytes, so a browser need not ask again. */
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/**
+ * `GET /`: the page itself, or with a query one of its files. Mounted at `/db-4`, the page is shown at `/db-4` and at
+ * `/db-4/`, and the app often cannot see which: a relative path would be wrong for one of them. A relative reference
+ * that is only a query leads back here from both.
+ */
+export function showPage(request: Request, page: Page): Response | Promise<Response> {
+  const search = searchOf(request.url)
+  const start = search.get('start')
+  if (start !== null) return showStart(request, start, page)
+  const asset = search.get('asset')
+  if (asset !== null) return showAsset(request, asset, page)
   const headers = { ...HEADERS, 'Cache-Control': 'private, no-cache' }
   if (noneMatchNames(request.headers.get('If-None-Match'), page.etag)) return notModified(page.etag, headers)
-  const html = page.html.replaceAll('./assets/', () => `${baseOf(request.url)}assets/`)
+  const html = page.html
+    .replaceAll(/(<script\b[^>]*\bsrc=")\.\/assets\//g, '$1?start=')
+    .replaceAll('"./assets/', '"?asset=')
   return new Response(request.method === 'HEAD' ? null : html, {
     headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', ETag: page.etag },
   })
 }
 
-/** `GET /assets/NAME`: one of its files, compressed as stored where the client takes gzip. */
-export async function showAsset(request: Request, page: Page): Promise<Response> {
-  const name = new URL(request.url).pathname.split('/').at(-1)!
-  const asset = Object.hasOwn(page.assets, name) ? page.assets[name] : undefined
-  if (asset === undefined) {
-    throw new Problem('unknown-path', 'The page has no such file; reload the page, it may have been updated.')
-  }
+/** `GET /?start=NAME`: a module that works out where the app is mounted and imports the script from there. */
+function showStart(request: Request, name: string, page: Page): Response {
+  assetOf(page, name)
+  const etag = `"start-${name}"`
+  const headers = { ...HEADERS, 'Cache-Control': FOREVER, ETag: etag }
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, headers)
+  return new Response(request.method === 'HEAD' ? null : startModule(name), {
+    headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' },
+  })
+}
+
+function startModule(name: string): string {
+  return `const { origin, pathname } = new URL(import.meta.url)
+import(origin + pathname.replace(/\\/*$/, '/assets/') + ${JSON.stringify(name)})
+`
+}
+
+/** `GET /assets/NAME`: a file of the page, compressed as stored where the client accepts gzip. */
+export async function showAsset(request: Request, name: string, page: Page): Promise<Response> {
+  const asset = assetOf(page, name)
   const packed = takesGzip(request.headers.get('Accept-Encoding'))
   const etag = `"${name}${packed ? '-gzip' : ''}"`
   const headers = {
     ...HEADERS,
-    'Cache-Control': 'public, max-age=31536000, immutable',
+    'Cache-Control': FOREVER,
     Vary: 'Accept-Encoding',
     ETag: etag,
   }
@@ -67,14 +95,9 @@ export async function showAsset(request: Request, page: Page): Promise<Response>
   return new Response(await new Response(plain).arrayBuffer(), { headers: own })
 }
 
-/**
- * Where the page's files lie, seen from the page: under `/nodes/a/` they are at `./assets`, but under `/nodes/a`,
- * which is answered without a redirect, at `./a/assets`.
- */
-function baseOf(url: string): string {
-  const last = new URL(url).pathname.split('/').at(-1)!
-  if (last === '') return './'
-  return `./${last.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)}/`
+function assetOf(page: Page, name: string): PageAsset {
+  if (Object.hasOwn(page.assets, name)) return page.assets[name]!
+  throw new Problem('unknown-path', 'The page has no such file; reload the page, it may have been updated.')
 }
 
 /** Decoded once; the module holds base64 because every bundler can carry text. */

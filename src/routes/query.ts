@@ -90,8 +90,7 @@ async function followLog(
   const lastId = request.headers.get('Last-Event-ID')
   const last = lastId ? decodeCursor(lastId, 'Last-Event-ID') : (asked.cursor?.place ?? null)
   const type = events ? 'text/event-stream' : asked.records ? 'application/x-ndjson' : TEXT_TYPE
-  // A proxy that buffers answers would hold back a quiet log.
-  const headers = { ...COMMON_HEADERS, ...VARY, 'Content-Type': type, 'X-Accel-Buffering': 'no' }
+  const headers = { ...FOLLOW_HEADERS, 'Content-Type': type, ETag: `W/"follow-${crypto.randomUUID()}"` }
   if (request.method === 'HEAD') {
     await files.stat(asked.file, request.signal)
     return new Response(null, { headers })
@@ -111,5 +110,17 @@ async function textResponse(view: View, headers: Record<string, string>): Promis
   if (!broken) headers['Content-Length'] = String(length)
   return bytesResponse(pieces ? piecesBody(pieces, broken) : await bytesOf(series, from, to), headers)
 }
+
+/**
+ * What lies between must pass a follow on as it comes. nginx buffers unless told otherwise; `no-transform` stops a
+ * compressor that would hold back short writes, such as hono/compress; and a follow has a unique ETag, because
+ * hono/etag reads an answer without one to its end, which never comes.
+ */
+const FOLLOW_HEADERS = {
+  ...COMMON_HEADERS,
+  ...VARY,
+  'Cache-Control': `${COMMON_HEADERS['Cache-Control']}, no-transform`,
+  'X-Accel-Buffering': 'no',
+} as const
 
 const NDJSON_HEADERS = { 'Content-Type': 'application/x-ndjson', ...COMMON_HEADERS, ...VARY } as const
