@@ -1,0 +1,42 @@
+import type { ProblemCode } from './problem.ts'
+
+/** When each problem occurs, as Markdown: for docs/api.md and /openapi.json. The answers themselves do not need it. */
+export const MEANINGS: Record<ProblemCode, string> = {
+  'bad-request': 'the request is not valid HTTP, arrives too slowly (408), or has headers over 16 KiB (431)',
+  'bad-parameter': 'a parameter is missing, malformed, out of range or given twice',
+  'bad-cursor': '`before`, `after` or `Last-Event-ID` is not a cursor, or belongs to another log',
+  'bad-pattern': '`regex` is not a valid pattern',
+  'no-time': 'a filter by time, or a histogram, on a log whose lines have no times',
+  'no-level': 'a filter by level on a log whose lines have no levels',
+  unauthorized: 'a token is required as `Authorization: Bearer …`, and it is missing or wrong',
+  'unknown-file': 'the name is not in the list',
+  'unknown-path': 'there is nothing at this path',
+  'method-not-allowed': 'neither GET nor HEAD',
+  'cursor-gone': 'the file that the cursor points into was truncated or deleted',
+  'precondition-failed': 'a download with `If-Match`, and the file has changed',
+  'archive-budget': 'an archive has more text than the service will decompress; download it instead',
+  'answer-too-large': 'the platform limits the size of answers (Lambda), and this one is larger',
+  'range-not-satisfiable': 'the range of a download is past the end of the file',
+  'unknown-host': 'the operator allows certain hosts, and this is not one of them',
+  'bad-config': 'the configuration is not valid TOML',
+  'bad-object': '`node.json` of a home is not valid',
+  internal: 'a fault of this service; its log says more',
+  unsupported: 'the runtime cannot do this, such as zstd on an older Node or following on Lambda',
+  'bad-archive': 'a compressed file is broken, or not compressed at all',
+  'bad-segment': 'a shipped segment of a log is damaged',
+  'missing-segment': 'a shipped segment of a log is missing',
+  'storage-unavailable':
+    'the log directory, the configuration file or the bucket is missing or does not answer',
+  'storage-denied': 'the service is not allowed to read its data',
+  'storage-throttled': 'the storage is throttling requests; `Retry-After`',
+  'storage-timeout': 'the storage did not answer in time; `Retry-After`',
+  'storage-changed': 'the file kept changing while it was being read; `Retry-After`',
+  'too-busy': 'too many expensive requests at once; `Retry-After`',
+  'missing-object': 'a home has no `node.json` or `config.toml`',
+  'not-configured': 'a worker or a Lambda lacks a setting; the `detail` names it',
+}
+
+/** Statuses that a problem may have besides the one of its table: Node sends them before a request can be read. */
+export const OTHER_STATUSES: { readonly [C in ProblemCode]?: readonly number[] } = {
+  'bad-request': [408, 431],
+}
