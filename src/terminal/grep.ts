@@ -1,6 +1,7 @@
 import type { LogQuery } from '../client.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './connect.ts'
 import { type Given, UsageError } from './flags.ts'
+import { named } from './output/notes.ts'
 import { clean, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, type World } from './output/world.ts'
@@ -23,7 +24,7 @@ export async function grep(given: Given, style: Style, world: World): Promise<nu
       const label = targets.length > 1 ? `${target.name} ${file}` : file
       const prefix = several ? `${style.paint.label(index++, label)}${style.paint.dim(':')}` : ''
       const search = new Search({ target, query: { ...query, file }, style: marking, world }, given)
-      found += await search.run(prefix, label)
+      found += await named(file, () => search.run(prefix, label))
       if (world.signal.aborted || search.unread) return found > 0 ? FOUND : NOTHING
     }
   return found > 0 ? FOUND : NOTHING

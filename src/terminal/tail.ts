@@ -1,7 +1,7 @@
 import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
 import { filtersOf, isFiltered, numberOf, type Target, targetsOf } from './connect.ts'
 import { type Given, UsageError } from './flags.ts'
-import { complain, tellNotes } from './output/notes.ts'
+import { complain, named, tellNotes } from './output/notes.ts'
 import { clean, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, type World } from './output/world.ts'
@@ -23,11 +23,15 @@ export async function tail(given: Given, style: Style, world: World): Promise<nu
   const lines = numberOf(given, 'lines', 10)
   const logs = labelled(targets, rest, style)
   if (given.flags.has('follow')) {
-    await Promise.all(logs.map((log) => follow(log, { ...filters, file: log.file, lines }, style, world)))
+    const query = { ...filters, lines }
+    await Promise.all(
+      logs.map((log) => named(log.file, () => follow(log, { ...query, file: log.file }, style, world))),
+    )
     return FOUND
   }
   let found = 0
-  for (const log of logs) found += await last(log, { ...filters, file: log.file, lines }, style, world)
+  for (const log of logs)
+    found += await named(log.file, () => last(log, { ...filters, file: log.file, lines }, style, world))
   return found > 0 || !isFiltered(filters) ? FOUND : NOTHING
 }
 

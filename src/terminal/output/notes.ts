@@ -1,3 +1,4 @@
+import { ProblemError } from '../../client.ts'
 import type { World } from './world.ts'
 
 /** What the notes of an answer mean to the person at the terminal. */
@@ -17,4 +18,14 @@ export async function tellNotes(world: World, notes: readonly string[], file: st
 /** One line on stderr. */
 export async function complain(world: World, line: string): Promise<void> {
   await world.stderr.write(`nodestate: ${line.replaceAll('\n', ' ')}\n`)
+}
+
+/** Says with a problem which file it is about. */
+export async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ProblemError && error.status !== 401) error.message = `${file}: ${error.message}`
+    throw error
+  }
 }
