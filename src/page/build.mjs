@@ -57,11 +57,12 @@ async function pack() {
   await rm(out, { recursive: true })
 }
 
-/** A hash of all that the page is made of: its sources, the client, and the versions of what it bundles. */
+/** A hash of everything the page is made of: its sources, what it imports, and the versions of what it bundles. */
 async function fingerprint() {
   const hash = createHash('sha256')
-  const files = [join(root, 'src/client.ts'), join(root, 'src/mask/mask.ts'), join(root, 'package-lock.json')]
-  for (const folder of [here, join(root, 'src/client')]) {
+  const single = ['src/client.ts', 'src/log/time.ts', 'src/mask/mask.ts', 'package-lock.json']
+  const files = single.map((name) => join(root, name))
+  for (const folder of [here, join(root, 'src/client'), join(root, 'src/log/regex')]) {
     for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
       const path = join(entry.parentPath ?? entry.path, entry.name)
       if (entry.isFile() && path !== packed) files.push(path)

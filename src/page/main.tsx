@@ -1,8 +1,8 @@
 import { render } from 'preact'
 import { createClient } from '../client.ts'
 import { App } from './app.tsx'
-import './style.css'
-import { token } from './ui/store.ts'
+import './style/all.css'
+import { token } from './ui/token.ts'
 
 // This script knows where it came from, and so where the app is mounted: one folder up.
 // (In one expression, Vite would take the URL for an asset to bundle.)

@@ -1,5 +1,12 @@
+/** A condition beside the search field, named as the API names it. */
+export interface Term {
+  kind: 'q' | 'regex' | 'not' | 'notregex' | 'where'
+  /** A text, a pattern, or `field:value` (`!field:value` for those without it). */
+  value: string
+}
+
 /**
- * What the reader looks at, as the address's fragment: a link shows a colleague the same lines, and what was
+ * What the reader looks at, as the address's fragment: a link shows a colleague the same records, and what was
  * searched for stays out of access logs and Referer headers. The token is never part of it.
  */
 export interface Look {
@@ -10,13 +17,23 @@ export interface Look {
   level: string
   since: string
   until: string
+  /** Further conditions, shown as chips. */
+  terms: Term[]
+  /** Texts to highlight without filtering, each in its own colour. */
+  marks: string[]
+  /** A condition for the chart alone: this value over time. */
+  chart: string
   rotated: boolean
   /** Show all lines and only mark the hits. */
   all: boolean
   follow: boolean
-  /** A place in the log: a cursor, and so many records from it. */
+  /** A place in the log: a cursor, and the number of records from it. */
   at: string
   offset: number
+  /** The place is a record, which the link highlights and expands. */
+  record: boolean
+  /** The time of the record at that place, ISO 8601: where to look when the cursor is gone. */
+  time: string
   /** Bytes of the first tail; 0 for the default. */
   size: number
 }
@@ -28,16 +45,26 @@ export const NOTHING: Look = {
   level: '',
   since: '',
   until: '',
+  terms: [],
+  marks: [],
+  chart: '',
   rotated: false,
   all: false,
   follow: false,
   at: '',
   offset: 0,
+  record: false,
+  time: '',
   size: 0,
 }
 
+/** No place: the end of the log. */
+export const NOWHERE = { at: '', offset: 0, record: false, time: '' } as const
+
 /** The node's own page, as a link. */
 export const HOME = '#'
+
+const KINDS = ['q', 'regex', 'not', 'notregex', 'where'] as const
 
 export function readLook(hash: string): Look {
   const params = new URLSearchParams(hash.replace(/^#/, ''))
@@ -46,18 +73,30 @@ export function readLook(hash: string): Look {
     const value = Number(params.get(name) ?? 0)
     return Number.isSafeInteger(value) ? value : 0
   }
+  const terms = [...params].flatMap(([name, value]) =>
+    (KINDS as readonly string[]).includes(name) && value !== ''
+      ? [{ kind: name as Term['kind'], value }]
+      : [],
+  )
+  // The first text or pattern stands in the search field; everything else is a chip.
+  const first = terms.find((term) => term.kind === 'q' || term.kind === 'regex')
   return {
     file: params.get('file'),
-    find: text('q') || text('regex'),
-    regex: text('q') === '' && text('regex') !== '',
+    find: first?.value ?? '',
+    regex: first?.kind === 'regex',
     level: text('level'),
     since: text('since'),
     until: text('until'),
+    terms: terms.filter((term) => term !== first),
+    marks: params.getAll('mark').filter(Boolean),
+    chart: text('chart'),
     rotated: text('rotated') === 'true',
     all: text('all') === 'true',
     follow: text('follow') === 'true',
     at: text('at'),
     offset: number('offset'),
+    record: text('record') === 'true',
+    time: text('time'),
     size: Math.max(0, number('size')),
   }
 }
@@ -67,16 +106,18 @@ export function writeLook(look: Look): string {
   if (look.file === null) return ''
   params.set('file', look.file)
   if (look.find !== '') params.set(look.regex ? 'regex' : 'q', look.find)
-  for (const name of ['level', 'since', 'until', 'at'] as const) {
+  for (const term of look.terms) params.append(term.kind, term.value)
+  for (const mark of look.marks) params.append('mark', mark)
+  for (const name of ['level', 'since', 'until', 'chart', 'at', 'time'] as const) {
     if (look[name] !== '') params.set(name, look[name])
   }
-  for (const name of ['rotated', 'all', 'follow'] as const) if (look[name]) params.set(name, 'true')
+  for (const name of ['rotated', 'all', 'follow', 'record'] as const) if (look[name]) params.set(name, 'true')
   for (const name of ['offset', 'size'] as const) if (look[name] !== 0) params.set(name, String(look[name]))
   return `#${params}`
 }
 
-/** Whether two looks load the same records (the place in them may differ). */
-export function sameQuery(a: Look, b: Look): boolean {
-  const names = ['file', 'find', 'regex', 'level', 'since', 'until', 'rotated', 'all'] as const
-  return names.every((name) => a[name] === b[name])
+/** What decides which records are loaded, as one text (the place in them is not part of it). */
+export function queryKey(look: Look): string {
+  const { file, find, regex, level, since, until, terms, rotated, all } = look
+  return JSON.stringify([file, find, regex, level, since, until, terms, rotated, all])
 }

@@ -57,7 +57,7 @@ describe.skipIf(missingBrowser)(
       expect(await error.locator('.l').textContent()).toBe('ERROR')
       expect(await error.locator('.s').textContent()).toBe('family.go:104')
       expect(await error.locator('.s').getAttribute('title')).toBe('pkg/engine/family.go:104')
-      expect(await error.locator('.g').textContent()).toBe('Storage Engine')
+      expect(await error.locator('.g').textContent()).toBe('[Storage] [Engine]')
       expect(await error.locator('.rest').textContent()).toContain('runtime/debug.Stack()')
       const colours = new Set<string>()
       for (const level of ['debug', 'info', 'warn', 'error', 'fatal']) {

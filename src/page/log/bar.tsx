@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Client } from '../../client.ts'
-import type { ListedFile } from '../files.tsx'
+import type { ListedFile } from '../files/order.ts'
 import { put } from '../ui/clipboard.ts'
 import { bytes } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { HOME } from '../url.ts'
+import type { Live } from './reader/window.ts'
 import { save } from './save.ts'
-import type { Live } from './window.ts'
 
 interface Props {
   client: Client

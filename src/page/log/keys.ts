@@ -1,65 +1,76 @@
 import type { RefObject } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { Reader } from './reader.ts'
+import type { Reader } from './reader/reader.ts'
 
 /** What the view itself does at a key; the rest is the reader's. */
 export interface KeyActs {
   toggleFollow: () => void
   toggleWrap: () => void
+  togglePanel: () => void
   copyText: (columns: boolean) => void
   showAround: (seq: number) => void
+  chooseTime: () => void
   /** The time of the log's first record, or null. */
   first: string | null
 }
 
-/** The keys of a log, wherever the focus is, but for fields and dialogs. */
+/** Keys that work on records: after one of them Enter belongs to the record, not to the button that was clicked last. */
+const RECORD_KEYS = new Set('g G n N j k ArrowDown ArrowUp Home End PageDown PageUp'.split(' '))
+
+/** The keys of a log, wherever the focus is, but for fields, dialogs and menus. */
 export function useLogKeys(
   reader: RefObject<Reader | null>,
   box: RefObject<HTMLElement | null>,
-  { toggleFollow, toggleWrap, copyText, showAround, first }: KeyActs,
+  acts: KeyActs,
 ): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const from = event.target as HTMLElement
       if (reader.current === null || event.ctrlKey || event.metaKey || event.altKey) return
-      if (from.closest('dialog, [role=dialog]') !== null) return
+      if (from.closest('dialog, [role=dialog], [role=menu]') !== null) return
       if (from.matches('input, textarea, select')) {
         if (event.key === 'Escape') box.current?.focus()
         return
       }
-      const act = actsOf(reader.current, box.current!)[event.key]
+      const act = actsOf(reader.current, box.current!, acts)[event.key]
       if (act === undefined) return
-      // Enter and Space on a button are the button's own.
+      // Enter and Space on a button are the button's own, and so are the arrows in an expanded record.
       if ((event.key === 'Enter' || event.key === ' ') && from.matches('button, a, summary')) return
+      if (event.key.startsWith('Arrow') && from.closest('.details') !== null) return
       event.preventDefault()
+      if (RECORD_KEYS.has(event.key)) box.current?.focus({ preventScroll: true })
       act()
-    }
-    const actsOf = (made: Reader, list: HTMLElement): Record<string, () => void> => {
-      const screen = list.clientHeight - 40
-      return {
-        f: toggleFollow,
-        w: toggleWrap,
-        g: () => void made.begin(first),
-        Home: () => void made.begin(first),
-        G: () => void made.end(),
-        End: () => void made.end(),
-        n: () => void made.hit(1),
-        N: () => void made.hit(-1),
-        j: () => made.step(1),
-        ArrowDown: () => made.step(1),
-        k: () => made.step(-1),
-        ArrowUp: () => made.step(-1),
-        PageDown: () => made.list.scrollBy(screen),
-        ' ': () => made.list.scrollBy(screen),
-        PageUp: () => made.list.scrollBy(-screen),
-        c: () => copyText(true),
-        C: () => copyText(false),
-        Enter: () => made.selected !== null && made.toggle(made.selected.to),
-        a: () => made.selected !== null && showAround(made.selected.to),
-        Escape: () => made.unselect(),
-      }
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
-  }, [reader, box, toggleFollow, toggleWrap, copyText, showAround, first])
+  }, [reader, box, ...Object.values(acts)])
+}
+
+function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, () => void> {
+  const screen = list.clientHeight - 40
+  const begin = () => void made.begin(acts.first)
+  return {
+    f: acts.toggleFollow,
+    w: acts.toggleWrap,
+    e: acts.togglePanel,
+    t: acts.chooseTime,
+    g: begin,
+    Home: begin,
+    G: () => void made.end(),
+    End: () => void made.end(),
+    n: () => void made.hit(1),
+    N: () => void made.hit(-1),
+    j: () => made.step(1),
+    ArrowDown: () => made.step(1),
+    k: () => made.step(-1),
+    ArrowUp: () => made.step(-1),
+    PageDown: () => made.list.scrollBy(screen),
+    ' ': () => made.list.scrollBy(screen),
+    PageUp: () => made.list.scrollBy(-screen),
+    c: () => acts.copyText(true),
+    C: () => acts.copyText(false),
+    Enter: () => made.selected !== null && made.toggle(made.selected.to),
+    a: () => made.selected !== null && acts.showAround(made.selected.to),
+    Escape: () => made.unselect(),
+  }
 }

@@ -1,5 +1,6 @@
+import { explain } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './reader/reader.ts'
 
 /** What is loaded, what fails, and the keys that help most. */
 export function Status({ reader, hits }: { reader: Reader | null; hits: boolean }) {
@@ -10,7 +11,7 @@ export function Status({ reader, hits }: { reader: Reader | null; hits: boolean 
       <span role={window?.live === 'live' ? undefined : 'status'}>{statusLine(reader, hits)}</span>
       {window?.failure != null && window.items.length > 0 && (
         <span class="bad" role="alert">
-          {window.failure.message}{' '}
+          {explain(window.failure).title}. {explain(window.failure).advice}{' '}
           <button type="button" class="small" onClick={() => retry(reader)}>
             Try again
           </button>

@@ -1,25 +1,33 @@
-import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { Client } from '../../client.ts'
-import type { ListedFile } from '../files.tsx'
+import type { ListedFile } from '../files/order.ts'
 import { put } from '../ui/clipboard.ts'
 import { Failure } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { remembered, useSlow } from '../ui/store.ts'
-import { type Look, NOTHING } from '../url.ts'
+import { type Look, NOTHING, NOWHERE } from '../url.ts'
 import { Bar } from './bar.tsx'
-import { Finder, type Totals } from './finder.tsx'
-import { HistogramView } from './histogram.tsx'
+import { HistogramView } from './chart/histogram.tsx'
+import type { Totals } from './chart/totals.ts'
+import { clickRow, copyRows } from './clicks.ts'
+import { Chips } from './find/chips.tsx'
+import { Finder } from './find/finder.tsx'
+import { absoluteRange } from './find/moment.ts'
+import { chartQueryOf, chartTerm, isNarrowed, wallRange } from './find/query.ts'
+import { termOf, termText, withValue } from './find/terms.ts'
 import { useLogKeys } from './keys.ts'
-import { isNarrowed, queryOf, wallRange } from './query.ts'
-import { Reader } from './reader.ts'
-import { wall } from './record.ts'
+import { type Chosen, chosenAt, chosenText, type MenuActs, ValueMenu } from './menu.tsx'
+import { wall, zoneOf } from './record/record.ts'
 import { Status } from './status.tsx'
+import { useReader } from './use-reader.ts'
 
 interface Props {
   client: Client
   look: Look
   file: ListedFile | null
+  /** The time of the first record of the log with its rotated files. */
+  oldest: string | null
   theme: string
   /** Another look, as a step that the back button undoes. */
   go: (look: Look) => void
@@ -35,63 +43,53 @@ const wrapChoice = remembered('wrap', 'off')
 export function LogView(props: Props) {
   const { client, look, file, theme, go, note, say } = props
   const box = useRef<HTMLElement>(null)
-  const reader = useRef<Reader | null>(null)
-  const target = useRef<{ line: string; cursor: string | null } | null>(null)
   const current = useRef(look)
   current.current = look
-  const [, redraw] = useReducer((n: number) => n + 1, 0)
   const [wrap, setWrap] = useState(wrapChoice.get() === 'on')
   const [totals, setTotals] = useState<Totals | null>(null)
   const [attempt, setAttempt] = useState(0)
+  const [chosen, setChosen] = useState<Chosen | null>(null)
+  const { reader, goal } = useReader(box, {
+    client,
+    look,
+    wrap,
+    gaps: false,
+    attempt,
+    moved(place) {
+      const next = { ...current.current, ...place }
+      if (JSON.stringify(next) !== JSON.stringify(current.current)) note(next)
+    },
+    say,
+  })
+  const { file: name, level, rotated, all } = look
+  const made = reader.current
+  const known = file?.first ?? file?.last ?? null
+  const zone = made?.zone ?? (known === null ? null : zoneOf(known))
 
-  const { file: name, regex, level, since, until, rotated, all } = look
-  const key = JSON.stringify([name, look.find, regex, level, since, until, rotated, all])
-
-  // A new reader for every question; the place inside it is the reader's own business.
+  // A link must mean the same tomorrow: a time of day or an age becomes a date.
   useEffect(() => {
-    let pending = 0
-    const made = new Reader(box.current!, client, current.current, wrap, {
-      changed() {
-        cancelAnimationFrame(pending)
-        pending = requestAnimationFrame(() => redraw(0))
-      },
-      moved(at, offset) {
-        if (current.current.at !== at || current.current.offset !== offset) {
-          note({ ...current.current, at, offset })
-        }
-      },
-      say,
-    })
-    reader.current = made
-    const goal = target.current
-    target.current = null
-    const open = async () => {
-      if (goal !== null && (await made.goToRecord(goal.line, goal.cursor))) return
-      if (goal !== null) say('The record could not be found again: the log may have changed')
-      await made.start()
-    }
-    void open()
-    return () => {
-      cancelAnimationFrame(pending)
-      made.close()
-      reader.current = null
-    }
-  }, [client, key, attempt])
+    if (zone === null || (look.since === '' && look.until === '')) return
+    const range = absoluteRange(look, zone)
+    if (!('wrong' in range) && (range.since !== look.since || range.until !== look.until))
+      note({ ...current.current, ...range })
+  }, [zone, look.since, look.until])
 
-  const apply = (change: Partial<Look>) => go({ ...current.current, at: '', offset: 0, ...change })
+  const apply = (change: Partial<Look>) => go({ ...current.current, ...NOWHERE, ...change })
+  const highlight = (marks: string[]) => go({ ...current.current, marks })
+  /** Another view of the same log, at the record that the reader looks at. */
+  const stay = useCallback(
+    (change: Partial<Look>, expand: boolean, seq?: number) => {
+      goal.current = reader.current?.goal(expand, seq) ?? null
+      go({ ...current.current, ...NOWHERE, follow: false, ...change })
+    },
+    [go],
+  )
   const showAround = useCallback(
     (seq: number) => {
-      const made = reader.current
-      const item = made?.window.item(seq)
-      if (made === null || made === undefined || typeof item !== 'string') return
-      if (!isNarrowed(look) || look.all) {
-        made.list.show(seq, 'center')
-        return
-      }
-      target.current = { line: item, cursor: made.cursorBefore(seq) }
-      go({ ...current.current, all: true, at: '', offset: 0, follow: false })
+      if (!isNarrowed(current.current) || current.current.all) reader.current?.list.show(seq, 'center')
+      else stay({ all: true }, true, seq)
     },
-    [look, go],
+    [stay],
   )
   const copyText = useCallback(
     async (columns: boolean) => {
@@ -99,14 +97,11 @@ export function LogView(props: Props) {
       if (made === null || made.window.items.length === 0) return
       const copied = made.text(columns)
       if (copied.text.length > 64 * 1024 * 1024) {
-        say('That is too much for the clipboard: download the log instead')
+        say('That is too much for the clipboard. Export it instead')
         return
       }
-      await put(
-        copied.text,
-        say,
-        `${count(copied.records)} ${copied.records === 1 ? 'record' : 'records'} copied`,
-      )
+      const what = copied.records === 1 ? 'record' : 'records'
+      await put(copied.text, say, `${count(copied.records)} ${what} copied`)
     },
     [say],
   )
@@ -114,7 +109,7 @@ export function LogView(props: Props) {
     const made = reader.current
     if (made === null) return
     const on = !made.following
-    note({ ...current.current, follow: on, ...(on ? { at: '', offset: 0 } : {}) })
+    note({ ...current.current, follow: on, ...(on ? NOWHERE : {}) })
     void made.follow(on)
   }, [note])
   const toggleWrap = useCallback(() => {
@@ -122,54 +117,39 @@ export function LogView(props: Props) {
     wrapChoice.set(on ? 'on' : 'off')
     setWrap(on)
   }, [])
-  useEffect(() => reader.current?.setWrap(wrap), [wrap])
+  const togglePanel = useCallback(() => {}, [])
+  const chooseTime = useCallback(() => document.querySelector<HTMLElement>('[data-range]')?.click(), [])
+  const first = rotated ? props.oldest : (file?.first ?? null)
+  useLogKeys(reader, box, {
+    toggleFollow,
+    toggleWrap,
+    togglePanel,
+    copyText,
+    showAround,
+    chooseTime,
+    first,
+  })
 
-  useLogKeys(reader, box, { toggleFollow, toggleWrap, copyText, showAround, first: file?.first ?? null })
-
-  const onClick = (event: MouseEvent) => {
-    const made = reader.current
-    const from = event.target as HTMLElement
-    const row = from.closest<HTMLElement>('.row')
-    if (made === null || row === null || row.classList.contains('note')) return
-    const seq = Number(row.dataset.seq)
-    const act = from.closest<HTMLElement>('[data-act]')?.dataset.act
-    if (act === 'whole') return made.whole(seq)
-    if (act === 'around') return showAround(seq)
-    if (act === 'copy-line') return void put(made.textOf(seq, true), say, 'Line copied')
-    if (act === 'copy-message') return void put(made.textOf(seq, false), say, 'Message copied')
-    if (act === 'copy-link') {
-      const place = made.window.place(seq)
-      const linked = {
-        ...current.current,
-        at: place?.cursor ?? '',
-        offset: place?.offset ?? 0,
-        follow: false,
-      }
-      note(linked)
-      return void put(location.href, say, 'Link copied')
-    }
-    if (from.closest('.details') !== null) return
-    // Whoever selects text with the mouse does not want the row to fold under it.
-    if (!(getSelection()?.isCollapsed ?? true)) return
-    made.select(seq, event.shiftKey)
-    if (!event.shiftKey) made.toggle(seq)
+  const menu: MenuActs = {
+    include: (value) => apply(withValue(current.current, value, false)),
+    exclude: (value) => apply(withValue(current.current, value, true)),
+    highlight: ({ value }) => highlight([...current.current.marks.filter((each) => each !== value), value]),
+    chart: (value) => {
+      const term = termOf(value, false)
+      go({ ...current.current, chart: `${term.kind}:${term.value}` })
+    },
+    copy: ({ value }) => void put(value, say, 'Value copied'),
+  }
+  const rowActs = {
+    around: showAround,
+    link(seq: number) {
+      note({ ...current.current, ...reader.current!.placeOf(seq), follow: false })
+      void put(location.href, say, 'Link copied')
+    },
+    value: (part: HTMLElement) => setChosen(chosenAt(part)),
+    say,
   }
 
-  /** What was selected with the mouse over several cells is copied as whole lines, tabs between the columns. */
-  const onCopy = (event: ClipboardEvent) => {
-    const made = reader.current
-    const selection = getSelection()
-    if (made === null || selection === null || selection.isCollapsed) return
-    const touched = (part: Element) => selection.containsNode(part, true)
-    const rows = [...box.current!.querySelectorAll<HTMLElement>('.row:not(.note)')].filter(touched)
-    const cells = rows.length === 1 ? [...rows[0]!.querySelectorAll('.line > span')].filter(touched) : []
-    if (rows.length === 0 || (rows.length === 1 && cells.length < 2)) return
-    const lines = rows.map((row) => made.textOf(Number(row.dataset.seq), true))
-    event.clipboardData?.setData('text/plain', `${lines.join('\n')}\n`)
-    event.preventDefault()
-  }
-
-  const made = reader.current
   const loaded = made?.window
   const filtered = isNarrowed(look)
   const busy = loaded?.loading ?? null
@@ -178,6 +158,9 @@ export function LogView(props: Props) {
   const live = loaded?.live ?? 'off'
   const failure = loaded?.failure ?? null
   const ready = loaded !== undefined && busy !== 'open'
+  const counted =
+    totals === null ? 0 : Object.entries(totals.counts).filter(([each, n]) => each !== 'none' && n > 0).length
+  const only = chartTerm(look.chart)
   useEffect(() => {
     if (failure !== null) props.failed(failure)
   }, [failure])
@@ -198,21 +181,29 @@ export function LogView(props: Props) {
       <Finder
         look={look}
         totals={totals}
+        levels={counted > 0 || (made?.filled.has('l') ?? false)}
+        zone={zone ?? 0}
         apply={apply}
         go={go}
+        setAll={(on) => stay({ all: on }, false)}
+        jump={(ms) => void reader.current?.goToTime(ms)}
         again={() => void reader.current?.hit(-1)}
         leave={() => box.current?.focus()}
       />
+      <Chips look={look} apply={apply} highlight={highlight} />
       <HistogramView
         client={client}
-        query={{ ...queryOf({ ...look, all: false }), level: undefined, ansi: undefined }}
+        query={chartQueryOf(look)}
         ready={ready}
         live={live === 'live'}
+        failed={failure !== null}
         level={level}
-        zone={made?.zone ?? 0}
+        zone={zone ?? 0}
         seen={made?.seen ?? null}
         theme={theme}
-        range={(from, to) => apply({ ...wallRange(from, to, made?.zone ?? 0), all: false })}
+        only={only === null ? null : termText(only)}
+        showAll={() => go({ ...current.current, chart: '' })}
+        range={(from, to) => apply({ ...wallRange(from, to, zone ?? 0), all: false })}
         jump={(moment) => void reader.current?.goToTime(moment)}
         counted={setTotals}
       />
@@ -230,8 +221,11 @@ export function LogView(props: Props) {
           tabIndex={0}
           aria-label={`Records of ${name}`}
           aria-busy={busy === 'open'}
-          onClick={onClick}
-          onCopy={onCopy}
+          onClick={(event) => clickRow(event, reader.current, rowActs)}
+          onMouseUp={() =>
+            setTimeout(() => box.current && setChosen((now) => now ?? chosenText(box.current!)))
+          }
+          onCopy={(event) => copyRows(event, reader.current, box.current!)}
         />
         {loaded?.failure != null && loaded.items.length === 0 && (
           <div class="over">
@@ -243,8 +237,8 @@ export function LogView(props: Props) {
             <p class="title">{filtered ? 'No record matches' : 'This log is empty'}</p>
             <p>
               {filtered
-                ? `Look for less, or look everywhere.${reach(look, file)}`
-                : 'Nothing has been written yet. Follow it to see the first line as it comes.'}
+                ? `Loosen or clear the filters.${reach(look, file)}`
+                : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
             </p>
             {filtered && (
               <button type="button" onClick={() => go({ ...NOTHING, file: name, rotated })}>
@@ -260,11 +254,12 @@ export function LogView(props: Props) {
         )}
       </div>
       <Status reader={made} hits={filtered && !all} />
+      {chosen !== null && <ValueMenu chosen={chosen} acts={menu} close={() => setChosen(null)} />}
     </section>
   )
 }
 
-/** Where the log's records are, for whoever looks at a time that has none. */
+/** Where the log's records are, for a time range that holds none. */
 function reach({ since, until }: Look, file: ListedFile | null): string {
   if ((since === '' && until === '') || !file?.first || !file.last) return ''
   return ` This log has records from ${wall(file.first)} to ${wall(file.last)}.`

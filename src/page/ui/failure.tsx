@@ -16,13 +16,51 @@ export function Failure({ error, retry, what }: { error: Error; retry?: () => vo
   )
 }
 
+/** Problems in the words of this page: the API's own sentences speak of parameters, which nobody here has typed. */
+const TEXTS: Record<string, [title: string, advice: string]> = {
+  'bad-parameter': ['This filter does not work here', 'Change the filters or clear them.'],
+  'no-time': [
+    'This log has no times',
+    'Its lines carry none that can be read, so a time range does not work. Clear it to see them.',
+  ],
+  'no-level': [
+    'This log has no levels',
+    'Its lines name none, so filtering by level does not work. Clear the level to see them.',
+  ],
+  'unknown-file': [
+    'No such log file',
+    'It may have been deleted or renamed. Pick another log from the list.',
+  ],
+  'cursor-gone': [
+    'These lines are gone',
+    'The file was truncated or deleted. Reload to see what is there now.',
+  ],
+  'bad-cursor': ['This link does not fit this log', 'Open the log from the list instead.'],
+  'archive-budget': ['This archive is too large to show', 'Download it and open it on your own machine.'],
+  'bad-archive': ['This archive cannot be read', 'It is damaged or incomplete. You can still download it.'],
+  'unsupported-archive': [
+    'This kind of archive cannot be shown',
+    'Download it and unpack it on your own machine.',
+  ],
+}
+
 export function explain(error: Error): { title: string; advice: string } {
-  if (error instanceof ProblemError) return { title: error.title, advice: error.message }
+  if (error instanceof ProblemError) {
+    const [title, advice] = TEXTS[error.code] ?? [error.title, error.message]
+    return error.status === 415 && TEXTS[error.code] === undefined
+      ? explainCode('unsupported-archive')
+      : { title, advice }
+  }
   if (error instanceof UnreachableError) return { title: 'The node does not answer', advice: error.message }
   return {
-    title: 'Something failed in this page',
-    advice: `${error.message} Reload the page to begin again.`,
+    title: 'Something went wrong in this page',
+    advice: `${error.message} Reload the page to start over.`,
   }
+}
+
+function explainCode(code: string): { title: string; advice: string } {
+  const [title, advice] = TEXTS[code]!
+  return { title, advice }
 }
 
 function lower(text: string): string {

@@ -2,13 +2,15 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
 const KEYS: [string, string][] = [
-  ['/', 'Find in the log or the configuration'],
+  ['/', 'Search the log or the configuration'],
   ['n  N', 'Next and previous hit'],
-  ['f', 'Follow the log, or stop'],
-  ['g  G', 'To the beginning, to the end'],
+  ['f', 'Follow the log, or stop following'],
+  ['g  G', 'Go to the beginning, to the end'],
+  ['t', 'Choose a time range, or go to a time'],
   ['j  k  ↓  ↑', 'Next and previous record'],
-  ['Enter', 'Fold the record out or in'],
+  ['Enter', 'Expand or collapse the record'],
   ['a', 'Show the lines around the record'],
+  ['e', 'Show or hide fields and patterns'],
   ['w', 'Wrap long lines, or not'],
   ['c  C', 'Copy lines, or messages only'],
   ['Esc', 'Leave the field, clear the selection'],
@@ -39,8 +41,9 @@ export function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p>
-        Click a record to fold it out, Shift-click another to select all between. Drag over the chart to
-        choose a time range, click a bar to go there.
+        Click a record to expand it, Shift-click another to select everything between them. Click a level, a
+        source, a tag or a value, or select a word, to filter by it. Drag over the chart to choose a time
+        range, or click a bar to go there; with the keyboard, use the arrow keys, Shift and Enter.
       </p>
     </dialog>
   )

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
-/** Asks for the token that the API wants. It goes into this tab's memory and into request headers, nowhere else. */
+/** Asks for the token that the API wants. It goes into this page's memory and into request headers, nowhere else. */
 export function SignIn({ refused, enter }: { refused: boolean; enter: (token: string) => void }) {
   const [value, setValue] = useState('')
   const input = useRef<HTMLInputElement>(null)
@@ -15,9 +15,12 @@ export function SignIn({ refused, enter }: { refused: boolean; enter: (token: st
         }}
       >
         <h1>
-          <Icon name="key" /> This node asks for a token
+          <Icon name="key" /> This node needs a token
         </h1>
-        <p>Whoever runs the node can give it to you. It is kept until you close this tab.</p>
+        <p>
+          Ask the person who runs the node for it. Open tabs of this page share it, and it is forgotten when
+          you close them.
+        </p>
         <label for="token">Token</label>
         <div class="field">
           <input
@@ -37,7 +40,7 @@ export function SignIn({ refused, enter }: { refused: boolean; enter: (token: st
         </div>
         {refused && (
           <p id="refused" class="refused" role="alert">
-            The node did not take this token. Check it and try again.
+            The node did not accept this token. Check it and try again.
           </p>
         )}
       </form>

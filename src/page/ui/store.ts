@@ -21,27 +21,6 @@ export function remembered(name: string, fallback: string): { get(): string; set
   }
 }
 
-/** The token, kept only as long as the tab lives. */
-export const token = {
-  get(): string | null {
-    try {
-      return sessionStorage.getItem('nodestate.token') ?? token.held
-    } catch {
-      return token.held
-    }
-  },
-  set(value: string | null): void {
-    token.held = value
-    try {
-      if (value === null) sessionStorage.removeItem('nodestate.token')
-      else sessionStorage.setItem('nodestate.token', value)
-    } catch {
-      // Storage is off: the memory of this page holds it.
-    }
-  },
-  held: null as string | null,
-}
-
 /** True when `busy` has lasted for 300 ms: shorter waits show nothing. */
 export function useSlow(busy: boolean): boolean {
   const [slow, setSlow] = useState(false)

@@ -1,0 +1,89 @@
+import type { NodeConfig } from '../../client.ts'
+import { ago, moment } from '../ui/format.ts'
+import { Icon, type IconName } from '../ui/icons.tsx'
+import { token } from '../ui/token.ts'
+import { HOME } from '../url.ts'
+
+export const THEMES = ['auto', 'light', 'dark'] as const
+const THEME_ICONS: Record<string, IconName> = { auto: 'auto', light: 'sun', dark: 'moon' }
+
+interface Props {
+  node: NodeConfig | null
+  /** What to show where the node's name is not known. */
+  fallback: string
+  now: number
+  theme: string
+  home: () => void
+  setTheme: (theme: string) => void
+  showHelp: () => void
+  signOut: () => void
+}
+
+/** The node's name and what is known of it, and the page's own settings. */
+export function Top({ node, fallback, now, theme, home, setTheme, showHelp, signOut }: Props) {
+  const chosen = theme === 'auto' ? 'as the system' : theme
+  return (
+    <header class="top">
+      <a
+        class="who"
+        href={HOME}
+        aria-label={`Node ${node?.node.hostName ?? ''}: configuration and logs`}
+        onClick={(event) => {
+          event.preventDefault()
+          home()
+        }}
+      >
+        <Mark />
+        <h1>{node?.node.hostName ?? fallback}</h1>
+      </a>
+      {node !== null && <KnownFacts config={node} now={now} />}
+      <span class="space" />
+      {token.get() !== null && (
+        <button type="button" class="quiet" onClick={signOut}>
+          Sign out
+        </button>
+      )}
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Colours: ${chosen}. Change`}
+        title={`Colours: ${chosen}`}
+        onClick={() => setTheme(THEMES[(THEMES.indexOf(theme as 'auto') + 1) % THEMES.length]!)}
+      >
+        <Icon name={THEME_ICONS[theme] ?? 'auto'} />
+      </button>
+      <button type="button" class="quiet" aria-label="Help: keys" title="Keys (?)" onClick={showHelp}>
+        <Icon name="help" />
+      </button>
+    </header>
+  )
+}
+
+/** Only what was set or read: nodestate's own version is not the database's. */
+function KnownFacts({ config: { node, known }, now }: { config: NodeConfig; now: number }) {
+  const has = (field: keyof typeof node) => known === undefined || known.includes(field)
+  return (
+    <p class="facts">
+      {has('hostIp') && (
+        <span>
+          {node.hostIp}
+          {has('httpPort') ? `:${node.httpPort}` : ''}
+        </span>
+      )}
+      {has('version') && <span>v{node.version.replace(/^v/, '')}</span>}
+      {has('onlineTime') && (
+        <span title={moment(node.onlineTime)}>online {ago(node.onlineTime, now).replace(' ago', '')}</span>
+      )}
+    </p>
+  )
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" focusable="false">
+      <rect width="32" height="32" rx="7" class="mark-ground" />
+      <path d="M7 10h12M7 16h18M7 22h8" class="mark-lines" />
+      <circle cx="22" cy="22" r="3" class="mark-dot" />
+    </svg>
+  )
+}

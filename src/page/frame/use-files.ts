@@ -1,0 +1,54 @@
+import { useRef, useState } from 'preact/hooks'
+import type { Client } from '../../client.ts'
+import { grown, inOrder, type ListedFile } from '../files/order.ts'
+import { useFresh } from './fresh.ts'
+
+interface Options {
+  client: Client
+  session: number
+  /** True for an error that the sign-in takes care of. */
+  refused: (error: unknown) => boolean
+}
+
+/** The node's logs: their names at once, their times as they come, new files within seconds. */
+export function useFiles({ client, session, refused }: Options) {
+  const [files, setFiles] = useState<ListedFile[] | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  const [now, setNow] = useState(Date.now())
+  const known = useRef('')
+  const detailed = useRef(0)
+  useFresh(
+    async (signal) => {
+      // The detailed list opens every file, so it is asked for only when files came or went, and nothing waits for it.
+      const details = async () => {
+        detailed.current = Date.now()
+        const found = await client.detail({ signal }).catch(() => null)
+        if (found !== null && !signal.aborted) setFiles((before) => inOrder(found, before))
+      }
+      try {
+        setNow(Date.now())
+        const start = performance.now()
+        const plain = await client.list({ signal })
+        const took = performance.now() - start
+        const names = plain.map((file) => file.name).join('\n')
+        const changed = names !== known.current
+        known.current = names
+        setFiles((before) => (changed ? inOrder(plain, before) : grown(before ?? [], plain)))
+        setError(null)
+        if (changed || Date.now() - detailed.current > DETAILS) void details()
+        // A directory is asked every two seconds; where asking takes long, as in a bucket far away, less often.
+        return Math.min(SELDOM, Math.max(OFTEN, took * 40))
+      } catch (failure) {
+        if (signal.aborted || refused(failure)) return null
+        setError(failure as Error)
+        return 4_000
+      }
+    },
+    [client, session],
+  )
+  return { files, error, now }
+}
+
+const DETAILS = 120_000
+const OFTEN = 2_000
+const SELDOM = 10_000

@@ -1,0 +1,31 @@
+import { useState } from 'preact/hooks'
+import type { Client, NodeConfig } from '../../client.ts'
+import { useFresh } from './fresh.ts'
+
+interface Options {
+  client: Client
+  session: number
+  /** True for an error that the sign-in takes care of. */
+  refused: (error: unknown) => boolean
+}
+
+/** Who the node is, and its configuration; asked again every minute. */
+export function useNode({ client, session, refused }: Options) {
+  const [node, setNode] = useState<NodeConfig | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  useFresh(
+    async (signal) => {
+      try {
+        setNode(await client.config({ signal, detail: true }))
+        setError(null)
+        return 60_000
+      } catch (failure) {
+        if (signal.aborted || refused(failure)) return null
+        setError(failure as Error)
+        return 4_000
+      }
+    },
+    [client, session],
+  )
+  return { node, error }
+}

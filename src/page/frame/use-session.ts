@@ -1,0 +1,47 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { ProblemError } from '../../client.ts'
+import { token } from '../ui/token.ts'
+
+/** Whether the node asks for a token, and what to do about a 401. */
+export function useSession() {
+  const [asked, setAsked] = useState<'no' | 'yes' | 'refused'>('no')
+  /** Counts up when everything should be asked again. */
+  const [session, setSession] = useState(0)
+  const asking = useRef(false)
+  const begin = useCallback(() => {
+    setAsked('no')
+    setSession((count) => count + 1)
+  }, [])
+  useEffect(
+    () =>
+      token.join(location.pathname, (value) => {
+        if (value === null) setAsked('yes')
+        else if (!asking.current) begin()
+      }),
+    [],
+  )
+  /** A 401 anywhere brings up the sign-in, unless another tab has the token; true when it was one. */
+  const refused = useCallback((error: unknown): boolean => {
+    if (!(error instanceof ProblemError) || error.status !== 401) return false
+    // Several requests are refused at once: the first of them takes care of it.
+    if (asking.current) return true
+    asking.current = true
+    const wrong = token.get()
+    token.drop()
+    void (wrong === null ? token.ask() : Promise.resolve()).then(() => {
+      asking.current = false
+      if (token.get() !== null) begin()
+      else setAsked((before) => (wrong !== null || before === 'refused' ? 'refused' : 'yes'))
+    })
+    return true
+  }, [])
+  const enter = useCallback((value: string) => {
+    token.set(value)
+    begin()
+  }, [])
+  const leave = useCallback(() => {
+    token.set(null)
+    setAsked('yes')
+  }, [])
+  return { asked, session, refused, enter, leave, retry: begin }
+}

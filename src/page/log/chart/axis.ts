@@ -1,0 +1,49 @@
+import { wallAt } from '../record/record.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const STEPS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
+]
+
+/** A moment on the axis. */
+export interface Tick {
+  at: number
+  label: string
+}
+
+/** At most `most` labels between two moments, on full steps of the wall clock. */
+export function timeTicks(from: number, to: number, options: { zone: number; most: number }): Tick[] {
+  const { zone, most } = options
+  if (!(to > from) || most < 1) return []
+  const step =
+    STEPS.find((each) => (to - from) / each <= most) ??
+    STEPS.at(-1)! * Math.ceil((to - from) / (STEPS.at(-1)! * most))
+  const shift = zone * MINUTE
+  const ticks: Tick[] = []
+  for (let at = Math.ceil((from + shift) / step) * step - shift; at <= to; at += step)
+    ticks.push({ at, label: tickLabel(at, step, zone) })
+  return ticks
+}
+
+/** As much of the time as the step calls for; midnight is a date. */
+function tickLabel(at: number, step: number, zone: number): string {
+  const wall = wallAt(at, zone)
+  if (step >= DAY || wall.slice(11, 23) === '00:00:00.000') return wall.slice(5, 10)
+  if (step >= MINUTE) return wall.slice(11, 16)
+  return step >= SECOND ? wall.slice(11, 19) : wall.slice(14, 23)
+}
+
+/** The next round number: 10, 15, 20, 30, 40 … */
+export function niceMax(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))
+  for (const factor of [1, 1.5, 2, 3, 4, 5, 6, 8, 10]) if (factor * power >= value) return factor * power
+  return value
+}

@@ -1,0 +1,128 @@
+import type { Histogram } from '../../../client.ts'
+import { niceMax, timeTicks } from './axis.ts'
+
+export interface Drawing {
+  data: Histogram | null
+  /** The chosen level: those below it are not drawn. */
+  level: string
+  /** Minutes east of UTC. */
+  zone: number
+  /** The moments of the first and last record in view. */
+  seen: [number, number] | null
+  /** Pixels that are being dragged over, or that the keyboard has chosen. */
+  drag: [number, number] | null
+  hover: number | null
+}
+
+/** Severe levels stand at the bottom, where their height can be compared. */
+const ORDER = ['fatal', 'error', 'warn', 'info', 'debug', 'none']
+
+/** Pixels under the bars for the labels of the axis. */
+export const AXIS = 15
+
+/** The levels that a filter leaves. */
+function drawnLevels(level: string): string[] {
+  if (level === '') return ORDER
+  if (level.startsWith('=')) return ORDER.filter((name) => level.slice(1).split(',').includes(name))
+  return ORDER.slice(0, ORDER.indexOf(level) + 1)
+}
+
+export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing): void {
+  const height = canvas.clientHeight
+  const scale = devicePixelRatio || 1
+  canvas.width = Math.round(width * scale)
+  canvas.height = Math.round(height * scale)
+  const pen = canvas.getContext('2d')
+  if (pen === null) return
+  pen.scale(scale, scale)
+  const style = getComputedStyle(canvas)
+  const colour = (name: string) => style.getPropertyValue(`--h-${name}`)
+  const floor = height - AXIS
+  pen.fillStyle = colour('axis')
+  pen.fillRect(0, floor, width, 1)
+  const { data, drag, hover } = drawing
+  if (data === null || data.to <= data.from) return
+  pen.font = `10.5px ${style.fontFamily}`
+  drawBars(pen, { ...drawing, data }, { width, floor, colour })
+  drawTicks(pen, { ...drawing, data }, { width, floor, colour })
+  drawSeen(pen, { ...drawing, data }, { width, floor, colour })
+  if (drag !== null) {
+    pen.fillStyle = colour('drag')
+    pen.fillRect(Math.min(...drag), 0, Math.abs(drag[1] - drag[0]), floor)
+  } else if (hover !== null) {
+    pen.fillStyle = colour('axis')
+    pen.fillRect(Math.round(hover), 0, 1, floor)
+  }
+}
+
+type Pen = CanvasRenderingContext2D
+type Filled = Drawing & { data: Histogram }
+interface Room {
+  width: number
+  floor: number
+  colour: (name: string) => string
+}
+
+function drawBars(pen: Pen, { data, level }: Filled, { width, floor, colour }: Room): void {
+  const share = width / (data.to - data.from)
+  const drawn = drawnLevels(level)
+  const bars = data.buckets.map((bucket) => {
+    const parts = drawn.map((name) => ({ name, n: bucket.counts[data.levels.indexOf(name)] ?? 0 }))
+    const filled = parts.filter((part) => part.n > 0)
+    return { time: bucket.time, parts: filled, all: filled.reduce((sum, part) => sum + part.n, 0) }
+  })
+  // At least ten: a single record is a low bar, not one that fills the chart.
+  const peak = niceMax(Math.max(10, ...bars.map((bar) => bar.all)))
+  const room = floor - 12
+  for (const { time, parts, all } of bars) {
+    if (all === 0) continue
+    const x = (time - data.from) * share
+    const wide = Math.max(1, data.step * share - 1)
+    // A level has the height that its number has; one pixel says that there is something at all.
+    let y = floor
+    for (const part of parts) {
+      const tall = Math.max(y === floor ? 1 : 0, (part.n / peak) * room)
+      pen.fillStyle = colour(part.name)
+      pen.fillRect(x, y - tall, wide, tall)
+      y -= tall
+    }
+    const worst = parts[0]!.name
+    if (worst === 'fatal' || worst === 'error') {
+      // Below the line: where errors are, not how many.
+      pen.fillStyle = colour(worst)
+      pen.fillRect(x, floor + 1, Math.max(2, wide), 3)
+    }
+  }
+  pen.fillStyle = colour('label')
+  pen.textAlign = 'left'
+  pen.textBaseline = 'top'
+  pen.fillText(`${data.estimated ? '≈ ' : ''}${peak.toLocaleString('en')}`, 2, 0)
+  pen.fillStyle = colour('grid')
+  pen.fillRect(0, 11, width, 1)
+}
+
+function drawTicks(pen: Pen, { data, zone }: Filled, { width, floor, colour }: Room): void {
+  pen.textBaseline = 'bottom'
+  const share = width / (data.to - data.from)
+  for (const { at, label } of timeTicks(data.from, data.to, { zone, most: Math.floor(width / 90) })) {
+    const x = (at - data.from) * share
+    const half = pen.measureText(label).width / 2
+    if (x < half || x > width - half) continue
+    pen.fillStyle = colour('axis')
+    pen.fillRect(Math.round(x), floor, 1, 4)
+    pen.fillStyle = colour('label')
+    pen.textAlign = 'center'
+    pen.fillText(label, x, floor + AXIS)
+  }
+}
+
+/** A line under the bars where the records in view are. */
+function drawSeen(pen: Pen, { data, seen }: Filled, { width, floor, colour }: Room): void {
+  if (seen === null) return
+  const share = width / (data.to - data.from)
+  const from = Math.max(0, (seen[0] - data.from) * share)
+  const to = Math.min(width, Math.max((seen[1] - data.from) * share, from + 3))
+  if (to <= 0 || from >= width) return
+  pen.fillStyle = colour('seen')
+  pen.fillRect(Math.min(from, width - 3), floor - 2, Math.max(3, to - from), 3)
+}

@@ -1,0 +1,238 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Client, type Histogram, type LogQuery, ProblemError } from '../../../client.ts'
+import { count } from '../../ui/format.ts'
+import { useSlow } from '../../ui/store.ts'
+import { wallAt } from '../record/record.ts'
+import { draw } from './draw.ts'
+import { type Totals, totalsOf } from './totals.ts'
+import { useCounts } from './use-counts.ts'
+
+interface Props {
+  client: Client
+  /** Without the level: every level is counted, and those below the chosen one are not drawn. */
+  query: LogQuery
+  level: string
+  ready: boolean
+  live: boolean
+  /** Whether the records could not be loaded either: then the list says why, once. */
+  failed: boolean
+  /** Minutes east of UTC, as the log's own times have it. */
+  zone: number
+  /** The moments of the first and last record in view. */
+  seen: [number, number] | null
+  /** Changes when the colours do. */
+  theme: string
+  /** What the chart alone is narrowed to, in words, and how to end that. */
+  only: string | null
+  showAll: () => void
+  range: (from: number, to: number) => void
+  jump: (until: number) => void
+  counted: (totals: Totals | null) => void
+}
+
+/**
+ * Records over time, stacked by level. Dragging selects a time range, a click goes to that moment; with the keyboard,
+ * the arrows choose a bar, Shift widens the choice, Enter goes there.
+ */
+export function HistogramView(props: Props) {
+  const { client, query, level, ready, live, failed, zone, seen, theme, only } = props
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [width, setWidth] = useState(0)
+  const [hover, setHover] = useState<number | null>(null)
+  const [drag, setDrag] = useState<[number, number] | null>(null)
+  /** Bars chosen by keyboard: where the choice began, and where it is now. */
+  const [keyed, setKeyed] = useState<[number, number] | null>(null)
+  const { data, busy, problem } = useCounts(canvas, {
+    client,
+    query,
+    ready,
+    live,
+    counted: (found) => props.counted(found === null ? null : totalsOf(found)),
+  })
+  const slow = useSlow(busy && !failed)
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
+    observer.observe(canvas.current!.parentElement!)
+    return () => observer.disconnect()
+  }, [])
+  useEffect(() => {
+    if (canvas.current === null || width === 0) return
+    draw(canvas.current, width, { data, level, zone, seen, drag: drag ?? keyedPixels(), hover })
+  }, [data, width, level, zone, seen?.[0], seen?.[1], drag, keyed, hover, theme])
+
+  const span = data === null ? 0 : data.to - data.from
+  const timeAt = (x: number): number => {
+    if (data === null || width === 0) return 0
+    return data.from + (Math.min(Math.max(x, 0), width) / width) * span
+  }
+  const keyedPixels = (): [number, number] | null => {
+    if (keyed === null || data === null || span === 0) return null
+    const [from, to] = [Math.min(...keyed), Math.max(...keyed)]
+    const pixel = (ms: number) => ((ms - data.from) / span) * width
+    return [pixel(data.buckets[from]!.time), pixel(data.buckets[to]!.time + data.step)]
+  }
+  const place = (event: PointerEvent): number => event.clientX - canvas.current!.getBoundingClientRect().left
+  const release = () => {
+    if (drag === null || data === null) return
+    const [from, to] = drag[0] < drag[1] ? drag : [drag[1], drag[0]]
+    setDrag(null)
+    if (to - from >= 4) props.range(Math.floor(timeAt(from)), Math.ceil(timeAt(to)))
+    else {
+      const hit = bucketAt(data, timeAt(from))
+      if (hit !== null) props.jump(hit.time + data.step)
+    }
+  }
+  const onKey = (event: KeyboardEvent) => {
+    if (data === null || data.buckets.length === 0) return
+    const last = data.buckets.length - 1
+    const now = keyed?.[1] ?? last
+    const next = keyTarget(event.key, now, last)
+    if (next !== null) {
+      setKeyed([event.shiftKey ? (keyed?.[0] ?? now) : next, next])
+    } else if (event.key === 'Enter' && keyed !== null) {
+      const [from, to] = [Math.min(...keyed), Math.max(...keyed)].map((each) => data.buckets[each]!.time)
+      if (from === to) props.jump(to! + data.step)
+      else props.range(from!, to! + data.step)
+      setKeyed(null)
+    } else if (event.key === 'Escape') setKeyed(null)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+
+  const bucket = data === null || hover === null ? null : bucketAt(data, timeAt(hover))
+  const chosen = data === null || keyed === null ? null : data.buckets[keyed[1]]!
+  const noTime = problem instanceof ProblemError && problem.code === 'no-time'
+  const said = failed || problem === null ? null : noTime ? NO_TIME : problem.message
+  const short = (ms: number) => wallAt(ms, zone).slice(5, 19)
+  return (
+    <div class={`histogram${problem === null ? '' : ' none'}`}>
+      <div class="plot">
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={data === null ? 'Chart of records over time' : summary(data, zone)}
+          onPointerDown={(event) => {
+            if (data === null || event.button !== 0) return
+            event.currentTarget.setPointerCapture(event.pointerId)
+            setDrag([place(event), place(event)])
+          }}
+          onPointerMove={(event) => {
+            setHover(place(event))
+            if (drag !== null) setDrag([drag[0], place(event)])
+          }}
+          onPointerLeave={() => setHover(null)}
+          onPointerCancel={() => setDrag(null)}
+          onPointerUp={release}
+        />
+        {data !== null && data.buckets.length > 0 && (
+          <input
+            type="range"
+            class="scrub"
+            aria-label="Choose a moment in the chart"
+            aria-valuetext={chosen === null ? 'none' : bucketText(chosen, data, zone)}
+            min={0}
+            max={data.buckets.length - 1}
+            value={keyed?.[1] ?? data.buckets.length - 1}
+            onKeyDown={onKey}
+            onBlur={() => setKeyed(null)}
+          />
+        )}
+      </div>
+      <p class="legend">
+        {said !== null ? (
+          <span>{said}</span>
+        ) : data === null ? (
+          <span role="status">{slow ? 'Counting records…' : ''}</span>
+        ) : drag !== null && Math.abs(drag[1] - drag[0]) >= 4 ? (
+          <span>
+            {short(timeAt(Math.min(...drag)))} to {short(timeAt(Math.max(...drag)))}
+          </span>
+        ) : (
+          <>
+            <Counts bucket={bucket ?? chosen} data={data} zone={zone} />
+            {only !== null && (
+              <span class="only">
+                Only {only}{' '}
+                <button type="button" class="quiet small" onClick={props.showAll}>
+                  Show all
+                </button>
+              </span>
+            )}
+            <span role="status">{slow ? 'Counting records…' : completeness(data)}</span>
+          </>
+        )}
+      </p>
+    </div>
+  )
+}
+
+function Counts({ bucket, data, zone }: { bucket: Bucket | null; data: Histogram; zone: number }) {
+  if (bucket === null) {
+    if (data.buckets.length === 0) return <span>No records</span>
+    const [from, to] = [wallAt(data.from, zone), wallAt(data.to, zone)]
+    return (
+      <span>
+        {from.slice(0, 19)} to {from.slice(0, 10) === to.slice(0, 10) ? to.slice(11, 19) : to.slice(0, 19)}
+      </span>
+    )
+  }
+  return (
+    <span>
+      {wallAt(bucket.time, zone).slice(5, 19)}
+      {data.levels.map((name, index) =>
+        bucket.counts[index] ? (
+          <span class={`n-${name}`} key={name}>
+            {' '}
+            {count(bucket.counts[index])} {name === 'none' ? 'other' : name}
+          </span>
+        ) : null,
+      )}
+    </span>
+  )
+}
+
+type Bucket = Histogram['buckets'][number]
+
+const NO_TIME = 'The lines of this log carry no time, so there is no chart.'
+
+function completeness(data: Histogram): string {
+  if (data.estimated) return 'Estimated'
+  return data.complete ? '' : 'Only the newest part is counted'
+}
+
+/** The bar that a key leads to, or null for a key that moves nothing. */
+function keyTarget(key: string, now: number, last: number): number | null {
+  const steps: Record<string, number> = {
+    ArrowLeft: now - 1,
+    ArrowDown: now - 1,
+    ArrowRight: now + 1,
+    ArrowUp: now + 1,
+    PageDown: now - 10,
+    PageUp: now + 10,
+    Home: 0,
+    End: last,
+  }
+  const next = steps[key]
+  return next === undefined ? null : Math.min(last, Math.max(0, next))
+}
+
+function bucketText(bucket: Bucket, data: Histogram, zone: number): string {
+  const counts = data.levels.flatMap((name, index) =>
+    bucket.counts[index] ? [`${count(bucket.counts[index])} ${name === 'none' ? 'other' : name}`] : [],
+  )
+  return `${wallAt(bucket.time, zone).slice(0, 19)}: ${counts.join(', ') || 'no records'}`
+}
+
+function bucketAt(data: Histogram, time: number): Bucket | null {
+  return data.buckets.find((each) => time >= each.time && time < each.time + data.step) ?? null
+}
+
+function summary(data: Histogram, zone: number): string {
+  const parts = Object.entries(totalsOf(data).counts).flatMap(([name, sum]) =>
+    sum === 0 ? [] : [`${count(sum)} ${name === 'none' ? 'without level' : name}`],
+  )
+  if (parts.length === 0) return 'Chart of records over time: no records'
+  return `Chart of records from ${wallAt(data.from, zone)} to ${wallAt(data.to, zone)}: ${parts.join(', ')}`
+}

@@ -1,0 +1,66 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Client, type Histogram, type LogQuery, ProblemError } from '../../../client.ts'
+
+interface Options {
+  client: Client
+  query: LogQuery
+  /** Whether the lines are there: they come first, and the node counts after. */
+  ready: boolean
+  /** Whether the log is followed. */
+  live: boolean
+  counted: (data: Histogram | null) => void
+}
+
+/** Records over time: an estimate at once where the node has one, then the exact counts. */
+export function useCounts(canvas: RefObject<HTMLCanvasElement | null>, options: Options) {
+  const { client, query, ready, live } = options
+  const [data, setData] = useState<Histogram | null>(null)
+  const [busy, setBusy] = useState(true)
+  const [problem, setProblem] = useState<Error | null>(null)
+  const key = JSON.stringify([query, live])
+  const done = useRef('')
+
+  useEffect(() => {
+    if (!ready || done.current === key) return
+    const abort = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const show = (found: Histogram | null) => {
+      setData(found)
+      options.counted(found)
+    }
+    const load = async (first: boolean) => {
+      setBusy(true)
+      const start = performance.now()
+      const buckets = Math.max(20, Math.min(240, Math.round((canvas.current?.clientWidth ?? 800) / 7)))
+      const ask = (estimate: boolean) =>
+        client.histogram({ ...query, buckets, estimate: estimate || undefined }, { signal: abort.signal })
+      try {
+        let found = await ask(first)
+        setProblem(null)
+        if (found.estimated) {
+          show(found)
+          found = await ask(false)
+        }
+        show(found)
+        done.current = key
+        // A log that is followed is counted again, where that costs the node little.
+        if (live && performance.now() - start < 500) timer = setTimeout(() => void load(false), 30_000)
+      } catch (error) {
+        if (abort.signal.aborted) return
+        done.current = key
+        show(null)
+        setProblem(error instanceof ProblemError && error.status === 404 ? null : (error as Error))
+      } finally {
+        if (!abort.signal.aborted) setBusy(false)
+      }
+    }
+    void load(true)
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
+  }, [client, key, ready, live])
+
+  return { data, busy, problem }
+}

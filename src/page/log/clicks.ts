@@ -1,0 +1,55 @@
+import { put } from '../ui/clipboard.ts'
+import type { Reader } from './reader/reader.ts'
+
+/** What a click on a row does beside selecting it. */
+export interface RowActs {
+  around: (seq: number) => void
+  link: (seq: number) => void
+  /** A value of the record was clicked. */
+  value: (part: HTMLElement) => void
+  say: (message: string) => void
+}
+
+const ACTS: Record<string, (seq: number, reader: Reader, acts: RowActs) => unknown> = {
+  whole: (seq, reader) => reader.whole(seq),
+  around: (seq, _, acts) => acts.around(seq),
+  'copy-line': (seq, reader, acts) => put(reader.textOf(seq, true), acts.say, 'Line copied'),
+  'copy-message': (seq, reader, acts) => put(reader.textOf(seq, false), acts.say, 'Message copied'),
+  'copy-link': (seq, _, acts) => acts.link(seq),
+}
+
+/** A click on a row: one of its buttons, one of its values, or the row itself. */
+export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs): void {
+  const from = event.target as HTMLElement
+  const row = from.closest<HTMLElement>('.row')
+  if (reader === null || row === null || row.classList.contains('note')) return
+  const seq = Number(row.dataset.seq)
+  if (event.shiftKey) {
+    // The browser has extended its own selection of text to here, which nobody meant.
+    getSelection()?.removeAllRanges()
+    reader.select(seq, true)
+    return
+  }
+  const act = from.closest<HTMLElement>('[data-act]')?.dataset.act
+  const value = from.closest<HTMLElement>('[data-field]')
+  if (act !== undefined && act !== 'fold') return void ACTS[act]?.(seq, reader, acts)
+  if (value !== null && (getSelection()?.isCollapsed ?? true)) return void acts.value(value)
+  if (from.closest('.details') !== null) return
+  // Selecting text with the mouse must not collapse the row under it.
+  if (!(getSelection()?.isCollapsed ?? true)) return
+  reader.select(seq)
+  reader.toggle(seq)
+}
+
+/** What was selected with the mouse over several cells is copied as whole lines, as the log has them. */
+export function copyRows(event: ClipboardEvent, reader: Reader | null, box: HTMLElement): void {
+  const selection = getSelection()
+  if (reader === null || selection === null || selection.isCollapsed) return
+  const touched = (part: Element) => selection.containsNode(part, true)
+  const rows = [...box.querySelectorAll<HTMLElement>('.row:not(.note)')].filter(touched)
+  const cells = rows.length === 1 ? [...rows[0]!.querySelectorAll('.line > span')].filter(touched) : []
+  if (rows.length === 0 || (rows.length === 1 && cells.length < 2)) return
+  const lines = rows.map((row) => reader.textOf(Number(row.dataset.seq), true))
+  event.clipboardData?.setData('text/plain', `${lines.join('\n')}\n`)
+  event.preventDefault()
+}

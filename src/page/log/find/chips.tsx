@@ -1,0 +1,93 @@
+import { Icon } from '../../ui/icons.tsx'
+import type { Look, Term } from '../../url.ts'
+import { COLOURS } from '../reader/hits.ts'
+import { conditionsOf } from './query.ts'
+import { inverted, invertedLevel, levelText, termText } from './terms.ts'
+
+interface Props {
+  look: Look
+  apply: (change: Partial<Look>) => void
+  highlight: (marks: string[]) => void
+}
+
+/** Every active condition as a chip that can be inverted or removed, and every highlighted text. */
+export function Chips({ look, apply, highlight }: Props) {
+  const terms = conditionsOf(look)
+  const set = (index: number, next: Term | null) => {
+    const all = terms.flatMap((term, at) => (at !== index ? [term] : next === null ? [] : [next]))
+    apply(fromTerms(all))
+  }
+  const time = [look.since && `from ${look.since}`, look.until && `until ${look.until}`].filter(Boolean)
+  if (terms.length + look.marks.length + time.length === 0 && look.level === '') return null
+  return (
+    <ul class="chips" aria-label="Active filters">
+      {look.level !== '' && (
+        <Chip
+          label={levelText(look.level)}
+          invert={() => apply({ level: invertedLevel(look.level) })}
+          remove={() => apply({ level: '' })}
+        />
+      )}
+      {terms.map((term, index) => (
+        <Chip
+          key={`${term.kind}:${term.value}`}
+          label={termText(term)}
+          not={termText(term).startsWith('not ') || termText(term).startsWith('without ')}
+          invert={() => set(index, inverted(term))}
+          remove={() => set(index, null)}
+        />
+      ))}
+      {time.length > 0 && <Chip label={time.join(' ')} remove={() => apply({ since: '', until: '' })} />}
+      {look.marks.map((mark, index) => (
+        <Chip
+          key={`mark:${mark}`}
+          label={mark}
+          colour={(index % COLOURS) + 1}
+          remove={() => highlight(look.marks.filter((each) => each !== mark))}
+        />
+      ))}
+    </ul>
+  )
+}
+
+/** The first condition on the text stands in the search field; the others are terms. */
+function fromTerms(all: Term[]): Partial<Look> {
+  const first = all.find((term) => term.kind === 'q' || term.kind === 'regex')
+  return {
+    find: first?.value ?? '',
+    ...(first === undefined ? {} : { regex: first.kind === 'regex' }),
+    terms: all.filter((term) => term !== first),
+  }
+}
+
+interface ChipProps {
+  label: string
+  not?: boolean
+  /** The colour of a highlighted text. */
+  colour?: number
+  invert?: () => void
+  remove: () => void
+}
+
+function Chip({ label, not = false, colour, invert, remove }: ChipProps) {
+  const shown = label.length > 80 ? `${label.slice(0, 80)}…` : label
+  return (
+    <li class={`chip${not ? ' not' : ''}${colour === undefined ? '' : ` h${colour}`}`}>
+      {invert === undefined ? (
+        <span class="what">{shown}</span>
+      ) : (
+        <button
+          type="button"
+          class="what"
+          title={not ? 'Include instead' : 'Exclude instead'}
+          onClick={invert}
+        >
+          {shown}
+        </button>
+      )}
+      <button type="button" class="remove" aria-label={`Remove ${label}`} onClick={remove}>
+        <Icon name="close" />
+      </button>
+    </li>
+  )
+}

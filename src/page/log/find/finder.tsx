@@ -1,0 +1,165 @@
+import { useEffect, useState } from 'preact/hooks'
+import { LEVELS } from '../../../client.ts'
+import { count } from '../../ui/format.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { type Look, NOTHING } from '../../url.ts'
+import type { Totals } from '../chart/totals.ts'
+import { isNarrowed } from './query.ts'
+import { Range } from './range.tsx'
+
+interface Props {
+  look: Look
+  totals: Totals | null
+  /** Whether the log's records have levels, as far as is known. */
+  levels: boolean
+  zone: number
+  apply: (change: Partial<Look>) => void
+  go: (look: Look) => void
+  /** Only hits, or all lines with the hits marked: the reader stays where it is. */
+  setAll: (all: boolean) => void
+  /** To a moment, without narrowing. */
+  jump: (ms: number) => void
+  /** The same text again: on to the next hit. */
+  again: () => void
+  /** Where the keyboard goes when a text was entered. */
+  leave: () => void
+}
+
+/** What to look for: text or pattern, level, time, rotated files; and whether the rest is shown, too. */
+export function Finder(props: Props) {
+  const { look, totals, levels, zone, apply, go, again, leave } = props
+  const { regex, level, since, until, rotated, all } = look
+  const [find, setFind] = useState(look.find)
+  useEffect(() => setFind(look.find), [look.find])
+  const filtered = isNarrowed(look)
+  const pending = find !== look.find
+  return (
+    <form
+      class="finder"
+      aria-label="Find in this log"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const text = event.currentTarget.querySelector('input')!.value
+        if (text === look.find && text !== '') again()
+        else apply({ find: text })
+        leave()
+      }}
+    >
+      <label class="find">
+        <Icon name="search" />
+        <input
+          type="search"
+          data-find
+          placeholder={regex ? 'Find by regular expression' : 'Find text'}
+          aria-label="Find in the log"
+          aria-describedby="find-hint"
+          value={find}
+          spellcheck={false}
+          onInput={(event) => setFind(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape') return
+            event.currentTarget.value = look.find
+            setFind(look.find)
+          }}
+          onBlur={(event) => {
+            if (event.currentTarget.value !== look.find) apply({ find: event.currentTarget.value })
+          }}
+        />
+        <span id="find-hint" class="enter">
+          {pending && (
+            <>
+              <kbd>Enter</kbd> to search
+            </>
+          )}
+        </span>
+        <button
+          type="button"
+          class="in"
+          aria-pressed={regex}
+          aria-label="Regular expression"
+          title="Regular expression"
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => apply({ regex: !regex, find })}
+        >
+          .*
+        </button>
+      </label>
+      {(levels || level !== '') && (
+        <fieldset class="levels">
+          <legend class="hidden">Level</legend>
+          {['', ...LEVELS.slice(1)].map((each) => (
+            <button
+              type="button"
+              key={each}
+              class={each === '' ? 'lv-all' : `lv-${each}`}
+              aria-pressed={level === each}
+              title={each === '' ? 'Records of every level' : levelTitle(each, totals)}
+              onClick={() => apply({ level: level === each ? '' : each })}
+            >
+              {each === '' ? 'All' : each}
+              {each !== '' && totals !== null && <Tally totals={totals} level={each} />}
+            </button>
+          ))}
+        </fieldset>
+      )}
+      <Range
+        since={since}
+        until={until}
+        zone={zone}
+        choose={(from, to) => apply({ since: from, until: to })}
+        jump={props.jump}
+      />
+      <button
+        type="button"
+        aria-pressed={rotated}
+        title="Read this log together with the files it was rotated into"
+        onClick={() => apply({ rotated: !rotated })}
+      >
+        Include rotated
+      </button>
+      {filtered && (
+        <fieldset class="mode">
+          <legend class="hidden">What to show</legend>
+          <button type="button" aria-pressed={!all} onClick={() => props.setAll(false)}>
+            Only hits
+          </button>
+          <button type="button" aria-pressed={all} onClick={() => props.setAll(true)}>
+            All lines
+          </button>
+        </fieldset>
+      )}
+      {filtered && (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => go({ ...NOTHING, file: look.file, rotated, marks: look.marks })}
+        >
+          Clear
+        </button>
+      )}
+    </form>
+  )
+}
+
+function levelTitle(level: string, totals: Totals | null): string {
+  const own = totals === null ? '' : ` (${count(totals.counts[level] ?? 0)} ${level})`
+  return `Records of level ${level} and above${own}`
+}
+
+/** How many records have this very level, as far as they were counted. */
+function Tally({ totals: { counts, complete, estimated }, level }: { totals: Totals; level: string }) {
+  const sum = counts[level] ?? 0
+  return (
+    <span class="tally">
+      {estimated && sum > 0 ? '≈' : ''}
+      {short(sum)}
+      {complete || estimated || sum === 0 ? '' : '+'}
+    </span>
+  )
+}
+
+function short(value: number): string {
+  if (value < 10_000) return count(value)
+  if (value < 1_000_000) return `${Math.round(value / 1000)}k`
+  return `${(value / 1_000_000).toFixed(1)}M`
+}

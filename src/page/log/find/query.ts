@@ -1,0 +1,52 @@
+import type { LogQuery } from '../../../client.ts'
+import type { Look, Term } from '../../url.ts'
+import { wallAt } from '../record/record.ts'
+
+/** What the look asks of the API. */
+export function queryOf(look: Look): LogQuery {
+  const base = { file: look.file ?? '', rotated: look.rotated || undefined, ansi: true, raw: true }
+  if (look.all) return base
+  return {
+    ...base,
+    since: look.since || undefined,
+    until: look.until || undefined,
+    level: look.level || undefined,
+    ...conditions(conditionsOf(look)),
+  }
+}
+
+/** What the chart counts: every level, so that the buttons can show how many records each has. */
+export function chartQueryOf(look: Look): LogQuery {
+  const { ansi: _, raw: __, level: ___, ...query } = queryOf({ ...look, all: false })
+  const only = chartTerm(look.chart)
+  return only === null ? query : { ...query, ...conditions([...conditionsOf(look), only]) }
+}
+
+/** What the chart alone is narrowed to. */
+export function chartTerm(text: string): Term | null {
+  const colon = text.indexOf(':')
+  const kind = text.slice(0, colon)
+  return kind === 'where' || kind === 'q' ? { kind, value: text.slice(colon + 1) } : null
+}
+
+/** All conditions on a record's text and fields, the search field's first. */
+export function conditionsOf(look: Look): Term[] {
+  const field: Term[] = look.find === '' ? [] : [{ kind: look.regex ? 'regex' : 'q', value: look.find }]
+  return [...field, ...look.terms]
+}
+
+function conditions(terms: Term[]): Pick<LogQuery, Term['kind']> {
+  const out: Partial<Record<Term['kind'], string[]>> = {}
+  for (const { kind, value } of terms) out[kind] = [...(out[kind] ?? []), value]
+  return out
+}
+
+/** Whether the look leaves records out. */
+export function isNarrowed(look: Look): boolean {
+  return conditionsOf(look).length > 0 || look.level !== '' || look.since !== '' || look.until !== ''
+}
+
+/** Two moments as the API takes them back: wall time, as the log writes it. */
+export function wallRange(from: number, to: number, zone: number): { since: string; until: string } {
+  return { since: wallAt(from, zone), until: wallAt(to, zone) }
+}

@@ -1,0 +1,170 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from '../../ui/icons.tsx'
+import { absoluteRange, momentOf } from './moment.ts'
+
+interface Props {
+  since: string
+  until: string
+  /** Minutes east of UTC, as the log's times have it. */
+  zone: number
+  choose: (since: string, until: string) => void
+  /** Goes to a moment; nothing is left out. */
+  jump: (ms: number) => void
+}
+
+const PRESETS: [string, string][] = [
+  ['15m', 'Last 15 minutes'],
+  ['1h', 'Last hour'],
+  ['6h', 'Last 6 hours'],
+  ['24h', 'Last 24 hours'],
+]
+
+type Wrong = 'since' | 'until' | 'go' | null
+
+/** Chooses a time range: a preset, or from and to; or goes to a moment without narrowing. */
+export function Range({ since, until, zone, choose, jump }: Props) {
+  const [open, setOpen] = useState(false)
+  const [wrong, setWrong] = useState<Wrong>(null)
+  const box = useRef<HTMLDivElement>(null)
+  const from = useRef<HTMLInputElement>(null)
+  const to = useRef<HTMLInputElement>(null)
+  const go = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (!open) return
+    setWrong(null)
+    from.current?.focus()
+    const outside = (event: Event) => {
+      if (!box.current?.contains(event.target as Node)) setOpen(false)
+    }
+    document.addEventListener('pointerdown', outside)
+    return () => document.removeEventListener('pointerdown', outside)
+  }, [open])
+  const set = (nextSince: string, nextUntil: string) => {
+    const range = absoluteRange({ since: nextSince, until: nextUntil }, zone)
+    if ('wrong' in range) {
+      setWrong(range.wrong)
+      const field = range.wrong === 'since' ? from : to
+      field.current?.focus()
+      return
+    }
+    setOpen(false)
+    choose(range.since, range.until)
+  }
+  const apply = () => set(from.current!.value, to.current!.value)
+  const goThere = () => {
+    const moment = momentOf(go.current!.value, zone)
+    if (moment === null) return setWrong('go')
+    setOpen(false)
+    jump(moment)
+  }
+  const active = since !== '' || until !== ''
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only hears the keys of the fields inside
+    <div
+      class="range"
+      ref={box}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && open) {
+          event.stopPropagation()
+          setOpen(false)
+          box.current?.querySelector('button')?.focus()
+        } else if (event.key === 'Enter' && event.target instanceof HTMLInputElement) {
+          // The fields stand inside the finder's form, which has its own Enter.
+          event.preventDefault()
+          if (event.target === go.current) goThere()
+          else apply()
+        }
+      }}
+    >
+      <button
+        type="button"
+        class={active ? 'on' : ''}
+        aria-expanded={open}
+        aria-haspopup="dialog"
+        title="Time range, or go to a time (t)"
+        data-range
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="clock" />
+        <span class="label">{label(since, until)}</span>
+      </button>
+      {active && (
+        <button type="button" class="quiet" aria-label="Show all time" onClick={() => set('', '')}>
+          <Icon name="close" />
+        </button>
+      )}
+      {open && (
+        <div class="panel" role="dialog" aria-label="Time range">
+          <div class="presets">
+            <button type="button" onClick={() => set('', '')}>
+              All time
+            </button>
+            {PRESETS.map(([value, name]) => (
+              <button type="button" key={value} onClick={() => set(value, '')}>
+                {name}
+              </button>
+            ))}
+          </div>
+          <label>
+            From
+            <input
+              ref={from}
+              defaultValue={since}
+              placeholder="2026-01-31 02:10, or 2h"
+              aria-invalid={wrong === 'since'}
+              aria-describedby="range-hint"
+              spellcheck={false}
+            />
+          </label>
+          <label>
+            To
+            <input
+              ref={to}
+              defaultValue={until}
+              placeholder="2026-01-31 02:15, or 15m"
+              aria-invalid={wrong === 'until'}
+              aria-describedby="range-hint"
+              spellcheck={false}
+            />
+          </label>
+          <button type="button" class="primary" onClick={apply}>
+            Apply
+          </button>
+          <label class="go">
+            Go to a time, without narrowing
+            <span class="field">
+              <input
+                ref={go}
+                placeholder="02:10:30"
+                aria-invalid={wrong === 'go'}
+                aria-describedby="range-hint"
+                spellcheck={false}
+              />
+              <button type="button" onClick={goThere}>
+                Go
+              </button>
+            </span>
+          </label>
+          <p
+            id="range-hint"
+            class={wrong === null ? 'hint' : 'hint bad'}
+            role={wrong === null ? undefined : 'alert'}
+          >
+            {wrong === null ? HINT : `That is not a time. ${HINT}`}
+          </p>
+        </div>
+      )}
+    </div>
+  )
+}
+
+const HINT = 'Write 2026-01-31 02:10, 02:10 or 02:10:30 for a time, or 15m, 2h, 3d for how long ago.'
+
+function label(since: string, until: string): string {
+  if (since === '' && until === '') return 'All time'
+  const short = (text: string) => text.replace(/^\d{4}-(?=\d\d-\d\d[ T])/, '').replace(/\.\d+$/, '')
+  if (until === '') return `From ${short(since)}`
+  if (since === '') return `Until ${short(until)}`
+  const sameDay = /^\d{4}-\d\d-\d\d[ T]/.test(since) && since.slice(0, 10) === until.slice(0, 10)
+  return `${short(since)} – ${sameDay ? short(until).slice(6) : short(until)}`
+}

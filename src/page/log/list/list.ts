@@ -1,0 +1,356 @@
+import { Heights } from './heights.ts'
+
+/** What the list asks of its owner. A row is known by its `seq`, which never changes; its index does. */
+export interface Rows {
+  /** The first row's seq. */
+  first(): number
+  render(seq: number): HTMLElement
+  estimate(seq: number): number
+  /** Whether the last row is the log's last, so that what is appended stays in view. */
+  complete(): boolean
+  /** The rows in view changed: the first and last seq that show, and whether the end is in view. */
+  scrolled(first: number, last: number, atEnd: boolean): void
+}
+
+/**
+ * A list of any number of rows of any height, of which only those in view are in the document.
+ *
+ * Browsers cap an element's height (Firefox near 17.8 million pixels, Chromium at 33.5), so the place that the
+ * reader sees is `scrollTop + shift`. Rows that come in above, and rows that turn out taller than guessed, change
+ * only the shift: nothing jumps under the reader's hand. When the hand rests, the shift is folded away.
+ */
+export class VirtualList {
+  readonly heights = new Heights()
+  readonly #scroller: HTMLElement
+  readonly #canvas: HTMLElement
+  readonly #rows: HTMLElement
+  readonly #source: Rows
+  readonly #shown = new Map<number, HTMLElement>()
+  readonly #observer: ResizeObserver
+  #shift = 0
+  #lastTop = 0
+  #width = 0
+  #frame = 0
+  #idle: ReturnType<typeof setTimeout> | undefined
+  #held = false
+  #stick = true
+  #abort = new AbortController()
+
+  constructor(scroller: HTMLElement, source: Rows) {
+    this.#scroller = scroller
+    this.#source = source
+    this.#canvas = scroller.ownerDocument.createElement('div')
+    this.#canvas.className = 'canvas'
+    this.#canvas.setAttribute('role', 'presentation')
+    this.#rows = scroller.ownerDocument.createElement('div')
+    this.#rows.className = 'rows'
+    this.#rows.setAttribute('role', 'list')
+    this.#rows.setAttribute('aria-label', 'Records')
+    this.#canvas.append(this.#rows)
+    scroller.append(this.#canvas)
+    const { signal } = this.#abort
+    scroller.addEventListener('scroll', () => this.#onScroll(), { passive: true, signal })
+    // While the scrollbar or a finger is held, scrollTop belongs to the reader.
+    const hold = () => {
+      this.#held = true
+    }
+    const release = () => {
+      this.#held = false
+      this.#rest()
+    }
+    scroller.addEventListener('pointerdown', hold, { signal })
+    scroller.addEventListener('touchstart', hold, { passive: true, signal })
+    for (const name of ['pointerup', 'pointercancel', 'touchend', 'touchcancel']) {
+      scroller.ownerDocument.addEventListener(name, release, { passive: true, signal })
+    }
+    this.#observer = new ResizeObserver(() => this.#onResize())
+    this.#observer.observe(scroller)
+  }
+
+  destroy(): void {
+    this.#abort.abort()
+    this.#observer.disconnect()
+    cancelAnimationFrame(this.#frame)
+    clearTimeout(this.#idle)
+    this.#canvas.remove()
+  }
+
+  /** Whether the end stays in view as rows are appended. */
+  get stick(): boolean {
+    return this.#stick
+  }
+
+  get atEnd(): boolean {
+    return this.#place + this.#view >= this.heights.total - 4
+  }
+
+  /** Pixels above and below what is in view. */
+  get beyond(): { above: number; below: number } {
+    return { above: this.#place, below: this.heights.total - this.#place - this.#view }
+  }
+
+  get atStart(): boolean {
+    return this.#place <= 4
+  }
+
+  /** All rows are new; the owner says which of them to show. */
+  reset(count: number): void {
+    this.#clear()
+    // Else the rows that are loaded on the way to a place would pull the reader to the end.
+    this.#stick = false
+    this.heights.reset(this.#estimates(0, count))
+    this.#go(0)
+  }
+
+  appended(count: number): void {
+    this.heights.append(this.#estimates(this.heights.length, count))
+    if (this.#stick) this.toEnd()
+    else this.#draw()
+  }
+
+  prepended(count: number): void {
+    const place = this.#place
+    const before = this.heights.total
+    this.heights.prepend(this.#estimates(0, count))
+    this.#move(place + this.heights.total - before)
+  }
+
+  droppedFirst(count: number): void {
+    const place = this.#place
+    const gone = this.heights.top(count)
+    this.heights.dropFirst(count)
+    this.#move(Math.max(0, place - gone))
+  }
+
+  droppedLast(count: number): void {
+    this.heights.dropLast(count)
+    this.#draw()
+  }
+
+  /** Draw these rows again, or all of them; heights are measured anew. */
+  refresh(seqs?: Iterable<number>): void {
+    if (seqs === undefined) this.#clear()
+    else {
+      for (const seq of seqs) {
+        this.#shown.get(seq)?.remove()
+        this.#shown.delete(seq)
+      }
+    }
+    this.#draw()
+  }
+
+  /** The layout changed (wrap, width): all guesses are made again, and the top row stays. */
+  relayout(): void {
+    const stick = this.#stick
+    const { index, into } = this.#anchor()
+    this.#clear()
+    this.heights.reset(this.#estimates(0, this.heights.length))
+    if (stick) this.toEnd()
+    else this.#go(this.heights.top(index) + into)
+  }
+
+  toEnd(): void {
+    this.#stick = true
+    // Measuring the last rows moves the end: settle it, a few rounds are always enough.
+    for (let round = 0; round < 4; round++) {
+      this.#go(this.heights.total - this.#view)
+      this.#stick = true
+      if (this.atEnd) break
+    }
+  }
+
+  toStart(): void {
+    this.#stick = false
+    this.#go(0)
+    this.#stick = this.atEnd && this.#source.complete()
+  }
+
+  /** Bring a row into view; `align` places it, else it moves only as far as needed. */
+  show(seq: number, align?: 'start' | 'center'): void {
+    const index = seq - this.#source.first()
+    if (index < 0 || index >= this.heights.length) return
+    for (let round = 0; round < 3; round++) {
+      const top = this.heights.top(index)
+      const height = this.heights.get(index)
+      if (align === 'start') this.#go(top)
+      else if (align === 'center') this.#go(top - Math.max(0, (this.#view - height) / 2.5))
+      else if (top < this.#place) this.#go(top)
+      else if (top + height > this.#place + this.#view) this.#go(top + height - this.#view)
+      else break
+    }
+    this.#stick = this.atEnd && this.#source.complete()
+  }
+
+  scrollBy(pixels: number): void {
+    this.#go(this.#place + pixels)
+    this.#stick = this.atEnd && this.#source.complete()
+  }
+
+  /** The first seq in view and how far it is scrolled out. */
+  top(): { seq: number; into: number } {
+    const { index, into } = this.#anchor()
+    return { seq: index + this.#source.first(), into }
+  }
+
+  element(seq: number): HTMLElement | undefined {
+    return this.#shown.get(seq)
+  }
+
+  get #view(): number {
+    return this.#scroller.clientHeight
+  }
+
+  get #place(): number {
+    return this.#scroller.scrollTop + this.#shift
+  }
+
+  get #physical(): number {
+    return Math.min(this.heights.total, MAX_HEIGHT)
+  }
+
+  #anchor(): { index: number; into: number } {
+    const place = Math.max(0, this.#place)
+    const index = this.heights.at(place)
+    return { index, into: place - this.heights.top(index) }
+  }
+
+  #estimates(from: number, count: number): Float32Array {
+    const out = new Float32Array(count)
+    const first = this.#source.first() + from
+    for (let i = 0; i < count; i++) out[i] = this.#source.estimate(first + i)
+    return out
+  }
+
+  #clear(): void {
+    this.#shown.clear()
+    this.#rows.replaceChildren()
+  }
+
+  /** The reader stays; only what a place is called changes. */
+  #move(place: number): void {
+    this.#shift = place - this.#scroller.scrollTop
+    this.#draw()
+    this.#rest()
+  }
+
+  #go(place: number): void {
+    const target = Math.min(Math.max(0, place), Math.max(0, this.heights.total - this.#view))
+    this.#fold(target)
+    this.#draw()
+  }
+
+  /** Choose the scrollTop that stands for a place: itself, or its share of the capped height. */
+  #fold(place: number): void {
+    this.#canvas.style.height = `${this.#physical}px`
+    const range = this.heights.total - this.#view
+    const physicalRange = this.#physical - this.#view
+    const top = range <= physicalRange || range <= 0 ? place : (place / range) * physicalRange
+    this.#scroller.scrollTop = top
+    this.#lastTop = this.#scroller.scrollTop
+    this.#shift = place - this.#lastTop
+  }
+
+  #onScroll(): void {
+    const top = this.#scroller.scrollTop
+    const moved = top - this.#lastTop
+    if (moved === 0) return
+    this.#lastTop = top
+    if (this.heights.total > MAX_HEIGHT && Math.abs(moved) > this.#view * 4) {
+      // A jump by the scrollbar: its place is a share of the whole.
+      const share = top / Math.max(1, this.#physical - this.#view)
+      this.#shift = share * (this.heights.total - this.#view) - top
+    }
+    cancelAnimationFrame(this.#frame)
+    this.#frame = requestAnimationFrame(() => {
+      this.#stick = this.atEnd && this.#source.complete()
+      this.#draw()
+      this.#rest()
+    })
+  }
+
+  #onResize(): void {
+    const width = this.#scroller.clientWidth
+    if (this.#width !== 0 && width !== this.#width) this.relayout()
+    else if (this.#stick) this.toEnd()
+    else this.#draw()
+    this.#width = width
+  }
+
+  /** Fold the shift away when the hand rests, or at once where the scrollbar ran out before the rows did. */
+  #rest(): void {
+    clearTimeout(this.#idle)
+    const place = this.#place
+    const end = Math.max(0, this.heights.total - this.#view)
+    const top = this.#scroller.scrollTop
+    const out =
+      place < 0 ||
+      place > end + 1 ||
+      (top <= 0 && place > 1) ||
+      (top >= this.#physical - this.#view - 1 && place < end - 1)
+    if (out) this.#go(place)
+    else if (Math.abs(this.#shift) > 0.5 && !this.#held) {
+      this.#idle = setTimeout(() => {
+        if (!this.#held) this.#go(this.#place)
+      }, 150)
+    }
+  }
+
+  #draw(): void {
+    const count = this.heights.length
+    this.#canvas.style.height = `${this.#physical}px`
+    const base = this.#source.first()
+    if (count === 0) {
+      this.#clear()
+      this.#source.scrolled(base, base - 1, true)
+      return
+    }
+    const anchor = this.#anchor()
+    for (let round = 0; round < 3; round++) {
+      const place = this.#place
+      const from = this.heights.at(Math.max(0, place - OVERSCAN))
+      const to = Math.min(count - 1, this.heights.at(place + this.#view + OVERSCAN))
+      if (!this.#fill(base, from, to)) break
+      // Rows above the anchor changed height: keep the anchor where it was.
+      this.#shift = this.heights.top(anchor.index) + anchor.into - this.#scroller.scrollTop
+    }
+    const visible = this.heights.at(Math.max(0, this.#place))
+    const lowest = this.heights.at(this.#place + this.#view - 1)
+    this.#source.scrolled(base + visible, base + lowest, this.atEnd)
+  }
+
+  /** Put rows from..to into the document and measure the new ones; true when a height was not as guessed. */
+  #fill(base: number, from: number, to: number): boolean {
+    for (const [seq, element] of this.#shown) {
+      if (seq < base + from || seq > base + to) {
+        element.remove()
+        this.#shown.delete(seq)
+      }
+    }
+    const fresh: [number, HTMLElement][] = []
+    let next = this.#rows.firstElementChild
+    for (let index = from; index <= to; index++) {
+      const known = this.#shown.get(base + index)
+      if (known !== undefined) {
+        next = known.nextElementSibling
+        continue
+      }
+      const element = this.#source.render(base + index)
+      this.#rows.insertBefore(element, next)
+      this.#shown.set(base + index, element)
+      fresh.push([index, element])
+    }
+    this.#rows.style.transform = `translateY(${this.heights.top(from) - this.#shift}px)`
+    let changed = false
+    for (const [index, element] of fresh) {
+      const height = element.getBoundingClientRect().height
+      if (Math.abs(height - this.heights.get(index)) < 0.5) continue
+      this.heights.set(index, height)
+      changed = true
+    }
+    if (changed) this.#canvas.style.height = `${this.#physical}px`
+    return changed
+  }
+}
+
+const MAX_HEIGHT = 8_000_000
+const OVERSCAN = 240

@@ -1,0 +1,88 @@
+import type { Client } from '../../../client.ts'
+import type { Look } from '../../url.ts'
+import { conditionsOf, isNarrowed, queryOf } from '../find/query.ts'
+import { fits } from '../record/fields.ts'
+import { type Matcher, matcher } from '../record/match.ts'
+import { type Item, parse } from '../record/record.ts'
+import type { Mark } from '../record/styled.ts'
+import type { LogWindow } from './window.ts'
+
+type Condition = { term: ReturnType<typeof conditionsOf>[number]; matcher: Matcher | null }
+
+/** What the look searches for: which records are hits, and what to mark in them. */
+export class Hits {
+  /** What is marked: hits first, then the highlighted texts. */
+  marks: Mark[] = []
+  readonly #look: Look
+  readonly #client: Client
+  #conditions: Condition[] = []
+
+  constructor(client: Client, look: Look) {
+    this.#client = client
+    this.#look = look
+  }
+
+  /** Compiles the patterns; they run in the server's engine, which is loaded when first needed. */
+  async prepare(highlights: readonly string[]): Promise<void> {
+    this.#conditions = await Promise.all(
+      conditionsOf(this.#look).map(async (term) => ({
+        term,
+        matcher: term.kind === 'where' ? null : await matcher(term.value, term.kind.endsWith('regex')),
+      })),
+    )
+    await this.highlight(highlights)
+  }
+
+  async highlight(texts: readonly string[]): Promise<void> {
+    const searched = this.#conditions.flatMap((each) =>
+      each.matcher !== null && !each.term.kind.startsWith('not')
+        ? [{ matcher: each.matcher, colour: 0 }]
+        : [],
+    )
+    const highlighted = await Promise.all(texts.map((each) => matcher(each, false)))
+    this.marks = [
+      ...searched,
+      ...highlighted.flatMap((each, index) =>
+        each === null ? [] : [{ matcher: each, colour: (index % COLOURS) + 1 }],
+      ),
+    ]
+  }
+
+  /** Whether there is anything to step to. */
+  get wanted(): boolean {
+    return isNarrowed({ ...this.#look, since: '', until: '' })
+  }
+
+  /** Whether something is marked that must be brought into view. */
+  get searched(): boolean {
+    return this.marks.some((mark) => mark.colour === 0)
+  }
+
+  isHit(item: Item): boolean {
+    if (typeof item !== 'string' || !this.wanted) return false
+    return !this.#look.all || fits(parse(item), this.#look, this.#conditions)
+  }
+
+  /** The nearest hit beyond what is loaded, found by the node, with a cursor before it. */
+  async beyond(
+    window: LogWindow,
+    direction: 1 | -1,
+    open: () => boolean,
+  ): Promise<{ line: string; cursor: string | null } | null> {
+    const query = queryOf({ ...this.#look, all: false, since: '', until: '' })
+    let cursor = direction > 0 ? window.newer : window.older
+    while (cursor !== null && open()) {
+      const edge: { after: string } | { before: string } =
+        direction > 0 ? { after: cursor } : { before: cursor }
+      const page = await this.#client.lines({ ...query, ...edge, lines: 1, size: 64 * 1024 * 1024 })
+      const line = direction > 0 ? page.content[0] : page.content.at(-1)
+      if (line !== undefined) return { line, cursor: direction > 0 ? cursor : page.prev }
+      if (direction > 0 && (page.complete || page.next === cursor)) return null
+      cursor = direction > 0 ? page.next : page.prev
+    }
+    return null
+  }
+}
+
+/** Colours of highlighted texts; the style sheet has one for each. */
+export const COLOURS = 6

@@ -1,0 +1,379 @@
+import { type Client, type LogQuery, ProblemError, type View } from '../../../client.ts'
+import type { Item } from '../record/record.ts'
+
+/** What a window tells its list. */
+export interface WindowEvents {
+  reset(): void
+  prepended(count: number): void
+  appended(count: number): void
+  droppedFirst(count: number): void
+  droppedLast(count: number): void
+  /** Something else changed: what is being loaded, the connection, a failure. */
+  status(): void
+}
+
+export type Live = 'off' | 'connecting' | 'live' | 'lost'
+
+/** A place that a link can name: a number of records after (or before) a cursor. */
+export interface Place {
+  cursor: string
+  offset: number
+}
+
+/**
+ * The part of a log that is loaded: a run of records with a cursor at either end. It grows at both ends, and drops
+ * records at the far end when it holds too many. A record's `seq` counts from where the window was opened and never
+ * changes.
+ */
+export class LogWindow {
+  items: Item[] = []
+  firstSeq = 0
+  /** Where the older page ends; null at the log's first byte. */
+  older: string | null = null
+  /** Where the newer page begins. */
+  newer: string | null = null
+  /** Whether the newest record was loaded when it was last asked for. */
+  atEnd = true
+  loading: 'open' | 'older' | 'newer' | null = null
+  /** Since when, to show only what takes long. */
+  scanned = false
+  live: Live = 'off'
+  /** Why the connection is lost, where it is. */
+  lost = ''
+  failure: Error | null = null
+  readonly query: LogQuery
+  readonly #client: Client
+  readonly #events: WindowEvents
+  readonly #abort = new AbortController()
+  /** Cursors at known seqs: where older records can be let go, and what links name. */
+  #marks: { seq: number; cursor: string }[] = []
+  #follower: AbortController | null = null
+  #chars = 0
+  #pageSize = 256 * 1024
+  /** The operator allows only small pages. */
+  #capped = false
+  /** Single records are longer than a page: they are asked for by number. */
+  #long = false
+
+  constructor(client: Client, query: LogQuery, events: WindowEvents) {
+    this.#client = client
+    this.query = query
+    this.#events = events
+  }
+
+  get endSeq(): number {
+    return this.firstSeq + this.items.length
+  }
+
+  item(seq: number): Item | undefined {
+    return this.items[seq - this.firstSeq]
+  }
+
+  close(): void {
+    this.#abort.abort()
+    this.#follower?.abort()
+  }
+
+  /** The newest records. */
+  openTail(size?: number): Promise<void> {
+    return this.#load('open', async (signal) => {
+      const page = await this.#back({ size: size ?? FIRST }, signal)
+      this.#set(page.content, page.prev, page.next)
+      this.atEnd = true
+    })
+  }
+
+  /** The records on both sides of a cursor; resolves to the seq of the first one after it. */
+  async openAt(cursor: string): Promise<number> {
+    let at = 0
+    await this.#load('open', async (signal) => {
+      const [before, after] = await Promise.all([
+        this.#back({ before: cursor, size: FIRST }, signal),
+        this.#forth(cursor, FIRST, signal),
+      ])
+      at = before.content.length
+      this.#set([...before.content, ...after.content], before.prev, after.next ?? cursor)
+      this.#marks.push({ seq: at, cursor })
+      this.#marks.sort((a, b) => a.seq - b.seq)
+      this.atEnd = after.content.length === 0
+    })
+    return at
+  }
+
+  /** The records up to a moment and after it; resolves to the seq of the last one before it. */
+  async openTime(until: string): Promise<number> {
+    let at = 0
+    await this.#load('open', async (signal) => {
+      const before = await this.#back({ until, size: FIRST }, signal)
+      if (before.next === null) throw new Error('The answer has no cursor to go on from.')
+      const after = await this.#forth(before.next, FIRST, signal)
+      at = Math.max(0, before.content.length - 1)
+      this.#set([...before.content, ...after.content], before.prev, after.next ?? before.next)
+      this.#marks.push({ seq: before.content.length, cursor: before.next })
+      this.atEnd = after.content.length === 0
+    })
+    return at
+  }
+
+  /** The first records; false where the node cannot go there directly. */
+  async openStart(): Promise<boolean> {
+    let there = true
+    await this.#load('open', async (signal) => {
+      const page = await this.#lines({ first: START, size: FIRST }, signal)
+      if (page.prev !== null || page.next === null) {
+        there = false
+        return
+      }
+      const none = page.content.length === 0
+      const found = none && !page.complete ? await this.#forth(page.next, FIRST, signal) : page
+      this.#set(found.content, null, found.next)
+      this.atEnd = found.content.length === 0
+    })
+    return there || this.failure !== null
+  }
+
+  async loadOlder(): Promise<void> {
+    if (this.loading !== null || this.older === null) return
+    await this.#load('older', async (signal) => {
+      const page = await this.#back({ before: this.older!, size: this.#pageSize }, signal)
+      this.#pageSize = Math.min(this.#pageSize * 2, 2 * 1024 * 1024)
+      this.older = page.prev
+      this.#prepend(page.content)
+    })
+  }
+
+  async loadNewer(): Promise<void> {
+    if (this.loading !== null || this.newer === null || this.#follower !== null) return
+    await this.#load('newer', async (signal) => {
+      const page = await this.#forth(this.newer!, this.#pageSize, signal)
+      this.newer = page.next ?? this.newer
+      this.atEnd = page.content.length === 0
+      this.#append(page.content)
+    })
+  }
+
+  /** What is appended, until `unfollow`. */
+  async follow(): Promise<void> {
+    if (this.#follower !== null || this.newer === null) return
+    const follower = new AbortController()
+    this.#follower = follower
+    this.live = 'connecting'
+    this.#events.status()
+    let batch: Item[] = []
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const flush = () => {
+      timer = undefined
+      const items = batch
+      batch = []
+      if (!follower.signal.aborted) this.#append(items)
+    }
+    const push = (item: Item) => {
+      batch.push(item)
+      timer ??= setTimeout(flush, 60)
+    }
+    try {
+      const events = this.#client.follow(this.query, {
+        lastId: this.newer,
+        json: true,
+        signal: follower.signal,
+      })
+      for await (const event of events) {
+        if (event.type === 'open') this.live = 'live'
+        else if (event.type === 'lost') {
+          this.live = 'lost'
+          this.lost =
+            event.error instanceof ProblemError ? event.error.message : 'connection lost, trying again'
+        } else {
+          this.newer = event.id ?? this.newer
+          push(event.type === 'record' ? event.data : { kind: event.type, text: event.data })
+          continue
+        }
+        this.failure = null
+        this.#events.status()
+      }
+    } catch (error) {
+      if (!follower.signal.aborted) this.failure = error as Error
+    } finally {
+      clearTimeout(timer)
+      flush()
+      if (this.#follower === follower) {
+        this.#follower = null
+        this.live = 'off'
+        this.#events.status()
+      }
+    }
+  }
+
+  unfollow(): void {
+    this.#follower?.abort()
+    this.#follower = null
+    this.live = 'off'
+    this.#events.status()
+  }
+
+  /** How to name a record in a link. */
+  place(seq: number): Place | null {
+    let best = this.#marks[0]
+    for (const mark of this.#marks) if (mark.seq <= seq) best = mark
+    return best === undefined ? null : { cursor: best.cursor, offset: seq - best.seq }
+  }
+
+  /**
+   * A page going back. A scan that found nothing within its budget goes on where it stopped, until it finds something
+   * or reaches the start; `next` stays where it began.
+   */
+  async #back(page: Page, signal: AbortSignal): Promise<View<string[]>> {
+    const first = await this.#lines(page, signal)
+    let found = first
+    while (found.content.length === 0 && found.prev !== null) {
+      this.scanned = true
+      this.#events.status()
+      found = await this.#lines({ before: found.prev, size: page.size }, signal)
+    }
+    return { ...found, next: first.next }
+  }
+
+  /** A page going forth, likewise: when it is empty, the end was reached. */
+  async #forth(after: string, size: number, signal: AbortSignal): Promise<View<string[]>> {
+    let found = await this.#lines({ after, size }, signal)
+    while (found.content.length === 0 && !found.complete && found.next !== null) {
+      this.scanned = true
+      this.#events.status()
+      found = await this.#lines({ after: found.next, size }, signal)
+    }
+    return found
+  }
+
+  async #lines(page: Page, signal: AbortSignal): Promise<View<string[]>> {
+    const { size, ...rest } = page
+    const few = rest.first === undefined ? { lines: FEW } : { first: FEW }
+    const amount = this.#capped ? {} : this.#long ? { size: LONGEST, ...few } : { size }
+    try {
+      const found = await this.#client.lines({ ...this.query, ...rest, ...amount }, { signal })
+      const [first] = found.content
+      // A record that is longer than the page comes in pieces: ask for whole records instead.
+      const cut = found.content.length === 1 && first!.length > size / 4
+      if (cut && !this.#long && !this.#capped) {
+        this.#long = true
+        return await this.#lines(page, signal)
+      }
+      if (this.#long && found.content.length === FEW && weigh(found.content) < size) this.#long = false
+      return found
+    } catch (error) {
+      // An operator may allow only small pages; without a size the node gives as much as it may.
+      const refused =
+        error instanceof ProblemError && error.code === 'bad-parameter' && /\bsize\b/.test(error.message)
+      if (!refused || this.#capped) throw error
+      this.#capped = true
+      return this.#lines(page, signal)
+    }
+  }
+
+  async #load(kind: 'open' | 'older' | 'newer', work: (signal: AbortSignal) => Promise<void>) {
+    const { signal } = this.#abort
+    this.loading = kind
+    this.failure = null
+    this.scanned = false
+    this.#events.status()
+    try {
+      await work(signal)
+    } catch (error) {
+      if (signal.aborted) return
+      this.failure = error as Error
+      // What the cursor pointed into is gone: asking again would not bring it back.
+      if (kind === 'older' && error instanceof ProblemError && error.status === 410) this.older = null
+    } finally {
+      if (!signal.aborted) {
+        this.loading = null
+        this.#events.status()
+      }
+    }
+  }
+
+  #set(items: Item[], older: string | null, newer: string | null): void {
+    this.items = items
+    this.firstSeq = 0
+    this.older = older
+    this.newer = newer
+    this.#chars = weigh(items)
+    this.#marks = older === null ? [] : [{ seq: 0, cursor: older }]
+    if (newer !== null && older === null) this.#marks.push({ seq: items.length, cursor: newer })
+    this.#events.reset()
+  }
+
+  #prepend(items: Item[]): void {
+    if (items.length === 0) return
+    this.items = items.concat(this.items)
+    this.firstSeq -= items.length
+    this.#chars += weigh(items)
+    if (this.older !== null) this.#marks.unshift({ seq: this.firstSeq, cursor: this.older })
+    this.#events.prepended(items.length)
+    if (this.live === 'off' && this.#tooMuch()) this.#dropLast()
+  }
+
+  #append(items: Item[]): void {
+    if (items.length === 0) return
+    for (const item of items) this.items.push(item)
+    this.#chars += weigh(items)
+    const last = this.#marks.at(-1)
+    if (this.newer !== null && (last === undefined || this.endSeq - last.seq >= 1000)) {
+      this.#marks.push({ seq: this.endSeq, cursor: this.newer })
+    }
+    this.#events.appended(items.length)
+    if (this.#tooMuch()) this.#dropFirst()
+  }
+
+  #tooMuch(): boolean {
+    return this.items.length > MAX_ITEMS || this.#chars > MAX_CHARS
+  }
+
+  #dropFirst(): void {
+    const goal = this.firstSeq + this.items.length / 4
+    const mark = this.#marks.find((each) => each.seq >= goal && each.seq < this.endSeq)
+    if (mark === undefined) return
+    const count = mark.seq - this.firstSeq
+    this.#chars -= weigh(this.items.slice(0, count))
+    this.items = this.items.slice(count)
+    this.firstSeq = mark.seq
+    this.older = mark.cursor
+    this.#marks = this.#marks.filter((each) => each.seq >= mark.seq)
+    this.#events.droppedFirst(count)
+  }
+
+  #dropLast(): void {
+    const goal = this.firstSeq + (this.items.length * 3) / 4
+    const mark = this.#marks.findLast((each) => each.seq <= goal && each.seq > this.firstSeq)
+    if (mark === undefined) return
+    const count = this.endSeq - mark.seq
+    this.#chars -= weigh(this.items.slice(-count))
+    this.items = this.items.slice(0, -count)
+    this.newer = mark.cursor
+    this.atEnd = false
+    this.#marks = this.#marks.filter((each) => each.seq <= mark.seq)
+    this.#events.droppedLast(count)
+  }
+}
+
+interface Page {
+  size: number
+  first?: number
+  before?: string
+  after?: string
+  until?: string
+}
+
+/** Bytes of the page that a reader sees first, and records where a log is read from its start. */
+const FIRST = 128 * 1024
+const START = 1000
+/** Records of a page where single records are longer than pages, and bytes: the node takes apart what exceeds 32 MiB. */
+const FEW = 4
+const LONGEST = 64 * 1024 * 1024
+const MAX_ITEMS = 1_500_000
+/** Characters held in memory; log text is mostly Latin-1, one byte each. */
+const MAX_CHARS = 500_000_000
+
+function weigh(items: Item[]): number {
+  let sum = 0
+  for (const item of items) sum += typeof item === 'string' ? item.length : item.text.length
+  return sum
+}

@@ -1,0 +1,125 @@
+import { plain } from './fields.ts'
+import type { RowLook } from './look.ts'
+import { rawOf, type Shown } from './record.ts'
+import { clip, element, styled, text } from './styled.ts'
+
+/** An expanded record: its fields, each of which a click can include, exclude or copy, and what can be done with it. */
+export function renderDetails(shown: Shown, look: RowLook): HTMLElement {
+  const details = element('div', 'details')
+  details.append(renderFacts(shown, look))
+  if (shown.context !== null) {
+    const json = element('pre', 'json')
+    renderJson(json, shown.context, { path: '', indent: '', look })
+    details.append(json)
+  }
+  const searched = look.marks.some((mark) => mark.colour === 0)
+  if (searched && shown.raw !== null && details.querySelector('mark') === null) {
+    // The hit may span columns, or stand in a spelling that only the log itself has.
+    const raw = element('pre', 'as-written')
+    raw.append(styled(clip(rawOf(shown), LONGEST), look.marks))
+    details.append(raw)
+  }
+  details.append(renderActs(look))
+  for (const [index, each] of [...details.querySelectorAll<HTMLElement>('.v')].entries())
+    each.tabIndex = index === 0 ? 0 : -1
+  return details
+}
+
+function renderFacts(shown: Shown, look: RowLook): HTMLElement {
+  const facts = element('dl', 'facts')
+  const fact = (name: string, ...parts: HTMLElement[]) => {
+    if (parts.length === 0) return
+    const dd = element('dd', '')
+    for (const [index, part] of parts.entries()) dd.append(index > 0 ? ' ' : '', part)
+    facts.append(text('dt', '', name), dd)
+  }
+  const field = (name: string, content: string) => valueButton(name, content, content, look)
+  if (shown.time !== null) fact('Time', text('time', '', shown.time))
+  if (shown.level !== null) fact('Level', valueButton('level', shown.level, shown.levelWord, look))
+  if (shown.source !== '') fact('Source', field('source', shown.source))
+  fact('Tags', ...shown.tags.map((tag) => field('tag', tag)))
+  const words = wordsOf(shown.message)
+  if (words.length > 1) fact('Message', ...words.map((word) => valueButton('', word, word, look)))
+  return facts
+}
+
+/** The words of a message, without the punctuation around them. */
+function wordsOf(message: string): string[] {
+  const words = clip(message, MESSAGE).split(/\s+/)
+  return words.map((word) => word.replace(/^[("'[{<]+|[)"'\]}>,;:.!?…]+$/g, '')).filter(Boolean)
+}
+
+/** A value that opens the menu of what can be done with it; one without a field is a word of the text. */
+function valueButton(field: string, value: string, shown: string, look: RowLook): HTMLElement {
+  const button = element('button', 'v') as HTMLButtonElement
+  button.type = 'button'
+  button.dataset.field = field
+  button.dataset.value = value
+  button.setAttribute('aria-haspopup', 'menu')
+  button.append(styled(clip(shown, LONG), look.marks))
+  return button
+}
+
+function renderActs(look: RowLook): HTMLElement {
+  const acts = element('div', 'acts')
+  for (const [act, label] of [
+    ...(look.around ? [['around', 'Show the lines around it']] : []),
+    ['copy-line', 'Copy line'],
+    ['copy-message', 'Copy message'],
+    ['copy-link', 'Copy link'],
+  ]) {
+    const button = text('button', 'small', label!) as HTMLButtonElement
+    button.type = 'button'
+    button.dataset.act = act
+    acts.append(button)
+  }
+  return acts
+}
+
+interface Place {
+  /** The field's name so far, its keys joined by dots; null inside a list, whose members have no name. */
+  path: string | null
+  indent: string
+  look: RowLook
+}
+
+/** JSON with its parts in colour, indented by two, built as nodes; every value is one that a click can filter by. */
+function renderJson(parent: HTMLElement, value: unknown, place: Place): void {
+  const { path, indent, look } = place
+  const list = Array.isArray(value)
+  if (typeof value !== 'object' || value === null || isNumber(value)) {
+    const kind = typeof value === 'string' ? 'j-text' : 'j-word'
+    const button = valueButton(path ?? '', plain(value), JSON.stringify(value), look)
+    button.classList.add(kind)
+    parent.append(button)
+    return
+  }
+  const entries = Object.entries(value)
+  if (entries.length === 0) {
+    parent.append(list ? '[]' : '{}')
+    return
+  }
+  const inner = `${indent}  `
+  parent.append(list ? '[' : '{')
+  entries.forEach(([key, each], index) => {
+    parent.append(`${index === 0 ? '' : ','}\n${inner}`)
+    if (!list) {
+      const name = element('span', 'j-key')
+      name.append(styled(JSON.stringify(key), look.marks))
+      parent.append(name, ': ')
+    }
+    const next = list || path === null ? null : path === '' ? key : `${path}.${key}`
+    renderJson(parent, each, { path: next, indent: inner, look })
+  })
+  parent.append(`\n${indent}${list ? ']' : '}'}`)
+}
+
+/** A number kept as the log wrote it (JSON.rawJSON). */
+function isNumber(value: object): boolean {
+  const { isRawJSON } = JSON as { isRawJSON?: (value: unknown) => boolean }
+  return isRawJSON?.(value) ?? false
+}
+
+const LONG = 8_000
+const LONGEST = 20_000
+const MESSAGE = 2_000

@@ -1,0 +1,79 @@
+import { LEVELS } from '../../../client.ts'
+import type { Look, Term } from '../../url.ts'
+import type { Matcher } from './match.ts'
+import { levelOf, rawOf, type Shown } from './record.ts'
+
+/** The values of a field of a record, as the API's `where` reads it: the record's own members before its context. */
+export function valuesOf(shown: Shown, field: string): string[] {
+  if (field === 'level') return shown.level === null ? [] : [shown.level, shown.levelWord.toLowerCase()]
+  if (field === 'message') return [[shown.message, ...shown.rest].join('\n')]
+  if (field === 'source' && shown.source !== '') return [shown.source, shown.source.replace(/:\d+$/, '')]
+  if ((field === 'tag' || field === 'logger') && shown.tags.length > 0) return shown.tags
+  const value = member(shown.context, field)
+  return value === undefined ? [] : [plain(value)]
+}
+
+/** A member by its name, or by a path with dots; a key that itself has the dots is found, too. */
+function member(value: unknown, path: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Object.hasOwn(value, path)) return (value as Record<string, unknown>)[path]
+  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+    const head = path.slice(0, dot)
+    if (!Object.hasOwn(value, head)) continue
+    const found = member((value as Record<string, unknown>)[head], path.slice(dot + 1))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A value as `where` spells it: strings without quotes, everything else as JSON. */
+export function plain(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** A condition on a field in its parts. */
+export interface Where {
+  field: string
+  value: string
+  not: boolean
+}
+
+export function readWhere(text: string): Where {
+  const not = text.startsWith('!')
+  const rest = not ? text.slice(1) : text
+  const colon = rest.indexOf(':')
+  return {
+    field: colon < 0 ? rest : rest.slice(0, colon),
+    value: colon < 0 ? '*' : rest.slice(colon + 1),
+    not,
+  }
+}
+
+export function writeWhere({ field, value, not }: Where): string {
+  return `${not ? '!' : ''}${field}:${value}`
+}
+
+/** Judges a loaded record by the look's conditions, for views that show all lines and mark the hits. */
+export function fits(shown: Shown, look: Look, tests: { term: Term; matcher: Matcher | null }[]): boolean {
+  if (!fitsLevel(shown, look.level)) return false
+  let text: string | null = null
+  return tests.every(({ term, matcher }) => {
+    if (term.kind === 'where') {
+      const { field, value, not } = readWhere(term.value)
+      const values = valuesOf(shown, field)
+      const has = value === '*' ? values.length > 0 : values.includes(value)
+      return has !== not
+    }
+    text ??= rawOf(shown)
+    const has = matcher?.test(text) ?? false
+    return term.kind.startsWith('not') ? !has : has
+  })
+}
+
+function fitsLevel(shown: Shown, level: string): boolean {
+  if (level === '') return true
+  if (shown.level === null) return false
+  const rank = (name: string) => LEVELS.indexOf((levelOf(name) ?? 'debug') as (typeof LEVELS)[number])
+  if (level.startsWith('=')) return level.slice(1).split(',').map(rank).includes(rank(shown.level))
+  return rank(shown.level) >= rank(level)
+}

@@ -1,0 +1,16 @@
+import type { Mark } from './styled.ts'
+
+/** What a row needs to know beside its record. */
+export interface RowLook {
+  marks: readonly Mark[]
+  open: boolean
+  selected: boolean
+  /** Whether the reader asked for all of a long record. */
+  whole: boolean
+  /** Whether the reader jumped to a hit in this record, which must be in what is drawn. */
+  reveal: boolean
+  /** Whether other records lie between those shown, so that it is worth showing them. */
+  around: boolean
+  /** Milliseconds since the record above, or null. */
+  gap: number | null
+}

@@ -1,0 +1,219 @@
+import { span } from '../../ui/format.ts'
+import { contextText, tagsText } from './context.ts'
+import { renderDetails } from './details.ts'
+import type { RowLook } from './look.ts'
+import { type Item, type Note, parse, type Shown, wall } from './record.ts'
+import { clip, element, type Mark, styled, text } from './styled.ts'
+
+/** The height of one line of text; the style sheet says the same. */
+export const LINE = 20
+
+/** A row of the list. All text goes in as text nodes: no log line can become markup. */
+export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
+  if (typeof item !== 'string') return renderNote(item, seq)
+  const shown = parse(item)
+  const row = element('div', `row${shown.level === null ? '' : ` lv-${shown.level}`}`)
+  row.setAttribute('role', 'listitem')
+  row.dataset.seq = String(seq)
+  if (look.selected) {
+    row.classList.add('selected')
+    row.setAttribute('aria-current', 'true')
+  }
+  const line = element('div', 'line')
+  line.append(
+    foldButton(shown, look),
+    cell('t', shown.time === null ? '' : shortTime(shown.time), shown.time),
+    cell('d', look.gap === null ? '' : gapText(look.gap), 'Time since the record above'),
+    levelCell(shown),
+    sourceCell(shown, look),
+    tagsCell(shown, look),
+    messageCell(shown, look),
+  )
+  row.append(line)
+  if (look.open) row.append(renderDetails(shown, look))
+  return row
+}
+
+function foldButton(shown: Shown, look: RowLook): HTMLElement {
+  const foldable = shown.context !== null || shown.rest.length > FEW_LINES || shown.source !== ''
+  const fold = element('button', foldable ? 'fold' : 'fold plain') as HTMLButtonElement
+  fold.type = 'button'
+  fold.tabIndex = -1
+  fold.setAttribute('aria-expanded', String(look.open))
+  fold.setAttribute('aria-label', look.open ? 'Hide details' : 'Show details')
+  return fold
+}
+
+function levelCell(shown: Shown): HTMLElement {
+  const level = cell('l', shown.levelWord, null)
+  if (shown.level !== null) value(level, 'level', shown.level)
+  return level
+}
+
+function sourceCell(shown: Shown, look: RowLook): HTMLElement {
+  const source = cell('s', '', shown.source || null)
+  source.append(styled(shown.source.slice(shown.source.lastIndexOf('/') + 1), look.marks))
+  if (shown.source !== '') value(source, 'source', shown.source)
+  return source
+}
+
+function tagsCell(shown: Shown, look: RowLook): HTMLElement {
+  const cell = element('span', 'g')
+  const written = tagsText(shown.tags, shown.raw)
+  if (written.length > 0) cell.title = written.join(' ')
+  written.forEach((tag, index) => {
+    const part = element('span', '')
+    part.append(styled(tag, look.marks))
+    value(part, 'tag', shown.tags[index]!)
+    if (index > 0 && !(shown.raw?.includes(written[index - 1]! + tag) ?? false)) cell.append(' ')
+    cell.append(part)
+  })
+  return cell
+}
+
+function messageCell(shown: Shown, look: RowLook): HTMLElement {
+  const message = element('span', 'm')
+  message.append(clipped(shown.message, look))
+  if (shown.context !== null && !look.open) {
+    const context = element('span', 'c')
+    context.append(styled(` ${clip(contextText(shown.context, shown.raw), CONTEXT)}`, look.marks))
+    message.append(context)
+  }
+  // Inside the message's cell, so that a stack trace stands under it whatever columns there are.
+  if (shown.rest.length > 0) message.append(renderRest(shown, look))
+  return message
+}
+
+/** Makes a part of a row a value that a click can include, exclude or copy. */
+function value(part: HTMLElement, field: string, content: string): void {
+  part.classList.add('v')
+  part.dataset.field = field
+  part.dataset.value = content
+}
+
+/** The columns that some of these records fill; the others need no room. */
+export function columnsOf(items: Iterable<Item>): Set<string> {
+  const filled = new Set<string>()
+  for (const item of items) {
+    if (typeof item !== 'string') continue
+    const { time, levelWord, source, tags } = parse(item)
+    if (time !== null) filled.add('t')
+    if (levelWord !== '') filled.add('l')
+    if (source !== '') filled.add('s')
+    if (tags.length > 0) filled.add('g')
+  }
+  return filled
+}
+
+/** A guess at a row's height before it is drawn; looking for escaped line feeds costs less than parsing. */
+export function estimateRow(item: Item, columns: number): number {
+  if (typeof item !== 'string') return LINE + 8
+  let lines = 0
+  for (let at = item.indexOf('\\n'); at >= 0 && lines < FEW_LINES + 1; at = item.indexOf('\\n', at + 2))
+    lines++
+  // About half of the JSON text is the record's text a second time.
+  if (columns > 0) lines += Math.floor(Math.min(item.length / 2, LONG) / (columns * 1.35))
+  return LINE * (1 + lines)
+}
+
+function renderNote(note: Note, seq: number): HTMLElement {
+  const row = element('div', `row note note-${note.kind}`)
+  row.setAttribute('role', 'listitem')
+  row.dataset.seq = String(seq)
+  row.append(element('span', 'rule'), text('span', 'said', noteText(note)), element('span', 'rule'))
+  return row
+}
+
+function noteText(note: Note): string {
+  const detail = noteDetail(note.text)
+  switch (note.kind) {
+    case 'rotated':
+      return `The log was rotated. A new file begins here${detail}`
+    case 'truncated':
+      return `The log was truncated. It starts over here${detail}`
+    case 'gap':
+      return `Lines are missing here${detail}`
+  }
+}
+
+/** An event's data is text or a JSON object whose words are worth showing. */
+function noteDetail(data: string): string {
+  if (data === '') return ''
+  try {
+    const found: unknown = JSON.parse(data)
+    if (typeof found === 'object' && found !== null) {
+      const words = Object.entries(found).filter(([, each]) => ['string', 'number'].includes(typeof each))
+      return words.length === 0 ? '' : ` (${words.map(([name, each]) => `${name}: ${each}`).join(', ')})`
+    }
+    return ` (${String(found)})`
+  } catch {
+    return ` (${data})`
+  }
+}
+
+function renderRest(shown: Shown, look: RowLook): HTMLElement {
+  const rest = element('span', 'rest')
+  const all = look.open || shown.rest.length <= FEW_LINES + 1
+  const lines = all ? shown.rest : shown.rest.slice(0, FEW_LINES)
+  rest.append(clipped(lines.join('\n'), look))
+  if (!all) rest.append('\n', moreButton('fold', `${shown.rest.length - FEW_LINES} more lines`))
+  return rest
+}
+
+/** A long text in part: its beginning, or where the hit is that the reader jumped to. */
+function clipped(source: string, look: RowLook): DocumentFragment {
+  if (look.whole || source.length <= LONG) return styled(source, look.marks)
+  const hit = look.reveal ? firstHit(source, look.marks) : 0
+  const from = hit < LONG - 500 ? 0 : hit - BEFORE
+  const to = Math.min(source.length, from + LONG)
+  const out = document.createDocumentFragment()
+  if (from > 0) out.append(moreButton('whole', `${kilobytes(from)} before …`))
+  out.append(styled(source.slice(from, to), look.marks))
+  if (to < source.length) out.append(moreButton('whole', `… ${kilobytes(source.length - to)} more`))
+  return out
+}
+
+function firstHit(source: string, marks: readonly Mark[]): number {
+  return marks.find((mark) => mark.colour === 0)?.matcher.ranges(source)[0]?.[0] ?? 0
+}
+
+function kilobytes(length: number): string {
+  return `${Math.ceil(length / 1024).toLocaleString('en')} KB`
+}
+
+function moreButton(act: string, label: string): HTMLElement {
+  const more = text('button', 'more', label) as HTMLButtonElement
+  more.type = 'button'
+  more.tabIndex = -1
+  more.dataset.act = act
+  return more
+}
+
+function cell(name: string, content: string, title: string | null): HTMLElement {
+  const span = text('span', name, content)
+  if (title !== null) span.title = title
+  return span
+}
+
+/** Month, day and time: the year is in the tooltip. */
+function shortTime(time: string): string {
+  const full = wall(time)
+  return /^\d{4}-/.test(full) ? full.slice(5, 23) : full
+}
+
+/** `+12 ms`, `+1.5 s`, `+3 min`: how long the log was silent. */
+export function gapText(ms: number): string {
+  const away = Math.abs(ms)
+  const sign = ms < 0 ? '−' : '+'
+  if (away < 1000) return `${sign}${Math.round(away)} ms`
+  if (away < 60_000) return `${sign}${(away / 1000).toFixed(1)} s`
+  return `${sign}${span(Math.round(away / 1000))}`
+}
+
+/** Characters of a cell that are drawn at once, and those kept before a hit far inside. */
+const LONG = 8_000
+const BEFORE = 200
+/** Characters of the context in a collapsed row. */
+const CONTEXT = 400
+/** Lines of a stack trace that are shown before the record is expanded. */
+const FEW_LINES = 3

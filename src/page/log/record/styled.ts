@@ -1,0 +1,72 @@
+import { ansi } from './ansi.ts'
+import type { Matcher } from './match.ts'
+
+/** A text to mark: what is searched for has no colour number, what is highlighted has one from 1. */
+export interface Mark {
+  matcher: Matcher
+  colour: number
+}
+
+/** Text with ANSI colours and marked hits, as text nodes only. */
+export function styled(source: string, marks: readonly Mark[]): DocumentFragment {
+  const out = document.createDocumentFragment()
+  const { text: plain, spans } = ansi(source)
+  const hits = hitsIn(plain, marks)
+  if (spans.length === 0 && hits.length === 0) {
+    out.append(plain)
+    return out
+  }
+  // Cut at every border of a colour or a hit; what lies between two cuts has one look.
+  const cuts = new Set([0, plain.length])
+  for (const span of spans) cuts.add(span.start).add(span.end)
+  for (const hit of hits) cuts.add(hit.from).add(hit.to)
+  const ordered = [...cuts].sort((a, b) => a - b)
+  let nextSpan = 0
+  let nextHit = 0
+  for (let i = 0; i + 1 < ordered.length; i++) {
+    const from = ordered[i]!
+    const to = ordered[i + 1]!
+    while (nextSpan < spans.length && spans[nextSpan]!.end <= from) nextSpan++
+    while (nextHit < hits.length && hits[nextHit]!.to <= from) nextHit++
+    const span = spans[nextSpan]
+    const coloured = span !== undefined && span.start <= from ? span : null
+    const hit = nextHit < hits.length && hits[nextHit]!.from <= from ? hits[nextHit]! : null
+    const piece = plain.slice(from, to)
+    if (coloured === null && hit === null) {
+      out.append(piece)
+      continue
+    }
+    const colour = hit === null ? '' : hit.colour === 0 ? ' f' : ` h${hit.colour}`
+    const part = text(hit === null ? 'span' : 'mark', `${coloured?.classes ?? ''}${colour}`.trim(), piece)
+    if (coloured?.color != null && hit === null) part.style.color = coloured.color
+    out.append(part)
+  }
+  return out
+}
+
+/** The marked stretches in order, without overlaps: what is searched for comes before what is highlighted. */
+function hitsIn(plain: string, marks: readonly Mark[]): { from: number; to: number; colour: number }[] {
+  const found: { from: number; to: number; colour: number }[] = []
+  for (const { matcher, colour } of marks) {
+    for (const [from, to] of matcher.ranges(plain)) {
+      if (!found.some((other) => from < other.to && to > other.from)) found.push({ from, to, colour })
+    }
+  }
+  return found.sort((a, b) => a.from - b.from)
+}
+
+export function element(tag: string, className: string): HTMLElement {
+  const made = document.createElement(tag)
+  if (className !== '') made.className = className
+  return made
+}
+
+export function text(tag: string, className: string, content: string): HTMLElement {
+  const made = element(tag, className)
+  made.textContent = content
+  return made
+}
+
+export function clip(source: string, length: number): string {
+  return source.length <= length ? source : `${source.slice(0, length)}…`
+}

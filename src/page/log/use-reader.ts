@@ -1,0 +1,61 @@
+import type { RefObject } from 'preact'
+import { useEffect, useReducer, useRef } from 'preact/hooks'
+import type { Client } from '../../client.ts'
+import { type Look, queryKey } from '../url.ts'
+import { type Goal, type Placed, Reader } from './reader/reader.ts'
+
+interface Options {
+  client: Client
+  look: Look
+  wrap: boolean
+  gaps: boolean
+  /** Changes when the reader should try again. */
+  attempt: number
+  moved: (place: Placed) => void
+  say: (message: string) => void
+}
+
+/** A reader for what the look asks for: a new one with every question, told when only the display changes. */
+export function useReader(box: RefObject<HTMLElement | null>, options: Options) {
+  const { client, look, wrap, gaps, attempt } = options
+  const reader = useRef<Reader | null>(null)
+  const goal = useRef<Goal | null>(null)
+  const current = useRef(options)
+  current.current = options
+  const [, redraw] = useReducer((n: number) => n + 1, 0)
+  const key = queryKey(look)
+
+  useEffect(() => {
+    let pending = 0
+    const made = new Reader(box.current!, {
+      client,
+      look: current.current.look,
+      wrap: current.current.wrap,
+      gaps: current.current.gaps,
+      events: {
+        changed() {
+          cancelAnimationFrame(pending)
+          pending = requestAnimationFrame(() => redraw(0))
+        },
+        moved: (place) => current.current.moved(place),
+        say: (message) => current.current.say(message),
+      },
+    })
+    reader.current = made
+    const wanted = goal.current
+    goal.current = null
+    void made.start(wanted)
+    return () => {
+      cancelAnimationFrame(pending)
+      made.close()
+      reader.current = null
+    }
+  }, [client, key, attempt])
+
+  useEffect(() => reader.current?.setWrap(wrap), [wrap])
+  useEffect(() => reader.current?.setGaps(gaps), [gaps])
+  const marks = JSON.stringify(look.marks)
+  useEffect(() => void reader.current?.highlight(current.current.look.marks), [marks])
+
+  return { reader, goal }
+}

@@ -1,0 +1,70 @@
+/**
+ * The token, in the memory of this tab. Open tabs of the same page hand it on to each other, so that it is typed once.
+ * It is never in a URL and never kept in storage: only while a reload replaces the page does it pass through
+ * sessionStorage, from which it is taken at once.
+ */
+const KEY = 'nodestate.token'
+const ANSWER = 250
+
+let held: string | null = takeOver()
+let channel: BroadcastChannel | null = null
+let told: (value: string | null) => void = () => {}
+
+export const token = {
+  get: (): string | null => held,
+
+  /** A token that was typed here: the other tabs may have it, too. */
+  set(value: string | null): void {
+    held = value
+    channel?.postMessage(value === null ? { out: true } : { token: value })
+  },
+
+  /** Forget the token here, without signing out the other tabs: it may be right for them. */
+  drop(): void {
+    held = null
+  },
+
+  /** Listens to the other tabs of the page at `path`; `changed` hears what they hand on. */
+  join(path: string, changed: (value: string | null) => void): () => void {
+    told = changed
+    if (typeof BroadcastChannel === 'undefined') return () => {}
+    channel = new BroadcastChannel(`nodestate ${path}`)
+    channel.onmessage = ({ data }: MessageEvent<{ ask?: true; out?: true; token?: string }>) => {
+      if (data.ask && held !== null) channel?.postMessage({ token: held })
+      else if (data.out && held !== null) {
+        held = null
+        told(null)
+      } else if (data.token !== undefined && held === null) {
+        held = data.token
+        told(held)
+      }
+    }
+    return () => {
+      channel?.close()
+      channel = null
+    }
+  },
+
+  /** Asks the other tabs; resolves once one of them had time to answer. */
+  async ask(): Promise<void> {
+    if (channel === null) return
+    channel.postMessage({ ask: true })
+    for (let waited = 0; waited < ANSWER && held === null; waited += 25)
+      await new Promise((resolve) => setTimeout(resolve, 25))
+  },
+}
+
+function takeOver(): string | null {
+  try {
+    const value = sessionStorage.getItem(KEY)
+    sessionStorage.removeItem(KEY)
+    addEventListener('pagehide', () => {
+      if (held !== null) sessionStorage.setItem(KEY, held)
+    })
+    addEventListener('pageshow', () => sessionStorage.removeItem(KEY))
+    return value
+  } catch {
+    // Storage is off: a reload asks again.
+    return null
+  }
+}

@@ -1,0 +1,193 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
+import { type Browser, type BrowserPage, launchBrowser, missingBrowser } from './browser.ts'
+import { line, writeLog } from './logs.ts'
+
+describe.skipIf(missingBrowser)(
+  `a page that says what is so${missingBrowser ? ` (${missingBrowser})` : ''}`,
+  { timeout: 90_000 },
+  () => {
+    let browser: Browser
+    let node: Program
+    let logs: string
+    beforeAll(async () => {
+      logs = join(temporaryDirectory(), 'logs')
+      mkdirSync(logs)
+      writeLog(join(logs, 'broker.log'), 3000)
+      writeFileSync(join(logs, 'plain.txt'), 'just text\n'.repeat(50))
+      let one = ''
+      for (let i = 0; i < 3000; i++) one += line(i, i === 1500 ? 'ERROR' : 'INFO')
+      writeFileSync(join(logs, 'one.log'), one)
+      writeFileSync(join(logs, 'lonely.log'), line(0, 'ERROR', 'the only error') + line(5000))
+      node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
+      browser = await launchBrowser()
+    })
+    afterEach(() => {
+      expect(browser.wrongs.splice(0)).toEqual([])
+    })
+    afterAll(async () => {
+      await browser?.close()
+      await cleanUp()
+    })
+
+    async function open(look: string): Promise<BrowserPage> {
+      const page = await browser.open(`${node.url}/#${look}`)
+      await page.locator('.row').first().waitFor()
+      return page
+    }
+    /** Rows of pixels of the chart that have a colour of a level in some column, from the top. */
+    const tallest = (page: BrowserPage, level: string) =>
+      page.evaluate<number>(`(() => {
+        const canvas = document.querySelector('.histogram canvas')
+        const style = getComputedStyle(canvas)
+        const probe = document.createElement('canvas').getContext('2d')
+        probe.fillStyle = style.getPropertyValue('--h-${level}')
+        probe.fillRect(0, 0, 1, 1)
+        const want = probe.getImageData(0, 0, 1, 1).data
+        const { width, height } = canvas
+        const { data } = canvas.getContext('2d').getImageData(0, 0, width, height)
+        let best = 0
+        const floor = Math.round(height * (canvas.clientHeight - 15) / canvas.clientHeight)
+        for (let x = 0; x < width; x++) {
+          let tall = 0
+          for (let y = 0; y < floor; y++) {
+            const at = (y * width + x) * 4
+            if ([0, 1, 2].every((c) => Math.abs(data[at + c] - want[c]) < 6)) tall++
+          }
+          best = Math.max(best, tall)
+        }
+        return best
+      })()`)
+    const counted = (page: BrowserPage) => page.getByRole('img', { name: /Chart of records from/ }).waitFor()
+
+    it('shows on each level how many records have that very level', async () => {
+      const page = await open('file=one.log')
+      await counted(page)
+      const tallies = await page.locator('.levels .tally').allTextContents()
+      expect(tallies).toEqual(['2,999', '0', '1', '0'])
+      await page.context().close()
+    })
+
+    it('draws one error as one error', async () => {
+      const page = await open('file=one.log')
+      await counted(page)
+      await expect.poll(() => tallest(page, 'info')).toBeGreaterThan(20)
+      expect(await tallest(page, 'error')).toBeLessThanOrEqual(2)
+      await page.goto(`${node.url}/#file=lonely.log&level=error`)
+      await page.getByText('1 hit loaded').waitFor()
+      await counted(page)
+      await expect.poll(() => tallest(page, 'error')).toBeGreaterThan(0)
+      expect(await tallest(page, 'error')).toBeLessThan(8)
+      await page.context().close()
+    })
+
+    it('has no level buttons for a log without levels', async () => {
+      const page = await open('file=plain.txt')
+      await page.getByText('carry no time').waitFor()
+      expect(await page.locator('.levels').count()).toBe(0)
+      await page.goto(`${node.url}/#file=broker.log`)
+      await page.locator('.levels').waitFor()
+      await page.context().close()
+    })
+
+    it('keeps the time range open when what was typed is no time, and says what is', async () => {
+      const page = await open('file=broker.log')
+      await page.getByRole('button', { name: 'All time' }).click()
+      await page.getByLabel('From', { exact: true }).fill('yesterdy')
+      await page.keyboard.press('Enter')
+      await page.getByRole('alert').filter({ hasText: 'That is not a time' }).waitFor()
+      expect(await page.getByRole('dialog').isVisible()).toBe(true)
+      expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe('yesterdy')
+      expect(await page.evaluate('document.activeElement.value')).toBe('yesterdy')
+      await page.getByLabel('From', { exact: true }).fill('2026-01-10 00:10:00')
+      await page.getByRole('button', { name: 'Apply' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await page.context().close()
+    })
+
+    it('says what went wrong once, and in its own words', async () => {
+      const page = await browser.open(`${node.url}/#file=plain.txt&level=error`)
+      await page.getByRole('alert').waitFor()
+      const text = await page.locator('main').textContent()
+      expect(text).toContain('This log has no levels')
+      expect(text).not.toMatch(/parameter|ask without|\bsince\b|\bq\b/)
+      await page.goto(`${node.url}/#file=plain.txt&since=2026-01-10`)
+      await page.getByText('This log has no times').waitFor()
+      expect(await page.getByRole('alert').count()).toBe(1)
+      expect((await page.locator('main').textContent()).match(/no time/g)!.length).toBe(1)
+      await page.goto(`${node.url}/#file=broker.log&since=nonsense`)
+      await page.getByText('This filter does not work here').waitFor()
+      expect(await page.locator('main').textContent()).not.toMatch(/parameter/i)
+      await page.context().close()
+    })
+
+    it('says that Enter starts the search', async () => {
+      const page = await open('file=broker.log')
+      await page.keyboard.press('/')
+      await page.keyboard.type('record')
+      await page.getByText('Enter to search').waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByText('Enter to search').waitFor({ state: 'hidden' })
+      await page.context().close()
+    })
+
+    it('shows a new file within seconds', async () => {
+      const page = await browser.open(node.url)
+      await page.locator('.files a').first().waitFor()
+      await page.waitForTimeout(500)
+      writeFileSync(join(logs, 'brand-new.log'), line(1))
+      await page.locator('.files a').filter({ hasText: 'brand-new.log' }).waitFor({ timeout: 4_500 })
+      await page.context().close()
+    })
+
+    it('shows of the node what is known of the node, and says what is not', async () => {
+      const directory = temporaryDirectory()
+      writeFileSync(join(directory, 'db.toml'), '[broker.http]\nport = 3000\n')
+      const other = await serve(['--port', '0', '--logs', logs, '--config', join(directory, 'db.toml')])
+      const answer = await fetch(`${other.url}/api/v1/config?detail=true`)
+      const { known } = (await answer.json()) as { known?: string[] }
+      if (known === undefined) return
+      const page = await browser.open(other.url)
+      const facts = page.locator('.node-facts')
+      await facts.waitFor()
+      expect(await facts.textContent()).toContain('3000')
+      expect(await facts.textContent()).toMatch(/Versionnot known/)
+      expect(await facts.textContent()).toMatch(/Online sincenot known/)
+      expect(await page.locator('.top').textContent()).not.toMatch(/v\d|online/)
+      await page
+        .getByText(
+          /Version and Online since are not|Version, .*Online since|This page is served by nodestate/,
+        )
+        .waitFor()
+      await page.context().close()
+    })
+
+    it('finds by search what a row shows', async () => {
+      writeFileSync(
+        join(logs, 'logfmt.log'),
+        Array.from(
+          { length: 20 },
+          (_, i) =>
+            `time=2026-01-10T00:00:${String(i).padStart(2, '0')}Z level=info msg="took a step" shard=${i} who="a b"\n`,
+        ).join(''),
+      )
+      const page = await open('file=broker.log')
+      expect(await page.locator('.row .g').first().textContent()).toBe('[Storage] [Engine]')
+      const raw = await fetch(`${node.url}/api/v1/log/view?file=logfmt.log&lines=1&format=ndjson&raw=true`)
+      if (!(await raw.text()).includes('"raw"')) return
+      await page.goto(`${node.url}/#file=logfmt.log`)
+      const context = page.locator('.row .c')
+      await context.first().waitFor()
+      const shown = (await context.last().textContent()).trim()
+      expect(shown).toBe('shard=19 who="a b"')
+      await page.keyboard.press('/')
+      await page.keyboard.type('shard=19 who="a b"')
+      await page.keyboard.press('Enter')
+      await page.getByText('1 hit loaded').waitFor()
+      expect(await page.locator('.list mark').allTextContents()).toEqual(['shard=19 who="a b"'])
+      await page.context().close()
+    })
+  },
+)

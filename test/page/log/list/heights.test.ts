@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Heights } from '../../../../src/page/log/list/heights.ts'
+
+const height = fc.integer({ min: 1, max: 400 })
+const change = fc.oneof(
+  fc.record({ do: fc.constant('append' as const), rows: fc.array(height, { maxLength: 40 }) }),
+  fc.record({ do: fc.constant('prepend' as const), rows: fc.array(height, { maxLength: 40 }) }),
+  fc.record({ do: fc.constant('set' as const), at: fc.nat(), height }),
+  fc.record({ do: fc.constant('dropFirst' as const), at: fc.nat() }),
+  fc.record({ do: fc.constant('dropLast' as const), at: fc.nat() }),
+)
+
+describe('Heights', () => {
+  it('agrees with a plain array after any changes', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 30 }), fc.nat(20_000), (changes, offset) => {
+        const heights = new Heights()
+        let rows: number[] = []
+        for (const each of changes) {
+          if (each.do === 'append') {
+            heights.append(each.rows)
+            rows = [...rows, ...each.rows]
+          } else if (each.do === 'prepend') {
+            heights.prepend(each.rows)
+            rows = [...each.rows, ...rows]
+          } else if (each.do === 'set') {
+            if (rows.length === 0) continue
+            heights.set(each.at % rows.length, each.height)
+            rows[each.at % rows.length] = each.height
+          } else {
+            const count = each.at % (rows.length + 1)
+            heights[each.do](count)
+            rows = each.do === 'dropFirst' ? rows.slice(count) : rows.slice(0, rows.length - count)
+          }
+        }
+        expect(heights.length).toBe(rows.length)
+        const tops = rows.map((_, index) => rows.slice(0, index).reduce((sum, row) => sum + row, 0))
+        const total = rows.reduce((sum, row) => sum + row, 0)
+        expect(heights.total).toBe(total)
+        tops.forEach((top, index) => {
+          expect(heights.top(index)).toBe(top)
+        })
+        const last = Math.max(0, rows.length - 1)
+        const at = offset >= total ? last : tops.findLastIndex((top) => top <= offset)
+        expect(heights.at(offset)).toBe(Math.max(0, at))
+      }),
+    )
+  })
+
+  it('finds its way in a million rows', () => {
+    const heights = new Heights()
+    heights.reset(new Float32Array(1_000_000).fill(20))
+    expect(heights.total).toBe(20_000_000)
+    expect(heights.at(12_345_678)).toBe(617_283)
+    heights.set(5, 120)
+    expect(heights.top(1_000_000)).toBe(20_000_100)
+    expect(heights.at(12_345_678)).toBe(617_278)
+  })
+})
