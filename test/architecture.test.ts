@@ -35,7 +35,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['segment', ['cover.ts', 'heartbeat.ts', 'names.ts']],
   ['store/store.ts', ['store.ts']],
   ['store/fast.ts', ['fast.ts']],
-  ['store/remote', ['retry.ts', 'exact-stream.ts']],
+  ['store/remote', ['exact-stream.ts', 'list-pages.ts', 'retry.ts']],
   ['store/fs', ['directory.ts', 'file.ts', 'list.ts', 'range.ts', 'slices.ts', 'tails.ts', 'walk.ts']],
   ['store/s3', ['list.ts', 'options.ts', 'wire.ts']],
   ['store/segments', ['listing.ts', 'lives.ts', 'texts.ts']],

@@ -35,7 +35,8 @@ export function memoryStore(files: Record<string, Uint8Array | string> = {}): Me
       held.delete(key)
       notify(key)
     },
-    async *list(prefix = '', { shallow = false, folders = false, after, limit = Infinity } = {}) {
+    async *list(prefix = '', { signal, shallow = false, folders = false, after, limit = Infinity } = {}) {
+      signal?.throwIfAborted()
       let left = limit
       let folder = ''
       for (const key of [...held.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint)) {

@@ -1,4 +1,5 @@
 import { exactStream, receiveAll } from './remote/exact-stream.ts'
+import { folderEntry, listPages, pageSize } from './remote/list-pages.ts'
 import { begin, type Call, Passing, type RetryOptions, retryOf, withRetries } from './remote/retry.ts'
 import {
   type ByteRange,
@@ -17,6 +18,7 @@ export interface R2ObjectLike {
   readonly size: number
   readonly uploaded: Date
   readonly httpEtag: string
+  readonly httpMetadata?: { contentEncoding?: string }
   readonly body?: ReadableStream<Uint8Array>
 }
 
@@ -35,7 +37,8 @@ export interface R2BucketLike {
     cursor?: string
     limit?: number
     delimiter?: string
-  }): Promise<{ objects: R2ObjectLike[]; truncated: boolean; cursor?: string }>
+    startAfter?: string
+  }): Promise<{ objects: R2ObjectLike[]; truncated: boolean; cursor?: string; delimitedPrefixes?: string[] }>
 }
 
 /** How to use a bucket. */
@@ -130,26 +133,31 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
   }
 
   return {
-    async *list(prefix = '', { signal, shallow = false }: ListOptions = {}) {
-      let cursor: string | undefined
-      do {
-        const page = await ask(begin(retry, signal), () =>
+    list(prefix = '', options: ListOptions = {}) {
+      const { shallow = false, folders = false, after } = options
+      return listPages(retry, options, async (cursor, call) => {
+        const page = await ask(call, () =>
           bucket.list({
             prefix: root + prefix,
-            limit: 1000,
+            limit: pageSize(options),
             ...(shallow ? { delimiter: '/' } : {}),
-            ...(cursor !== undefined ? { cursor } : {}),
+            ...(after ? { startAfter: root + after } : {}),
+            ...(cursor !== null ? { cursor } : {}),
           }),
         )
-        for (const object of page.objects) {
-          const entry = entryOf(object, root)
-          if (shallow && entry.key.includes('/', prefix.length)) continue
-          if (isKey(entry.key, root)) yield entry
-        }
-        if (page.truncated && (page.cursor === undefined || page.cursor === cursor))
+        const entries = page.objects
+          .map((object) => entryOf(object, root))
+          .filter(({ key }) => !shallow || !key.includes('/', prefix.length))
+        if (shallow && folders)
+          for (const folder of page.delimitedPrefixes ?? [])
+            entries.push(folderEntry(folder.slice(root.length)))
+        if (page.truncated && page.cursor === undefined)
           throw new StoreError('unavailable', 'The bucket listed a page without a way to the next')
-        cursor = page.truncated ? page.cursor : undefined
-      } while (cursor !== undefined)
+        return {
+          entries: entries.filter(({ key }) => isKey(key, root)),
+          next: page.truncated ? page.cursor! : null,
+        }
+      })
     },
 
     async stat(key, { signal } = {}) {
@@ -238,11 +246,13 @@ function fail(thrown: unknown, late: boolean): never {
 }
 
 function entryOf(object: R2ObjectLike, root: string): Entry {
+  const encoding = object.httpMetadata?.contentEncoding
   return {
     key: object.key.slice(root.length),
     size: object.size,
     modified: object.uploaded.getTime(),
     etag: object.httpEtag,
+    ...(encoding ? { encoding } : {}),
   }
 }
 

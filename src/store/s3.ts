@@ -1,6 +1,7 @@
 import { exactStream, receiveAll } from './remote/exact-stream.ts'
+import { listPages, pageSize } from './remote/list-pages.ts'
 import { begin, type Call, retryOf, withRetries } from './remote/retry.ts'
-import { type ListPage, parseList, quoted } from './s3/list.ts'
+import { parseList, quoted } from './s3/list.ts'
 import type { S3Options } from './s3/options.ts'
 import { answerError, type S3Request, s3Wire } from './s3/wire.ts'
 import {
@@ -29,6 +30,11 @@ export function s3Store(options: S3Options): Store {
   const wholeUpTo = options.wholeUpTo ?? 1024 * 1024
   const root = folder(options.prefix ?? '')
 
+  const withEncoding = (entry: Entry): Entry => {
+    const encoding = wire.encodingOf(root + entry.key)
+    return encoding === undefined ? entry : { ...entry, encoding }
+  }
+
   /** HEAD, with the conditions of a read. */
   async function head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
     return withRetries(retry, call, async (line) => {
@@ -43,7 +49,7 @@ export function s3Store(options: S3Options): Store {
       }
       if (answer.status !== 200) throw await answerError(answer, key)
       line.end()
-      return entryOf(key, answer, lengthOf(answer))
+      return withEncoding(entryOf(key, answer, lengthOf(answer)))
     })
   }
 
@@ -68,7 +74,9 @@ export function s3Store(options: S3Options): Store {
         return undefined
       }
       if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
-      const { entry, offset, length } = partOf(key, range, answer)
+      const part = partOf(key, range, answer)
+      const { offset, length } = part
+      const entry = withEncoding(part.entry)
       if (length === 0 || !answer.body) {
         if (length > 0) throw new StoreError('unavailable', `The storage sent no body for "${key}"`)
         await answer.body?.cancel()
@@ -101,28 +109,25 @@ export function s3Store(options: S3Options): Store {
   }
 
   return {
-    async *list(prefix = '', { signal, shallow = false }: ListOptions = {}) {
+    async *list(prefix = '', options: ListOptions = {}) {
       if (!isText(root + prefix)) return
-      let token: string | null = null
-      do {
-        const request = listRequest(root + prefix, shallow, token)
-        const page: ListPage = await withRetries(retry, begin(retry, signal), async (line) => {
-          const answer = await wire.send(request, line)
+      const { shallow = false, folders = false } = options
+      const isListed = (entry: Entry) =>
+        isKey(entry.key, root) &&
+        (entry.folder ? shallow && folders : !shallow || !entry.key.includes('/', prefix.length))
+      yield* listPages(retry, options, (token, call) =>
+        withRetries(retry, call, async (line) => {
+          const answer = await wire.send(listRequest(root, prefix, options, token), line)
           if (answer.status !== 200) throw await answerError(answer, root + prefix)
-          const parsed = parseList(await wire.text(answer, line))
+          const { entries, next } = parseList(await wire.text(answer, line))
           line.end()
-          return parsed
-        })
-        for (const entry of page.entries) {
-          if (!entry.key.startsWith(root)) continue
-          const key = entry.key.slice(root.length)
-          if (shallow && key.includes('/', prefix.length)) continue
-          if (isKey(key, root)) yield { ...entry, key }
-        }
-        if (page.next !== null && page.next === token)
-          throw new StoreError('unavailable', 'The storage listed the same page twice')
-        token = page.next
-      } while (token !== null)
+          const below = entries.filter(({ key }) => key.startsWith(root))
+          return {
+            entries: below.map((entry) => ({ ...entry, key: entry.key.slice(root.length) })).filter(isListed),
+            next,
+          }
+        }),
+      )
     },
 
     async stat(key, { signal } = {}) {
@@ -208,10 +213,16 @@ function lengthOf(answer: Response): number {
   return Number(text)
 }
 
-function listRequest(prefix: string, shallow: boolean, token: string | null): S3Request {
-  const query: Record<string, string> = { 'list-type': '2', 'encoding-type': 'url', 'max-keys': '1000' }
-  if (prefix) query.prefix = prefix
+function listRequest(root: string, prefix: string, options: ListOptions, token: string | null): S3Request {
+  const { shallow, after } = options
+  const query: Record<string, string> = {
+    'list-type': '2',
+    'encoding-type': 'url',
+    'max-keys': String(pageSize(options)),
+  }
+  if (root + prefix) query.prefix = root + prefix
   if (shallow) query.delimiter = '/'
+  if (after) query['start-after'] = root + after
   if (token !== null) query['continuation-token'] = token
   return { method: 'GET', key: '', query }
 }

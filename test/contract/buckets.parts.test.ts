@@ -74,8 +74,24 @@ describe.skipIf(noCeph)(`Ceph's radosgw${noCeph ? ` (${noCeph})` : ''}`, () => {
       0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 75, 4, 0, 67, 190, 183, 232, 1, 0, 0, 0,
     ])
     await writer.put('packed.gz', bytes, { 'Content-Encoding': 'gzip' })
-    const read = await s3Store(place).read('packed.gz')
+    let requests = 0
+    const store = s3Store({
+      ...place,
+      fetch: (url, init) => {
+        requests++
+        return fetch(url, init)
+      },
+    })
+    const read = await store.read('packed.gz')
     expect(read?.body).toEqual(bytes)
-    expect((await s3Store(place).read('packed.gz', { suffix: 4 }))?.body).toEqual(bytes.subarray(-4))
+    expect(read?.entry.encoding).toBe('gzip')
+    expect(requests).toBe(2)
+    const tail = await store.read('packed.gz', { suffix: 4 })
+    expect(tail?.body).toEqual(bytes.subarray(-4))
+    expect(tail?.entry).toEqual(await store.stat('packed.gz'))
+    expect(requests).toBe(4)
+    await writer.put('packed.gz', 'plain')
+    expect((await store.stat('packed.gz'))?.encoding).toBeUndefined()
+    expect((await s3Store(place).read('packed.gz', { suffix: 4 }))?.entry.encoding).toBeUndefined()
   })
 })

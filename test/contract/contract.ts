@@ -4,6 +4,7 @@ import {
   byCodePoint,
   clampRange,
   type Entry,
+  type ListOptions,
   type Store,
   StoreError,
   type StoreRead,
@@ -114,6 +115,68 @@ export function storeContract(
         expect(await keys('deep/', true)).toEqual(['deep/a', 'deep/z'])
         expect(await keys('deep/b/', true)).toEqual(['deep/b/c'])
         expect(await keys('deep', true)).toEqual([])
+      })
+
+      it('gives the folders of a shallow list, each once and in its place', async (context) => {
+        if (exceptions.flat) return context.skip(exceptions.flat)
+        const files = [
+          'tree/a',
+          'tree/b-',
+          'tree/b/1',
+          'tree/b/2',
+          'tree/b0',
+          'tree/c/d/e',
+          'tree/é/x',
+          'tree/z',
+        ]
+        for (const key of files) await subject.put(key, 'x')
+        const list = async (prefix: string, options: ListOptions = {}) =>
+          (await all(store.list(prefix, { shallow: true, folders: true, ...options }))).map(({ key }) => key)
+        const level = ['tree/a', 'tree/b-', 'tree/b/', 'tree/b0', 'tree/c/', 'tree/z', 'tree/é/']
+        expect(await list('tree/')).toEqual(level)
+        expect(await list('tree/b')).toEqual(['tree/b-', 'tree/b/', 'tree/b0'])
+        expect(await list('tree/c/')).toEqual(['tree/c/d/'])
+        expect(await list('tree')).toEqual(['tree/'])
+        for (let i = 0; i < level.length; i++) {
+          expect(await list('tree/', { after: level[i]! }), level[i]).toEqual(level.slice(i + 1))
+          expect(await list('tree/', { after: level[i]!, limit: 2 }), level[i]).toEqual(
+            level.slice(i + 1, i + 3),
+          )
+        }
+        const [folder] = await all(store.list('tree/c', { shallow: true, folders: true }))
+        expect(folder).toEqual({ key: 'tree/c/', size: 0, modified: 0, etag: '""', folder: true })
+        // Without being asked for, and in a deep list, there are none.
+        expect((await all(store.list('tree/', { shallow: true }))).every((entry) => !entry.folder)).toBe(true)
+        expect((await all(store.list('tree/', { folders: true }))).map(({ key }) => key)).toEqual(
+          [...files].sort(byCodePoint),
+        )
+        expect((await all(store.list('tree/', { after: 'tree/b/1' }))).map(({ key }) => key)).toEqual(
+          [...files].sort(byCodePoint).slice(3),
+        )
+      })
+
+      it('begins after a key, and ends at a limit', async () => {
+        const keys = ['part-a', 'part-b', 'part-c', 'part-é', 'part-😀']
+        for (const key of keys) await subject.put(key, key)
+        const list = async (options: ListOptions) =>
+          (await all(store.list('part-', options))).map(({ key }) => key)
+        expect(await list({ limit: 2 })).toEqual(['part-a', 'part-b'])
+        expect(await list({ limit: 0 })).toEqual([])
+        expect(await list({ limit: 99 })).toEqual(keys)
+        expect(await list({ after: 'part-b' })).toEqual(['part-c', 'part-é', 'part-😀'])
+        expect(await list({ after: 'part-bb' })).toEqual(['part-c', 'part-é', 'part-😀'])
+        expect(await list({ after: 'a' })).toEqual(keys)
+        expect(await list({ after: 'part-😀' })).toEqual([])
+        expect(await list({ after: 'q' })).toEqual([])
+        expect(await list({ after: 'part-a', limit: 1 })).toEqual(['part-b'])
+        expect(await list({ after: 'part-a', limit: 2, shallow: true })).toEqual(['part-b', 'part-c'])
+      })
+
+      it('ends when the client leaves', async () => {
+        await subject.put('leaving', 'x')
+        const client = new AbortController()
+        client.abort(new Error('left'))
+        await expect(all(store.list('leaving', { signal: client.signal }))).rejects.toThrow('left')
       })
     })
 

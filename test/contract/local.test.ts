@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { storeContract } from './contract.ts'
@@ -12,6 +12,28 @@ storeContract(
     return { store, put: store.put, remove: store.delete }
   },
   { alwaysThere: 'memory is always there' },
+)
+
+storeContract(
+  'fs, with folders,',
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'nodestate-contract-'))
+    return {
+      store: fsStore(directory, { nested: true }),
+      put(key, bytes) {
+        mkdirSync(dirname(join(directory, key)), { recursive: true })
+        writeFileSync(join(directory, key), bytes)
+      },
+      remove: (key) => rmSync(join(directory, key)),
+      nowhere: fsStore(join(directory, 'nowhere'), { nested: true }),
+      close: () => rmSync(directory, { recursive: true }),
+    }
+  },
+  {
+    notKeys: {
+      'back\\slash.log': 'a backslash separates folders on some systems, so such names are not shown',
+    },
+  },
 )
 
 storeContract(

@@ -17,7 +17,8 @@ export default {
           return new Response('ok')
         case '/list': {
           const entries: Entry[] = []
-          for await (const entry of store.list(q.prefix, { shallow: q.shallow })) entries.push(entry)
+          const { prefix, ...options } = q
+          for await (const entry of store.list(prefix, options)) entries.push(entry)
           return Response.json(entries)
         }
         case '/stat':

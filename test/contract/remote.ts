@@ -15,7 +15,9 @@ export function remoteStore(base: string) {
   }
   const store: Store = {
     async *list(prefix, options) {
-      const answer = await ask('list', { prefix, shallow: options?.shallow })
+      const { signal, ...rest } = options ?? {}
+      signal?.throwIfAborted()
+      const answer = await ask('list', { prefix, ...rest })
       yield* (await answer.json()) as Entry[]
     },
     stat: async (key) => (await ask('stat', { key })).json() as Promise<Entry | null>,

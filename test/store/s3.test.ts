@@ -172,11 +172,84 @@ describe('s3Store costs', () => {
     expect(keys).toEqual(['a'])
   })
 
-  it('fails when the service listed the same page twice', async () => {
-    const page =
-      '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>'
-    const looping = s3Store({ bucket: 'logs', fetch: async () => new Response(page) })
-    await expect(all(looping.list())).rejects.toThrow('same page twice')
+  /** A listing that a service makes up, page by page, and how often it is asked. */
+  function madeUp(page: (count: number) => { keys: string[]; token: string | null }, options = {}) {
+    const asked = { count: 0 }
+    const store = s3Store({
+      bucket: 'logs',
+      ...options,
+      fetch: async () => {
+        const { keys, token } = page(asked.count++)
+        const contents = keys.map(
+          (key) =>
+            `<Contents><Key>${key}</Key><LastModified>2026-01-02T03:04:05Z</LastModified><ETag>"e"</ETag><Size>1</Size></Contents>`,
+        )
+        const next = token === null ? '' : `<NextContinuationToken>${token}</NextContinuationToken>`
+        return new Response(
+          `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>${token !== null}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`,
+        )
+      },
+    })
+    return { store, asked }
+  }
+
+  it.each([
+    ['the same token again', () => ({ keys: [], token: 't' })],
+    ['tokens in a circle', (n: number) => ({ keys: [`k${n}`], token: 'AB'[n % 2]! })],
+    ['the same keys under new tokens', (n: number) => ({ keys: ['a', 'b'], token: `t${n}` })],
+  ])('a listing ends with an error on %s', async (_name, page) => {
+    const { store, asked } = madeUp(page)
+    await expect(all(store.list())).rejects.toMatchObject({ code: 'unavailable', message: /same page twice/ })
+    expect(asked.count).toBeLessThanOrEqual(3)
+  })
+
+  it('a listing of empty pages ends with an error', async () => {
+    const { store, asked } = madeUp((n) => ({ keys: [], token: `t${n}` }))
+    await expect(all(store.list())).rejects.toMatchObject({ code: 'unavailable', message: /endless/ })
+    expect(asked.count).toBe(20)
+  })
+
+  it('a listing that never ends has a deadline, which the time of its consumer does not shorten', async () => {
+    let clock = 0
+    const options = { listDeadline: 1000, now: () => clock }
+    const { store, asked } = madeUp((n) => {
+      clock += 100
+      return { keys: [`k${String(n).padStart(6, '0')}`], token: `t${n}` }
+    }, options)
+    const seen: string[] = []
+    const consume = async () => {
+      for await (const { key } of store.list()) {
+        seen.push(key)
+        clock += 5000
+      }
+    }
+    await expect(consume()).rejects.toMatchObject({ code: 'timeout' })
+    expect(asked.count).toBe(10)
+    expect(seen.length).toBe(10)
+  })
+
+  it('a listing ends when its client leaves', async () => {
+    const client = new AbortController()
+    const { store, asked } = madeUp((n) => {
+      if (n === 4) client.abort(new Error('left'))
+      return { keys: [`k${n}`], token: `t${n}` }
+    })
+    await expect(all(store.list('', { signal: client.signal }))).rejects.toThrow('left')
+    expect(asked.count).toBe(5)
+  })
+
+  it('a list without the key that cannot be decoded, sorted where the service does not sort', async () => {
+    const { store } = madeUp(() => ({ keys: ['c', '%E0%A4%A', '%FF', 'b', 'a%20b'], token: null }))
+    expect((await all(store.list())).map(({ key }) => key)).toEqual(['a b', 'b', 'c'])
+  })
+
+  it('asks for no more keys than the limit', async () => {
+    for (const key of ['a', 'b', 'c/d', 'e']) server.put(key, 'x')
+    server.requests.length = 0
+    const options = { shallow: true, folders: true, after: 'a', limit: 2 }
+    expect((await all(store().list('', options))).map(({ key }) => key)).toEqual(['b', 'c/'])
+    expect(server.requests.length).toBe(1)
+    expect(server.requests[0]!.url).toContain('max-keys=2&delimiter=%2F&start-after=a')
   })
 
   it('refuses a range that was not asked for', async () => {

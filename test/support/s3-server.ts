@@ -126,25 +126,45 @@ function parseRange(header: string, size: number): { from: number; length: numbe
   return from < size && to >= from ? { from, length: to - from + 1 } : null
 }
 
+/** The keys and folders of a listing, in order. A token is the last name of the page before. */
+function namesOf(server: S3Server, query: URLSearchParams): string[] {
+  const prefix = query.get('prefix') ?? ''
+  const delimiter = query.get('delimiter')
+  const after = query.get('start-after') ?? ''
+  const names = new Set<string>()
+  for (const key of server.objects.keys()) {
+    if (!key.startsWith(prefix) || (after !== '' && byCodePoint(key, after) <= 0)) continue
+    const slash = delimiter === null ? -1 : key.indexOf(delimiter, prefix.length)
+    names.add(slash < 0 ? key : key.slice(0, slash + 1))
+  }
+  return [...names].sort(byCodePoint)
+}
+
 function list(server: S3Server, url: URL, response: ServerResponse): void {
-  const prefix = url.searchParams.get('prefix') ?? ''
-  const after = url.searchParams.get('continuation-token') ?? ''
-  const keys = [...server.objects.keys()].filter((key) => key.startsWith(prefix)).sort(byCodePoint)
-  const from = after === '' ? 0 : keys.indexOf(after)
-  const page = keys.slice(from, from + server.pageSize)
-  const next = keys[from + server.pageSize]
-  const contents = page.map((key) => {
-    const { size, etag } = server.objects.get(key)!
-    const name = encodeURIComponent(key).replaceAll('%20', '+').replaceAll('%2F', '/')
-    const tag = etag.replaceAll('"', '&quot;')
+  const token = url.searchParams.get('continuation-token')
+  const size = Math.min(server.pageSize, Number(url.searchParams.get('max-keys') ?? 1000))
+  const names = namesOf(server, url.searchParams).filter(
+    (name) => token === null || byCodePoint(name, token) > 0,
+  )
+  const page = names.slice(0, size)
+  const contents = page.map((name) => {
+    const shown = encodeURIComponent(name).replaceAll('%20', '+').replaceAll('%2F', '/')
+    const object = server.objects.get(name)
+    if (
+      !object ||
+      (name.endsWith('/') && url.searchParams.has('delimiter') && name !== url.searchParams.get('prefix'))
+    )
+      return `<CommonPrefixes><Prefix>${shown}</Prefix></CommonPrefixes>`
+    const tag = object.etag.replaceAll('"', '&quot;')
     const time = MODIFIED.toISOString()
-    return `<Contents><Key>${name}</Key><LastModified>${time}</LastModified><ETag>${tag}</ETag><Size>${size}</Size><Owner/></Contents>`
+    return `<Contents><Key>${shown}</Key><LastModified>${time}</LastModified><ETag>${tag}</ETag><Size>${object.size}</Size><Owner/></Contents>`
   })
-  const token = next === undefined ? '' : `<NextContinuationToken>${xml(next)}</NextContinuationToken>`
+  const next = names.length > size ? page.at(-1) : undefined
+  const more = next === undefined ? '' : `<NextContinuationToken>${xml(next)}</NextContinuationToken>`
   response.writeHead(200, { 'Content-Type': 'application/xml' })
   response.end(
     `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">` +
-      `<IsTruncated>${next !== undefined}</IsTruncated><EncodingType>url</EncodingType>${token}${contents.join('')}</ListBucketResult>`,
+      `<IsTruncated>${next !== undefined}</IsTruncated><EncodingType>url</EncodingType>${more}${contents.join('')}</ListBucketResult>`,
   )
 }
 

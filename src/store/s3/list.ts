@@ -1,20 +1,23 @@
+import { folderEntry, type ListPage } from '../remote/list-pages.ts'
 import { Passing } from '../remote/retry.ts'
 import { type Entry, StoreError } from '../store.ts'
 import { childText, parseXml, type XmlElement } from './xml.ts'
 
-/** One page of a listing, with full keys, and how to ask for the next one. */
-export interface ListPage {
-  entries: Entry[]
-  next: string | null
-}
-
-/** Reads the XML of ListObjectsV2. What is not such a listing is worth another try: a proxy may have cut in. */
+/**
+ * Reads the XML of ListObjectsV2, with full keys. What is not such a listing is worth a retry: a proxy may have
+ * answered. A key that cannot be decoded is skipped: it cannot be read either, and must not hide the others.
+ */
 export function parseList(xml: string): ListPage {
   try {
     const root = parseXml(xml)
     if (root.name !== 'ListBucketResult') throw new SyntaxError(`XML is <${root.name}>, not a listing`)
     const decode = childText(root, 'EncodingType') === 'url' ? urlDecode : (text: string) => text
-    const entries = root.children.filter((child) => child.name === 'Contents').map((c) => entryOf(c, decode))
+    const entries: Entry[] = []
+    for (const child of root.children) {
+      if (child.name !== 'Contents' && child.name !== 'CommonPrefixes') continue
+      const key = decodeOrNull(need(child, child.name === 'Contents' ? 'Key' : 'Prefix'), decode)
+      if (key !== null) entries.push(child.name === 'Contents' ? entryOf(key, child) : folderEntry(key))
+    }
     const truncated = need(root, 'IsTruncated')
     if (truncated !== 'true' && truncated !== 'false') throw new SyntaxError('XML has no clear IsTruncated')
     const next = truncated === 'true' ? need(root, 'NextContinuationToken') : null
@@ -25,14 +28,13 @@ export function parseList(xml: string): ListPage {
   }
 }
 
-function entryOf(contents: XmlElement, decode: (text: string) => string): Entry {
-  const key = decode(need(contents, 'Key'))
+function entryOf(key: string, contents: XmlElement): Entry {
   const size = need(contents, 'Size')
   const modified = Date.parse(need(contents, 'LastModified'))
   const etag = need(contents, 'ETag')
   if (key === '' || etag === '' || !/^\d+$/.test(size) || Number.isNaN(modified))
     throw new SyntaxError('XML has an entry that makes no sense')
-  // Headers carry whole seconds only; a listing must not tell another time than they do.
+  // Headers carry whole seconds only, and a listing must show the same time.
   return { key, size: Number(size), modified: Math.floor(modified / 1000) * 1000, etag: quoted(etag) }
 }
 
@@ -40,6 +42,14 @@ function need(element: XmlElement, name: string): string {
   const text = childText(element, name)
   if (text === null) throw new SyntaxError(`XML has no ${name} in ${element.name}`)
   return text
+}
+
+function decodeOrNull(text: string, decode: (text: string) => string): string | null {
+  try {
+    return decode(text)
+  } catch {
+    return null
+  }
 }
 
 /** Amazon writes a space as `+`, others as `%20`; a plus is always `%2B`. */

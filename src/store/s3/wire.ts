@@ -13,6 +13,8 @@ export interface S3Request {
   headers?: Record<string, string>
 }
 
+/** Objects with a Content-Encoding to remember: another one costs one more request. */
+const MAX_ENCODINGS = 1000
 /** A page of 1,000 keys of 1,024 bytes, each byte escaped, stays below 4 MiB. */
 const LONGEST_TEXT = 16 * 1024 * 1024
 
@@ -27,6 +29,8 @@ export function s3Wire(options: S3Options) {
   const fetchIt = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
   const now = options.now ?? Date.now
   const keys = new Map<string, ArrayBuffer>()
+  /** The objects that were seen with a Content-Encoding, and which. */
+  const encodings = new Map<string, string>()
 
   async function sign(method: string, url: string, headers: Record<string, string>): Promise<Headers> {
     if (!accessKeyId || !secretAccessKey) return new Headers(headers)
@@ -55,19 +59,38 @@ export function s3Wire(options: S3Options) {
     return fetchIt(url, { method, headers: signed, redirect: 'manual', signal: line.signal })
   }
 
+  /**
+   * The answer with the bytes as they are stored. Every runtime's fetch decodes a body that has a Content-Encoding, and
+   * fails on a range of one. So such an object is requested without the header; the next time at once.
+   */
+  async function stored(request: S3Request, line: Lifeline): Promise<Response> {
+    const { key, query } = request
+    const plain = { ...request, query: { ...query, 'response-content-encoding': 'identity' } }
+    if (request.method === 'GET' && encodings.has(key)) return once(plain, line)
+    const answer = await once(request, line)
+    const encoding = encodingOf(answer)
+    if (key === '' || !answer.ok) return answer
+    if (encoding === null) encodings.delete(key)
+    else remember(key, encoding)
+    if (encoding === null || request.method === 'HEAD') return answer
+    await answer.body?.cancel()
+    // Only a signed request may override headers.
+    if (!accessKeyId)
+      throw new StoreError('unavailable', `"${key}" has a Content-Encoding and needs credentials to be read`)
+    const again = await once(plain, line)
+    if (again.ok && encodingOf(again) !== null)
+      throw new StoreError('unavailable', `The storage sends "${key}" only with a Content-Encoding`)
+    return again
+  }
+
+  function remember(key: string, encoding: string): void {
+    if (encodings.size >= MAX_ENCODINGS) encodings.clear()
+    encodings.set(key, encoding)
+  }
+
   /** The answer, unless it is one that may pass. */
   async function send(request: S3Request, line: Lifeline): Promise<Response> {
-    let answer = await once(request, line)
-    if (request.method === 'GET' && answer.ok && isPacked(answer)) {
-      // The object was stored with a Content-Encoding, which the runtime undoes; its bytes are asked for as they are.
-      await answer.body?.cancel()
-      if (!accessKeyId)
-        throw new StoreError('unavailable', `"${request.key}" can only be read with credentials`)
-      const query = { ...request.query, 'response-content-encoding': 'identity' }
-      answer = await once({ ...request, query }, line)
-      if (answer.ok && isPacked(answer))
-        throw new StoreError('unavailable', `The storage unpacks "${request.key}" on the way`)
-    }
+    const answer = await stored(request, line)
     // R2 calls a request without a signature a bad one.
     if (answer.status === 400 && !accessKeyId)
       throw new StoreError('denied', `The storage wants credentials for "${request.key}"`)
@@ -77,6 +100,9 @@ export function s3Wire(options: S3Options) {
 
   return {
     send,
+
+    /** The Content-Encoding that an object is known to be stored with. */
+    encodingOf: (key: string) => encodings.get(key),
 
     /** The text of an answer, which must be complete. */
     async text(answer: Response, line: Lifeline): Promise<string> {
@@ -169,9 +195,11 @@ function waitOf(answer: Response): number | undefined {
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 
-function isPacked(answer: Response): boolean {
-  const encoding = answer.headers.get('Content-Encoding')
-  return encoding !== null && /\b(gzip|x-gzip|br|deflate|zstd|compress)\b/i.test(encoding)
+/** The encoding that a runtime would undo; null for none. Some writers leave `aws-chunked` there, which is none. */
+function encodingOf(answer: Response): string | null {
+  const header = answer.headers.get('Content-Encoding') ?? ''
+  const encoding = /\b(gzip|br|deflate|zstd|compress)\b/i.exec(header)?.[1]
+  return encoding?.toLowerCase() ?? null
 }
 
 /** The bucket's URL, with a slash at its end. */
