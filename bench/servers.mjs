@@ -18,7 +18,7 @@ export function startNodestate(directory, flags = []) {
 /** nodestate on Bun. */
 export function startBun(bun, directory) {
   const flags = ['serve', '--logs', directory, '--port', '0', '--log-level', 'warn']
-  return start('bun', bun, ['dist/entry/bun.js', ...flags], 'dist/entry/bun.js')
+  return start('bun', bun, ['dist/cli/bun.js', ...flags], 'dist/cli/bun.js')
 }
 
 /** node:http with fs promises. */

@@ -7,13 +7,13 @@ import { build } from 'vite'
 
 const PLATFORMS = {
   worker: {
-    entry: 'src/entry/cloudflare.ts',
+    entry: 'src/cli/worker.ts',
     target: 'webworker',
     conditions: ['workerd', 'worker', 'browser', 'import', 'default'],
     extension: 'js',
   },
   lambda: {
-    entry: 'src/entry/aws-lambda.ts',
+    entry: 'src/cli/lambda.ts',
     target: 'node',
     conditions: ['node', 'import', 'default'],
     extension: 'mjs',

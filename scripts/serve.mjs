@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { listenError } from '../dist/entry/process/listen-error.js'
-import { printable, reachable } from '../dist/entry/service/compose.js'
+import { reachable } from '../dist/entry/server/serve.js'
+import { printable } from '../dist/entry/service/compose.js'
 import { parseBucket } from '../dist/entry/service/location.js'
 import { openBucket } from '../dist/entry/service/open-bucket.js'
 import { refuseWorkers } from '../dist/entry/service/refuse.js'
@@ -26,8 +27,8 @@ const AWS =
   /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/
 
 const RUNTIMES = {
-  bun: () => run(find('bun'), [join(root, 'dist/entry/bun.js'), ...flags]),
-  deno: () => run(find('deno'), ['run', ...denoPermissions(), join(root, 'dist/entry/deno.js'), ...flags]),
+  bun: () => run(find('bun'), [join(root, 'dist/cli/bun.js'), ...flags]),
+  deno: () => run(find('deno'), ['run', ...denoPermissions(), join(root, 'dist/cli/deno.js'), ...flags]),
   worker: serveWorker,
 }
 if (!Object.hasOwn(RUNTIMES, runtime)) {

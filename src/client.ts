@@ -1,4 +1,5 @@
 import { type ServerEvent, serverEvents } from './client/events.ts'
+import type { ByteStream, Fetch, Signal, Url } from './client/web.ts'
 
 /** Who a node is. */
 export interface NodeInfo {
@@ -201,7 +202,7 @@ export type Fetch = (
 
 export interface ClientOptions {
   /** Where the app is mounted, such as `http://127.0.0.1:9000/` or `https://host/nodes/db-4`. */
-  base: string | URL
+  base: string | Url
   /** The bearer token, or where to look for it with every request. @default none */
   token?: string | null | (() => string | null) | undefined
   /** @default the global fetch */
@@ -209,7 +210,7 @@ export interface ClientOptions {
 }
 
 interface CallOptions {
-  signal?: AbortSignal | undefined
+  signal?: Signal | undefined
 }
 
 export interface FollowOptions extends CallOptions {
@@ -228,7 +229,7 @@ export interface Download {
   name: string
   /** Bytes, where the server told. */
   size: number | null
-  body: ReadableStream<Uint8Array>
+  body: ByteStream
 }
 
 export interface HistogramQuery extends LogQuery {

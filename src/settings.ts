@@ -23,29 +23,29 @@ export const SETTINGS = [
     kind: is.location,
     value: 'DIR',
     default: './logs',
-    help: 'The log directory, or s3://bucket/prefix.',
+    help: 'Log directory, or s3://bucket/prefix.',
   },
   {
     name: 'home',
     kind: is.location,
     value: 'DIR',
     otherwise: 'none',
-    help: 'A place with node.json, config.toml and logs/; --logs and --config are stronger.',
+    help: 'Place with node.json, config.toml and logs/; --logs and --config override it.',
   },
   {
     name: 'config',
     kind: is.path,
     value: 'FILE',
-    otherwise: "the service's own effective settings, as TOML",
+    otherwise: "nodestate's own effective settings, as TOML",
     help: "The node's configuration, a TOML file.",
   },
-  { name: 'host', kind: is.text, value: 'HOST', default: '127.0.0.1', help: 'The address to listen on.' },
+  { name: 'host', kind: is.text, value: 'HOST', default: '127.0.0.1', help: 'Address to listen on.' },
   {
     name: 'port',
     kind: is.port,
     value: 'PORT',
     default: 9000,
-    help: 'The port to listen on; 0 takes a free one.',
+    help: 'Port to listen on; 0 takes a free one.',
   },
   {
     name: 'host-ip',
@@ -64,28 +64,28 @@ export const SETTINGS = [
     value: 'GLOB',
     list: true,
     otherwise: 'every file',
-    help: 'Which files of the log directory to show.',
+    help: 'Files of the log directory to show.',
   },
   {
     name: 'max-size',
     kind: is.bytes,
     value: 'BYTES',
     otherwise: 'none',
-    help: 'The largest tail to give out; below 1 MiB it is also the default size.',
+    help: 'Largest tail to give out; below 1 MiB also the default size.',
   },
   {
     name: 'timezone',
     kind: is.timezone,
     value: 'ZONE',
     otherwise: "the system's; UTC at the edge",
-    help: 'The zone of log times that name none.',
+    help: 'Zone of log times that name none.',
   },
   {
     name: 'scan-bytes',
     kind: is.bytes,
     value: 'BYTES',
     otherwise: '1 GiB; 64 MiB at the edge',
-    help: 'How much of a log one search may look through.',
+    help: 'How much of a log one search may read.',
   },
   {
     name: 'scan-seconds',
@@ -99,51 +99,64 @@ export const SETTINGS = [
     kind: is.count,
     value: 'COUNT',
     otherwise: '4',
-    help: 'How many searches run at once.',
+    help: 'Searches that run at once.',
   },
   {
     name: 'archive-bytes',
     kind: is.bytes,
     value: 'SIZE',
-    otherwise: '512 MiB; at the edge 128 MiB',
-    help: 'How much text an archive may hold to be viewed.',
+    otherwise: '512 MiB; 128 MiB at the edge',
+    help: 'How much text is read out of one compressed file.',
   },
   {
     name: 'followers',
     kind: is.whole,
     value: 'COUNT',
     otherwise: '2000',
-    help: 'How many clients may follow logs at once.',
+    help: 'Clients that may follow logs at once.',
+  },
+  {
+    name: 'stall-seconds',
+    kind: is.count,
+    value: 'N',
+    otherwise: '60',
+    help: 'Cut an answer that its client has not read from for this long.',
   },
   {
     name: 'token',
     kind: is.token,
     flag: false,
     otherwise: 'none',
-    help: 'The token that requests under /api/ must bring as `Authorization: Bearer …`.',
+    help: 'Token that requests under /api/ must send as `Authorization: Bearer …`.',
   },
   {
     name: 'token-file',
     kind: is.path,
     value: 'FILE',
     otherwise: 'none',
-    help: 'A file with the token that requests under /api/ must bring.',
+    help: 'File with the token that requests under /api/ must send.',
   },
   {
     name: 'tls-cert',
     kind: is.path,
     value: 'FILE',
     otherwise: 'plain HTTP',
-    help: 'The certificate chain, PEM.',
+    help: 'Certificate chain, PEM.',
   },
-  { name: 'tls-key', kind: is.path, value: 'FILE', otherwise: 'plain HTTP', help: 'Its private key, PEM.' },
+  {
+    name: 'tls-key',
+    kind: is.path,
+    value: 'FILE',
+    otherwise: 'plain HTTP',
+    help: 'Private key of the certificate, PEM.',
+  },
   {
     name: 'allow-host',
     kind: is.hostHeader,
     value: 'NAME',
     list: true,
-    otherwise: 'any Host header is answered',
-    help: 'A Host header to answer; others are refused.',
+    otherwise: 'any',
+    help: 'Host header to answer; others are refused.',
   },
   {
     name: 'cors-origin',
@@ -151,36 +164,43 @@ export const SETTINGS = [
     value: 'ORIGIN',
     list: true,
     otherwise: 'none',
-    help: 'An origin whose pages may read the answers.',
+    help: 'Origin whose pages may read the answers.',
   },
-  { name: 'page', kind: is.boolean, default: true, help: 'The web page at /; --no-page leaves it out.' },
+  { name: 'page', kind: is.boolean, default: true, help: 'Web page at /; --no-page turns it off.' },
   {
     name: 'insecure',
     kind: is.boolean,
     default: false,
-    help: 'Listen beyond loopback without a token.',
+    help: 'Allow listening beyond loopback without a token.',
   },
   {
     name: 'log-level',
     kind: is.oneOf('debug', 'info', 'warn', 'error', 'off'),
     value: 'LEVEL',
     default: 'info',
-    help: 'The own log: debug, info (requests too), warn, error or off.',
+    help: "Level of nodestate's own log: debug, info (with requests), warn, error, off.",
+  },
+  {
+    name: 'log-format',
+    kind: is.oneOf('text', 'json'),
+    value: 'FORMAT',
+    default: 'text',
+    help: "Format of nodestate's own log: text or json.",
   },
   {
     name: 'workers',
     kind: is.workers,
     value: 'N',
-    otherwise: 'one process',
-    help: 'So many processes that share the port; on Node alone.',
+    otherwise: '1',
+    help: 'Number of worker processes sharing the port (Node only).',
   },
   {
     name: 'settings',
     kind: is.path,
     value: 'FILE',
     toml: false,
-    otherwise: 'nodestate.toml, where there is one',
-    help: 'A TOML file with settings.',
+    otherwise: 'nodestate.toml, if present',
+    help: 'TOML file with settings.',
   },
 ] as const satisfies readonly Row[]
 
@@ -217,7 +237,7 @@ export interface Surroundings {
   readFile?: ReadFile
 }
 
-/** The settings by strength: flag, environment, settings file, default. Throws a SettingsError. */
+/** Precedence, highest first: flag, environment, settings file, default. Throws a SettingsError. */
 export async function loadSettings({ argv, env, readFile }: Surroundings): Promise<Loaded> {
   const warnings: string[] = []
   const flags = readFlags(SETTINGS, argv)
@@ -231,7 +251,7 @@ export async function loadSettings({ argv, env, readFile }: Surroundings): Promi
     const [one, other] = [tokenLayer.get('token')!.from, tokenLayer.get('token-file')!.from]
     throw new SettingsError('usage', `Cannot use ${one} and ${other} together: set one of them.`)
   }
-  // The stronger of the two wins as a pair: a token in the environment loses to --token-file.
+  // Whichever of the two was given with the higher precedence wins: --token-file overrides NODESTATE_TOKEN.
   if (tokenLayer?.has('token')) settings.tokenFile = null
   if (tokenLayer?.has('token-file')) {
     settings.token = readFile ? await readToken(tokenLayer.get('token-file')!, readFile) : null
@@ -244,13 +264,13 @@ export async function loadSettings({ argv, env, readFile }: Surroundings): Promi
   return { command: 'serve', settings, sources, warnings }
 }
 
-/** Throws unless the bind is safe: loopback, or guarded by a token, or wanted by name. */
+/** Throws unless the bind is safe: loopback, a token, or --insecure. */
 export function refuseOpenBind(settings: Settings): void {
   if (is.isLoopback(settings.host) || settings.token !== null || settings.insecure) return
   throw new SettingsError(
     'usage',
-    `Cannot listen on ${shown(settings.host)} without a token, for everyone who reaches it could read the logs: ` +
-      'set --token-file FILE (or NODESTATE_TOKEN), or --insecure if that is wanted.',
+    `Cannot listen on ${shown(settings.host)} without a token: everyone who reaches it could read the logs. ` +
+      'Set --token-file FILE (or NODESTATE_TOKEN), or --insecure to allow it.',
   )
 }
 

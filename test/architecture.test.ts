@@ -71,23 +71,25 @@ const ROOMS: [room: string, door: string[]][] = [
   ['page.ts', ['page.ts']],
   ['app.ts', ['app.ts']],
   ['index.ts', ['index.ts']],
-  ['client', ['events.ts']],
+  ['client', ['events.ts', 'web.ts']],
   ['client.ts', ['client.ts']],
   ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
   ['settings', ['kinds.ts', 'read.ts', 'row.ts']],
   ['settings.ts', ['settings.ts']],
   ['settings/text.ts', ['text.ts']],
+  ['entry/server', ['bad-request.ts', 'connections.ts', 'node-body.ts', 'serve.ts', 'stall.ts', 'stop.ts']],
+  ['entry/lambda', ['event.ts', 'result.ts']],
   ['entry/own-log', ['access.ts', 'log-line.ts', 'own-log.ts', 'rotating-file.ts']],
   ['entry/service', ['compose.ts', 'location.ts', 'refuse.ts', 'remote.ts']],
-  ['entry/process/node-body.ts', ['node-body.ts']],
   ['entry/process/commands.ts', ['commands.ts']],
   ['entry/process/program.ts', ['program.ts']],
   ['entry/process/listen-error.ts', ['listen-error.ts']],
-  ['entry/process/stop.ts', ['stop.ts']],
-  ['entry', ['node.ts']],
+  ['entry/process/start.ts', ['start.ts']],
+  ['entry', ['aws-lambda.ts', 'bun.ts', 'cloudflare.ts', 'deno.ts', 'node.ts']],
   ['entry/process', ['workers.ts']],
   ['cli.ts', ['cli.ts']],
+  ['cli', []],
 ]
 const floors = new Map(ROOMS.map(([room], floor) => [room, floor]))
 
@@ -97,6 +99,7 @@ const placeOf = (file: string) => (floors.has(file) ? file : roomOf(file))
 /** Where a runtime may be named. Everything else is given what it needs by one of these. */
 const outer = (file: string) =>
   file === 'cli.ts' ||
+  file.startsWith('cli/') ||
   file === 'store/fs.ts' ||
   file === 'codec/zstd.ts' ||
   file.startsWith('store/fs/') ||

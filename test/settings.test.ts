@@ -273,6 +273,24 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'logFormat',
+    'log-format',
+    [
+      ['json', 'json'],
+      ['JSON', 'json'],
+      ['text', 'text'],
+    ],
+  ],
+  [
+    'stallSeconds',
+    'stall-seconds',
+    [
+      ['1', 1],
+      ['2', 2],
+      ['30', 30],
+    ],
+  ],
+  [
     'workers',
     'workers',
     [
@@ -583,8 +601,8 @@ describe('bind', () => {
   it('beyond loopback needs a token or --insecure', async () => {
     const open = await load(['--host', '0.0.0.0'])
     expect(() => refuseOpenBind(open.settings)).toThrow(
-      'Cannot listen on "0.0.0.0" without a token, for everyone who reaches it could read the logs: ' +
-        'set --token-file FILE (or NODESTATE_TOKEN), or --insecure if that is wanted.',
+      'Cannot listen on "0.0.0.0" without a token: everyone who reaches it could read the logs. ' +
+        'Set --token-file FILE (or NODESTATE_TOKEN), or --insecure to allow it.',
     )
     for (const [argv, env] of [
       [['--host', '0.0.0.0', '--insecure'], {}],
@@ -626,6 +644,7 @@ describe('texts from the table', () => {
       page: true,
       insecure: true,
       'log-level': 'info',
+      'log-format': 'text',
     })
     const again = await load([], {}, { 'nodestate.toml': toml })
     expect(again.settings).toEqual({ ...settings, token: '******' })

@@ -1,15 +1,9 @@
 import { Problem, problemResponse, toProblem } from '../http/problem.ts'
-import { codeOf } from '../settings/row.ts'
-import type { Loaded } from '../settings.ts'
 import { StoreError } from '../store/store.ts'
-import { callSite } from './own-log/log-line.ts'
-import type { LineWriter } from './own-log/rotating-file.ts'
-import { listenError } from './process/listen-error.ts'
-import { program, type Running } from './process/program.ts'
-import { within } from './process/stop.ts'
-import { compose, describe } from './service/compose.ts'
-import type { Environment } from './service/location.ts'
-import { refuseWorkers } from './service/refuse.ts'
+import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
+import { within } from './server/stop.ts'
+
+export type { App, ServeOptions, Server }
 
 /** What is used of Bun: no package of its types is needed. */
 declare const Bun: {
@@ -25,60 +19,43 @@ declare const Bun: {
 }
 
 const NO_BINDINGS = {}
-const STOPPED = callSite('Server', 'Stop')
-const BROKEN = callSite('Server', 'Request')
+/** The longest that Bun can wait, in seconds. */
+const LONGEST_IDLE = 255
 
-/** Serves on Bun. Throws a SettingsError when it cannot start. */
-export async function startBun(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
-  refuseWorkers(loaded, 'Bun')
-  const service = compose<object>(loaded, stderr, env, { sharedMemory: true })
-  const { settings, log, tls, warnings } = service
-  let handler: ReturnType<typeof service.handler> = () => new Response(null, { status: 503 })
-  let server: ReturnType<typeof Bun.serve>
-  try {
-    server = Bun.serve({
-      hostname: settings.host.replace(/^\[(.*)\]$/, '$1'),
-      port: settings.port,
-      ...(tls && { tls }),
-      // A follower hears from us every few seconds; whoever takes nothing for so long is gone.
-      idleTimeout: 120,
-      development: false,
-      fetch(request) {
-        const answer = handler(request, NO_BINDINGS)
-        return request.method === 'HEAD' ? withoutFalseLength(answer) : answer
-      },
-      error(error) {
-        log.error(BROKEN, `A request failed: ${describe(error)}`)
-        return problemResponse(problemOf(error), null)
-      },
-    })
-  } catch (error) {
-    log.close()
-    throw listenError(error, settings)
-  }
-  handler = service.handler(server.port)
-  const welcome = service.welcome(server.port)
-  let closing: Promise<void> | null = null
+/** Serves an app on Bun, which cuts an answer whose body fails or whose client stops reading. */
+export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
+  const { port, hostname, tls, stallMs, onError } = resolveServeOptions(options)
+  const server = Bun.serve({
+    hostname,
+    port,
+    ...(tls && { tls }),
+    idleTimeout: Math.min(LONGEST_IDLE, Math.ceil(stallMs / 1000)),
+    development: false,
+    fetch(request) {
+      const answer = app.fetch(request, NO_BINDINGS)
+      return request.method === 'HEAD' ? withoutFalseLength(answer) : answer
+    },
+    error(error) {
+      onError(error)
+      return problemResponse(problemOf(error), null)
+    },
+  })
+  let closing: Promise<boolean> | null = null
   return {
-    url: /https?:\/\/\S+/.exec(welcome)![0],
-    welcome,
-    warnings,
-    log,
+    url: urlOf(tls !== null, hostname, server.port),
+    port: server.port,
     close(graceMs = 3000) {
-      closing ??= within(graceMs, server.stop(), () => server.stop(true)).then(() => {
-        log.info(STOPPED, 'nodestate stopped')
-        log.close()
-      })
+      closing ??= within(graceMs, server.stop(), () => server.stop(true))
       return closing
     },
   }
 }
 
-/** Bun opens the files that it sends itself: when there is no descriptor left for that, it passes. */
+/** Bun opens the files that it sends itself: running out of descriptors for that is temporary. */
 function problemOf(error: unknown): Problem {
-  if (/^E[MN]FILE$/.test(codeOf(error) ?? ''))
-    return toProblem(new StoreError('unavailable', describe(error), { retryAfter: 1 }))
-  return new Problem('internal', 'The service failed to answer; its log tells why.')
+  if (/^E[MN]FILE$/.test(String((error as { code?: unknown } | null)?.code)))
+    return toProblem(new StoreError('unavailable', 'No descriptor is left', { retryAfter: 1, cause: error }))
+  return new Problem('internal', 'The service failed to answer; its log says why.')
 }
 
 /** Bun answers HEAD with `Content-Length: 0` when it knows no length, as if the file were empty. */
@@ -88,5 +65,3 @@ async function withoutFalseLength(answer: Response | Promise<Response>): Promise
     response.headers.set('Transfer-Encoding', 'chunked')
   return response
 }
-
-if ((import.meta as { main?: boolean }).main) await program(startBun)

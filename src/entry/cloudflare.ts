@@ -1,4 +1,5 @@
 import { type R2BucketLike, r2Store } from '../store/r2.ts'
+import type { App } from './server/serve.ts'
 import { type Answer, composeRemote } from './service/remote.ts'
 
 /** What a deployment binds: variables and secrets by their names, and an R2 bucket as BUCKET. */
@@ -7,18 +8,23 @@ export interface WorkerEnv {
   [name: string]: unknown
 }
 
+/** A Worker, as Cloudflare wants it for its default export. */
+export interface Worker<Env = WorkerEnv> {
+  fetch(request: Request, env: Env, context?: unknown): Promise<Response>
+}
+
 const HINTS = {
   token:
-    'Nobody may read this service yet: set a token with `wrangler secret put NODESTATE_TOKEN`, or the variable NODESTATE_INSECURE to 1 if everybody may.',
+    'Nobody may read this service yet: set a token with `wrangler secret put NODESTATE_TOKEN`, or set the variable NODESTATE_INSECURE to 1 to let everybody read it.',
   home: 'The service has nothing to show: bind an R2 bucket as BUCKET, or set NODESTATE_HOME to s3://bucket/prefix.',
 }
 
-/** One app for each environment: in an isolate that is one, made at the first request. */
+/** One app for each environment: an isolate has one, made at the first request. */
 const answers = new WeakMap<WorkerEnv, Promise<Answer>>()
 
-/** The service as a Cloudflare Worker. */
-export default {
-  async fetch(request: Request, env: WorkerEnv): Promise<Response> {
+/** The service as a Cloudflare Worker, with its settings from the environment. */
+const worker: Worker = {
+  async fetch(request, env) {
     let answer = answers.get(env)
     if (!answer) {
       answer = compose(env)
@@ -26,6 +32,21 @@ export default {
     }
     return (await answer)(request)
   },
+}
+export default worker
+
+/**
+ * A Worker around an app of your own. Bindings exist only while a request runs, so the app is made from the first
+ * request's environment: `export default handle((env) => createApp({ logs: r2Store(env.BUCKET), … }))`.
+ */
+export function handle<Env extends object>(app: App | ((env: Env) => App)): Worker<Env> {
+  let made: App | null = typeof app === 'function' ? null : app
+  return {
+    async fetch(request, env, context) {
+      made ??= (app as (env: Env) => App)(env)
+      return made.fetch(request, env, context)
+    },
+  }
 }
 
 function compose(env: WorkerEnv): Promise<Answer> {
@@ -35,7 +56,7 @@ function compose(env: WorkerEnv): Promise<Answer> {
     env: Object.fromEntries(texts),
     bound: bucket && ((prefix) => r2Store(bucket, { prefix })),
     hints: HINTS,
-    // A request may ask its bucket 1,000 times, and a lively log is looked at four times a second.
+    // A request may ask its bucket 1,000 times, and a busy log is looked at four times a second.
     followMillis: 120_000,
     log: (line) => console.error(`nodestate: ${line}`),
   })

@@ -1,13 +1,9 @@
 import { Problem, problemResponse } from '../http/problem.ts'
-import type { Loaded } from '../settings.ts'
-import { callSite } from './own-log/log-line.ts'
-import type { LineWriter } from './own-log/rotating-file.ts'
-import { listenError } from './process/listen-error.ts'
-import { program, type Running } from './process/program.ts'
-import { within } from './process/stop.ts'
-import { compose, describe } from './service/compose.ts'
-import type { Environment } from './service/location.ts'
-import { refuseWorkers } from './service/refuse.ts'
+import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
+import { cutWhenStalled } from './server/stall.ts'
+import { within } from './server/stop.ts'
+
+export type { App, ServeOptions, Server }
 
 /** What is used of Deno: no package of its types is needed. */
 declare const Deno: {
@@ -25,43 +21,38 @@ declare const Deno: {
   ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void> }
 }
 
-const STOPPED = callSite('Server', 'Stop')
-const BROKEN = callSite('Server', 'Request')
-const ENDED = callSite('Server', 'Listen')
-/** How long after a failure it listens again. */
-const AGAIN_MS = 200
+/** How long it waits before it listens again after a failure. */
+const RETRY_MS = 200
 
-/** Serves on Deno. Throws a SettingsError when it cannot start. */
-export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
-  refuseWorkers(loaded, 'Deno')
-  const service = compose<object>(loaded, stderr, env)
-  const { settings, log, tls, warnings } = service
+/** Serves an app on Deno, which cuts an answer whose body fails; one that nobody reads is cut here. */
+export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
+  const { port, hostname, tls, stallMs, onError, onCut } = resolveServeOptions(options)
   const cut = new AbortController()
-  let handler: ReturnType<typeof service.handler> = () => new Response(null, { status: 503 })
   let server: ReturnType<typeof Deno.serve>
-  let closing: Promise<void> | null = null
+  let closing: Promise<boolean> | null = null
+  const answer = async (request: Request) => {
+    const response = await app.fetch(request, {})
+    return request.method === 'HEAD' ? withoutFalseLength(response) : cutWhenStalled(response, stallMs, onCut)
+  }
   const listen = (port: number) => {
-    const options = {
-      hostname: settings.host.replace(/^\[(.*)\]$/, '$1'),
+    const settings = {
+      hostname,
       port,
       ...tls,
       signal: cut.signal,
       onListen() {},
       onError(error: unknown) {
-        log.error(BROKEN, `A request failed: ${describe(error)}`)
-        return problemResponse(
-          new Problem('internal', 'The service failed to answer; its log tells why.'),
-          null,
-        )
+        onError(error)
+        return problemResponse(FAILED, null)
       },
     }
-    server = Deno.serve(options, async (request) => withoutFalseLength(request, await handler(request, {})))
-    // Deno listens no longer once a connection could not be accepted, as when there is no descriptor left.
+    server = Deno.serve(settings, answer)
+    // Deno stops listening when it cannot accept a connection, as when no descriptor is left.
     server.finished.catch((error) => listenAgain(server.addr.port, error))
   }
   const listenAgain = (port: number, failure: unknown) => {
     if (closing) return
-    log.error(ENDED, `Listens again, for it could not accept a connection: ${describe(failure)}`)
+    onError(new Error('Listening again after a connection could not be accepted', { cause: failure }))
     setTimeout(() => {
       if (closing) return
       try {
@@ -69,42 +60,27 @@ export async function startDeno(loaded: Loaded, stderr: LineWriter, env: Environ
       } catch (error) {
         listenAgain(port, error)
       }
-    }, AGAIN_MS)
+    }, RETRY_MS)
   }
-  try {
-    listen(settings.port)
-  } catch (error) {
-    log.close()
-    throw listenError(error, settings)
-  }
-  const { port } = server!.addr
-  handler = service.handler(port)
-  const welcome = service.welcome(port)
+  listen(port)
+  const bound = server!.addr.port
   return {
-    url: /https?:\/\/\S+/.exec(welcome)![0],
-    welcome,
-    warnings,
-    log,
+    url: urlOf(tls !== null, hostname, bound),
+    port: bound,
     close(graceMs = 3000) {
-      closing ??= within(
-        graceMs,
-        // One that has failed has nothing to finish.
-        server.shutdown().catch(() => {}),
-        () => cut.abort(),
-      ).then(() => {
-        log.info(STOPPED, 'nodestate stopped')
-        log.close()
-      })
+      // A server that has failed has nothing to finish.
+      const finished = () => server.shutdown().catch(() => {})
+      closing ??= within(graceMs, finished(), () => cut.abort())
       return closing
     },
   }
 }
 
+const FAILED = new Problem('internal', 'The service failed to answer; its log says why.')
+
 /** Deno answers HEAD with `Content-Length: 0` when there is no body, as if the file were empty; not with a stream. */
-function withoutFalseLength(request: Request, response: Response): Response {
+function withoutFalseLength(response: Response): Response {
   const { status, headers } = response
-  if (request.method !== 'HEAD' || status === 304 || headers.has('Content-Length')) return response
+  if (status === 304 || headers.has('Content-Length')) return response
   return new Response(new ReadableStream({ pull: (controller) => controller.close() }), { status, headers })
 }
-
-if ((import.meta as { main?: boolean }).main) await program(startDeno)

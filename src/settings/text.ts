@@ -10,7 +10,7 @@ export function helpText(): string {
     `${namesOf(row).flag}${row.value ? ` ${row.value}` : ''}`,
     `${row.help}${row.list ? ' Repeatable.' : ''} ${defaultIn(row, '(default: ', ')')}`.trim(),
   ])
-  flags.push(['-h, --help', 'Show this.'], ['-V, --version', 'Show the version.'])
+  flags.push(['-h, --help', 'Show this help.'], ['-V, --version', 'Show the version.'])
   const width = Math.max(...flags.map(([flag]) => flag.length))
   return `Usage: nodestate [serve] [flags]
 
@@ -18,9 +18,9 @@ Shows a database node's configuration and logs over HTTP.
 
 ${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
 
-Each flag is also a variable (--host-ip: NODESTATE_HOST_IP; lists are separated by commas) and a key of
-nodestate.toml (host-ip = "192.0.2.7"). A flag is stronger than a variable, a variable than the file.
-The token itself can be given as NODESTATE_TOKEN. With no --logs the service makes ./logs and writes its own log there.
+Every flag is also a variable (--host-ip: NODESTATE_HOST_IP; lists are separated by commas) and a key of
+nodestate.toml (host-ip = "192.0.2.7"). Precedence, highest first: flag, variable, nodestate.toml, default.
+The token itself can be given as NODESTATE_TOKEN. Without --logs, nodestate creates ./logs and writes its own log there.
 `
 }
 

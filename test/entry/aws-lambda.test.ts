@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type LambdaEvent, lambdaHandler } from '../../src/entry/aws-lambda.ts'
+import { handle as handleApp, type LambdaEvent, lambdaHandler } from '../../src/entry/aws-lambda.ts'
+import type { LambdaEventV1, LambdaEventV2 } from '../../src/entry/lambda/event.ts'
+import { createApp } from '../../src/index.ts'
+import { memoryStore } from '../../src/store/memory.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const NODE = { hostIp: '192.0.2.4', hostName: 'db-4', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 5 }
@@ -41,7 +44,7 @@ function handle(env: Record<string, string | undefined> = {}) {
 function event(
   path: string,
   more: { method?: string; headers?: Record<string, string>; stage?: string } = {},
-): LambdaEvent {
+): LambdaEventV2 {
   const [rawPath = '', rawQueryString = ''] = path.split('?')
   return {
     rawPath: more.stage ? `/${more.stage}${rawPath}` : rawPath,
@@ -102,7 +105,7 @@ describe('lambda', () => {
     }
     const wrong = [
       {},
-      { httpMethod: 'GET', path: '/', requestContext: {} },
+      { httpMethod: 'GET', path: '/' },
       event('/', { headers: { 'x-name': 'a\u{1f600}' } }),
       event('/', { headers: { host: 'a b' } }),
       event('/', { method: 'NO SUCH' }),
@@ -161,5 +164,81 @@ describe('lambda', () => {
   it('answers without a token when that is wanted', async () => {
     const open = handle({ NODESTATE_TOKEN: undefined, NODESTATE_INSECURE: '1' })
     expect((await open(event('/api/v1/log/list', { headers: { authorization: '' } }))).statusCode).toBe(200)
+  })
+})
+
+describe('an API Gateway REST API', () => {
+  const rest = (path: string, more: Partial<LambdaEventV1> = {}): LambdaEventV1 => ({
+    httpMethod: 'GET',
+    path,
+    headers: { Authorization: 'Bearer secret', Host: 'abc.execute-api.example' },
+    requestContext: { stage: 'prod', domainName: 'abc.execute-api.example' },
+    ...more,
+  })
+
+  it('gets its answers, with parameters that the gateway decoded', async () => {
+    const result = await handle()(
+      rest('/api/v1/log/view', { queryStringParameters: { file: 'a.log', q: '"second" & more' } }),
+    )
+    expect(result).toMatchObject({ statusCode: 200, body: '' })
+    const found = await handle()(
+      rest('/api/v1/log/view', {
+        queryStringParameters: { file: 'a.log', q: 'ignored' },
+        multiValueQueryStringParameters: { file: ['a.log'], q: ['"second"'] },
+      }),
+    )
+    expect(found).toMatchObject({ statusCode: 200, body: '"second"\n' })
+    expect(found.multiValueHeaders).toBeUndefined()
+  })
+
+  it('gets a parameter that was given twice as one that was given twice', async () => {
+    const twice = rest('/api/v1/log/view', { multiValueQueryStringParameters: { file: ['a.log', 'b.log'] } })
+    expect((await handle()(twice)).statusCode).toBe(400)
+  })
+})
+
+describe('an Application Load Balancer', () => {
+  const balanced = (path: string, more: Partial<LambdaEventV1> = {}): LambdaEventV1 => ({
+    httpMethod: 'GET',
+    path,
+    headers: { authorization: 'Bearer secret', host: 'lb.example' },
+    requestContext: { elb: { targetGroupArn: 'arn:x' } },
+    ...more,
+  })
+
+  it('gets its answers, with parameters as the client wrote them', async () => {
+    const query = { file: 'a.log', q: '%22second%22' }
+    const result = await handle()(balanced('/api/v1/log/view', { queryStringParameters: query }))
+    expect(result).toMatchObject({ statusCode: 200, body: '"second"\n' })
+  })
+
+  it('with several values of a header gets several values of a header', async () => {
+    const result = await handle()(
+      balanced('/api/v1/log/list', {
+        headers: null,
+        multiValueHeaders: { authorization: ['Bearer secret'], host: ['lb.example'] },
+      }),
+    )
+    expect(result.statusCode).toBe(200)
+    expect(result.multiValueHeaders?.['content-type']).toEqual(['application/json'])
+  })
+
+  it('is told what fits into its 1 MB', async () => {
+    const ask = (size: string) =>
+      handle()(balanced('/api/v1/log/view', { queryStringParameters: { file: 'large-bytes.log', size } }))
+    const whole = await ask('5000000')
+    expect(whole.statusCode).toBe(413)
+    expect(JSON.parse(whole.body).detail).toContain('700000')
+    const part = await ask('700000')
+    expect(part.statusCode).toBe(200)
+    expect(JSON.stringify(part).length).toBeLessThan(1024 * 1024)
+  })
+})
+
+describe('handle(app)', () => {
+  it("serves an app of one's own", async () => {
+    const app = createApp({ logs: memoryStore({ 'x.log': 'hello\n' }), config: '' })
+    const result = await handleApp(app)(event('/api/v1/log/view?file=x.log'))
+    expect(result).toMatchObject({ statusCode: 200, body: 'hello\n' })
   })
 })

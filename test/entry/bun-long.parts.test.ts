@@ -39,7 +39,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
     directory = mkdtempSync(join(tmpdir(), 'nodestate-bun-'))
     writeFileSync(join(directory, 'big.log'), text)
     writeFileSync(join(directory, 'large.log'), large)
-    onBun = await serve([bun.path!, 'dist/entry/bun.js', 'serve'])
+    onBun = await serve([bun.path!, 'dist/cli/bun.js', 'serve'])
     port = portOf(onBun)
   })
   afterAll(async () => {
@@ -185,7 +185,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
       'ulimit -n 48; exec "$@"',
       'sh',
       bun.path!,
-      'dist/entry/bun.js',
+      'dist/cli/bun.js',
       'serve',
     ])
     try {

@@ -1,6 +1,17 @@
 import { codeOf, shown } from '../../settings/row.ts'
 import { type Loaded, SettingsError } from '../../settings.ts'
 
+/** Why a server cannot use its certificate, or null when that is not what failed. */
+export function tlsError(error: unknown, { tlsCert, tlsKey }: Loaded['settings']): SettingsError | null {
+  const code = codeOf(error)
+  if (code !== null && !/^ERR_(OSSL|SSL|TLS|CRYPTO|BORINGSSL)/.test(code)) return null
+  if (code === null && isNoHost(code, error)) return null
+  const files = `--tls-cert ${shown(tlsCert!)} with --tls-key ${shown(tlsKey!)}`
+  return new SettingsError('file', `Cannot use ${files}: OpenSSL refuses them; check both files.`, {
+    cause: error,
+  })
+}
+
 /** Why a server cannot listen, in the same words on every runtime. */
 export function listenError(error: unknown, { host, port }: Loaded['settings']): SettingsError {
   const name = host.replace(/^\[(.*)\]$/, '$1')

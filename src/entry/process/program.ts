@@ -3,9 +3,10 @@ import process from 'node:process'
 import { helpText } from '../../settings/text.ts'
 import { type Loaded, loadSettings, SettingsError } from '../../settings.ts'
 import { VERSION } from '../../version.ts'
-import { callSite } from '../own-log/log-line.ts'
+import { origin } from '../own-log/log-line.ts'
+import type { OwnLog } from '../own-log/own-log.ts'
 import type { LineWriter } from '../own-log/rotating-file.ts'
-import { describe, type Service } from '../service/compose.ts'
+import { describe } from '../service/compose.ts'
 import type { Environment } from '../service/location.ts'
 import { COMMANDS } from './commands.ts'
 
@@ -13,11 +14,11 @@ import { COMMANDS } from './commands.ts'
 export interface Running {
   /** Where it answers: `http://127.0.0.1:9000`. */
   url: string
-  /** The line that tells a person where to look. */
+  /** The line that says where to look. */
   welcome: string
   /** One line each for stderr. */
   warnings: string[]
-  log: Service<unknown>['log']
+  log: OwnLog
   /** Stops accepting, finishes running answers, cuts what still runs after `graceMs`. @default 3000 */
   close(graceMs?: number): Promise<void>
 }
@@ -25,8 +26,8 @@ export interface Running {
 /** Makes a service listen on one runtime. Throws a SettingsError when it cannot. */
 export type Start = (loaded: Loaded, stderr: LineWriter, env: Environment) => Promise<Running>
 
-const UNCAUGHT = callSite('Process', 'Error')
-/** Signals closer together than this are one wish. */
+const UNCAUGHT = origin('entry/process/program.ts', 'Process', 'Error')
+/** Signals closer together than this count as one. */
 const SAME_SIGNAL_MS = 250
 
 /** The program around a service: flags in, one line out, exit codes, signals. The same on Node, Bun and Deno. */
@@ -69,7 +70,7 @@ function complain(line: string): void {
 function watchProcess({ close, log }: Running): void {
   let stopping: number | null = null
   const stop = (signal: NodeJS.Signals) => {
-    // Whoever asks twice does not want to wait; but npm passes on the Ctrl-C that the terminal gave us already.
+    // A second signal means now; but npm passes on the Ctrl-C that the terminal already sent us.
     if (stopping !== null && performance.now() - stopping < SAME_SIGNAL_MS) return
     if (stopping !== null) process.exit(signal === 'SIGINT' ? 130 : 143)
     stopping = performance.now()
@@ -77,13 +78,14 @@ function watchProcess({ close, log }: Running): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  // The service only reads and keeps nothing that could be left half-written: it goes on.
+  noteFailures(log)
+}
+
+/** The service only reads and keeps nothing that could be left half-written, so an unexpected error does not end it. */
+export function noteFailures(log: OwnLog): void {
   const note = (error: unknown) => {
     log.error(UNCAUGHT, describe(error), { stack: error instanceof Error ? error.stack : null })
   }
   process.on('uncaughtException', note)
   process.on('unhandledRejection', note)
-  // @hono/node-server tells the console when the body of an answer breaks off: that belongs into the log.
-  console.error = (error: unknown) => log.warn(UNCAUGHT, `An answer was cut: ${describe(error)}`)
-  console.info = () => {}
 }

@@ -1,18 +1,21 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Loaded, SettingsError } from '../../settings.ts'
-import { startNode } from '../node.ts'
-import { callSite } from '../own-log/log-line.ts'
+import { serve } from '../node.ts'
+import { origin } from '../own-log/log-line.ts'
 import type { LineWriter } from '../own-log/rotating-file.ts'
+import { urlOf } from '../server/serve.ts'
 import { compose, describe } from '../service/compose.ts'
 import type { Environment } from '../service/location.ts'
-import type { Running } from './program.ts'
+import { noteFailures, type Running } from './program.ts'
+import { startWith } from './start.ts'
 
-const WORKERS = callSite('Server', 'Workers')
+const WORKERS = origin('entry/process/workers.ts', 'Server', 'Workers')
+const startNode = startWith(serve)
 
 /** A worker that lived shorter than this died at once. */
 const AT_ONCE_MS = 2000
-/** So many such deaths in a row, and it is no accident: the service ends. */
+/** After this many such deaths in a row the service ends: it is no accident. */
 const DEATHS = 5
 /** The wait before a worker is started again doubles from one to the other while they die at once. */
 const FIRST_WAIT_MS = 50
@@ -41,7 +44,7 @@ async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment
   // Each worker accepts by itself. Handed out by the primary, a connection that was on its way to a worker that dies
   // would neither be answered nor closed.
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const { settings, log, warnings, welcome } = compose(loaded, stderr, env)
+  const { settings, log, tls, warnings, welcome } = compose(loaded, stderr, env)
   const order: Order = { start: { ...loaded, warnings: [], onlineTime: Date.now() } }
   const workers = new Set<Worker>()
   let stopping = false
@@ -51,7 +54,7 @@ async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment
     const worker = cluster.fork()
     workers.add(worker)
     const born = performance.now()
-    // A message to a worker that is gone; that it is gone is told by its exit.
+    // A message to a worker that is gone; its exit is what counts.
     worker.on('error', () => {})
     worker.once('exit', (code, signal) => {
       workers.delete(worker)
@@ -59,7 +62,7 @@ async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment
     })
     return listeningOf(worker, order)
   }
-  /** A death after the start: never a reason to stop, unless it happens again and again. */
+  /** A worker that dies after the start is replaced, unless it happens again and again. */
   const again = async (lived: number, how: string) => {
     deaths = lived < AT_ONCE_MS ? deaths + 1 : 1
     log.error(WORKERS, `A worker ended (${how})`, { lived: Math.round(lived) })
@@ -68,7 +71,7 @@ async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment
     if (!stopping) await begin().catch((error) => log.error(WORKERS, describe(error)))
   }
   const giveUp = async () => {
-    stderr.write('nodestate: Workers end as soon as they start, again and again: the service ends.\n')
+    stderr.write('nodestate: Workers keep dying as soon as they start; giving up.\n')
     await close(0)
     process.exit(1)
   }
@@ -86,19 +89,19 @@ async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment
   try {
     const ports = await Promise.all(Array.from({ length: settings.workers! }, begin))
     listening = true
-    const text = welcome(ports[0]!)
-    return { url: /https?:\/\/\S+/.exec(text)![0], welcome: text, warnings, log, close }
+    const url = urlOf(tls !== null, settings.host, ports[0]!)
+    return { url, welcome: welcome(url), warnings, log, close }
   } catch (error) {
     await close(0)
     throw error
   }
 }
 
-/** The port that a worker listens on; its refusal is ours. */
+/** The port that a worker listens on; throws what the worker refuses with. */
 function listeningOf(worker: Worker, order: Order): Promise<number> {
   return new Promise((resolve, reject) => {
     worker.on('message', (word: Word) => {
-      // Sent before it listens for messages, it would be lost.
+      // An order sent earlier would be lost.
       if (word === 'ready') return void worker.send(order)
       if ('listens' in word) return resolve(word.listens)
       const { reason, message } = word.refuses
@@ -108,7 +111,7 @@ function listeningOf(worker: Worker, order: Order): Promise<number> {
   })
 }
 
-/** What a worker does: serve as it is told, until it is told to stop or nobody is there to tell. */
+/** What a worker does: it serves as ordered until it is ordered to stop or the primary is gone. */
 export function serveAsWorker(): void {
   const stderr = { write: (text: string) => void process.stderr.write(text), close() {} }
   const tell = (word: Word, then = () => {}) => process.send?.(word, then)
@@ -119,24 +122,17 @@ export function serveAsWorker(): void {
     if ('stop' in order) return void stop(order.stop)
     try {
       running = await startNode(order.start, stderr, process.env)
-      const { log } = running
-      const note = (error: unknown) => {
-        log.error(WORKERS, describe(error), { stack: error instanceof Error ? error.stack : null })
-      }
-      process.on('uncaughtException', note)
-      process.on('unhandledRejection', note)
-      console.error = (error: unknown) => log.warn(WORKERS, `An answer was cut: ${describe(error)}`)
-      console.info = () => {}
+      noteFailures(running.log)
       tell({ listens: Number(new URL(running.url).port) })
     } catch (error) {
       const reason = error instanceof SettingsError ? error.reason : null
       tell({ refuses: { reason, message: describe(error) } }, () => process.exit(1))
     }
   })
-  // Ctrl-C comes to all processes of a terminal: the primary says what to do about it.
+  // Ctrl-C reaches every process of a terminal: the primary decides what to do.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => void stop())
-  // The primary is gone, however it went: nobody is left to stop this one.
+  // The primary is gone: nobody is left to stop this worker.
   process.on('disconnect', () => void stop(0))
   tell('ready')
 }

@@ -13,7 +13,7 @@ import { fsStore } from '../../store/fs.ts'
 import { StoreError } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
-import { callSite } from '../own-log/log-line.ts'
+import { jsonLine, origin, textLine } from '../own-log/log-line.ts'
 import { type OwnLog, openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { nodeLogOptions } from './limits.ts'
@@ -23,7 +23,7 @@ import { openSources } from './sources.ts'
 import { checkTls } from './tls.ts'
 
 /** The service, ready to listen: what Node, Bun and Deno have in common. */
-export interface Service<E> {
+export interface Service {
   settings: Settings
   log: OwnLog
   /** PEM texts, or null for plain HTTP. */
@@ -31,25 +31,25 @@ export interface Service<E> {
   /** One line each for stderr; nothing that stops the service. */
   warnings: string[]
   /** The request handler. The port is the one that the system gave, where 0 was asked for. */
-  handler(port: number): Fetch<E>
-  /** The line that tells a person where to look. */
-  welcome(port: number): string
+  handler(port: number): Fetch
+  /** The line that says where to look. */
+  welcome(url: string): string
 }
 
-const STARTED = callSite('Server', 'Start')
-const FAILED = callSite('Server', 'Request')
+const STARTED = origin('entry/service/compose.ts', 'Server', 'Start')
+const FAILED = origin('entry/service/compose.ts', 'Server', 'Request')
 
 /**
  * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
  * the own log where it has no file. `sharedMemory` says that the runtime reads into shared memory without a copy. Throws a
  * SettingsError.
  */
-export function compose<E>(
+export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
   { sharedMemory = false } = {},
-): Service<E> {
+): Service {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
   const onlineTime = loaded.onlineTime ?? Date.now()
@@ -65,8 +65,7 @@ export function compose<E>(
     settings.home !== null && sources.logs === 'default' ? joined(settings.home, HOME_LOGS) : settings.logs
   const notes = [...warnings, ...(parseBucket(logs) ? [] : prepareLogs(logs, embedded))]
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
-  const log = openOwnLog(settings.logLevel, writer)
-  const scheme = tls ? 'https' : 'http'
+  const log = openOwnLog(settings.logLevel, writer, settings.logFormat === 'json' ? jsonLine : textLine)
   const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
   return {
     settings,
@@ -101,13 +100,19 @@ export function compose<E>(
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings.page)
-      return withAccessLog<E>((request, env) => app.fetch(request, env as object), log, settings.token)
+      return withAccessLog((request, env) => app.fetch(request, env), log, settings.token)
     },
-    welcome(port) {
-      const url = `${scheme}://${reachable(settings.host)}:${port}`
+    welcome(url) {
+      if (settings.logFormat === 'json') return welcomeJson({ url, version: VERSION, logs, config: what })
       return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
   }
+}
+
+/** The same for a program that starts the service and wants to know where it is. */
+function welcomeJson(fields: { url: string; version: string; logs: string; config: string | null }): string {
+  const time = new Date().toISOString()
+  return JSON.stringify({ time, level: 'info', message: `nodestate ${VERSION} listens`, ...fields })
 }
 
 /**
@@ -167,7 +172,7 @@ async function readRegular(path: string): Promise<string> {
   }
 }
 
-function readTls(settings: Settings): Service<unknown>['tls'] {
+function readTls(settings: Settings): Service['tls'] {
   const { tlsCert, tlsKey } = settings
   if (tlsCert === null || tlsKey === null) return null
   const texts = { cert: readOrRefuse(tlsCert, '--tls-cert'), key: readOrRefuse(tlsKey, '--tls-key') }
@@ -212,14 +217,6 @@ function ownFile(directory: string, stderr: LineWriter): LineWriter {
   return rotatingFile(join(directory, 'nodestate.log'), {
     onError: (error) => stderr.write(`nodestate: Cannot write its own log: ${describe(error)}\n`),
   })
-}
-
-/** The host of a URL that can be opened: a wildcard is no address. */
-export function reachable(host: string): string {
-  const name = host.replace(/^\[(.*)\]$/, '$1')
-  if (name === '0.0.0.0') return '127.0.0.1'
-  if (name === '::') return '[::1]'
-  return name.includes(':') ? `[${name}]` : name
 }
 
 /** A name below a place; the slash of a bucket is the same everywhere. */

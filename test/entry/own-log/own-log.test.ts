@@ -8,11 +8,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { safeTarget, withAccessLog } from '../../../src/entry/own-log/access.ts'
-import { callSite, neutral } from '../../../src/entry/own-log/log-line.ts'
+import { jsonLine, neutral, origin } from '../../../src/entry/own-log/log-line.ts'
 import { openOwnLog } from '../../../src/entry/own-log/own-log.ts'
 import { rotatingFile } from '../../../src/entry/own-log/rotating-file.ts'
 
@@ -36,10 +36,10 @@ const LINE =
   /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\t(DEBUG|INFO|WARN|ERROR)\t[^\t]+:\d+\t(\[[^\]]+\] ?)+: [^\t]*(\t\{.*\})?$/
 
 describe('lines', () => {
-  it('have the five fields, the place in the source and the local time', async () => {
+  it('have the five fields, the module and the local time', async () => {
     const out = collector()
     const log = openOwnLog('debug', out)
-    const site = callSite('Server', 'Start')
+    const site = origin('entry/x.ts', 'Server', 'Start')
     const before = Date.now()
     log.info(site, 'hello {name}', { port: 9000 })
     log.warn(site, 'no context')
@@ -54,7 +54,7 @@ describe('lines', () => {
     const [time, level, source, message, context] = lines[0]!.split('\t')
     expect(Math.abs(new Date(time!.replace(' ', 'T')).getTime() - before)).toBeLessThan(1000)
     expect([level, message, context]).toEqual(['INFO', '[Server] [Start]: hello {name}', '{"port":9000}'])
-    expect(source).toMatch(/^own-log\/own-log\.test\.ts:\d+$/)
+    expect(source).toBe('entry/x.ts:1')
     expect(lines.map((line) => line.split('\t')[1])).toEqual(['INFO', 'WARN', 'DEBUG', 'ERROR'])
     log.close()
   })
@@ -68,7 +68,7 @@ describe('lines', () => {
   ] as const)('at level %s there are %i of four', (level, count) => {
     const out = collector()
     const log = openOwnLog(level, out)
-    const site = callSite('X')
+    const site = origin('entry/x.ts', 'X')
     for (const word of ['debug', 'info', 'warn', 'error'] as const) log[word](site, word)
     expect((['debug', 'info', 'warn', 'error'] as const).filter((word) => log.writes(word))).toHaveLength(
       count,
@@ -81,7 +81,7 @@ describe('lines', () => {
     const out = collector()
     const log = openOwnLog('info', out)
     const evil = 'a\r\n2026-01-01 00:00:00.000\tERROR\tx:1\t[X]: forged\u001b[2J\u009b1m\u2028\u202e'
-    log.info(callSite('X'), evil, { evil })
+    log.info(origin('entry/x.ts', 'X'), evil, { evil })
     log.close()
     const text = out.texts.join('')
     expect(text.split('\n')).toHaveLength(2)
@@ -91,10 +91,43 @@ describe('lines', () => {
     expect(neutral('plain ü 日本')).toBe('plain ü 日本')
   })
 
+  it('as JSON have the same fields, with the context beside them', () => {
+    const out = collector()
+    const log = openOwnLog('info', out, jsonLine)
+    log.warn(origin('entry/x.ts', 'Server', 'Start'), 'a\u2028b', { port: 9000, level: 'forged' })
+    log.close()
+    const text = out.texts.join('')
+    expect(text).not.toContain('\u2028')
+    const { time, ...rest } = JSON.parse(text)
+    expect(new Date(time).toISOString()).toBe(time)
+    expect(rest).toEqual({
+      level: 'warn',
+      message: 'a\u2028b',
+      tags: ['Server', 'Start'],
+      source: 'entry/x.ts:1',
+      port: 9000,
+    })
+  })
+
+  it('name modules that exist', () => {
+    const root = resolve(import.meta.dirname, '../../../src')
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.ts$/.test(name),
+    )
+    const named = files.flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/\borigin\('([^']+)'/g)].map((match) => [
+        file,
+        match[1],
+      ]),
+    )
+    expect(named.length).toBeGreaterThan(4)
+    for (const [file, module] of named) expect(module).toBe(file)
+  })
+
   it('of two logs in one process do not mix', () => {
     const [one, two] = [collector(), collector()]
     const [a, b] = [openOwnLog('info', one), openOwnLog('error', two)]
-    const site = callSite('X')
+    const site = origin('entry/x.ts', 'X')
     a.info(site, 'for a')
     b.info(site, 'not written')
     b.error(site, 'for b')
@@ -118,7 +151,7 @@ describe('access log', () => {
     expect(response.status).toBe(404)
     log.close()
     expect(out.texts.join('')).toMatch(
-      /\tINFO\t(?:entry\/)?own-log\/access\.[jt]s:\d+\t\[Server\] \[Request\]: HEAD \/api\/v1\/log\/view\?file=a%0Ab&size=5 404\t\{"ms":[\d.]+\}\n$/,
+      /\tINFO\tentry\/own-log\/access\.ts:1\t\[Server\] \[Request\]: HEAD \/api\/v1\/log\/view\?file=a%0Ab&size=5 404\t\{"ms":[\d.]+\}\n$/,
     )
   })
 
@@ -137,6 +170,12 @@ describe('access log', () => {
     ['http://h/?q=a%2Fb', 'a/b', '/?q=***'],
     ['http://h', null, '/'],
     ['http://h/api/v1/log/view?file=keyspace.log', null, '/api/v1/log/view?file=keyspace.log'],
+    ['http://h/?tok%65n=abc', null, '/?tok%65n=***'],
+    ['http://h/%733cr3t?q=s%33cr3%74', 's3cr3t', '/***?q=***'],
+    ['http://h/?q=%25733cr3t&x=%2525733cr3t', 's3cr3t', '/?q=***&x=***'],
+    ['http://h/?q=s3cr3ts3cr3%74s3cr3t', 's3cr3t', '/?q=*********'],
+    ['http://h/?q=a%2fb&r=a%2Fb&s=%61/%62', 'a/b', '/?q=***&r=***&s=***'],
+    ['http://h/?q=%e2%28%zz%', 's3cr3t', '/?q=%e2%28%zz%'],
     [`http://h/${'x'.repeat(5000)}`, null, `/${'x'.repeat(1023)}…`],
   ])('the target of %s with token %s', (url, token, target) => {
     expect(safeTarget(url, token)).toBe(target)

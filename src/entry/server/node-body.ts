@@ -4,18 +4,15 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { streamOf } from '../../http/sliced.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
-import type { Fetch } from '../own-log/access.ts'
+
+type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 
 /**
- * Sends streams itself. A stream that fails cuts the connection behind what was read: the listener's own way writes
- * the error into the body and ends it as if it were whole. And the bodies of files go out slice by slice: through a
- * web stream 1 MiB takes twice as long. A client that reads slowly holds one slice; one that reads fast lets the
- * others have their turn after each.
+ * Sends streams itself. A stream that fails cuts the connection behind what was read, and the bodies of files go out
+ * slice by slice: through a web stream 1 MiB takes twice as long. A client that reads slowly holds one slice; one that
+ * reads fast lets the others have their turn after each.
  */
-export function withSlicedBodies(
-  fetch: Fetch<HttpBindings>,
-  onCut: (error: unknown) => void,
-): Fetch<HttpBindings> {
+export function withSlicedBodies(fetch: Fetch, onCut: (error: unknown) => void): Fetch {
   return (request, env) => {
     const send = (response: Response): Response => {
       const body = streamOf(response)
@@ -26,8 +23,7 @@ export function withSlicedBodies(
       sent.catch((error) => {
         // The read ended because the client left.
         if (outgoing.destroyed) return
-        // An answer that can't be completed is cut off: its length, or the missing last chunk, tells the client.
-        outgoing.destroy()
+        cut(outgoing)
         onCut(error)
       })
       return RESPONSE_ALREADY_SENT
@@ -35,6 +31,13 @@ export function withSlicedBodies(
     const response = fetch(request, env)
     return response instanceof Promise ? response.then(send) : send(response)
   }
+}
+
+/** The missing last chunk, or the length, tells the client. HTTP/1.0 has neither: there, only a reset does. */
+function cut(outgoing: ServerResponse): void {
+  if (outgoing.req.httpVersionMinor === 0 && !outgoing.hasHeader('Content-Length'))
+    outgoing.socket?.resetAndDestroy()
+  outgoing.destroy()
 }
 
 async function sendSlices(body: Slices, outgoing: ServerResponse): Promise<void> {
@@ -46,7 +49,7 @@ async function sendSlices(body: Slices, outgoing: ServerResponse): Promise<void>
     if (slice === null) break
     if (outgoing.destroyed || !(await isWritten(outgoing, slice))) break
     body.release(slice)
-    // A slice that fits into the socket is written at once: without this, one client could have all the time.
+    // A slice that fits into the socket is written at once: without this, one client could take all the time.
     await new Promise(setImmediate)
   }
   if (outgoing.destroyed) body.cancel()
@@ -58,7 +61,7 @@ async function sendStream(body: ReadableStream<Uint8Array>, outgoing: ServerResp
   const leave = () => void reader.cancel().catch(() => {})
   outgoing.once('close', leave)
   if (outgoing.destroyed) return leave()
-  // Who follows a quiet log must not wait for the head until something happens.
+  // A follower of a quiet log must not wait for the head until something happens.
   outgoing.flushHeaders()
   for (;;) {
     const { done, value } = await reader.read()

@@ -6,9 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Running, startNode } from '../../src/entry/node.ts'
-import { loadSettings } from '../../src/settings.ts'
-import { cleanUp, serve, temporaryDirectory } from '../program.ts'
+import { serve as serveNode } from '../../../src/entry/node.ts'
+import type { Running } from '../../../src/entry/process/program.ts'
+import { startWith } from '../../../src/entry/process/start.ts'
+import { loadSettings } from '../../../src/settings.ts'
+import { cleanUp, serve, temporaryDirectory } from '../../program.ts'
+
+const startNode = startWith(serveNode)
 
 const open: Running[] = []
 const directories: string[] = []
@@ -31,12 +35,13 @@ async function start(...argv: string[]) {
   const running = await startNode(
     await loadSettings({ argv: ['--port=0', '--logs', logs, ...argv], env: {} }),
     stderr,
+    {},
   )
   open.push(running)
   return { ...running, logs, text: () => text }
 }
 
-describe('startNode', () => {
+describe('startWith', () => {
   it('runs several services in one process, each with its own log', async () => {
     const [one, two] = [
       await start('--host-name', 'one'),

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { withSlicedBodies } from '../../../src/entry/process/node-body.ts'
+import { withSlicedBodies } from '../../../src/entry/server/node-body.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 
 const text = Buffer.from(

@@ -1,0 +1,49 @@
+/**
+ * The web types that the client's own types name. Each is the platform's where there is one (a browser's, Node's,
+ * Bun's, Deno's); where none is declared, it is what the client needs of it, and never `any`.
+ */
+
+type Platform<Name extends string, Needed> = typeof globalThis extends { [N in Name]: infer Found }
+  ? Found
+  : Needed
+type Instance<Name extends string, Needed> = typeof globalThis extends {
+  [N in Name]: { prototype: infer Found }
+}
+  ? Found
+  : Needed
+
+/** An AbortSignal. */
+export type Signal = Instance<
+  'AbortSignal',
+  {
+    readonly aborted: boolean
+    readonly reason: unknown
+    addEventListener(type: 'abort', listener: () => void): void
+    removeEventListener(type: 'abort', listener: () => void): void
+  }
+>
+
+/** A URL object. */
+export type Url = Instance<'URL', { readonly href: string }>
+
+/** A ReadableStream of bytes: the type of a response's body. */
+export type ByteStream = typeof globalThis extends { Response: { prototype: { body: infer Body } } }
+  ? NonNullable<Body>
+  : AsyncIterable<Uint8Array>
+
+/** What a fetch gives back, as far as the client reads it. */
+export interface FetchedAnswer {
+  readonly ok: boolean
+  readonly status: number
+  readonly statusText: string
+  readonly headers: { get(name: string): string | null; has(name: string): boolean }
+  readonly body: unknown
+  text(): Promise<string>
+  json(): Promise<unknown>
+}
+
+/** The platform's `fetch`, or a function like it. */
+export type Fetch = Platform<
+  'fetch',
+  (url: string, init: { headers: Record<string, string>; signal: Signal | null }) => Promise<FetchedAnswer>
+>

@@ -1,0 +1,90 @@
+import { Problem } from '../../http/problem.ts'
+
+/** An event of a function URL or of an API Gateway HTTP API (payload format 2.0), as far as it is used. */
+export interface LambdaEventV2 {
+  rawPath: string
+  rawQueryString: string
+  headers?: Record<string, string | undefined>
+  requestContext: { domainName?: string; stage?: string; http: { method: string } }
+}
+
+/** An event of an API Gateway REST API (payload format 1.0), as far as it is used. */
+export interface LambdaEventV1 {
+  httpMethod: string
+  path: string
+  headers?: Record<string, string | undefined> | null
+  multiValueHeaders?: Record<string, string[] | undefined> | null
+  queryStringParameters?: Record<string, string | undefined> | null
+  multiValueQueryStringParameters?: Record<string, string[] | undefined> | null
+  requestContext: { domainName?: string; stage?: string; elb?: unknown }
+}
+
+/** An event of an Application Load Balancer: like a REST API's, with `requestContext.elb`. */
+export type LambdaEvent = LambdaEventV2 | LambdaEventV1
+
+/** Whether an Application Load Balancer sent the event. */
+export function isFromLoadBalancer(event: LambdaEvent): event is LambdaEventV1 {
+  return 'httpMethod' in event && event.requestContext.elb !== undefined
+}
+
+/** The event as a request. Throws where it is none. */
+export function toRequest(event: LambdaEvent): Request {
+  const { method, path, query, headers, host } = 'httpMethod' in event ? readV1(event) : readV2(event)
+  // The Fetch standard has no such requests.
+  if (/^(CONNECT|TRACE|TRACK)$/i.test(method))
+    throw new Problem('method-not-allowed', 'This service is read-only; use GET or HEAD.', {
+      headers: { Allow: 'GET, HEAD' },
+    })
+  // A gateway may have decoded the path: `?` and `#` are ordinary characters in it.
+  const target = (path || '/').replace(/[?#]/g, encodeURIComponent) + (query ? `?${query}` : '')
+  return new Request(`https://${headers.get('Host') ?? host ?? 'localhost'}${target}`, { method, headers })
+}
+
+/** What all kinds of events say. */
+interface Asked {
+  method: string
+  path: string
+  query: string
+  headers: Headers
+  host: string | undefined
+}
+
+function readV2(event: LambdaEventV2): Asked {
+  const { http, stage = '$default', domainName } = event.requestContext
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(event.headers ?? {}))
+    if (value !== undefined) headers.set(name, value)
+  const inStage = event.rawPath === `/${stage}` || event.rawPath.startsWith(`/${stage}/`)
+  const path = inStage ? event.rawPath.slice(stage.length + 1) : event.rawPath
+  return { method: http.method, path, query: event.rawQueryString, headers, host: domainName }
+}
+
+/** The path of a REST API comes without its stage. */
+function readV1(event: LambdaEventV1): Asked {
+  const headers = new Headers()
+  for (const [name, value] of pairs(event.multiValueHeaders, event.headers)) headers.append(name, value)
+  // A load balancer passes the query on as it came; a gateway decodes it.
+  const written = isFromLoadBalancer(event) ? (text: string) => text : encodeURIComponent
+  const query = pairs(event.multiValueQueryStringParameters, event.queryStringParameters)
+    .map(([name, value]) => `${written(name)}=${written(value)}`)
+    .join('&')
+  return {
+    method: event.httpMethod,
+    path: event.path,
+    query,
+    headers,
+    host: event.requestContext.domainName,
+  }
+}
+
+/** Names with their values: all of them where the event has them, else the last of each. */
+function pairs(
+  many: Record<string, string[] | undefined> | null | undefined,
+  single: Record<string, string | undefined> | null | undefined,
+): [string, string][] {
+  if (many)
+    return Object.entries(many).flatMap(([name, values = []]) =>
+      values.map((v) => [name, v] as [string, string]),
+    )
+  return Object.entries(single ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined)
+}

@@ -1,0 +1,63 @@
+import { Problem } from '../../http/problem.ts'
+
+/** What Lambda makes a response of. */
+export interface LambdaResult {
+  statusCode: number
+  headers: Record<string, string>
+  /** For a load balancer that is set to send and take several values of a header. */
+  multiValueHeaders?: Record<string, string[]>
+  body: string
+  isBase64Encoded: boolean
+}
+
+const KIB = 1024
+/** Lambda takes answers up to 6 MB, counted after JSON and base64; some of it is left for the headers. */
+export const LAMBDA_BYTES = 6 * KIB * KIB - 64 * KIB
+/** A load balancer takes 1 MB. */
+export const LOAD_BALANCER_BYTES = KIB * KIB - 64 * KIB
+
+/** The response as a result. Throws a Problem when it is larger than the platform takes. */
+export async function toResult(response: Response, most: number): Promise<LambdaResult> {
+  const headers = Object.fromEntries(response.headers)
+  const bytes = await receive(response, most)
+  return { statusCode: response.status, headers, ...encode(bytes, most) }
+}
+
+/** Text as text where it is UTF-8, since base64 makes it a third larger; anything else as base64. */
+function encode(bytes: Uint8Array, most: number): Pick<LambdaResult, 'body' | 'isBase64Encoded'> {
+  try {
+    const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    if (JSON.stringify(body).length <= most && Buffer.byteLength(JSON.stringify(body)) <= most)
+      return { body, isBase64Encoded: false }
+  } catch {
+    // Not UTF-8.
+  }
+  const body = Buffer.from(bytes).toString('base64')
+  if (body.length > most) throw tooLarge(most)
+  return { body, isBase64Encoded: true }
+}
+
+/** The body; once it is larger than any answer can be, no more of it is read. */
+async function receive(response: Response, most: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (const reader = response.body?.getReader(); reader; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    size += value.length
+    if (size > most) {
+      await reader.cancel()
+      throw tooLarge(most)
+    }
+  }
+  return Buffer.concat(chunks)
+}
+
+function tooLarge(most: number): Problem {
+  const [limit, fits] = most === LAMBDA_BYTES ? ['6 MB', 4_000_000] : ['1 MB', 700_000]
+  return new Problem(
+    'answer-too-large',
+    `The answer is larger than the ${limit} that this platform can send; ask for less with size (${fits} always fits).`,
+  )
+}

@@ -1,0 +1,53 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** The connections of a server that Node does not close by itself. */
+export interface Connections {
+  /** All of them, below TLS: a handshake that never ends has nothing else. */
+  all: Set<Socket>
+  /** Those without a request so far: browsers open them in advance, and Node does not count them as idle. */
+  unused: Set<Socket>
+}
+
+/** Keeps track of a server's connections. */
+export function trackConnections(server: Server, secure: boolean): Connections {
+  const track = (sockets: Set<Socket>) => (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  }
+  const all = new Set<Socket>()
+  const unused = new Set<Socket>()
+  server.on('connection', track(all))
+  server.on(secure ? 'secureConnection' : 'connection', track(unused))
+  server.on('request', ({ socket }) => unused.delete(socket))
+  return { all, unused }
+}
+
+/** A connection without a request is closed this long after the stop: a request may be on its way. */
+const UNUSED_MS = 250
+
+/** Closes the server; whether answers had to be cut. */
+export function stopServer(server: Server, { all, unused }: Connections, graceMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    let cut = false
+    const start = performance.now()
+    // A connection becomes idle when its answer ends, and there is no event for it: look again and again.
+    const idle = setInterval(() => {
+      server.closeIdleConnections()
+      if (performance.now() - start < UNUSED_MS) return
+      for (const socket of unused) socket.destroy()
+      for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
+    }, 50)
+    const force = setTimeout(() => {
+      cut = true
+      server.closeAllConnections()
+      for (const socket of all) socket.destroy()
+    }, graceMs)
+    server.close(() => {
+      clearInterval(idle)
+      clearTimeout(force)
+      resolve(cut)
+    })
+    server.closeIdleConnections()
+  })
+}

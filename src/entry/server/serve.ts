@@ -1,0 +1,62 @@
+/** An app, or anything else with a `fetch` that answers requests. */
+export interface App {
+  // biome-ignore lint/suspicious/noExplicitAny: what a runtime passes beside the request is the app's business
+  fetch(request: Request, ...more: any[]): Response | Promise<Response>
+}
+
+/** How to listen. */
+export interface ServeOptions {
+  /** The port to listen on; 0 takes a free one. @default 9000 */
+  port?: number | undefined
+  /** The address to listen on. @default '127.0.0.1' */
+  hostname?: string | undefined
+  /** Certificate chain and private key as PEM texts. @default plain HTTP */
+  tls?: { cert: string; key: string } | null | undefined
+  /** Seconds after which an answer is cut that its client does not read. @default 60 */
+  stallSeconds?: number | undefined
+  /** Called when a request fails before it is answered, and when the server itself fails. @default console.error */
+  onError?: ((error: unknown) => void) | undefined
+  /** Called when an answer was cut because its body failed or its client stopped reading. @default nothing */
+  onCut?: ((reason: unknown) => void) | undefined
+}
+
+/** A server that listens. */
+export interface Server {
+  /** `http://127.0.0.1:9000`; a wildcard address becomes one that can be opened. */
+  url: string
+  port: number
+  /**
+   * Stops accepting, finishes running answers and cuts those that still run after `graceMs`.
+   * Resolves to whether any had to be cut. @default 3000
+   */
+  close(graceMs?: number): Promise<boolean>
+}
+
+/** Makes an app listen on one runtime. */
+export type Serve = (app: App, options?: ServeOptions) => Promise<Server>
+
+/** The options with their defaults. A host may come with the brackets that it has in a URL. */
+export function resolveServeOptions(options: ServeOptions) {
+  const { port = 9000, hostname = '127.0.0.1', tls = null, stallSeconds = 60 } = options
+  return {
+    port,
+    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+    tls,
+    stallMs: stallSeconds * 1000,
+    onError: options.onError ?? ((error: unknown) => console.error(error)),
+    onCut: options.onCut ?? (() => {}),
+  }
+}
+
+/** The URL of a server that can be opened: a wildcard is no address. */
+export function urlOf(secure: boolean, hostname: string, port: number): string {
+  return `${secure ? 'https' : 'http'}://${reachable(hostname)}:${port}`
+}
+
+/** The host of a URL that can be opened. */
+export function reachable(hostname: string): string {
+  const name = hostname.replace(/^\[(.*)\]$/, '$1')
+  if (name === '0.0.0.0') return '127.0.0.1'
+  if (name === '::') return '[::1]'
+  return name.includes(':') ? `[${name}]` : name
+}
