@@ -9,10 +9,9 @@ const running = new Set()
 
 /** nodestate as `npm start -- FLAGS` runs it, after the build. */
 export function startNodestate(directory, flags = []) {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const all = ['--logs', directory, '--port', '0', ...flags]
   if (!flags.includes('--log-level')) all.push('--log-level', 'warn')
-  return start('nodestate', 'sh', ['-c', `${scripts.start} "$@"`, 'sh', ...all], 'dist/cli.js')
+  return start('nodestate', process.execPath, ['dist/cli.js', 'serve', ...all], 'dist/cli.js')
 }
 
 /** nodestate on Bun. */

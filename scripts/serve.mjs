@@ -18,6 +18,7 @@ import { helpText } from '../dist/settings/text.js'
 import { loadSettings, refuseOpenBind, SETTINGS, SettingsError } from '../dist/settings.js'
 import { VERSION } from '../dist/version.js'
 import { findPart } from '../test/parts/parts.mjs'
+import { whenOrphaned } from './orphan.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [runtime, ...flags] = process.argv.slice(2)
@@ -82,6 +83,7 @@ function denoPermissions() {
 function run(command, args, options = {}) {
   const child = spawn(command, args, { stdio: 'inherit', ...options })
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  whenOrphaned(() => process.kill(process.pid, 'SIGTERM'))
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143)
   })

@@ -1,0 +1,5 @@
+// What `npm start` runs: the program, which stops when npm is told to stop.
+import { whenOrphaned } from './orphan.mjs'
+
+whenOrphaned(() => process.kill(process.pid, 'SIGTERM'))
+await import('../dist/cli.js')
