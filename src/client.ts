@@ -1,6 +1,8 @@
 import { type ServerEvent, serverEvents } from './client/events.ts'
 import type { ByteStream, Fetch, Signal, Url } from './client/web.ts'
 
+export type { ByteStream, Fetch, Signal, Url }
+
 /** Who a node is. */
 export interface NodeInfo {
   hostIp: string
@@ -193,12 +195,6 @@ export class UnreachableError extends Error {
     this.name = 'UnreachableError'
   }
 }
-
-/** As much of `fetch` as a client needs; stated here so that it means the same without DOM types. */
-export type Fetch = (
-  url: URL,
-  init: { headers: Record<string, string>; signal: AbortSignal | null },
-) => Promise<Response>
 
 export interface ClientOptions {
   /** Where the app is mounted, such as `http://127.0.0.1:9000/` or `https://host/nodes/db-4`. */
