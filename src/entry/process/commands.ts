@@ -24,6 +24,10 @@ const terminal = TERMINAL.map(({ name, summary }): [string, Command] => [
 /** Every command by its name; each is loaded when it is used. */
 export const COMMANDS: Record<string, Command> = {
   ...Object.fromEntries(terminal),
+  ship: {
+    summary: "Ship a node's logs to a bucket as they grow.",
+    run: async (argv) => (await import('../ship/run.ts')).runShip(argv),
+  },
   help: { summary: 'Show this, or how a command is used: nodestate help tail.', run: help },
 }
 

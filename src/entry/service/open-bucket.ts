@@ -1,13 +1,10 @@
 import { SettingsError, shown } from '../../settings/row.ts'
-import { s3Store } from '../../store/s3.ts'
+import { type S3Options, s3Store } from '../../store/s3.ts'
 import { type Store, StoreError } from '../../store/store.ts'
 import type { BucketPlace, Environment } from './location.ts'
 
-/**
- * A store on a place in a bucket, with credentials, region and endpoint from the standard `AWS_*` variables.
- * Without credentials the bucket is read as a public one. Throws a SettingsError.
- */
-export function openBucket({ bucket, prefix }: BucketPlace, env: Environment, below = ''): Store {
+/** Credentials, region and endpoint of a bucket from the standard `AWS_*` variables. Throws a SettingsError. */
+export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment, below = ''): S3Options {
   const accessKeyId = env.AWS_ACCESS_KEY_ID || undefined
   const secretAccessKey = env.AWS_SECRET_ACCESS_KEY || undefined
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
@@ -16,20 +13,29 @@ export function openBucket({ bucket, prefix }: BucketPlace, env: Environment, be
       : ['SECRET_ACCESS_KEY', 'ACCESS_KEY_ID']
     throw new SettingsError('usage', `Cannot use AWS_${set} alone: set AWS_${missing} too, or neither.`)
   }
-  const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined
+  return {
+    bucket,
+    prefix: [prefix, below].filter(Boolean).join('/'),
+    endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
+    region: env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: env.AWS_SESSION_TOKEN || undefined,
+  }
+}
+
+/** Opens a place in a bucket; without credentials it is read as a public one. Throws a SettingsError. */
+export function openBucket(place: BucketPlace, env: Environment, below = ''): Store {
+  return opened(s3Store, bucketOptions(place, env, below))
+}
+
+/** Opens a bucket in some way; what keeps it from that is a SettingsError. */
+export function opened<T, O extends S3Options>(open: (options: O) => T, options: O): T {
   try {
-    return s3Store({
-      bucket,
-      prefix: [prefix, below].filter(Boolean).join('/'),
-      endpoint,
-      region: env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined,
-      accessKeyId,
-      secretAccessKey,
-      sessionToken: env.AWS_SESSION_TOKEN || undefined,
-    })
+    return open(options)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    const name = shown(`s3://${bucket}`)
+    const name = shown(`s3://${options.bucket}`)
     throw new SettingsError(
       'usage',
       `Cannot use ${name}: ${error.message}; check its name and AWS_ENDPOINT_URL.`,

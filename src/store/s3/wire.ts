@@ -6,11 +6,13 @@ import { childText, parseXml } from './xml.ts'
 
 /** A request to a bucket, before it has an address and a signature. */
 export interface S3Request {
-  method: 'GET' | 'HEAD'
+  method: 'GET' | 'HEAD' | 'PUT'
   /** The full key; empty for the bucket itself. */
   key: string
   query?: Record<string, string>
   headers?: Record<string, string>
+  /** What a PUT writes. */
+  body?: Uint8Array<ArrayBuffer>
 }
 
 /** Objects with a Content-Encoding to remember: another one costs one more request. */
@@ -50,13 +52,19 @@ export function s3Wire(options: S3Options) {
     return (await signer.sign()).headers
   }
 
-  async function once({ method, key, query, headers }: S3Request, line: Lifeline): Promise<Response> {
+  async function once({ method, key, query, headers, body }: S3Request, line: Lifeline): Promise<Response> {
     const url = base + key.split('/').map(percent).join('/') + search(query)
     const signed = await sign(method, url, headers ?? {})
     // Without this, a runtime asks for gzip, and what it unpacks has neither the length nor the range asked for.
     // Not signed: proxies rewrite it on the way.
     signed.set('Accept-Encoding', 'identity')
-    return fetchIt(url, { method, headers: signed, redirect: 'manual', signal: line.signal })
+    return fetchIt(url, {
+      method,
+      headers: signed,
+      redirect: 'manual',
+      signal: line.signal,
+      body: body ?? null,
+    })
   }
 
   /**

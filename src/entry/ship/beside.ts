@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { createConfigReader } from '../../node/config.ts'
+import { describeNode, type NodeInfo, parseNode, pickAddress } from '../../node/identity.ts'
+import type { ShipSettings } from '../../settings/ship.ts'
+import type { Beside } from '../../ship/shipper.ts'
+import { VERSION } from '../../version.ts'
+
+/** node.json and the masked config.toml of a node: those of its home, or made from the settings. */
+export function besideOf(settings: ShipSettings): Beside {
+  const file = settings.config ?? (settings.home === null ? null : join(settings.home, 'config.toml'))
+  const reader = file === null ? null : createConfigReader(() => readFile(file, 'utf8'))
+  const optional = settings.config === null
+  const config = async () => {
+    try {
+      return (await reader?.read()) ?? null
+    } catch (error) {
+      if (optional && (error as { code?: unknown }).code === 'ENOENT') return null
+      throw error
+    }
+  }
+  const set: Partial<NodeInfo> = {
+    ...(settings.hostIp !== null && { hostIp: settings.hostIp }),
+    ...(settings.hostName !== null && { hostName: settings.hostName }),
+    ...(settings.grpcPort !== null && { grpcPort: settings.grpcPort }),
+    ...(settings.httpPort !== null && { httpPort: settings.httpPort }),
+    ...(settings.nodeVersion !== null && { version: settings.nodeVersion }),
+  }
+  const facts = {
+    hostIp: pickAddress(networkInterfaces()) ?? undefined,
+    hostName: hostname(),
+    version: VERSION,
+    onlineTime: Date.now(),
+  }
+  return {
+    async config() {
+      return (await config())?.text ?? null
+    },
+    async node() {
+      const data = (await config().catch(() => null))?.data ?? {}
+      const kept = settings.home === null ? null : await readNode(join(settings.home, 'node.json'))
+      return { ...(kept ?? describeNode(set, facts, data)), ...set }
+    },
+  }
+}
+
+async function readNode(path: string): Promise<NodeInfo | null> {
+  try {
+    return parseNode(await readFile(path, 'utf8'))
+  } catch {
+    return null
+  }
+}

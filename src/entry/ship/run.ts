@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { SettingsError, shown } from '../../settings/row.ts'
+import { loadShipSettings, type ShipSettings, shipHelp } from '../../settings/ship.ts'
+import { UnusableBucket } from '../../ship/bucket.ts'
+import { ShipMetrics } from '../../ship/metrics.ts'
+import { s3Bucket } from '../../ship/s3.ts'
+import { Shipper } from '../../ship/shipper.ts'
+import { type Environment, parseBucket } from '../service/location.ts'
+import { bucketOptions, opened } from '../service/open-bucket.ts'
+import { besideOf } from './beside.ts'
+import { directoryBucket } from './directory.ts'
+import { nativeOf, nodeDisk } from './disk.ts'
+import { showProgress } from './progress.ts'
+
+/** An unfinished line waits this long for its end. */
+const LINE_AGE_MS = 60_000
+const EXIT = { done: 0, 'no-directory': 1, replaced: 3 } as const
+
+/** `nodestate ship`: runs until it is stopped, and gives the exit code. */
+export async function runShip(argv: readonly string[], env: Environment = process.env): Promise<number> {
+  try {
+    const settings = loadShipSettings(argv, env)
+    if (settings === null) {
+      process.stdout.write(shipHelp())
+      return 0
+    }
+    return await ship(settings, env)
+  } catch (error) {
+    if (!(error instanceof SettingsError || error instanceof UnusableBucket)) throw error
+    report(`${error.message.replaceAll('\n', ' ').replace(/\.$/, '')}.`)
+    return 1
+  }
+}
+
+async function ship(settings: ShipSettings, env: Environment): Promise<number> {
+  const logs = settings.home === null ? (settings.logs ?? './logs') : join(settings.home, 'logs')
+  const metrics = new ShipMetrics()
+  const place = parseBucket(settings.target)
+  const bucket = place
+    ? opened(s3Bucket, {
+        ...bucketOptions(place, env),
+        onRequest: (op: string, status: number) => metrics.request(op, status),
+      })
+    : directoryBucket(settings.target)
+  await bucket.check()
+  const shipper = new Shipper({
+    disk: nodeDisk(logs, report),
+    bucket,
+    native: nativeOf(),
+    beside: besideOf(settings),
+    metrics,
+    host: hostname(),
+    run: randomUUID(),
+    include: settings.include,
+    rules: {
+      segmentBytes: settings.segmentBytes,
+      segmentAgeMs: settings.segmentAge,
+      lineAgeMs: LINE_AGE_MS,
+    },
+    holdMs: settings.hold,
+    once: settings.once,
+    report,
+  })
+  const unlisten =
+    settings.metricsListen && (await listen(settings.metricsListen, () => metrics.render(shipper.status)))
+  const unshow = process.stderr.isTTY ? showProgress(shipper, process.stderr) : null
+  let signals = 0
+  const stop = () => {
+    // Asked twice: whatever still runs is not worth waiting for. It is shipped at the next start.
+    if (++signals > 1) process.exit(0)
+    shipper.stop()
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  try {
+    const outcome = await shipper.run()
+    if (outcome === 'no-directory') report(`There is no log directory ${shown(logs)}.`)
+    if (outcome === 'replaced') report('Another shipper of this host has taken over.')
+    return EXIT[outcome]
+  } finally {
+    process.off('SIGTERM', stop)
+    process.off('SIGINT', stop)
+    unshow?.()
+    unlisten?.()
+  }
+}
+
+/** Serves the metrics at /metrics; returns how to stop. */
+async function listen(
+  { host, port }: { host: string; port: number },
+  render: () => string,
+): Promise<() => void> {
+  const server = createServer((request, response) => {
+    const known = request.url?.split('?')[0] === '/metrics'
+    response.writeHead(known ? 200 : 404, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' })
+    response.end(known ? render() : 'See /metrics\n')
+  })
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new SettingsError('usage', `Cannot listen on ${host}:${port} for metrics: ${codeOf(cause)}.`, {
+      cause,
+    })
+  }
+  const { port: actual } = server.address() as { port: number }
+  report(`Metrics at http://${host.includes(':') ? `[${host}]` : host}:${actual}/metrics.`)
+  return () => {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code ?? 'it failed')
+}
+
+function report(line: string): void {
+  process.stderr.write(`nodestate: ${line}\n`)
+}

@@ -1,0 +1,194 @@
+import * as is from './kinds.ts'
+import { readEnvironment, readFlags } from './read.ts'
+import { namesOf, type Row, SettingsError, shown } from './row.ts'
+
+/** A duration such as `10s`, in milliseconds. */
+const duration: is.Kind<number> = {
+  allowed: 'a duration of at least 100ms, such as 500ms, 10s, 5m or 1h',
+  parse(value) {
+    const found = /^(\d{1,9})(ms|s|m|h)$/.exec(value)
+    if (!found) return null
+    const ms =
+      Number(found[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[found[2] as 'ms' | 's' | 'm' | 'h']
+    return ms >= 100 && ms <= 7 * 24 * 3_600_000 ? ms : null
+  },
+}
+
+const MIB = 1024 * 1024
+const segmentBytes: is.Kind<number> = {
+  allowed: 'a number of bytes from 1MiB to 16MiB, such as 8388608 or 8MiB',
+  parse(value) {
+    const bytes = is.bytes.parse(value)
+    return bytes !== null && bytes >= MIB && bytes <= 16 * MIB ? bytes : null
+  },
+}
+
+/** HOST:PORT to listen on. */
+const listener: is.Kind<{ host: string; port: number }> = {
+  allowed: 'HOST:PORT, such as 127.0.0.1:9101',
+  parse(value) {
+    const found = /^(\[[\da-f:.]+\]|[^\s:/]+):(\d{1,5})$/i.exec(value)
+    const port = Number(found?.[2])
+    return found && port <= 65_535 ? { host: found[1]!.replace(/^\[(.*)\]$/, '$1'), port } : null
+  },
+}
+
+/** The settings of `nodestate ship`. */
+export const SHIP_SETTINGS = [
+  {
+    name: 'home',
+    kind: is.path,
+    value: 'DIR',
+    otherwise: 'none',
+    help: 'A directory with node.json, config.toml and logs/.',
+  },
+  { name: 'logs', kind: is.path, value: 'DIR', otherwise: './logs', help: 'The log directory.' },
+  {
+    name: 'config',
+    kind: is.path,
+    value: 'FILE',
+    otherwise: 'none is shipped',
+    help: "The node's configuration, a TOML file.",
+  },
+  {
+    name: 'include',
+    kind: is.text,
+    value: 'GLOB',
+    list: true,
+    otherwise: 'every file',
+    help: 'Which files of the log directory to ship.',
+  },
+  {
+    name: 'segment-bytes',
+    kind: segmentBytes,
+    value: 'BYTES',
+    default: 8 * MIB,
+    otherwise: '8MiB',
+    help: 'Cut a segment when it has this much text, from 1MiB to 16MiB.',
+  },
+  {
+    name: 'segment-age',
+    kind: duration,
+    value: 'TIME',
+    default: 10_000,
+    otherwise: '10s',
+    help: 'Cut a segment this long after its first byte.',
+  },
+  {
+    name: 'hold',
+    kind: duration,
+    value: 'TIME',
+    default: 3_600_000,
+    otherwise: '1h',
+    help: 'Hold a removed file open this long while it waits to be shipped.',
+  },
+  { name: 'once', kind: is.boolean, default: false, help: 'Ship what there is and exit.' },
+  {
+    name: 'metrics-listen',
+    kind: listener,
+    value: 'HOST:PORT',
+    otherwise: 'off',
+    help: 'Serve Prometheus metrics at /metrics.',
+  },
+  { name: 'host-ip', kind: is.address, value: 'ADDRESS', otherwise: 'derived', help: "The node's hostIp." },
+  { name: 'host-name', kind: is.text, value: 'NAME', otherwise: 'derived', help: "The node's hostName." },
+  { name: 'grpc-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's grpcPort." },
+  { name: 'http-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's httpPort." },
+  { name: 'node-version', kind: is.text, value: 'TEXT', otherwise: 'derived', help: "The node's version." },
+] as const satisfies readonly Row[]
+
+/** What a shipper is told to do. */
+export interface ShipSettings {
+  home: string | null
+  logs: string | null
+  config: string | null
+  include: readonly string[]
+  segmentBytes: number
+  segmentAge: number
+  hold: number
+  once: boolean
+  metricsListen: { host: string; port: number } | null
+  hostIp: string | null
+  hostName: string | null
+  grpcPort: number | null
+  httpPort: number | null
+  nodeVersion: string | null
+  /** `s3://bucket/prefix`, or a directory. */
+  target: string
+}
+
+/** The settings from flags and the environment; null when help is asked for. Throws a SettingsError. */
+export function loadShipSettings(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ShipSettings | null {
+  const rows: readonly Row[] = SHIP_SETTINGS
+  const { flags, targets } = splitTarget(rows, argv)
+  const read = readFlags(rows, flags)
+  if (read.command === 'help') return null
+  // Variables of `serve` beside it are none of a shipper's business.
+  const own = new Set(rows.map((row) => namesOf(row).env))
+  const mine = Object.fromEntries(Object.entries(env).filter(([name]) => own.has(name)))
+  const layers = [read.given, readEnvironment(rows, mine, [])]
+  const settings: Record<string, unknown> = {}
+  for (const row of rows) {
+    const given = layers.find((layer) => layer.has(row.name))?.get(row.name)
+    settings[namesOf(row).key] = given ? given.value : (row.default ?? (row.list ? [] : null))
+  }
+  if (targets.length !== 1)
+    throw new SettingsError(
+      'usage',
+      targets.length === 0
+        ? 'Name the place to ship to, such as s3://bucket/prefix/db-4; nodestate ship --help shows the flags.'
+        : `Cannot ship to ${shown(targets[0]!)} and ${shown(targets[1]!)}: name one place.`,
+    )
+  const target = is.location.parse(targets[0]!)
+  if (target === null)
+    throw new SettingsError(
+      'usage',
+      `Cannot ship to ${shown(targets[0]!)}: it must be ${is.location.allowed}.`,
+    )
+  if (settings.home !== null && settings.logs !== null)
+    throw new SettingsError('usage', 'Cannot use --home and --logs together: name one of them.')
+  return { ...(settings as Omit<ShipSettings, 'target'>), target }
+}
+
+/** Parts the arguments that are no flags and no values of flags. */
+function splitTarget(rows: readonly Row[], argv: readonly string[]) {
+  const flags: string[] = []
+  const targets: string[] = []
+  for (let i = 0; i < argv.length; i++) {
+    const arg = argv[i]!
+    if (!arg.startsWith('-')) {
+      targets.push(arg)
+      continue
+    }
+    flags.push(arg)
+    const row = rows.find((row) => arg === `--${row.name}`)
+    if (row && row.kind !== is.boolean && i + 1 < argv.length && !argv[i + 1]!.startsWith('--'))
+      flags.push(argv[++i]!)
+  }
+  return { flags, targets }
+}
+
+/** What `nodestate ship --help` prints. */
+export function shipHelp(): string {
+  const rows: readonly Row[] = SHIP_SETTINGS
+  const flags: [string, string][] = rows.map((row) => [
+    `${namesOf(row).flag}${row.value ? ` ${row.value}` : ''}`,
+    `${row.help}${row.list ? ' Repeatable.' : ''} (default: ${row.otherwise ?? (row.default ? 'on' : 'off')})`,
+  ])
+  flags.push(['-h, --help', 'Show this.'])
+  const width = Math.max(...flags.map(([flag]) => flag.length))
+  return `Usage: nodestate ship [--home DIR | --logs DIR --config FILE] [flags] s3://bucket/prefix/NODE
+
+Ships a node's logs to a bucket as they grow, without losing or repeating a byte. The place may also be a directory.
+Log text is not masked; the configuration is.
+
+${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
+
+Each flag is also a variable (--segment-age: NODESTATE_SEGMENT_AGE). Credentials, region and endpoint come from the
+standard AWS_* variables. Exit codes: 0 when it was stopped or has shipped everything with --once, 1 when it cannot
+start, 3 when another shipper of this host has taken over.
+`
+}

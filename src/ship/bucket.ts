@@ -1,0 +1,63 @@
+/** Where a shipper writes. It never deletes, and reads only names, `ship.json` and what begins a life. */
+export interface Bucket {
+  /** The names directly in a folder, in order; those of folders end in a slash. */
+  names(folder: string, limit?: number): Promise<string[]>
+  /** The text of an object, and how old it is in milliseconds by the storage's clock; null when there is none. */
+  get(key: string): Promise<{ text: string; age: number } | null>
+  /** Writes an object. With `once`, only if there is none: false says that there is. */
+  put(key: string, bytes: Uint8Array<ArrayBuffer>, options?: { once?: boolean }): Promise<boolean>
+}
+
+/** Why a bucket cannot be used at all. Trying again does not help. */
+export class UnusableBucket extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'UnusableBucket'
+  }
+}
+
+/** The work was given up because the shipper stops. */
+export class Stopped extends Error {
+  constructor() {
+    super('The shipper stops')
+    this.name = 'Stopped'
+  }
+}
+
+/** What retries need of the surroundings. */
+export interface RetryContext {
+  now(): number
+  sleep(ms: number): Promise<void>
+  random(): number
+  /** Whether to give up; asked after each failure. */
+  givesUp(): boolean
+  /** Told of each failure, and of null when it has passed. */
+  onFailure(error: unknown | null): void
+}
+
+const SHORTEST_PAUSE = 200
+const LONGEST_PAUSE = 30_000
+
+/** A bucket that tries for ever, with pauses from 0.2 to 30 seconds and jitter. Throws Stopped when it gives up. */
+export function persistent(bucket: Bucket, context: RetryContext): Bucket {
+  async function persist<T>(work: () => Promise<T>): Promise<T> {
+    for (let failures = 0; ; failures++) {
+      try {
+        const done = await work()
+        if (failures > 0) context.onFailure(null)
+        return done
+      } catch (error) {
+        context.onFailure(error)
+        if (context.givesUp()) throw new Stopped()
+        const most = Math.min(LONGEST_PAUSE, SHORTEST_PAUSE * 2 ** failures)
+        await context.sleep(SHORTEST_PAUSE + context.random() * (most - SHORTEST_PAUSE))
+        if (context.givesUp()) throw new Stopped()
+      }
+    }
+  }
+  return {
+    names: (folder, limit) => persist(() => bucket.names(folder, limit)),
+    get: (key) => persist(() => bucket.get(key)),
+    put: (key, bytes, options) => persist(() => bucket.put(key, bytes, options)),
+  }
+}

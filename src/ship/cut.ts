@@ -1,0 +1,51 @@
+import { LARGEST_SEGMENT } from '../segment/names.ts'
+
+/** When and where a segment is cut. */
+export interface CutRules {
+  /** Bytes of text. */
+  segmentBytes: number
+  /** How long a byte waits. */
+  segmentAgeMs: number
+  /** How long a line without its end waits. */
+  lineAgeMs: number
+}
+
+/** What waits to be shipped: text from `from` on, of which `shipped` and what lies before is in the bucket. */
+export interface Waiting {
+  /** Where the segment starts; before `shipped` while it is a part. */
+  from: number
+  shipped: number
+  /** The end of the text. */
+  size: number
+  /** How long the first byte that is not shipped has waited. */
+  ageMs: number
+  /** Ship all of it: the file was rotated, or the shipper stops. */
+  everything: boolean
+}
+
+/** How far the next segment may reach; null while nothing is due. */
+export function reach(rules: CutRules, { from, shipped, size, ageMs, everything }: Waiting): number | null {
+  if (size <= shipped) return null
+  const full = from + Math.min(rules.segmentBytes, LARGEST_SEGMENT)
+  if (size >= full) return full
+  return everything || ageMs >= rules.segmentAgeMs ? size : null
+}
+
+/**
+ * Where to cut text that reaches from `from` to `reached`: behind its last line end, unless there is none that was not
+ * shipped. Then a full segment is cut anywhere, and a line without an end waits. Null while it does.
+ */
+export function cutAt(
+  rules: CutRules,
+  text: Uint8Array,
+  { from, shipped, size, ageMs, everything }: Waiting,
+): number | null {
+  const reached = from + text.length
+  const rest = reached < size
+  if (everything && !rest) return reached
+  const newline = text.lastIndexOf(10)
+  const end = from + newline + 1
+  if (newline >= 0 && end > shipped) return end
+  if (text.length >= Math.min(rules.segmentBytes, LARGEST_SEGMENT)) return reached
+  return ageMs >= rules.lineAgeMs ? reached : null
+}

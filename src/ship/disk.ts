@@ -1,0 +1,42 @@
+/** One regular file of the log directory, as a listing shows it. */
+export interface Listed {
+  name: string
+  /** Device and inode. */
+  id: string
+  size: number
+  modified: number
+}
+
+/** An open file. It stays readable after it was renamed or removed. */
+export interface DiskFile {
+  id: string
+  stat(): Promise<{ size: number; modified: number }>
+  /** At most `length` bytes; fewer at the end. `into` is memory that may be used for them. */
+  read(offset: number, length: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
+  /** The text of a compressed file from its start; it throws when the archive is broken. */
+  inflate(kind: 'gzip' | 'zstd'): AsyncIterable<Uint8Array>
+  close(): Promise<void>
+}
+
+/** A log directory. The core never writes to it. */
+export interface Disk {
+  /** The regular files directly in it; null when the directory is not there. Odd names are reported and left out. */
+  list(): Promise<Listed[] | null>
+  /** Opens a file; null when it is gone. */
+  open(name: string): Promise<DiskFile | null>
+}
+
+/** The work that a runtime does natively. */
+export interface Native {
+  crc32(bytes: Uint8Array, before?: number): number
+  /** One gzip member, level 1. */
+  gzip(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
+}
+
+/** An archive that is broken, or compressed in a way that this runtime does not know. It is left alone. */
+export class UnreadableArchive extends Error {
+  constructor(name: string, options?: { cause?: unknown }) {
+    super(`Cannot read the archive ${JSON.stringify(name)}`, options)
+    this.name = 'UnreadableArchive'
+  }
+}

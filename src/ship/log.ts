@@ -1,0 +1,247 @@
+import { type End, TAIL_BYTES } from '../segment/names.ts'
+import { type Identified, identify } from './identity.ts'
+import { FileChanged, Life, type LifeContext } from './life.ts'
+import type { LogFiles } from './look.ts'
+import { type Memory, recall, type Unfinished } from './memory.ts'
+import type { FileText } from './text.ts'
+
+/** What a log's shipper needs. */
+export interface LogContext extends LifeContext {
+  files: LogFiles
+  /** How long a removed file is held while it waits. */
+  holdMs: number
+  report(message: string): void
+  /** A life, or a file that never became one, is lost. */
+  onLost(): void
+}
+
+/** How a log stands. */
+export interface LogStatus {
+  life: number
+  size: number
+  lagBytes: number
+  lagSeconds: number
+}
+
+/** Ships one log: finds out which file is which life, and ships them one after the other. */
+export class LogShipper {
+  readonly #context: LogContext
+  #memory: Memory | null = null
+  /** The life that goes on, and those that late lines came for. */
+  #main: Life | null = null
+  #late: Life[] = []
+  /** Every life that is not finished, with the file that it was in. */
+  readonly #lives = new Map<number, Life>()
+  /** Whether a life that nobody holds waits for a second look. */
+  #uncertain = false
+  #queue: FileText[] = []
+  /** The files as they were when they were told apart. */
+  #seen = ''
+  /** Names and sizes at the last look: a rotated file is finished when two looks agree. */
+  #lastLook = new Map<string, string>()
+  #looks = 0
+  /** The look at which a life was first found to be lost. */
+  #missing = { look: '', looks: 0 }
+  #reported = new Set<string>()
+
+  constructor(context: LogContext) {
+    this.#context = context
+  }
+
+  get status(): LogStatus | null {
+    const life = this.#main
+    if (!life) {
+      const last = Math.max(0, ...(this.#memory?.ends.keys() ?? []))
+      const end = this.#memory?.ends.get(last)
+      return end ? { life: last, size: end.size, lagBytes: 0, lagSeconds: 0 } : null
+    }
+    let lagBytes = 0
+    for (const file of this.#context.files.files) {
+      if (file.id === life.text.id) lagBytes += Math.max(0, file.size - life.shipped)
+      else if (this.#queue.some((text) => text.id === file.id)) lagBytes += file.size
+    }
+    const lagSeconds = Math.round(life.waitedMs / 100) / 10
+    return { life: life.number, size: life.shipped, lagBytes, lagSeconds }
+  }
+
+  /** One turn after a look. `everything` says that the shipper stops, or ships once. Whether all is shipped. */
+  async turn(everything: () => boolean): Promise<boolean> {
+    const look = new Map(this.#context.files.files.map((file) => [file.id, `${file.size} ${file.modified}`]))
+    const before = this.#lastLook
+    this.#lastLook = look
+    const isNew = this.#context.files.looks > this.#looks
+    this.#looks = this.#context.files.looks
+    const isQuiet = (id: string) => isNew && look.has(id) && before.get(id) === look.get(id)
+    await this.#drop()
+    try {
+      for (let steps = 0; steps < 1000; steps++) {
+        await this.#tellApart()
+        if (!(await this.#advance(everything, isQuiet))) break
+      }
+    } catch (error) {
+      if (!(error instanceof FileChanged)) throw error
+      // Told apart anew at the next look.
+      this.#seen = ''
+      return false
+    }
+    return this.#isAllShipped()
+  }
+
+  #isAllShipped(): boolean {
+    if (this.#uncertain || this.#queue.length > 0 || this.#late.length > 0) return false
+    const file = this.#context.files.files.find(({ id }) => id === this.#main?.text.id)
+    return (
+      !this.#main ||
+      (file !== undefined && this.#isActive(this.#main.text) && this.#main.shipped >= file.size)
+    )
+  }
+
+  /** Removed files are held for a while only: a full disk is worse than a gap. */
+  async #drop(): Promise<void> {
+    const { files, holdMs, now, report, onLost } = this.#context
+    for (const file of files.files) {
+      if (file.gone === null || now() - file.gone < holdMs) continue
+      report(`Gave up ${JSON.stringify(file.name)}, which was removed before it was shipped.`)
+      onLost()
+      await files.release(file)
+      this.#seen = ''
+    }
+  }
+
+  /** Decides which file is which life, when files have come, gone or changed their names since. */
+  async #tellApart(): Promise<void> {
+    const { files, bucket, log, native } = this.#context
+    const bound = new Set([this.#main, ...this.#late].map((life) => life?.text.id))
+    const state = files.files
+      .map((file) => `${file.name} ${file.id} ${bound.has(file.id) ? '' : file.size}`)
+      .join('\n')
+    if (this.#memory && state === this.#seen) return
+    this.#memory ??= await recall(bucket, log)
+    const memory = this.#memory
+    for (const life of this.#lives.values()) {
+      const at = memory.unfinished.findIndex((other) => other.life === life.number)
+      if (at >= 0) memory.unfinished[at] = life.state
+    }
+    const found = await identify(
+      files.files.map(({ text }) => text),
+      memory.ends,
+      memory.unfinished,
+      { native, before: (life) => this.#lives.get(life)?.text.id },
+    )
+    for (const text of found.broken) this.#reportOnce(text)
+    this.#uncertain = !(await this.#bind(found))
+    this.#seen = ''
+    if (this.#uncertain) return
+    const now = new Set([this.#main, ...this.#late].map((life) => life?.text.id))
+    this.#seen = files.files
+      .map((file) => `${file.name} ${file.id} ${now.has(file.id) ? '' : file.size}`)
+      .join('\n')
+  }
+
+  /** Ties lives to files; false when a life that nobody holds waits for a second look. */
+  async #bind(found: Identified): Promise<boolean> {
+    const { files } = this.#context
+    const take = (text: FileText, state: Unfinished): Life => {
+      const life = this.#lives.get(state.life) ?? new Life(this.#context, text, state)
+      life.text = text
+      this.#lives.set(state.life, life)
+      return life
+    }
+    this.#late = found.late.map(({ text, end }) => take(text, behind(end)))
+    if (found.lost.length > 0 && !(await this.#isReallyLost(found.lost))) {
+      this.#main = null
+      this.#queue = []
+      return false
+    }
+    const going = found.going.map(({ text, life }) => take(text, life))
+    this.#main = going.shift() ?? null
+    // A crash may leave more than one life without an end: the next one is found when this one is finished.
+    this.#queue = going.length > 0 ? [] : found.fresh
+    const settled = files.files.filter(({ text }) => found.done.includes(text))
+    await files.settle(settled)
+    return true
+  }
+
+  /** A life that nobody holds is lost when two looks say so and there is something to go on with. */
+  async #isReallyLost(lost: readonly Unfinished[]): Promise<boolean> {
+    const { files, onLost, report } = this.#context
+    const look =
+      lost.map(({ life }) => life).join() + files.files.map(({ id, name }) => `\n${id} ${name}`).join()
+    const again = this.#missing.look === look && this.#missing.looks < this.#looks
+    if (this.#missing.look !== look) this.#missing = { look, looks: this.#looks }
+    if (files.files.length === 0) return false
+    if (!again) return false
+    for (const state of lost) {
+      const life = this.#lives.get(state.life)
+      const there = life && files.files.some(({ id, gone }) => id === life.text.id && gone === null)
+      const how = there ? 'cut' : 'lost'
+      const end = await (life ?? new Life(this.#context, files.files[0]!.text, state)).finish(how)
+      this.#finished(end)
+      if (how === 'cut') continue
+      onLost()
+      report(`Life ${state.life} of ${JSON.stringify(this.#context.log)} is lost: its file is gone.`)
+    }
+    return true
+  }
+
+  #finished(end: End): void {
+    const memory = this.#memory!
+    this.#lives.delete(end.life)
+    memory.ends.set(end.life, end)
+    memory.unfinished = memory.unfinished.filter(({ life }) => life !== end.life)
+    memory.next = Math.max(memory.next, end.life + 1)
+  }
+
+  /** Ships what is due. Whether a life was finished, so that there may be another to go on with. */
+  async #advance(everything: () => boolean, isQuiet: (id: string) => boolean): Promise<boolean> {
+    for (const life of this.#late) {
+      await life.ship(() => true)
+      if (!(await this.#isOver(life, isQuiet))) continue
+      this.#finished(await life.finish())
+      return this.#again()
+    }
+    if (!this.#main) {
+      const text = this.#queue.shift()
+      if (!text) return false
+      const life = await Life.begin(this.#context, text, this.#memory!.next)
+      this.#memory!.next = life.number + 1
+      this.#memory!.unfinished.push(life.state)
+      this.#lives.set(life.number, life)
+      this.#main = life
+    }
+    const life = this.#main
+    await life.watch()
+    await life.ship(() => everything() || !this.#isActive(life.text))
+    if (this.#isActive(life.text) || !(await this.#isOver(life, isQuiet))) return false
+    this.#finished(await life.finish())
+    this.#main = null
+    return this.#again()
+  }
+
+  #again(): boolean {
+    this.#seen = ''
+    return true
+  }
+
+  /** The active file is the newest one, and neither compressed nor removed. */
+  #isActive(text: FileText): boolean {
+    const newest = this.#context.files.files.at(-1)
+    return newest?.id === text.id && newest.gone === null && !text.compressed
+  }
+
+  /** Whether two looks agree on a file and all of it is shipped. */
+  async #isOver(life: Life, isQuiet: (id: string) => boolean): Promise<boolean> {
+    return isQuiet(life.text.id) && (await life.text.size()) === life.shipped
+  }
+
+  #reportOnce(text: FileText): void {
+    if (this.#reported.has(text.id)) return
+    this.#reported.add(text.id)
+    this.#context.report(`Cannot read the archive ${JSON.stringify(text.name)}: it is left alone.`)
+  }
+}
+
+/** A finished life that goes on behind its end. */
+function behind({ life, size, crc }: End): Unfinished {
+  return { life, from: size, shipped: size, claim: { from: Math.max(0, size - TAIL_BYTES), to: size, crc } }
+}

@@ -1,0 +1,152 @@
+import type { Disk, DiskFile, Listed } from './disk.ts'
+import { type FileText, openText } from './text.ts'
+
+/** A file of a log at a look. */
+export interface LookedAt {
+  text: FileText
+  file: DiskFile
+  name: string
+  id: string
+  size: number
+  modified: number
+  /** When it was first seen to be gone from the directory; null while it is there. */
+  gone: number | null
+}
+
+/** Puts the names of one log's files in order, oldest first; names that are no files of their own are left out. */
+export type Order = (files: readonly Listed[]) => Listed[]
+
+/** How often a look is begun again because files moved meanwhile, before it waits for the next turn. */
+const TRIES = 8
+
+/**
+ * The files of one log, held open from look to look, so that what is removed before it was shipped can still be read.
+ * A look counts only when names and inodes are the same before and after all files were opened: a rotation in between
+ * would hide a file.
+ */
+export class LogFiles {
+  readonly #disk: Disk
+  readonly #order: Order
+  #held: LookedAt[] = []
+  #looks = 0
+  /** Files that need not be opened again: nothing of them is left to ship. */
+  readonly #settled = new Map<string, string>()
+
+  constructor(disk: Disk, order: Order) {
+    this.#disk = disk
+    this.#order = order
+  }
+
+  /** All that are held, oldest first. */
+  get files(): readonly LookedAt[] {
+    return this.#held
+  }
+
+  /** How many looks counted. */
+  get looks(): number {
+    return this.#looks
+  }
+
+  /** Looks at the files; false when they would not stand still. `listed` are this log's, as just listed. */
+  async look(listed: readonly Listed[], again: () => Promise<Listed[]>, now: number): Promise<boolean> {
+    let current = listed
+    for (let tries = 0; tries < TRIES; tries++) {
+      const ordered = this.#order(current)
+      const wanted = this.#wanted(ordered)
+      const opened = await this.#open(wanted)
+      const after = await again()
+      if (opened && isSame(current, after)) {
+        await this.#merge(wanted, opened, { listed: current, now })
+        this.#looks++
+        return true
+      }
+      for (const file of opened?.values() ?? []) await file.close()
+      current = after
+    }
+    return false
+  }
+
+  /** Nothing of these files is left to ship: they, and older ones, are looked at again only when they change. */
+  async settle(files: readonly LookedAt[]): Promise<void> {
+    for (const file of files) {
+      if (file.gone === null) this.#settled.set(file.id, versionOf(file))
+      await file.file.close()
+    }
+    this.#held = this.#held.filter((file) => !files.includes(file))
+  }
+
+  /** Lets go of a file that is gone from the directory. */
+  async release(file: LookedAt): Promise<void> {
+    await file.file.close()
+    this.#held = this.#held.filter((other) => other !== file)
+  }
+
+  async close(): Promise<void> {
+    for (const { file } of this.#held) await file.close()
+    this.#held = []
+  }
+
+  /** Files newer than the newest settled one. */
+  #wanted(ordered: readonly Listed[]): Listed[] {
+    const isSettled = (file: Listed) => this.#settled.get(file.id) === versionOf(file)
+    const there = new Set(ordered.map(({ id }) => id))
+    for (const id of this.#settled.keys()) if (!there.has(id)) this.#settled.delete(id)
+    const newest = ordered.findLastIndex(isSettled)
+    return ordered.slice(newest + 1)
+  }
+
+  /** Opens what is not open yet; null when a name led to another file. */
+  async #open(wanted: readonly Listed[]): Promise<Map<string, DiskFile> | null> {
+    const opened = new Map<string, DiskFile>()
+    for (const { name, id } of wanted) {
+      if (this.#held.some((file) => file.id === id)) continue
+      const file = await this.#disk.open(name)
+      if (file) opened.set(id, file)
+      if (file?.id === id) continue
+      for (const other of opened.values()) await other.close()
+      return null
+    }
+    return opened
+  }
+
+  async #merge(
+    wanted: readonly Listed[],
+    opened: Map<string, DiskFile>,
+    { listed, now }: { listed: readonly Listed[]; now: number },
+  ): Promise<void> {
+    const present = wanted.map((listed): LookedAt => {
+      const known = this.#held.find(({ id }) => id === listed.id)
+      const file = known?.file ?? opened.get(listed.id)!
+      const text = known?.name === listed.name ? known.text : openText(file, listed.name)
+      return { ...listed, text, file, gone: null }
+    })
+    const there = new Set(wanted.map(({ id }) => id))
+    const inDirectory = new Set(listed.map(({ id }) => id))
+    // A file that is gone keeps its place before the files that came after it.
+    const merged = [...present]
+    for (const file of this.#held.filter(({ id }) => !there.has(id)).reverse()) {
+      // Still there, but older than what is done: nothing of it is wanted.
+      if (inDirectory.has(file.id)) {
+        await file.file.close()
+        continue
+      }
+      const later = this.#held.slice(this.#held.indexOf(file) + 1).map(({ id }) => id)
+      const at = merged.findIndex(({ id }) => later.includes(id))
+      merged.splice(Math.max(0, at), 0, { ...file, gone: file.gone ?? now })
+    }
+    this.#held = merged
+  }
+}
+
+function isSame(a: readonly Listed[], b: readonly Listed[]): boolean {
+  const key = (files: readonly Listed[]) =>
+    files
+      .map(({ name, id }) => `${name}\0${id}`)
+      .sort()
+      .join('\n')
+  return key(a) === key(b)
+}
+
+function versionOf({ name, size, modified }: { name: string; size: number; modified: number }): string {
+  return `${size} ${modified} ${/\.(?:gz|zstd?)$/i.test(name)}`
+}

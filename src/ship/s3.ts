@@ -1,0 +1,133 @@
+import { begin, Passing, retryOf, withRetries } from '../store/remote/retry.ts'
+import type { S3Options } from '../store/s3/options.ts'
+import { answerError, s3Wire } from '../store/s3/wire.ts'
+import { s3Store } from '../store/s3.ts'
+import { StoreError } from '../store/store.ts'
+import { type Bucket, UnusableBucket } from './bucket.ts'
+
+/** What is told of each answer, for metrics. A status of 0 is a connection that failed. */
+export type OnRequest = (op: 'get' | 'list' | 'put', status: number) => void
+
+/** How a bucket of an S3-compatible service is written. */
+export interface S3BucketOptions extends S3Options {
+  onRequest?: OnRequest | undefined
+}
+
+/** A clock that is further off than this is not used to sign. */
+const SKEW = 60_000
+
+/**
+ * A bucket of any S3-compatible service. Signatures follow the storage's Date: a node whose clock is a year off still
+ * ships.
+ */
+export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<void> } {
+  const { onRequest = () => {} } = options
+  const clock = options.now ?? Date.now
+  const fetchIt = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
+  let offset = 0
+  let lastStatus = 0
+  const now = () => clock() + offset
+
+  const watched = async (url: string, init: RequestInit): Promise<Response> => {
+    const op = init.method === 'PUT' ? 'put' : url.includes('list-type=2') ? 'list' : 'get'
+    try {
+      const answer = await fetchIt(url, init)
+      lastStatus = answer.status
+      onRequest(op, answer.status)
+      const date = Date.parse(answer.headers.get('Date') ?? '')
+      if (!Number.isNaN(date) && Math.abs(date - now()) > SKEW) offset = date - clock()
+      return answer
+    } catch (error) {
+      lastStatus = 0
+      onRequest(op, 0)
+      throw error
+    }
+  }
+  const wired = { ...options, fetch: watched, now, retries: 0, timeout: 60_000, deadline: 120_000 }
+  const store = s3Store(wired)
+  const wire = s3Wire(wired)
+  const retry = retryOf(wired)
+  const root = folder(options.prefix ?? '')
+
+  /** Once more when the first answer has set the clock. */
+  async function inTime<T>(work: () => Promise<T>): Promise<T> {
+    const before = offset
+    try {
+      return await work()
+    } catch (error) {
+      if (offset === before) throw error
+      return work()
+    }
+  }
+
+  async function put(key: string, body: Uint8Array<ArrayBuffer>, once: boolean): Promise<boolean> {
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', body))
+    const headers: Record<string, string> = {
+      // Signed, so that a storage refuses bytes that changed on their way.
+      'X-Amz-Content-Sha256': Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join(''),
+      'Content-Type': typeOf(key),
+      ...(once ? { 'If-None-Match': '*' } : {}),
+    }
+    return withRetries(retry, begin(retry, undefined), async (line) => {
+      const answer = await wire.send({ method: 'PUT', key: root + key, headers, body }, line)
+      if (answer.ok || answer.status === 412) {
+        await answer.arrayBuffer()
+        line.end()
+        return answer.ok
+      }
+      // 409: another writer is at the same key right now.
+      const error = await answerError(answer, key)
+      throw error instanceof StoreError && answer.status === 409 ? new Passing(error) : error
+    })
+  }
+
+  return {
+    names: (of, limit = Number.POSITIVE_INFINITY) =>
+      inTime(async () => {
+        const names: string[] = []
+        const most = Number.isFinite(limit) ? { limit } : {}
+        for await (const { key } of store.list(of, { shallow: true, folders: true, ...most })) {
+          names.push(key.slice(of.length))
+          if (names.length >= limit) break
+        }
+        return names
+      }),
+    get: (key) =>
+      inTime(async () => {
+        const read = await store.read(key)
+        if (!read) return null
+        const age = (read.date ?? now()) - read.entry.modified
+        return { text: await new Response(read.body).text(), age }
+      }),
+    put: (key, bytes, { once = false } = {}) => inTime(() => put(key, bytes, once)),
+
+    /** Throws UnusableBucket when there is no such bucket, or no permission; what may pass is left to the retries. */
+    async check() {
+      try {
+        await inTime(async () => {
+          for await (const _ of store.list('', { shallow: true, limit: 1 })) break
+        })
+      } catch (cause) {
+        const name = `s3://${options.bucket}`
+        if (lastStatus === 404) throw new UnusableBucket(`There is no bucket ${name}`, { cause })
+        if (lastStatus === 301 || lastStatus === 307)
+          throw new UnusableBucket(`The bucket ${name} is in another region: set AWS_REGION`, { cause })
+        if (lastStatus === 400 || lastStatus === 401 || lastStatus === 403)
+          throw new UnusableBucket(`No permission to list ${name}: check the credentials and their policy`, {
+            cause,
+          })
+      }
+    },
+  }
+}
+
+function typeOf(key: string): string {
+  if (key.endsWith('.gz')) return 'application/gzip'
+  if (key.endsWith('.json') || key.endsWith('/~')) return 'application/json'
+  return key.endsWith('.toml') ? 'application/toml' : 'application/octet-stream'
+}
+
+function folder(prefix: string): string {
+  const trimmed = prefix.replace(/^\/+|\/+$/g, '')
+  return trimmed === '' ? '' : `${trimmed}/`
+}

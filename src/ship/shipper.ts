@@ -1,0 +1,367 @@
+import { familyOf, parseName } from '../log/files/family.ts'
+import { includeFilter } from '../log/files/include.ts'
+import { type Heartbeat, parseHeartbeat } from '../segment/heartbeat.ts'
+import { HEARTBEAT } from '../segment/names.ts'
+import { VERSION } from '../version.ts'
+import { type Bucket, persistent, Stopped } from './bucket.ts'
+import type { CutRules } from './cut.ts'
+import type { Disk, Listed, Native } from './disk.ts'
+import { LogShipper, type LogStatus } from './log.ts'
+import { LogFiles } from './look.ts'
+import type { ShipMetrics } from './metrics.ts'
+
+/** What is shipped beside the logs. */
+export interface Beside {
+  /** The node object. */
+  node(): Promise<Record<string, unknown> | null>
+  /** The configuration, masked; null when there is none. It throws when it cannot be shown. */
+  config(): Promise<string | null>
+}
+
+/** What a shipper is made of. */
+export interface ShipperOptions {
+  disk: Disk
+  bucket: Bucket
+  native: Native
+  beside: Beside
+  metrics: ShipMetrics
+  host: string
+  /** Changes with each start. */
+  run: string
+  include?: readonly string[] | undefined
+  rules: CutRules
+  holdMs: number
+  /** Ships what there is, and ends. */
+  once: boolean
+  /** Takes one line for a person. */
+  report(line: string): void
+  /** The pause between two looks. @default a quarter of the segment age, at most a second */
+  lookMs?: number | undefined
+  /** How long a stop may take while the storage fails. @default 20 s */
+  stopMs?: number | undefined
+  now?: (() => number) | undefined
+}
+
+/** How a run ended: all shipped, or another shipper of this host has taken over. */
+export type Outcome = 'done' | 'replaced' | 'no-directory'
+
+/** ship.json is written after a round that shipped, at most this often, and when nothing happens this often. */
+const BEAT_BUSY_MS = 30_000
+const BEAT_QUIET_MS = 60_000
+/** Another host's heartbeat that is younger than this means that it is alive. */
+const OTHER_ALIVE_MS = 150_000
+const REPORT_EVERY_MS = 60_000
+/** How many logs are shipped at once. Each holds two segments in memory. */
+const AT_ONCE = 3
+
+/** Ships the logs of one node. */
+export class Shipper {
+  readonly #options: ShipperOptions
+  readonly #bucket: Bucket
+  readonly #now: () => number
+  readonly #logs = new Map<
+    string,
+    { shipper: LogShipper; files: LogFiles; busy: Promise<void> | null; done: boolean }
+  >()
+  readonly #buffers = bufferPool()
+  readonly #beside = new Map<string, string>()
+  #stopping: number | null = null
+  readonly #sleepers = new Set<() => void>()
+  #error: string | null = null
+  #reportedAt = Number.NEGATIVE_INFINITY
+  #beatAt = Number.NEGATIVE_INFINITY
+  #shippedAtBeat = 0
+  #running = 0
+  #waiting: (() => void)[] = []
+  #warnedAbsent = false
+
+  constructor(options: ShipperOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    this.#bucket = persistent(options.bucket, {
+      now: this.#now,
+      random: Math.random,
+      sleep: (ms) => this.#sleep(ms),
+      givesUp: () => this.#stopping !== null && this.#now() - this.#stopping > (options.stopMs ?? 20_000),
+      onFailure: (error) => this.#onFailure(error),
+    })
+  }
+
+  /** How the logs stand. */
+  get status(): Map<string, LogStatus> {
+    const all = new Map<string, LogStatus>()
+    for (const [log, { shipper }] of this.#logs) {
+      const status = shipper.status
+      if (status) all.set(log, status)
+    }
+    return all
+  }
+
+  /** Ships what there is, and ends. */
+  stop(): void {
+    this.#stopping ??= this.#now()
+    for (const wake of this.#sleepers) wake()
+  }
+
+  /** Runs until it is stopped. */
+  async run(): Promise<Outcome> {
+    try {
+      if (!(await this.#takeOver())) return 'done'
+      return await this.#rounds()
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error
+      this.#options.report('Stopped while the storage failed; what is left is shipped at the next start.')
+      return 'done'
+    } finally {
+      for (const { files } of this.#logs.values()) await files.close()
+    }
+  }
+
+  async #rounds(): Promise<Outcome> {
+    for (;;) {
+      const stopping = this.#stopping !== null
+      const there = await this.#look()
+      if (!there && this.#options.once) return 'no-directory'
+      await this.#shipBeside()
+      const turns = this.#turns()
+      const ending = stopping || this.#options.once
+      if (ending) await Promise.all(turns)
+      if (ending && [...this.#logs.values()].every(({ done }) => done)) {
+        if (this.#options.metrics.shippedBytes > this.#shippedAtBeat && !(await this.#beat()))
+          return 'replaced'
+        return 'done'
+      }
+      if (this.#isBeatDue() && !(await this.#beat())) return 'replaced'
+      await this.#sleep(this.#pause())
+    }
+  }
+
+  #pause(): number {
+    const { lookMs, rules } = this.#options
+    return lookMs ?? Math.max(50, Math.min(1000, rules.segmentAgeMs / 4))
+  }
+
+  /** Looks at the directory; false when it is not there. */
+  async #look(): Promise<boolean> {
+    const { disk, report } = this.#options
+    const listed = await disk.list()
+    if (listed === null) {
+      if (!this.#warnedAbsent && !this.#options.once)
+        report('The log directory is not there yet; waiting for it.')
+      this.#warnedAbsent = true
+      return false
+    }
+    const byLog = this.#group(listed)
+    for (const log of byLog.keys()) if (!this.#logs.has(log)) this.#logs.set(log, this.#open(log))
+    for (const [log, { files }] of this.#logs) {
+      const again = async () => this.#group((await disk.list()) ?? []).get(log) ?? []
+      await files.look(byLog.get(log) ?? [], again, this.#now())
+    }
+    return true
+  }
+
+  #group(listed: readonly Listed[]): Map<string, Listed[]> {
+    const included = includeFilter(this.#options.include ?? [])
+    const byLog = new Map<string, Listed[]>()
+    for (const file of listed) {
+      const log = parseName(file.name).stem
+      if (!included(file.name) || log === '' || log === '.' || log === '..') continue
+      const files = byLog.get(log) ?? []
+      byLog.set(log, files)
+      files.push(file)
+    }
+    return byLog
+  }
+
+  #open(log: string) {
+    const { disk, native, rules, holdMs, metrics, report } = this.#options
+    const files = new LogFiles(disk, (listed) => inOrder(log, listed))
+    const shipper = new LogShipper({
+      log,
+      files,
+      bucket: this.#bucket,
+      native,
+      rules,
+      holdMs,
+      report,
+      now: this.#now,
+      buffers: this.#buffers,
+      onShipped: (bytes) => {
+        metrics.shippedBytes += bytes
+      },
+      onLost: () => {
+        metrics.lost++
+      },
+    })
+    return { shipper, files, busy: null as Promise<void> | null, done: false }
+  }
+
+  /** Starts a turn of each log that is not at work. A slow one keeps no other waiting. */
+  #turns(): Promise<void>[] {
+    const everything = () => this.#options.once || this.#stopping !== null
+    return [...this.#logs.values()].map((log) => {
+      log.busy ??= this.#limited(() => log.shipper.turn(everything))
+        .then(
+          (done) => {
+            log.done = done
+          },
+          (error: unknown) => {
+            log.done = error instanceof Stopped
+            if (!log.done) this.#onFailure(error)
+          },
+        )
+        .finally(() => {
+          log.busy = null
+        })
+      return log.busy
+    })
+  }
+
+  async #limited<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#running++
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      this.#waiting.shift()?.()
+    }
+  }
+
+  /** node.json and config.toml, when they changed. */
+  async #shipBeside(): Promise<void> {
+    const { beside, report } = this.#options
+    const write = async (key: string, text: string | null) => {
+      if (text === null || this.#beside.get(key) === text) return
+      await this.#bucket.put(key, new TextEncoder().encode(text))
+      this.#beside.set(key, text)
+    }
+    const node = await beside.node()
+    await write('node.json', node && `${JSON.stringify(node, null, 2)}\n`)
+    try {
+      await write('config.toml', await beside.config())
+      this.#beside.delete('!')
+    } catch (error) {
+      if (error instanceof Stopped) throw error
+      const message = error instanceof Error ? error.message : String(error)
+      if (this.#beside.get('!') !== message) report(`The configuration is not shipped: ${message}`)
+      this.#beside.set('!', message)
+    }
+  }
+
+  #isBeatDue(): boolean {
+    const age = this.#now() - this.#beatAt
+    const shipped = this.#options.metrics.shippedBytes > this.#shippedAtBeat
+    return age >= BEAT_QUIET_MS || (shipped && age >= BEAT_BUSY_MS)
+  }
+
+  /**
+   * Makes this the shipper of the home. One of this host is replaced; one of another host that is alive is waited for.
+   * False when the shipper was stopped meanwhile.
+   */
+  async #takeOver(): Promise<boolean> {
+    for (let waited = false; ; waited = true) {
+      const other = await this.#other()
+      if (!other || other.host === this.#options.host || other.age >= OTHER_ALIVE_MS) break
+      if (!waited)
+        this.#options.report(
+          `Another host, ${JSON.stringify(other.host)}, ships to this place; waiting for it to stop.`,
+        )
+      if (this.#stopping !== null) return false
+      await this.#sleep(Math.min(OTHER_ALIVE_MS - other.age + 1000, 10_000))
+      if (this.#stopping !== null) return false
+    }
+    // The heartbeat is also the object to try a condition with: it is about to be replaced anyway.
+    const bytes = await this.#heartbeat()
+    const fresh = await this.#bucket.put(HEARTBEAT, bytes, { once: true })
+    if (fresh && (await this.#bucket.put(HEARTBEAT, bytes, { once: true })))
+      this.#options.report(
+        'The storage ignores If-None-Match: two shippers at once may begin the same life twice. Run one only.',
+      )
+    if (!fresh) await this.#bucket.put(HEARTBEAT, bytes)
+    this.#beatAt = this.#now()
+    return true
+  }
+
+  /** Writes ship.json; false when another shipper of this host has taken over. */
+  async #beat(): Promise<boolean> {
+    const other = await this.#other()
+    if (other && other.host === this.#options.host) return false
+    if (other && other.age < OTHER_ALIVE_MS) {
+      this.#beatAt = Number.NEGATIVE_INFINITY
+      return this.#takeOver().then((mine) => mine || this.#stopping !== null)
+    }
+    this.#shippedAtBeat = this.#options.metrics.shippedBytes
+    await this.#bucket.put(HEARTBEAT, await this.#heartbeat())
+    this.#beatAt = this.#now()
+    return true
+  }
+
+  /** Whoever else wrote ship.json last. */
+  async #other(): Promise<{ host: string; age: number } | null> {
+    const found = await this.#bucket.get(HEARTBEAT)
+    const beat = found && parseHeartbeat(found.text)
+    return beat && beat.run !== this.#options.run ? { host: beat.host, age: found.age } : null
+  }
+
+  async #heartbeat(): Promise<Uint8Array<ArrayBuffer>> {
+    const { host, run, beside } = this.#options
+    const logs = Object.fromEntries(this.status)
+    const beat: Heartbeat = {
+      host,
+      run,
+      version: VERSION,
+      node: await beside.node(),
+      logs,
+      error: this.#error,
+    }
+    return new TextEncoder().encode(`${JSON.stringify(beat)}\n`)
+  }
+
+  /** One line a minute, however much fails. */
+  #onFailure(error: unknown | null): void {
+    if (error === null) {
+      this.#error = null
+      return
+    }
+    const message = error instanceof Error ? error.message : String(error)
+    this.#error = message
+    if (this.#now() - this.#reportedAt < REPORT_EVERY_MS) return
+    this.#reportedAt = this.#now()
+    this.#options.report(`${message}; trying again.`)
+  }
+
+  /** Waits; a stop ends it early. */
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        this.#sleepers.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      this.#sleepers.add(done)
+    })
+  }
+}
+
+/** The files of one log, oldest first, as a reader of the directory would put them. */
+function inOrder(log: string, listed: readonly Listed[]): Listed[] {
+  const byName = new Map(listed.map((file) => [file.name, file]))
+  const entries = listed.map(({ name, size, modified }) => ({ key: name, size, modified, etag: '' }))
+  return familyOf(log, entries).map(({ key }) => byName.get(key)!)
+}
+
+/** Memory for texts, used again: a fresh 8 MiB for each segment would be garbage at 50 MB a second. */
+function bufferPool() {
+  const free: Uint8Array<ArrayBuffer>[] = []
+  return {
+    take(size: number): Uint8Array<ArrayBuffer> {
+      const at = free.findIndex((buffer) => buffer.length >= size)
+      return at < 0 ? new Uint8Array(Math.max(size, 64 * 1024)) : free.splice(at, 1)[0]!
+    },
+    give(buffer: Uint8Array<ArrayBuffer>): void {
+      if (free.length < 4) free.push(buffer)
+    },
+  }
+}

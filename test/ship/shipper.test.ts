@@ -1,0 +1,393 @@
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { directoryBucket } from '../../src/entry/ship/directory.ts'
+import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
+import type { Bucket } from '../../src/ship/bucket.ts'
+import { ShipMetrics } from '../../src/ship/metrics.ts'
+import { type Outcome, Shipper, type ShipperOptions } from '../../src/ship/shipper.ts'
+import { livesOf, objectsIn, textOf } from './home.ts'
+
+let root: string
+let logs: string
+let home: string
+let reports: string[]
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'nodestate-ship-'))
+  logs = join(root, 'logs')
+  home = join(root, 'home')
+  mkdirSync(logs)
+  mkdirSync(home)
+  reports = []
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const at = (name: string) => join(logs, name)
+let line = 0
+const lines = (count: number, width = 40) =>
+  Array.from(
+    { length: count },
+    () => `2026-11-14 02:10:00.000\tINFO\tline ${line++} ${'x'.repeat(width)}\n`,
+  ).join('')
+
+function shipper(options: Partial<ShipperOptions> = {}): Shipper {
+  return new Shipper({
+    disk: nodeDisk(logs, (line) => reports.push(line)),
+    bucket: directoryBucket(home),
+    native: nativeOf(),
+    beside: { node: async () => null, config: async () => null },
+    metrics: new ShipMetrics(),
+    host: 'db-4',
+    run: String(Math.random()),
+    rules: { segmentBytes: 1024 * 1024, segmentAgeMs: 20, lineAgeMs: 60_000 },
+    holdMs: 60_000,
+    once: true,
+    lookMs: 2,
+    report: (line) => reports.push(line),
+    ...options,
+  })
+}
+const once = (options: Partial<ShipperOptions> = {}): Promise<Outcome> => shipper(options).run()
+const shipped = (log = 'broker.log') => textOf(objectsIn(home), log)
+const lives = (log = 'broker.log') => livesOf(objectsIn(home), log)
+
+/** Waits for something to happen; a test that waits for ever is ended by its own timeout. */
+async function until(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+const looks = () => new Promise((resolve) => setTimeout(resolve, 60))
+
+describe('a shipper', () => {
+  it('ships a file, and goes on where it was', async () => {
+    writeFileSync(at('broker.log'), lines(100))
+    expect(await once()).toBe('done')
+    expect(shipped()).toBe(readFileSync(at('broker.log'), 'utf8'))
+    expect(lives()[0]!.ends).toEqual([])
+    appendFileSync(at('broker.log'), lines(100))
+    await once()
+    appendFileSync(at('broker.log'), lines(10_000))
+    await once()
+    expect(lives()).toHaveLength(1)
+    expect(shipped()).toBe(readFileSync(at('broker.log'), 'utf8'))
+  })
+
+  it('writes nothing anew for a log that is quiet', async () => {
+    writeFileSync(at('broker.log'), lines(100))
+    await once()
+    const before = [...objectsIn(home).keys()]
+    await once()
+    expect([...objectsIn(home).keys()]).toEqual(before)
+  })
+
+  it('names a segment a part while it is short, and writes it once more when its life ends', async () => {
+    writeFileSync(at('broker.log'), lines(10))
+    await once()
+    const text = readFileSync(at('broker.log'), 'utf8')
+    expect(lives()[0]!.plain.length).toBe(0)
+    renameSync(at('broker.log'), at('broker.log.1'))
+    writeFileSync(at('broker.log'), lines(5))
+    await once()
+    expect(lives()[0]!.plain.toString()).toBe(text)
+    expect(lives()[0]!.ends).toEqual([{ size: text.length, how: 'end' }])
+    expect(lives()).toHaveLength(2)
+  })
+
+  it('cuts at line ends, with at least 256 KiB but at the end', async () => {
+    writeFileSync(at('broker.log.1'), lines(60_000))
+    writeFileSync(at('broker.log'), 'x\n')
+    await once()
+    const [first] = lives()
+    expect(first!.plain.equals(readFileSync(at('broker.log.1')))).toBe(true)
+    const isWhole = (key: string) => key.includes('/99999998/') && key.endsWith('.log.gz')
+    const segments = [...objectsIn(home).keys()].filter(isWhole).sort()
+    const lengths = segments.map((key) => 10 ** 8 - 1 - Number(key.split('-').at(-2)))
+    expect(lengths.length).toBeGreaterThan(3)
+    expect(lengths.slice(1).every((length) => length >= 256 * 1024 && length <= 1024 * 1024)).toBe(true)
+  })
+
+  it('ships files that were rotated before it first came, oldest first, archives as their text', async () => {
+    const [a, b, c] = [lines(2000), lines(300), lines(10)]
+    writeFileSync(at('broker.log.2.gz'), gzipSync(a))
+    writeFileSync(at('broker.log.1'), b)
+    writeFileSync(at('broker.log'), c)
+    await once()
+    expect(lives().map(({ text }) => text!.toString())).toEqual([a, b, c])
+    await once()
+    expect(lives()).toHaveLength(3)
+  })
+
+  it('finds its place after several rotations and compression while it was down', async () => {
+    writeFileSync(at('broker.log'), lines(50))
+    await once()
+    appendFileSync(at('broker.log'), lines(50))
+    const a = readFileSync(at('broker.log'), 'utf8')
+    writeFileSync(at('broker.log.2.gz'), gzipSync(a))
+    unlinkSync(at('broker.log'))
+    const b = lines(20)
+    const c = lines(30)
+    writeFileSync(at('broker.log.1'), b)
+    writeFileSync(at('broker.log'), c)
+    await once()
+    expect(lives().map(({ text }) => text!.toString())).toEqual([a, b, c])
+  })
+
+  it('tells files with the same first lines apart', async () => {
+    const header = '=== started ===\n'
+    writeFileSync(at('broker.log'), header)
+    await once()
+    appendFileSync(at('broker.log'), lines(3))
+    renameSync(at('broker.log'), at('broker.log.1'))
+    writeFileSync(at('broker.log'), header + lines(2))
+    await once()
+    const text = readFileSync(at('broker.log.1'), 'utf8') + readFileSync(at('broker.log'), 'utf8')
+    expect(shipped()).toBe(text)
+    await once()
+    renameSync(at('broker.log.1'), at('broker.log.2'))
+    renameSync(at('broker.log'), at('broker.log.1'))
+    writeFileSync(at('broker.log'), header)
+    await once()
+    expect(shipped()).toBe(text + header)
+  })
+
+  it('goes on in the copy after a copy and truncate', async () => {
+    writeFileSync(at('broker.log'), lines(50))
+    await once()
+    appendFileSync(at('broker.log'), lines(5))
+    copyFileSync(at('broker.log'), at('broker.log.1'))
+    // Two files with the same text: the copy is in the making.
+    await once()
+    expect(lives()).toHaveLength(1)
+    const a = readFileSync(at('broker.log'), 'utf8')
+    truncateSync(at('broker.log'))
+    const b = lines(100)
+    appendFileSync(at('broker.log'), b)
+    await once()
+    expect(lives().map(({ text }) => text!.toString())).toEqual([a, b])
+    expect(lives()[0]!.ends).toEqual([{ size: a.length, how: 'end' }])
+  })
+
+  it('ends a life as lost when no file holds it', async () => {
+    const a = lines(50)
+    writeFileSync(at('broker.log'), a)
+    await once()
+    unlinkSync(at('broker.log'))
+    const b = lines(5)
+    writeFileSync(at('broker.log'), b)
+    const metrics = new ShipMetrics()
+    await once({ metrics })
+    expect(lives()[0]!.ends).toEqual([{ size: a.length, how: 'lost' }])
+    expect(shipped()).toBe(a + b)
+    expect(metrics.lost).toBe(1)
+  })
+
+  it('ships late lines to the life that had ended', async () => {
+    const a = lines(50)
+    writeFileSync(at('broker.log.1'), a)
+    writeFileSync(at('broker.log'), lines(3))
+    await once()
+    const late = lines(2)
+    appendFileSync(at('broker.log.1'), late)
+    await once()
+    const [first, second] = lives()
+    expect(first!.text!.toString()).toBe(a + late)
+    expect(first!.plain.toString()).toBe(a + late)
+    expect(first!.ends.map(({ size }) => size).sort((a, b) => a - b)).toEqual([a.length, (a + late).length])
+    expect(second!.text!.toString()).toBe(readFileSync(at('broker.log'), 'utf8'))
+    await once()
+    expect(lives()).toHaveLength(2)
+  })
+
+  it('leaves broken archives and names that are not UTF-8 alone, and says so', async () => {
+    writeFileSync(at('broker.log.1.gz'), gzipSync(lines(100)).subarray(0, 50))
+    writeFileSync(at('broker.log'), lines(3))
+    const odd = Buffer.concat([Buffer.from(`${logs}/bad`), Buffer.from([0xff]), Buffer.from('.log')])
+    writeFileSync(odd, 'x\n')
+    await once()
+    expect(lives()).toHaveLength(1)
+    expect(reports.filter((line) => line.includes('broker.log.1.gz'))).toHaveLength(1)
+    expect(reports.filter((line) => line.includes('UTF-8'))).toHaveLength(1)
+  })
+
+  it('follows a file while it runs: growth, rename, copy and truncate, removal', async () => {
+    const written: string[] = []
+    const write = (text: string) => {
+      written.push(text)
+      appendFileSync(at('broker.log'), text)
+    }
+    const caughtUp = () => shipped() === written.join('')
+    write(lines(10))
+    const running = shipper({ once: false })
+    const done = running.run()
+    await until(caughtUp)
+    write(lines(100))
+    await until(caughtUp)
+    renameSync(at('broker.log'), at('broker.log.1'))
+    write(lines(20))
+    await until(caughtUp)
+    renameSync(at('broker.log.1'), at('broker.log.2'))
+    copyFileSync(at('broker.log'), at('broker.log.1'))
+    truncateSync(at('broker.log'))
+    write(lines(40))
+    await until(caughtUp)
+    write(lines(5))
+    unlinkSync(at('broker.log'))
+    write(lines(5))
+    await until(caughtUp)
+    write('an unfinished line')
+    running.stop()
+    expect(await done).toBe('done')
+    expect(caughtUp()).toBe(true)
+    expect(lives().map(({ ends }) => ends[0]?.how)).toEqual(['end', 'end', 'end', undefined])
+  })
+
+  it('ends a life as cut when its file is truncated in place', async () => {
+    const a = lines(50)
+    writeFileSync(at('broker.log'), a)
+    const running = shipper({ once: false })
+    const done = running.run()
+    await until(() => shipped() === a)
+    const b = lines(60)
+    writeFileSync(at('broker.log'), b)
+    await until(() => shipped() === a + b)
+    running.stop()
+    await done
+    expect(lives()[0]!.ends).toEqual([{ size: a.length, how: 'cut' }])
+    expect(lives()[0]!.plain.toString()).toBe(a)
+  })
+
+  it('leaves an unfinished line alone until it ends', async () => {
+    appendFileSync(at('broker.log'), 'one\ntw')
+    const running = shipper({ once: false })
+    const done = running.run()
+    await until(() => shipped() === 'one\n')
+    await looks()
+    expect(shipped()).toBe('one\n')
+    appendFileSync(at('broker.log'), 'o\n')
+    await until(() => shipped() === 'one\ntwo\n')
+    running.stop()
+    await done
+  })
+
+  it('two at once repeat facts only', async () => {
+    writeFileSync(at('broker.log.2'), lines(9000))
+    writeFileSync(at('broker.log.1'), lines(5000))
+    writeFileSync(at('broker.log'), lines(3000))
+    const rules = { segmentBytes: 1024 * 1024 + 12345, segmentAgeMs: 20, lineAgeMs: 60_000 }
+    await Promise.all([once(), once({ rules })])
+    const files = ['broker.log.2', 'broker.log.1', 'broker.log'].map((name) => readFileSync(at(name), 'utf8'))
+    expect(lives().map(({ text }) => text!.toString())).toEqual(files)
+  })
+
+  it('survives a storage that fails, and lost answers', async () => {
+    const real = directoryBucket(home)
+    let calls = 0
+    const flaky: Bucket = {
+      names: (...asked) => (calls++ % 3 === 0 ? Promise.reject(new Error('no')) : real.names(...asked)),
+      get: (key) => (calls++ % 3 === 0 ? Promise.reject(new Error('no')) : real.get(key)),
+      async put(...asked) {
+        const written = await real.put(...asked)
+        if (calls++ % 2 === 0) throw new Error('the answer is lost')
+        return written
+      },
+    }
+    writeFileSync(at('broker.log.1'), lines(5000))
+    writeFileSync(at('broker.log'), lines(3000))
+    await once({ bucket: flaky })
+    const text = readFileSync(at('broker.log.1'), 'utf8') + readFileSync(at('broker.log'), 'utf8')
+    expect(shipped()).toBe(text)
+    expect(reports.filter((line) => line.endsWith('trying again.'))).toHaveLength(1)
+  })
+
+  it('holds removed files while they wait', async () => {
+    const a = lines(10)
+    writeFileSync(at('broker.log'), a)
+    const real = directoryBucket(home)
+    let open = false
+    const names: Bucket['names'] = (...asked) =>
+      open ? real.names(...asked) : Promise.reject(new Error('shut'))
+    const running = shipper({ once: false, bucket: { ...real, names } })
+    const done = running.run()
+    await looks()
+    renameSync(at('broker.log'), at('broker.log.1'))
+    const b = lines(7)
+    writeFileSync(at('broker.log'), b)
+    await looks()
+    unlinkSync(at('broker.log.1'))
+    await looks()
+    open = true
+    await until(() => shipped() === a + b)
+    running.stop()
+    await done
+  })
+
+  it('steps back for a later one on the same host, and waits for another host', async () => {
+    writeFileSync(at('broker.log'), lines(10))
+    let time = 1_000_000
+    const first = shipper({ once: false, now: () => time })
+    const ended = first.run()
+    await until(() => {
+      time += 20
+      return shipped() !== ''
+    })
+    await once()
+    time += 61_000
+    expect(await ended).toBe('replaced')
+
+    const other = shipper({ once: false, host: 'db-5' })
+    const stopped = other.run()
+    await until(() => reports.some((line) => line.includes('db-4')))
+    other.stop()
+    expect(await stopped).toBe('done')
+  })
+
+  it('says how it stands in ship.json', async () => {
+    writeFileSync(at('broker.log'), lines(10))
+    await once({ beside: { node: async () => ({ hostName: 'db-4' }), config: async () => 'a = 1\n' } })
+    const beat = JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8'))
+    expect(Object.keys(beat)).toEqual(['host', 'run', 'version', 'node', 'logs', 'error'])
+    const size = readFileSync(at('broker.log')).length
+    expect(beat.logs).toEqual({ 'broker.log': { life: 1, size, lagBytes: 0, lagSeconds: 0 } })
+    expect(readFileSync(join(home, 'config.toml'), 'utf8')).toBe('a = 1\n')
+    expect(JSON.parse(readFileSync(join(home, 'node.json'), 'utf8'))).toEqual({ hostName: 'db-4' })
+  })
+
+  it('writes segments that ls, xargs and zcat put together', async () => {
+    writeFileSync(at('broker.log.1'), lines(30_000))
+    writeFileSync(at('broker.log'), lines(1))
+    await once()
+    const folder = join(home, 'segments/broker.log/99999998')
+    const text = execFileSync('sh', ['-c', 'ls -r *.log.gz | xargs zcat'], {
+      cwd: folder,
+      maxBuffer: 2 ** 28,
+    })
+    expect(text.equals(readFileSync(at('broker.log.1')))).toBe(true)
+  })
+
+  it('waits for a directory that is not there yet; once, it gives up', async () => {
+    rmSync(logs, { recursive: true })
+    expect(await once()).toBe('no-directory')
+    const running = shipper({ once: false })
+    const done = running.run()
+    await until(() => reports.length > 0)
+    mkdirSync(logs)
+    const text = lines(3)
+    writeFileSync(at('broker.log'), text)
+    await until(() => shipped() === text)
+    running.stop()
+    await done
+  })
+})
