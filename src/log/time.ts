@@ -41,6 +41,18 @@ export function parseZone(name: string): Zone | null {
 /** Coordinated universal time. */
 export const UTC: Zone = fixedZone('UTC', 0)
 
+/** Whether clocks in a zone show an abbreviation, such as `CST` in Chicago, in winter or in summer. */
+export function usesAbbreviation(zone: Zone, word: string): boolean {
+  if (!zone.name.includes('/')) return zone.name === word
+  // Intl knows the abbreviations of a region by the English of that region.
+  return ['en-US', 'en-GB', 'en-IN', 'en-AU'].some((language) => {
+    const format = new Intl.DateTimeFormat(language, { timeZone: zone.name, timeZoneName: 'short' })
+    return [0, 6].some((month) =>
+      format.formatToParts(Date.UTC(2026, month)).some(({ value }) => value === word),
+    )
+  })
+}
+
 /**
  * An instant as people write it, in ms since the epoch, or null when it is none of these:
  * ISO 8601 with a zone (`T` or space, any number of decimals, date only), the same without a zone in `zone`,

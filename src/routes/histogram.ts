@@ -26,5 +26,7 @@ export async function showHistogram(request: Request, query: Query, route: Query
   if (histogram === null) return notModified(etag)
   // An answer that depends on the clock or was cut by a budget differs the next time.
   if (!clock && histogram.complete) headers.ETag = etag
-  return new Response(JSON.stringify(histogram), { headers })
+  const { notes = [], ...chart } = histogram
+  if (notes.length > 0) headers['X-Nodestate-Note'] = notes.join(', ')
+  return new Response(JSON.stringify(chart), { headers })
 }

@@ -370,7 +370,7 @@ class Follower {
       return bytes
     }
     if (this.#filter.undecided) {
-      this.#filter.format = await formatOf(series)
+      this.#filter.format = await formatOf(series, true)
       this.#filter.undecided = this.#filter.format === PLAIN
     }
     const found = await scanForth({
@@ -453,7 +453,7 @@ async function liveFilter(
   // A file that was just made is empty, or begins with the rest of a record: its predecessors tell the format.
   const budget = budgetOf(context, signal)
   const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
-  const format = await formatOf(log.series)
+  const format = await formatOf(log.series, true)
   const undecided = format === PLAIN && log.series.end === 0
   if (!undecided) checkFormat(format, asked)
   return {

@@ -1,69 +1,134 @@
 import { UTC } from '../time.ts'
+import { postgresqlLines } from './database/postgresql.ts'
+import { postgresqlCsvLines } from './database/postgresql-csv.ts'
 import { type LineFormat, PLAIN } from './format.ts'
-import { jsonLines, openJson } from './json/json.ts'
+import { jsonLines } from './json/json.ts'
 import { logfmtLines } from './json/logfmt.ts'
 import { isTabbed, lines24 } from './lines24/lines24.ts'
+import type { Reference } from './read/years.ts'
+import { CLASSIC } from './rows/classic.ts'
+import { DATABASE, GENERAL_LOG } from './rows/database.ts'
+import { rowLines } from './rows/row.ts'
 import { glogLines } from './stamped/glog.ts'
 import { stampedLines } from './stamped/stamped.ts'
+import { cri } from './wrapper/cri.ts'
+import { docker, fluentBit } from './wrapper/json-wrapper.ts'
+import { unwrap, type Wrapper, wrappedLines } from './wrapper/wrapped.ts'
 
 export { type LineFormat, PLAIN, type RecordFields } from './format.ts'
 export { LEVELS, type LevelName, parseLevel } from './read/level.ts'
 
 /** What else is known of a file. */
 export interface DetectOptions {
-  /** An instant near the file's last record, such as its modified time: some formats have no year. @default now */
-  reference?: number | undefined
+  /**
+   * An instant near the file's last record, such as its modified time: some formats have no year, or no date. A
+   * function, where the file grows while it is read. @default now
+   */
+  reference?: number | Reference | undefined
 }
+
+/** The formats there are, in the order of precision: the last takes nearly every line that the others take. */
+const FORMATS: readonly ((reference: Reference) => LineFormat)[] = [
+  (reference) => rowLines(GENERAL_LOG, reference),
+  () => lines24,
+  () => jsonLines,
+  glogLines,
+  () => postgresqlCsvLines,
+  () => postgresqlLines,
+  ...[...DATABASE, ...CLASSIC].map((row) => (reference: Reference) => rowLines(row, reference)),
+  () => logfmtLines,
+  stampedLines,
+]
+const WRAPPERS: readonly Wrapper[] = [cri, docker, fluentBit]
 
 /**
  * The format of a file, judged by the lines of its head and, where given, of its tail. `more` may begin inside a
  * line. PLAIN when none fits: each line is then a record of its own, without time and level.
  */
 export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: DetectOptions = {}): LineFormat {
-  const reference = options.reference ?? Date.now()
+  const given = options.reference ?? Date.now
+  const reference = typeof given === 'number' ? () => given : given
   const lines = [...linesOf(sample, false), ...(more ? linesOf(more, true) : [])]
-  // The order is that of precision: the last takes nearly every line that the first takes.
-  const candidates = [lines24, jsonLines, glogLines(reference), logfmtLines, stampedLines(reference)]
+  return wrappedFormat(lines, reference) ?? formatOf(lines, reference)
+}
+
+/** The format of lines that wrap others, or null. */
+function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat | null {
+  // Wrappers write every line themselves: a look at a few lines spares all other files the rest.
+  const few = lines.slice(0, 3)
+  for (const wrapper of WRAPPERS) {
+    const isWrapped = ([bytes, from, to]: Line) => wrapper.read(bytes, from, to) !== null
+    if (!few.some(isWrapped)) continue
+    const wrapped = lines.filter(isWrapped)
+    if (wrapped.length * 2 < lines.length) continue
+    const inner = wrapped.flatMap(([bytes, from, to]) => linesOf(unwrap(wrapper, bytes, from, to), false))
+    return wrappedLines(wrapper, formatOf(inner, reference))
+  }
+  return null
+}
+
+function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
   const counts: Count[] = []
-  for (const format of candidates) {
+  const formats: LineFormat[] = []
+  for (const make of FORMATS) {
+    const format = make(reference)
     const found = count(format, lines)
+    formats.push(format)
     counts.push(found)
     // With half of all lines, no other can have more than twice as many.
-    if (found.records > 0 && found.records * 2 >= lines.length) break
+    if (found.records > 0 && found.lines * 2 >= lines.length) break
   }
-  const most = Math.max(...counts.map(({ records }) => records))
+  const most = Math.max(...counts.map(({ lines }) => lines))
   // One line in fifty begins a record: stack traces are long. One in a thousand is a coincidence.
   if (most === 0 || most * 50 < lines.length) return PLAIN
-  const chosen = counts.findIndex(({ records }) => records * 2 >= most)
-  const format = candidates[chosen]!
+  const chosen = counts.findIndex(({ records, lines }) => records > 0 && lines * 2 >= most)
+  if (chosen < 0) return PLAIN
+  const format = formats[chosen]!
+  if (format === lines24) return format
   const { timed, leveled } = counts[chosen]!
-  return format === lines24 ? format : { ...format, timed, leveled }
+  const ambiguousZone = zoneNameIn(format, lines)
+  return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
 }
 
 interface Count {
+  /** Lines that begin a record with a time or a level. */
   records: number
+  /** Those, and the others that show the format. */
+  lines: number
   timed: boolean
   leveled: boolean
 }
 
 type Line = [bytes: Uint8Array, from: number, to: number, open: boolean]
 
-/** How many lines begin a record that has a time or a level. */
-function count(format: LineFormat, lines: Line[]): Count {
-  let records = 0
-  let timed = false
-  let leveled = false
+/** How many lines show a format. */
+function count(format: LineFormat, lines: readonly Line[]): Count {
+  const found = { records: 0, lines: 0, timed: false, leveled: false }
   for (const [bytes, from, to, open] of lines) {
     // Of a line longer than the sample, only the beginning can tell.
-    const reader = open && format === jsonLines ? openJson : format
-    if (!(format === lines24 ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) continue
+    const reader = open && format.open ? format.open : format
+    if (!(format === lines24 ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) {
+      if (format.owns?.(bytes, from, to)) found.lines++
+      continue
+    }
     const hasTime = !Number.isNaN(reader.time(bytes, from, to, UTC))
-    const hasLevel = reader.level(bytes, from, to) >= 0
-    timed ||= hasTime
-    leveled ||= hasLevel
-    if (hasTime || hasLevel) records++
+    const hasLevel = reader.level(bytes, from, to, bytes.length) >= 0
+    found.timed ||= hasTime
+    found.leveled ||= hasLevel
+    if (!hasTime && !hasLevel) continue
+    found.records++
+    found.lines++
   }
-  return { records, timed, leveled }
+  return found
+}
+
+/** A zone abbreviation in the lines that means several zones. */
+function zoneNameIn(format: LineFormat, lines: readonly Line[]): string | null {
+  for (const [bytes, from, to] of format.zoneName ? lines : []) {
+    const name = format.zoneName!(bytes, from, to)
+    if (name) return name
+  }
+  return null
 }
 
 const MAX_LINES = 500

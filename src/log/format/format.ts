@@ -20,8 +20,26 @@ export interface LineFormat {
   readonly head?: string
   /** Ms since the epoch (with a fraction where the log has one), NaN when the line has no time. */
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
-  /** An index into LEVELS, -1 when the line has none. */
-  level(bytes: Uint8Array, from: number, to: number): number
+  /**
+   * An index into LEVELS, -1 when the line has none. Some formats have the level on the record's second line: `end` is
+   * where the record ends, if it is known.
+   */
+  level(bytes: Uint8Array, from: number, to: number, end?: number): number
+  /** Whether a line that begins no record shows the format all the same. */
+  owns?(bytes: Uint8Array, from: number, to: number): boolean
+  /** The same for a line whose end is not seen, where that makes a difference. */
+  readonly open?: Pick<LineFormat, 'starts' | 'time' | 'level'>
+  /** A zone abbreviation in the line that means several zones, such as `CST`; null when there is none. */
+  zoneName?(bytes: Uint8Array, from: number, to: number): string | null
+  /** The abbreviation that was found in the file's sample: its times are read in the log's zone. */
+  readonly ambiguousZone?: string
+  /** Set when lines have a time of day only: the date comes from the file's time of change. */
+  readonly undated?: true
+  /**
+   * The text of a record as filters see it, where lines wrap those of another format; bytes[from, to) holds whole
+   * lines.
+   */
+  unwrap?(bytes: Uint8Array, from: number, to: number): Uint8Array
   /** The fields of a whole record: its first line and its continuation lines. */
   fields(text: string, zone: Zone): RecordFields
 }

@@ -58,15 +58,15 @@ export function matches(
     ranges.push(at, end)
     at = end
   }
+  // In a wrapped record, the bytes of the file are not what is searched.
+  const direct = format.unwrap ? null : matcher
   const lines =
-    scanner && matcher?.needle
-      ? scanner.linesWith(matcher.needle, format.head, { bytes, from: at, to })
-      : null
+    scanner && direct?.needle ? scanner.linesWith(direct.needle, format.head, { bytes, from: at, to }) : null
   if (lines && matcher?.sure && !filter.since && !filter.until && filter.level === null)
     return ranges.length === 0 && areRecords(lines)
       ? lines
       : [...ranges, ...around(lines, { ...chunk, from: at }, format)]
-  const find = lines ? nextOf(lines) : matcher?.find?.bind(matcher)
+  const find = lines ? nextOf(lines) : direct?.find?.bind(direct)
   const timed = filter.since !== null || filter.until !== null
   // One object for all records: one per record costs a tenth of a scan. A record without a time has that of the
   // record before it.
@@ -167,8 +167,10 @@ export function isWanted(record: Candidate, filter: Filter): boolean {
   const { since, until, level, matcher } = filter
   if (since && base + start < since.below && !(time >= since.at)) return false
   if (until && base + start >= until.from && !(time < until.at)) return false
-  if (level !== null && filter.format.level(bytes, start, record.headEnd) < level) return false
-  return matcher === null || matcher.test(bytes, start, end)
+  if (level !== null && filter.format.level(bytes, start, record.headEnd, end) < level) return false
+  if (matcher === null) return true
+  const text = filter.format.unwrap?.(bytes, start, end)
+  return text ? matcher.test(text, 0, text.length) : matcher.test(bytes, start, end)
 }
 
 /** Whether bytes[start, end), all of one record, are wanted. */

@@ -7,6 +7,7 @@ import { seek, type Timed } from '../search/seek.ts'
 import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
+import { type TimeNote, timeNotes } from './time-notes.ts'
 import { budgetOf, formatOf, inPlace, mayPass, type ViewContext, type ViewRequest } from './view.ts'
 
 /** Which records are counted. */
@@ -28,6 +29,8 @@ export interface Histogram {
   /** What the columns of `counts` are: the levels, and `none` for records without one. */
   levels: string[]
   buckets: { time: number; counts: number[] }[]
+  /** What an answer must say about the times, beside the chart. */
+  notes?: TimeNote[]
 }
 
 /** The columns of a histogram. */
@@ -81,6 +84,7 @@ async function count(
     )
   if (range.to <= range.from) return { ...empty(request, now()), from: range.from, to: range.from }
 
+  const notes = timeNotes(format, zone)
   const chart = layOut(range.from, range.to, request.buckets, zone)
   const lo = request.since === null ? Number.NEGATIVE_INFINITY : (await seek(log, range.from)).from
   const hi = request.until === null ? series.end : (await seek(log, range.to)).to
@@ -96,7 +100,7 @@ async function count(
   }
   let length = limits.scanChunk
   for (let at = Math.min(hi, series.end); at > lo; ) {
-    if (!(await budget.step())) return { ...chart, complete: false }
+    if (!(await budget.step())) return { ...chart, complete: false, notes }
     const from = await series.floor(Math.max(lo, at - length))
     if (from >= at) break
     const bytes = await series.read(from, at)
@@ -115,7 +119,7 @@ async function count(
     at = from + first
     if (bottom) break
   }
-  return { ...chart, complete: series.broken() === null }
+  return { ...chart, complete: series.broken() === null, notes }
 }
 
 /** Counts the wanted records of bytes from a record's start on. */
@@ -136,7 +140,7 @@ function countIn(
     // A record without a time has that of the one before it, wanted or not.
     if (Number.isNaN(time)) time = timeBefore({ bytes, from: last, to: start }, format, zone)
     if (Number.isNaN(time)) time = before
-    const level = format.level(bytes, start, end)
+    const level = format.level(bytes, start, end, ranges[i + 1])
     add(time, level < 0 ? LEVELS.length : level)
     before = time
     last = ranges[i + 1]!

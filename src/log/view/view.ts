@@ -18,6 +18,7 @@ import type { Cursor } from '../text/cursor.ts'
 import { type Foresight, type LogRequest, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
+import { type TimeNote, timeNotes } from './time-notes.ts'
 
 /** What is asked of a log. */
 export interface ViewRequest extends LogRequest {
@@ -61,7 +62,7 @@ export interface ViewContext {
 }
 
 /** What the answer must tell: that a budget ended it, or that times are in no order and were asked one by one. */
-export type Note = 'scan-budget' | 'answer-budget' | 'time-order'
+export type Note = 'scan-budget' | 'answer-budget' | 'time-order' | TimeNote
 
 /** What an answer holds, before it is rendered. */
 export interface View {
@@ -165,6 +166,7 @@ async function select(
   const lo = forward ? Math.max(at!, bottom) : bottom
   const hi = forward || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
+  if (timed || records) notes.push(...timeNotes(format, zone))
   const base = { series, format, notes, ends: [] }
   if (lo >= hi) {
     const here = forward ? at! : await series.floor(hi)
@@ -275,16 +277,17 @@ const SAMPLE = 16 * 1024
 
 /**
  * The format of a log, by the newest file that holds anything. A short one in no format may be the rest of a record
- * that a rotation cut off, so then the one before it is asked.
+ * that a rotation cut off, so then the one before it is asked. In a log that is followed (`live`), times without a year
+ * or a date are judged by the clock: its modification time is the past by then.
  */
-export async function formatOf(series: Series): Promise<LineFormat> {
+export async function formatOf(series: Series, live = false): Promise<LineFormat> {
   for (let i = series.parts.length - 1; i >= 0; i--) {
     const part = series.parts[i]!
     const head = await part.head(SAMPLE)
     if (head.length === 0) continue
     const size = part.compressed ? head.length : part.entry.size
     const tail = size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
-    const format = detectFormat(head, tail, { reference: part.entry.modified })
+    const format = detectFormat(head, tail, { reference: live ? Date.now : part.entry.modified })
     if (format !== PLAIN || size >= SAMPLE) return format
   }
   return PLAIN

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { detectFormat, LEVELS, type LineFormat, PLAIN, parseLevel } from '../../../src/log/format/detect.ts'
 import { parseZone, UTC } from '../../../src/log/time.ts'
+import { FIXTURES, linesOf } from './fixtures.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const REFERENCE = Date.UTC(2026, 10, 15, 12)
@@ -113,15 +114,8 @@ describe.each<
   ['zap console', '2026-11-15T02:10:00.123Z\tinfo\ta/b.go:12\thi\t{"n":1}', '2.4', AT, 'info', 'hi'],
   ['log4j text', '2026-11-15 02:10:00,123 INFO  hi', 'stamped', AT, 'info', 'hi'],
   ['brackets', '[2026-11-15 02:10:00.123] [WARN] hi', 'stamped', AT, 'warn', 'hi'],
-  ['PostgreSQL', '2026-11-15 02:10:00.123 UTC [123] ERROR:  hi', 'stamped', AT, 'error', '[123] ERROR:  hi'],
-  [
-    'PostgreSQL log',
-    '2026-11-15 02:10:00.123 CET [123] bob@db LOG:  hi',
-    'stamped',
-    AT,
-    'info',
-    'CET [123] bob@db LOG:  hi',
-  ],
+  ['PostgreSQL', '2026-11-15 02:10:00.123 UTC [123] ERROR:  hi', 'postgresql', AT, 'error', 'hi'],
+  ['PostgreSQL log', '2026-11-15 03:10:00.123 CET [123] bob@db LOG:  hi', 'postgresql', AT, 'info', 'hi'],
   [
     'MySQL',
     '2026-11-15T02:10:00.123456Z 0 [Warning] [MY-010068] [Server] hi',
@@ -130,7 +124,6 @@ describe.each<
     'warn',
     '0 [Warning] [MY-010068] [Server] hi',
   ],
-  ['MySQL slow', '# Time: 2026-11-15T02:10:00.123456Z', 'stamped', MICRO, null, ''],
   ['Redis', '1234:M 15 Nov 2026 02:10:00.123 * hi', 'stamped', AT, 'info', '* hi'],
   ['Redis warning', '1234:S 15 Nov 2026 02:10:00.123 # hi', 'stamped', AT, 'warn', '# hi'],
   [
@@ -383,7 +376,9 @@ describe('detectFormat', () => {
     expect(detect(`${'words and words\n'.repeat(400)}2026-11-15 02:10:00 INFO x\n`)).toBe(PLAIN)
   })
   test('property: no bytes make any format throw, and what starts a record has fields', () => {
+    const samples = FIXTURES.map(linesOf)
     const formats = [
+      ...samples,
       line,
       '{"level":"info","ts":1,"msg":"x"}',
       'I1115 02:10:00.123456 1 a.go:1] x',
@@ -393,6 +388,7 @@ describe('detectFormat', () => {
     const seeds = [...formats.keys()].map((i) =>
       bytes(
         [
+          ...samples.map((sample) => sample.slice(0, 300)),
           line,
           '{"level":"info","ts":1.5,"msg":"x","t":{"$date":"x"}}',
           'I261115 02:10:00.123456 1 1@a.go:1 ⋮ [n1] 4 +x',
@@ -421,19 +417,20 @@ describe('detectFormat', () => {
           expect(found).toBeGreaterThanOrEqual(-1)
           expect(found).toBeLessThan(5)
           // CockroachDB repeats the header, and so the time, on lines that continue.
-          if (!starts && format.name !== 'glog') expect(epoch, format.name).toBeNaN()
+          if (!starts && !/glog/.test(format.name)) expect(epoch, format.name).toBeNaN()
           const fields = format.fields(new TextDecoder().decode(input), UTC)
           expect(typeof fields.message).toBe('string')
         }
         detectFormat(input, input)
       }),
-      { numRuns: 5000 },
+      { numRuns: 1000 },
     )
   })
 })
 
 test('no line takes more than linear time', () => {
   const heads = [
+    ...FIXTURES.map((fixture) => linesOf(fixture).split('\n').at(-2)!),
     '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: x',
     '{"level":"info","ts":1,"msg":"x"}',
     'I1115 02:10:00.123456 1 a.go:1] x',
@@ -443,6 +440,7 @@ test('no line takes more than linear time', () => {
   for (const head of heads) {
     const format = detect(head)
     for (const part of [
+      '@',
       ' ',
       '- ',
       '[',
@@ -459,7 +457,7 @@ test('no line takes more than linear time', () => {
       '\r',
     ])
       for (const start of [head, head.slice(0, 24), head.slice(0, 19)]) {
-        const line = start + part.repeat(100_000)
+        const line = start + part.repeat(20_000)
         const all = bytes(line)
         const begin = performance.now()
         format.starts(all, 0, all.length)

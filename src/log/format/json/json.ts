@@ -1,51 +1,19 @@
 import type { Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, unparsed } from '../format.ts'
-import { fits, MAX_DEPTH, MAX_ELEMENTS, MAX_KEYS } from '../read/json-fit.ts'
+import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
-import { stringEnd } from '../read/quoted.ts'
+import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
+import { ROLES, SOURCES, TAGS } from './keys.ts'
+import { ascii, findKey, type IsWanted, value } from './member.ts'
 
-type Role = 'time' | 'level' | 'message'
-
-/** How loggers spell the three: zap, pino, slog, bunyan, zerolog, log4j, MongoDB, Serilog, structlog, ECS. */
-const KEYS: Record<Role, readonly string[]> = {
-  time: [
-    'time',
-    'ts',
-    'timestamp',
-    '@timestamp',
-    't',
-    '@t',
-    'datetime',
-    'date',
-    'asctime',
-    'instant',
-    'timeMillis',
-  ],
-  level: [
-    'level',
-    'lvl',
-    'severity',
-    'log.level',
-    'levelname',
-    'loglevel',
-    's',
-    '@l',
-    'l',
-    'L',
-    'severity_text',
-  ],
-  message: ['msg', 'message', 'event', '@m', '@mt', 'MESSAGE', 'M', 'body'],
+/** Reads a line whose end is not seen, such as one longer than a sample. */
+const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
+  starts: (bytes, from) => bytes[from] === 0x7b && bytes[from + 1] === 0x22,
+  time: (bytes, from, to, zone) =>
+    findKey(bytes, from, to, isTime) ? timeOf(bytes, value.from, value.to, zone) : Number.NaN,
+  level: (bytes, from, to) => (findKey(bytes, from, to, isLevel) ? levelOf(bytes, value.from, value.to) : -1),
 }
-const TAGS = ['logger', 'component', 'module', 'c', 'N']
-const SOURCES = ['caller', 'source', 'C']
-
-const ROLES = new Map<string, Role>()
-for (const role of ['time', 'level', 'message'] as const)
-  for (const key of KEYS[role]) {
-    ROLES.set(key, role)
-    if (key.length > 1) ROLES.set(key[0]!.toUpperCase() + key.slice(1), role)
-  }
 
 /** One JSON object per line; what is none continues the record above. */
 export const jsonLines: LineFormat = {
@@ -56,16 +24,8 @@ export const jsonLines: LineFormat = {
   time: (bytes, from, to, zone) =>
     isObject(bytes, from, to) ? openJson.time(bytes, from, to, zone) : Number.NaN,
   level: (bytes, from, to) => (isObject(bytes, from, to) ? openJson.level(bytes, from, to) : -1),
+  open: openJson,
   fields: jsonFields,
-}
-
-/** The same for a line whose end is not seen, such as one longer than a sample. */
-export const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
-  starts: (bytes, from) => bytes[from] === 0x7b && bytes[from + 1] === 0x22,
-  time: (bytes, from, to, zone) =>
-    findRole(bytes, from, to, 'time') ? timeOf(bytes, value.from, value.to, zone) : Number.NaN,
-  level: (bytes, from, to) =>
-    findRole(bytes, from, to, 'level') ? levelOf(bytes, value.from, value.to) : -1,
 }
 
 function isObject(bytes: Uint8Array, from: number, to: number): boolean {
@@ -77,80 +37,19 @@ function isObject(bytes: Uint8Array, from: number, to: number): boolean {
   return bytes[last] === 0x7d
 }
 
-/** Where the value of the key last found lies. */
-const value = { from: 0, to: 0 }
-
-/**
- * Finds a key of the object itself, not of one inside it. Loggers write time and level first, so this reads some
- * fifty bytes of a line where JSON.parse would read all. It gives up where the object gets too deep or too wide to
- * be parsed at all.
- */
-function findRole(bytes: Uint8Array, from: number, to: number, role: Role): boolean {
-  let at = from + 1
-  left = MAX_KEYS
-  elements = MAX_ELEMENTS
-  while (left-- > 0) {
-    while (at < to && (bytes[at]! <= 0x20 || bytes[at] === 0x2c)) at++
-    if (bytes[at] !== 0x22) return false
-    const keyEnd = stringEnd(bytes, at, to)
-    if (keyEnd < 0) return false
-    let start = keyEnd
-    while (start < to && bytes[start]! <= 0x20) start++
-    if (bytes[start] !== 0x3a) return false
-    start++
-    while (start < to && bytes[start]! <= 0x20) start++
-    const end = valueEnd(bytes, start, to)
-    if (end < 0) return false
-    if (keyEnd - at < 20 && ROLES.get(ascii(bytes, at + 1, keyEnd - 1)) === role) {
-      value.from = start
-      value.to = end
-      return true
-    }
-    at = end
-  }
-  return false
+/** Keys such as `label` and `t` mean other things elsewhere: the value must look like it, too. */
+const isTime: IsWanted = (key, bytes, from) => {
+  const first = bytes[from]!
+  return ROLES.get(key) === 'time' && (isDigit(first) || first === 0x7b || isDigit(bytes[from + 1]!))
 }
-
-function ascii(bytes: Uint8Array, from: number, to: number): string {
-  let text = ''
-  for (let i = from; i < to; i++) text += String.fromCharCode(bytes[i]!)
-  return text
-}
-
-/** How many more keys and array elements a search looks at. */
-let left = 0
-let elements = 0
-
-function valueEnd(bytes: Uint8Array, from: number, to: number): number {
-  if (bytes[from] === 0x22) return stringEnd(bytes, from, to)
-  let depth = 0
-  for (let at = from; at < to; ) {
-    const byte = bytes[at]!
-    if (byte === 0x22) {
-      at = stringEnd(bytes, at, to)
-      if (at < 0) return -1
-      continue
-    }
-    if (byte === 0x7b || byte === 0x5b) {
-      if (++depth >= MAX_DEPTH) return -1
-    } else if (byte === 0x7d || byte === 0x5d) {
-      if (depth === 0) return at
-      depth--
-      if (depth === 0) return at + 1
-    } else if (byte === 0x2c) {
-      if (depth === 0) return at
-      if (--elements < 0) return -1
-    } else if (byte === 0x3a && --left < 0) return -1
-    at++
-  }
-  return -1
-}
+const isLevel: IsWanted = (key, bytes, from, to) =>
+  ROLES.get(key) === 'level' && levelOf(bytes, from, to) >= 0
 
 /** A time as text, as a number since the epoch, or as MongoDB's and log4j's objects. */
-function timeOf(bytes: Uint8Array, from: number, to: number, zone: Zone): number {
+export function timeOf(bytes: Uint8Array, from: number, to: number, zone: Zone): number {
   const first = bytes[from]!
   if (first === 0x22) {
-    const stamp = readStamp(bytes, from + 1, to - 1, zone)
+    const stamp = readStamp(bytes, from + 1, to - 1, zone) ?? readNamed(bytes, from + 1, to - 1, zone)
     return stamp ? stamp.epoch : readEpoch(bytes, from + 1, to - 1)
   }
   if (isDigit(first)) return readEpoch(bytes, from, to)
@@ -176,14 +75,21 @@ function instantOf(object: Record<string, unknown>, zone: Zone): number {
 function levelOf(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from] === 0x22) {
     const level = levelAt(bytes, from + 1, to - 1)
-    return level >= 0 ? level : letterLevel(bytes[from + 1]!, to - from - 2)
+    if (level >= 0) return level
+    // journald writes its numbers as text.
+    const isNumber = to - from === 3 && isDigit(bytes[from + 1]!)
+    return isNumber ? numberAt(bytes, from + 1, to - 1) : letterLevel(bytes[from + 1]!, to - from - 2)
   }
+  return numberAt(bytes, from, to)
+}
+
+function numberAt(bytes: Uint8Array, from: number, to: number): number {
   let number = 0
   for (let at = from; at < to; at++) {
     if (!isDigit(bytes[at]!)) return -1
     number = number * 10 + bytes[at]! - 0x30
   }
-  return numberLevel(number)
+  return to > from ? numberLevel(number) : -1
 }
 
 /** MongoDB's `I`, `D2`; a letter alone, or with one digit. */
@@ -212,29 +118,55 @@ function jsonFields(text: string, zone: Zone): RecordFields {
   }
   const bytes = new TextEncoder().encode(line)
   const out: RecordFields = { message: '' }
-  const epoch = jsonLines.time(bytes, 0, bytes.length, zone)
+  const timeKey = findKey(bytes, 0, bytes.length, isTime) ? value.key : null
+  const epoch = timeKey === null ? Number.NaN : timeOf(bytes, value.from, value.to, zone)
+  const levelKey = findKey(bytes, 0, bytes.length, isLevel) ? value.key : null
+  const level = levelKey === null ? -1 : levelOf(bytes, value.from, value.to)
   // Without a prototype: a key may be `__proto__`.
   const rest: Record<string, unknown> = Object.create(null)
-  const seen = new Set<Role>()
   const tags: string[] = []
+  let said = false
   for (const [key, member] of Object.entries(object)) {
     const role = ROLES.get(key)
-    if (role === 'time' && !seen.has(role) && !Number.isNaN(epoch)) out.time = zone.format(epoch)
-    else if (role === 'level' && !seen.has(role)) out.level = levelName(bytes, member)
-    else if (role === 'message' && !seen.has(role) && typeof member === 'string')
-      out.message = stripAnsi(member)
-    else if (SOURCES.includes(key) && !out.source && toSource(member)) out.source = toSource(member)!
-    else if (TAGS.includes(key) && typeof member === 'string') tags.push(member)
-    else {
-      rest[key] = member
-      continue
-    }
-    if (role) seen.add(role)
+    const message = said || role !== 'message' ? null : messageOf(member)
+    if (key === timeKey && !Number.isNaN(epoch)) out.time = zone.format(epoch)
+    else if (key === levelKey) out.level = LEVELS[level]!
+    else if (role === 'level' && levelKey === null && out.level === undefined && isWord(member))
+      out.level = String(member)
+    else if (message !== null) {
+      out.message = stripAnsi(message)
+      said = true
+    } else if (SOURCES.includes(key) && !out.source && toSource(member)) out.source = toSource(member)!
+    else if (TAGS.includes(key) && typeof member === 'string') {
+      if (member !== '') tags.push(member)
+    } else rest[key] = member
   }
+  if (!said) out.message = takeInner(rest) ?? ''
   if (tags.length > 0) out.tags = tags
   if (Object.keys(rest).length > 0) out.context = rest
   if (lf >= 0) out.message += record.slice(lf)
   return out
+}
+
+const isWord = (member: unknown) => typeof member === 'string' || typeof member === 'number'
+
+/** journald writes a message that is not plain text as an array of bytes. */
+function messageOf(member: unknown): string | null {
+  if (typeof member === 'string') return member
+  const isBytes =
+    Array.isArray(member) && member.every((byte) => Number.isInteger(byte) && byte >= 0 && byte < 256)
+  return isBytes && member.length > 0 ? new TextDecoder().decode(Uint8Array.from(member as number[])) : null
+}
+
+/** Rust's tracing has the message among its `fields`. */
+function takeInner(rest: Record<string, unknown>): string | null {
+  const fields = rest.fields
+  if (fields === null || typeof fields !== 'object' || Array.isArray(fields)) return null
+  const { message, ...others } = fields as Record<string, unknown>
+  if (typeof message !== 'string') return null
+  if (Object.keys(others).length > 0) rest.fields = others
+  else delete rest.fields
+  return stripAnsi(message)
 }
 
 /** A record whose JSON is too deep or too wide: its text, and the time and level that filters find in it. */
@@ -254,11 +186,6 @@ function oversized(record: string, zone: Zone): RecordFields {
 function lineEnd(bytes: Uint8Array, from: number): number {
   const lf = bytes.indexOf(0x0a, from)
   return lf < 0 ? bytes.length : lf
-}
-
-function levelName(bytes: Uint8Array, member: unknown): string {
-  const level = jsonLines.level(bytes, 0, bytes.length)
-  return level >= 0 ? LEVELS[level]! : String(member)
 }
 
 function toSource(member: unknown): { file: string; line: number } | null {

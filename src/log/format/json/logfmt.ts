@@ -1,6 +1,7 @@
 import type { Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from '../format.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
+import { readNamed } from '../read/named.ts'
 import { stringEnd } from '../read/quoted.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 
@@ -19,7 +20,7 @@ export const logfmtLines: LineFormat = {
   time(bytes, from, to, zone) {
     if (!findPair(bytes, from, to, TIME)) return Number.NaN
     if (!isDigit(bytes[pair.from]!)) return Number.NaN
-    const stamp = readStamp(bytes, pair.from, pair.to, zone)
+    const stamp = readStamp(bytes, pair.from, pair.to, zone) ?? readNamed(bytes, pair.from, pair.to, zone)
     return stamp ? stamp.epoch : readEpoch(bytes, pair.from, pair.to)
   },
   level: (bytes, from, to) => (findPair(bytes, from, to, LEVEL) ? levelAt(bytes, pair.from, pair.to) : -1),

@@ -1,4 +1,5 @@
 import { UTC, type Zone } from '../../time.ts'
+import { zoneNameAt } from './zone-names.ts'
 
 /** Where a timestamp ends, and when it is. One object is reused: a scan would make millions. */
 export interface Stamp {
@@ -6,17 +7,19 @@ export interface Stamp {
   end: number
   /** Ms since the epoch; NaN when no calendar has that day. */
   epoch: number
+  /** A zone abbreviation that means several zones, such as `CST`; the time is then read in the log's zone. */
+  ambiguous: string | null
 }
 
-const shared: Stamp = { end: 0, epoch: Number.NaN }
+const shared: Stamp = { end: 0, epoch: Number.NaN, ambiguous: null }
 
 /**
- * Reads `YYYY-MM-DD hh:mm:ss` at bytes[at]: `/` or `.` for `-`, `T` or one space between, decimals after `.` or `,`,
- * a zone right after (`Z`, `+02:00`, `+0200`) or after a space (` +0200`, ` UTC`). Null when it is not one.
- * The result is overwritten by the next call.
+ * Reads `YYYY-MM-DD hh:mm:ss` at bytes[at]: `/` or `.` for `-`, `T`, `_` or one space between, the hour padded with a
+ * space (MariaDB), decimals after `.` or `,`, a zone right after (`Z`, `+02:00`, `+0200`) or after a space (` +0200`,
+ * ` UTC`, ` CET`). Null when it is not one. The result is overwritten by the next call.
  */
 export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone): Stamp | null {
-  if (!isStamp(bytes, at, to)) return null
+  if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return null
   let end = at + 19
   let ms = 0
   if (end + 1 < to && (bytes[end] === 0x2e || bytes[end] === 0x2c) && isDigit(bytes[end + 1]!)) {
@@ -32,11 +35,12 @@ export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone)
   const y = four(bytes, at)
   const mo = two(bytes, at + 5)
   const d = two(bytes, at + 8)
-  const h = two(bytes, at + 11)
+  const h = bytes[at + 11] === 0x20 ? bytes[at + 12]! - 0x30 : two(bytes, at + 11)
   const min = two(bytes, at + 14)
   const s = two(bytes, at + 17)
   const offset = readOffset(bytes, end, to)
-  shared.end = offset === null ? end : offsetEnd
+  shared.end = offsetEnd
+  shared.ambiguous = ambiguous
   shared.epoch =
     offset === null ? zone.toEpoch(y, mo, d, h, min, s, ms) : UTC.toEpoch(y, mo, d, h, min, s, ms) - offset
   return shared
@@ -50,7 +54,7 @@ export function isStamp(bytes: Uint8Array, at: number, to: number): boolean {
   return (
     (dash === 0x2d || dash === 0x2f || dash === 0x2e) &&
     bytes[at + 7] === dash &&
-    (middle === 0x20 || middle === 0x54) &&
+    (middle === 0x20 || middle === 0x54 || middle === 0x5f) &&
     bytes[at + 13] === 0x3a &&
     bytes[at + 16] === 0x3a &&
     isDigit(bytes[at]!) &&
@@ -69,6 +73,22 @@ export function isStamp(bytes: Uint8Array, at: number, to: number): boolean {
     isDigit(bytes[at + 18]!)
   )
 }
+
+/** The same with an hour of one digit behind a space, as MariaDB writes it: `2026-11-15  2:10:05`. */
+export function isPaddedStamp(bytes: Uint8Array, at: number, to: number): boolean {
+  return (
+    to - at >= 19 &&
+    bytes[at + 4] === 0x2d &&
+    bytes[at + 7] === 0x2d &&
+    bytes[at + 10] === 0x20 &&
+    bytes[at + 11] === 0x20 &&
+    bytes[at + 13] === 0x3a &&
+    bytes[at + 16] === 0x3a &&
+    PADDED_DIGITS.every((offset) => isDigit(bytes[at + offset]!))
+  )
+}
+
+const PADDED_DIGITS = [0, 1, 2, 3, 5, 6, 8, 9, 12, 14, 15, 17, 18]
 
 /** What divides n decimals of a second into ms. */
 export const POWERS = [1, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
@@ -143,18 +163,25 @@ function four(bytes: Uint8Array, at: number): number {
 }
 
 let offsetEnd = 0
+let ambiguous: string | null = null
 
-function readOffset(bytes: Uint8Array, at: number, to: number): number | null {
-  let start = at
-  if (start < to && bytes[start] === 0x20) start++
-  const sign = bytes[start]
-  if (sign === 0x5a || sign === 0x55 || sign === 0x47) {
-    // Z, UTC, GMT
-    if (sign === 0x5a) offsetEnd = start + 1
-    else if (start + 2 < to && word(bytes, start, 'UTC')) offsetEnd = start + 3
-    else if (start + 2 < to && word(bytes, start, 'GMT')) offsetEnd = start + 3
-    else return null
-    return offsetEnd < to && isLetter(bytes[offsetEnd]!) ? null : 0
+/** Ms east of UTC of the zone at bytes[at], null when there is none; `offsetEnd` is the offset after it. */
+export function readOffset(bytes: Uint8Array, at: number, to: number): number | null {
+  offsetEnd = at
+  ambiguous = null
+  const start = at < to && bytes[at] === 0x20 ? at + 1 : at
+  if (start >= to) return null
+  const sign = bytes[start]!
+  if (sign === 0x5a && !(start + 1 < to && isLetter(bytes[start + 1]!))) {
+    offsetEnd = start + 1
+    return 0
+  }
+  if (sign >= 0x41 && sign <= 0x5a) {
+    const name = zoneNameAt(bytes, start, to)
+    if (!name) return null
+    offsetEnd = start + name.word.length
+    if (name.offset === null) ambiguous = name.word
+    return name.offset
   }
   if ((sign !== 0x2b && sign !== 0x2d) || start + 2 >= to) return null
   if (!isDigit(bytes[start + 1]!) || !isDigit(bytes[start + 2]!)) return null
@@ -169,11 +196,6 @@ function readOffset(bytes: Uint8Array, at: number, to: number): number | null {
   if (end < to && isDigit(bytes[end]!)) return null
   offsetEnd = end
   return sign === 0x2d ? -minutes * 60_000 : minutes * 60_000
-}
-
-function word(bytes: Uint8Array, at: number, text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
-  return true
 }
 
 function isLetter(byte: number): boolean {

@@ -2,13 +2,14 @@ import type { Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
+import { type Reference, yearsBefore } from '../read/years.ts'
 
 /**
  * glog, klog and CockroachDB: `I1115 02:10:00.123456 12345 file.go:123] message` and
  * `I261115 02:10:00.123456 123 1@file.go:12 ⋮ [n1,s2] 34 message`. A date has two, four or no digits for its year;
  * without a year, it is the last such day before `reference` (a day of clock skew is allowed).
  */
-export function glogLines(reference: number): LineFormat {
+export function glogLines(reference: Reference): LineFormat {
   const years = yearsBefore(reference)
   const format: LineFormat = {
     name: 'glog',
@@ -36,30 +37,6 @@ export function glogLines(reference: number): LineFormat {
 }
 
 const LETTERS = [...'DIWEF'].map((letter) => letter.charCodeAt(0))
-
-/**
- * Gives days without a year the latest year that is not after the reference. Lines of one day come together, so
- * its year is kept; it is worked out anew only for the one day of the year where the time of day decides.
- */
-export function yearsBefore(reference: number) {
-  const limit = reference + DAY
-  const newest = new Date(limit).getUTCFullYear() + 1
-  let known = { month: 0, date: 0, year: 0 }
-  return (month: number, date: number, at: (year: number) => number): number => {
-    if (month === known.month && date === known.date) return at(known.year)
-    // 29 February may be four years back, or eight around 1900 and 2100.
-    for (let year = newest; year > newest - 10; year--) {
-      const epoch = at(year)
-      if (!(epoch <= limit)) continue
-      if (Math.abs(epoch - limit) > 2 * DAY && Math.abs(epoch + 365 * DAY - limit) > 3 * DAY)
-        known = { month, date, year }
-      return epoch
-    }
-    return Number.NaN
-  }
-}
-
-const DAY = 86_400_000
 
 /** How many digits the date of a header has (4, 6 or 8), 0 when the line has no header. */
 function dateDigits(bytes: Uint8Array, from: number, to: number): number {

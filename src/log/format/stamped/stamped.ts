@@ -1,15 +1,16 @@
 import { UTC, type Zone } from '../../time.ts'
-import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
-import { isDigit, isStamp, readClock, readStamp, two } from '../read/stamp.ts'
-import { yearsBefore } from './glog.ts'
+import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
+import { isDigit, isPaddedStamp, isStamp, readStamp } from '../read/stamp.ts'
+import { type Reference, type Years, yearsBefore } from '../read/years.ts'
 
 /**
  * A timestamp, then a level word: PostgreSQL, MySQL, Redis, Elasticsearch, ClickHouse, TiDB, Cassandra, log4j,
  * Python, nginx, syslog and most of what is left. The timestamp stands at the line's start, or behind what `lead`
  * knows; days without a year are judged by `reference`.
  */
-export function stampedLines(reference: number): LineFormat {
+export function stampedLines(reference: Reference): LineFormat {
   const years = yearsBefore(reference)
   const format: LineFormat = {
     name: 'stamped',
@@ -21,26 +22,33 @@ export function stampedLines(reference: number): LineFormat {
       const stamp = stampAt(bytes, from, to, UTC, years)
       return stamp ? levelIn(bytes, from, to, stamp) : -1
     },
+    zoneName: (bytes, from, to) => stampAt(bytes, from, to, UTC, years)?.ambiguous ?? null,
     fields: (text, zone) => stampedFields(text, zone, years),
   }
   return format
 }
-
-type Years = ReturnType<typeof yearsBefore>
 
 interface Found {
   epoch: number
   /** Where the timestamp begins and ends. */
   at: number
   end: number
+  /** A zone abbreviation in it that means several zones. */
+  ambiguous: string | null
 }
 
 function stampAt(bytes: Uint8Array, from: number, to: number, zone: Zone, years: Years): Found | null {
   const at = lead(bytes, from, to)
   if (at < 0) return null
   const stamp = readStamp(bytes, at, to, zone)
-  if (stamp) return { epoch: stamp.epoch, at, end: stamp.end }
-  return namedMonth(bytes, at, to, zone, years)
+  if (stamp) return { epoch: stamp.epoch, at, end: stamp.end, ambiguous: stamp.ambiguous }
+  const named = otherStamp(bytes, at, to, zone, years)
+  return named && { epoch: named.epoch, at, end: named.end, ambiguous: null }
+}
+
+function otherStamp(bytes: Uint8Array, at: number, to: number, zone: Zone, years: Years): Named | null {
+  if (bytes[at] === 0x40) return readTai64n(bytes, at, to)
+  return isDigit(bytes[at]!) ? readNamed(bytes, at, to, zone) : readYearless(bytes, at, to, zone, years)
 }
 
 /** Where the timestamp of a line must begin, or -1. */
@@ -48,7 +56,7 @@ function lead(bytes: Uint8Array, from: number, to: number): number {
   let at = skipAnsi(bytes, from, to)
   const first = bytes[at]!
   if (isDigit(first)) {
-    if (isStamp(bytes, at, to)) return at
+    if (isStamp(bytes, at, to) || isPaddedStamp(bytes, at, to)) return at
     // Redis: `1234:M 15 Nov 2026 02:10:00.123 * …`
     let end = at
     while (end < to && isDigit(bytes[end]!)) end++
@@ -64,67 +72,25 @@ function lead(bytes: Uint8Array, from: number, to: number): number {
     if (bytes[at] !== 0x3e) return -1
     return bytes[at + 1] === 0x31 && bytes[at + 2] === 0x20 ? at + 3 : at + 1
   }
-  // MySQL's slow log: `# Time: 2026-…`
-  if (first === 0x23) return startsWith(bytes, at, to, '# Time: ') ? at + 8 : -1
   // Cassandra: `INFO  [main] 2026-… `; Ruby: `I, [2026-… #1]  INFO -- : `
   if (bytes[at + 1] === 0x2c && bytes[at + 2] === 0x20 && bytes[at + 3] === 0x5b) return at + 4
-  if (levelAt(bytes, at, to) < 0) return at
+  if (levelAt(bytes, at, to) < 0) {
+    // `::1 - - [15/Nov/…`, `www.example.org:443 10.0.0.1 - - [15/Nov/…`
+    const access = accessLog(bytes, at, to)
+    return access < 0 ? at : access
+  }
   const limit = Math.min(to - 19, at + 120)
   for (let next = at + 3; next <= limit; next++)
     if (bytes[next + 4] === 0x2d && isStamp(bytes, next, to) && !isDigit(bytes[next - 1]!)) return next
   return -1
 }
 
-/** `1.2.3.4 - - [15/Nov/2026:02:10:00 +0000] "GET …`: the offset of its day. */
+/** `1.2.3.4 - - [15/Nov/2026:02:10:00 +0000] "GET …`: the offset of its day, or -1. */
 function accessLog(bytes: Uint8Array, from: number, to: number): number {
   const limit = Math.min(to - 20, from + 200)
   for (let at = from; at < limit; at++)
     if (bytes[at] === 0x5b) return bytes[at + 3] === 0x2f && bytes[at + 7] === 0x2f ? at + 1 : -1
   return -1
-}
-
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-
-/** `Nov 15 02:10:00` (syslog), `15 Nov 2026 02:10:00.123` (Redis), `15/Nov/2026:02:10:00 +0000` (access logs). */
-function namedMonth(bytes: Uint8Array, at: number, to: number, zone: Zone, years: Years): Found | null {
-  if (to - at < 15) return null
-  if (!isDigit(bytes[at]!)) {
-    const month = monthAt(bytes, at)
-    if (month === 0 || bytes[at + 3] !== 0x20) return null
-    const day = dayAt(bytes, at + 4)
-    const clock = bytes[at + 6] === 0x20 ? readClock(bytes, at + 7, to) : null
-    if (!clock || day === 0) return null
-    const { h, min, s, ms } = clock
-    const epoch = years(month, day, (year) => zone.toEpoch(year, month, day, h, min, s, ms))
-    return { epoch, at, end: clock.end }
-  }
-  const separator = bytes[at + 2]
-  if ((separator !== 0x20 && separator !== 0x2f) || bytes[at + 6] !== separator || to - at < 20) return null
-  const month = monthAt(bytes, at + 3)
-  const clock = readClock(bytes, at + 12, to)
-  if (month === 0 || !clock) return null
-  const { h, min, s, ms, end } = clock
-  const year = two(bytes, at + 7) * 100 + two(bytes, at + 9)
-  const offset = separator === 0x2f ? offsetAt(bytes, end, to) : null
-  const epoch = (offset === null ? zone : UTC).toEpoch(year, month, dayAt(bytes, at), h, min, s, ms)
-  return { epoch: epoch - (offset ?? 0), at, end: offset === null ? end : end + 6 }
-}
-
-function monthAt(bytes: Uint8Array, at: number): number {
-  const name = String.fromCharCode(bytes[at]! | 32, bytes[at + 1]! | 32, bytes[at + 2]! | 32)
-  return MONTHS.indexOf(name) + 1
-}
-
-function dayAt(bytes: Uint8Array, at: number): number {
-  if (!isDigit(bytes[at + 1]!)) return 0
-  return isDigit(bytes[at]!) ? two(bytes, at) : bytes[at] === 0x20 ? bytes[at + 1]! - 0x30 : 0
-}
-
-function offsetAt(bytes: Uint8Array, at: number, to: number): number | null {
-  const sign = bytes[at + 1]
-  if (to - at < 6 || bytes[at] !== 0x20 || (sign !== 0x2b && sign !== 0x2d)) return null
-  const size = (two(bytes, at + 2) * 60 + two(bytes, at + 4)) * 60_000
-  return sign === 0x2d ? -size : size
 }
 
 /** Redis marks levels with a character: debug, verbose, notice, warning. */
@@ -191,10 +157,11 @@ function isWord(byte: number): boolean {
   return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isDigit(byte) || byte === 0x5f
 }
 
-function startsWith(bytes: Uint8Array, at: number, to: number, text: string): boolean {
-  if (to - at < text.length) return false
-  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
-  return true
+/** What stands before the timestamp and says more than a level: an access log's client, Cassandra's thread. */
+function prefixOf(text: string, leveled: boolean): string {
+  const before = text.replace(/\[$/, '').trim()
+  if (before === '' || before.startsWith('<') || /^[A-Z],$/.test(before)) return ''
+  return leveled ? before.replace(/^[A-Za-z]+\s+/, '') : before
 }
 
 // Every run of spaces is bounded: two of them side by side would take quadratic time on a line of spaces.
@@ -219,6 +186,8 @@ function stampedFields(text: string, zone: Zone, years: Years): RecordFields {
     message = message.slice(word[0].length)
   const out: RecordFields = { time: zone.format(stamp.epoch), message: message.trimStart() }
   if (level !== undefined) out.level = level
+  const prefix = prefixOf(decode(bytes, 0, stamp.at), level !== undefined)
+  if (prefix !== '') out.context = { prefix }
   if (lf >= 0) out.message += record.slice(lf)
   return out
 }

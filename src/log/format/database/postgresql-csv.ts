@@ -1,0 +1,121 @@
+import { UTC, type Zone } from '../../time.ts'
+import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { LEVELS, levelAt } from '../read/level.ts'
+import { readStamp } from '../read/stamp.ts'
+
+/** The columns of a csvlog, in order; newer versions append. */
+const COLUMNS = [
+  'log_time',
+  'user_name',
+  'database_name',
+  'process_id',
+  'connection_from',
+  'session_id',
+  'session_line_num',
+  'command_tag',
+  'session_start_time',
+  'virtual_transaction_id',
+  'transaction_id',
+  'error_severity',
+  'sql_state_code',
+  'message',
+  'detail',
+  'hint',
+  'internal_query',
+  'internal_query_pos',
+  'context',
+  'query',
+  'query_pos',
+  'location',
+  'application_name',
+  'backend_type',
+  'leader_pid',
+  'query_id',
+]
+const SEVERITY = COLUMNS.indexOf('error_severity')
+const MESSAGE = COLUMNS.indexOf('message')
+
+/** PostgreSQL's csvlog: a record is a row, and a quoted value may hold line breaks. */
+export const postgresqlCsvLines: LineFormat = {
+  name: 'postgresql-csv',
+  timed: true,
+  leveled: true,
+  starts: (bytes, from, to) => severityAt(bytes, from, to) >= 0,
+  time: (bytes, from, to, zone) =>
+    severityAt(bytes, from, to) >= 0 ? readStamp(bytes, from, to, zone)!.epoch : Number.NaN,
+  level(bytes, from, to) {
+    const at = severityAt(bytes, from, to)
+    return at < 0 ? -1 : levelAt(bytes, at, to)
+  },
+  zoneName: (bytes, from, to) => readStamp(bytes, from, to, UTC)?.ambiguous ?? null,
+  fields: csvFields,
+}
+
+/** Where the severity's column begins, or -1 when the line is no row. Columns before it hold no line break. */
+function severityAt(bytes: Uint8Array, from: number, to: number): number {
+  const stamp = readStamp(bytes, from, to, UTC)
+  if (!stamp || stamp.end >= to || bytes[stamp.end] !== 0x2c) return -1
+  let at = stamp.end + 1
+  for (let column = 1; column < SEVERITY; column++) {
+    if (bytes[at] === 0x22) {
+      do at = csvStringEnd(bytes, at, to)
+      while (at > 0 && at < to && bytes[at] === 0x22)
+      if (at < 0) return -1
+    }
+    while (at < to && bytes[at] !== 0x2c) at++
+    if (at++ >= to) return -1
+  }
+  return levelAt(bytes, at, to) >= 0 ? at : -1
+}
+
+/** A quote is doubled in CSV: what looks like the next string is then the same one. */
+function csvStringEnd(bytes: Uint8Array, at: number, to: number): number {
+  const quote = bytes.subarray(at + 1, Math.min(to, at + 4096)).indexOf(0x22)
+  return quote < 0 ? -1 : at + 1 + quote + 1
+}
+
+function csvFields(text: string, zone: Zone): RecordFields {
+  const record = recordText(text)
+  const bytes = new TextEncoder().encode(record.slice(0, 8192))
+  const epoch = postgresqlCsvLines.time(bytes, 0, bytes.length, zone)
+  if (Number.isNaN(epoch)) return unparsed(text)
+  const values = csvValues(record)
+  const context: Record<string, string> = {}
+  values.forEach((value, i) => {
+    if (value !== '' && i !== 0 && i !== SEVERITY && i !== MESSAGE && COLUMNS[i]) context[COLUMNS[i]!] = value
+  })
+  const level = LEVELS[postgresqlCsvLines.level(bytes, 0, bytes.length)]
+  return {
+    time: zone.format(epoch),
+    level: level ?? values[SEVERITY]!,
+    message: values[MESSAGE] ?? '',
+    context,
+  }
+}
+
+function csvValues(text: string): string[] {
+  const values: string[] = []
+  let at = 0
+  while (at <= text.length) {
+    if (text[at] !== '"') {
+      const comma = text.indexOf(',', at)
+      const end = comma < 0 ? text.length : comma
+      values.push(text.slice(at, end))
+      at = end + 1
+      continue
+    }
+    let value = ''
+    for (;;) {
+      const quote = text.indexOf('"', at + 1)
+      if (quote < 0) return [...values, value + text.slice(at + 1)]
+      value += text.slice(at + 1, quote)
+      at = quote + 1
+      if (text[at] !== '"') break
+      value += '"'
+    }
+    values.push(value)
+    const comma = text.indexOf(',', at)
+    at = comma < 0 ? text.length + 1 : comma + 1
+  }
+  return values
+}

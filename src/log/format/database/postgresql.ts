@@ -1,0 +1,141 @@
+import { UTC, type Zone } from '../../time.ts'
+import { decode, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { LEVELS } from '../read/level.ts'
+import { isDigit, isStamp, readEpoch, readStamp } from '../read/stamp.ts'
+
+/** The words before `:  `, with their levels. Those with none belong to the record before them. */
+const SEVERITIES = new Map<string, number>([
+  ['DEBUG', 0],
+  ['DEBUG1', 0],
+  ['DEBUG2', 0],
+  ['DEBUG3', 0],
+  ['DEBUG4', 0],
+  ['DEBUG5', 0],
+  ['INFO', 1],
+  ['NOTICE', 1],
+  ['LOG', 1],
+  ['WARNING', 2],
+  ['ERROR', 3],
+  ['FATAL', 4],
+  ['PANIC', 4],
+  ['DETAIL', -1],
+  ['HINT', -1],
+  ['QUERY', -1],
+  ['CONTEXT', -1],
+  ['STATEMENT', -1],
+  ['LOCATION', -1],
+  ['BACKTRACE', -1],
+])
+
+/** Prefixes are long where application names are: this much is searched for the severity. */
+const REACH = 2048
+
+/**
+ * PostgreSQL's own log with any `log_line_prefix` that has a time (`%t`, `%m` or `%n`), wherever in it: the severity is
+ * the word before the first colon and two spaces. DETAIL, HINT, CONTEXT and STATEMENT lines repeat the prefix and
+ * continue the record before them.
+ */
+export const postgresqlLines: LineFormat = {
+  name: 'postgresql',
+  timed: true,
+  leveled: true,
+  starts: (bytes, from, to) => {
+    const found = severityAt(bytes, from, to)
+    return found !== null && found.level >= 0 && stampIn(bytes, from, found.at, UTC) !== null
+  },
+  time(bytes, from, to, zone) {
+    const found = severityAt(bytes, from, to)
+    if (!found || found.level < 0) return Number.NaN
+    return stampIn(bytes, from, found.at, zone)?.epoch ?? Number.NaN
+  },
+  level(bytes, from, to) {
+    const found = severityAt(bytes, from, to)
+    return found && stampIn(bytes, from, found.at, UTC) ? found.level : -1
+  },
+  owns(bytes, from, to) {
+    const found = severityAt(bytes, from, to)
+    return found !== null && stampIn(bytes, from, found.at, UTC) !== null
+  },
+  zoneName(bytes, from, to) {
+    const found = severityAt(bytes, from, to)
+    return found ? (stampIn(bytes, from, found.at, UTC)?.ambiguous ?? null) : null
+  },
+  fields: postgresqlFields,
+}
+
+interface Severity {
+  /** Where the word begins, and where the message does. */
+  at: number
+  end: number
+  level: number
+}
+
+function severityAt(bytes: Uint8Array, from: number, to: number): Severity | null {
+  const limit = Math.min(to, from + REACH)
+  for (let at = from + 3; at + 2 < limit; at++) {
+    if (bytes[at] !== 0x3a || bytes[at + 1] !== 0x20 || bytes[at + 2] !== 0x20) continue
+    let start = at
+    while (start > from && at - start < 10 && isWord(bytes[start - 1]!)) start--
+    if (start === from || isWord(bytes[start - 1]!)) continue
+    const level = SEVERITIES.get(String.fromCharCode(...bytes.subarray(start, at)))
+    if (level !== undefined) return { at: start, end: at + 3, level }
+  }
+  return null
+}
+
+function isWord(byte: number): boolean {
+  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isDigit(byte) || byte === 0x5f
+}
+
+interface Found {
+  at: number
+  end: number
+  epoch: number
+  ambiguous: string | null
+}
+
+/** The first time in the prefix. */
+function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Found | null {
+  for (let at = from; at + 14 <= to; at++) {
+    if (!isDigit(bytes[at]!) || (at > from && isDigit(bytes[at - 1]!))) continue
+    if (isStamp(bytes, at, to)) {
+      const stamp = readStamp(bytes, at, to, zone)
+      if (stamp) return { at, end: stamp.end, epoch: stamp.epoch, ambiguous: stamp.ambiguous }
+    }
+    if (isEpoch(bytes, at, to))
+      return { at, end: at + 14, epoch: readEpoch(bytes, at, at + 14), ambiguous: null }
+  }
+  return null
+}
+
+/** `1794708600.123`, as `%n` writes it. */
+function isEpoch(bytes: Uint8Array, at: number, to: number): boolean {
+  if (bytes[at + 10] !== 0x2e || (at + 14 < to && isDigit(bytes[at + 14]!))) return false
+  for (let i = 0; i < 14; i++) if (i !== 10 && !isDigit(bytes[at + i]!)) return false
+  return true
+}
+
+function postgresqlFields(text: string, zone: Zone): RecordFields {
+  const record = recordText(text)
+  const [first, ...lines] = record.split('\n')
+  const bytes = new TextEncoder().encode(first)
+  const severity = severityAt(bytes, 0, bytes.length)
+  const stamp = severity && stampIn(bytes, 0, severity.at, zone)
+  if (!severity || !stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
+  const prefix = `${decode(bytes, 0, stamp.at)}${decode(bytes, stamp.end, severity.at)}`.trim()
+  const message = [decode(bytes, severity.end, bytes.length), ...lines.map(withoutPrefix)].join('\n')
+  const out: RecordFields = { time: zone.format(stamp.epoch), message }
+  const level = LEVELS[severity.level]
+  if (level) out.level = level
+  if (prefix !== '') out.context = { prefix }
+  return out
+}
+
+/** `DETAIL:  …` of a line that repeats the prefix. */
+function withoutPrefix(line: string): string {
+  const found = /(?:^|[^A-Za-z0-9_])((?:DETAIL|HINT|QUERY|CONTEXT|STATEMENT|LOCATION|BACKTRACE): {2})/.exec(
+    line,
+  )
+  if (!found || !/^\S*\d/.test(line)) return line
+  return line.slice(found.index + found[0].length - found[1]!.length)
+}

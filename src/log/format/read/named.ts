@@ -1,0 +1,74 @@
+import { UTC, type Zone } from '../../time.ts'
+import { isDigit, readClock, two } from './stamp.ts'
+import type { Years } from './years.ts'
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+
+/** A time with the name of its month. */
+export interface Named {
+  epoch: number
+  /** The offset after it. */
+  end: number
+}
+
+/** `15 Nov 2026 02:10:00.123` (Redis) or `15/Nov/2026:02:10:00 +0000` (access logs) at bytes[at], or null. */
+export function readNamed(bytes: Uint8Array, at: number, to: number, zone: Zone): Named | null {
+  const separator = bytes[at + 2]
+  if ((separator !== 0x20 && separator !== 0x2f) || bytes[at + 6] !== separator || to - at < 20) return null
+  const month = monthAt(bytes, at + 3)
+  const clock = readClock(bytes, at + 12, to)
+  if (month === 0 || !clock) return null
+  const { h, min, s, ms, end } = clock
+  const year = two(bytes, at + 7) * 100 + two(bytes, at + 9)
+  const offset = separator === 0x2f ? offsetAt(bytes, end, to) : null
+  const epoch = (offset === null ? zone : UTC).toEpoch(year, month, dayAt(bytes, at), h, min, s, ms)
+  return { epoch: epoch - (offset ?? 0), end: offset === null ? end : end + 6 }
+}
+
+/** `Nov 15 02:10:00`, as syslog has it, or null. */
+export function readYearless(
+  bytes: Uint8Array,
+  at: number,
+  to: number,
+  zone: Zone,
+  years: Years,
+): Named | null {
+  const month = to - at < 15 ? 0 : monthAt(bytes, at)
+  if (month === 0 || bytes[at + 3] !== 0x20) return null
+  const day = dayAt(bytes, at + 4)
+  const clock = bytes[at + 6] === 0x20 ? readClock(bytes, at + 7, to) : null
+  if (!clock || day === 0) return null
+  const { h, min, s, ms } = clock
+  return { epoch: years(month, day, (year) => zone.toEpoch(year, month, day, h, min, s, ms)), end: clock.end }
+}
+
+function monthAt(bytes: Uint8Array, at: number): number {
+  const name = String.fromCharCode(bytes[at]! | 32, bytes[at + 1]! | 32, bytes[at + 2]! | 32)
+  return MONTHS.indexOf(name) + 1
+}
+
+function dayAt(bytes: Uint8Array, at: number): number {
+  if (!isDigit(bytes[at + 1]!)) return 0
+  return isDigit(bytes[at]!) ? two(bytes, at) : bytes[at] === 0x20 ? bytes[at + 1]! - 0x30 : 0
+}
+
+function offsetAt(bytes: Uint8Array, at: number, to: number): number | null {
+  const sign = bytes[at + 1]
+  if (to - at < 6 || bytes[at] !== 0x20 || (sign !== 0x2b && sign !== 0x2d)) return null
+  const size = (two(bytes, at + 2) * 60 + two(bytes, at + 4)) * 60_000
+  return sign === 0x2d ? -size : size
+}
+
+/** A TAI64N label is as many seconds ahead of its time: TAI was when Unix time began, as `tai64nlocal` has it. */
+const TAI_AHEAD = 10
+
+/** `@400000006af998d716cad0e4`, as multilog writes it: seconds since 1970 TAI plus 2^62, then nanoseconds. */
+export function readTai64n(bytes: Uint8Array, at: number, to: number): Named | null {
+  if (to - at < 25 || bytes[at] !== 0x40 || bytes[at + 1] !== 0x34) return null
+  const label = String.fromCharCode(...bytes.subarray(at + 1, at + 25))
+  if (!/^4[0-9a-f]{23}$/.test(label)) return null
+  const seconds = Number.parseInt(label.slice(1, 16), 16) - TAI_AHEAD
+  const nanos = Number.parseInt(label.slice(16), 16)
+  if (seconds > 8.64e12 || nanos >= 1e9) return null
+  return { epoch: seconds * 1000 + nanos / 1e6, end: at + 25 }
+}

@@ -1,0 +1,97 @@
+import type { Row } from './row.ts'
+
+const DATE = String.raw`(?<y>\d{4})-(?<mon>\d\d)-(?<d>\d\d)`
+const CLOCK = String.raw`(?<h>\d\d):(?<min>\d\d):(?<s>\d\d)(?:[.,](?<f>\d+))?`
+/** MySQL's times: `261115  2:10:05` until 5.5 and in MariaDB, ISO since 5.7. */
+const MYSQL = String.raw`(?<y>\d{4}|\d\d)-?(?<mon>\d\d)-?(?<d>\d\d)[T ] *(?<h>\d{1,2}):(?<min>\d\d):(?<s>\d\d)(?:\.(?<f>\d+))?(?<z>Z|[+-]\d\d:\d\d)?`
+const COMMANDS =
+  'Connect|Query|Quit|Init DB|Field List|Prepare|Execute|Close stmt|Reset stmt|Long Data|Fetch|Statistics|Processlist|Ping|Kill|Refresh|Shutdown|Change user|Create DB|Drop DB|Binlog Dump|Register Slave|Set option|Daemon|Debug|Sleep|Error|Reset Connection|Delayed insert|Table Dump|Connect Out|Time'
+
+/** The general log comes before the 2.4 lines: it has a tab behind its time, too. */
+export const GENERAL_LOG: Row = {
+  name: 'mysql-general',
+  first: /[\d\t]/,
+  // MariaDB writes the time only when the second changes; the events that follow are records without one.
+  head: new RegExp(String.raw`^(?:${MYSQL})?\t+ *(?<thread>\d+) (?<tag>${COMMANDS})(?:\t|\s*$)`),
+}
+
+/** Databases whose lines look like nobody else's. */
+export const DATABASE: readonly Row[] = [
+  {
+    name: 'mysql-slow',
+    first: /#/,
+    head: new RegExp(String.raw`^# Time: ${MYSQL}\s*$`),
+    below: true,
+    owns: /^(?:# (?:User@Host|Query_time|Thread_id|Rows_affected|Schema): |SET timestamp=\d)/,
+  },
+  {
+    name: 'mysql-5.5',
+    first: /\d/,
+    head: /^(?<y>\d\d)(?<mon>\d\d)(?<d>\d\d) +(?<h>\d{1,2}):(?<min>\d\d):(?<s>\d\d) +(?:\[(?<level>[A-Z]\w+)\] )?/,
+  },
+  {
+    name: 'db2',
+    first: /\d/,
+    head: new RegExp(
+      String.raw`^${DATE}-(?<h>\d\d)\.(?<min>\d\d)\.(?<s>\d\d)\.(?<f>\d+)(?<zmin>[+-]\d{3}) (?<record>\S+) +LEVEL: (?<level>\w+)(?: \([^)]*\))?\s*$`,
+    ),
+    levels: { Event: 1 },
+    below: true,
+    owns: /^(?:PID|INSTANCE|APPHDL|APPID|AUTHID|EDUID|FUNCTION|MESSAGE|DATA|START|STOP|CHANGE|RETCODE|HOSTNAME|IMPACT)\b[^:]{0,40}:/,
+  },
+  {
+    name: 'hana',
+    first: /\[/,
+    head: new RegExp(
+      String.raw`^\[(?<thread>\d+)\]\{(?<connection>-?\d+)\}\[[^\]]{0,40}\] ${DATE} ${CLOCK} (?<level>[diwef]) (?<tag>\S+) +(?<file>[^\s(]+)\((?<line>\d+)\) : `,
+    ),
+    levels: { d: 0, i: 1, w: 2, e: 3, f: 4 },
+  },
+  {
+    name: 'couchdb',
+    first: /\[/,
+    head: new RegExp(
+      String.raw`^\[(?<level>[a-z]+)\] ${DATE}T${CLOCK}(?<z>Z|[+-]\d\d:\d\d)? (?<node>\S+@\S+) (?<pid><[\d.]+>) (?<request>\S+) `,
+    ),
+  },
+  {
+    name: 'rocksdb',
+    first: /\d/,
+    head: new RegExp(
+      String.raw`^(?<y>\d{4})/(?<mon>\d\d)/(?<d>\d\d)-${CLOCK} (?<thread>[0-9a-f]+) (?:\[(?<level>DEBUG|INFO|WARN|ERROR|FATAL)\] )?(?:\[(?<file>[^\]:\s]+):(?<line>\d+)\] )?`,
+    ),
+    silent: 1,
+  },
+  {
+    name: 'mongodb-4.2',
+    first: /\d/,
+    head: new RegExp(
+      String.raw`^${DATE}T${CLOCK}(?<z>Z|[+-]\d{4}) (?<level>D[1-5]?|[IWEF]) (?<tag>[A-Z_-]+) +\[(?<thread>[^\]]{0,80})\] `,
+    ),
+    levels: { D: 0, D1: 0, D2: 0, D3: 0, D4: 0, D5: 0, I: 1, W: 2, E: 3, F: 4 },
+  },
+  {
+    name: 'etcd-3.4',
+    first: /\d/,
+    head: new RegExp(String.raw`^${DATE} ${CLOCK} (?<level>[CEWNIDT]) \| (?:(?<tag>[\w./-]+): )?`),
+    levels: { C: 4, E: 3, W: 2, N: 1, I: 1, D: 0, T: 0 },
+  },
+  {
+    name: 'ceph',
+    first: /\d/,
+    head: new RegExp(
+      String.raw`^${DATE}[T ]${CLOCK}(?<z>[+-]\d{4})? (?<thread>[0-9a-f]{8,16}) +(?<level>-?\d{1,2}) `,
+    ),
+    levels: Object.fromEntries(
+      Array.from({ length: 32 }, (_, i) => [`${i - 1}`, i === 0 ? 3 : i <= 2 ? 1 : 0]),
+    ),
+  },
+  {
+    name: 'ceph-cluster',
+    first: /\d/,
+    head: new RegExp(
+      String.raw`^${DATE}[T ]${CLOCK}(?<z>[+-]\d{4})? (?<daemon>\S+) \((?<rank>\S+)\) (?<sequence>\d+) : (?<tag>\w+) \[(?<level>DBG|INF|SEC|WRN|ERR)\] `,
+    ),
+    levels: { DBG: 0, INF: 1, SEC: 2, WRN: 2, ERR: 3 },
+  },
+]

@@ -1,0 +1,183 @@
+import { UTC, type Zone } from '../../time.ts'
+import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { LEVELS, parseLevel } from '../read/level.ts'
+import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'
+import { zoneName } from '../read/zone-names.ts'
+
+/**
+ * A format as one row of a table. The named groups of its head say what is what:
+ *
+ * - `y` (two or four digits), `mon` (a number or a name), `d`, `h`, `min`, `s`, `f` (decimals), `ampm`, `z` (an offset,
+ *   `Z` or an abbreviation), `zmin` (an offset in minutes); or `epoch` in seconds
+ * - `level`, `tag` and `tag2`, `file` and `line`; every other group becomes a member of the context
+ *
+ * Without `y`, the year is judged by the time of the file's last change, and without `d`, so is the day.
+ */
+export interface Row {
+  name: string
+  /** What a record begins with; what follows on the line is the message. */
+  head: RegExp
+  /** The characters that a record can begin with, as a class: a quick no to stack traces and other formats. */
+  first: RegExp
+  /** Levels by the words of this format; others are known everywhere. */
+  levels?: Record<string, number>
+  /** The level of a record without a level word. */
+  silent?: number
+  /** Where the level stands in the record's second line, that line. */
+  second?: RegExp
+  /** Whether the message is on the lines below. */
+  below?: boolean
+  /** Lines that begin no record and still show the format. */
+  owns?: RegExp
+}
+
+/** How much of a line is looked at for its head. */
+const REACH = 300
+
+/** Makes a line format of a row. */
+export function rowLines(row: Row, reference: Reference): LineFormat {
+  const firsts = new Uint8Array(256)
+  for (let byte = 0; byte < 128; byte++) if (row.first.test(String.fromCharCode(byte))) firsts[byte] = 1
+  const years = yearsBefore(reference)
+  const heads = headReader(row.head)
+  const groupsAt = (bytes: Uint8Array, from: number, to: number) =>
+    to > from && firsts[bytes[from]!] === 1 ? heads(bytes, from, to) : null
+  const timeOf = (groups: Groups, zone: Zone) => epochOf(groups, zone, years, reference)
+  return {
+    name: row.name,
+    timed: true,
+    leveled: true,
+    ...(isClockOnly(row.head) && { undated: true as const }),
+    starts: (bytes, from, to) => groupsAt(bytes, from, to) !== null,
+    time: (bytes, from, to, zone) => {
+      const groups = groupsAt(bytes, from, to)
+      return groups ? timeOf(groups, zone) : Number.NaN
+    },
+    level: (bytes, from, to, end = to) => {
+      const groups = groupsAt(bytes, from, to)
+      if (!groups) return -1
+      const second = row.second && secondLine(bytes, to, end)
+      return levelOf(row, second ? (row.second!.exec(second)?.groups ?? {}) : groups)
+    },
+    owns: (bytes, from, to) => row.owns?.test(headText(bytes, from, to)) === true,
+    zoneName: (bytes, from, to) => ambiguousZone(groupsAt(bytes, from, to)?.z),
+    fields: (text, zone) => rowFields(row, text, (groups) => timeOf(groups, zone), zone),
+  }
+}
+
+type Groups = Record<string, string | undefined>
+
+/** Whether the head of a row has a time of day and no date. */
+function isClockOnly(head: RegExp): boolean {
+  return !/\(\?<(d|epoch)>/.test(head.source)
+}
+
+/** Reads heads. A line is asked for its start, time and level in turn, so the last answer is kept, by its text. */
+function headReader(head: RegExp) {
+  let known = ''
+  let found: Groups | null = null
+  return (bytes: Uint8Array, from: number, to: number): Groups | null => {
+    const text = headText(bytes, from, to)
+    if (text !== known) {
+      known = text
+      found = head.exec(text.endsWith('\r') ? text.slice(0, -1) : text)?.groups ?? null
+    }
+    return found
+  }
+}
+
+function headText(bytes: Uint8Array, from: number, to: number): string {
+  return String.fromCharCode.apply(null, bytes.subarray(from, Math.min(to, from + REACH)) as never)
+}
+
+function secondLine(bytes: Uint8Array, lineEnd: number, end: number): string {
+  const from = lineEnd + 1
+  if (from >= end) return ''
+  const lf = bytes.subarray(from, Math.min(end, from + REACH)).indexOf(0x0a)
+  const to = lf < 0 ? Math.min(end, from + REACH) : from + lf
+  return headText(bytes, from, to)
+}
+
+function levelOf(row: Row, { level }: Groups): number {
+  if (level === undefined) return row.silent ?? -1
+  const own = row.levels
+  if (own && Object.hasOwn(own, level)) return own[level]!
+  return parseLevel(level) ?? row.silent ?? -1
+}
+
+function ambiguousZone(text: string | undefined): string | null {
+  const name = text ? zoneName(text) : null
+  return name?.offset === null ? name.word : null
+}
+
+const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
+
+function epochOf(groups: Groups, zone: Zone, years: Years, reference: Reference): number {
+  if (groups.epoch !== undefined) return Number(groups.epoch) * 1000
+  if (groups.h === undefined) return Number.NaN
+  const ms = groups.f ? Number(`0.${groups.f}`) * 1000 : 0
+  const h = hourOf(Number(groups.h), groups.ampm)
+  const [min, s] = [Number(groups.min), Number(groups.s ?? 0)]
+  if (groups.d === undefined) return clockBefore(reference(), zone, ((h * 60 + min) * 60 + s) * 1000 + ms)
+  const month = /^\d/.test(groups.mon!)
+    ? Number(groups.mon)
+    : (MONTHS.indexOf(groups.mon!.toLowerCase()) + 3) / 3
+  if (!Number.isInteger(month)) return Number.NaN
+  const day = Number(groups.d)
+  const offset = offsetOf(groups)
+  const where = offset === null ? zone : UTC
+  const at = (year: number) => where.toEpoch(year, month, day, h, min, s, ms) - (offset ?? 0)
+  if (groups.y === undefined) return years(month, day, at)
+  return at(groups.y.length === 2 ? 2000 + Number(groups.y) : Number(groups.y))
+}
+
+function hourOf(hour: number, ampm: string | undefined): number {
+  return ampm === undefined ? hour : (hour % 12) + (/^p/i.test(ampm) ? 12 : 0)
+}
+
+/** Ms east of UTC; null when the head names no zone, or none that is sure. */
+function offsetOf({ z, zmin }: Groups): number | null {
+  if (zmin !== undefined) return Number(zmin) * 60_000
+  if (z === undefined || z === '') return null
+  if (z === 'Z') return 0
+  const [, sign, h, min] = /^([+-])(\d\d):?(\d\d)?$/.exec(z) ?? []
+  if (!sign) return zoneName(z)?.offset ?? null
+  return (sign === '-' ? -1 : 1) * (Number(h) * 60 + Number(min ?? 0)) * 60_000
+}
+
+/** The groups that have a place of their own in a record. */
+const PLACED = ['y', 'mon', 'd', 'h', 'min', 's', 'f', 'ampm', 'z', 'zmin', 'epoch']
+PLACED.push('level', 'tag', 'tag2', 'file', 'line')
+
+function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, zone: Zone): RecordFields {
+  const record = recordText(text)
+  const lf = record.indexOf('\n')
+  const line = lf < 0 ? record : record.slice(0, lf)
+  const head = row.head.exec(line.slice(0, REACH))
+  const epoch = head ? timeOf(head.groups!) : Number.NaN
+  // A head with a time of a day that no calendar has; or one that may do without a time.
+  if (!head || (Number.isNaN(epoch) && head.groups!.h !== undefined)) return unparsed(text)
+  const groups: Groups = head.groups!
+  let rest = line.slice(head[0].length).trimStart()
+  let more = lf < 0 ? '' : record.slice(lf)
+  let level = levelOf(row, groups)
+  const second = row.second?.exec(more.slice(1))
+  if (second) {
+    level = levelOf(row, second.groups!)
+    rest = more.slice(1 + second[0].length)
+    more = ''
+  } else if (row.below) {
+    rest = [rest, more.slice(1)].filter((part) => part !== '').join('\n')
+    more = ''
+  }
+  const out: RecordFields = { message: rest + more }
+  if (!Number.isNaN(epoch)) out.time = zone.format(epoch)
+  const name = level >= 0 ? LEVELS[level] : groups.level
+  if (name !== undefined) out.level = name
+  if (groups.file && groups.line) out.source = { file: groups.file, line: Number(groups.line) }
+  const tags = [groups.tag, groups.tag2].filter((tag) => tag !== undefined && tag !== '') as string[]
+  if (tags.length > 0) out.tags = tags.map((tag) => tag.trim())
+  const others = Object.entries(groups).filter(([key, value]) => value && !PLACED.includes(key))
+  if (others.length > 0) out.context = Object.fromEntries(others.map(([key, value]) => [key, value!.trim()]))
+  return out
+}

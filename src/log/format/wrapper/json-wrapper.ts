@@ -1,0 +1,67 @@
+import { timeOf } from '../json/json.ts'
+import { findKey, value } from '../json/member.ts'
+import type { Wrapped, Wrapper } from './wrapped.ts'
+
+const line: Wrapped = { bytes: new Uint8Array(0), from: 0, to: 0, partial: false, timeFrom: 0, timeTo: 0 }
+
+/** Docker's json-file: `{"log":"…\n","stream":"stdout","time":"…"}`. A long line comes in several, the last with `\n`. */
+export const docker: Wrapper = jsonWrapper('docker', ['time'], true)
+
+/** Fluent Bit's JSON lines: `{"date":1794708600.123,"log":"…"}`. */
+export const fluentBit: Wrapper = jsonWrapper('fluent-bit', ['date', '@timestamp'], false)
+
+function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wrapper {
+  const isTime = (key: string) => times.includes(key)
+  return {
+    name,
+    read(bytes, from, to) {
+      if (to - from < 12 || bytes[from] !== 0x7b || !findKey(bytes, from, to, isLog)) return null
+      if (bytes[value.from] !== 0x22) return null
+      const start = value.from + 1
+      const end = value.to - 1
+      if (!findKey(bytes, from, to, isTime)) return null
+      line.timeFrom = value.from
+      line.timeTo = value.to
+      const hasEnd = bytes[end - 1] === 0x6e && isEscaped(bytes, start, end - 1)
+      line.partial = ended && !hasEnd
+      place(bytes, start, hasEnd ? end - 2 : end)
+      return line
+    },
+    time: timeOf,
+  }
+}
+
+const isLog = (key: string) => key === 'log'
+
+/** Whether an odd number of backslashes stands before `at`. */
+function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
+  let before = at
+  while (before > from && bytes[before - 1] === 0x5c) before--
+  return (at - before) % 2 === 1
+}
+
+/** Puts the inner line in place: most have nothing escaped and are taken where they lie. */
+function place(bytes: Uint8Array, from: number, to: number): void {
+  const backslash = bytes.subarray(from, to).indexOf(0x5c)
+  if (backslash < 0) {
+    line.bytes = bytes
+    line.from = from
+    line.to = to
+    return
+  }
+  line.bytes = unescaped(bytes, from, to)
+  line.from = 0
+  line.to = line.bytes.length
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+const encoder = new TextEncoder()
+
+function unescaped(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  const text = decoder.decode(bytes.subarray(from, to))
+  try {
+    return encoder.encode(JSON.parse(`"${text}"`))
+  } catch {
+    return bytes.subarray(from, to)
+  }
+}

@@ -1,0 +1,107 @@
+import type { Zone } from '../../time.ts'
+import { decode, type LineFormat, PLAIN, type RecordFields } from '../format.ts'
+
+/** A line that wraps one of another format. One object is reused: a scan would make millions. */
+export interface Wrapped {
+  /** Where the inner line lies, without its line end. */
+  bytes: Uint8Array
+  from: number
+  to: number
+  /** Whether the next line goes on with the same inner line. */
+  partial: boolean
+  /** Where the wrapper's own time lies: a number since the epoch, or a timestamp. */
+  timeFrom: number
+  timeTo: number
+}
+
+/** Lines that wrap others, such as a container runtime's. */
+export interface Wrapper {
+  name: string
+  /** Reads a line; null when it is none of these. The result is overwritten by the next call. */
+  read(bytes: Uint8Array, from: number, to: number): Wrapped | null
+  /** The wrapper's own time. */
+  time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
+}
+
+const LF = 0x0a
+
+/**
+ * Lines of a format inside a wrapper. Times, levels, filters and fields are those of the inner lines; a record begins
+ * where an inner one does. The wrapper's time stands in for a missing one.
+ */
+export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
+  const reader = (line: Wrapped) => (line.partial && inner.open ? inner.open : inner)
+  const begins = (bytes: Uint8Array, from: number, to: number): Wrapped | null => {
+    if (continues(wrapper, bytes, from)) return null
+    const line = wrapper.read(bytes, from, to)
+    return line && reader(line).starts(line.bytes, line.from, line.to) ? line : null
+  }
+  return {
+    name: inner === PLAIN ? wrapper.name : `${wrapper.name}, ${inner.name}`,
+    timed: true,
+    leveled: inner.leveled,
+    ...(inner.undated && { undated: inner.undated }),
+    ...(inner.ambiguousZone && { ambiguousZone: inner.ambiguousZone }),
+    starts: (bytes, from, to) => begins(bytes, from, to) !== null,
+    time(bytes, from, to, zone) {
+      const line = begins(bytes, from, to)
+      if (!line) return Number.NaN
+      const { timeFrom, timeTo } = line
+      const time = inner.timed ? reader(line).time(line.bytes, line.from, line.to, zone) : Number.NaN
+      return Number.isNaN(time) ? wrapper.time(bytes, timeFrom, timeTo, zone) : time
+    },
+    level(bytes, from, to) {
+      const line = begins(bytes, from, to)
+      return line ? reader(line).level(line.bytes, line.from, line.to) : -1
+    },
+    unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
+    fields: (text, zone) => wrappedFields(wrapper, inner, text, zone),
+  }
+}
+
+/** Whether the line before goes on in the one at `from`. */
+function continues(wrapper: Wrapper, bytes: Uint8Array, from: number): boolean {
+  if (from < 2 || bytes[from - 1] !== LF) return false
+  const before = bytes.lastIndexOf(LF, from - 2) + 1
+  return wrapper.read(bytes, before, from - 1)?.partial === true
+}
+
+/** The inner text of whole lines. What is no wrapped line stays as it is. */
+export function unwrap(wrapper: Wrapper, bytes: Uint8Array, from: number, to: number): Uint8Array {
+  let out = new Uint8Array(to - from + 64)
+  let length = 0
+  const put = (source: Uint8Array, start: number, end: number) => {
+    if (length + end - start + 1 > out.length) {
+      const larger = new Uint8Array(2 * out.length + end - start)
+      larger.set(out.subarray(0, length))
+      out = larger
+    }
+    out.set(source.subarray(start, end), length)
+    length += end - start
+  }
+  for (let at = from; at < to; ) {
+    const lf = bytes.indexOf(LF, at)
+    const end = lf < 0 || lf > to ? to : lf
+    const line = wrapper.read(bytes, at, end)
+    if (line) put(line.bytes, line.from, line.to)
+    else put(bytes, at, end)
+    if (!line?.partial) out[length++] = LF
+    at = end + 1
+  }
+  return out.subarray(0, length)
+}
+
+function wrappedFields(wrapper: Wrapper, inner: LineFormat, text: string, zone: Zone): RecordFields {
+  const bytes = new TextEncoder().encode(text)
+  const content = unwrap(wrapper, bytes, 0, bytes.length)
+  const { raw, ...fields } = inner.fields(decode(content, 0, content.length), zone)
+  const line = wrapper.read(bytes, 0, lineEnd(bytes))
+  if (!line) return raw === undefined ? fields : { ...fields, raw }
+  const time = fields.time === undefined ? wrapper.time(bytes, line.timeFrom, line.timeTo, zone) : Number.NaN
+  return Number.isNaN(time) ? fields : { time: zone.format(time), ...fields }
+}
+
+function lineEnd(bytes: Uint8Array): number {
+  const lf = bytes.indexOf(LF)
+  return lf < 0 ? bytes.length : lf
+}

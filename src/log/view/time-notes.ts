@@ -1,0 +1,13 @@
+import type { LineFormat } from '../format/detect.ts'
+import { usesAbbreviation, type Zone } from '../time.ts'
+
+/** What is not certain about the times of a log: the zone, or the date. */
+export type TimeNote = 'ambiguous-zone' | 'assumed-date'
+
+/** What an answer must say about its times. */
+export function timeNotes(format: LineFormat, zone: Zone): TimeNote[] {
+  const notes: TimeNote[] = []
+  if (format.ambiguousZone && !usesAbbreviation(zone, format.ambiguousZone)) notes.push('ambiguous-zone')
+  if (format.undated) notes.push('assumed-date')
+  return notes
+}

@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { detectFormat, LEVELS, type LineFormat } from '../../../src/log/format/detect.ts'
+import { lineEnd, nextStart } from '../../../src/log/format/lines.ts'
+import { parseZone, UTC } from '../../../src/log/time.ts'
+import { expectedPath, FIXTURES, type Fixture, filled, linesOf } from './fixtures.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const REFERENCE = Date.UTC(2026, 10, 15, 14)
+
+/** The records of a text: what a filter sees of each, and what becomes of it as JSON. */
+function records(text: string, format: LineFormat, zone = UTC) {
+  const all = bytes(text)
+  const found = []
+  for (let at = 0; at < all.length; ) {
+    const next = nextStart(format, all, at, all.length)
+    const end = next < 0 ? all.length : next
+    const headEnd = lineEnd(all, at, end)
+    const time = format.time(all, at, headEnd, zone)
+    found.push({
+      starts: format.starts(all, at, headEnd),
+      time: Number.isNaN(time) ? undefined : zone.format(time),
+      level: LEVELS[format.level(all, at, headEnd, end)],
+      fields: format.fields(new TextDecoder().decode(all.subarray(at, end)), zone),
+    })
+    at = end
+  }
+  return found
+}
+
+describe.each(FIXTURES)('$id', (fixture) => {
+  const text = linesOf(fixture)
+  const format = detectFormat(bytes(text), undefined, { reference: REFERENCE })
+
+  it('is read as it should be: time, level, message, continuation', () => {
+    const got = { format: format.name, records: records(text, format).map(({ fields }) => fields) }
+    if (process.env.NODESTATE_WRITE_DOCS)
+      writeFileSync(expectedPath(fixture), `${JSON.stringify(got, null, 2)}\n`)
+    expect(got).toEqual(JSON.parse(readFileSync(expectedPath(fixture), 'utf8')))
+  })
+
+  it('shows filters the time and level that its JSON has', () => {
+    for (const { starts, time, level, fields } of records(text, format)) {
+      if (!starts) continue
+      expect(time).toBe(fields.time)
+      expect(level).toBe(fields.level)
+      expect(fields.raw).toBeUndefined()
+    }
+  })
+
+  it('has every line in some record, with CRLF too', () => {
+    const crlf = text.replaceAll('\n', '\r\n')
+    const same = detectFormat(bytes(crlf), undefined, { reference: REFERENCE })
+    expect(same.name).toBe(format.name)
+    expect(records(crlf, same).map(({ time, level }) => [time, level])).toEqual(
+      records(text, format).map(({ time, level }) => [time, level]),
+    )
+  })
+
+  it('has a thousand lines through midnight and the end of daylight saving time', () => {
+    const zone = parseZone('Europe/Berlin')!
+    const start = Date.UTC(2026, 9, 24, 14)
+    const times = Array.from({ length: 1000 }, (_, i) => start + i * 61_234)
+    const last = times.at(-1)!
+    const lines = times.map((time) => line(fixture, time))
+    const made = detectFormat(bytes(`${lines.join('\n')}\n`), undefined, { reference: last })
+    const got = records(`${lines.join('\n')}\n`, made, zone)
+    expect(got).toHaveLength(1000)
+    expect(got.map(({ time }) => time)).toEqual(times.map((time) => expectedTime(fixture, time)))
+    expect(got.every(({ fields }, i) => fields.time === got[i]!.time)).toBe(true)
+
+    function line({ template, utc }: Fixture, time: number) {
+      const wall = new Date(utc ? time : time + zone.offsetAt(time))
+      return filled(template, time, wall, zone.offsetAt(time) === 7_200_000 ? 'CEST' : 'CET')
+    }
+    /** A wall clock that happens twice is the first of the two, unless the line names its zone. */
+    function expectedTime({ template, utc, unit = 1 }: Fixture, time: number) {
+      const exact = Math.floor(time / unit) * unit
+      if (utc || template.includes('{zone}')) return zone.format(exact)
+      const wall = new Date(exact + zone.offsetAt(exact))
+      return zone.format(
+        zone.toEpoch(
+          wall.getUTCFullYear(),
+          wall.getUTCMonth() + 1,
+          wall.getUTCDate(),
+          wall.getUTCHours(),
+          wall.getUTCMinutes(),
+          wall.getUTCSeconds(),
+          wall.getUTCMilliseconds(),
+        ),
+      )
+    }
+  })
+})
+
+it('docs/formats.md has every format, with a line of its fixture', () => {
+  const groups = [...new Set(FIXTURES.map(({ group }) => group))]
+  const tables = groups.map((group) => {
+    const rows = FIXTURES.filter((fixture) => fixture.group === group).map((fixture) => {
+      const { format } = JSON.parse(readFileSync(expectedPath(fixture), 'utf8'))
+      return `| ${fixture.title} | ${format} | ${cell(example(fixture))} |`
+    })
+    return `## ${group}\n\n| log | read as | a line |\n|---|---|---|\n${rows.join('\n')}\n`
+  })
+  const path = join(import.meta.dirname, '../../../docs/formats.md')
+  const text = `${INTRODUCTION}\n${tables.join('\n')}`
+  if (process.env.NODESTATE_WRITE_DOCS) writeFileSync(path, text)
+  expect(readFileSync(path, 'utf8')).toBe(text)
+})
+
+/** The first line that begins a record. */
+function example(fixture: Fixture): string {
+  const text = linesOf(fixture)
+  const format = detectFormat(bytes(text), undefined, { reference: REFERENCE })
+  const found = text.split('\n').find((line) => format.starts(bytes(line), 0, bytes(line).length))!
+  return found.length > 160 ? `${found.slice(0, 159)}…` : found
+}
+
+const cell = (text: string) => `\`${text.replaceAll('\t', '⇥').replaceAll('|', '\\|')}\``
+
+const INTRODUCTION = `# Log formats
+
+nodestate finds out the format of a log from its first and last lines; there is nothing to configure but the zone of times that have none (\`--timezone\`). Each format below is tested with the lines of \`test/log/format/fixtures\`, and this page is made from them (\`NODESTATE_WRITE_DOCS=1 npx vitest run test/log/format\`).
+
+- A line that begins no record continues the one above it and has its time and level: stack traces, PostgreSQL's DETAIL and STATEMENT lines, everything below a slow log's \`# Time:\`.
+- Lines inside Docker's, Kubernetes' and Fluent Bit's are read by their own format. Text views stay the bytes of the file; times, levels, filters and JSON records see the line inside. Parts of a line are joined.
+- A zone in the line outranks \`--timezone\`. Abbreviations that mean one zone are understood (\`CET\`, \`EDT\`, \`JST\`); those that mean several (\`CST\`, \`IST\`, \`BST\`) are read in \`--timezone\`, and unless that zone has the abbreviation, \`X-Nodestate-Note: ambiguous-zone\` says so.
+- A date without a year is the last such day before the file's modification time. A time of day without a date is the last such time before it, and \`X-Nodestate-Note: assumed-date\` says so.
+- Anything else is plain text: each line is a record without a time or level, and a request for \`since\` or \`level\` is a 400 that says so.
+
+A tab is shown as ⇥.
+`
