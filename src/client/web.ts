@@ -45,5 +45,5 @@ export interface FetchedAnswer {
 /** The platform's `fetch`, or a function like it. */
 export type Fetch = Platform<
   'fetch',
-  (url: string, init: { headers: Record<string, string>; signal: Signal | null }) => Promise<FetchedAnswer>
+  (url: Url, init: { headers: Record<string, string>; signal: Signal | null }) => Promise<FetchedAnswer>
 >

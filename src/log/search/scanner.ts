@@ -44,7 +44,8 @@ export class Scanner {
 
   readonly shared: boolean
 
-  constructor(module: WebAssembly.Module, room: number, shared: boolean) {
+  /** The module is an object here: a user's types need not have WebAssembly. */
+  constructor(module: object, room: number, shared: boolean) {
     const slot = room + PAD
     const chunksAt = HEAD + 3 * ROW + PAD
     this.#guest = chunksAt + 2 * slot
@@ -57,7 +58,8 @@ export class Scanner {
     this.shared = shared
     this.room = room
     this.#memory = new Uint8Array(memory.buffer as unknown as ArrayBuffer)
-    this.#loops = new WebAssembly.Instance(module, { scanner: { memory } }).exports as unknown as Loops
+    this.#loops = new WebAssembly.Instance(module as WebAssembly.Module, { scanner: { memory } })
+      .exports as unknown as Loops
     const chunk = (at: number) => this.#memory.subarray(at, at + room)
     this.chunks = [chunk(chunksAt), chunk(chunksAt + slot)]
   }

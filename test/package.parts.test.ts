@@ -1,0 +1,269 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, normalize, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { partsFolder } from './parts/parts.mjs'
+import { type Running, start } from './support/child.ts'
+import { type Project, packedProject } from './support/packed.ts'
+import { lacking, part } from './support/parts.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const inParts = (name: string) => join(partsFolder, 'node_modules', name)
+const bun = part('bun')
+const deno = part('deno')
+const missing = ['express', 'publint', '@arethetypeswrong/cli', 'hono-floor'].some(
+  (name) => !existsSync(inParts(name)),
+)
+  ? lacking('the parts are not installed: run npm test')
+  : null
+
+let project: Project
+beforeAll(() => {
+  project = packedProject()
+  project.add('@types/node')
+  project.add('undici-types')
+})
+afterAll(() => project.remove())
+
+const run = (command: string, args: string[]) =>
+  spawnSync(command, args, { cwd: project.folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } })
+
+/** The names that can be imported. */
+const ENTRIES = Object.keys(manifest.exports)
+  .filter((name) => name !== './package.json')
+  .map((name) => name.replace(/^\./, 'nodestate'))
+
+/** Each entry with the runtimes that it is for. */
+const PLACES: [runtime: string, command: string[] | null, why: string | null][] = [
+  ['Node', [process.execPath], null],
+  ['Bun', bun.path === null ? null : [bun.path, 'run'], bun.missing],
+  ['Deno', deno.path === null ? null : [deno.path, 'run', '--allow-all'], deno.missing],
+]
+
+describe('the packed package', () => {
+  it('has everything that its documents link to', () => {
+    const documents = project.files.filter((file) => file.endsWith('.md'))
+    expect(documents).toContain('docs/api.md')
+    for (const document of documents) {
+      const text = readFileSync(join(root, document), 'utf8')
+      for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
+        const path = normalize(join(dirname(document), target!))
+        const found = project.files.some(
+          (file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`),
+        )
+        expect(found, `${document} links to ${target}`).toBe(true)
+      }
+    }
+  })
+
+  it('has three dependencies, and hono as a peer', () => {
+    expect(Object.keys(manifest.dependencies)).toHaveLength(3)
+    expect(manifest.peerDependencies).toEqual({ hono: '^4.0.0' })
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(
+      'has three dependencies and `hono` 4 as a peer',
+    )
+  })
+
+  for (const [runtime, command, why] of PLACES)
+    it.skipIf(why)(
+      `imports every entry on ${runtime}, without starting anything${why ? ` (${why})` : ''}`,
+      () => {
+        const names =
+          runtime === 'Node' ? ENTRIES : ENTRIES.filter((name) => !/\/(node|aws-lambda)$/.test(name))
+        project.write(
+          'imports.mjs',
+          `const out = {}
+for (const name of ${JSON.stringify(names)}) out[name] = Object.keys(await import(name))
+console.log(JSON.stringify(out))\n`,
+        )
+        // Flags of another program are none of ours.
+        const result = run(command![0]!, [
+          ...command!.slice(1),
+          'imports.mjs',
+          '--port',
+          'nonsense',
+          '--help',
+        ])
+        expect(result.stderr).toBe('')
+        const out = JSON.parse(result.stdout)
+        for (const name of names) expect(out[name].length, name).toBeGreaterThan(0)
+        for (const name of names.filter((name) => /\/(node|bun|deno)$/.test(name)))
+          expect(out[name]).toEqual(['serve'])
+      },
+    )
+
+  it.skipIf(missing)('passes publint', () => {
+    const result = run(process.execPath, [
+      join(inParts('publint'), 'src/cli.js'),
+      project.tarball,
+      '--strict',
+    ])
+    expect(result.stdout + result.stderr).toContain('All good!')
+  })
+
+  it.skipIf(missing)('has types that are right for every way of resolving that ESM has', () => {
+    const cli = join(inParts('@arethetypeswrong/cli'), 'dist/index.js')
+    const result = run(process.execPath, [cli, project.tarball, '--profile', 'esm-only', '--no-emoji'])
+    expect(result.status, result.stdout + result.stderr).toBe(0)
+  })
+})
+
+const IMPORT_ALL = `${ENTRIES.map((name, i) => `import * as e${i} from '${name}'`).join('\n')}
+export const all = [${ENTRIES.map((_, i) => `e${i}`).join(', ')}]\n`
+
+/** Type-checks a file in the project. */
+function check(name: string, text: string, options: object): string {
+  project.write(`${name}.ts`, text)
+  const compilerOptions = {
+    target: 'ES2023',
+    module: 'NodeNext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: false,
+    ...options,
+  }
+  project.write(`tsconfig.${name}.json`, JSON.stringify({ compilerOptions, files: [`${name}.ts`] }))
+  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  return run(process.execPath, [tsc, '-p', `tsconfig.${name}.json`]).stdout
+}
+
+describe('its types', () => {
+  it('are clean with @types/node and every library checked', () => {
+    expect(check('node', IMPORT_ALL, { lib: ['ES2023'], types: ['node'] })).toBe('')
+  })
+
+  it('are clean with DOM types', () => {
+    const text = `import { createClient } from 'nodestate/client'
+export const client = createClient({ base: new URL('http://h'), fetch, token: null })
+export const body: Promise<ReadableStream<Uint8Array>> = client.download('x').then((file) => file.body)\n`
+    expect(check('dom', text, { lib: ['ES2023', 'DOM', 'DOM.AsyncIterable'], types: [] })).toBe('')
+  })
+
+  it('mean something without DOM types', () => {
+    const text = `import { createClient, type ClientOptions } from 'nodestate/client'
+type Any<T> = 0 extends 1 & T ? true : false
+const fetchIsAny: Any<NonNullable<ClientOptions['fetch']>> = false
+const signalIsAny: Any<NonNullable<NonNullable<Parameters<ReturnType<typeof createClient>['list']>[0]>['signal']>> = false
+// @ts-expect-error a fetch is a function
+createClient({ base: 'http://h', fetch: 5 })
+export { fetchIsAny, signalIsAny }\n`
+    expect(check('bare', text, { lib: ['ES2023'], types: [], skipLibCheck: true })).toBe('')
+  })
+
+  it.skipIf(missing)('fit an app made with the oldest hono that is allowed', () => {
+    project.add('hono', inParts('hono-floor'))
+    try {
+      const text = `import { Hono } from 'hono'
+import { createApp } from 'nodestate'
+import { memoryStore } from 'nodestate/store/memory'
+const app = createApp({ logs: memoryStore({ 'a.log': 'one\\n' }), config: '' })
+const outer = new Hono<{ Bindings: { A: string }; Variables: { b: number } }>()
+outer.route('/route', app)
+outer.mount('/mount', app.fetch)
+for (const base of ['/route', '/mount'])
+  console.log(base, await (await outer.request(base + '/api/v1/log/view?file=a.log')).text())\n`
+      expect(check('floor', text, { lib: ['ES2023'], types: ['node'], skipLibCheck: true })).toBe('')
+      project.write('floor.mjs', text.replace(/new Hono<.*>\(\)/, 'new Hono()'))
+      const { version } = JSON.parse(
+        readFileSync(join(project.folder, 'node_modules/hono/package.json'), 'utf8'),
+      )
+      expect(`^${version}`).toBe(manifest.peerDependencies.hono)
+      expect(run(process.execPath, ['floor.mjs'])).toMatchObject({
+        stderr: '',
+        stdout: '/route one\n\n/mount one\n\n',
+      })
+    } finally {
+      project.add('hono')
+    }
+  })
+})
+
+describe("the README's ways of embedding", () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const blocks = new Map(
+    [...readme.matchAll(/```js\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, name, text]) => [name!, text!]),
+  )
+  let running: Running | null = null
+  beforeAll(() => {
+    mkdirSync(join(project.folder, 'logs'))
+    writeFileSync(join(project.folder, 'logs/a.log'), 'hello\n')
+    writeFileSync(join(project.folder, 'broker.toml'), 'a = 1\n')
+    const here = (text: string) =>
+      text
+        .replaceAll('/var/log/lindb', join(project.folder, 'logs'))
+        .replaceAll('/etc/lindb/broker.toml', join(project.folder, 'broker.toml'))
+        .replace(/port: 9000/, 'port: 0')
+        .replace('listen(9000', 'listen(0')
+    for (const [name, text] of blocks) project.write(name, here(text))
+    for (const runtime of ['bun', 'deno'])
+      project.write(
+        `${runtime}.js`,
+        here(blocks.get('node.js')!).replace('nodestate/node', `nodestate/${runtime}`),
+      )
+  })
+
+  it('are all there', () => {
+    expect([...blocks.keys()]).toEqual([
+      'app.js',
+      'node.js',
+      'hono.js',
+      'express.js',
+      'worker.js',
+      'lambda.js',
+    ])
+  })
+
+  const SERVERS: [file: string, base: string, command: string[] | null, why: string | null][] = [
+    ['node.js', '', [process.execPath], null],
+    ['bun.js', '', bun.path === null ? null : [bun.path, 'run'], bun.missing],
+    ['deno.js', '', deno.path === null ? null : [deno.path, 'run', '--allow-all'], deno.missing],
+    ['hono.js', '/db-4', [process.execPath], null],
+    ['express.js', '/db-4', [process.execPath], missing],
+  ]
+  it.each(SERVERS)('%s serves', async (file, base, command, why) => {
+    if (why) return
+    if (file === 'express.js') linkExpress()
+    try {
+      running = await start(command![0]!, [...command!.slice(1), file], {
+        cwd: project.folder,
+        isReady: (line) => line.startsWith('http'),
+      })
+      const view = await fetch(`${running.line}${base}/api/v1/log/view?file=a.log`)
+      expect(await view.text()).toBe('hello\n')
+      expect(await (await fetch(`${running.line}${base}/api/v1/config`)).json()).toMatchObject({
+        config: 'a = 1\n',
+      })
+    } finally {
+      await running?.stop()
+    }
+  })
+
+  it('lambda.js exports a handler', () => {
+    project.write('handler.mjs', `import { handler } from './lambda.js'\nconsole.log(typeof handler)\n`)
+    expect(run(process.execPath, ['handler.mjs']).stdout).toBe('function\n')
+  })
+
+  it('worker.js exports a worker', () => {
+    project.write(
+      'worker-run.mjs',
+      `import worker from './worker.js'
+const bucket = { list: async () => ({ objects: [], truncated: false }) }
+const request = new Request('http://h/api/v1/log/list', { headers: { Authorization: 'Bearer t' } })
+const answer = await worker.fetch(request, { BUCKET: bucket, TOKEN: 't' })
+console.log(answer.status, await answer.text())\n`,
+    )
+    expect(run(process.execPath, ['worker-run.mjs'])).toMatchObject({ stdout: '200 []\n' })
+  })
+
+  /** Express has many dependencies: it is imported from where they are. */
+  function linkExpress(): void {
+    mkdirSync(join(project.folder, 'node_modules/express'), { recursive: true })
+    project.write('node_modules/express/package.json', '{"type":"module","exports":"./index.js"}')
+    project.write(
+      'node_modules/express/index.js',
+      `export { default } from ${JSON.stringify(join(inParts('express'), 'index.js'))}\n`,
+    )
+  }
+})
