@@ -1,20 +1,21 @@
 import { type Context, Hono } from 'hono'
-import { hostGuard, tokenGuard } from './http/auth.ts'
+import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
+import type { TokenSource } from './access/guard.ts'
+import { hostGuard, outOfScope, tokenGuard } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
 import { LogError } from './log/error.ts'
 import { logFiles } from './log/files/files.ts'
 import { followLimits, type LogOptions, viewContext } from './log/options.ts'
-import type { Detailer } from './log/view/detail.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
-import { listLogs } from './routes/logs.ts'
 import { type Page, showAsset, showPage } from './routes/page.ts'
 import { type Query, queryReader } from './routes/parameters/read.ts'
 import type { Resource } from './routes/parameters/row.ts'
-import { type ViewRoute, viewLog } from './routes/view.ts'
+import { type LogResources, logResources } from './routes/resources.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
+import { once } from './work/once.ts'
 
 /** What a node state service is made of. */
 export interface AppOptions extends LogOptions {
@@ -30,6 +31,13 @@ export interface AppOptions extends LogOptions {
   include?: readonly string[]
   /** When set, every request under `/api/` needs `Authorization: Bearer …`. @default none */
   token?: string
+  /**
+   * Several tokens with names, scopes and files; `token` opens everything besides them. Called for every request:
+   * return the same array while nothing has changed. @default none
+   */
+  tokens?: TokenSource
+  /** Called with the name of the token of a request, before it is answered. @default nothing */
+  onAccess?: (request: Request, name: string) => void
   /** Host names to answer to. @default any */
   allowHosts?: readonly string[]
   /** Origins whose pages may read the API. @default none */
@@ -40,24 +48,26 @@ export interface AppOptions extends LogOptions {
   onError?: (error: unknown, request: Request) => void
 }
 
-type Handler = (request: Request) => Response | Promise<Response>
-type ResourceHandler = (request: Request, query: Query) => Response | Promise<Response>
+/** What a request needs to be answered: a scope, any valid token, or nothing. */
+type Need = Scope | 'token' | 'nothing'
+type Handler = (request: Request, grant: Grant) => Response | Promise<Response>
 
 /** Makes the app: Fetch API types only, so that it runs anywhere and can be mounted under any path. */
 export function createApp(options: AppOptions): Hono {
   const app = new Hono()
   const cors = corsFor(options.corsOrigins ?? [])
   const checkHost = hostGuard(options.allowHosts ?? [])
-  const checkToken = tokenGuard(options.token)
+  const access = accessOf(options)
   const onError = options.onError ?? ((error) => console.error(error))
 
   // One wrapper instead of middlewares: three async middlewares that do nothing cost 15 % of a small answer.
-  const guarded = (handler: Handler, { open = false } = {}) => {
+  const guarded = (need: Need, handler: Handler) => {
     return async (c: Context): Promise<Response> => {
       const request = c.req.raw
       let response: Response
       try {
-        response = (open ? null : admit(request)) ?? (await handler(request))
+        response =
+          need === 'nothing' ? await handler(request, EVERYTHING) : await answer(request, need, handler)
       } catch (error) {
         response = refuse(error, request)
       }
@@ -65,13 +75,20 @@ export function createApp(options: AppOptions): Hono {
       return response
     }
   }
-  /** Throws when a request must not be answered; returns the answer to a preflight. */
-  const admit = (request: Request): Response | null => {
+  /** Answers if the host and the token allow it; a preflight carries no token. */
+  const answer = (request: Request, need: Scope | 'token', handler: Handler) => {
     checkHost(request.headers)
     const preflight = cors?.preflight(request)
     if (preflight) return preflight
-    checkToken(request.headers)
-    return null
+    const grant = access(request.headers)
+    return grant instanceof Promise
+      ? grant.then((granted) => within(request, granted, need, handler))
+      : within(request, grant, need, handler)
+  }
+  const within = (request: Request, grant: Grant, need: Scope | 'token', handler: Handler) => {
+    if (grant.name !== null) options.onAccess?.(request, grant.name)
+    if (need !== 'token' && !grant.scopes.has(need)) throw outOfScope(need)
+    return handler(request, grant)
   }
   const refuse = (error: unknown, request: Request): Response => {
     const problem = toProblem(error)
@@ -80,15 +97,19 @@ export function createApp(options: AppOptions): Hono {
       onError(problem.cause ?? problem, request)
     return problemResponse(problem, request.headers.get('Accept'))
   }
+  const { node = {}, limits: { maxSize } = {} } = options
   /** Reads the parameters of a resource, and says on the answer that some were unknown. */
-  const withQuery = (resource: Resource, handler: ResourceHandler): Handler => {
+  const withQuery = (
+    resource: Resource,
+    handler: (request: Request, query: Query, grant: Grant) => Response | Promise<Response>,
+  ): Handler => {
     const read = queryReader(resource, maxSize === undefined ? {} : { size: maxSize })
-    return async (request) => {
+    return async (request, grant) => {
       const query = await read(request.url)
-      if (!query.unknown) return handler(request, query)
+      if (!query.unknown) return handler(request, query, grant)
       let response: Response
       try {
-        response = await handler(request, query)
+        response = await handler(request, query, grant)
       } catch (error) {
         response = refuse(error, request)
       }
@@ -97,12 +118,7 @@ export function createApp(options: AppOptions): Hono {
     }
   }
 
-  const { node = {}, limits: { maxSize } = {} } = options
-  const files = logFiles(options.logs, options.include)
-  const context = viewContext(files, options)
   const facts = { version: VERSION, onlineTime: Date.now(), ...options.facts }
-  // What a list and a plain tail do not need is loaded when it is first asked for: a worker starts with a third of
-  // the code.
   const config = once(async () => {
     const [{ createConfigReader }, { showConfig }] = await Promise.all([
       import('./node/config.ts'),
@@ -112,67 +128,62 @@ export function createApp(options: AppOptions): Hono {
     const route = { config: createConfigReader(options.config), node: nodeNow, facts }
     return (request: Request, query: Query) => showConfig(request, query, route)
   })
-  const queryRoutes = once(async () => {
-    const { loadQueryRoutes } = await import('./routes/query.ts')
-    return loadQueryRoutes(context, maxSize, followLimits(options))
-  })
-  const viewRoute: ViewRoute = {
-    files,
-    maxSize,
-    queryView: async (...args) => (await queryRoutes()).view(...args),
-  }
-  const details: Detailer = async (...args) => (await queryRoutes()).details(...args)
-  const resources: Record<string, Handler> = {
-    '/api/v1/config': withQuery('config', async (request, query) => (await config())(request, query)),
-    '/api/v1/log/list': withQuery('list', (request, query) => listLogs(request, query, { files, details })),
-    '/api/v1/log/view': withQuery('view', (request, query) => viewLog(request, query, viewRoute)),
-    '/api/v1/log/histogram': withQuery('histogram', async (...args) =>
-      (await queryRoutes()).histogram(...args),
-    ),
-    '/api/v1/log/download': withQuery('download', async (request, query) =>
-      (await import('./routes/download.ts')).downloadLog(request, query, { files }),
-    ),
-  }
-  for (const [path, handler] of Object.entries(resources)) {
-    app.get(path, guarded(handler))
-    app.all(path, guarded(methodNotAllowed))
-  }
-  app.get('/healthz', guarded(healthy, { open: true }))
-  app.all('/healthz', guarded(methodNotAllowed, { open: true }))
+  const context = viewContext(logFiles(options.logs, options.include), options)
+  const logs = logResources({ context, maxSize, following: followLimits(options) })
+  const ofLogs = (name: keyof LogResources) =>
+    withQuery(name, (request, query, grant) => logs(grant.files)[name](request, query))
+
+  const resources: [path: string, need: Need, handler: Handler][] = [
+    [
+      '/api/v1/config',
+      'config',
+      withQuery('config', async (request, query) => (await config())(request, query)),
+    ],
+    ['/api/v1/log/list', 'logs', ofLogs('list')],
+    ['/api/v1/log/view', 'logs', ofLogs('view')],
+    ['/api/v1/log/histogram', 'logs', ofLogs('histogram')],
+    ['/api/v1/log/download', 'logs', ofLogs('download')],
+    ['/healthz', 'nothing', healthy],
+  ]
   const { page } = options
+  const load = async () => (typeof page === 'function' ? page() : page || unknownPath())
+  const show: Handler = async (request) => showPage(request, await load())
   if (page) {
-    const load = () => (typeof page === 'function' ? page() : page)
-    const show = guarded(async (request) => showPage(request, await load()), { open: true })
-    const asset = guarded(
-      async (request) => showAsset(request, new URL(request.url).pathname.split('/').at(-1)!, await load()),
-      { open: true },
+    resources.push(
+      ['/', 'nothing', show],
+      [
+        '/assets/:name',
+        'nothing',
+        async (request) => showAsset(request, new URL(request.url).pathname.split('/').at(-1)!, await load()),
+      ],
     )
-    for (const [path, handler] of [
-      ['/', show],
-      ['/assets/:name', asset],
-    ] as const) {
-      app.get(path, handler)
-      app.all(path, guarded(methodNotAllowed, { open: true }))
-    }
+  }
+  for (const [path, need, handler] of resources) {
+    app.get(path, guarded(need, handler))
+    app.all(path, guarded(need === 'nothing' ? need : 'token', methodNotAllowed))
+  }
+  if (page) {
     // Under route(), `/` matches only without the trailing slash. A pattern for both would move every request to the
     // slower of Hono's routers.
-    app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? show(c) : next()))
+    const shown = guarded('nothing', show)
+    app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? shown(c) : next()))
   }
   // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
-  app.all('/api/*', guarded(unknownPath))
-  app.all('*', guarded(unknownPath, { open: true }))
+  app.all('/api/*', guarded('token', unknownPath))
+  app.all('*', guarded('nothing', unknownPath))
   return app
 }
 
-/** Calls `make` when it is first needed, and again after a failure. */
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null
-  return () => {
-    made ??= make().catch((error) => {
-      made = null
-      throw error
-    })
-    return made
+/** What the token of a request allows. The code for several tokens is loaded only where there are some. */
+function accessOf({ token, tokens }: AppOptions): (headers: Headers) => Grant | Promise<Grant> {
+  if (tokens) {
+    const guard = once(async () => (await import('./access/guard.ts')).accessGuard(tokens, token))
+    return async (headers) => (await guard())(headers)
+  }
+  const check = tokenGuard(token)
+  return (headers) => {
+    check(headers)
+    return EVERYTHING
   }
 }
 

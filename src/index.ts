@@ -1,3 +1,5 @@
+export { SCOPES, type Scope, type Token } from './access/grant.ts'
+export type { TokenSource } from './access/guard.ts'
 export { type AppOptions, createApp } from './app.ts'
 export type { Codec } from './codec/gzip.ts'
 export type { FollowOptions, Limits, LogOptions } from './log/options.ts'

@@ -137,6 +137,13 @@ export const SETTINGS = [
     help: 'File with the token that requests under /api/ must send.',
   },
   {
+    name: 'tokens',
+    kind: is.path,
+    value: 'FILE',
+    otherwise: 'none',
+    help: 'TOML file with several tokens, each with a name, scopes and files.',
+  },
+  {
     name: 'tls-cert',
     kind: is.path,
     value: 'FILE',
@@ -266,11 +273,12 @@ export async function loadSettings({ argv, env, readFile }: Surroundings): Promi
 
 /** Throws unless the bind is safe: loopback, a token, or --insecure. */
 export function refuseOpenBind(settings: Settings): void {
-  if (is.isLoopback(settings.host) || settings.token !== null || settings.insecure) return
+  const guarded = settings.token !== null || settings.tokens !== null
+  if (is.isLoopback(settings.host) || guarded || settings.insecure) return
   throw new SettingsError(
     'usage',
     `Cannot listen on ${shown(settings.host)} without a token: everyone who reaches it could read the logs. ` +
-      'Set --token-file FILE (or NODESTATE_TOKEN), or --insecure to allow it.',
+      'Set --token-file FILE (or NODESTATE_TOKEN) or --tokens FILE, or --insecure to allow it.',
   )
 }
 

@@ -30,7 +30,7 @@ const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
  */
 const ROOMS: [room: string, door: string[]][] = [
   ['version.ts', ['version.ts']],
-  ['work', ['budget.ts', 'concurrency-limit.ts', 'memory-budget.ts', 'pace.ts', 'yield.ts']],
+  ['work', ['budget.ts', 'concurrency-limit.ts', 'memory-budget.ts', 'once.ts', 'pace.ts', 'yield.ts']],
   ['codec', ['crc32.ts', 'error.ts', 'gzip.ts', 'kind.ts', 'zstd.ts']],
   ['segment', ['cover.ts', 'heartbeat.ts', 'names.ts']],
   ['store/store.ts', ['store.ts']],
@@ -42,7 +42,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['store', ['fs.ts', 'memory.ts', 'r2.ts', 's3.ts', 'segments.ts']],
   ['log/error.ts', ['error.ts']],
   ['log/time.ts', ['time.ts']],
-  ['log/files', ['files.ts', 'family.ts', 'include.ts', 'tail.ts']],
+  ['log/files', ['files.ts', 'family.ts', 'include.ts', 'narrow.ts', 'tail.ts']],
   [
     'log/format/read',
     ['json-fit.ts', 'level.ts', 'named.ts', 'quoted.ts', 'stamp.ts', 'years.ts', 'zone-names.ts'],
@@ -72,8 +72,9 @@ const ROOMS: [room: string, door: string[]][] = [
     'http',
     ['accept.ts', 'auth.ts', 'conditional.ts', 'cors.ts', 'params.ts', 'problem.ts', 'range.ts', 'sliced.ts'],
   ],
+  ['access', ['grant.ts', 'guard.ts', 'make.ts', 'tokens.ts']],
   ['routes/parameters', ['kept.ts', 'read.ts', 'row.ts', 'table.ts', 'tail.ts']],
-  ['routes', ['config.ts', 'download.ts', 'logs.ts', 'page.ts', 'query.ts', 'view.ts']],
+  ['routes', ['config.ts', 'download.ts', 'page.ts', 'query.ts', 'resources.ts']],
   ['page.ts', ['page.ts']],
   ['app.ts', ['app.ts']],
   ['index.ts', ['index.ts']],

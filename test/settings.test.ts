@@ -210,6 +210,15 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'tokens',
+    'tokens',
+    [
+      ['a', 'a'],
+      ['b', 'b'],
+      ['c', 'c'],
+    ],
+  ],
+  [
     'tlsCert',
     'tls-cert',
     [
@@ -602,7 +611,7 @@ describe('bind', () => {
     const open = await load(['--host', '0.0.0.0'])
     expect(() => refuseOpenBind(open.settings)).toThrow(
       'Cannot listen on "0.0.0.0" without a token: everyone who reaches it could read the logs. ' +
-        'Set --token-file FILE (or NODESTATE_TOKEN), or --insecure to allow it.',
+        'Set --token-file FILE (or NODESTATE_TOKEN) or --tokens FILE, or --insecure to allow it.',
     )
     for (const [argv, env] of [
       [['--host', '0.0.0.0', '--insecure'], {}],

@@ -1,6 +1,6 @@
 import { Problem } from './problem.ts'
 
-/** Throws unless the request carries the token. */
+/** Throws unless a request may be answered. */
 export type Guard = (headers: Headers) => void
 
 /** A guard for `Authorization: Bearer …`; without a token it admits everyone. */
@@ -8,19 +8,38 @@ export function tokenGuard(token: string | undefined): Guard {
   if (token === undefined) return () => {}
   const expected = new TextEncoder().encode(token)
   return (headers) => {
-    const header = headers.get('Authorization')
-    const given = header === null ? undefined : /^Bearer +(\S+) *$/i.exec(header)?.[1]
-    if (given === undefined)
-      throw unauthorized(
-        'This service needs a token; send it as "Authorization: Bearer …".',
-        'Bearer realm="nodestate"',
-      )
-    if (!equalInConstantTime(new TextEncoder().encode(given), expected))
-      throw unauthorized(
-        'This token is not valid here; check it and try again.',
-        'Bearer realm="nodestate", error="invalid_token"',
-      )
+    if (!equalInConstantTime(new TextEncoder().encode(bearerOf(headers)), expected)) throw wrongToken()
   }
+}
+
+/** The token that a request carries; a problem when it carries none. */
+export function bearerOf(headers: Headers): string {
+  const header = headers.get('Authorization')
+  const given = header === null ? undefined : /^Bearer +(\S+) *$/i.exec(header)?.[1]
+  if (given !== undefined) return given
+  throw new Problem('unauthorized', 'This service needs a token; send it as "Authorization: Bearer …".', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="nodestate"' },
+  })
+}
+
+/** The problem for a token that opens nothing here. */
+export function wrongToken(): Problem {
+  return new Problem('unauthorized', 'This token is not valid here; check it and try again.', {
+    headers: { 'WWW-Authenticate': 'Bearer realm="nodestate", error="invalid_token"' },
+  })
+}
+
+/** The problem for a token that is valid, but not for this. */
+export function outOfScope(scope: string): Problem {
+  return new Problem(
+    'forbidden',
+    `This token does not have the scope ${scope}; use another token, or ask the operator for that scope.`,
+    {
+      headers: {
+        'WWW-Authenticate': `Bearer realm="nodestate", error="insufficient_scope", scope="${scope}"`,
+      },
+    },
+  )
 }
 
 /** A guard for the Host header; without names, any host is accepted. A name without a port covers every port. */
@@ -38,12 +57,8 @@ export function hostGuard(names: readonly string[]): Guard {
   }
 }
 
-function unauthorized(detail: string, challenge: string): Problem {
-  return new Problem('unauthorized', detail, { headers: { 'WWW-Authenticate': challenge } })
-}
-
 /** Takes as long for a wrong first byte as for a wrong last one; the time reveals only the length of what was sent. */
-function equalInConstantTime(given: Uint8Array, expected: Uint8Array): boolean {
+export function equalInConstantTime(given: Uint8Array, expected: Uint8Array): boolean {
   let difference = given.length ^ expected.length
   for (let i = 0; i < given.length; i++) difference |= given[i]! ^ (expected[i % expected.length] ?? 0)
   return difference === 0

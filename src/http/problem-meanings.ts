@@ -9,6 +9,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'no-time': 'a filter by time, or a histogram, on a log whose lines have no times',
   'no-level': 'a filter by level on a log whose lines have no levels',
   unauthorized: 'a token is required as `Authorization: Bearer …`, and it is missing or wrong',
+  forbidden: 'the token is valid but lacks the scope for this resource',
   'unknown-file': 'the name is not in the list',
   'unknown-path': 'there is nothing at this path',
   'method-not-allowed': 'neither GET nor HEAD',

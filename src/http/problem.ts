@@ -11,6 +11,7 @@ export const PROBLEMS = {
   'no-time': [400, 'The log has no times'],
   'no-level': [400, 'The log has no levels'],
   unauthorized: [401, 'A valid token is required'],
+  forbidden: [403, 'The token does not allow this'],
   'unknown-path': [404, 'No such resource'],
   'unknown-file': [404, 'No such log file'],
   'method-not-allowed': [405, 'The method is not allowed'],

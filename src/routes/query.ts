@@ -26,13 +26,20 @@ export interface QueryRoutes {
   details: Detailer
 }
 
+interface QueryOptions {
+  maxSize: number | undefined
+  /** Null where following is off. */
+  following: FollowLimits | null
+  /** Followers so far, shared by all who have the limit together. */
+  count: { following: number }
+}
+
 /** Makes them for the logs that `context` names. */
 export function loadQueryRoutes(
   context: ViewContext,
-  maxSize: number | undefined,
-  following: FollowLimits | null,
+  { maxSize, following, count }: QueryOptions,
 ): QueryRoutes {
-  const followers = following && new Followers(context, following)
+  const followers = following && new Followers(context, following, count)
   const route: QueryRoute = { ...context, maxSize, followers }
   return {
     view: (request, query) => queryView(request, query, route),

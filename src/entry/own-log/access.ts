@@ -9,17 +9,30 @@ const REQUEST = origin('entry/own-log/access.ts', 'Server', 'Request')
 const LONGEST = 1024
 const SECRET_NAME = /(?:token|secret|passw(?:or)?d|key|credential|auth|signature)s?$/i
 
+export interface AccessLogOptions {
+  /** The single token, which no line may show. */
+  token?: string | null
+  /** The name of the token that a request came with. */
+  nameOf?: (request: Request) => string | undefined
+}
+
 /**
  * Logs each request at info: method, target, status, milliseconds until the head of the answer was ready.
  * When info is not written, `fetch` comes back as it is, and the log costs nothing.
  */
-export function withAccessLog(fetch: Fetch, log: OwnLog, token: string | null): Fetch {
+export function withAccessLog(
+  fetch: Fetch,
+  log: OwnLog,
+  { token = null, nameOf = () => undefined }: AccessLogOptions = {},
+): Fetch {
   if (!log.writes('info')) return fetch
   return (request, env) => {
     const start = performance.now()
     const done = (response: Response) => {
       const ms = Math.round((performance.now() - start) * 100) / 100
-      log.info(REQUEST, `${request.method} ${safeTarget(request.url, token)} ${response.status}`, { ms })
+      const name = nameOf(request)
+      const context = name === undefined ? { ms } : { ms, client: name }
+      log.info(REQUEST, `${request.method} ${safeTarget(request.url, token)} ${response.status}`, context)
       return response
     }
     const response = fetch(request, env)

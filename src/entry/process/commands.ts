@@ -28,8 +28,44 @@ export const COMMANDS: Record<string, Command> = {
     summary: "Ship a node's logs to a bucket as they grow.",
     run: async (argv) => (await import('../ship/run.ts')).runShip(argv),
   },
+  token: { summary: 'Make a token for --tokens FILE.', run: token },
   help: { summary: 'Show this, or how a command is used: nodestate help tail.', run: help },
 }
+
+/** `nodestate token`: the token, and on the next line what a tokens file needs of it. */
+async function token(argv: readonly string[]): Promise<number> {
+  const help = argv.some((arg) => arg === '-h' || arg === '--help')
+  if (argv.length > 0 && !help) {
+    process.stderr.write('nodestate: token takes no arguments. nodestate help token shows more.\n')
+    return 2
+  }
+  if (help) {
+    process.stdout.write(TOKEN_HELP)
+    return 0
+  }
+  const { makeToken } = await import('../../access/make.ts')
+  const { token, digest } = await makeToken()
+  process.stdout.write(`${token}\n${digest}\n`)
+  if (process.stderr.isTTY)
+    process.stderr.write(
+      'Give the first line to the client, and put the second into the tokens file: token = "sha256:…"\n',
+    )
+  return 0
+}
+
+const TOKEN_HELP = `Usage: nodestate token
+
+Makes a token and prints two lines: the token itself, for the client, and its SHA-256
+digest, for the tokens file, which then holds no secret:
+
+  [[tokens]]
+  name = "grafana"
+  token = "sha256:…"
+  scopes = ["logs"]        # of config, logs, metrics; all when absent
+  files = ["broker*.log"]  # shell patterns; every file when absent
+
+nodestate serve --tokens FILE reads the file again when it changes.
+`
 
 /** `nodestate help [COMMAND]`. */
 async function help([name]: readonly string[]): Promise<number> {

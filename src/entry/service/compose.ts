@@ -21,6 +21,7 @@ import { type Environment, parseBucket } from './location.ts'
 import { openBucket } from './open-bucket.ts'
 import { openSources } from './sources.ts'
 import { checkTls } from './tls.ts'
+import { tokensFile } from './tokens-file.ts'
 
 /** The service, ready to listen: what Node, Bun and Deno have in common. */
 export interface Service {
@@ -66,6 +67,10 @@ export function compose(
   const notes = [...warnings, ...(parseBucket(logs) ? [] : prepareLogs(logs, embedded))]
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
   const log = openOwnLog(settings.logLevel, writer, settings.logFormat === 'json' ? jsonLine : textLine)
+  const tokens =
+    settings.tokens === null ? null : tokensFile(settings.tokens, (line) => log.warn(STARTED, line))
+  /** The names of the tokens that requests carry, for the access log. */
+  const names = new WeakMap<Request, string>()
   const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
   return {
     settings,
@@ -89,6 +94,8 @@ export function compose(
         sharedMemory,
         ...(zstd && { zstd }),
         ...(settings.token !== null && { token: settings.token }),
+        ...(tokens && { tokens }),
+        onAccess: (request, name) => names.set(request, name),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
         page: settings.page && (async () => (await import('../../page.ts')).page),
@@ -100,7 +107,10 @@ export function compose(
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings.page)
-      return withAccessLog((request, env) => app.fetch(request, env), log, settings.token)
+      return withAccessLog((request, env) => app.fetch(request, env), log, {
+        token: settings.token,
+        nameOf: (request) => names.get(request),
+      })
     },
     welcome(url) {
       if (settings.logFormat === 'json') return welcomeJson({ url, version: VERSION, logs, config: what })
@@ -126,6 +136,7 @@ async function loadRest(page: boolean): Promise<void> {
     import('../../routes/config.ts'),
     import('../../node/config.ts'),
     import('../../log/regex/regex.ts'),
+    import('../../access/guard.ts'),
     page && import('../../page.ts'),
   ])
 }

@@ -85,7 +85,8 @@ function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)
 }
 
-function unknownFile(): never {
+/** Refuses a name that is not listed. */
+export function unknownFile(): never {
   throw new LogError('unknown-file', 'There is no log file of this name; take a name from the list of logs.')
 }
 

@@ -36,21 +36,23 @@ export class Followers {
   readonly #context: ViewContext
   readonly #limits: FollowLimits
   readonly #hubs = new Map<string, Promise<Hub>>()
-  #count = 0
+  readonly #count: { following: number }
 
-  constructor(context: ViewContext, limits: FollowLimits) {
+  /** `count` is shared by several of these that have one limit together. */
+  constructor(context: ViewContext, limits: FollowLimits, count = { following: 0 }) {
     this.#context = context
     this.#limits = limits
+    this.#count = count
   }
 
   /** The stream of a log: its tail, and then whatever is appended. Errors come before it starts. */
   async follow(request: FollowRequest, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
-    if (this.#count >= this.#limits.followers)
+    if (this.#count.following >= this.#limits.followers)
       throw new LogError('too-busy', 'Too many clients follow logs already; try again later.')
-    this.#count++
+    this.#count.following++
     let left = false
     const leave = () => {
-      if (!left) this.#count--
+      if (!left) this.#count.following--
       left = true
     }
     try {

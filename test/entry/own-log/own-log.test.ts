@@ -143,7 +143,7 @@ describe('access log', () => {
   it('writes one line per request with method, target, status and time', async () => {
     const out = collector()
     const log = openOwnLog('info', out)
-    const fetch = withAccessLog(async () => new Response('x', { status: 404 }), log, null)
+    const fetch = withAccessLog(async () => new Response('x', { status: 404 }), log)
     const response = await fetch(
       new Request('http://h/api/v1/log/view?file=a%0Ab&size=5', { method: 'HEAD' }),
       {},
@@ -158,7 +158,7 @@ describe('access log', () => {
   it('is not even there when requests are not logged', () => {
     const log = openOwnLog('warn', collector())
     const fetch = () => new Response()
-    expect(withAccessLog(fetch, log, null)).toBe(fetch)
+    expect(withAccessLog(fetch, log)).toBe(fetch)
     log.close()
   })
 

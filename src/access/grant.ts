@@ -1,0 +1,28 @@
+/** What a token may be allowed: the configuration, the logs, the metrics. */
+export const SCOPES = ['config', 'logs', 'metrics'] as const
+
+export type Scope = (typeof SCOPES)[number]
+
+/** A token with a name, and what it opens. */
+export interface Token {
+  /** Shown in the access log. */
+  name: string
+  /** The token itself, or `sha256:` and 64 hex digits. */
+  token: string
+  /** @default every scope */
+  scopes?: readonly Scope[] | undefined
+  /** Shell patterns; files that match none of them do not exist for this token. @default every file */
+  files?: readonly string[] | undefined
+}
+
+/** What a request is allowed to see. */
+export interface Grant {
+  /** The name of its token; null for the single token, or where none is needed. */
+  name: string | null
+  scopes: ReadonlySet<Scope>
+  /** Null for every file. */
+  files: readonly string[] | null
+}
+
+/** Access to everything. */
+export const EVERYTHING: Grant = { name: null, scopes: new Set(SCOPES), files: null }

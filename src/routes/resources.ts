@@ -1,0 +1,80 @@
+import type { LogFiles } from '../log/files/files.ts'
+import { narrowFiles } from '../log/files/narrow.ts'
+import type { FollowLimits } from '../log/follow/hub.ts'
+import type { Detailer } from '../log/view/detail.ts'
+import type { ViewContext } from '../log/view/view.ts'
+import { once } from '../work/once.ts'
+import { listLogs } from './logs.ts'
+import type { Query } from './parameters/read.ts'
+import { viewLog } from './view.ts'
+
+/** Answers a request whose parameters were read. */
+export type ResourceHandler = (request: Request, query: Query) => Response | Promise<Response>
+
+/** The resources of the logs, by the last word of their path. */
+export interface LogResources {
+  list: ResourceHandler
+  view: ResourceHandler
+  histogram: ResourceHandler
+  download: ResourceHandler
+}
+
+/** What they are made of. */
+export interface LogResourceOptions {
+  context: ViewContext
+  /** The largest tail that may be asked for. */
+  maxSize: number | undefined
+  /** Null where following is off. */
+  following: FollowLimits | null
+}
+
+/** How many sets of patterns are kept ready: about as many as an operator has tokens. */
+const MOST_NARROWED = 100
+
+/**
+ * The resources for all files, and for those that some patterns name. They share their limits: a token that sees fewer
+ * files does not add a place to search or to follow.
+ */
+export function logResources(options: LogResourceOptions): (files: readonly string[] | null) => LogResources {
+  const count = { following: 0 }
+  const make = (context: ViewContext) => resourcesOf({ ...options, context }, count)
+  const all = make(options.context)
+  const narrowed = new Map<string, LogResources>()
+  return (patterns) => {
+    if (patterns === null) return all
+    const key = JSON.stringify(patterns)
+    let found = narrowed.get(key)
+    if (found === undefined) {
+      found = make({ ...options.context, files: narrowFiles(options.context.files, patterns) })
+      if (narrowed.size >= MOST_NARROWED) narrowed.delete(narrowed.keys().next().value!)
+      narrowed.set(key, found)
+    }
+    return found
+  }
+}
+
+function resourcesOf(
+  { context, maxSize, following }: LogResourceOptions,
+  count: { following: number },
+): LogResources {
+  const files: LogFiles = context.files
+  // What a list and a plain tail do not need is loaded when it is first asked for: a worker starts with a third of
+  // the code.
+  const queryRoutes = once(async () => {
+    const { loadQueryRoutes } = await import('./query.ts')
+    return loadQueryRoutes(context, { maxSize, following, count })
+  })
+  const details: Detailer = async (...args) => (await queryRoutes()).details(...args)
+  const viewRoute = {
+    files,
+    maxSize,
+    queryView: async (request: Request, query: Query) => (await queryRoutes()).view(request, query),
+  }
+  return {
+    list: (request, query) => listLogs(request, query, { files, details }),
+    view: (request, query) => viewLog(request, query, viewRoute),
+    histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
+    download: async (request, query) =>
+      (await import('./download.ts')).downloadLog(request, query, { files }),
+  }
+}
