@@ -1,7 +1,7 @@
 /** Why an answer was cut that its client stopped reading. */
 export class StalledError extends Error {
   constructor(ms: number) {
-    super(`The client read nothing for ${Math.round(ms / 1000)} seconds`)
+    super(`The client read nothing for ${ms / 1000} s`)
     this.name = 'StalledError'
   }
 }
