@@ -109,6 +109,13 @@ export const SETTINGS = [
     help: 'How much text is read out of one compressed file.',
   },
   {
+    name: 'memory',
+    kind: is.bytes,
+    value: 'BYTES',
+    otherwise: "the container's or the machine's",
+    help: 'Memory that searches and unsent answers stay within.',
+  },
+  {
     name: 'followers',
     kind: is.whole,
     value: 'COUNT',

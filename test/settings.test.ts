@@ -201,6 +201,15 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'memory',
+    'memory',
+    [
+      ['1', 1],
+      ['256MiB', 268435456],
+      ['2GiB', 2147483648],
+    ],
+  ],
+  [
     'followers',
     'followers',
     [

@@ -1,5 +1,6 @@
 import type { Codec } from '../codec/gzip.ts'
 import { concurrencyLimit } from '../work/concurrency-limit.ts'
+import { MemoryBudget } from '../work/memory-budget.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files/files.ts'
 import type { FollowLimits } from './follow/hub.ts'
@@ -32,8 +33,10 @@ export interface Limits {
   scans?: number
   /** Text that is taken out of one compressed file, in bytes. @default 512 MiB */
   archiveBytes?: number
-  /** Text of one compressed file that is kept in memory at a time, in bytes. @default 32 MiB */
+  /** Text of one compressed file that is kept in memory at a time, in bytes. @default 32 MiB, or what fits `memory` */
   windowBytes?: number
+  /** Memory of the process in bytes: searches, archives and unsent answers are kept within it. @default 2 GiB */
+  memory?: number
 }
 
 /** How following behaves. */
@@ -52,29 +55,63 @@ export interface FollowOptions {
 
 const MIB = 1024 * 1024
 
+/** How the memory of a process is shared out. */
+interface Shares {
+  /** Text that each archive keeps. */
+  window: number
+  /** What all answers may hold until they are sent, and one of them. */
+  answers: number
+  answer: number
+  /** Searches that run at once. */
+  scans: number
+}
+
+/**
+ * Shares out the memory of a process. The runtime, its code and its garbage take up to 96 MiB. Each search takes some
+ * 12 MiB and each archive two windows and a read, as many of them as run at once; the rest is for answers.
+ */
+export function sharesOf(memory: number): Shares {
+  const usable = memory - Math.min(96 * MIB, 0.375 * memory)
+  const between = (low: number, value: number, high: number) =>
+    Math.floor(Math.min(high, Math.max(low, value)))
+  const answers = Math.floor(usable * 0.4)
+  return {
+    window: between(MIB, usable / 40, 32 * MIB),
+    answers,
+    answer: between(MIB, answers / 2, 64 * MIB),
+    scans: between(1, usable / (40 * MIB), 4),
+  }
+}
+
 /** What views need, from the options. */
 export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
   const { limits = {} } = options
   const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)
   if (zone === null)
     throw new RangeError(`Cannot use the time zone "${options.timezone}": there is no such zone`)
+  const shares = sharesOf(limits.memory ?? 2048 * MIB)
+  const most = limits.scans ?? shares.scans
+  const scanMillis = limits.scanMillis ?? 10_000
   return {
     files,
     zone,
+    memory: new MemoryBudget(shares.answers),
     limits: {
       scanBytes: limits.scanBytes ?? 1024 * MIB,
-      scanMillis: limits.scanMillis ?? 10_000,
+      scanMillis,
       scanChunk: MIB,
       sharedMemory: options.sharedMemory,
-      answerBytes: 64 * MIB,
+      answerBytes: shares.answer,
       archiveBytes: limits.archiveBytes ?? 512 * MIB,
-      archiveWindow: limits.windowBytes ?? 32 * MIB,
+      archiveWindow: limits.windowBytes ?? shares.window,
       zstd: options.zstd,
     },
-    scans: concurrencyLimit({ most: limits.scans ?? 4, busy: () => tooBusy('searches') }),
+    scans: concurrencyLimit({ most, maxWait: scanMillis, busy: () => tooBusy('searches') }),
+    // Tails of archives are short, so many may wait for them; nobody waits longer than a search takes.
     archives: concurrencyLimit({
-      most: limits.scans ?? 4,
+      most,
       queue: 1000,
+      maxWait: scanMillis,
       busy: () => tooBusy('views of archives'),
     }),
     now: Date.now,

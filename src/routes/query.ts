@@ -69,13 +69,16 @@ async function queryView(request: Request, query: Query, route: QueryRoute): Pro
   // A time budget never cuts at the same place twice, and the clock moves on.
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
   // HEAD does the same work: only that shows that a cursor is gone or an archive is broken.
-  if (request.method === 'HEAD') return new Response(null, { headers })
+  if (request.method === 'HEAD') {
+    view.memory?.release()
+    return new Response(null, { headers })
+  }
   if (format === 'text') return textResponse(view, headers)
   const writer = new NdjsonWriter(view.format, route.zone, query.ansi ?? false)
   const body =
     view.pieces === null && view.from < view.to
       ? recordsBody(view, writer, MAX_RECORD)
-      : renderedBody(view.pieces ?? [], view.series.broken(), writer)
+      : renderedBody(view.pieces ?? [], view.series.broken(), writer, view.memory)
   return bytesResponse(body, headers)
 }
 
@@ -115,7 +118,10 @@ async function textResponse(view: View, headers: Record<string, string>): Promis
   const length = pieces ? pieces.reduce((sum, piece) => sum + piece.length, 0) : to - from
   // Without a length, the cut at the end of a broken archive is visible.
   if (!broken) headers['Content-Length'] = String(length)
-  return bytesResponse(pieces ? piecesBody(pieces, broken) : await bytesOf(series, from, to), headers)
+  return bytesResponse(
+    pieces ? piecesBody(pieces, broken, view.memory) : await bytesOf(series, from, to),
+    headers,
+  )
 }
 
 /**

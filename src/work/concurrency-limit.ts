@@ -9,12 +9,19 @@ export interface ConcurrencyOptions {
   most: number
   /** How many may wait in line. @default four times `most` */
   queue?: number
-  /** The error for those who find the line full. */
+  /** Milliseconds after which a waiter is refused. @default no limit */
+  maxWait?: number | undefined
+  /** The error when the line is full, or too slow. */
   busy: () => Error
 }
 
 /** Makes a limit. Places are handed on in the order in which they were asked for. */
-export function concurrencyLimit({ most, queue = most * 4, busy }: ConcurrencyOptions): ConcurrencyLimit {
+export function concurrencyLimit({
+  most,
+  queue = most * 4,
+  maxWait,
+  busy,
+}: ConcurrencyOptions): ConcurrencyLimit {
   let running = 0
   const waiting = new Set<() => void>()
 
@@ -26,16 +33,24 @@ export function concurrencyLimit({ most, queue = most * 4, busy }: ConcurrencyOp
     }
     if (waiting.size >= queue) throw busy()
     return new Promise((resolve, reject) => {
-      const enter = () => {
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const done = () => {
         signal?.removeEventListener('abort', leave)
+        clearTimeout(timer)
+      }
+      const enter = () => {
+        done()
         resolve()
       }
-      const leave = () => {
+      const refuse = (reason: unknown) => {
+        done()
         waiting.delete(enter)
-        reject(signal?.reason)
+        reject(reason)
       }
+      const leave = () => refuse(signal?.reason)
       waiting.add(enter)
       signal?.addEventListener('abort', leave, { once: true })
+      if (maxWait !== undefined) timer = setTimeout(() => refuse(busy()), maxWait)
     })
   }
 

@@ -6,7 +6,15 @@ export interface Lease {
   shrink(bytes: number): void
   /** Gives everything back. Safe to call twice. */
   release(): void
+  /** Gives everything back when `owner` is collected, in case nobody releases it. */
+  tieTo(owner: object): void
 }
+
+/** Absent on runtimes without it; leases are then only released explicitly. */
+const forgotten =
+  typeof FinalizationRegistry === 'undefined'
+    ? null
+    : new FinalizationRegistry<() => void>((release) => release())
 
 /**
  * Memory shared by all requests: what searches collect, what archives keep, and answers that are still being sent.
@@ -34,6 +42,11 @@ export class MemoryBudget {
   #open(): Lease {
     let held = 0
     let open = true
+    const release = () => {
+      open = false
+      this.#used -= held
+      held = 0
+    }
     return {
       grow: (bytes) => {
         if (!open || this.#used + bytes > this.total) return false
@@ -46,11 +59,8 @@ export class MemoryBudget {
         held -= back
         this.#used -= back
       },
-      release: () => {
-        open = false
-        this.#used -= held
-        held = 0
-      },
+      release,
+      tieTo: (owner) => forgotten?.register(owner, release),
     }
   }
 }

@@ -18,6 +18,7 @@ import { type OwnLog, openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { nodeLogOptions } from './limits.ts'
 import { type Environment, parseBucket } from './location.ts'
+import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
 import { openSources } from './sources.ts'
 import { checkTls } from './tls.ts'
@@ -90,7 +91,7 @@ export function compose(
           onlineTime,
         },
         include: settings.include,
-        ...nodeLogOptions(settings),
+        ...nodeLogOptions(settings, memoryLimit()),
         sharedMemory,
         ...(zstd && { zstd }),
         ...(settings.token !== null && { token: settings.token }),

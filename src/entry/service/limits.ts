@@ -3,14 +3,21 @@ import type { Settings } from '../../settings.ts'
 
 const MIB = 1024 * 1024
 
-/** How logs are read on a node: in its own zone, with budgets for a machine. */
-export function nodeLogOptions(settings: Settings): LogOptions {
-  return logOptions(settings, { timezone: 'local' })
+/** How logs are read on a node: in its own zone, with budgets for its memory in bytes, which all workers share. */
+export function nodeLogOptions(settings: Settings, machine: number): LogOptions {
+  const memory = Math.floor((settings.memory ?? machine) / Math.max(1, settings.workers ?? 1))
+  return logOptions(settings, { timezone: 'local', limits: { memory } })
 }
 
 /** How logs are read at the edge, where memory and requests are scarce. */
 export function edgeLogOptions(settings: Settings): LogOptions {
-  const limits = { scanBytes: 64 * MIB, archiveBytes: 128 * MIB, windowBytes: 8 * MIB }
+  const limits = {
+    scanBytes: 64 * MIB,
+    archiveBytes: 128 * MIB,
+    windowBytes: 8 * MIB,
+    memory: 128 * MIB,
+    scans: 4,
+  }
   return logOptions(settings, { timezone: 'UTC', limits })
 }
 

@@ -1,5 +1,6 @@
 import { StoreError } from '../../store/store.ts'
 import { Budget } from '../../work/budget.ts'
+import type { Lease } from '../../work/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { PLAIN } from '../format/detect.ts'
 import type { Filter } from '../search/filter.ts'
@@ -152,6 +153,8 @@ class Follower {
   readonly #raw: boolean
   /** What goes out before anything else. */
   readonly #first: Uint8Array[] = []
+  /** The memory that it holds. */
+  #memory: Lease | null = null
   /** The tail, where it is too large to be held. */
   #tail: Tail | null = null
   /** Everything before it was given; null while the channel's batches follow without a gap. */
@@ -208,7 +211,10 @@ class Follower {
     if (view.pieces === null) {
       const { series, from, to } = view
       this.#tail = { series, at: from, to, place: await series.cursor(from) }
-    } else this.#first.push(await this.#render(view))
+    } else {
+      this.#first.push(await this.#render(view))
+      this.#memory = view.memory
+    }
   }
 
   stream(
@@ -221,6 +227,7 @@ class Follower {
       if (this.#ended) return
       this.#ended = true
       this.#left.abort()
+      this.#memory?.release()
       if (timer !== null) clearTimeout(timer)
       signal?.removeEventListener('abort', end)
       leave()
@@ -252,6 +259,7 @@ class Follower {
     for (;;) {
       if (this.#ended) return null
       const first = this.#first.shift()
+      if (!first) this.#memory?.release()
       if (first) {
         if (first.length > 0) return first
         continue

@@ -1,5 +1,6 @@
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
+import type { Lease } from '../../work/memory-budget.ts'
 import type { LogError } from '../error.ts'
 import { giveBack } from '../search/blocks.ts'
 import type { Series } from '../text/series.ts'
@@ -14,9 +15,9 @@ const SLICE = 512 * 1024
  * and so does one that ends where a broken archive does.
  */
 export async function bytesOf(series: Series, from: number, to: number): Promise<Bytes> {
+  await series.onward(from)
   if (to - from <= AT_ONCE && !series.broken())
     return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
-  await series.onward(from)
   let at = from
   return new ReadableStream<Uint8Array>(
     {
@@ -34,11 +35,18 @@ export async function bytesOf(series: Series, from: number, to: number): Promise
   )
 }
 
-/** Records that were found, as a body that ends as `bytesOf` does. */
-export function piecesBody(pieces: readonly Uint8Array[], broken: LogError | null): Bytes {
+/** Records that were found, as a body that ends as `bytesOf` does. Their memory is released as they are sent. */
+export function piecesBody(
+  pieces: readonly Uint8Array[],
+  broken: LogError | null,
+  memory: Lease | null = null,
+): Bytes {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  if (length <= AT_ONCE && !broken) return joined(pieces, length)
-  return new SlicedStream(new PieceSlices(pieces, broken))
+  if (length <= AT_ONCE && !broken) {
+    memory?.release()
+    return joined(pieces, length)
+  }
+  return new SlicedStream(new PieceSlices(pieces, broken, memory))
 }
 
 /** Pieces in slices: short ones together, of long ones views. Each block is given back when it is sent. */
@@ -49,7 +57,10 @@ class PieceSlices implements Slices {
   /** What of the next piece is given. */
   #given = 0
 
-  constructor(pieces: readonly Uint8Array[], broken: LogError | null) {
+  readonly #memory: Lease | null
+
+  constructor(pieces: readonly Uint8Array[], broken: LogError | null, memory: Lease | null) {
+    this.#memory = memory
     this.#pieces = pieces
     this.#broken = broken
   }
@@ -57,6 +68,7 @@ class PieceSlices implements Slices {
   next(): Uint8Array | null {
     const piece = this.#pieces[this.#next]
     if (piece === undefined) {
+      this.#memory?.release()
       if (this.#broken) throw this.#broken
       return null
     }
@@ -71,11 +83,13 @@ class PieceSlices implements Slices {
   }
 
   release(slice: Uint8Array): void {
+    this.#memory?.shrink(slice.length)
     // Slices are given and taken in order: with the last one of a block, all of it is sent.
     if (slice.byteOffset + slice.length === slice.buffer.byteLength) giveBack(slice)
   }
 
   cancel(): void {
+    this.#memory?.release()
     this.#pieces = []
   }
 

@@ -1,5 +1,6 @@
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
+import type { Lease } from '../../work/memory-budget.ts'
 import { TURN_MILLIS, yieldToEventLoop } from '../../work/yield.ts'
 import type { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'
@@ -39,6 +40,7 @@ export function renderedBody(
   pieces: readonly Uint8Array[],
   broken: LogError | null,
   renderer: Renderer,
+  memory: Lease | null = null,
 ): Bytes {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (length <= RENDERED && !broken) {
@@ -47,15 +49,17 @@ export function renderedBody(
       renderer.read(piece, 0, piece.length)
       renderer.write(piece.length, Number.POSITIVE_INFINITY)
     }
+    memory?.release()
     return renderer.take()
   }
   let next = 0
   const source = () => {
+    if (next > 0) memory?.shrink(pieces[next - 1]?.length ?? 0)
     if (next < pieces.length) return pieces[next++]!
     if (broken) throw broken
     return null
   }
-  return new SlicedStream(new RenderedSlices(source, renderer))
+  return new SlicedStream(new RenderedSlices(source, renderer, memory))
 }
 
 /** A part of a log that begins and ends between two records. */
@@ -109,7 +113,10 @@ class RenderedSlices implements Slices {
   // Most records are rendered so fast that more of them cost no turn.
   #unit = RENDERED
 
-  constructor(source: Source, renderer: Renderer) {
+  readonly #memory: Lease | null
+
+  constructor(source: Source, renderer: Renderer, memory: Lease | null = null) {
+    this.#memory = memory
     this.#source = source
     this.#renderer = renderer
   }
@@ -119,7 +126,10 @@ class RenderedSlices implements Slices {
     if (this.#failure !== null) throw this.#failure
     if (!this.#open) return null
     this.#renderer.into(pool.pop() ?? new Uint8Array(BUFFER))
-    if (!(await this.#fill())) this.#open = false
+    if (!(await this.#fill())) {
+      this.#open = false
+      this.#memory?.release()
+    }
     const slice = this.#renderer.take()
     return slice.length > 0 ? slice : null
   }
@@ -171,6 +181,7 @@ class RenderedSlices implements Slices {
   }
 
   cancel(): void {
+    this.#memory?.release()
     this.#open = false
   }
 }

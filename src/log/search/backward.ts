@@ -75,7 +75,11 @@ export class Backward {
     if (ahead) await ahead.bytes.catch(() => {})
     this.#spare ??= ahead?.buffer ?? null
     const length = longer ?? this.#step
-    const from = await this.#series.floor(Math.max(this.#lo, at - length))
+    // An archive is not decompressed before everything newer was examined.
+    const { knownStart } = this.#series
+    const isBefore = longer === null && at > knownStart
+    const lowest = isBefore ? Math.max(this.#lo, knownStart) : this.#lo
+    const from = await this.#series.floor(Math.max(lowest, at - length))
     if (longer !== null || at - from < length) return { from, bytes: await this.#series.read(from, at) }
     this.#step = this.largest
     const buffer = this.#spare ?? this.#fresh()

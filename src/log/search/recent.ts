@@ -1,8 +1,9 @@
-import type { Budget } from '../../work/budget.ts'
+import { type Budget, BudgetError } from '../../work/budget.ts'
+import type { Lease } from '../../work/memory-budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 import { type Filter, matches } from './filter.ts'
-import type { CountBy } from './sink.ts'
+import { type CountBy, noMemory } from './sink.ts'
 import type { Fit } from './span.ts'
 
 /** A record that was found, and where. */
@@ -19,11 +20,13 @@ export interface Recent {
   from: number
   /** Whether older records were found and dropped. */
   dropped: boolean
+  /** Where the budget ended the pass; null when it reached the end. */
+  stopped: number | null
 }
 
 const CHUNK = 1024 * 1024
 /** A longer record is taken apart. */
-const LONGEST_READ = 32 * 1024 * 1024
+const LONGEST_READ = 8 * 1024 * 1024
 
 /** A stretch that is read once, from its start. */
 export interface Pass {
@@ -43,7 +46,17 @@ export interface Pass {
  * which cannot be read backwards. Null when no record start is in sight.
  */
 export async function scanOnce(pass: Pass): Promise<Recent | null> {
-  const { series, from, to, isStart, filter, fit, countBy, budget } = pass
+  const memory = pass.budget.memory?.lease(0) ?? null
+  try {
+    return await keepRecent(pass, memory)
+  } finally {
+    // Whoever takes the records leases their memory.
+    memory?.release()
+  }
+}
+
+async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | null> {
+  const { from, to, isStart, filter, fit, countBy } = pass
   const { format } = filter
   const queue: { record: Kept; lines: number }[] = []
   let size = 0
@@ -53,9 +66,16 @@ export async function scanOnce(pass: Pass): Promise<Recent | null> {
   let begin = from
   let fresh = !isStart
   let length = CHUNK
+  const drop = () => {
+    const { record, lines: count } = queue.shift()!
+    size -= record.bytes.length
+    lines -= count
+    memory?.shrink(record.bytes.length)
+    dropped = true
+  }
   while (at < to) {
-    await budget.step()
-    const bytes = await series.read(at, Math.min(at + length, to))
+    const bytes = await readOn(pass, at, Math.min(at + length, to))
+    if (bytes === null) return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: at }
     let first = 0
     if (fresh && !format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))) {
       first = nextStart(format, bytes, 0, bytes.length)
@@ -76,23 +96,32 @@ export async function scanOnce(pass: Pass): Promise<Recent | null> {
       const start = ranges[i]!
       const end = ranges[i + 1]!
       const count = countBy === 'records' ? 1 : fit.lines === null ? 0 : countLines(bytes, start, end)
-      queue.push({
-        record: { bytes: bytes.slice(start, end), start: at + start, end: at + end },
-        lines: count,
-      })
+      // Other answers may hold the memory: then fewer records are kept, as if less had been asked for.
+      while (memory && !memory.grow(end - start)) {
+        if (queue.length === 0) throw noMemory()
+        drop()
+      }
+      const record = { bytes: bytes.slice(start, end), start: at + start, end: at + end }
+      queue.push({ record, lines: count })
       size += end - start
       lines += count
       // The newest stays, even if it alone is too long: then it is cut.
-      while (queue.length > 1 && (size > fit.size || lines > (fit.lines ?? Number.POSITIVE_INFINITY))) {
-        const gone = queue.shift()!
-        size -= gone.record.bytes.length
-        lines -= gone.lines
-        dropped = true
-      }
+      while (queue.length > 1 && (size > fit.size || lines > (fit.lines ?? Number.POSITIVE_INFINITY))) drop()
     }
     at += last
     fresh = false
     length = CHUNK
   }
-  return { kept: queue.map(({ record }) => record), from: begin, dropped }
+  return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: null }
+}
+
+/** The bytes [from, to), or null when the budget has ended. */
+async function readOn({ series, budget }: Pass, from: number, to: number): Promise<Uint8Array | null> {
+  if (!(await budget.step())) return null
+  try {
+    return await series.read(from, to)
+  } catch (error) {
+    if (error instanceof BudgetError) return null
+    throw error
+  }
 }

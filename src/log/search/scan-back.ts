@@ -1,16 +1,22 @@
+import { BudgetError } from '../../work/budget.ts'
+import { TURN_MILLIS } from '../../work/yield.ts'
 import { characterStart } from '../files/tail.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { nextStart } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 import { Backward, SLACK } from './backward.ts'
 import { isWantedAlone, matches, timeAt } from './filter.ts'
-import { scanOnce } from './recent.ts'
-import { type Found, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
+import { type Recent, scanOnce } from './recent.ts'
+import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
 import { type Scanner, takeScanner } from './scanner.ts'
 import { Sink } from './sink.ts'
 
 /** A text is searched in chunks of up to four reads: each read costs a wake-up of another thread. */
 const TEXT_CHUNKS = 4
+
+/** A slow pattern is matched in small steps, a quick one in larger ones. */
+const UNIT = 64 * 1024
+const LARGEST_UNIT = 1024 * 1024
 
 /** Goes back from `hi` and finds the most recent records that fit. */
 export async function scanBack(scan: Scan): Promise<Found> {
@@ -21,8 +27,12 @@ export async function scanBack(scan: Scan): Promise<Found> {
     : step
   const scanner = takeScanner(largest + SLACK, reading.sharedMemory)
   const reader = new Backward({ series, lo, step, largest, scanner })
+  const search = new BackwardScan(scan, reader, scanner)
   try {
-    return await new BackwardScan(scan, reader, scanner).run()
+    return await search.run()
+  } catch (error) {
+    search.release()
+    throw error
   } finally {
     await reader.end()
     scanner?.release()
@@ -42,13 +52,20 @@ class BackwardScan {
   /** The last chunk: the beginning of it may belong to the record before. */
   #kept: { from: number; bytes: Uint8Array } | null = null
   #hasRead = false
+  /** How much is matched between two turns of the event loop. */
+  #unit = UNIT
 
   constructor(scan: Scan, reader: Backward, scanner: Scanner | null) {
     this.#scan = scan
     this.#reader = reader
     this.#scanner = scanner
-    this.#sink = new Sink(scan.fit, scan.countBy, scan.each ?? false)
+    this.#sink = new Sink(scan.fit, scan.countBy, scan.each ?? false, leaseOf(scan.budget))
     this.#at = scan.hi
+  }
+
+  /** Gives back the memory of what was found, when it is not going to be answered. */
+  release(): void {
+    this.#sink.memory?.release()
   }
 
   async run(): Promise<Found> {
@@ -56,11 +73,17 @@ class BackwardScan {
     if (this.#sink.isFull()) return this.#found(hi, { inside })
     const found = await this.#cutRecord()
     if (found) return found
-    while (this.#at > lo) {
-      if (!(await budget.step())) return this.#found(this.#at, { cut: true })
-      const result = (await this.#archive()) ?? (await this.#chunk())
-      if (result === 'bottom') break
-      if (result !== 'continue') return result
+    try {
+      while (this.#at > lo) {
+        if (!(await budget.step())) return this.#found(this.#at, { cut: true })
+        const result = (await this.#archive()) ?? (await this.#chunk())
+        if (result === 'bottom') break
+        if (result !== 'continue') return result
+      }
+    } catch (error) {
+      // Ended inside an archive, which can only be read from its start: unless that is all there is to tell.
+      if (!(error instanceof BudgetError) || this.#at === hi) throw error
+      return this.#found(this.#at, { cut: true })
     }
     return this.#found(this.#at, { complete: true })
   }
@@ -94,8 +117,9 @@ class BackwardScan {
     const recent = await scanOnce({ ...stretch, filter, fit: this.#sink.room(), countBy, budget })
     if (recent === null) return null
     const sink = this.#sink
+    if (recent.stopped !== null) return this.#partOf(recent, recent.stopped, isBottom)
     for (const { bytes, start, end } of recent.kept.reverse()) {
-      if (sink.take(bytes, 0, bytes.length, start)) {
+      if (sink.adopt(bytes, start)) {
         if (!sink.isFull()) continue
         return this.#found(start, { complete: isBottom && start <= from })
       }
@@ -109,6 +133,17 @@ class BackwardScan {
     this.#at = recent.from
     this.#kept = null
     return isBottom ? 'bottom' : 'continue'
+  }
+
+  /** What a pass found that the budget ended. Only the newest file can be given in part: its rest comes after it. */
+  #partOf({ kept, from, dropped }: Recent, stopped: number, isBottom: boolean): Found {
+    const { series, hi } = this.#scan
+    if (this.#at < hi || hi < series.end) throw new BudgetError()
+    for (const { bytes, start } of kept.reverse())
+      if (!this.#sink.adopt(bytes, start))
+        return this.#found(start + bytes.length, { to: stopped, cut: true })
+    const first = dropped ? kept.at(-1)!.start : from
+    return this.#found(first, { to: stopped, cut: true, complete: isBottom && !dropped })
   }
 
   /** The next chunk. */
@@ -135,17 +170,42 @@ class BackwardScan {
     budget.spend(bytes.length - first)
     this.#hasRead = true
     this.#longer = null
-    const found = this.#take(from, bytes, first, isBottom)
+    const found = await this.#takeAll(from, bytes, first, isBottom)
     if (found) return found
     this.#at = from + first
     return isBottom ? 'bottom' : 'continue'
   }
 
+  /** Takes the wanted records of a chunk in steps that others can go between. */
+  async #takeAll(from: number, bytes: Uint8Array, first: number, isBottom: boolean): Promise<Found | null> {
+    const { filter, budget } = this.#scan
+    // A plain text is found at 2 GB/s.
+    const isFast = this.#scanner !== null && filter.matcher?.sure && filter.level === null
+    if (isFast) return this.#take(from, { bytes, start: first, end: bytes.length }, isBottom)
+    for (let end = bytes.length; end > first; ) {
+      const started = budget.now()
+      const next = end - this.#unit <= first ? first : nextStart(filter.format, bytes, end - this.#unit, end)
+      const start = next < 0 ? first : next
+      const found = this.#take(from, { bytes, start, end }, isBottom && start === first)
+      if (found) return found
+      const isQuick = budget.now() - started <= TURN_MILLIS / 4
+      this.#unit = isQuick ? Math.min(2 * this.#unit, LARGEST_UNIT) : UNIT
+      end = start
+      this.#at = from + end
+      await budget.step()
+    }
+    return null
+  }
+
   /** Takes the wanted records of a chunk, the newest first; an answer when no more fit. */
-  #take(from: number, bytes: Uint8Array, first: number, isBottom: boolean): Found | null {
+  #take(
+    from: number,
+    { bytes, start: first, end: last }: { bytes: Uint8Array; start: number; end: number },
+    isBottom: boolean,
+  ): Found | null {
     const sink = this.#sink
     const scanner = this.#scanner
-    const chunk = { bytes, from: first, to: bytes.length, base: from }
+    const chunk = { bytes, from: first, to: last, base: from }
     const ranges = matches(chunk, this.#scan.filter, { scanner })
     let i = ranges.length - 2
     while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2
@@ -171,6 +231,8 @@ class BackwardScan {
       inside: false,
       complete: false,
       cut: false,
+      isShort: this.#sink.isRefused,
+      memory: this.#sink.memory,
       ...more,
     }
   }

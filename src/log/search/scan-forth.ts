@@ -1,12 +1,23 @@
+import { BudgetError } from '../../work/budget.ts'
 import { lastStart } from '../format/lines.ts'
+import type { Series } from '../text/series.ts'
 import { type Chunk, type Filter, matches } from './filter.ts'
-import { type Found, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
+import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
 import { Sink } from './sink.ts'
 
 /** Goes on from `lo` and finds the first records that fit. */
 export async function scanForth(scan: Scan): Promise<Found> {
+  const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
+  try {
+    return await goOn(scan, sink)
+  } catch (error) {
+    sink.memory?.release()
+    throw error
+  }
+}
+
+async function goOn(scan: Scan, sink: Sink): Promise<Found> {
   const { series, lo, hi, filter, budget, reading, inside = false } = scan
-  const sink = new Sink(scan.fit, scan.countBy, true)
   const found = (to: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces,
     ends: sink.ends,
@@ -15,6 +26,8 @@ export async function scanForth(scan: Scan): Promise<Found> {
     inside: false,
     complete: false,
     cut: false,
+    isShort: sink.isRefused,
+    memory: sink.memory,
     ...more,
   })
   if (sink.isFull()) return found(lo, { inside })
@@ -24,7 +37,12 @@ export async function scanForth(scan: Scan): Promise<Found> {
   // A place inside a record: what was given of it before depends on whether that part was a match.
   for (let at = await recordBefore(series, lo, hi, filter.format); at < hi; ) {
     if (!(await budget.step())) return found(Math.max(at, lo), { cut: true })
-    const bytes = await series.read(at, Math.min(at + length, hi))
+    const bytes = await readWithin(series, at, Math.min(at + length, hi))
+    if (bytes === null) {
+      // Nothing beyond the place could be read: another try would end here, too.
+      if (at <= lo) throw new BudgetError()
+      return found(at, { cut: true })
+    }
     const whole = at + bytes.length >= hi
     let last = whole ? bytes.length : lastStart(filter.format, bytes, 0, bytes.length)
     if (last <= 0 || at + last <= lo) {
@@ -53,6 +71,16 @@ export async function scanForth(scan: Scan): Promise<Found> {
     at += last
   }
   return found(hi, { complete: true })
+}
+
+/** The bytes [from, to), or null when the budget ended their decompression. */
+async function readWithin(series: Series, from: number, to: number): Promise<Uint8Array | null> {
+  try {
+    return await series.read(from, to)
+  } catch (error) {
+    if (error instanceof BudgetError) return null
+    throw error
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Budget } from '../../work/budget.ts'
+import type { Lease } from '../../work/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
@@ -45,10 +46,19 @@ export interface Found {
   complete: boolean
   /** Whether the budget ended it. */
   cut: boolean
+  /** Whether the memory for answers ran out before the answer was full. */
+  isShort: boolean
+  /** The memory that the pieces hold, to be released when they are sent. */
+  memory: Lease | null
 }
 
-/** A longer record is taken apart: it would have to be held in memory as a whole. */
-export const MAX_RECORD = 32 * 1024 * 1024
+/** A longer record is taken apart: it would have to be held in memory, and matched in one go, which takes 10 ms. */
+export const MAX_RECORD = 8 * 1024 * 1024
+/** A lease for what a search is going to find; null where memory is not limited. */
+export function leaseOf(budget: Budget): Lease | null {
+  return budget.memory?.lease(0) ?? null
+}
+
 /** How far around a place a record's border is looked for at first. */
 const NEARBY = 64 * 1024
 

@@ -1,4 +1,4 @@
-import type { Budget } from '../../work/budget.ts'
+import { type Budget, BudgetError } from '../../work/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
@@ -6,7 +6,7 @@ import type { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 import { type Border, type Zone as BorderZone, borderIn, NEAR } from './border.ts'
-import { Probes, type Sample } from './probes.ts'
+import { type ProbeOptions, Probes, type Sample } from './probes.ts'
 
 export type { Border } from './border.ts'
 
@@ -47,6 +47,15 @@ export async function seek(log: Timed, instant: number): Promise<Border> {
 }
 
 async function seekPart(log: Timed, instant: number): Promise<Border> {
+  try {
+    return await seekInSeries(log, instant)
+  } catch (error) {
+    if (!(error instanceof BudgetError)) throw error
+    return { from: Number.NEGATIVE_INFINITY, to: log.series.end, ordered: true }
+  }
+}
+
+async function seekInSeries(log: Timed, instant: number): Promise<Border> {
   const { series, format, zone, budget, parallel = 1 } = log
   const everything: Border = { from: Number.NEGATIVE_INFINITY, to: series.end, ordered: true }
   const unordered: Border = { ...everything, ordered: false }
@@ -79,6 +88,16 @@ async function seekPart(log: Timed, instant: number): Promise<Border> {
   if (border === null) return unordered
   if (border === 'spent') return everything
   return { ...border, from: base + border.from, to: base + border.to }
+}
+
+/** The time of the first record of a file that has one: behind a hole or a long text without times, too. */
+export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<number | null> {
+  const probes = new Probes(text, options)
+  const zone = await new Bisection(probes, Number.NEGATIVE_INFINITY, text.entry.size).run(0)
+  const border = zone === 'spent' ? zone : await borderIn(probes, Number.NEGATIVE_INFINITY, zone)
+  if (border === null || border === 'spent') return null
+  await probes.look([border.from - 1])
+  return probes.known(border.from - 1, border.from)[0]?.time ?? null
 }
 
 /** The first bytes of parts, asked for newest first and read a few ahead where several reads at once pay off. */
@@ -124,10 +143,10 @@ class Bisection {
     this.#size = size
   }
 
-  async run(): Promise<BorderZone | 'spent'> {
-    if (this.#size <= SMALL) return { early: null, late: null, blank: null }
+  async run(small = SMALL): Promise<BorderZone | 'spent'> {
+    if (this.#size <= small) return { early: null, late: null, blank: null }
     // The ends are mostly in memory already, because the format was detected there.
-    if (!(await this.#probes.look([0, this.#size - END_PROBE]))) return 'spent'
+    if (!(await this.#probes.look([0, Math.max(0, this.#size - END_PROBE)]))) return 'spent'
     for (let round = 0; ; round++) {
       this.#narrow()
       const gaps = this.#gaps().filter(([from, to]) => to - from > NEAR)

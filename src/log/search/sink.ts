@@ -1,3 +1,5 @@
+import type { Lease } from '../../work/memory-budget.ts'
+import { LogError } from '../error.ts'
 import { characterStart } from '../files/tail.ts'
 import { countLines, lineEnd } from '../format/lines.ts'
 import { BLOCK, takeBlock } from './blocks.ts'
@@ -20,7 +22,13 @@ export class Sink {
   #block: Uint8Array<ArrayBuffer> | null = null
   #free = 0
 
-  constructor(fit: Fit, countBy: CountBy, each: boolean) {
+  /** Memory shared with other requests; null where it is not limited. */
+  readonly memory: Lease | null
+  #isRefused = false
+
+  constructor(fit: Fit, countBy: CountBy, each: boolean, memory: Lease | null) {
+    this.memory = memory
+    memory?.tieTo(this.pieces)
     this.#each = each
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
@@ -33,7 +41,12 @@ export class Sink {
   }
 
   isFull(): boolean {
-    return this.#size <= 0 || this.#lines <= 0
+    return this.#size <= 0 || this.#lines <= 0 || this.#isRefused
+  }
+
+  /** Whether it is full because the service has no memory left, not because the answer is complete. */
+  get isRefused(): boolean {
+    return this.#isRefused
   }
 
   /** Takes a whole record, if it fits. */
@@ -43,12 +56,28 @@ export class Sink {
     return true
   }
 
+  /** As `take`, for bytes that are the record's own: they are not copied. */
+  adopt(bytes: Uint8Array, base: number): boolean {
+    if (!this.fits(bytes, 0, bytes.length)) return false
+    this.#block = null
+    this.pieces.push(bytes)
+    this.ends.push(base + bytes.length)
+    return true
+  }
+
   /** Whether a whole record fits; if so, its room is taken. */
   fits(bytes: Uint8Array, start: number, end: number): boolean {
-    if (end - start > this.#size) return false
+    if (end - start > this.#size || this.#isRefused) return false
+    if (this.memory && !this.memory.grow(end - start)) {
+      this.#isRefused = true
+      return false
+    }
     if (this.#lines !== Number.POSITIVE_INFINITY) {
       const lines = this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
-      if (lines > this.#lines) return false
+      if (lines > this.#lines) {
+        this.memory?.shrink(end - start)
+        return false
+      }
       this.#lines -= lines
     }
     this.#size -= end - start
@@ -96,6 +125,7 @@ export class Sink {
 
   /** Takes the end of a record that does not fit; returns where the cut is. */
   cutBack(bytes: Uint8Array, start: number, end: number, base: number): number {
+    this.#leaseCut(end - start)
     let cut = start
     if (end - start > this.#size) {
       cut = end - this.#size
@@ -119,6 +149,7 @@ export class Sink {
 
   /** Takes the beginning of a record that does not fit; returns where the cut is. */
   cutForth(bytes: Uint8Array, start: number, end: number, base: number): number {
+    this.#leaseCut(end - start)
     let cut = end
     if (end - start > this.#size) {
       cut = start + this.#size
@@ -135,9 +166,22 @@ export class Sink {
     return cut
   }
 
+  /** Part of a record is all that there is to answer: without memory for it, there is no answer. */
+  #leaseCut(length: number): void {
+    if (this.#isRefused || (this.memory && !this.memory.grow(Math.min(length, this.#size)))) throw noMemory()
+  }
+
   #keep(bytes: Uint8Array, start: number, end: number, base: number): void {
     this.#block = null
     this.pieces.push(bytes.slice(start, end))
     this.ends.push(base + end)
   }
+}
+
+/** The refusal when other answers hold all the memory that there is for them. */
+export function noMemory(): LogError {
+  return new LogError(
+    'too-busy',
+    'The answers that are being sent take up all the memory that is set aside for them; try again in a few seconds.',
+  )
 }

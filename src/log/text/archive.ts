@@ -1,7 +1,7 @@
 import type { Codec } from '../../codec/gzip.ts'
 import type { Kind } from '../../codec/kind.ts'
 import type { Entry } from '../../store/store.ts'
-import type { Budget } from '../../work/budget.ts'
+import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
@@ -37,6 +37,8 @@ export class ArchiveText implements Text {
   readonly compressed = true
   /** Why the archive ends before its end; what comes before is readable. */
   broken: LogError | null = null
+  /** Whether the budget ended the first pass: the text then counts as far as it was read. */
+  cut = false
   readonly #files: LogFiles
   readonly #kind: Exclude<Kind, 'plain'>
   readonly #limits: ArchiveLimits
@@ -66,8 +68,16 @@ export class ArchiveText implements Text {
     return (await this.size()) > this.#limits.archiveWindow
   }
 
+  /** One pass through the archive, which may use half of the budget: the text is searched after that. */
   async size(): Promise<number> {
-    while (this.#size === null) await this.#advance()
+    const half = this.#size === null ? this.#budget.half() : null
+    while (this.#size === null) {
+      if (half && !(await half.step())) {
+        if (this.#to === 0) throw new BudgetError()
+        this.cut = true
+        this.#size = this.#to
+      } else await this.#advance()
+    }
     return this.#size
   }
 
@@ -123,7 +133,9 @@ export class ArchiveText implements Text {
 
   /** One more piece of text. The window never drops what is asked for. */
   async #advance(asked = Number.POSITIVE_INFINITY): Promise<void> {
-    await this.#budget.step()
+    const isOpen = await this.#budget.step()
+    // What is being sent is paced by the client, so it has no deadline.
+    if (!isOpen && !this.#onward) throw new BudgetError()
     this.#pass ??= this.#open()
     const pass = this.#pass
     let piece: Uint8Array | null = null
@@ -142,6 +154,7 @@ export class ArchiveText implements Text {
     }
     this.#pieces.push(piece)
     this.#to += piece.length
+    if (!this.#onward) this.#budget.unpack(piece.length)
     if (this.#to > this.#limits.archiveBytes) {
       await this.#restart()
       throw overBudget(this.name, this.#limits.archiveBytes)

@@ -1,6 +1,6 @@
 import { kindOf } from '../../codec/kind.ts'
 import type { Entry } from '../../store/store.ts'
-import type { Budget } from '../../work/budget.ts'
+import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { familyOf, familyPrefix, parseName } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -40,6 +40,8 @@ export interface Opener {
   files: LogFiles
   limits: ArchiveLimits
   budget: Budget
+  /** Runs a look into archives when there is a place for it. @default at once */
+  unpacking?: (<T>(job: () => Promise<T>) => Promise<T>) | undefined
 }
 
 /** Opens a log: one file, or with its predecessors, or from a cursor on through whatever became of its file. */
@@ -103,7 +105,7 @@ async function openAtCursor(
   const family = await listFamily(files, file, budget.signal)
   // Between the read and the list, a rotation may have given the name to another file.
   const still = direct && family.some((member) => member.key === direct.name && isSame(member, direct.entry))
-  const found = still ? direct : await findAmong(opener, family, cursor)
+  const found = still ? direct : await findMoved(opener, family, cursor)
   if (!found) throw gone()
   const index = family.findIndex((member) => member.key === found.name)
   const own = family.findIndex((member) => member.key === file)
@@ -114,6 +116,21 @@ async function openAtCursor(
   const newer = family.slice(index + 1, own < 0 ? undefined : Math.max(own, index) + 1)
   const series = await Series.open([found, ...newer.map(open)])
   return { series, at: (await series.base(0)) + cursor.offset }
+}
+
+/** Looks for what a cursor points into. A forged cursor would decompress every archive, so this has a budget. */
+async function findMoved(opener: Opener, family: readonly Entry[], cursor: Cursor): Promise<Text | null> {
+  const { unpacking = (job) => job() } = opener
+  try {
+    return await unpacking(() => findAmong(opener, family, cursor))
+  } catch (error) {
+    if (!(error instanceof BudgetError)) throw error
+    throw new LogError(
+      'archive-budget',
+      'The place of this cursor was not found in the archives within the limits of one request; start again without it.',
+      { cause: error },
+    )
+  }
 }
 
 /** The file of the cursor's own name, if it is still the one that the cursor points into. */
@@ -131,6 +148,9 @@ async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<
   }
 }
 
+/** Deflate compresses by 1,032 to 1 at most; zstd by more, but not for text that anybody wrote. */
+const MAX_RATIO = 2000
+
 /** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
 export async function findAmong(
   opener: Opener,
@@ -144,8 +164,11 @@ export async function findAmong(
     // Nothing was seen of an empty file: only its identity or its name can tell.
     if (cursor.print.length === 0 && rank(entry) === 2) continue
     const text = openText(opener, entry)
-    if (!text.compressed && entry.size < cursor.offset) continue
-    if ((await holds(text, cursor.print)) && (await text.size()) >= cursor.offset) return text
+    const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
+    if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue
+    if ((await text.reaches(reach)) && (await holds(text, cursor.print))) return text
+    // It keeps megabytes of text otherwise, and there may be many of them.
+    await text.release?.()
   }
   return null
 }

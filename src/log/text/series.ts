@@ -1,3 +1,4 @@
+import { BudgetError } from '../../work/budget.ts'
 import type { LogError } from '../error.ts'
 import { type Cursor, PRINT_READ } from './cursor.ts'
 import type { Text } from './text.ts'
@@ -7,8 +8,8 @@ const WARM = 2
 
 /**
  * Several files as one log, oldest first. An address counts bytes from the start of the last file; older files lie
- * below zero. So the size of an older file, which for a compressed one costs its decompression, is needed only by
- * those who go back to it.
+ * below zero. The size of an older file, which costs a decompression if it is compressed, is needed only by requests
+ * that go back to it.
  */
 export class Series {
   readonly parts: readonly Text[]
@@ -36,6 +37,11 @@ export class Series {
   async floor(at: number): Promise<number> {
     while (this.#known > 0 && this.#bases[this.#known]! > at) await this.#resolveNext()
     return this.#known === 0 ? Math.max(at, this.#bases[0]!) : at
+  }
+
+  /** Where the files begin whose addresses are known without decompressing anything more. */
+  get knownStart(): number {
+    return this.#bases[this.#known]!
   }
 
   /** As `floor`, but null where it is not known without decompressing, or where the part there is compressed. */
@@ -100,14 +106,14 @@ export class Series {
     return part.readInto && to <= end ? part.readInto(from - base, to - base, into) : this.read(from, to)
   }
 
-  /** Promises that it is read only forward from an address on. */
+  /** Promises that reads only go forward from an address. */
   async onward(from: number): Promise<void> {
     await this.floor(from)
     for (let i = this.#indexOf(from); i < this.parts.length; i++)
       await this.parts[i]!.onward?.(Math.max(0, from - this.#bases[i]!))
   }
 
-  /** Each archive keeps as much text as is allowed: those that were read before the last ones let go of it. */
+  /** Each archive keeps as much text as is allowed; only those that were read last do. */
   async #use(part: Text): Promise<void> {
     if (!part.compressed || this.#warm[0] === part) return
     const at = this.#warm.indexOf(part)
@@ -119,6 +125,11 @@ export class Series {
   /** Why some text is missing at the end of a compressed file that was read, or null. */
   broken(): LogError | null {
     return this.parts.find((part) => part.broken)?.broken ?? null
+  }
+
+  /** Whether the budget ended the first pass through the newest file, so that the log counts only that far. */
+  get isCut(): boolean {
+    return this.parts.at(-1)!.cut === true
   }
 
   /** The file that an address lies in, and where. An address between two files is the start of the newer. */
@@ -173,7 +184,11 @@ export class Series {
   async #resolveNext(): Promise<void> {
     const index = this.#known - 1
     await this.#use(this.parts[index]!)
-    this.#bases[index] = this.#bases[this.#known]! - (await this.parts[index]!.size())
+    const part = this.parts[index]!
+    const size = await part.size()
+    // Without its size, nothing before it has an address.
+    if (part.cut) throw new BudgetError()
+    this.#bases[index] = this.#bases[this.#known]! - size
     this.#known = index
     this.#resolvePlain()
   }

@@ -12,6 +12,8 @@ export interface Text {
   readonly compressed: boolean
   /** Why a compressed file ends before its end, once that is known. */
   readonly broken?: LogError | null
+  /** Whether the budget ended the first pass through a compressed file, so that its text counts only that far. */
+  readonly cut?: boolean
   /** Whether it must be read from its start on: a read back would begin there again. */
   sequential?(): Promise<boolean>
   /** Bytes of text. For a compressed file this takes one pass through all of it. */

@@ -3,7 +3,7 @@ import { LogError } from '../error.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart, startOf } from '../format/lines.ts'
 import { type Chunk, type Filter, matches } from '../search/filter.ts'
-import { seek, type Timed } from '../search/seek.ts'
+import { firstTimeOf, seek, type Timed } from '../search/seek.ts'
 import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
@@ -38,7 +38,7 @@ export const COLUMNS = [...LEVELS, 'none']
 
 const EDGE = 64 * 1024
 /** A record longer than this is counted in pieces. */
-const MAX_RECORD = 32 * 1024 * 1024
+const MAX_RECORD = 8 * 1024 * 1024
 
 /** Counts records over time; null when `isKnown` says that the client knows the answer for these files already. */
 export async function histogramOf(
@@ -159,11 +159,12 @@ function timeBefore({ bytes, from, to }: Omit<Chunk, 'base'>, format: LineFormat
 
 /** What was asked for, or from the log's first record to its last; null when no record has a time. */
 async function rangeOf(
-  { series, format, zone }: Timed,
+  log: Timed,
   { since, until }: HistogramRequest,
   now: number,
 ): Promise<{ from: number; to: number } | null> {
-  const first = since ?? (await firstTime(series, format, zone))
+  const first = since ?? (await firstTime(log))
+  const { series, format, zone } = log
   const last = await lastTime(series, format, zone)
   if (first === null || last === null) return null
   // A clock that stepped back must not turn the range around.
@@ -172,7 +173,8 @@ async function rangeOf(
   return { from: first, to: Math.floor(until === null ? end : Math.min(until, Math.max(end, now))) }
 }
 
-async function firstTime(series: Series, format: LineFormat, zone: Zone): Promise<number | null> {
+async function firstTime(log: Timed): Promise<number | null> {
+  const { series, format, zone, parallel = 1 } = log
   for (const part of series.parts) {
     const head = await part.head(EDGE)
     for (let at = 0; at < head.length; ) {
@@ -181,6 +183,8 @@ async function firstTime(series: Series, format: LineFormat, zone: Zone): Promis
       if (!Number.isNaN(time)) return time
       at = end + 1
     }
+    const behind = part.compressed ? null : await firstTimeOf(part, { ...log, parallel })
+    if (behind !== null) return behind
   }
   return null
 }

@@ -1,7 +1,8 @@
 import { kindOf } from '../../codec/kind.ts'
 import { StoreError } from '../../store/store.ts'
-import { Budget } from '../../work/budget.ts'
+import { Budget, BudgetError } from '../../work/budget.ts'
 import type { ConcurrencyLimit } from '../../work/concurrency-limit.ts'
+import type { Lease, MemoryBudget } from '../../work/memory-budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
@@ -15,7 +16,7 @@ import { type Border, seek } from '../search/seek.ts'
 import { type Fit, firstThatFit, lastThatFit } from '../search/span.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import type { Cursor } from '../text/cursor.ts'
-import { type Foresight, type LogRequest, type OpenLog, openLog } from '../text/open.ts'
+import { type Foresight, type LogRequest, type Opener, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
 import { type TimeNote, timeNotes } from './time-notes.ts'
@@ -56,12 +57,14 @@ export interface ViewContext {
   scans: ConcurrencyLimit
   /** Each archive that is looked into keeps its window of text in memory meanwhile. @default no limit */
   archives?: ConcurrencyLimit
+  /** Memory for answers, shared by all requests. @default no limit */
+  memory?: MemoryBudget | undefined
   now: () => number
   /** How many reads are under way at once: many where the store is far away. @default 1 */
   parallel?: number
 }
 
-/** What the answer must tell: that a budget ended it, or that times are in no order and were asked one by one. */
+/** What the answer must say: that a budget ended it, or that times are out of order and were checked one by one. */
 export type Note = 'scan-budget' | 'answer-budget' | 'time-order' | TimeNote
 
 /** What an answer holds, before it is rendered. */
@@ -80,6 +83,8 @@ export interface View {
   /** Where whatever comes after begins. */
   next: Cursor
   notes: Note[]
+  /** The memory that the pieces hold, to be released when they are sent. */
+  memory: Lease | null
 }
 
 /** Selects a part of a log. */
@@ -101,24 +106,40 @@ export async function viewUnless(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<View | null> {
+  const { archives } = context
+  const isUnpacking = mayUnpack(request)
   const look = async () => {
     const budget = budgetOf(context, signal)
-    const log = await openLog({ ...context, budget }, request, foresightOf(request))
+    const unpacking: Opener['unpacking'] =
+      archives && !isUnpacking ? (job) => inPlace(archives, budget, job) : undefined
+    const log = await openLog({ ...context, budget, unpacking }, request, foresightOf(request))
     if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
     return select(context, log, request, budget)
   }
   for (let tries = 0; ; tries++) {
     try {
-      return await (context.archives && mayUnpack(request) ? context.archives.run(look, signal) : look())
+      return await (archives && isUnpacking ? archives.run(look, signal) : look())
     } catch (error) {
+      if (error instanceof BudgetError) throw tooMuchArchive(request.file, error)
       if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }
   }
 }
 
 /** The budget of one request. */
-export function budgetOf({ limits, now }: ViewContext, signal: AbortSignal | undefined): Budget {
-  return new Budget({ bytes: limits.scanBytes, millis: limits.scanMillis, signal, now })
+export function budgetOf({ limits, memory, now }: ViewContext, signal: AbortSignal | undefined): Budget {
+  // Archives are gone through twice: once for their size, once for their text.
+  const unpacked = 2 * Math.max(limits.scanBytes, limits.archiveBytes)
+  return new Budget({ bytes: limits.scanBytes, unpacked, millis: limits.scanMillis, signal, memory, now })
+}
+
+/** The refusal when an archive cannot be gone through within the budget, and there is nothing partial to give. */
+function tooMuchArchive(file: string, cause: BudgetError): LogError {
+  return new LogError(
+    'archive-budget',
+    `The archives of this log take longer to read than one request may; download them from /api/v1/log/download?file=${encodeURIComponent(file)} instead.`,
+    { cause },
+  )
 }
 
 /** Whether compressed files may be among what is asked for. */
@@ -167,7 +188,7 @@ async function select(
   const hi = forward || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (timed || records) notes.push(...timeNotes(format, zone))
-  const base = { series, format, notes, ends: [] }
+  const base = { series, format, notes, ends: [], memory: null }
   if (lo >= hi) {
     const here = forward ? at! : await series.floor(hi)
     const prev = forward && !series.isStart(here) ? await series.cursor(here) : null
@@ -178,6 +199,9 @@ async function select(
   const cursorOrNull = async (address: number, inside = false) =>
     address <= bottom || series.isStart(address) ? null : series.cursor(address, inside)
 
+  // The end of an archive that was not reached is not known: no tail can be given instead of it.
+  const all = level === null && !matcher && isWhole(since) && isWhole(until)
+  if (series.isCut && all && !forward) throw new BudgetError()
   if (span) {
     const from = forward ? lo : await lastThatFit(series, lo, hi, request.fit)
     const to = forward ? await firstThatFit(series, lo, hi, request.fit) : hi
@@ -185,7 +209,6 @@ async function select(
   }
 
   // A long answer with all records is not scanned: it is read while it is sent.
-  const all = level === null && !matcher && isWhole(since) && isWhole(until)
   const size = Math.min(request.fit.size, context.limits.answerBytes)
   if (all && !forward && !request.each && request.fit.lines === null && hi - lo > AT_ONCE && size > AT_ONCE) {
     const whole = request.cursor?.place.inside ? null : await wholeBack(series, [lo, hi], format, size)
@@ -221,13 +244,15 @@ async function select(
   // A page of all records costs no more than a tail does, so it needs no place: 2,000 followers may join at once.
   const isCheap = all && size <= CHEAP
   const found = isCheap ? await run() : await inPlace(context.scans, budget, run)
-  if (found.cut) notes.push('scan-budget')
-  else if (!found.complete && request.fit.size > context.limits.answerBytes) notes.push('answer-budget')
+  if (found.cut || series.isCut) notes.push('scan-budget')
+  else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))
+    notes.push('answer-budget')
   // Between two pages lies a cut record, or none: seen from either side.
   const cutBelow = request.cursor?.place.inside === true
   const prev = forward ? await cursorOrNull(lo, cutBelow && lo === at) : await behind(found, cursorOrNull)
   const next = await series.cursor(found.to, forward ? found.inside : cutBelow && found.to === at)
-  return { ...base, from: found.from, to: found.to, pieces: found.pieces, ends: found.ends, prev, next }
+  const { from, to, pieces, ends, memory } = found
+  return { ...base, from, to, pieces, ends, prev, next, memory }
 }
 
 /** Up to this size, a page of all records is read without waiting for a place. */
