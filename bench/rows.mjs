@@ -2,6 +2,7 @@ import { COMMON, RARE } from './data.mjs'
 import { KIB, MIB } from './rows/contenders.mjs'
 import { fairnessRow, followRow, memoryRow } from './rows/crowd.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
+import { openRow } from './rows/open.mjs'
 import { bisectionRow, ndjsonRow, searchRow } from './rows/search.mjs'
 import { accessLogRow, hugeRow, unchangedRow, viewRow } from './rows/view.mjs'
 
@@ -22,6 +23,7 @@ export const ROWS = {
   'list-10k': (bench) =>
     listRow(bench, 'many', 'list, 10,000 files, asked again', { nginx: 10, baseline: 1, bun: 10 }),
   'list-10k-new': listAnewRow,
+  'open-400': openRow,
   huge: hugeRow,
   'access-log': accessLogRow,
   follow: followRow,

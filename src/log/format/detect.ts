@@ -27,8 +27,10 @@ export interface DetectOptions {
   reference?: number | Reference | undefined
 }
 
+type Maker = (reference: Reference) => LineFormat
+
 /** The formats there are, in the order of precision: the last takes nearly every line that the others take. */
-const FORMATS: readonly ((reference: Reference) => LineFormat)[] = [
+const FORMATS: readonly Maker[] = [
   (reference) => rowLines(GENERAL_LOG, reference),
   () => lines24,
   () => jsonLines,
@@ -39,6 +41,8 @@ const FORMATS: readonly ((reference: Reference) => LineFormat)[] = [
   () => logfmtLines,
   stampedLines,
 ]
+/** Those that are tried on every line where a few lines show no format. */
+const COMMON: readonly Maker[] = [() => lines24, () => jsonLines, glogLines, () => logfmtLines, stampedLines]
 const WRAPPERS: readonly Wrapper[] = [cri, docker, fluentBit]
 
 /**
@@ -68,26 +72,45 @@ function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat
 }
 
 function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
-  const counts: Count[] = []
+  // Thirty formats on a thousand lines take as long as reading them: some of the lines tell nearly always.
+  const format = bestOf(FORMATS, spread(lines), reference) ?? bestOf(COMMON, lines, reference)
+  if (format === null) return PLAIN
+  if (format === lines24) return format
+  const { timed, leveled } = flagsOf(format, lines)
+  const ambiguousZone = zoneNameIn(format, lines)
+  return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
+}
+
+/** How many lines all formats are tried on: the first, and some from everywhere. */
+const FIRST = 24
+const SPREAD = 56
+
+function spread(lines: readonly Line[]): readonly Line[] {
+  if (lines.length <= FIRST + SPREAD) return lines
+  const step = (lines.length - FIRST) / SPREAD
+  return [
+    ...lines.slice(0, FIRST),
+    ...Array.from({ length: SPREAD }, (_, i) => lines[FIRST + Math.floor(i * step)]!),
+  ]
+}
+
+/** The first format that has half as many lines as the one with the most; null when none has enough. */
+function bestOf(makers: readonly Maker[], lines: readonly Line[], reference: Reference): LineFormat | null {
   const formats: LineFormat[] = []
-  for (const make of FORMATS) {
+  const counts: Count[] = []
+  for (const make of makers) {
     const format = make(reference)
-    const found = count(format, lines)
     formats.push(format)
+    const found = count(format, lines)
     counts.push(found)
     // With half of all lines, no other can have more than twice as many.
     if (found.records > 0 && found.lines * 2 >= lines.length) break
   }
   const most = Math.max(...counts.map(({ lines }) => lines))
   // One line in fifty begins a record: stack traces are long. One in a thousand is a coincidence.
-  if (most === 0 || most * 50 < lines.length) return PLAIN
+  if (most === 0 || most * 50 < lines.length) return null
   const chosen = counts.findIndex(({ records, lines }) => records > 0 && lines * 2 >= most)
-  if (chosen < 0) return PLAIN
-  const format = formats[chosen]!
-  if (format === lines24) return format
-  const { timed, leveled } = counts[chosen]!
-  const ambiguousZone = zoneNameIn(format, lines)
-  return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
+  return formats[chosen] ?? null
 }
 
 interface Count {
@@ -95,15 +118,13 @@ interface Count {
   records: number
   /** Those, and the others that show the format. */
   lines: number
-  timed: boolean
-  leveled: boolean
 }
 
 type Line = [bytes: Uint8Array, from: number, to: number, open: boolean]
 
 /** How many lines show a format. */
 function count(format: LineFormat, lines: readonly Line[]): Count {
-  const found = { records: 0, lines: 0, timed: false, leveled: false }
+  const found = { records: 0, lines: 0 }
   for (const [bytes, from, to, open] of lines) {
     // Of a line longer than the sample, only the beginning can tell.
     const reader = open && format.open ? format.open : format
@@ -111,15 +132,26 @@ function count(format: LineFormat, lines: readonly Line[]): Count {
       if (format.owns?.(bytes, from, to)) found.lines++
       continue
     }
-    const hasTime = !Number.isNaN(reader.time(bytes, from, to, UTC))
-    const hasLevel = reader.level(bytes, from, to, bytes.length) >= 0
-    found.timed ||= hasTime
-    found.leveled ||= hasLevel
-    if (!hasTime && !hasLevel) continue
+    const says =
+      reader.level(bytes, from, to, bytes.length) >= 0 || !Number.isNaN(reader.time(bytes, from, to, UTC))
+    if (!says) continue
     found.records++
     found.lines++
   }
   return found
+}
+
+/** Whether any line has a time, and any has a level. */
+function flagsOf(format: LineFormat, lines: readonly Line[]): { timed: boolean; leveled: boolean } {
+  let timed = false
+  let leveled = false
+  for (const [bytes, from, to, open] of lines) {
+    const reader = open && format.open ? format.open : format
+    if (!timed) timed = !Number.isNaN(reader.time(bytes, from, to, UTC))
+    if (!leveled) leveled = reader.level(bytes, from, to, bytes.length) >= 0
+    if (timed && leveled) break
+  }
+  return { timed, leveled }
 }
 
 /** A zone abbreviation in the lines that means several zones. */

@@ -4,11 +4,14 @@ const CLOCK = String.raw`(?<h>\d\d):(?<min>\d\d):(?<s>\d\d)(?:[.,](?<f>\d+))?`
 const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const MONTH_NAME = '(?<mon>[A-Z][a-z]{2})'
 
+/** A supercomputer's line begins with `-`, or with the kind of an alert. */
+const ALERTS = ['- 000000000', ...Array.from({ length: 14 }, (_, i) => `${'?'.repeat(i + 2)} 000000000`)]
+
 /** Servers, clusters and runtimes whose times look like nobody else's. */
 export const CLASSIC: readonly Row[] = [
   {
     name: 'apache',
-    first: /\[/,
+    shape: '[??? ??? ?? 00:00:00',
     head: new RegExp(
       String.raw`^\[${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?<y>\d{4})\] \[(?:(?<tag>[\w-]*):)?(?<level>[a-z]+\d?)\] (?:\[pid (?<pid>\d+)(?::tid (?<tid>\d+))?\] )?`,
     ),
@@ -16,7 +19,7 @@ export const CLASSIC: readonly Row[] = [
   },
   {
     name: 'oracle',
-    first: /[A-Z]/,
+    shape: '??? ??? ?? 00:00:00 ',
     head: new RegExp(
       String.raw`^${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?:(?<z>[A-Z]{3,5}) )?(?<y>\d{4})\s*$`,
     ),
@@ -24,32 +27,32 @@ export const CLASSIC: readonly Row[] = [
   },
   {
     name: 'oracle',
-    first: /\d/,
+    shape: '0000-00-00T00:00:00.000000',
     head: new RegExp(String.raw`^(?<y>\d{4})-(?<mon>\d\d)-(?<d>\d\d)T${CLOCK}(?<z>[+-]\d\d:\d\d)\s*$`),
     below: true,
   },
   {
     name: 'spark',
-    first: /\d/,
+    shape: '00/00/00 00:00:00 ',
     head: new RegExp(
       String.raw`^(?<y>\d\d)/(?<mon>\d\d)/(?<d>\d\d) ${CLOCK} (?<level>[A-Z]{4,5}) (?:(?<tag>[^:\s]+): )?`,
     ),
   },
   {
     name: 'hdfs',
-    first: /\d/,
+    shape: '000000 000000 0',
     head: /^(?<y>\d\d)(?<mon>\d\d)(?<d>\d\d) (?<h>\d\d)(?<min>\d\d)(?<s>\d\d) (?<thread>\d+) (?<level>[A-Z]{4,5}) (?:(?<tag>[^:\s]+): )?/,
   },
   {
     name: 'tomcat',
-    first: /\d/,
+    shape: '00-???-0000 00:00:00',
     head: new RegExp(
       String.raw`^(?<d>\d\d)-${MONTH_NAME}-(?<y>\d{4}) ${CLOCK} (?<level>[A-Z]{4,7}) \[(?<thread>[^\]]{0,100})\] (?:(?<tag>\S+) )?`,
     ),
   },
   {
     name: 'java.util.logging',
-    first: /[A-Z]/,
+    shape: ['??? 00, 0000', '??? 0, 0000'],
     // Since Java 20 the space before AM is a narrow one, here as the bytes of its UTF-8.
     head: new RegExp(
       String.raw`^${MONTH_NAME} (?<d>\d{1,2}), (?<y>\d{4}),? (?<h>\d{1,2}):(?<min>\d\d):(?<s>\d\d)(?: |\u202f|\xe2\x80\xaf)(?<ampm>[AP]M) (?<tag>\S+)(?: (?<method>\S+))?\s*$`,
@@ -58,7 +61,7 @@ export const CLASSIC: readonly Row[] = [
   },
   {
     name: 'android',
-    first: /\d/,
+    shape: '00-00 00:00:00.000 ',
     head: new RegExp(
       String.raw`^(?<mon>\d\d)-(?<d>\d\d) ${CLOCK} +(?<pid>\d+) +(?<tid>\d+) (?<level>[VDIWEFA]) (?<tag>[^:]{0,80}?) *: `,
     ),
@@ -66,18 +69,18 @@ export const CLASSIC: readonly Row[] = [
   },
   {
     name: 'bgl',
-    first: /[-A-Z]/,
+    shape: ALERTS,
     head: /^(?:-|(?<alert>[A-Z]\w*)) (?<epoch>\d{9,10}) \d{4}\.\d\d\.\d\d (?<node>\S+) \d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ \S+ (?<type>[A-Z]+) (?<tag>[A-Z]+) (?<level>[A-Z]+) /,
     levels: { FAILURE: 4 },
   },
   {
     name: 'thunderbird',
-    first: /[-A-Z]/,
+    shape: ALERTS,
     head: /^(?:-|(?<alert>[A-Z]\w*)) (?<epoch>\d{9,10}) \d{4}\.\d\d\.\d\d (?<node>\S+) [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \S+ /,
   },
   {
     name: 'clock',
-    first: /\d/,
+    shape: '00:00:00',
     head: new RegExp(
       String.raw`^${CLOCK} (?:\[(?<thread>[^\]]{0,100})\] )?(?<level>TRACE|DEBUG|INFO|WARN|ERROR|FATAL) +(?:(?<tag>\S+) +- )?`,
     ),

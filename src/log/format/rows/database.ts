@@ -10,7 +10,7 @@ const COMMANDS =
 /** The general log comes before the 2.4 lines: it has a tab behind its time, too. */
 export const GENERAL_LOG: Row = {
   name: 'mysql-general',
-  first: /[\d\t]/,
+  shape: ['0000-00-00T00:00:00', '000000 ', '\t\t'],
   // MariaDB writes the time only when the second changes; the events that follow are records without one.
   head: new RegExp(String.raw`^(?:${MYSQL})?\t+ *(?<thread>\d+) (?<tag>${COMMANDS})(?:\t|\s*$)`),
 }
@@ -19,19 +19,19 @@ export const GENERAL_LOG: Row = {
 export const DATABASE: readonly Row[] = [
   {
     name: 'mysql-slow',
-    first: /#/,
+    shape: '# Time: 0',
     head: new RegExp(String.raw`^# Time: ${MYSQL}\s*$`),
     below: true,
     owns: /^(?:# (?:User@Host|Query_time|Thread_id|Rows_affected|Schema): |SET timestamp=\d)/,
   },
   {
     name: 'mysql-5.5',
-    first: /\d/,
+    shape: '000000 ',
     head: /^(?<y>\d\d)(?<mon>\d\d)(?<d>\d\d) +(?<h>\d{1,2}):(?<min>\d\d):(?<s>\d\d) +(?:\[(?<level>[A-Z]\w+)\] )?/,
   },
   {
     name: 'db2',
-    first: /\d/,
+    shape: '0000-00-00-00.00.00.000',
     head: new RegExp(
       String.raw`^${DATE}-(?<h>\d\d)\.(?<min>\d\d)\.(?<s>\d\d)\.(?<f>\d+)(?<zmin>[+-]\d{3}) (?<record>\S+) +LEVEL: (?<level>\w+)(?: \([^)]*\))?\s*$`,
     ),
@@ -41,7 +41,7 @@ export const DATABASE: readonly Row[] = [
   },
   {
     name: 'hana',
-    first: /\[/,
+    shape: '[0',
     head: new RegExp(
       String.raw`^\[(?<thread>\d+)\]\{(?<connection>-?\d+)\}\[[^\]]{0,40}\] ${DATE} ${CLOCK} (?<level>[diwef]) (?<tag>\S+) +(?<file>[^\s(]+)\((?<line>\d+)\) : `,
     ),
@@ -49,14 +49,14 @@ export const DATABASE: readonly Row[] = [
   },
   {
     name: 'couchdb',
-    first: /\[/,
+    shape: '[',
     head: new RegExp(
       String.raw`^\[(?<level>[a-z]+)\] ${DATE}T${CLOCK}(?<z>Z|[+-]\d\d:\d\d)? (?<node>\S+@\S+) (?<pid><[\d.]+>) (?<request>\S+) `,
     ),
   },
   {
     name: 'rocksdb',
-    first: /\d/,
+    shape: '0000/00/00-00:00:00.',
     head: new RegExp(
       String.raw`^(?<y>\d{4})/(?<mon>\d\d)/(?<d>\d\d)-${CLOCK} (?<thread>[0-9a-f]+) (?:\[(?<level>DEBUG|INFO|WARN|ERROR|FATAL)\] )?(?:\[(?<file>[^\]:\s]+):(?<line>\d+)\] )?`,
     ),
@@ -64,7 +64,7 @@ export const DATABASE: readonly Row[] = [
   },
   {
     name: 'mongodb-4.2',
-    first: /\d/,
+    shape: '0000-00-00T00:00:00.000',
     head: new RegExp(
       String.raw`^${DATE}T${CLOCK}(?<z>Z|[+-]\d{4}) (?<level>D[1-5]?|[IWEF]) (?<tag>[A-Z_-]+) +\[(?<thread>[^\]]{0,80})\] `,
     ),
@@ -72,13 +72,13 @@ export const DATABASE: readonly Row[] = [
   },
   {
     name: 'etcd-3.4',
-    first: /\d/,
+    shape: '0000-00-00 00:00:00.000000 ? | ',
     head: new RegExp(String.raw`^${DATE} ${CLOCK} (?<level>[CEWNIDT]) \| (?:(?<tag>[\w./-]+): )?`),
     levels: { C: 4, E: 3, W: 2, N: 1, I: 1, D: 0, T: 0 },
   },
   {
     name: 'ceph',
-    first: /\d/,
+    shape: '0000-00-00?00:00:00.000',
     head: new RegExp(
       String.raw`^${DATE}[T ]${CLOCK}(?<z>[+-]\d{4})? (?<thread>[0-9a-f]{8,16}) +(?<level>-?\d{1,2}) `,
     ),
@@ -88,7 +88,7 @@ export const DATABASE: readonly Row[] = [
   },
   {
     name: 'ceph-cluster',
-    first: /\d/,
+    shape: '0000-00-00?00:00:00.000',
     head: new RegExp(
       String.raw`^${DATE}[T ]${CLOCK}(?<z>[+-]\d{4})? (?<daemon>\S+) \((?<rank>\S+)\) (?<sequence>\d+) : (?<tag>\w+) \[(?<level>DBG|INF|SEC|WRN|ERR)\] `,
     ),

@@ -17,8 +17,11 @@ export interface Row {
   name: string
   /** What a record begins with; what follows on the line is the message. */
   head: RegExp
-  /** The characters that a record can begin with, as a class: a quick no to stack traces and other formats. */
-  first: RegExp
+  /**
+   * How a record begins: `0` is a digit, `?` is anything. The quick no that keeps detection fast: it is asked of the
+   * lines of all other formats, too. Several where there are several ways to begin.
+   */
+  shape: string | readonly string[]
   /** Levels by the words of this format; others are known everywhere. */
   levels?: Record<string, number>
   /** The level of a record without a level word. */
@@ -36,12 +39,15 @@ const REACH = 300
 
 /** Makes a line format of a row. */
 export function rowLines(row: Row, reference: Reference): LineFormat {
-  const firsts = new Uint8Array(256)
-  for (let byte = 0; byte < 128; byte++) if (row.first.test(String.fromCharCode(byte))) firsts[byte] = 1
+  const shapes = shapesOf(row)
+  const hasShape = (bytes: Uint8Array, from: number, to: number) => {
+    for (const shape of shapes) if (isShaped(shape, bytes, from, to)) return true
+    return false
+  }
   const years = yearsBefore(reference)
   const heads = headReader(row.head)
   const groupsAt = (bytes: Uint8Array, from: number, to: number) =>
-    to > from && firsts[bytes[from]!] === 1 ? heads(bytes, from, to) : null
+    hasShape(bytes, from, to) ? heads(bytes, from, to) : null
   const timeOf = (groups: Groups, zone: Zone) => epochOf(groups, zone, years, reference)
   return {
     name: row.name,
@@ -59,10 +65,34 @@ export function rowLines(row: Row, reference: Reference): LineFormat {
       const second = row.second && secondLine(bytes, to, end)
       return levelOf(row, second ? (row.second!.exec(second)?.groups ?? {}) : groups)
     },
-    owns: (bytes, from, to) => row.owns?.test(headText(bytes, from, to)) === true,
+    ...(row.owns && {
+      owns: (bytes: Uint8Array, from: number, to: number) => row.owns!.test(headText(bytes, from, to)),
+    }),
     zoneName: (bytes, from, to) => ambiguousZone(groupsAt(bytes, from, to)?.z),
     fields: (text, zone) => rowFields(row, text, (groups) => timeOf(groups, zone), zone),
   }
+}
+
+/** The shapes of a row as bytes, made once. */
+function shapesOf(row: Row): readonly Uint8Array[] {
+  let shapes = SHAPES.get(row)
+  if (!shapes) {
+    shapes = [row.shape].flat().map((shape) => new TextEncoder().encode(shape))
+    SHAPES.set(row, shapes)
+  }
+  return shapes
+}
+
+const SHAPES = new WeakMap<Row, readonly Uint8Array[]>()
+
+function isShaped(shape: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from < shape.length) return false
+  for (let i = 0; i < shape.length; i++) {
+    const wanted = shape[i]!
+    const byte = bytes[from + i]!
+    if (wanted === 0x30 ? byte < 0x30 || byte > 0x39 : wanted !== 0x3f && wanted !== byte) return false
+  }
+  return true
 }
 
 type Groups = Record<string, string | undefined>
