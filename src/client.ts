@@ -290,7 +290,7 @@ export function createClient(options: ClientOptions): Client {
   async function page(query: ViewQuery, accept: string, extra: object, call: CallOptions | undefined) {
     const response = await request('log/view', { ...query, ...extra }, accept, call?.signal)
     const text = await reach(response.text(), call?.signal)
-    const notes = (response.headers.get('X-Nodestate-Note') ?? '').split(/,\s*/).filter(Boolean)
+    const notes = notesOf(response)
     return { text, ...cursors(response), complete: !notes.includes('scan-budget'), notes }
   }
 
@@ -344,7 +344,13 @@ export function createClient(options: ClientOptions): Client {
     async export(query, format, call) {
       const params = { ...query, download: true, ...(format === 'ndjson' ? { format } : {}) }
       const accept = format === 'ndjson' ? 'application/x-ndjson' : 'text/plain'
-      return stored(query.file, await request('log/view', params, accept, call?.signal))
+      const response = await request('log/view', params, accept, call?.signal)
+      if (notesOf(response).includes('unknown-parameter')) {
+        // An older node would answer with the end of the log alone, and look complete.
+        await response.body?.cancel()
+        throw new ProblemError(501, 'unsupported', 'No export', 'This node cannot export records yet.', null)
+      }
+      return stored(query.file, response)
     },
     async download(file, call) {
       return stored(
@@ -394,6 +400,10 @@ export function createClient(options: ClientOptions): Client {
     },
   }
   return client
+}
+
+function notesOf(response: Response): string[] {
+  return (response.headers.get('X-Nodestate-Note') ?? '').split(/,\s*/).filter(Boolean)
 }
 
 function stored(name: string, response: Response): Download {

@@ -1,13 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import type { Client } from '../client.ts'
+import { type Client, ProblemError } from '../client.ts'
 import { ConfigView } from './config/view.tsx'
 import { Files } from './files/files.tsx'
+import { familyOf } from './files/group.ts'
+import type { ListedFile } from './files/order.ts'
 import { Top } from './frame/top.tsx'
 import { useFiles } from './frame/use-files.ts'
+import { useFleet } from './frame/use-fleet.ts'
 import { useNode } from './frame/use-node.ts'
 import { useSession } from './frame/use-session.ts'
 import { LogView } from './log/view.tsx'
 import { NodeFacts } from './node/facts.tsx'
+import { Fleet, FleetLinks } from './node/fleet.tsx'
 import { explain, Failure } from './ui/failure.tsx'
 import { Help } from './ui/help.tsx'
 import { SignIn } from './ui/signin.tsx'
@@ -16,8 +20,14 @@ import { type Look, NOTHING, readLook, writeLook } from './url.ts'
 
 const themeChoice = remembered('theme', 'auto')
 
-/** The page: who the node is, its logs, and the log or the configuration that was chosen. */
-export function App({ client }: { client: Client }) {
+interface Props {
+  client: Client
+  /** The fleet that this node is one of, and the node's id in it; null for a node on its own. */
+  fleet: { client: Client; own: string } | null
+}
+
+/** The page: who the node is, its logs, and the log or the configuration that was chosen; or the nodes of a fleet. */
+export function App({ client, fleet }: Props) {
   const [look, setLook] = useState<Look>(() => readLook(location.hash))
   const [visit, setVisit] = useState(0)
   const [theme, setTheme] = useState(themeChoice.get())
@@ -26,6 +36,10 @@ export function App({ client }: { client: Client }) {
   const { asked, session, refused, enter, leave, retry } = useSession()
   const { node, error: nodeError } = useNode({ client, session, refused })
   const { files, error: filesError, now } = useFiles({ client, session, refused })
+
+  // A fleet has no configuration of its own: it answers with its nodes instead.
+  const nowhere = nodeError instanceof ProblemError && nodeError.status === 404
+  const { nodes } = useFleet({ client: fleet?.client ?? (nowhere ? client : null), session, refused })
 
   const go = useCallback((next: Look) => {
     const hash = writeLook(next)
@@ -58,12 +72,13 @@ export function App({ client }: { client: Client }) {
   const waiting = useSlow(node === null && nodeError === null)
   if (asked !== 'no') return <SignIn refused={asked === 'refused'} enter={enter} />
   const chosen = files?.find((file) => file.name === look.file) ?? null
+  const atFleet = fleet === null && nowhere && nodes !== null
   const lost = (node !== null && nodeError) || (files !== null && filesError) || null
   return (
     <div class={`app ${look.file === null ? 'at-node' : 'at-log'}`}>
       <Top
         node={node}
-        fallback={nodeError === null ? ' ' : 'Node'}
+        fallback={atFleet ? 'Fleet' : nodeError === null ? ' ' : 'Node'}
         now={now}
         theme={theme}
         home={() => go(NOTHING)}
@@ -76,55 +91,70 @@ export function App({ client }: { client: Client }) {
           <strong>{explain(lost).title}.</strong> {explain(lost).advice} This page keeps trying.
         </p>
       )}
-      <nav class="side" aria-label="Logs">
-        <h2>Logs</h2>
-        {files === null && filesError !== null && <Failure error={filesError} retry={retry} />}
-        {files === null && filesError === null && waiting && <Waiting>Loading</Waiting>}
-        {files?.length === 0 && (
-          <p class="hint" role="status">
-            No logs yet. A log appears here as soon as the node writes one. If there should be some already,
-            check which directory nodestate reads.
-          </p>
-        )}
-        {files !== null && (
-          <Files files={files} chosen={look.file} now={now} open={(file) => go({ ...NOTHING, file })} />
-        )}
-      </nav>
-      <main>
-        {look.file !== null ? (
-          <LogView
-            key={`${look.file}:${session}:${visit}`}
-            client={client}
-            look={look}
-            file={chosen}
-            oldest={null}
-            theme={theme}
-            go={(next) => {
-              if (JSON.stringify(next) !== JSON.stringify(look)) go(next)
-            }}
-            note={note}
-            say={say}
-            failed={refused}
-          />
-        ) : (
-          <div class="node">
-            {node === null && nodeError !== null && <Failure error={nodeError} retry={retry} />}
-            {node === null && nodeError === null && waiting && <Waiting>Asking the node</Waiting>}
-            {node !== null && (
-              <>
-                <NodeFacts config={node} now={now} />
-                <ConfigView text={node.config} say={say} />
-              </>
+      {atFleet ? (
+        <main class="alone">
+          <Fleet nodes={nodes} />
+        </main>
+      ) : (
+        <>
+          <nav class="side" aria-label="Logs">
+            {fleet !== null && nodes !== null && <FleetLinks nodes={nodes} own={fleet.own} />}
+            <h2>Logs</h2>
+            {files === null && filesError !== null && <Failure error={filesError} retry={retry} />}
+            {files === null && filesError === null && waiting && <Waiting>Loading</Waiting>}
+            {files?.length === 0 && (
+              <p class="hint" role="status">
+                No logs yet. A log appears here as soon as the node writes one. If there should be some
+                already, check which directory nodestate reads.
+              </p>
             )}
-          </div>
-        )}
-      </main>
+            {files !== null && (
+              <Files files={files} chosen={look.file} now={now} open={(file) => go({ ...NOTHING, file })} />
+            )}
+          </nav>
+          <main>
+            {look.file !== null ? (
+              <LogView
+                key={`${look.file}:${session}:${visit}`}
+                client={client}
+                look={look}
+                file={chosen}
+                oldest={oldestOf(files ?? [], look.file)}
+                theme={theme}
+                go={(next) => {
+                  if (JSON.stringify(next) !== JSON.stringify(look)) go(next)
+                }}
+                note={note}
+                say={say}
+                failed={refused}
+              />
+            ) : (
+              <div class="node">
+                {node === null && nodeError !== null && <Failure error={nodeError} retry={retry} />}
+                {node === null && nodeError === null && waiting && <Waiting>Asking the node</Waiting>}
+                {node !== null && (
+                  <>
+                    <NodeFacts config={node} now={now} />
+                    <ConfigView text={node.config} say={say} />
+                  </>
+                )}
+              </div>
+            )}
+          </main>
+        </>
+      )}
       <p class={said === '' ? 'toast' : 'toast shown'} role="status" aria-live="polite">
         {said}
       </p>
       {help && <Help close={() => setHelp(false)} />}
     </div>
   )
+}
+
+/** The time of the first record of a log with its rotated files. */
+function oldestOf(files: ListedFile[], name: string): string | null {
+  const times = familyOf(files, name).flatMap((file) => file.first ?? [])
+  return times.reduce<string | null>((a, b) => (a === null || Date.parse(b) < Date.parse(a) ? b : a), null)
 }
 
 function Waiting({ children }: { children: string }) {

@@ -7,6 +7,12 @@ import { token } from './ui/token.ts'
 // This script knows where it came from, and so where the app is mounted: one folder up.
 // (In one expression, Vite would take the URL for an asset to bundle.)
 const own = import.meta.url
-const client = createClient({ base: new URL('..', own), token: () => token.get() })
+const base = new URL('..', own)
+const clientAt = (url: URL) => createClient({ base: url, token: () => token.get() })
 
-render(<App client={client} />, document.getElementById('page')!)
+// A node of a fleet is mounted at nodes/ID/ below the fleet.
+const id = /\/nodes\/([^/]+)\/$/.exec(base.pathname)?.[1]
+const fleet =
+  id === undefined ? null : { client: clientAt(new URL('../../', base)), own: decodeURIComponent(id) }
+
+render(<App client={clientAt(base)} fleet={fleet} />, document.getElementById('page')!)

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import { ago, bytes, count } from '../ui/format.ts'
+import { Icon } from '../ui/icons.tsx'
 import { NOTHING, writeLook } from '../url.ts'
+import { type Entry, type Folder, grouped, type LogEntry } from './group.ts'
 import type { ListedFile } from './order.ts'
 
 interface Props {
@@ -10,12 +12,20 @@ interface Props {
   open: (name: string) => void
 }
 
-/** The logs, in the order given. */
+/** The logs, each with its rotated files, in folders where names have slashes. */
 export function Files({ files, chosen, now, open }: Props) {
   const [filter, setFilter] = useState('')
+  const [opened, setOpened] = useState<Record<string, boolean>>({})
   const needle = filter.toLowerCase()
   const fitting = files.filter((file) => file.name.toLowerCase().includes(needle))
-  const shown = fitting.slice(0, MOST)
+  const entries = needle === '' ? grouped(files) : []
+  const shared: Shared = {
+    chosen,
+    now,
+    open,
+    isOpen: (key, fallback) => opened[key] ?? fallback,
+    toggle: (key, now) => setOpened({ ...opened, [key]: !now }),
+  }
   return (
     <>
       {files.length > 15 && (
@@ -29,32 +39,115 @@ export function Files({ files, chosen, now, open }: Props) {
         />
       )}
       <ul class="files">
-        {shown.map((file) => (
-          <li key={file.name}>
-            <a
-              href={writeLook({ ...NOTHING, file: file.name })}
-              aria-current={file.name === chosen ? 'page' : undefined}
-              title={file.name}
-              onClick={(event) => {
-                if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
-                event.preventDefault()
-                open(file.name)
-              }}
-            >
-              <span class="name">{file.name}</span>
-              <span class="size">{bytes(file.size)}</span>
-              <span class="age">
-                {file.modified === undefined ? '' : ago(Date.parse(file.modified), now)}
-              </span>
-            </a>
-          </li>
-        ))}
+        {needle === '' ? (
+          <Entries entries={entries} shared={shared} />
+        ) : (
+          fitting.slice(0, MOST).map((file) => (
+            <li key={file.name}>
+              <FileLink file={file} label={file.name} shared={shared} />
+            </li>
+          ))
+        )}
       </ul>
-      {fitting.length > MOST && (
-        <p class="hint">{count(fitting.length - MOST)} more: type a part of the name to find them.</p>
+      {(needle === '' ? entries : fitting).length > MOST && (
+        <p class="hint">
+          {count((needle === '' ? entries : fitting).length - MOST)} more. Type part of a name to find them.
+        </p>
       )}
       {fitting.length === 0 && files.length > 0 && <p class="hint">No log has this in its name.</p>}
     </>
+  )
+}
+
+interface Shared {
+  chosen: string | null
+  now: number
+  open: (name: string) => void
+  isOpen: (key: string, fallback: boolean) => boolean
+  toggle: (key: string, now: boolean) => void
+}
+
+function Entries({ entries, shared }: { entries: Entry[]; shared: Shared }) {
+  return (
+    <>
+      {entries
+        .slice(0, MOST)
+        .map((entry) =>
+          entry.kind === 'folder' ? (
+            <FolderItem key={`/${entry.path}`} folder={entry} shared={shared} />
+          ) : (
+            <LogItem key={entry.head.name} entry={entry} shared={shared} />
+          ),
+        )}
+    </>
+  )
+}
+
+function FolderItem({ folder, shared }: { folder: Folder; shared: Shared }) {
+  const key = `/${folder.path}`
+  const open = shared.isOpen(key, shared.chosen?.startsWith(`${folder.path}/`) ?? false)
+  return (
+    <li class="folder">
+      <button type="button" aria-expanded={open} onClick={() => shared.toggle(key, open)}>
+        <Icon name="folder" /> <span class="name">{folder.label}</span>
+      </button>
+      {open && (
+        <ul>
+          <Entries entries={folder.entries} shared={shared} />
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry; shared: Shared }) {
+  const open = shared.isOpen(
+    head.name,
+    rotated.some((file) => file.name === shared.chosen),
+  )
+  return (
+    <li>
+      <FileLink file={head} label={label} shared={shared} />
+      {rotated.length > 0 && (
+        <button
+          type="button"
+          class="quiet small rotated"
+          aria-expanded={open}
+          aria-label={`${count(rotated.length)} rotated ${rotated.length === 1 ? 'file' : 'files'} of ${head.name}`}
+          onClick={() => shared.toggle(head.name, open)}
+        >
+          {count(rotated.length)} rotated
+        </button>
+      )}
+      {open && (
+        <ul>
+          {rotated.slice(0, MOST).map((file) => (
+            <li key={file.name}>
+              <FileLink file={file} label={file.name.slice(file.name.lastIndexOf('/') + 1)} shared={shared} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function FileLink({ file, label, shared }: { file: ListedFile; label: string; shared: Shared }) {
+  return (
+    <a
+      href={writeLook({ ...NOTHING, file: file.name })}
+      aria-current={file.name === shared.chosen ? 'page' : undefined}
+      title={file.name}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
+        event.preventDefault()
+        shared.open(file.name)
+      }}
+    >
+      <span class="name">{label}</span>
+      <span class="size">{bytes(file.size)}</span>
+      <span class="age">{file.modified === undefined ? '' : ago(Date.parse(file.modified), shared.now)}</span>
+    </a>
   )
 }
 

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import type { Client } from '../../client.ts'
+import { type Client, ProblemError } from '../../client.ts'
 import { grown, inOrder, type ListedFile } from '../files/order.ts'
 import { useFresh } from './fresh.ts'
 
@@ -41,7 +41,8 @@ export function useFiles({ client, session, refused }: Options) {
       } catch (failure) {
         if (signal.aborted || refused(failure)) return null
         setError(failure as Error)
-        return 4_000
+        // There is nothing here, as at the root of a fleet.
+        return failure instanceof ProblemError && failure.status === 404 ? 60_000 : 4_000
       }
     },
     [client, session],

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Client, NodeConfig } from '../../client.ts'
+import { type Client, type NodeConfig, ProblemError } from '../../client.ts'
 import { useFresh } from './fresh.ts'
 
 interface Options {
@@ -22,7 +22,8 @@ export function useNode({ client, session, refused }: Options) {
       } catch (failure) {
         if (signal.aborted || refused(failure)) return null
         setError(failure as Error)
-        return 4_000
+        // There is nothing here, as at the root of a fleet.
+        return failure instanceof ProblemError && failure.status === 404 ? 60_000 : 4_000
       }
     },
     [client, session],

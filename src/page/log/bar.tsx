@@ -1,22 +1,30 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Client } from '../../client.ts'
+import type { Client, Download } from '../../client.ts'
 import type { ListedFile } from '../files/order.ts'
 import { put } from '../ui/clipboard.ts'
+import { Drop } from '../ui/drop.tsx'
+import { explain } from '../ui/failure.tsx'
 import { bytes } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
-import { HOME } from '../url.ts'
+import { HOME, type Look } from '../url.ts'
+import { isNarrowed, queryOf } from './find/query.ts'
 import type { Live } from './reader/window.ts'
 import { save } from './save.ts'
 
 interface Props {
   client: Client
-  name: string
+  look: Look
   file: ListedFile | null
   live: Live
   wrap: boolean
+  panel: boolean
+  /** The menu of columns. */
+  columns: ComponentChildren
   home: () => void
   toggleFollow: () => void
   toggleWrap: () => void
+  togglePanel: () => void
   /** The selected records, or all that are loaded, with all columns or only their messages. */
   copyText: (columns: boolean) => void
   say: (message: string) => void
@@ -24,23 +32,17 @@ interface Props {
 
 /** The log's name, and what can be done with it as a whole. */
 export function Bar(props: Props) {
-  const { client, name, file, live, wrap, toggleFollow, toggleWrap, copyText, say } = props
-  const [saving, setSaving] = useState<{ done: number; size: number | null; stop: () => void } | null>(null)
-  const download = async () => {
-    if (saving !== null) return
-    const abort = new AbortController()
-    const stop = () => abort.abort()
-    setSaving({ done: 0, size: file?.size ?? null, stop })
-    try {
-      await save(client, name, abort.signal, (done, size) => setSaving({ done, size, stop }))
-      say('Download complete')
-    } catch (error) {
-      if (!abort.signal.aborted) say(`The download failed: ${(error as Error).message}`)
-    } finally {
-      setSaving(null)
-    }
-  }
-
+  const { client, look, file, live, wrap, toggleFollow, toggleWrap, copyText, say } = props
+  const name = look.file ?? ''
+  const { saving, start } = useSaving(say)
+  const exported = (format: 'text' | 'ndjson') =>
+    start(
+      `${name}${isNarrowed(look) ? '-filtered' : ''}.${format === 'text' ? 'txt' : 'ndjson'}`,
+      (signal) => {
+        const { ansi: _, raw: __, ...query } = queryOf({ ...look, all: false })
+        return client.export(query, format, { signal })
+      },
+    )
   return (
     <header class="bar">
       <a
@@ -63,36 +65,49 @@ export function Bar(props: Props) {
         type="button"
         class={`follow ${live}`}
         aria-pressed={live !== 'off'}
-        title="Follow what is appended (f)"
+        title="Show new lines as they are written (f)"
         onClick={toggleFollow}
       >
         <span class="dot" aria-hidden="true" />
         {live === 'lost' ? 'Reconnecting' : live === 'off' ? 'Follow' : 'Following'}
       </button>
+      <button
+        type="button"
+        aria-pressed={props.panel}
+        title="Show or hide fields and patterns (e)"
+        onClick={props.togglePanel}
+      >
+        <Icon name="fields" /> <span class="label">Fields</span>
+      </button>
       <button type="button" aria-pressed={wrap} title="Wrap long lines (w)" onClick={toggleWrap}>
         <Icon name="wrap" /> <span class="label">Wrap</span>
       </button>
-      <details class="menu">
-        <summary title="Copy the selected records, or all that are loaded (c)">
-          <Icon name="copy" /> <span class="label">Copy</span>
-        </summary>
-        <div class="panel">
-          <button type="button" onClick={(event) => closeMenu(event, () => copyText(true))}>
-            Lines with all columns
-          </button>
-          <button type="button" onClick={(event) => closeMenu(event, () => copyText(false))}>
-            Messages only
-          </button>
-          <button
-            type="button"
-            onClick={(event) => closeMenu(event, () => put(location.href, say, 'Link copied'))}
-          >
-            Link to this view
-          </button>
-        </div>
-      </details>
+      {props.columns}
+      <Drop icon="copy" label="Copy" title="Copy the selected records, or all that are loaded (c)">
+        <button type="button" onClick={() => copyText(true)}>
+          Lines with all columns
+        </button>
+        <button type="button" onClick={() => copyText(false)}>
+          Messages only
+        </button>
+        <button type="button" onClick={() => void put(location.href, say, 'Link copied')}>
+          Link to this view
+        </button>
+      </Drop>
+      <Drop icon="export" label="Export" title="Save every record that the filters choose, loaded or not">
+        <button type="button" onClick={() => void exported('text')}>
+          {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
+        </button>
+        <button type="button" onClick={() => void exported('ndjson')}>
+          {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
+        </button>
+      </Drop>
       {saving === null ? (
-        <button type="button" title="Download the whole file" onClick={download}>
+        <button
+          type="button"
+          title="Download the whole file"
+          onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
+        >
           <Icon name="save" /> <span class="label">Download</span>
         </button>
       ) : (
@@ -105,8 +120,27 @@ export function Bar(props: Props) {
   )
 }
 
-function closeMenu(event: MouseEvent, act: () => void): void {
-  const menu = (event.currentTarget as HTMLElement).closest('details')
-  if (menu !== null) menu.open = false
-  act()
+/** One download at a time, with its progress and a way to stop it. */
+function useSaving(say: (message: string) => void) {
+  const [saving, setSaving] = useState<{ done: number; size: number | null; stop: () => void } | null>(null)
+  const start = async (
+    name: string,
+    ask: (signal: AbortSignal) => Promise<Download>,
+    expected: number | null = null,
+  ) => {
+    if (saving !== null) return
+    const abort = new AbortController()
+    const stop = () => abort.abort()
+    setSaving({ done: 0, size: expected, stop })
+    try {
+      const progress = (done: number, size: number | null) => setSaving({ done, size, stop })
+      await save(ask(abort.signal), { name, progress })
+      say('Download complete')
+    } catch (error) {
+      if (!abort.signal.aborted) say(`The download failed. ${explain(error as Error).advice}`)
+    } finally {
+      setSaving(null)
+    }
+  }
+  return { saving, start }
 }

@@ -36,10 +36,17 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs
   if (value !== null && (getSelection()?.isCollapsed ?? true)) return void acts.value(value)
   if (from.closest('.details') !== null) return
   // Selecting text with the mouse must not collapse the row under it.
-  if (!(getSelection()?.isCollapsed ?? true)) return
+  if (!(getSelection()?.isCollapsed ?? true)) return void clearTimeout(toggling)
   reader.select(seq)
-  reader.toggle(seq)
+  clearTimeout(toggling)
+  if (event.detail > 1) return
+  // A second click selects a word of the text, and the row must not have moved until then.
+  if (from.closest('.m') === null || from.closest('button') !== null) reader.toggle(seq)
+  else toggling = setTimeout(() => reader.toggle(seq), DOUBLE)
 }
+
+let toggling: ReturnType<typeof setTimeout> | undefined
+const DOUBLE = 220
 
 /** What was selected with the mouse over several cells is copied as whole lines, as the log has them. */
 export function copyRows(event: ClipboardEvent, reader: Reader | null, box: HTMLElement): void {
@@ -52,4 +59,18 @@ export function copyRows(event: ClipboardEvent, reader: Reader | null, box: HTML
   const lines = rows.map((row) => reader.textOf(Number(row.dataset.seq), true))
   event.clipboardData?.setData('text/plain', `${lines.join('\n')}\n`)
   event.preventDefault()
+}
+
+/** In an expanded record the arrows move from value to value, so that all of them are one stop of the Tab key. */
+export function moveInDetails(event: KeyboardEvent): void {
+  const from = (event.target as HTMLElement).closest<HTMLElement>('.details .v')
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
+  if (from === null || step === undefined) return
+  event.preventDefault()
+  const all = [...from.closest('.details')!.querySelectorAll<HTMLElement>('.v')]
+  const next = all[all.indexOf(from) + step]
+  if (next === undefined) return
+  from.tabIndex = -1
+  next.tabIndex = 0
+  next.focus()
 }

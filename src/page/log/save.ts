@@ -1,13 +1,13 @@
-import type { Client } from '../../client.ts'
+import type { Download } from '../../client.ts'
 
-/** Fetches a file, with the token in a header as everything else, and hands it to the browser to keep. */
-export async function save(
-  client: Client,
-  file: string,
-  signal: AbortSignal,
-  progress: (bytes: number, size: number | null) => void,
-): Promise<void> {
-  const { body, size } = await client.download(file, { signal })
+interface Saving {
+  name: string
+  progress: (bytes: number, size: number | null) => void
+}
+
+/** Fetches a file, with the token in a header like every other request, and hands it to the browser to keep. */
+export async function save(download: Promise<Download>, { name, progress }: Saving): Promise<void> {
+  const { body, size } = await download
   // Blobs of 16 MB: the browser may move them to disk, while loose chunks would stay in memory.
   const blobs: Blob[] = []
   let chunks: Uint8Array<ArrayBuffer>[] = []
@@ -30,7 +30,7 @@ export async function save(
   const url = URL.createObjectURL(new Blob([...blobs, ...chunks], { type: 'application/octet-stream' }))
   const link = document.createElement('a')
   link.href = url
-  link.download = file
+  link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

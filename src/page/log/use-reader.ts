@@ -2,7 +2,8 @@ import type { RefObject } from 'preact'
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 import type { Client } from '../../client.ts'
 import { type Look, queryKey } from '../url.ts'
-import { type Goal, type Placed, Reader } from './reader/reader.ts'
+import type { Goal } from './reader/places.ts'
+import { type Placed, Reader } from './reader/reader.ts'
 
 interface Options {
   client: Client

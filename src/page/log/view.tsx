@@ -10,14 +10,16 @@ import { type Look, NOTHING, NOWHERE } from '../url.ts'
 import { Bar } from './bar.tsx'
 import { HistogramView } from './chart/histogram.tsx'
 import type { Totals } from './chart/totals.ts'
-import { clickRow, copyRows } from './clicks.ts'
+import { clickRow, copyRows, moveInDetails } from './clicks.ts'
+import { ColumnsMenu, useColumns } from './columns.tsx'
 import { Chips } from './find/chips.tsx'
 import { Finder } from './find/finder.tsx'
 import { absoluteRange } from './find/moment.ts'
-import { chartQueryOf, chartTerm, isNarrowed, wallRange } from './find/query.ts'
-import { termOf, termText, withValue } from './find/terms.ts'
+import { chartQueryOf, chartTerm, isNarrowed, queryOf, wallRange } from './find/query.ts'
+import { termOf, termText, withTerm, withValue } from './find/terms.ts'
 import { useLogKeys } from './keys.ts'
 import { type Chosen, chosenAt, chosenText, type MenuActs, ValueMenu } from './menu.tsx'
+import { Panel } from './panel/panel.tsx'
 import { wall, zoneOf } from './record/record.ts'
 import { Status } from './status.tsx'
 import { useReader } from './use-reader.ts'
@@ -38,6 +40,7 @@ interface Props {
 }
 
 const wrapChoice = remembered('wrap', 'off')
+const panelChoice = remembered('panel', 'off')
 
 /** A log: find, chart, list. */
 export function LogView(props: Props) {
@@ -49,11 +52,13 @@ export function LogView(props: Props) {
   const [totals, setTotals] = useState<Totals | null>(null)
   const [attempt, setAttempt] = useState(0)
   const [chosen, setChosen] = useState<Chosen | null>(null)
+  const [panel, setPanel] = useState(panelChoice.get())
+  const columns = useColumns()
   const { reader, goal } = useReader(box, {
     client,
     look,
     wrap,
-    gaps: false,
+    gaps: !columns.hidden.has('d'),
     attempt,
     moved(place) {
       const next = { ...current.current, ...place }
@@ -117,7 +122,11 @@ export function LogView(props: Props) {
     wrapChoice.set(on ? 'on' : 'off')
     setWrap(on)
   }, [])
-  const togglePanel = useCallback(() => {}, [])
+  const showPanel = useCallback((which: string) => {
+    panelChoice.set(which)
+    setPanel(which)
+  }, [])
+  const togglePanel = useCallback(() => showPanel(panelChoice.get() === 'off' ? 'fields' : 'off'), [])
   const chooseTime = useCallback(() => document.querySelector<HTMLElement>('[data-range]')?.click(), [])
   const first = rotated ? props.oldest : (file?.first ?? null)
   useLogKeys(reader, box, {
@@ -161,17 +170,23 @@ export function LogView(props: Props) {
   const counted =
     totals === null ? 0 : Object.entries(totals.counts).filter(([each, n]) => each !== 'none' && n > 0).length
   const only = chartTerm(look.chart)
+  const { ansi: _, raw: __, ...fieldsQuery } = queryOf({ ...look, all: false })
   useEffect(() => {
     if (failure !== null) props.failed(failure)
   }, [failure])
   return (
-    <section class={`log${wrap ? ' wrap' : ''}`} aria-labelledby="log-title">
+    <section class={`log${wrap ? ' wrap' : ''}${columns.classes}`} aria-labelledby="log-title">
       <Bar
         client={client}
-        name={name ?? ''}
+        look={look}
         file={file}
         live={live}
         wrap={wrap}
+        panel={panel !== 'off'}
+        columns={
+          <ColumnsMenu hidden={columns.hidden} filled={made?.filled ?? new Set()} toggle={columns.toggle} />
+        }
+        togglePanel={togglePanel}
         home={() => go(NOTHING)}
         toggleFollow={toggleFollow}
         toggleWrap={toggleWrap}
@@ -207,50 +222,65 @@ export function LogView(props: Props) {
         jump={(moment) => void reader.current?.goToTime(moment)}
         counted={setTotals}
       />
-      <div class="stage">
-        {slow && (
-          <div class="progress" role="progressbar" aria-label="Loading records">
-            <span>{loaded?.scanned ? 'Searching more of the log…' : ''}</span>
-          </div>
-        )}
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the whole page listens for the keys that do the same */}
-        <section
-          ref={box}
-          class="list"
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by key
-          tabIndex={0}
-          aria-label={`Records of ${name}`}
-          aria-busy={busy === 'open'}
-          onClick={(event) => clickRow(event, reader.current, rowActs)}
-          onMouseUp={() =>
-            setTimeout(() => box.current && setChosen((now) => now ?? chosenText(box.current!)))
-          }
-          onCopy={(event) => copyRows(event, reader.current, box.current!)}
-        />
-        {loaded?.failure != null && loaded.items.length === 0 && (
-          <div class="over">
-            <Failure error={loaded.failure} retry={() => setAttempt(attempt + 1)} />
-          </div>
-        )}
-        {empty && (
-          <div class="over" role="status">
-            <p class="title">{filtered ? 'No record matches' : 'This log is empty'}</p>
-            <p>
-              {filtered
-                ? `Loosen or clear the filters.${reach(look, file)}`
-                : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
-            </p>
-            {filtered && (
-              <button type="button" onClick={() => go({ ...NOTHING, file: name, rotated })}>
-                Clear all filters
-              </button>
-            )}
-          </div>
-        )}
-        {(made?.unseen ?? 0) > 0 && (
-          <button type="button" class="unseen" onClick={() => void reader.current?.end()}>
-            <Icon name="down" /> {count(made!.unseen)} new {made!.unseen === 1 ? 'record' : 'records'}
-          </button>
+      <div class="work">
+        <div class="stage">
+          {slow && (
+            <div class="progress" role="progressbar" aria-label="Loading records">
+              <span>{loaded?.scanned ? 'Searching more of the log…' : ''}</span>
+            </div>
+          )}
+          <section
+            ref={box}
+            class="list"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by key
+            tabIndex={0}
+            aria-label={`Records of ${name}`}
+            aria-busy={busy === 'open'}
+            onClick={(event) => clickRow(event, reader.current, rowActs)}
+            onMouseUp={() =>
+              setTimeout(() => box.current && setChosen((now) => now ?? chosenText(box.current!)))
+            }
+            onKeyDown={moveInDetails}
+            onCopy={(event) => copyRows(event, reader.current, box.current!)}
+          />
+          {loaded?.failure != null && loaded.items.length === 0 && (
+            <div class="over">
+              <Failure error={loaded.failure} retry={() => setAttempt(attempt + 1)} />
+            </div>
+          )}
+          {empty && (
+            <div class="over" role="status">
+              <p class="title">{filtered ? 'No record matches' : 'This log is empty'}</p>
+              <p>
+                {filtered
+                  ? `Loosen or clear the filters.${reach(look, file)}`
+                  : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
+              </p>
+              {filtered && (
+                <button type="button" onClick={() => go({ ...NOTHING, file: name, rotated })}>
+                  Clear all filters
+                </button>
+              )}
+            </div>
+          )}
+          {(made?.unseen ?? 0) > 0 && (
+            <button type="button" class="unseen" onClick={() => void reader.current?.end()}>
+              <Icon name="down" /> {count(made!.unseen)} new {made!.unseen === 1 ? 'record' : 'records'}
+            </button>
+          )}
+        </div>
+        {panel !== 'off' && (
+          <Panel
+            client={client}
+            query={fieldsQuery}
+            look={look}
+            ready={ready}
+            tab={panel === 'patterns' ? 'patterns' : 'fields'}
+            setTab={showPanel}
+            choose={(value, not) => apply(withValue(current.current, value, not))}
+            filter={(term) => apply(withTerm(current.current, term))}
+            close={() => showPanel('off')}
+          />
         )}
       </div>
       <Status reader={made} hits={filtered && !all} />

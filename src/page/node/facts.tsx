@@ -13,7 +13,9 @@ const NAMES: [keyof NodeInfo, string][] = [
 /** What is known of the node, as a list of facts, and what is not. */
 export function NodeFacts({ config: { node, known }, now }: { config: NodeConfig; now: number }) {
   const has = (field: keyof NodeInfo) => known === undefined || known.includes(field)
-  const missing = NAMES.filter(([field]) => !has(field)).map(([, name]) => name)
+  // Where nobody has named the host, it is the machine that nodestate runs on: most likely the node's own.
+  const machine = (field: keyof NodeInfo) => !has(field) && (field === 'hostName' || field === 'hostIp')
+  const missing = NAMES.filter(([field]) => !has(field) && !machine(field)).map(([, name]) => name)
   return (
     <>
       <dl class="node-facts">
@@ -21,17 +23,21 @@ export function NodeFacts({ config: { node, known }, now }: { config: NodeConfig
           <div key={field}>
             <dt>{name}</dt>
             <dd>
-              {has(field) ? <Fact node={node} field={field} now={now} /> : <span class="dim">not known</span>}
+              {has(field) || machine(field) ? (
+                <Fact node={node} field={field} now={now} />
+              ) : (
+                <span class="dim">not known</span>
+              )}
+              {machine(field) && <span class="dim"> (this machine)</span>}
             </dd>
           </div>
         ))}
       </dl>
       {missing.length > 0 && (
         <p class="hint missing">
-          {list(missing)} {missing.length === 1 ? 'is' : 'are'} not in the configuration, and nobody has told
-          nodestate. This page is served by nodestate
+          Neither set nor found in the configuration: {list(missing)}. This page is served by nodestate
           {has('version') ? '' : ` ${node.version}`}
-          {has('onlineTime') ? '' : `, running since ${moment(node.onlineTime)}`}.
+          {has('onlineTime') ? '' : `, up since ${moment(node.onlineTime)}`}.
         </p>
       )}
     </>

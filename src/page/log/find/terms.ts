@@ -23,6 +23,14 @@ export function withValue(look: Look, { field, value }: Value, not: boolean): Pa
   return { terms: [...rest, term], ...(found ? { find: '' } : {}) }
 }
 
+/** What changes when a condition is added. */
+export function withTerm(look: Look, term: Term): Partial<Look> {
+  const rest = look.terms.filter((each) => !same(each, term) && !same(each, inverted(term)))
+  if (look.find === '' && (term.kind === 'q' || term.kind === 'regex'))
+    return { find: term.value, regex: term.kind === 'regex', terms: rest }
+  return { terms: [...rest, term] }
+}
+
 function isLevel(term: Term): boolean {
   return term.kind === 'where' && readWhere(term.value).field === 'level'
 }

@@ -192,6 +192,11 @@ export class VirtualList {
     return { seq: index + this.#source.first(), into }
   }
 
+  /** The rows in the document. */
+  shown(): number[] {
+    return [...this.#shown.keys()]
+  }
+
   element(seq: number): HTMLElement | undefined {
     return this.#shown.get(seq)
   }

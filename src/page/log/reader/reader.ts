@@ -1,23 +1,19 @@
-import { type Client, ProblemError } from '../../../client.ts'
+import type { Client } from '../../../client.ts'
 import type { Look } from '../../url.ts'
 import { isNarrowed, queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
-import { type Item, parse, textOf, timeIn, zoneOf } from '../record/record.ts'
+import { type Item, textOf, timeIn } from '../record/record.ts'
 import { columnsOf, estimateRow, renderRow } from '../record/rows.ts'
 import { Hits } from './hits.ts'
+import { type Goal, Places } from './places.ts'
 import { scrollToMark, shownMark } from './reveal.ts'
+import { Selection } from './selection.ts'
+import { Steps } from './steps.ts'
+import { gapBefore, momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
 /** A place as a link names it. */
 export type Placed = Pick<Look, 'at' | 'offset' | 'record' | 'time'>
-
-/** A record that another view showed, and what leads back to it. */
-export interface Goal {
-  line: string
-  cursor: string | null
-  /** Whether to expand it. */
-  expand: boolean
-}
 
 /** What the reader's surroundings are told. */
 export interface ReaderEvents {
@@ -43,7 +39,6 @@ export interface ReaderOptions {
  */
 export class Reader {
   window: LogWindow
-  selected: { from: number; to: number } | null = null
   /** Records that came while the reader looked elsewhere. */
   unseen = 0
   /** Moments of the first and last record in view. */
@@ -60,6 +55,9 @@ export class Reader {
   readonly #look: Look
   readonly #events: ReaderEvents
   readonly #hits: Hits
+  readonly #places: Places
+  readonly #selection: Selection
+  readonly #steps: Steps
   readonly #open = new Set<number>()
   readonly #whole = new Set<number>()
   readonly #box: HTMLElement
@@ -79,6 +77,7 @@ export class Reader {
     this.wrap = wrap
     this.#gaps = gaps
     this.#hits = new Hits(client, look)
+    this.#places = new Places(this.#ground())
     this.window = this.#makeWindow()
     this.list = new VirtualList(box, {
       first: () => this.window.firstSeq,
@@ -87,16 +86,18 @@ export class Reader {
       complete: () => this.window.atEnd,
       scrolled: (first, last, atEnd) => this.#scrolled(first, last, atEnd),
     })
+    this.#selection = new Selection(this.list)
+    this.#steps = new Steps(this.#hits, this.#places, this.#ground())
   }
 
   /** Load what the look names: a goal in it, a place of a link, or the newest records. */
   async start(goal: Goal | null): Promise<void> {
     await this.#hits.prepare(this.#look.marks)
     if (this.#closed) return
-    if (goal !== null && (await this.#near(goal))) return
+    if (goal !== null && (await this.#places.near(goal))) return
     if (this.#closed) return
     if (this.#look.at !== '') {
-      if (!(await this.#openPlace())) return
+      if (!(await this.#places.openLinked())) return
     } else {
       await this.window.openTail(this.#look.size || undefined)
       if (this.#closed || this.window.failure !== null) return
@@ -138,12 +139,11 @@ export class Reader {
     this.#events.changed()
   }
 
-  /** To the oldest records: at once where the node can, else by the time of the first one, else page by page. */
+  /** To the oldest records; `first` is the time of the first one, where it is known. */
   async begin(first: string | null): Promise<void> {
     if (this.window.older !== null) {
       const following = this.following
-      this.#reopen()
-      if (!(await this.window.openStart())) await this.#pageToStart(first)
+      await this.#places.toStart(first)
       if (following) this.#events.say('Stopped following: you are at the beginning')
     }
     if (this.#closed) return
@@ -152,13 +152,8 @@ export class Reader {
   }
 
   /** To the records just before a moment. */
-  async goToTime(ms: number): Promise<void> {
-    this.#reopen()
-    const seq = await this.window.openTime(new Date(ms).toISOString())
-    if (this.#closed || this.window.failure !== null) return
-    this.list.show(seq, 'center')
-    this.select(seq)
-    this.list.show(seq, 'center')
+  goToTime(ms: number): Promise<void> {
+    return this.#places.toTime(ms)
   }
 
   /** The next hit (1) or the one before (-1), loaded or not. */
@@ -169,12 +164,13 @@ export class Reader {
     }
     // Pressing N three times means three hits, however long the first takes.
     this.searching++
-    const turn = this.#turns.then(async () => {
-      if (!this.#closed && !(await this.#findHit(direction))) {
-        this.#events.say(direction > 0 ? 'No later hit' : 'No earlier hit')
-      }
-    })
-    this.#turns = turn
+    this.#turns = this.#turns
+      .then(async () => {
+        if (this.#closed) return
+        const found = await this.#steps.find(direction, this.selected?.to ?? null)
+        if (found !== null) this.#reveal(found)
+        else if (!this.#closed) this.#events.say(direction > 0 ? 'No later hit' : 'No earlier hit')
+      })
       .catch((error) => this.#events.say((error as Error).message))
       .finally(() => {
         this.searching--
@@ -184,20 +180,18 @@ export class Reader {
     await this.#turns
   }
 
+  get selected(): { from: number; to: number } | null {
+    return this.#selection.range
+  }
+
   select(seq: number, extend = false): void {
-    const before = this.#selectedSeqs()
-    const last = this.window.endSeq - 1
-    const at = Math.min(Math.max(seq, this.window.firstSeq), last)
-    this.selected =
-      extend && this.selected !== null ? { from: this.selected.from, to: at } : { from: at, to: at }
-    this.list.refresh([...before, ...this.#selectedSeqs()].filter((each) => this.list.element(each)))
+    const at = Math.min(Math.max(seq, this.window.firstSeq), this.window.endSeq - 1)
+    this.#selection.set(at, extend)
     this.#events.changed()
   }
 
   unselect(): void {
-    const before = this.#selectedSeqs()
-    this.selected = null
-    this.list.refresh(before.filter((each) => this.list.element(each)))
+    this.#selection.clear()
     this.#events.changed()
   }
 
@@ -240,7 +234,7 @@ export class Reader {
 
   /** The selected records, or all that are loaded, as text. */
   text(columns: boolean): { text: string; records: number } {
-    const [from, to] = this.#bounds() ?? [this.window.firstSeq, this.window.endSeq - 1]
+    const [from, to] = this.#selection.bounds ?? [this.window.firstSeq, this.window.endSeq - 1]
     const parts: string[] = []
     for (let seq = from; seq <= to; seq++) parts.push(textOf(this.window.item(seq)!, columns))
     return { text: parts.map((part) => `${part}\n`).join(''), records: parts.length }
@@ -277,11 +271,11 @@ export class Reader {
     }
     return new LogWindow(this.#client, queryOf(this.#look), {
       reset: mine(() => {
-        this.selected = null
+        this.#selection.forget()
         this.#revealed = null
         this.#open.clear()
         this.#whole.clear()
-        this.#findZone()
+        this.zone = zoneIn(this.window) ?? this.zone
         this.filled.clear()
         this.#findColumns(this.window.items)
         this.list.reset(this.window.items.length)
@@ -315,107 +309,23 @@ export class Reader {
     this.window.firstSeq = older.firstSeq
   }
 
-  /** The place of a link; false when nothing more is to be done. */
-  async #openPlace(): Promise<boolean> {
-    const { at, offset, record, time } = this.#look
-    const seq = await this.window.openAt(at)
-    if (this.#closed) return false
-    if (this.window.failure instanceof ProblemError && /cursor/.test(this.window.failure.code)) {
-      await this.#openLost(time)
-      return false
+  #ground() {
+    const reader = this
+    return {
+      look: this.#look,
+      get window() {
+        return reader.window
+      },
+      get list() {
+        return reader.list
+      },
+      get closed() {
+        return reader.#closed
+      },
+      reopen: () => this.#reopen(),
+      present: (seq: number, expand: boolean) => this.#present(seq, expand),
+      say: (message: string) => this.#events.say(message),
     }
-    if (this.window.failure !== null) return false
-    // With what follows it: the place should not be at the very end of what is loaded.
-    await this.#reach(seq + offset + 50)
-    if (this.#closed) return false
-    if (!record) this.list.show(seq + offset, 'start')
-    else this.#present(seq + offset, true)
-    return true
-  }
-
-  /** What a link pointed to is gone: show the log at that time, or its end. */
-  async #openLost(time: string): Promise<void> {
-    const moment = Date.parse(time)
-    if (!Number.isNaN(moment)) {
-      await this.goToTime(moment + 1)
-      if (this.#closed || (this.window.failure === null && this.window.items.length > 0)) {
-        this.#events.say('The lines of this link are gone. This is the log at that time')
-        return
-      }
-    }
-    this.#events.say('The lines of this link are gone. These are the newest')
-    this.#reopen()
-    await this.window.openTail()
-    if (!this.#closed) this.list.toEnd()
-  }
-
-  async #pageToStart(first: string | null): Promise<void> {
-    // A range with a start is paged through: the log's first record is not in it.
-    if (first !== null && (this.#look.since === '' || this.#look.all)) {
-      await this.window.openTime(new Date(Date.parse(first) + 1).toISOString())
-      return
-    }
-    await this.window.openTail()
-    while (!this.#closed && this.window.older !== null && this.window.failure === null) {
-      await this.window.loadOlder()
-      if (this.window.items.length > 200_000) break
-    }
-  }
-
-  async #reach(seq: number): Promise<void> {
-    for (let page = 0; page < 16 && !this.#closed; page++) {
-      if (seq >= this.window.endSeq && !this.window.atEnd) await this.window.loadNewer()
-      else if (seq < this.window.firstSeq && this.window.older !== null) await this.window.loadOlder()
-      else return
-      if (this.window.failure !== null) return
-    }
-  }
-
-  /** To a record, or, where this view leaves it out, to its neighbours. */
-  async #near(goal: Goal): Promise<boolean> {
-    if (this.#look.all || !isNarrowed(this.#look)) {
-      const found = await this.#goToRecord(goal)
-      if (!found && !this.#closed)
-        this.#events.say('The record could not be found again. The log may have changed')
-      return found
-    }
-    const time = Date.parse(parse(goal.line).time ?? '')
-    if (Number.isNaN(time) && goal.cursor === null) return false
-    const seq = Number.isNaN(time)
-      ? await this.window.openAt(goal.cursor!)
-      : await this.window.openTime(new Date(time + 1).toISOString())
-    if (this.#closed || this.window.failure !== null || this.#showLine(goal)) return true
-    this.list.show(seq, 'center')
-    return true
-  }
-
-  /** To a record that another view showed: by its time, else forward from a cursor before it. */
-  async #goToRecord(goal: Goal): Promise<boolean> {
-    const { cursor } = goal
-    const { time } = parse(goal.line)
-    if (time !== null && !Number.isNaN(Date.parse(time))) {
-      this.#reopen()
-      await this.window.openTime(new Date(Date.parse(time) + 1).toISOString())
-      if (this.#closed) return true
-      if (this.#showLine(goal)) return true
-    }
-    if (cursor === null) return false
-    this.#reopen()
-    await this.window.openAt(cursor)
-    for (let page = 0; page < 24 && !this.#closed; page++) {
-      if (this.#showLine(goal)) return true
-      if (this.window.atEnd || this.window.failure !== null) break
-      await this.window.loadNewer()
-    }
-    return false
-  }
-
-  #showLine({ line, expand }: Goal): boolean {
-    const { items, firstSeq } = this.window
-    const index = items.lastIndexOf(line)
-    if (index < 0) return false
-    this.#present(firstSeq + index, expand)
-    return true
   }
 
   /** Highlights a record in the middle of the view. */
@@ -424,29 +334,6 @@ export class Reader {
     this.list.show(seq, 'center')
     this.select(seq)
     this.list.show(seq, 'center')
-  }
-
-  async #findHit(direction: 1 | -1): Promise<boolean> {
-    const top = this.list.top().seq
-    let seq = (this.selected?.to ?? (direction > 0 ? top - 1 : this.window.endSeq)) + direction
-    while (!this.#closed) {
-      for (; seq >= this.window.firstSeq && seq < this.window.endSeq; seq += direction) {
-        if (!this.#hits.isHit(this.window.item(seq)!)) continue
-        this.#reveal(seq)
-        return true
-      }
-      if (this.#look.all) {
-        const found = await this.#hits.beyond(this.window, direction, () => !this.#closed)
-        if (found === null || !(await this.#goToRecord({ ...found, expand: false }))) return false
-        this.#reveal(this.selected!.to)
-        return true
-      }
-      const { firstSeq, endSeq } = this.window
-      if (direction > 0) await this.window.loadNewer()
-      else await this.window.loadOlder()
-      if (this.window.firstSeq === firstSeq && this.window.endSeq === endSeq) return false
-    }
-    return false
   }
 
   /** Shows a hit itself, even inside collapsed lines, far inside a long line, or beyond the right edge. */
@@ -469,30 +356,23 @@ export class Reader {
 
   #render(seq: number): HTMLElement {
     const item = this.window.item(seq) ?? ''
-    const bounds = this.#bounds()
     const row = renderRow(item, seq, {
       marks: this.#hits.marks,
       open: this.#open.has(seq),
       whole: this.#whole.has(seq),
       reveal: this.#revealed === seq,
       around: !this.#look.all && isNarrowed(this.#look),
-      selected: bounds !== null && seq >= bounds[0] && seq <= bounds[1],
-      gap: this.#gaps ? this.#gapBefore(seq) : null,
+      selected: this.#selection.has(seq),
+      gap: this.#gaps ? gapBefore(this.window, seq) : null,
     })
     if (this.#look.all && this.#hits.isHit(item)) row.classList.add('hit')
     return row
   }
 
-  #gapBefore(seq: number): number | null {
-    const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(this.window.item(each)) ?? ''))
-    const gap = own! - before!
-    return Number.isNaN(gap) ? null : gap
-  }
-
   #scrolled(first: number, last: number, atEnd: boolean): void {
     const wasUnseen = this.unseen
     if (atEnd) this.unseen = 0
-    const seen = this.#moments(first, last)
+    const seen = momentsOf(this.window, first, last)
     const moved = seen?.[0] !== this.seen?.[0] || seen?.[1] !== this.seen?.[1]
     this.seen = seen
     if (wasUnseen !== this.unseen) this.#events.changed()
@@ -533,48 +413,11 @@ export class Reader {
     this.#events.changed()
   }
 
-  #moments(first: number, last: number): [number, number] | null {
-    const moment = (from: number, by: number): number | null => {
-      for (let seq = from; seq >= first && seq <= last; seq += by) {
-        const time = timeIn(this.window.item(seq))
-        if (time !== null) return Date.parse(time)
-      }
-      return null
-    }
-    const from = moment(first, 1)
-    const to = moment(last, -1)
-    return from === null || to === null ? null : [from, to]
-  }
-
   /** Looks at a few of the records; a column that was shown once stays, so that rows do not shift. */
   #findColumns(items: readonly Item[]): void {
     for (const name of columnsOf([...items.slice(0, 40), ...items.slice(-40)])) this.filled.add(name)
     for (const name of ['t', 'l', 's', 'g']) this.#box.classList.toggle(`no-${name}`, !this.filled.has(name))
     this.#box.classList.toggle('no-d', !this.#gaps)
-  }
-
-  #findZone(): void {
-    for (const item of this.window.items.slice(-50)) {
-      const time = timeIn(item)
-      if (time === null) continue
-      this.zone = zoneOf(time)
-      return
-    }
-  }
-
-  #bounds(): [number, number] | null {
-    if (this.selected === null) return null
-    const { from, to } = this.selected
-    return from <= to ? [from, to] : [to, from]
-  }
-
-  #selectedSeqs(): number[] {
-    const bounds = this.#bounds()
-    if (bounds === null) return []
-    // Only drawn rows are drawn again, and there are never many of them.
-    const out: number[] = []
-    for (let seq = bounds[0]; seq <= bounds[1]; seq++) if (this.list.element(seq)) out.push(seq)
-    return out
   }
 
   /** Characters in a line when lines wrap, else 0. */

@@ -250,6 +250,7 @@ export class LogWindow {
     const amount = this.#capped ? {} : this.#long ? { size: LONGEST, ...few } : { size }
     try {
       const found = await this.#client.lines({ ...this.query, ...rest, ...amount }, { signal })
+      if (found.notes.includes('unknown-parameter') && hasNewConditions(this.query)) throw tooOld()
       const [first] = found.content
       // A record that is longer than the page comes in pieces: ask for whole records instead.
       const cut = found.content.length === 1 && first!.length > size / 4
@@ -352,6 +353,16 @@ export class LogWindow {
     this.#marks = this.#marks.filter((each) => each.seq <= mark.seq)
     this.#events.droppedLast(count)
   }
+}
+
+/** An older node ignores conditions it does not know: what it answers is not what was asked for. */
+function tooOld(): ProblemError {
+  const advice = 'This node does not know these conditions yet. Remove them, or update nodestate there.'
+  return new ProblemError(501, 'unsupported', 'This filter does not work here', advice, null)
+}
+
+function hasNewConditions({ not, notregex, where, level }: LogQuery): boolean {
+  return not !== undefined || notregex !== undefined || where !== undefined || (level ?? '').startsWith('=')
 }
 
 interface Page {

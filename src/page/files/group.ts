@@ -1,0 +1,94 @@
+import type { ListedFile } from './order.ts'
+
+/** A log with the files it was rotated into, newest first. */
+export interface LogEntry {
+  kind: 'log'
+  /** What to show: the name without its folders. */
+  label: string
+  head: ListedFile
+  rotated: ListedFile[]
+}
+
+/** A part of the names before a slash, with what lies below it. */
+export interface Folder {
+  kind: 'folder'
+  label: string
+  path: string
+  entries: Entry[]
+}
+
+export type Entry = LogEntry | Folder
+
+/** The files as logs with their rotated parts, in folders where names have slashes; the order of the files is kept. */
+export function grouped(files: readonly ListedFile[]): Entry[] {
+  const names = new Set(files.map((file) => file.name))
+  const logs = new Map<string, ListedFile[]>()
+  for (const file of files) {
+    const log = logOf(file, names)
+    const known = logs.get(log)
+    if (known === undefined) logs.set(log, [file])
+    else known.push(file)
+  }
+  const root: Folder = { kind: 'folder', label: '', path: '', entries: [] }
+  for (const [log, members] of logs) {
+    const head = members.find((file) => file.name === log) ?? newest(members)
+    const parts = head.name.split('/')
+    const label = parts.pop()!
+    const rotated = members.filter((file) => file !== head).sort(byAge)
+    folderAt(root, parts).entries.push({ kind: 'log', label, head, rotated })
+  }
+  return root.entries
+}
+
+/** Every file of the log that a file belongs to. */
+export function familyOf(files: readonly ListedFile[], name: string): ListedFile[] {
+  const names = new Set(files.map((file) => file.name))
+  const own = files.find((file) => file.name === name)
+  if (own === undefined) return []
+  const log = logOf(own, names)
+  return files.filter((file) => logOf(file, names) === log)
+}
+
+function folderAt(root: Folder, parts: string[]): Folder {
+  let here = root
+  for (const part of parts) {
+    const path = here.path === '' ? part : `${here.path}/${part}`
+    let next = here.entries.find((entry): entry is Folder => entry.kind === 'folder' && entry.path === path)
+    if (next === undefined) {
+      next = { kind: 'folder', label: part, path, entries: [] }
+      here.entries.push(next)
+    }
+    here = next
+  }
+  return here
+}
+
+/** The log that a file is a part of: as the node says, else by its name. */
+function logOf(file: ListedFile, names: ReadonlySet<string>): string {
+  if (file.log != null) return file.log
+  const plain = file.name.replace(/\.(gz|zst|zip|bz2|xz)$/i, '').replace(/@\d{6}$/, '')
+  // A date names a rotated file; a number does only where the log that it was rotated from is there.
+  const undated = plain.replace(DATE, '').replace(/\.\d{1,5}$/, '')
+  if (undated !== plain && DATE.test(plain)) return undated
+  const candidates = [
+    plain.replace(/\.(\d{1,5}|old)$/, ''),
+    plain.replace(/[.-]\d{1,5}(?=\.[a-z]+$)/, ''),
+    plain,
+  ]
+  const log = candidates.find((name) => name !== file.name && names.has(name))
+  if (log !== undefined) return log
+  return file.name
+}
+
+/** `-2026-11-14`, `.20261114`, `-2026-11-14T10-00-00.000`, `_2026-11-14_100000`, with a counter after it or not. */
+const DATE =
+  /[-._]\d{4}-?\d\d-?\d\d(?:[-T_.]\d\d[-:.]?\d\d(?:[-:.]?\d\d(?:\.\d{3})?)?)?(?:[-.]\d{1,3})?(?=\.|$)/
+
+function newest(files: ListedFile[]): ListedFile {
+  return [...files].sort(byAge)[0]!
+}
+
+function byAge(a: ListedFile, b: ListedFile): number {
+  const [one, other] = [a, b].map((file) => (file.modified === undefined ? 0 : Date.parse(file.modified)))
+  return other! - one! || (a.name < b.name ? 1 : -1)
+}

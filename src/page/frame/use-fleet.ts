@@ -1,0 +1,34 @@
+import { useState } from 'preact/hooks'
+import { type Client, type FleetNode, ProblemError } from '../../client.ts'
+import { useFresh } from './fresh.ts'
+
+interface Options {
+  /** Where the fleet answers, or null where there is none. */
+  client: Client | null
+  session: number
+  /** True for an error that the sign-in takes care of. */
+  refused: (error: unknown) => boolean
+}
+
+/** The nodes of the fleet, asked again every half minute; null where there is no fleet. */
+export function useFleet({ client, session, refused }: Options) {
+  const [nodes, setNodes] = useState<FleetNode[] | null>(null)
+  const [error, setError] = useState<Error | null>(null)
+  useFresh(
+    async (signal) => {
+      if (client === null) return null
+      try {
+        setNodes(await client.nodes({ signal }))
+        setError(null)
+        return 30_000
+      } catch (failure) {
+        if (signal.aborted || refused(failure)) return null
+        if (failure instanceof ProblemError && failure.status === 404) return null
+        setError(failure as Error)
+        return 5_000
+      }
+    },
+    [client, session],
+  )
+  return { nodes, error }
+}

@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks'
+import type { LogFields } from '../../../client.ts'
+import { count } from '../../ui/format.ts'
+import type { Look } from '../../url.ts'
+import { termOf, type Value } from '../find/terms.ts'
+
+interface Props {
+  data: LogFields
+  look: Look
+  narrow: string
+  choose: (value: Value, not: boolean) => void
+}
+
+/** The fields of the records with their most frequent values: a click shows only records with that value. */
+export function FieldList({ data, look, narrow, choose }: Props) {
+  const needle = narrow.toLowerCase()
+  const fits = (text: string) => text.toLowerCase().includes(needle)
+  const fields = data.fields.flatMap((field) => {
+    const values = fits(field.name) ? field.values : field.values.filter(({ value }) => fits(String(value)))
+    return values.length === 0 && !fits(field.name) ? [] : [{ ...field, values }]
+  })
+  if (fields.length === 0)
+    return (
+      <p class="hint">{needle === '' ? 'These records have no fields.' : 'No field or value matches.'}</p>
+    )
+  return (
+    <ul class="field-list">
+      {fields.map((field) => (
+        <Field key={field.name} field={field} records={data.records} look={look} choose={choose} />
+      ))}
+    </ul>
+  )
+}
+
+interface FieldProps {
+  field: LogFields['fields'][number]
+  records: number
+  look: Look
+  choose: Props['choose']
+}
+
+function Field({ field, records, look, choose }: FieldProps) {
+  const [all, setAll] = useState(false)
+  const shown = all ? field.values : field.values.slice(0, FEW)
+  const share = records === 0 ? 0 : Math.round((field.count / records) * 100)
+  return (
+    <li>
+      <h3>
+        <span class="name">{field.name}</span>
+        <span class="dim" title={`${count(field.count)} of ${count(records)} records have it`}>
+          {share === 0 ? '< 1' : share} %
+        </span>
+      </h3>
+      <ul>
+        {shown.map(({ value, count: number }) => (
+          <ValueRow
+            key={String(value)}
+            value={{ field: field.name, value: String(value) }}
+            number={number}
+            share={field.count === 0 ? 0 : number / field.count}
+            look={look}
+            choose={choose}
+          />
+        ))}
+      </ul>
+      {field.values.length > FEW && (
+        <button type="button" class="quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Fewer' : `${field.values.length - FEW} more`}
+        </button>
+      )}
+    </li>
+  )
+}
+
+interface ValueProps {
+  value: Value
+  number: number
+  share: number
+  look: Look
+  choose: Props['choose']
+}
+
+function ValueRow({ value, number, share, look, choose }: ValueProps) {
+  const wanted = termOf(value, false).value
+  const active =
+    look.terms.some((term) => term.kind === 'where' && term.value === wanted) ||
+    (value.field === 'level' && look.level === `=${value.value}`)
+  const name = value.value === '' ? '(empty)' : value.value
+  return (
+    <li class="value">
+      <span class="share" style={{ width: `${Math.max(1, share * 100)}%` }} />
+      <button
+        type="button"
+        class="pick"
+        aria-pressed={active}
+        title={`Only records with ${value.field}: ${name}`}
+        onClick={() => choose(value, false)}
+      >
+        <span class="text">{name}</span>
+        <span class="count">{count(number)}</span>
+      </button>
+      <button
+        type="button"
+        class="hide"
+        aria-label={`Hide records with ${value.field}: ${name}`}
+        title="Hide records with this"
+        onClick={() => choose(value, true)}
+      >
+        −
+      </button>
+    </li>
+  )
+}
+
+/** Values of a field that are shown at first. */
+const FEW = 5

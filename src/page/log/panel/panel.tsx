@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks'
+import { type Client, type LogQuery, ProblemError } from '../../../client.ts'
+import { explain } from '../../ui/failure.tsx'
+import { count } from '../../ui/format.ts'
+import { Icon } from '../../ui/icons.tsx'
+import { useSlow } from '../../ui/store.ts'
+import type { Look, Term } from '../../url.ts'
+import type { Value } from '../find/terms.ts'
+import { FieldList } from './fields.tsx'
+import { PatternList } from './patterns.tsx'
+import { useFields } from './use-fields.ts'
+
+interface Props {
+  client: Client
+  query: LogQuery
+  look: Look
+  ready: boolean
+  tab: 'fields' | 'patterns'
+  setTab: (tab: 'fields' | 'patterns') => void
+  choose: (value: Value, not: boolean) => void
+  filter: (term: Term) => void
+  close: () => void
+}
+
+/** What the chosen records are made of: their fields with the most frequent values, and their kinds of messages. */
+export function Panel(props: Props) {
+  const { client, query, look, ready, tab, setTab } = props
+  const { data, error, busy, retry } = useFields(client, query, ready)
+  const slow = useSlow(busy)
+  const [narrow, setNarrow] = useState('')
+  const absent = error instanceof ProblemError && error.status === 404 && error.code !== 'unknown-file'
+  return (
+    <aside class="fields" aria-label="Fields and patterns">
+      <header>
+        <div class="tabs" role="tablist" aria-label="What to show">
+          {(['fields', 'patterns'] as const).map((each) => (
+            <button
+              type="button"
+              role="tab"
+              key={each}
+              id={`tab-${each}`}
+              aria-selected={tab === each}
+              aria-controls="fields-body"
+              onClick={() => setTab(each)}
+            >
+              {each === 'fields' ? 'Fields' : 'Patterns'}
+            </button>
+          ))}
+        </div>
+        <button type="button" class="quiet" aria-label="Close fields and patterns" onClick={props.close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <div id="fields-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {error !== null ? (
+          <div class="failure" role="alert">
+            <p>{absent ? 'This node does not list fields.' : explain(error).title}</p>
+            {!absent && (
+              <button type="button" onClick={retry}>
+                Try again
+              </button>
+            )}
+          </div>
+        ) : data === null ? (
+          <p class="hint" role="status">
+            {slow ? 'Reading records…' : ''}
+          </p>
+        ) : (
+          <>
+            <p class="hint" role="status">
+              {slow
+                ? 'Reading records…'
+                : `From ${data.sampled ? 'the newest ' : ''}${records(data.records)}`}
+            </p>
+            <input
+              type="search"
+              class="narrow"
+              placeholder={tab === 'fields' ? 'Filter fields and values' : 'Filter patterns'}
+              aria-label={tab === 'fields' ? 'Filter fields and values' : 'Filter patterns'}
+              value={narrow}
+              onInput={(event) => setNarrow(event.currentTarget.value)}
+            />
+            {tab === 'fields' ? (
+              <FieldList data={data} look={look} narrow={narrow} choose={props.choose} />
+            ) : (
+              <PatternList data={data} narrow={narrow} filter={props.filter} />
+            )}
+          </>
+        )}
+      </div>
+    </aside>
+  )
+}
+
+function records(number: number): string {
+  return `${count(number)} ${number === 1 ? 'record' : 'records'}`
+}

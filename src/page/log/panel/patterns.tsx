@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks'
+import type { LogFields } from '../../../client.ts'
+import { count } from '../../ui/format.ts'
+import type { Term } from '../../url.ts'
+import { inverted } from '../find/terms.ts'
+import { levelOf, wall } from '../record/record.ts'
+import { orderPatterns, type PatternOrder, patternSpan, patternTerm } from './pattern.ts'
+
+interface Props {
+  data: LogFields
+  narrow: string
+  filter: (term: Term) => void
+}
+
+/** The kinds of messages, with how often and when each occurs: what is new, and what makes the noise. */
+export function PatternList({ data, narrow, filter }: Props) {
+  const [order, setOrder] = useState<PatternOrder>('new')
+  const needle = narrow.toLowerCase()
+  const shown = orderPatterns(data.patterns, order).filter(({ pattern }) =>
+    pattern.toLowerCase().includes(needle),
+  )
+  return (
+    <>
+      <fieldset class="mode order">
+        <legend class="hidden">Order</legend>
+        <button type="button" class="small" aria-pressed={order === 'new'} onClick={() => setOrder('new')}>
+          New first
+        </button>
+        <button
+          type="button"
+          class="small"
+          aria-pressed={order === 'frequent'}
+          onClick={() => setOrder('frequent')}
+        >
+          Most frequent
+        </button>
+      </fieldset>
+      {shown.length === 0 ? (
+        <p class="hint">{needle === '' ? 'There are no messages to group.' : 'No pattern matches.'}</p>
+      ) : (
+        <table class="patterns">
+          <thead class="hidden">
+            <tr>
+              <th scope="col">Message</th>
+              <th scope="col">Records</th>
+              <th scope="col">Hide</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((pattern) => (
+              <PatternRow
+                key={`${pattern.level}:${pattern.pattern}`}
+                pattern={pattern}
+                all={data.patterns}
+                filter={filter}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </>
+  )
+}
+
+type Pattern = LogFields['patterns'][number]
+
+function PatternRow({ pattern, all, filter }: { pattern: Pattern; all: Pattern[]; filter: Props['filter'] }) {
+  const term = patternTerm(pattern.pattern)
+  const level = levelOf(pattern.level ?? '')
+  const span = patternSpan(pattern, all)
+  return (
+    <tr class={level === null ? '' : `lv-${level}`}>
+      <td>
+        <button type="button" class="pick" title="Only records like this" onClick={() => filter(term)}>
+          {pattern.pattern}
+        </button>
+        {span !== null && (
+          <span class="when" title={`${wall(pattern.first!)} to ${wall(pattern.last!)}`}>
+            <span style={{ left: `${span.left * 100}%`, width: `${span.width * 100}%` }} />
+          </span>
+        )}
+      </td>
+      <td class="count">{count(pattern.count)}</td>
+      <td>
+        <button
+          type="button"
+          class="hide"
+          aria-label={`Hide records like ${pattern.pattern}`}
+          title="Hide records like this"
+          onClick={() => filter(inverted(term))}
+        >
+          −
+        </button>
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,32 @@
+import { timeIn, zoneOf } from '../record/record.ts'
+import type { LogWindow } from './window.ts'
+
+/** The moments of the first and the last record with a time between two seqs. */
+export function momentsOf(window: LogWindow, first: number, last: number): [number, number] | null {
+  const moment = (from: number, by: number): number | null => {
+    for (let seq = from; seq >= first && seq <= last; seq += by) {
+      const time = timeIn(window.item(seq))
+      if (time !== null) return Date.parse(time)
+    }
+    return null
+  }
+  const from = moment(first, 1)
+  const to = moment(last, -1)
+  return from === null || to === null ? null : [from, to]
+}
+
+/** Minutes east of UTC, as the newest of the loaded records has it; null where none has a time. */
+export function zoneIn(window: LogWindow): number | null {
+  for (const item of window.items.slice(-50)) {
+    const time = timeIn(item)
+    if (time !== null) return zoneOf(time)
+  }
+  return null
+}
+
+/** Milliseconds between a record and the one above it. */
+export function gapBefore(window: LogWindow, seq: number): number | null {
+  const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(window.item(each)) ?? ''))
+  const gap = own! - before!
+  return Number.isNaN(gap) ? null : gap
+}

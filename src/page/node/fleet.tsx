@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks'
+import type { FleetNode } from '../../client.ts'
+import { bytes, count, span } from '../ui/format.ts'
+
+/** The nodes of a fleet: who they are, and how fresh what they shipped is. Silent ones come first. */
+export function Fleet({ nodes }: { nodes: FleetNode[] }) {
+  const [filter, setFilter] = useState('')
+  const needle = filter.toLowerCase()
+  const shown = bySilence(nodes).filter((each) => textOf(each).includes(needle))
+  return (
+    <section class="fleet" aria-labelledby="fleet-title">
+      <header class="bar">
+        <h2 id="fleet-title">Nodes</h2>
+        <input
+          type="search"
+          data-find
+          placeholder={`Filter ${count(nodes.length)} nodes`}
+          aria-label="Filter the nodes"
+          value={filter}
+          onInput={(event) => setFilter(event.currentTarget.value)}
+        />
+      </header>
+      {nodes.length === 0 && (
+        <p class="hint" role="status">
+          No node has shipped anything yet. A node appears here once it has.
+        </p>
+      )}
+      {shown.length === 0 && nodes.length > 0 && <p class="hint">No node matches.</p>}
+      {shown.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Node</th>
+              <th scope="col">Address</th>
+              <th scope="col">Version</th>
+              <th scope="col">Last shipped</th>
+              <th scope="col">Waiting</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.slice(0, MOST).map((each) => (
+              <tr key={each.id} class={isSilent(each) ? 'silent' : ''}>
+                <th scope="row">
+                  <a href={nodeLink(each.id)}>{each.node?.hostName || each.id}</a>
+                  {each.node?.hostName && each.node.hostName !== each.id && (
+                    <span class="dim"> {each.id}</span>
+                  )}
+                </th>
+                <td>{each.node?.hostIp ?? ''}</td>
+                <td>{each.node?.version ?? ''}</td>
+                <td title={each.shipped ?? undefined}>
+                  {each.error !== null
+                    ? errorText(each.error)
+                    : each.age === null
+                      ? 'not known'
+                      : ageText(each.age)}
+                </td>
+                <td>{each.lag === null ? '' : bytes(each.lag)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {shown.length > MOST && (
+        <p class="hint">{count(shown.length - MOST)} more. Type part of a name to find them.</p>
+      )}
+    </section>
+  )
+}
+
+/** The other nodes, beside a node's logs. */
+export function FleetLinks({ nodes, own }: { nodes: FleetNode[]; own: string }) {
+  const near = bySilence(nodes).slice(0, FEW)
+  return (
+    <>
+      <h2>
+        <a href="../../">Nodes</a>
+      </h2>
+      <ul class="files nodes">
+        {near.map((each) => (
+          <li key={each.id}>
+            <a
+              href={`../${encodeURIComponent(each.id)}/`}
+              aria-current={each.id === own ? 'page' : undefined}
+            >
+              <span class="name">{each.node?.hostName || each.id}</span>
+              <span class="age">{each.age === null ? '' : ageText(each.age)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {nodes.length > FEW && (
+        <p class="hint">
+          <a href="../../">All {count(nodes.length)} nodes</a>
+        </p>
+      )}
+    </>
+  )
+}
+
+function nodeLink(id: string): string {
+  return `nodes/${encodeURIComponent(id)}/`
+}
+
+/** Those that cannot be read or have not shipped for longest come first. */
+export function bySilence(nodes: FleetNode[]): FleetNode[] {
+  const silence = ({ error, age }: FleetNode) => (error !== null ? Number.MAX_VALUE : (age ?? 0))
+  const rank = (node: FleetNode) => (isSilent(node) ? silence(node) : 0)
+  return [...nodes].sort((a, b) => rank(b) - rank(a) || (a.id < b.id ? -1 : 1))
+}
+
+function isSilent({ error, age }: FleetNode): boolean {
+  return error !== null || (age !== null && age > SILENT)
+}
+
+function errorText(code: string): string {
+  return code === 'not-asked' ? 'not asked in time' : `cannot be read (${code})`
+}
+
+function ageText(age: number): string {
+  return age < 5 ? 'just now' : `${span(Math.round(age))} ago`
+}
+
+function textOf({ id, node }: FleetNode): string {
+  return [id, node?.hostName, node?.hostIp, node?.version].filter(Boolean).join(' ').toLowerCase()
+}
+
+/** Seconds after which a node that ships every minute counts as silent. */
+const SILENT = 150
+const MOST = 500
+const FEW = 8

@@ -1,0 +1,52 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Icon, type IconName } from './icons.tsx'
+
+interface Props {
+  icon: IconName
+  label: string
+  title: string
+  children: ComponentChildren
+}
+
+/** A button that drops a panel; it closes at Escape, at a click outside, and when a button in it was clicked. */
+export function Drop({ icon, label, title, children }: Props) {
+  const box = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    const outside = (event: Event) => {
+      if (box.current?.open && !box.current.contains(event.target as Node)) box.current.open = false
+    }
+    document.addEventListener('pointerdown', outside)
+    return () => document.removeEventListener('pointerdown', outside)
+  }, [])
+  const close = () => {
+    if (box.current === null) return
+    box.current.open = false
+    box.current.querySelector('summary')!.focus()
+  }
+  return (
+    <details
+      ref={box}
+      class="menu"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !box.current?.open) return
+        event.stopPropagation()
+        close()
+      }}
+    >
+      <summary title={title}>
+        <Icon name={icon} /> <span class="label">{label}</span>
+      </summary>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a button's click is its Enter, too */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears the clicks of the buttons inside */}
+      <div
+        class="panel"
+        onClick={(event) => {
+          if ((event.target as HTMLElement).closest('button') !== null) close()
+        }}
+      >
+        {children}
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { contextText, tagsText } from '../../../../src/page/log/record/context.ts'
+import { fits, valuesOf } from '../../../../src/page/log/record/fields.ts'
+import { parse } from '../../../../src/page/log/record/record.ts'
+import { NOTHING } from '../../../../src/page/url.ts'
+
+const record = parse(
+  JSON.stringify({
+    time: '2026-01-10T00:00:00Z',
+    level: 'warn',
+    source: { file: 'a/b.go', line: 12 },
+    tags: ['Storage', 'WAL'],
+    message: 'said',
+    context: { shard: 17, ok: true, none: null, deep: { 'a.b': { c: 'x' } }, level: 'own' },
+  }),
+)
+
+describe('fields of a record', () => {
+  it.each([
+    ['level', ['warn', 'warn']],
+    ['source', ['a/b.go:12', 'a/b.go']],
+    ['tag', ['Storage', 'WAL']],
+    ['shard', ['17']],
+    ['ok', ['true']],
+    ['none', ['null']],
+    ['deep.a.b.c', ['x']],
+    ['missing', []],
+  ])('%s', (field, values) => {
+    expect(valuesOf(record, field)).toEqual(values)
+  })
+
+  it('decide whether it is a hit', () => {
+    const where = (value: string) => [{ term: { kind: 'where', value } as const, matcher: null }]
+    expect(fits(record, NOTHING, where('shard:17'))).toBe(true)
+    expect(fits(record, NOTHING, where('!shard:17'))).toBe(false)
+    expect(fits(record, NOTHING, where('!missing:1'))).toBe(true)
+    expect(fits(record, NOTHING, where('missing:*'))).toBe(false)
+    expect(fits(record, { ...NOTHING, level: '=warn,fatal' }, [])).toBe(true)
+    expect(fits(record, { ...NOTHING, level: '=error' }, [])).toBe(false)
+    expect(fits(record, { ...NOTHING, level: 'error' }, [])).toBe(false)
+  })
+})
+
+describe('context as the log writes it', () => {
+  it.each([
+    [{ shard: '20', who: 'a b' }, 'msg="x" shard=20 who="a b"', 'shard=20 who="a b"'],
+    [{ a: 1 }, '2026\tINFO\tx\t{"a":1}', '{"a":1}'],
+    [{ a: 1, b: 'c' }, '2026\tINFO\tx\t{"a": 1, "b": "c"}', '{"a": 1, "b": "c"}'],
+    [{ a: 1, b: 2 }, '{"a":1,"msg":"x","b":2}', '"a":1 "b":2'],
+    [{ a: 1 }, null, '{"a":1}'],
+  ])('%j in %j', (context, raw, shown) => {
+    expect(contextText(context, raw)).toBe(shown)
+  })
+
+  it('and tags', () => {
+    expect(tagsText(['A', 'B'], null)).toEqual(['[A]', '[B]'])
+    expect(tagsText(['A', 'B'], 'x\t[ A][B]: y')).toEqual(['[ A]', '[B]'])
+    expect(tagsText(['raft'], '{"logger":"raft"}')).toEqual(['raft'])
+  })
+})
