@@ -1,6 +1,9 @@
+import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  // package.json maps it to dist, per runtime.
+  resolve: { alias: { '#decoders': resolve('src/codec/native.ts') } },
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/parts/**'],

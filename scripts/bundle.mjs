@@ -8,12 +8,14 @@ import { build } from 'vite'
 const PLATFORMS = {
   worker: {
     entry: 'src/cli/worker.ts',
+    decoders: 'src/codec/portable.ts',
     target: 'webworker',
     conditions: ['workerd', 'worker', 'browser', 'import', 'default'],
     extension: 'js',
   },
   lambda: {
     entry: 'src/cli/lambda.ts',
+    decoders: 'src/codec/native.ts',
     target: 'node',
     conditions: ['node', 'import', 'default'],
     extension: 'mjs',
@@ -43,6 +45,8 @@ await build({
   configFile: false,
   logLevel: 'warn',
   publicDir: false,
+  // package.json maps it to dist, per runtime; here everything comes from src.
+  resolve: { alias: { '#decoders': resolve(platform.decoders) } },
   ssr: { noExternal: true, target: platform.target, resolve: { conditions: platform.conditions } },
   build: {
     ssr: platform.entry,

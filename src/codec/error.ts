@@ -1,5 +1,8 @@
-/** `bad-archive`: the bytes are damaged or end early. `unsupported`: this runtime has no decoder for them. */
-export type CodecErrorCode = 'bad-archive' | 'unsupported'
+/**
+ * `bad-archive`: the bytes are damaged or end early. `unsupported`: this runtime has no decoder for them.
+ * `not-viewable`: no runtime has, or there is no single text in them.
+ */
+export type CodecErrorCode = 'bad-archive' | 'unsupported' | 'not-viewable'
 
 /** Why compressed bytes could not be read. The message is shown to clients. */
 export class CodecError extends Error {

@@ -1,8 +1,57 @@
-/** How a file is compressed, judged by its name. */
-export type Kind = 'plain' | 'gzip' | 'zstd'
+/** How a file is compressed. */
+export type Compression = 'gzip' | 'zstd' | 'zip' | 'bzip2' | 'xz'
 
-/** The kind of a file by its name: `.gz` and `.zst`, in any case, are viewed as their text. */
-export function kindOf(name: string): Kind {
-  if (/\.gz$/i.test(name)) return 'gzip'
-  return /\.zstd?$/i.test(name) ? 'zstd' : 'plain'
+/** The longest signature below: as much of a file's head as `compressionOf` wants to see. */
+export const SIGNATURE_BYTES = 10
+
+/** The first bytes of each compression. Of bzip2, whose own are three letters, the head of its first block, too. */
+const SIGNATURES: [Compression, RegExp][] = [
+  ['gzip', /^1f8b08/],
+  ['zstd', /^(28b52ffd|5.2a4d18)/],
+  ['zip', /^504b(0304|0506)/],
+  ['bzip2', /^425a683[1-9](314159265359|177245385090)/],
+  ['xz', /^fd377a585a00/],
+]
+
+/** How a file is compressed, by its first bytes; null for everything else, whatever its name. */
+export function compressionOf(head: Uint8Array): Compression | null {
+  const hex = Array.from(head.subarray(0, SIGNATURE_BYTES), (byte) => byte.toString(16).padStart(2, '0'))
+  return SIGNATURES.find(([, pattern]) => pattern.test(hex.join('')))?.[0] ?? null
+}
+
+/** How a file is compressed by its name alone. */
+export function compressionByName(name: string): Compression | null {
+  const ending = /\.(gz|tgz|zstd?|zip|bz2|xz)$/i.exec(name)?.[1]?.toLowerCase()
+  if (ending === undefined) return null
+  return ending.endsWith('gz')
+    ? 'gzip'
+    : ending.startsWith('zst')
+      ? 'zstd'
+      : ending === 'bz2'
+        ? 'bzip2'
+        : ending === 'zip'
+          ? 'zip'
+          : 'xz'
+}
+
+/** Whether a file's name is a reason to look at its first bytes. */
+export function soundsCompressed(name: string): boolean {
+  return compressionByName(name) !== null
+}
+
+/**
+ * Whether bytes from anywhere in a file are a reason to look at its first ones: log text is UTF-8, archives are not.
+ * A character may be cut at either end.
+ */
+export function looksCompressed(bytes: Uint8Array): boolean {
+  let at = 0
+  while (at < 3 && (bytes[at]! & 0xc0) === 0x80) at++
+  while (at < bytes.length) {
+    const byte = bytes[at++]!
+    if (byte < 0x80) continue
+    const more = byte < 0xc2 ? -1 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : byte < 0xf5 ? 3 : -1
+    if (more < 0) return true
+    for (let i = 0; i < more && at < bytes.length; i++) if ((bytes[at++]! & 0xc0) !== 0x80) return true
+  }
+  return false
 }

@@ -15,6 +15,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'method-not-allowed': 'neither GET nor HEAD',
   'cursor-gone': 'the file that the cursor points into was truncated or deleted',
   'precondition-failed': 'a download with `If-Match`, and the file has changed',
+  'not-viewable': 'a file is compressed with bzip2 or xz, or is a zip of several files; download it instead',
   'archive-budget': 'an archive has more text than the service will decompress; download it instead',
   'answer-too-large': 'the platform limits the size of answers (Lambda), and this one is larger',
   'range-not-satisfiable': 'the range of a download is past the end of the file',
@@ -23,7 +24,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'bad-object': '`node.json` of a home is not valid',
   internal: 'a fault of this service; its log says more',
   unsupported: 'the runtime cannot do this, such as zstd on an older Node or following on Lambda',
-  'bad-archive': 'a compressed file is broken, or not compressed at all',
+  'bad-archive': 'a compressed file is broken',
   'bad-segment': 'a shipped segment of a log is damaged',
   'missing-segment': 'a shipped segment of a log is missing',
   'storage-unavailable':

@@ -19,6 +19,7 @@ export const PROBLEMS = {
   'answer-too-large': [413, 'The answer is too large for this platform'],
   'precondition-failed': [412, 'The file has changed'],
   'archive-budget': [413, 'The archive is too large to view'],
+  'not-viewable': [415, 'The file cannot be shown as text'],
   'range-not-satisfiable': [416, 'The range is not satisfiable'],
   'unknown-host': [421, 'The host is not served here'],
   'bad-config': [500, 'The configuration is not valid TOML'],

@@ -12,6 +12,7 @@ export type LogErrorCode =
   | 'no-level'
   | 'bad-archive'
   | 'archive-budget'
+  | 'not-viewable'
   | 'too-busy'
   | 'bad-pattern'
   | 'unsupported'

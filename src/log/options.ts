@@ -1,4 +1,3 @@
-import type { Codec } from '../codec/gzip.ts'
 import { concurrencyLimit } from '../work/concurrency-limit.ts'
 import { MemoryBudget } from '../work/memory-budget.ts'
 import { LogError } from './error.ts'
@@ -17,8 +16,6 @@ export interface LogOptions {
   follow?: FollowOptions | false
   /** Searches in shared memory: Bun reads into it without a copy, V8 reads out of it slowly. @default false */
   sharedMemory?: boolean
-  /** Decompresses zstd, as Node's zlib can since 22.15. @default DecompressionStream, where it supports zstd */
-  zstd?: Codec
 }
 
 /** How much one request may cost. */
@@ -104,7 +101,6 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       answerBytes: shares.answer,
       archiveBytes: limits.archiveBytes ?? 512 * MIB,
       archiveWindow: limits.windowBytes ?? shares.window,
-      zstd: options.zstd,
     },
     scans: concurrencyLimit({ most, maxWait: scanMillis, busy: () => tooBusy('searches') }),
     // Tails of archives are short, so many may wait for them; nobody waits longer than a search takes.

@@ -1,4 +1,4 @@
-import { type Kind, kindOf } from '../codec/kind.ts'
+import { type Compression, compressionByName } from '../codec/kind.ts'
 import { COMMON_HEADERS, matchHolds, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
@@ -12,10 +12,12 @@ export interface DownloadRoute {
   files: LogFiles
 }
 
-const TYPES: Record<Kind, string> = {
-  plain: 'application/octet-stream',
+const TYPES: Record<Compression, string> = {
   gzip: 'application/gzip',
   zstd: 'application/zstd',
+  zip: 'application/zip',
+  bzip2: 'application/x-bzip2',
+  xz: 'application/x-xz',
 }
 
 /** `GET /api/v1/log/download?file=`: a file's bytes as they are stored, whole or a range of them. */
@@ -94,8 +96,9 @@ function wholeResponse({ entry, length, body }: StoreRead): Response {
 }
 
 function headersOf({ key, etag }: Entry): Record<string, string> {
+  const compression = compressionByName(key)
   return {
-    'Content-Type': TYPES[kindOf(key)],
+    'Content-Type': compression ? TYPES[compression] : 'application/octet-stream',
     'Content-Disposition': attachment(key),
     'Accept-Ranges': 'bytes',
     ...COMMON_HEADERS,

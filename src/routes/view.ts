@@ -1,10 +1,11 @@
-import { kindOf } from '../codec/kind.ts'
+import { soundsCompressed } from '../codec/kind.ts'
 import { acceptedTypes } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { bytesResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import { readTail, type Tail } from '../log/files/tail.ts'
 import { fingerprint } from '../log/text/cursor.ts'
+import { kindOfBytes } from '../log/text/kind.ts'
 import { StoreError } from '../store/store.ts'
 import { linkHeader } from './link.ts'
 import type { Query } from './parameters/read.ts'
@@ -22,13 +23,13 @@ export interface ViewRoute {
 /** `GET /api/v1/log/view`: the last part of a file, or the part of a log that was asked for. */
 export function viewLog(request: Request, query: Query, route: ViewRoute): Promise<Response> {
   const plain = query.given.every((name) => name === 'file' || name === 'size')
-  if (plain && kindOf(query.file!) === 'plain' && !wantsNdjson(request))
-    return viewTail(request, query, route)
+  if (plain && !soundsCompressed(query.file!) && !wantsNdjson(request)) return viewTail(request, query, route)
   return route.queryView(request, query)
 }
 
 /** The plain tail: one read, and cursors made from the bytes that it gave. */
-async function viewTail(request: Request, query: Query, { files, maxSize }: ViewRoute): Promise<Response> {
+async function viewTail(request: Request, query: Query, route: ViewRoute): Promise<Response> {
+  const { files, maxSize } = route
   const file = query.file!
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
@@ -48,6 +49,10 @@ async function viewTail(request: Request, query: Query, { files, maxSize }: View
       },
     }
     const tail = await readTail(read, query.size ?? defaultSize(maxSize), options)
+    if (tail.seen && (await kindOfBytes(files, tail.entry, tail.seen.bytes, request.signal)) !== 'plain') {
+      if (tail.body instanceof ReadableStream) await tail.body.cancel()
+      return route.queryView(request, query)
+    }
     return bytesResponse(tail.body, headersOfTail(query, tail))
   } catch (error) {
     if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')

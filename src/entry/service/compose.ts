@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../../app.ts'
-import { zstd } from '../../codec/zstd.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
 import { pickAddress } from '../../node/identity.ts'
 import { codeOf, reasonOf, shown } from '../../settings/row.ts'
@@ -93,7 +92,6 @@ export function compose(
         include: settings.include,
         ...nodeLogOptions(settings, memoryLimit()),
         sharedMemory,
-        ...(zstd && { zstd }),
         ...(settings.token !== null && { token: settings.token }),
         ...(tokens && { tokens }),
         onAccess: (request, name) => names.set(request, name),

@@ -11,7 +11,7 @@ export interface LogName {
   compressed: boolean
 }
 
-const COMPRESSED = /\.(?:gz|zst|zstd)$/i
+const COMPRESSED = /\.(?:gz|zst|zstd|zip|bz2|xz)$/i
 // A date, perhaps with a time, perhaps with a counter: 2026-11-14, 20261114, 2026-11-14T10-00-00.000, 20261114-1.
 const DATE =
   '((?:19|20)\\d\\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\\d|3[01])' +

@@ -1,12 +1,14 @@
-import { kindOf } from '../../codec/kind.ts'
+import { soundsCompressed } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
+import { collect } from '../text/bytes.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
+import { kindOf } from '../text/kind.ts'
 import { findAmong, listFamily, type Opener, openText } from '../text/open.ts'
-import { collect, equal, type Text } from '../text/text.ts'
+import { equal, type Text } from '../text/text.ts'
 
 /** What happened to a log: bytes were appended, or something happened to its file. */
 export type Change =
@@ -47,7 +49,7 @@ export class Tracker {
   /** Starts at the present end of a file. */
   static async open(files: LogFiles, file: string, limits: ArchiveLimits): Promise<Tracker> {
     const tracker = new Tracker(files, file, limits)
-    if (kindOf(file) !== 'plain')
+    if (soundsCompressed(file) && (await kindOf(files, await files.stat(file))) !== 'plain')
       throw new LogError('unsupported', 'A compressed file does not grow; view it without follow.')
     const got = await files.read(file, { suffix: PRINT_READ })
     tracker.#id = got.entry.id ?? null
@@ -178,7 +180,7 @@ export class Tracker {
     // In place, it was truncated; another file means that the old one is gone with what was not read of it.
     const truncated = (active.id ?? null) === this.#id && this.#name === this.#file
     changes.push({ kind: truncated ? 'truncated' : 'gap', file: this.#file })
-    this.#start(active)
+    await this.#start(active)
     return true
   }
 
@@ -199,17 +201,19 @@ export class Tracker {
       changes.push({ kind: 'data', name: this.#name, id: this.#id, offset, bytes: last })
       return true
     }
-    this.#start(next)
+    await this.#start(next)
     return true
   }
 
-  #start(entry: Entry): void {
+  /** Moves on to the start of another file. Nothing changes before it is open. */
+  async #start(entry: Entry): Promise<void> {
+    const text = await openText(this.#opener, entry)
     this.#name = entry.key
     this.#id = entry.id ?? null
     this.#offset = 0
     this.#seen = new Uint8Array(0)
     this.#etag = undefined
-    this.#archive = kindOf(entry.key) === 'plain' ? null : openText(this.#opener, entry)
+    this.#archive = text.compressed ? text : null
   }
 
   /** Files move while they are looked at; undefined means to look again later. */

@@ -1,12 +1,12 @@
-import type { Codec } from '../../codec/gzip.ts'
-import type { Kind } from '../../codec/kind.ts'
+import type { Compression } from '../../codec/kind.ts'
 import type { Entry } from '../../store/store.ts'
 import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
+import { collect } from './bytes.ts'
 import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
-import { decompressLog } from './decompress.ts'
-import { collect, type Text } from './text.ts'
+import { decompressLog, downloadOf } from './decompress.ts'
+import type { Text } from './text.ts'
 
 /** How a compressed file may be read. */
 export interface ArchiveLimits {
@@ -14,12 +14,8 @@ export interface ArchiveLimits {
   archiveBytes: number
   /** How much of that text is kept in memory. */
   archiveWindow: number
-  /** Zstd, where the runtime has it. */
-  zstd?: Codec | undefined
 }
 
-/** How much of an archive is read at a time: a round trip per 10 to 20 MiB of text. */
-const PIECE = 2 * 1024 * 1024
 /** How much of an archive an answer may hold while it is being sent. */
 const MAX_HELD = 4 * 1024 * 1024
 /** How many archives' sizes are remembered: otherwise each page of a rotated log decompresses them again. */
@@ -40,7 +36,7 @@ export class ArchiveText implements Text {
   /** Whether the budget ended the first pass: the text then counts as far as it was read. */
   cut = false
   readonly #files: LogFiles
-  readonly #kind: Exclude<Kind, 'plain'>
+  readonly #kind: Compression
   readonly #limits: ArchiveLimits
   readonly #budget: Budget
   #pass: AsyncGenerator<Uint8Array, void> | null = null
@@ -52,7 +48,7 @@ export class ArchiveText implements Text {
   #onward = false
 
   constructor(
-    { entry, kind }: { entry: Entry; kind: Exclude<Kind, 'plain'> },
+    { entry, kind }: { entry: Entry; kind: Compression },
     { files, limits, budget }: { files: LogFiles; limits: ArchiveLimits; budget: Budget },
   ) {
     this.#files = files
@@ -168,30 +164,13 @@ export class ArchiveText implements Text {
       this.#from += this.#pieces.shift()!.length
   }
 
-  /**
-   * The archive is read in pieces, each to its end. A single stream would keep a file or a connection open until
-   * somebody reads on, which may be never.
-   */
   #open(): AsyncGenerator<Uint8Array, void> {
-    const { size, etag } = this.entry
+    const { key: name, size, etag } = this.entry
     const { signal } = this.#budget
     const options = { signal, ifMatch: etag }
-    let at = 0
-    const source = new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          if (at >= size) return controller.close()
-          const bytes = await collect(
-            await this.#files.read(this.name, { offset: at, length: PIECE }, options),
-          )
-          if (bytes.length === 0) return controller.close()
-          at += bytes.length
-          controller.enqueue(bytes)
-        },
-      },
-      { highWaterMark: 0 },
-    )
-    return decompressLog(source, this.#kind, { signal, zstd: this.#limits.zstd })
+    const read = async (from: number, to: number) =>
+      collect(await this.#files.read(name, { offset: from, length: to - from }, options))
+    return decompressLog({ name, size, read }, this.#kind, signal)
   }
 
   #copy(from: number, to: number): Uint8Array {
@@ -223,6 +202,6 @@ function remember(files: LogFiles, entry: Entry, size: number): void {
 function overBudget(name: string, most: number): LogError {
   return new LogError(
     'archive-budget',
-    `The archive holds more than ${most} bytes of text; download it from /api/v1/log/download?file=${encodeURIComponent(name)} instead.`,
+    `The archive holds more than ${most} bytes of text. ${downloadOf(name)}`,
   )
 }

@@ -1,18 +1,61 @@
+import { decompress, type Source } from '../../codec/decompress.ts'
 import { CodecError } from '../../codec/error.ts'
-import { type DecompressOptions, decompress } from '../../codec/gzip.ts'
-import type { Kind } from '../../codec/kind.ts'
+import type { Compression } from '../../codec/kind.ts'
+import { findZipMember, unzip } from '../../codec/zip.ts'
 import { LogError } from '../error.ts'
+
+/** A compressed file: its size, and its bytes [from, to). */
+export interface ArchiveFile {
+  name: string
+  size: number
+  read(from: number, to: number): Promise<Uint8Array>
+}
+
+/** How much is read at a time, at first and later: a head costs little, and a pass few round trips. */
+const FIRST_READ = 256 * 1024
+const READ = 2 * 1024 * 1024
 
 /** The text of a compressed file, in pieces. What the codec cannot read is a LogError of the same code. */
 export async function* decompressLog(
-  source: ReadableStream<Uint8Array>,
-  kind: Exclude<Kind, 'plain'>,
-  options: DecompressOptions,
+  file: ArchiveFile,
+  kind: Compression,
+  signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* decompress(source, kind, options)
+    if (kind === 'gzip' || kind === 'zstd') yield* decompress(bytesOf(file, 0, file.size), kind, signal)
+    else if (kind === 'zip') {
+      const member = await findZipMember((from, to) => file.read(from, to), file.size)
+      yield* unzip(bytesOf(file, member.offset, member.offset + member.length), member, signal)
+    } else
+      throw new CodecError(
+        'not-viewable',
+        `This file is compressed with ${kind}. Download it and unpack it yourself.`,
+      )
   } catch (error) {
-    if (error instanceof CodecError) throw new LogError(error.code, error.message, { cause: error.cause })
+    if (error instanceof CodecError)
+      throw new LogError(error.code, `${error.message} ${downloadOf(file.name)}`, { cause: error.cause })
     throw error
   }
+}
+
+/**
+ * The archive is read in pieces, each to its end. One stream for all of it would hold a file or a connection open for
+ * as long as nobody asks for more, which may be for ever.
+ */
+function bytesOf(file: ArchiveFile, start: number, end: number): Source {
+  return async function* () {
+    let length = FIRST_READ
+    for (let at = start; at < end; ) {
+      const bytes = await file.read(at, Math.min(end, at + length))
+      if (bytes.length === 0) return
+      yield bytes
+      at += bytes.length
+      length = READ
+    }
+  }
+}
+
+/** Where the stored bytes are. */
+export function downloadOf(name: string): string {
+  return `The stored file is at /api/v1/log/download?file=${encodeURIComponent(name)}.`
 }

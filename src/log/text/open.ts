@@ -1,13 +1,15 @@
-import { kindOf } from '../../codec/kind.ts'
+import { soundsCompressed } from '../../codec/kind.ts'
 import type { Entry } from '../../store/store.ts'
 import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { familyOf, familyPrefix, parseName } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
 import { type ArchiveLimits, ArchiveText } from './archive.ts'
+import { collect } from './bytes.ts'
 import { badCursor, type Cursor } from './cursor.ts'
+import { kindOf } from './kind.ts'
 import { Series } from './series.ts'
-import { collect, holds, PlainText, type Text } from './text.ts'
+import { holds, PlainText, type Text } from './text.ts'
 
 /** Which log is asked for, and from where. */
 export interface LogRequest {
@@ -58,28 +60,34 @@ export async function openLog(
   const [text, family] = await Promise.all([opening, listFamily(files, file, budget.signal)])
   const own = family.findIndex((member) => member.key === file)
   const older = own < 0 ? [] : family.slice(0, own)
-  return { series: await Series.open([...older.map((entry) => openText(opener, entry)), text]), at: null }
+  return { series: await Series.open([...(await openTexts(opener, older)), text]), at: null }
 }
 
 /** Opens one file. Its beginning and its end are read at the same time, where they are going to be needed. */
 async function openFile(opener: Opener, file: string, { tail, head }: Foresight): Promise<Text> {
   const { files, budget } = opener
-  if (tail === 0 || kindOf(file) !== 'plain') return openText(opener, await files.stat(file, budget.signal))
+  if (tail === 0 || soundsCompressed(file)) return openText(opener, await files.stat(file, budget.signal))
   const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null
   // Whatever is wrong with it, the other read tells.
   reading?.catch(() => {})
   const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
+  if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
   const got = text.entry.size > tail ? await reading : null
   if (got) text.prime(got.entry, await collect(got))
   return text
 }
 
 /** The text of a file, whatever it is compressed with. */
-export function openText(opener: Opener, entry: Entry): Text {
-  const kind = kindOf(entry.key)
+export async function openText(opener: Opener, entry: Entry): Promise<Text> {
+  const kind = await kindOf(opener.files, entry, opener.budget.signal)
   return kind === 'plain'
     ? new PlainText(opener.files, entry, opener.budget)
     : new ArchiveText({ entry, kind }, opener)
+}
+
+/** The texts of several files. */
+function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
+  return Promise.all(entries.map((entry) => openText(opener, entry)))
 }
 
 /** The files of the log that `file` belongs to as they are now, oldest first. */
@@ -94,7 +102,6 @@ async function openAtCursor(
   direction: 'before' | 'after',
 ): Promise<OpenLog> {
   const { files, budget } = opener
-  const open = (entry: Entry) => openText(opener, entry)
   if (parseName(cursor.name).stem !== parseName(file).stem)
     throw badCursor(direction, 'belongs to another log file')
   const direct = await openDirectly(opener, cursor)
@@ -111,10 +118,10 @@ async function openAtCursor(
   const own = family.findIndex((member) => member.key === file)
   if (direction === 'before' || index < 0) {
     const older = rotated && index > 0 ? family.slice(0, index) : []
-    return { series: await Series.open([...older.map(open), found]), at: cursor.offset }
+    return { series: await Series.open([...(await openTexts(opener, older)), found]), at: cursor.offset }
   }
   const newer = family.slice(index + 1, own < 0 ? undefined : Math.max(own, index) + 1)
-  const series = await Series.open([found, ...newer.map(open)])
+  const series = await Series.open([found, ...(await openTexts(opener, newer))])
   return { series, at: (await series.base(0)) + cursor.offset }
 }
 
@@ -135,12 +142,13 @@ async function findMoved(opener: Opener, family: readonly Entry[], cursor: Curso
 
 /** The file of the cursor's own name, if it is still the one that the cursor points into. */
 async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<Text | null> {
-  if (kindOf(cursor.name) !== 'plain') return null
+  if (soundsCompressed(cursor.name)) return null
   try {
     const offset = Math.min(cursor.print.offset, cursor.offset)
     const text = await PlainText.openAt(files, cursor.name, { offset, length: AHEAD }, budget)
     const { id, size } = text.entry
     if (cursor.id !== null && id !== undefined && cursor.id !== id) return null
+    if ((await text.kind()) !== 'plain') return null
     return size >= cursor.offset && (await holds(text, cursor.print)) ? text : null
   } catch (error) {
     if (error instanceof LogError && error.code === 'unknown-file') return null
@@ -163,7 +171,7 @@ export async function findAmong(
   for (const entry of candidates) {
     // Nothing was seen of an empty file: only its identity or its name can tell.
     if (cursor.print.length === 0 && rank(entry) === 2) continue
-    const text = openText(opener, entry)
+    const text = await openText(opener, entry)
     const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
     if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue
     if ((await text.reaches(reach)) && (await holds(text, cursor.print))) return text

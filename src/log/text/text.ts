@@ -1,8 +1,10 @@
-import { type ByteRange, type Bytes, type Entry, StoreError, type StoreRead } from '../../store/store.ts'
+import { type ByteRange, type Entry, StoreError } from '../../store/store.ts'
 import type { Budget } from '../../work/budget.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
+import { collect } from './bytes.ts'
 import { type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
+import { type Kind, kindOfBytes } from './kind.ts'
 
 /** One log file as text that can be read anywhere. A compressed file is the text it holds. */
 export interface Text {
@@ -67,6 +69,7 @@ export class PlainText implements Text {
   readonly #files: LogFiles
   readonly #budget: Budget
   #etag: string
+  #judged = false
   /** What was read last, newest first. */
   #blocks: Block[] = []
   #seen: Block | null = null
@@ -83,7 +86,8 @@ export class PlainText implements Text {
   static async openAt(files: LogFiles, name: string, range: ByteRange, budget: Budget): Promise<PlainText> {
     const got = await files.read(name, range, { signal: budget.signal })
     const text = new PlainText(files, got.entry, budget)
-    text.#remember({ offset: got.offset, bytes: await collect(got) })
+    const bytes = await collect(got)
+    text.#remember({ offset: got.offset, bytes })
     return text
   }
 
@@ -101,12 +105,14 @@ export class PlainText implements Text {
       if (from >= offset && to <= offset + bytes.length) return bytes.subarray(from - offset, to - offset)
     const bytes = await this.#fetch(from, to)
     this.#remember({ offset: from, bytes })
+    await this.#judge()
     return bytes
   }
 
   async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     const bytes = await this.#fetch(from, to, into)
     this.#see({ offset: from, bytes })
+    await this.#judge()
     return bytes
   }
 
@@ -148,6 +154,21 @@ export class PlainText implements Text {
     }
   }
 
+  /** What the file is, by the bytes that were read last: an archive's name may not tell. */
+  async kind(): Promise<Kind> {
+    this.#judged = true
+    const bytes = this.#blocks[0]?.bytes ?? this.#seen?.bytes ?? new Uint8Array(0)
+    return kindOfBytes(this.#files, this.entry, bytes, this.#budget.signal)
+  }
+
+  /** The first bytes that are read must be text; a file that turns out to be compressed is opened again as that. */
+  async #judge(): Promise<void> {
+    if (this.#judged) return
+    const kind = await this.kind()
+    if (kind !== 'plain')
+      throw new StoreError('changed', `Cannot read "${this.name}" as text: it is compressed with ${kind}`)
+  }
+
   async #fetch(from: number, to: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     const { signal } = this.#budget
     // A directory's reads are too short to be interrupted: between them, an abort ends the work here.
@@ -184,35 +205,6 @@ export class PlainText implements Text {
 /** The error for a file that is no longer the one that was opened. The request may be tried again as a whole. */
 export function replaced(name: string): StoreError {
   return new StoreError('changed', `Cannot read "${name}": it was replaced`)
-}
-
-/** All bytes of a read. */
-export async function collect(got: StoreRead): Promise<Uint8Array> {
-  return toBytes(got.body, got.length)
-}
-
-async function toBytes(body: Bytes, length: number): Promise<Uint8Array> {
-  if (body instanceof Uint8Array) return body
-  const reader = body.getReader()
-  let all: Uint8Array | null = null
-  let at = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    if (all === null) {
-      if (value.length === length) {
-        at = length
-        all = value
-        continue
-      }
-      all = new Uint8Array(length)
-    }
-    all.set(value, at)
-    at += value.length
-  }
-  if (at !== length)
-    throw new StoreError('unavailable', `Cannot read: the body ended after ${at} of ${length} bytes`)
-  return all ?? new Uint8Array(0)
 }
 
 export function equal(a: Uint8Array, b: Uint8Array): boolean {

@@ -1,12 +1,13 @@
-import type { DecompressOptions } from '../../codec/gzip.ts'
-import { type Kind, kindOf } from '../../codec/kind.ts'
+import type { Compression } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { detectFormat, type LineFormat } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
+import { collect } from '../text/bytes.ts'
 import { decompressLog } from '../text/decompress.ts'
+import { type Kind, kindOf, kindSoFar } from '../text/kind.ts'
 import { PlainText } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 import type { ViewContext } from './view.ts'
@@ -75,7 +76,13 @@ export function detailer(context: Pick<ViewContext, 'files' | 'zone' | 'limits' 
     const files = entries.map((entry) => {
       const { key: name, size, modified } = entry
       const times = found.get(keyOf(entry)) ?? known.get(keyOf(entry)) ?? UNKNOWN
-      return { name, size, modified: zone.format(Math.floor(modified)), kind: kindOf(name), ...times }
+      return {
+        name,
+        size,
+        modified: zone.format(Math.floor(modified)),
+        kind: kindSoFar(context.files, entry),
+        ...times,
+      }
     })
     for (const [key, times] of found) remember(known, key, times)
     return { files, complete }
@@ -89,16 +96,12 @@ function remember(known: Map<string, Times>, key: string, times: Times): void {
 }
 
 async function timesOf(
-  { files, zone, limits }: Pick<ViewContext, 'files' | 'zone' | 'limits'>,
+  { files, zone }: Pick<ViewContext, 'files' | 'zone'>,
   entry: Entry,
   budget: Budget,
 ): Promise<Times | null> {
   try {
-    const kind = kindOf(entry.key)
-    const { head, tail } =
-      kind === 'plain'
-        ? await endsOf(files, entry, budget)
-        : await archiveEnds(files, entry, kind, { signal: budget.signal, zstd: limits.zstd })
+    const { head, tail } = await endsOf(files, entry, budget)
     const format = detectFormat(head, tail ?? undefined, { reference: entry.modified })
     if (!format.timed) return UNKNOWN
     const iso = (epoch: number) => (Number.isNaN(epoch) ? null : zone.format(epoch))
@@ -118,6 +121,19 @@ interface Ends {
 }
 
 async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {
+  const kind = await kindOf(files, entry, budget.signal)
+  if (kind !== 'plain') return archiveEnds(files, entry, kind, budget.signal)
+  try {
+    return await plainEnds(files, entry, budget)
+  } catch (error) {
+    // It turned out to be compressed: now that is known.
+    const now = await kindOf(files, entry, budget.signal)
+    if (now === 'plain') throw error
+    return archiveEnds(files, entry, now, budget.signal)
+  }
+}
+
+async function plainEnds(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {
   const text = new PlainText(files, entry, budget)
   if (entry.size <= TAIL) {
     const all = await text.head(TAIL)
@@ -129,23 +145,24 @@ async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<En
 async function archiveEnds(
   files: LogFiles,
   entry: Entry,
-  kind: Exclude<Kind, 'plain'>,
-  options: DecompressOptions,
+  kind: Compression,
+  signal: AbortSignal | undefined,
 ): Promise<Ends> {
-  const whole = entry.size <= SMALL_ARCHIVE
-  const range = { offset: 0, length: whole ? entry.size : TAIL }
-  const { body } = await files.read(entry.key, range, { signal: options.signal, ifMatch: entry.etag })
+  const { key: name, size: stored, etag } = entry
+  const whole = stored <= SMALL_ARCHIVE
+  const read = async (from: number, to: number) =>
+    collect(await files.read(name, { offset: from, length: to - from }, { signal, ifMatch: etag }))
   let pieces: Uint8Array[] = []
   let size = 0
   let head: Uint8Array | null = null
   try {
-    for await (const piece of decompressLog(new Response(body).body!, kind, options)) {
+    for await (const piece of decompressLog({ name, size: stored, read }, kind, signal)) {
       pieces.push(piece)
       size += piece.length
       if (!head && size >= HEAD) head = joined(pieces)
       if (head && !whole) return { head, tail: null }
       if (size > MAX_TEXT) return { head: head!, tail: null }
-      // Pieces are at most 256 KiB: two of them hold any tail.
+      // Two pieces hold any tail.
       if (head && pieces.length > 2) pieces = [joined(pieces).subarray(-TAIL)]
     }
   } catch (error) {

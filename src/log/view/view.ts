@@ -1,4 +1,4 @@
-import { kindOf } from '../../codec/kind.ts'
+import { soundsCompressed } from '../../codec/kind.ts'
 import { StoreError } from '../../store/store.ts'
 import { Budget, BudgetError } from '../../work/budget.ts'
 import type { ConcurrencyLimit } from '../../work/concurrency-limit.ts'
@@ -144,7 +144,7 @@ function tooMuchArchive(file: string, cause: BudgetError): LogError {
 
 /** Whether compressed files may be among what is asked for. */
 function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
-  return rotated || kindOf(file) !== 'plain' || (cursor !== null && kindOf(cursor.place.name) !== 'plain')
+  return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
 }
 
 /** Whether it failed only because files were renamed or removed between the list and the read. */

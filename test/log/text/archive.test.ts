@@ -191,7 +191,8 @@ describe('a compressed file', () => {
     'a.log.gz': gzipSync(text),
     'members.log.gz': Buffer.concat(lines.slice(0, 50).map((one) => gzipSync(one))),
     'cut.log.gz': gzipSync(text).subarray(0, 9000),
-    'bad.log.gz': Buffer.from('not an archive'),
+    'bad.log.gz': Buffer.concat([gzipSync('').subarray(0, 10), Buffer.alloc(50, 7)]),
+    'text.log.gz': Buffer.from('not an archive'),
     'b.log': lines.slice(2000).join(''),
     'b.log.1': lines.slice(1000, 2000).join(''),
     'b.log.2.gz': gzipSync(lines.slice(500, 1000).join('')),
@@ -257,6 +258,8 @@ describe('a compressed file', () => {
     const bad = await get('file=bad.log.gz')
     expect(bad.status).toBe(502)
     expect(((await bad.json()) as { type: string }).type).toBe('/problems/bad-archive')
+    // A text file stays one, whatever it is called.
+    expect(await (await get('file=text.log.gz')).text()).toBe('not an archive')
     for (const query of ['file=cut.log.gz&size=300', 'file=cut.log.gz', 'file=cut.log.gz&q=line']) {
       const cut = await get(query)
       expect(cut.status).toBe(200)

@@ -1,0 +1,184 @@
+import { FlateErrorCode, Gunzip, Inflate } from 'fflate'
+import { Pace } from '../work/pace.ts'
+import { crc32 } from './crc32.ts'
+import { broken, chunksOf, type Decoder, type Decoders, SourceError } from './decoder.ts'
+
+/** Deflate grows by a thousand at most: 4 KiB make 4 MiB of text at most, which takes a few milliseconds. */
+const STEP = 4096
+/** How much of the archive stays in view. A member's checksum must lie in it when the next header is complete. */
+const IN_VIEW = 64 * 1024
+const CUT = 'it ends early, or a checksum does not match'
+
+/**
+ * gzip where there is no zlib: workers at the edge. fflate reads members in a row, but it checks no checksum and calls
+ * garbage behind the last member an error. So the checksum of each member's text is computed here, and a member counts
+ * as whole when its checksum stands behind it. What follows a whole member is another one, or it is ignored, as
+ * gzip(1) does. (DecompressionStream is of no use: it refuses a second member and drops what it had read.)
+ */
+const gunzip: Decoder = async function* (open) {
+  const pace = new Pace()
+  const archive = new Archive()
+  for await (const chunk of chunksOf(open))
+    for (let from = 0; from < chunk.length; from += STEP) {
+      const failure = archive.push(chunk.subarray(from, from + STEP))
+      yield* archive.take()
+      if (failure) throw failure
+      if (archive.done) return
+      await pace.turn()
+    }
+  const failure = archive.end()
+  if (failure) throw failure
+}
+
+/** A gzip archive that is fed step by step. */
+class Archive {
+  /** Whether all members were read and what follows them is not gzip. */
+  done = false
+  readonly #stream = new Gunzip((piece) => this.#add(piece))
+  #pieces: Uint8Array[] = []
+  /** The checksum and the length of the member's text so far. */
+  #sum = 0
+  #length = 0
+  #members = 0
+  #bytes = 0
+  #recent: Uint8Array = new Uint8Array(0)
+
+  constructor() {
+    this.#stream.onmember = () => {
+      if (this.#behindMember() === null) throw broken('a checksum does not match')
+      this.#sum = 0
+      this.#length = 0
+      this.#members++
+    }
+  }
+
+  /** Why it cannot go on after this step, or null. */
+  push(step: Uint8Array): Error | null {
+    this.#bytes += step.length
+    this.#recent = joined(this.#recent.subarray(-IN_VIEW), step)
+    try {
+      this.#stream.push(step)
+      return null
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== FlateErrorCode.InvalidHeader)
+        return error instanceof Error && error.name === 'CodecError'
+          ? error
+          : broken('its data is damaged', error)
+      if (this.#members === 0 && this.#length === 0 && this.#bytes <= step.length && !isGzip(this.#recent))
+        return broken('it is not in gzip format')
+      return this.end()
+    }
+  }
+
+  /** Judges what was read when nothing more comes, or only what is not gzip. */
+  end(): Error | null {
+    this.done = true
+    if (this.#bytes === 0) return null
+    const rest = this.#behindMember()
+    if (rest === null)
+      return broken(this.#length > 0 || isGzip(this.#recent) ? CUT : 'it is not in gzip format')
+    return isGzip(rest) ? broken(CUT) : null
+  }
+
+  /** The text of the last step. */
+  take(): Uint8Array[] {
+    const pieces = this.#pieces
+    this.#pieces = []
+    return pieces
+  }
+
+  #add(piece: Uint8Array): void {
+    if (piece.length === 0) return
+    this.#sum = crc32(piece, this.#sum)
+    this.#length = (this.#length + piece.length) >>> 0
+    this.#pieces.push(piece)
+  }
+
+  /** What lies behind the checksum and length of the text read so far; null when they are not there. */
+  #behindMember(): Uint8Array | null {
+    const trailer = new Uint8Array(8)
+    const view = new DataView(trailer.buffer)
+    view.setUint32(0, this.#sum, true)
+    view.setUint32(4, this.#length, true)
+    const recent = this.#recent
+    for (let at = recent.length - 8; at >= 0; at--)
+      if (trailer.every((byte, i) => recent[at + i] === byte)) return recent.subarray(at + 8)
+    return null
+  }
+}
+
+const inflateRaw: Decoder = async function* (open) {
+  const pace = new Pace()
+  let pieces: Uint8Array[] = []
+  let done = false
+  const stream = new Inflate((piece, final) => {
+    if (piece.length > 0) pieces.push(piece)
+    done ||= final
+  })
+  try {
+    for await (const chunk of chunksOf(open))
+      for (let from = 0; from < chunk.length; from += STEP) {
+        stream.push(chunk.subarray(from, from + STEP))
+        yield* pieces
+        pieces = []
+        await pace.turn()
+      }
+    stream.push(new Uint8Array(0), true)
+  } catch (error) {
+    if (error instanceof SourceError) throw error
+    throw broken('its data is damaged or ends early', error)
+  }
+  yield* pieces
+  if (!done) throw broken('it ends early')
+}
+
+/** Decoders that need nothing of the runtime but JavaScript. */
+export const decoders: Decoders = { gzip: gunzip, zstd: nativeZstd(), deflate: inflateRaw }
+
+/** Some runtimes know zstd as a DecompressionStream, and none of the type libraries does. */
+function nativeZstd(): Decoder | null {
+  const create = () => new DecompressionStream('zstd' as CompressionFormat)
+  try {
+    create()
+  } catch {
+    return null
+  }
+  return async function* (open) {
+    const chunks = chunksOf(open)
+    const source = new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        async pull(controller) {
+          const { value, done } = await chunks.next()
+          if (done) controller.close()
+          else controller.enqueue(value as Uint8Array<ArrayBuffer>)
+        },
+        cancel: async () => void (await chunks.return()),
+      },
+      { highWaterMark: 0 },
+    )
+    const reader = source.pipeThrough(create()).getReader()
+    try {
+      for (;;) {
+        const { value, done } = await reader.read()
+        if (done) return
+        yield value
+      }
+    } catch (error) {
+      if (error instanceof SourceError) throw error
+      throw broken('its data is damaged or ends early', error)
+    } finally {
+      await reader.cancel().catch(() => {})
+    }
+  }
+}
+
+function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length)
+  both.set(a)
+  both.set(b, a.length)
+  return both
+}

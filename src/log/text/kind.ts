@@ -1,0 +1,68 @@
+import {
+  type Compression,
+  compressionByName,
+  compressionOf,
+  looksCompressed,
+  SIGNATURE_BYTES,
+  soundsCompressed,
+} from '../../codec/kind.ts'
+import { type Entry, StoreError } from '../../store/store.ts'
+import type { LogFiles } from '../files/files.ts'
+import { collect } from './bytes.ts'
+
+/** What a file is: text, or how it is compressed. */
+export type Kind = 'plain' | Compression
+
+/** How many versions of files are remembered. */
+const REMEMBERED = 1000
+/** How much of what was read is looked at: a few hundred bytes of an archive are never UTF-8. */
+const SAMPLE = 512
+/** Fewer bytes than this are no signature yet. */
+const LEAST = 4
+const kinds = new WeakMap<LogFiles, Map<string, Kind>>()
+
+/** What a file is. Its first bytes are read only when its name is a reason to; bytes that look odd later are another. */
+export async function kindOf(files: LogFiles, entry: Entry, signal?: AbortSignal): Promise<Kind> {
+  const known = kinds.get(files)?.get(versionOf(entry))
+  if (known !== undefined) return known
+  return soundsCompressed(entry.key) ? readKind(files, entry, signal) : 'plain'
+}
+
+/** What a file is as far as that is known without a read: by its version, else by its name. */
+export function kindSoFar(files: LogFiles, entry: Entry): Kind {
+  return kinds.get(files)?.get(versionOf(entry)) ?? compressionByName(entry.key) ?? 'plain'
+}
+
+/** What a file is, given bytes from anywhere in it. Text costs no read. */
+export async function kindOfBytes(
+  files: LogFiles,
+  entry: Entry,
+  bytes: Uint8Array,
+  signal?: AbortSignal,
+): Promise<Kind> {
+  return looksCompressed(bytes.subarray(0, SAMPLE)) ? readKind(files, entry, signal) : 'plain'
+}
+
+async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | undefined): Promise<Kind> {
+  const known = kinds.get(files) ?? new Map<string, Kind>()
+  kinds.set(files, known)
+  const version = versionOf(entry)
+  const remembered = known.get(version)
+  if (remembered !== undefined) return remembered
+  const got = await files.read(entry.key, { offset: 0, length: SIGNATURE_BYTES }, { signal })
+  const head = await collect(got)
+  // By now the name may belong to another file.
+  if (got.entry.id === undefined ? got.entry.etag !== entry.etag : got.entry.id !== entry.id)
+    throw new StoreError('changed', `Cannot read "${entry.key}": it was replaced`)
+  const named = compressionByName(entry.key)
+  // An archive that is just being written: its name is all there is to go by.
+  if (head.length < LEAST && (named === 'gzip' || named === 'zstd')) return named
+  const kind = compressionOf(head) ?? 'plain'
+  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
+  known.set(version, kind)
+  return kind
+}
+
+function versionOf({ key, etag }: Entry): string {
+  return `${etag} ${key}`
+}
