@@ -59,7 +59,17 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/pattern', ['pattern.ts', 'literal.ts']],
   [
     'log/text',
-    ['archive.ts', 'bytes.ts', 'cursor.ts', 'decompress.ts', 'kind.ts', 'open.ts', 'series.ts', 'text.ts'],
+    [
+      'archive.ts',
+      'bytes.ts',
+      'cursor.ts',
+      'decompress.ts',
+      'kind.ts',
+      'open.ts',
+      'series.ts',
+      'text.ts',
+      'window.ts',
+    ],
   ],
   [
     'log/search',

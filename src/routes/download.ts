@@ -4,7 +4,14 @@ import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
 import { bytesResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
-import { type ByteRange, type Entry, type ReadOptions, StoreError, type StoreRead } from '../store/store.ts'
+import {
+  type ByteRange,
+  type Entry,
+  MissingBytes,
+  type ReadOptions,
+  StoreError,
+  type StoreRead,
+} from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
 
 /** What the download needs. */
@@ -74,7 +81,8 @@ async function readRange(
   }
 }
 
-function rangeResponse({ entry, offset, length, body }: StoreRead, range: ByteRange): Response {
+function rangeResponse({ entry, offset, length, body, missing }: StoreRead, range: ByteRange): Response {
+  if (missing && !missing.head) throw new MissingBytes(entry.key, missing)
   if (!isSatisfiable(range, entry.size))
     throw new Problem(
       'range-not-satisfiable',
@@ -91,8 +99,9 @@ function rangeResponse({ entry, offset, length, body }: StoreRead, range: ByteRa
   return bytesResponse(body, headers, 206)
 }
 
-function wholeResponse({ entry, length, body }: StoreRead): Response {
-  return bytesResponse(body, { ...headersOf(entry), 'Content-Length': String(length) })
+function wholeResponse({ entry, length, body, missing }: StoreRead): Response {
+  const note: Record<string, string> = missing ? { 'X-Nodestate-Note': 'begins-late' } : {}
+  return bytesResponse(body, { ...headersOf(entry), 'Content-Length': String(length), ...note })
 }
 
 function headersOf({ key, etag }: Entry): Record<string, string> {

@@ -67,14 +67,24 @@ function headersOfTail(query: Query, tail: Tail): Record<string, string> {
     ETag: tail.entry.etag,
     Link: linkOfTail(query, tail),
     'Content-Length': String(tail.length),
+    ...noteOfTail(tail),
   }
 }
 
+/** Tells that bytes are missing before the tail, or were lost behind it. */
+function noteOfTail({ entry, missing }: Tail): Record<string, string> {
+  const notes = [missing?.head && 'begins-late', (entry.gap || missing?.head === false) && 'gap']
+  const given = notes.filter(Boolean).join(', ')
+  return given ? { 'X-Nodestate-Note': given } : {}
+}
+
 /** One hash of 64 bytes serves both cursors: any bytes that identify the file will do. */
-function linkOfTail(query: Query, { entry, offset, length, seen }: Tail): string {
+function linkOfTail(query: Query, { entry, offset, length, seen, missing }: Tail): string {
   const print = seen ? fingerprint(seen.bytes, seen.offset) : { offset: 0, length: 0, hash: 0 }
   const cursor = { name: entry.key, id: entry.id ?? null, print, inside: false }
-  const prev = offset > 0 ? { ...cursor, offset } : null
+  // Behind a hole, the page before goes on before it.
+  const before = missing ? missing.from : offset
+  const prev = before > 0 ? { ...cursor, offset: before } : null
   const named = `file=${encodeURIComponent(query.file!)}`
   const kept = query.size === undefined ? named : `${named}&size=${query.size}`
   return linkHeader(kept, prev, { ...cursor, offset: offset + length })

@@ -31,6 +31,8 @@ export interface RetryContext {
   random(): number
   /** Whether to give up; asked after each failure. */
   givesUp(): boolean
+  /** Whether a failure is not worth another try. */
+  isFatal(error: unknown): boolean
   /** Told of each failure, and of null when it has passed. */
   onFailure(error: unknown | null): void
 }
@@ -47,6 +49,7 @@ export function persistent(bucket: Bucket, context: RetryContext): Bucket {
         if (failures > 0) context.onFailure(null)
         return done
       } catch (error) {
+        if (context.isFatal(error)) throw error
         context.onFailure(error)
         if (context.givesUp()) throw new Stopped()
         const most = Math.min(LONGEST_PAUSE, SHORTEST_PAUSE * 2 ** failures)

@@ -2,6 +2,7 @@ import { familyOf, parseName } from '../log/files/family.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { type Heartbeat, parseHeartbeat } from '../segment/heartbeat.ts'
 import { HEARTBEAT } from '../segment/names.ts'
+import { StoreError } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { type Bucket, persistent, Stopped } from './bucket.ts'
 import type { CutRules } from './cut.ts'
@@ -74,6 +75,8 @@ export class Shipper {
   #running = 0
   #waiting: (() => void)[] = []
   #warnedAbsent = false
+  /** Whether the first heartbeat was written: from then on, everything is tried again. */
+  #started = false
 
   constructor(options: ShipperOptions) {
     this.#options = options
@@ -83,6 +86,7 @@ export class Shipper {
       random: Math.random,
       sleep: (ms) => this.#sleep(ms),
       givesUp: () => this.#stopping !== null && this.#now() - this.#stopping > (options.stopMs ?? 20_000),
+      isFatal: (error) => !this.#started && error instanceof StoreError && error.code === 'denied',
       onFailure: (error) => this.#onFailure(error),
     })
   }
@@ -137,8 +141,9 @@ export class Shipper {
   }
 
   #pause(): number {
-    const { lookMs, rules } = this.#options
-    return lookMs ?? Math.max(50, Math.min(1000, rules.segmentAgeMs / 4))
+    const { lookMs, rules, once } = this.#options
+    const isEnding = once || this.#stopping !== null
+    return lookMs ?? Math.max(50, Math.min(isEnding ? 250 : 1000, rules.segmentAgeMs / 4))
   }
 
   /** Looks at the directory; false when it is not there. */
@@ -280,6 +285,7 @@ export class Shipper {
       )
     if (!fresh) await this.#bucket.put(HEARTBEAT, bytes)
     this.#beatAt = this.#now()
+    this.#started = true
     return true
   }
 

@@ -77,15 +77,16 @@ export function s3Store(options: S3Options): Store {
       const part = partOf(key, range, answer)
       const { offset, length } = part
       const entry = withEncoding(part.entry)
+      const date = dateOf(answer)
       if (length === 0 || !answer.body) {
         if (length > 0) throw new StoreError('unavailable', `The storage sent no body for "${key}"`)
         await answer.body?.cancel()
         line.end()
-        return { entry, offset, length, body: new Uint8Array(0) }
+        return { entry, offset, length, body: new Uint8Array(0), ...date }
       }
       const arriving = { body: answer.body, line }
       if (length <= wholeUpTo)
-        return { entry, offset, length, body: await receiveAll(retry, call, arriving, length) }
+        return { entry, offset, length, body: await receiveAll(retry, call, arriving, length), ...date }
       const resume = async (sent: number) => {
         const rest = { offset: offset + sent, length: length - sent }
         const headers = { Range: rangeHeader(rest)!, 'If-Match': entry.etag }
@@ -104,6 +105,7 @@ export function s3Store(options: S3Options): Store {
         offset,
         length,
         body: exactStream(retry, arriving, { length, signal: conditions.signal, resume }),
+        ...date,
       }
     })
   }
@@ -204,6 +206,12 @@ function entryOf(key: string, answer: Response, size: number): Entry {
   if (!etag || Number.isNaN(modified))
     throw new StoreError('unavailable', `The answer for "${key}" is not one of an object store`)
   return { key, size, modified, etag: quoted(etag) }
+}
+
+/** The storage's clock, where it tells. */
+function dateOf(answer: Response): { date?: number } {
+  const date = Date.parse(answer.headers.get('Date') ?? '')
+  return Number.isNaN(date) ? {} : { date }
 }
 
 function lengthOf(answer: Response): number {

@@ -135,6 +135,7 @@ export class StoreError extends Error {
 
 /** A read that needs bytes which the store should hold and does not. */
 export class MissingBytes extends StoreError {
+  readonly key: string
   readonly missing: Missing
 
   constructor(key: string, missing: Missing) {
@@ -143,6 +144,7 @@ export class MissingBytes extends StoreError {
       `Cannot read "${key}": the bytes ${missing.from} to ${missing.to - 1} are missing`,
     )
     this.name = 'MissingBytes'
+    this.key = key
     this.missing = missing
   }
 }

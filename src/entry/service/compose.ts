@@ -58,9 +58,9 @@ export function compose(
   const config = openConfig(settings)
   // Nothing is written into a directory that someone named: it is a database's.
   const embedded = sources.logs === 'default' && settings.home === null
-  const place = openSources(loaded, (location, below) => {
+  const place = openSources(loaded, (location, below, nested) => {
     const bucket = parseBucket(location)
-    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below))
+    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below), { nested })
   })
   const logs =
     settings.home !== null && sources.logs === 'default' ? joined(settings.home, HOME_LOGS) : settings.logs

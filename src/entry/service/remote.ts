@@ -7,6 +7,9 @@ import { edgeLogOptions } from './limits.ts'
 import { type Environment, parseBucket } from './location.ts'
 import { openSources } from './sources.ts'
 
+/** What one request opened no other may use, and memory is counted. */
+const EDGE_HOME = { keepBytes: 16 * 1024 * 1024, shared: false }
+
 /** Answers a request of one deployment. */
 export type Answer = (request: Request) => Response | Promise<Response>
 
@@ -40,10 +43,14 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const named = [home, settings.logs].some((location) => location !== null && parseBucket(location))
     // A chunk of its own: in front of an R2 binding it is never loaded.
     const openBucket = named ? (await import('./open-bucket.ts')).openBucket : null
-    const place = openSources({ settings: { ...settings, home }, sources }, (location, below) => {
-      const bucket = parseBucket(location)
-      return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
-    })
+    const place = openSources(
+      { settings: { ...settings, home }, sources },
+      (location, below) => {
+        const bucket = parseBucket(location)
+        return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
+      },
+      EDGE_HOME,
+    )
     const logOptions = edgeLogOptions(settings)
     const app = createApp({
       logs: place.logs,

@@ -1,7 +1,10 @@
+import { parseName } from '../../log/files/family.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
 import type { NodeInfo } from '../../node/identity.ts'
 import type { Loaded, Settings } from '../../settings.ts'
+import { type SegmentsOptions, segmentStore } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
+import { parseBucket } from './location.ts'
 
 /** Where the answers come from. */
 export interface Sources {
@@ -11,19 +14,35 @@ export interface Sources {
   node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
 }
 
-/** Opens the home or the logs that the settings name; `open` knows the stores of the runtime. */
+/** Opens a place below a location, with what lies in its folders if `nested`. Only the runtime knows its stores. */
+export type OpenStore = (location: string, below: string, nested?: boolean) => Store
+
+/** How the logs of homes are read on this runtime. */
+export type HomeOptions = Pick<SegmentsOptions, 'keepBytes' | 'shared'>
+
+/** Opens the home or the logs that the settings name. */
 export function openSources(
   { settings, sources }: Pick<Loaded, 'settings' | 'sources'>,
-  open: (location: string, below: string) => Store,
+  open: OpenStore,
+  options: HomeOptions = {},
 ): Sources {
   const set = setFields(settings)
   if (settings.home === null) return { logs: open(settings.logs, ''), config: null, node: () => set }
   const home = openHome(open(settings.home, ''))
   return {
-    logs: sources.logs === 'default' ? open(settings.home, HOME_LOGS) : open(settings.logs, ''),
+    logs: sources.logs === 'default' ? openHomeLogs(settings.home, open, options) : open(settings.logs, ''),
     config: home.config,
     node: async () => ({ ...(await home.node()), ...set }),
   }
+}
+
+/** The logs of a home: what a shipper wrote, and the mirrors in `logs/`. */
+export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions): Store {
+  return segmentStore(open(home, '', true), open(home, HOME_LOGS), {
+    ...options,
+    stemOf: (name) => parseName(name).stem,
+    optionalMirror: !parseBucket(home),
+  })
 }
 
 function setFields(settings: Settings): Partial<NodeInfo> {

@@ -10,6 +10,7 @@ import { UnusableBucket } from '../../ship/bucket.ts'
 import { ShipMetrics } from '../../ship/metrics.ts'
 import { s3Bucket } from '../../ship/s3.ts'
 import { Shipper } from '../../ship/shipper.ts'
+import { StoreError } from '../../store/store.ts'
 import { type Environment, parseBucket } from '../service/location.ts'
 import { bucketOptions, opened } from '../service/open-bucket.ts'
 import { besideOf } from './beside.ts'
@@ -31,6 +32,10 @@ export async function runShip(argv: readonly string[], env: Environment = proces
     }
     return await ship(settings, env)
   } catch (error) {
+    if (error instanceof StoreError && error.code === 'denied') {
+      report('No permission to write there: check the credentials and their policy.')
+      return 1
+    }
     if (!(error instanceof SettingsError || error instanceof UnusableBucket)) throw error
     report(`${error.message.replaceAll('\n', ' ').replace(/\.$/, '')}.`)
     return 1

@@ -24,8 +24,14 @@ const INSIDE = new RegExp(`^(.+?)[-._]${DATE}(\\.[A-Za-z][A-Za-z0-9]{0,7})$`)
 const AFTER_EPOCH = new RegExp(`^(.+\\.[A-Za-z]+)${EPOCH}$`)
 const NUMBERED = /^(.+?\.[A-Za-z][A-Za-z0-9_-]*)\.(\d{1,6})$/
 
+/** An older life of a shipped log. A higher number is newer, as a lower index is. */
+const LIFE = /^(.+)@(\d{6,8})$/
+const LAST_LIFE = 99_999_999
+
 /** Takes a file's name apart. A name in no known form of rotation is its own stem. */
 export function parseName(name: string): LogName {
+  const life = LIFE.exec(name)
+  if (life) return { stem: life[1]!, date: '', index: LAST_LIFE - Number(life[2]), compressed: false }
   const compressed = COMPRESSED.test(name)
   const plain = compressed ? name.replace(COMPRESSED, '') : name
   const dated = (stem: string, date: string, index: string | undefined): LogName => ({

@@ -32,7 +32,7 @@ export interface LogFiles {
   /** The listed names that begin with `prefix`, as they are now: the members of a family. */
   startingWith(prefix: string, signal?: AbortSignal): Promise<Entry[]>
   /** The entry of a listed name; anything else is a LogError `unknown-file`. */
-  stat(name: string, signal?: AbortSignal): Promise<Entry>
+  stat(name: string, signal?: AbortSignal, maxAge?: number): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
   read(name: string, range: ByteRange | undefined, options?: FileReadOptions): Promise<StoreRead>
   /** Gives notice of changes, where the store can; null where followers must poll. */
@@ -46,7 +46,9 @@ export function logFiles(
   now: () => number = Date.now,
 ): LogFiles {
   const included = includeFilter(include)
-  const isListed = (name: string) => isFileName(name) && included(name)
+  // An older life of a shipped log is included when its log is.
+  const isListed = (name: string) =>
+    isFileName(name) && (included(name) || included(name.replace(/@\d{6,8}$/, '')))
   const fast = fastReads(store)
   const collect = async (prefix: string, signal?: AbortSignal): Promise<Entry[]> => {
     if (fast) return (await fast.listAll(prefix)).filter((entry) => isListed(entry.key))
@@ -64,8 +66,8 @@ export function logFiles(
   return {
     list: (signal) => listings.get(signal),
     startingWith: collect,
-    async stat(name, signal) {
-      const entry = isListed(name) ? await store.stat(name, { signal }) : null
+    async stat(name, signal, maxAge) {
+      const entry = isListed(name) ? await store.stat(name, { signal, maxAge }) : null
       return entry ?? unknownFile()
     },
     async read(name, range, options = {}) {
@@ -77,6 +79,15 @@ export function logFiles(
       return (await store.read(name, range, options)) ?? unknownFile()
     },
     watch: (name, changed) => store.watch?.(name, changed) ?? null,
+  }
+}
+
+/** The same files for readers that accept a size of up to `maxAge` milliseconds ago, as followers do. */
+export function relaxedFiles(files: LogFiles, maxAge: number): LogFiles {
+  return {
+    ...files,
+    stat: (name, signal) => files.stat(name, signal, maxAge),
+    read: (name, range, options) => files.read(name, range, { ...options, maxAge }),
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type ByteRange,
   type Bytes,
   type Entry,
+  type Missing,
   type ReadOptions,
   StoreError,
   type StoreRead,
@@ -20,6 +21,8 @@ export interface Tail {
   body: Bytes
   /** Bytes of the file that were seen on the way, and where they lie: a cursor recognizes the file by them. */
   seen: { offset: number; bytes: Uint8Array } | null
+  /** Bytes before it that are missing, when they end the tail. */
+  missing?: Missing
 }
 
 const LF = 10
@@ -69,6 +72,7 @@ function tailFrom(
     length: got.length - skipped,
     body,
     seen: { offset: got.offset + seen.at, bytes: seen.bytes },
+    ...(got.missing && { missing: got.missing }),
   }
 }
 

@@ -2,6 +2,7 @@ import { StoreError } from '../../store/store.ts'
 import { Budget } from '../../work/budget.ts'
 import type { Lease } from '../../work/memory-budget.ts'
 import { LogError } from '../error.ts'
+import { relaxedFiles } from '../files/files.ts'
 import { PLAIN } from '../format/detect.ts'
 import type { Filter } from '../search/filter.ts'
 import { scanForth } from '../search/scan-forth.ts'
@@ -32,6 +33,8 @@ export interface FollowRequest {
   last: Cursor | null
 }
 
+const LOOK_AGE = 2000
+
 /** All followers of all logs of a service. */
 export class Followers {
   readonly #context: ViewContext
@@ -41,7 +44,8 @@ export class Followers {
 
   /** `count` is shared by several of these that have one limit together. */
   constructor(context: ViewContext, limits: FollowLimits, count = { following: 0 }) {
-    this.#context = context
+    // One look at a shipped log in two seconds serves all who follow it.
+    this.#context = { ...context, files: relaxedFiles(context.files, LOOK_AGE) }
     this.#limits = limits
     this.#count = count
   }

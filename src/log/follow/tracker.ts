@@ -201,6 +201,7 @@ export class Tracker {
       changes.push({ kind: 'data', name: this.#name, id: this.#id, offset, bytes: last })
       return true
     }
+    if (family[at]!.gap) changes.push({ kind: 'gap', file: this.#file })
     await this.#start(next)
     return true
   }

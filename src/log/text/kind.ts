@@ -23,6 +23,8 @@ const kinds = new WeakMap<LogFiles, Map<string, Kind>>()
 
 /** What a file is. Its first bytes are read only when its name is a reason to; bytes that look odd later are another. */
 export async function kindOf(files: LogFiles, entry: Entry, signal?: AbortSignal): Promise<Kind> {
+  // Shipped logs are text: archives are shipped as what they hold.
+  if (entry.appendOnly) return 'plain'
   const known = kinds.get(files)?.get(versionOf(entry))
   if (known !== undefined) return known
   return soundsCompressed(entry.key) ? readKind(files, entry, signal) : 'plain'
@@ -40,7 +42,9 @@ export async function kindOfBytes(
   bytes: Uint8Array,
   signal?: AbortSignal,
 ): Promise<Kind> {
-  return looksCompressed(bytes.subarray(0, SAMPLE)) ? readKind(files, entry, signal) : 'plain'
+  return !entry.appendOnly && looksCompressed(bytes.subarray(0, SAMPLE))
+    ? readKind(files, entry, signal)
+    : 'plain'
 }
 
 async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | undefined): Promise<Kind> {

@@ -1,5 +1,5 @@
 import { soundsCompressed } from '../../codec/kind.ts'
-import type { Entry } from '../../store/store.ts'
+import { type Entry, MissingBytes } from '../../store/store.ts'
 import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { familyOf, familyPrefix, parseName } from '../files/family.ts'
@@ -32,6 +32,8 @@ export interface Foresight {
 export interface OpenLog {
   series: Series
   at: number | null
+  /** The address at which missing bytes end the log early; absent when nothing is missing. */
+  end?: number
 }
 
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
@@ -72,9 +74,15 @@ async function openFile(opener: Opener, file: string, { tail, head }: Foresight)
   reading?.catch(() => {})
   const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
   if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
-  const got = text.entry.size > tail ? await reading : null
+  const got = text.entry.size > tail ? await reading?.catch(unlessMissing) : null
   if (got) text.prime(got.entry, await collect(got))
   return text
+}
+
+/** What is missing is told when it is needed. */
+function unlessMissing(error: unknown): null {
+  if (error instanceof MissingBytes) return null
+  throw error
 }
 
 /** The text of a file, whatever it is compressed with. */
@@ -145,9 +153,16 @@ async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<
   if (soundsCompressed(cursor.name)) return null
   try {
     const offset = Math.min(cursor.print.offset, cursor.offset)
-    const text = await PlainText.openAt(files, cursor.name, { offset, length: AHEAD }, budget)
-    const { id, size } = text.entry
+    const text = await PlainText.openAt(files, cursor.name, { offset, length: AHEAD }, budget).catch(
+      async (error) => {
+        // The cursor may still be right: what is missing shows when it is read.
+        if (!(error instanceof MissingBytes)) throw error
+        return new PlainText(files, await files.stat(cursor.name, budget.signal), budget)
+      },
+    )
+    const { id, size, appendOnly } = text.entry
     if (cursor.id !== null && id !== undefined && cursor.id !== id) return null
+    if (appendOnly && cursor.id !== null) return size >= cursor.offset ? text : null
     if ((await text.kind()) !== 'plain') return null
     return size >= cursor.offset && (await holds(text, cursor.print)) ? text : null
   } catch (error) {
@@ -174,6 +189,11 @@ export async function findAmong(
     const text = await openText(opener, entry)
     const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
     if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue
+    // The identity of what is only appended to is never used again.
+    if (entry.appendOnly && cursor.id !== null) {
+      if (rank(entry) === 0) return text
+      continue
+    }
     if ((await text.reaches(reach)) && (await holds(text, cursor.print))) return text
     // It keeps megabytes of text otherwise, and there may be many of them.
     await text.release?.()
@@ -186,7 +206,8 @@ function isSame(a: Entry, b: Entry): boolean {
   return a.id !== undefined ? a.id === b.id : a.etag === b.etag
 }
 
-function gone(): LogError {
+/** The error for a cursor whose place is gone. */
+export function gone(): LogError {
   return new LogError(
     'cursor-gone',
     'The file that this cursor points into was truncated or is no longer there; start again without a cursor.',

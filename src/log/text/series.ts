@@ -89,6 +89,17 @@ export class Series {
     return bytes
   }
 
+  /** Throws MissingBytes unless [from, to) can be read; what is compressed is not looked at. */
+  async ensure(from: number, to: number): Promise<void> {
+    for (let i = this.#indexOf(from); i < this.parts.length; i++) {
+      const start = this.#bases[i]!
+      const end = i === this.parts.length - 1 ? this.end : this.#bases[i + 1]!
+      if (start >= to) return
+      const [low, high] = [Math.max(from, start), Math.min(to, end)]
+      if (low < high) await this.parts[i]!.ensure?.(low - start, high - start)
+    }
+  }
+
   /** Where the file of the byte before `address` starts, if it must be read from there on; else null. */
   async sequentialStart(address: number): Promise<number | null> {
     await this.floor(address - 1)
@@ -169,7 +180,7 @@ export class Series {
     return {
       name: part.name,
       id: part.entry.id ?? null,
-      offset,
+      offset: offset + (part.begin ?? 0),
       print: print ?? { offset: 0, length: 0, hash: 0 },
       inside,
     }

@@ -37,6 +37,10 @@ export interface Text {
   onward?(from: number): Promise<void>
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
   known(offset: number): Fingerprint | null
+  /** Throws MissingBytes unless [from, to) can be read. Absent where bytes cannot be missing. */
+  ensure?(from: number, to: number): Promise<void>
+  /** Where in the file this text starts, when what lies before it is missing. @default 0 */
+  readonly begin?: number
 }
 
 /** Whether the text holds the bytes of a fingerprint. An empty one is held by every text. */
@@ -116,6 +120,15 @@ export class PlainText implements Text {
     return bytes
   }
 
+  async ensure(from: number, to: number): Promise<void> {
+    if (!this.entry.appendOnly) return
+    const options = { signal: this.#budget.signal, ifMatch: this.entry.etag }
+    const got = await this.#files.read(this.name, { offset: from, length: to - from }, options)
+    // A large part is a stream that has not begun: only names were looked at.
+    if (got.body instanceof ReadableStream) await got.body.cancel()
+    else this.#remember({ offset: from, bytes: got.body })
+  }
+
   /** Takes the beginning of the file as known, if it is of the version that was opened. */
   prime(entry: Entry, bytes: Uint8Array): void {
     if (entry.etag === this.entry.etag && entry.id === this.entry.id) this.#remember({ offset: 0, bytes })
@@ -176,7 +189,8 @@ export class PlainText implements Text {
     const got = await this.#files.read(
       this.name,
       { offset: from, length: to - from },
-      { signal, buffer: into },
+      // What is only appended to needs no look at its size.
+      { signal, buffer: into, ...(this.entry.appendOnly && { ifMatch: this.entry.etag }) },
     )
     const bytes = await collect(got)
     if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)

@@ -7,6 +7,7 @@ import { firstTimeOf, seek, type Timed } from '../search/seek.ts'
 import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
+import { untilHole } from './holes.ts'
 import { type TimeNote, timeNotes } from './time-notes.ts'
 import { budgetOf, formatOf, inPlace, mayPass, type ViewContext, type ViewRequest } from './view.ts'
 
@@ -52,7 +53,10 @@ export async function histogramOf(
       const budget = budgetOf(context, signal)
       const log = await openLog({ ...context, budget }, { ...request, cursor: null })
       if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
-      return await inPlace(context.scans, budget, () => count(context, log, request, budget))
+      const { result, hole } = await untilHole(log, { ...request, cursor: null }, (log) =>
+        inPlace(context.scans, budget, () => count(context, log, request, budget)),
+      )
+      return hole === 'gap' ? { ...result, complete: false } : result
     } catch (error) {
       if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }

@@ -19,6 +19,7 @@ import type { Cursor } from '../text/cursor.ts'
 import { type Foresight, type LogRequest, type Opener, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
+import { type HoleNote, selectAround } from './holes.ts'
 import { type TimeNote, timeNotes } from './time-notes.ts'
 
 /** What is asked of a log. */
@@ -64,8 +65,11 @@ export interface ViewContext {
   parallel?: number
 }
 
-/** What the answer must say: that a budget ended it, or that times are out of order and were checked one by one. */
-export type Note = 'scan-budget' | 'answer-budget' | 'time-order' | TimeNote
+/**
+ * What the answer must say: that a budget ended it, that times are out of order and were checked one by one, or that
+ * bytes are missing.
+ */
+export type Note = 'scan-budget' | 'answer-budget' | 'time-order' | TimeNote | HoleNote
 
 /** What an answer holds, before it is rendered. */
 export interface View {
@@ -78,6 +82,8 @@ export interface View {
   pieces: Uint8Array[] | null
   /** Where each of them ends. */
   ends: number[]
+  /** Nothing below this address was asked for; minus infinity without a limit. */
+  bottom: number
   /** Where the page before begins; null when there is none. */
   prev: Cursor | null
   /** Where whatever comes after begins. */
@@ -114,7 +120,7 @@ export async function viewUnless(
       archives && !isUnpacking ? (job) => inPlace(archives, budget, job) : undefined
     const log = await openLog({ ...context, budget, unpacking }, request, foresightOf(request))
     if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
-    return select(context, log, request, budget)
+    return selectAround(log, request, (log) => select(context, log, request, budget))
   }
   for (let tries = 0; ; tries++) {
     try {
@@ -183,12 +189,12 @@ async function select(
   const findBoth = () => Promise.all([find(request.since), find(request.until)])
   const [since, until] = timed && !empty ? await inPlace(context.scans, budget, findBoth) : [null, null]
   const bottom = since?.from ?? Number.NEGATIVE_INFINITY
-  const top = Math.min(until?.to ?? series.end, series.end)
+  const top = Math.min(until?.to ?? series.end, series.end, log.end ?? series.end)
   const lo = forward ? Math.max(at!, bottom) : bottom
   const hi = forward || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (timed || records) notes.push(...timeNotes(format, zone))
-  const base = { series, format, notes, ends: [], memory: null }
+  const base = { series, format, notes, ends: [], memory: null, bottom }
   if (lo >= hi) {
     const here = forward ? at! : await series.floor(hi)
     const prev = forward && !series.isStart(here) ? await series.cursor(here) : null
