@@ -55,7 +55,9 @@ export class LogFiles {
       const wanted = this.#wanted(ordered)
       const opened = await this.#open(wanted)
       const after = await again()
-      if (opened && isSame(current, after)) {
+      // A turn may have settled a file meanwhile: then the look begins again without it.
+      const isOpen = ({ id }: Listed) => opened?.has(id) || this.#held.some((file) => file.id === id)
+      if (opened && wanted.every(isOpen) && isSame(current, after)) {
         await this.#merge(wanted, opened, { listed: current, now })
         this.#looks++
         return true
@@ -68,17 +70,16 @@ export class LogFiles {
 
   /** Nothing of these files is left to ship: they, and older ones, are looked at again only when they change. */
   async settle(files: readonly LookedAt[]): Promise<void> {
-    for (const file of files) {
-      if (file.gone === null) this.#settled.set(file.id, versionOf(file))
-      await file.file.close()
-    }
-    this.#held = this.#held.filter((file) => !files.includes(file))
+    const ids = new Set(files.map(({ id }) => id))
+    for (const file of files) if (file.gone === null) this.#settled.set(file.id, versionOf(file))
+    this.#held = this.#held.filter(({ id }) => !ids.has(id))
+    for (const { file } of files) await file.close()
   }
 
   /** Lets go of a file that is gone from the directory. */
   async release(file: LookedAt): Promise<void> {
+    this.#held = this.#held.filter(({ id }) => id !== file.id)
     await file.file.close()
-    this.#held = this.#held.filter((other) => other !== file)
   }
 
   async close(): Promise<void> {
@@ -124,10 +125,11 @@ export class LogFiles {
     const inDirectory = new Set(listed.map(({ id }) => id))
     // A file that is gone keeps its place before the files that came after it.
     const merged = [...present]
+    const unwanted: DiskFile[] = []
     for (const file of this.#held.filter(({ id }) => !there.has(id)).reverse()) {
       // Still there, but older than what is done: nothing of it is wanted.
       if (inDirectory.has(file.id)) {
-        await file.file.close()
+        unwanted.push(file.file)
         continue
       }
       const later = this.#held.slice(this.#held.indexOf(file) + 1).map(({ id }) => id)
@@ -135,6 +137,7 @@ export class LogFiles {
       merged.splice(Math.max(0, at), 0, { ...file, gone: file.gone ?? now })
     }
     this.#held = merged
+    for (const file of unwanted) await file.close()
   }
 }
 
