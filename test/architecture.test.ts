@@ -76,7 +76,7 @@ const ROOMS: [room: string, door: string[]][] = [
     ['blocks.ts', 'filter.ts', 'scan-back.ts', 'scan-forth.ts', 'scan.ts', 'seek.ts', 'sink.ts', 'span.ts'],
   ],
   ['log/render', ['body.ts', 'ndjson.ts', 'rendered.ts']],
-  ['log/view', ['view.ts', 'histogram.ts', 'detail.ts']],
+  ['log/view', ['export.ts', 'view.ts', 'histogram.ts', 'detail.ts']],
   ['log/follow', ['follow.ts', 'hub.ts']],
   ['log', ['options.ts']],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],

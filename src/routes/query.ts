@@ -51,6 +51,11 @@ export function loadQueryRoutes(
 async function queryView(request: Request, query: Query, route: QueryRoute): Promise<Response> {
   const format = query.format ?? (wantsNdjson(request) ? 'ndjson' : 'text')
   const { asked, clock } = await readRequest(query, route, format === 'ndjson')
+  const common = format === 'ndjson' ? NDJSON_HEADERS : TEXT_HEADERS
+  if (query.download) {
+    const { exportLog } = await import('./export.ts')
+    return exportLog(request, query, route, { asked, headers: common })
+  }
   if (query.follow) return followLog(request, query, route, asked)
   const noneMatch = request.headers.get('If-None-Match')
   let etag = ''
@@ -60,7 +65,6 @@ async function queryView(request: Request, query: Query, route: QueryRoute): Pro
   }
   const view = await viewUnless(route, asked, isKnown, request.signal)
   if (view === null) return notModified(etag, VARY)
-  const common = format === 'ndjson' ? NDJSON_HEADERS : TEXT_HEADERS
   const headers: Record<string, string> = {
     ...common,
     Link: linkHeader(keptQuery(query), view.prev, view.next),

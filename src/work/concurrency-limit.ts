@@ -2,6 +2,8 @@
 export interface ConcurrencyLimit {
   /** Runs `job` when there is a place for it. An aborted waiter leaves the line at once. */
   run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Waits for a place, and gives the call that hands it on. For work that outlives one promise, such as a stream. */
+  enter(signal?: AbortSignal): Promise<() => void>
 }
 
 export interface ConcurrencyOptions {
@@ -65,13 +67,23 @@ export function concurrencyLimit({
     next()
   }
 
+  async function enter(signal?: AbortSignal): Promise<() => void> {
+    await place(signal)
+    let held = true
+    return () => {
+      if (held) handOn()
+      held = false
+    }
+  }
+
   return {
+    enter,
     async run(job, signal) {
-      await place(signal)
+      const leave = await enter(signal)
       try {
         return await job()
       } finally {
-        handOn()
+        leave()
       }
     },
   }

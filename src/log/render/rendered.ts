@@ -101,8 +101,21 @@ export function recordsBody(
   return new SlicedStream(new RenderedSlices(source, renderer))
 }
 
+/** Records from a source, each rendered, as a body. `left` is called when its client leaves before the end. */
+export function renderedStream(source: Source, renderer: Renderer, left: () => void): Bytes {
+  const slices = new RenderedSlices(source, renderer)
+  return new SlicedStream({
+    next: () => slices.next(),
+    release: (slice) => slices.release(slice),
+    cancel() {
+      slices.cancel()
+      left()
+    },
+  })
+}
+
 /** Gives whole records in their order, then null. They may lie in memory that the next call uses again. */
-type Source = () => Uint8Array | null | Promise<Uint8Array | null>
+export type Source = () => Uint8Array | null | Promise<Uint8Array | null>
 
 class RenderedSlices implements Slices {
   readonly #source: Source

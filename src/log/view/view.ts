@@ -200,7 +200,6 @@ async function select(
     const prev = forward && !series.isStart(here) ? await series.cursor(here) : null
     return { ...base, from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
   }
-  const isWhole = (border: Border | null) => border === null || border.from === border.to
   const span = level === null && !matcher && !records && isWhole(since) && isWhole(until)
   const cursorOrNull = async (address: number, inside = false) =>
     address <= bottom || series.isStart(address) ? null : series.cursor(address, inside)
@@ -226,14 +225,7 @@ async function select(
     }
   }
 
-  const filter: Filter = {
-    format,
-    zone: context.zone,
-    level,
-    matcher,
-    since: since && !isWhole(since) ? { at: request.since!, below: since.to } : null,
-    until: until && !isWhole(until) ? { at: request.until!, from: until.from } : null,
-  }
+  const filter = filterOf(request, { format, zone, since, until })
   const scan: Scan = {
     series,
     lo,
@@ -259,6 +251,33 @@ async function select(
   const next = await series.cursor(found.to, forward ? found.inside : cutBelow && found.to === at)
   const { from, to, pieces, ends, memory } = found
   return { ...base, from, to, pieces, ends, prev, next, memory }
+}
+
+/** Which records a request wants, between the borders that were found for its times. */
+export function filterOf(
+  request: Pick<ViewRequest, 'since' | 'until' | 'level' | 'matcher'>,
+  { format, zone, since, until }: Borders & { format: LineFormat; zone: Zone },
+): Filter {
+  const { level, matcher } = request
+  return {
+    format,
+    zone,
+    level,
+    matcher,
+    since: since && !isWhole(since) ? { at: request.since!, below: since.to } : null,
+    until: until && !isWhole(until) ? { at: request.until!, from: until.from } : null,
+  }
+}
+
+/** Where the records of a time range begin and end; null where the request names no time. */
+export interface Borders {
+  since: Border | null
+  until: Border | null
+}
+
+/** Whether every record on one side of a border is wanted, and none on the other. */
+function isWhole(border: Border | null): boolean {
+  return border === null || border.from === border.to
 }
 
 /** Up to this size, a page of all records is read without waiting for a place. */

@@ -152,6 +152,16 @@ export const PARAMETERS = [
     example: 'true',
   },
   {
+    name: 'download',
+    on: ['view'],
+    role: 'shape',
+    type: 'flag',
+    value: 'true',
+    meaning:
+      'The whole filtered view as an attachment, oldest first, streamed to its end (`.txt`, or `.ndjson` with `format=ndjson`). It has no budget of bytes or time, and holds one place among the searches.',
+    example: 'true',
+  },
+  {
     name: 'follow',
     on: ['view'],
     role: 'shape',

@@ -88,6 +88,7 @@ it('a forged cursor cannot make a request decompress archive after archive', asy
   const limited = {
     ...context,
     archives: {
+      ...archivesLimit,
       run<T>(job: () => Promise<T>, signal?: AbortSignal) {
         unpacked++
         return archivesLimit.run(job, signal)

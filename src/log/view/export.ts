@@ -1,0 +1,111 @@
+import { Budget } from '../../work/budget.ts'
+import type { LineFormat } from '../format/detect.ts'
+import type { Source } from '../render/rendered.ts'
+import { scanForth } from '../search/scan-forth.ts'
+import { type Border, seek } from '../search/seek.ts'
+import { type OpenLog, openLog } from '../text/open.ts'
+import { timeNotes } from './time-notes.ts'
+import {
+  checkFormat,
+  filterOf,
+  formatOf,
+  isEmpty,
+  type Note,
+  readingOf,
+  type ViewContext,
+  type ViewRequest,
+} from './view.ts'
+
+/** Every record of a log that a request wants, oldest first. */
+export interface Export {
+  format: LineFormat
+  notes: Note[]
+  /** The next records, some at a time; null behind the last. It throws rather than end early. */
+  next: Source
+  /** Hands on the place among the searches. Called at the end, and by whoever leaves before it. */
+  close(): void
+}
+
+/** How much is found before it is sent. */
+const PAGE = 1024 * 1024
+
+/**
+ * Opens an export. Its budget is the log itself: it has no limit of bytes or time, but it holds one place among the
+ * searches, yields to others between its steps, and ends with its client.
+ */
+export async function openExport(
+  context: ViewContext,
+  request: ViewRequest,
+  signal?: AbortSignal,
+): Promise<Export> {
+  const close = await context.scans.enter(signal)
+  try {
+    const budget = new Budget({ signal, now: context.now })
+    const log = await openLog({ ...context, budget }, request)
+    return { close, ...(await found(context, { log, request, budget, close })) }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+interface Running {
+  log: OpenLog
+  request: ViewRequest
+  budget: Budget
+  close(): void
+}
+
+async function found(
+  context: ViewContext,
+  { log, request, budget, close }: Running,
+): Promise<Omit<Export, 'close'>> {
+  const { series, at } = log
+  const { files, zone, limits, parallel = 1 } = context
+  const format = await formatOf(series)
+  const empty = await isEmpty(series)
+  if (!empty) checkFormat(format, request)
+  const timed = { files, series, format, zone, parallel, budget }
+  const border = async (instant: number | null): Promise<Border | null> =>
+    instant === null || empty ? null : seek(timed, instant)
+  const [since, until] = await Promise.all([border(request.since), border(request.until)])
+  const bottom = since?.from ?? (await series.start())
+  let lo = at === null ? bottom : Math.max(at, bottom)
+  const hi = Math.min(until?.to ?? series.end, series.end)
+  const filter = filterOf(request, { format, zone, since, until })
+  let inside = request.cursor?.place.inside ?? false
+  const next = async (): Promise<Uint8Array | null> => {
+    try {
+      while (lo < hi) {
+        const scan = { series, lo, hi, filter, budget, inside, reading: readingOf(limits) }
+        const page = await scanForth({ ...scan, fit: { size: PAGE, lines: null }, countBy: 'records' })
+        page.memory?.release()
+        lo = page.to
+        inside = page.inside
+        if (page.pieces.length > 0) return joined(page.pieces)
+      }
+      const broken = series.broken()
+      if (broken) throw broken
+    } catch (error) {
+      close()
+      throw error
+    }
+    close()
+    return null
+  }
+  const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
+  if (request.since !== null || request.until !== null || request.records)
+    notes.push(...timeNotes(format, zone))
+  return { format, notes, next }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  if (pieces.length === 1) return pieces[0]!
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}

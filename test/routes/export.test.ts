@@ -1,0 +1,136 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/store.ts'
+
+const stamp = (i: number) =>
+  new Date(Date.UTC(2026, 10, 15) + i * 50).toISOString().replace('T', ' ').slice(0, 23)
+const LEVELS = ['INFO', 'INFO', 'WARN', 'ERROR']
+const record = (i: number) =>
+  `${stamp(i)}\t${LEVELS[i % 4]}\tstorage/wal.go:${i % 100}\t[Storage]: sync ${i} ${'.'.repeat(i % 90)}\t{"shard":${i % 7}}\n${i % 50 === 0 ? '\tat storage.sync()\n' : ''}`
+const RECORDS = Array.from({ length: 40_000 }, (_, i) => record(i))
+const TEXT = RECORDS.join('')
+
+const app = createApp({
+  logs: memoryStore({
+    'a.log': TEXT,
+    'b.log': RECORDS.slice(20_000).join(''),
+    'b.log.1': RECORDS.slice(10_000, 20_000).join(''),
+    'b.log.2.gz': gzipSync(RECORDS.slice(0, 10_000).join('')),
+    'cut.log.gz': gzipSync(TEXT).subarray(0, 200_000),
+    'empty.log': '',
+  }),
+  config: '',
+})
+const get = (query: string) => app.request(`/api/v1/log/view?download=true&${query}`)
+
+describe('an export', () => {
+  it('is the whole log as an attachment', async () => {
+    const response = await get('file=a.log')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+    expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="a.log.txt"')
+    expect(response.headers.get('ETag')).toBeNull()
+    expect((await response.text()) === TEXT).toBe(true)
+  })
+
+  it('holds every record that the filters choose, oldest first', async () => {
+    const chosen = (keep: (i: number) => boolean) => RECORDS.filter((_, i) => keep(i)).join('')
+    const errors = await (await get('file=a.log&level=error')).text()
+    expect(errors === chosen((i) => i % 4 === 3)).toBe(true)
+    const text = await (await get('file=a.log&q=sync%2039&level=warn')).text()
+    expect(text === chosen((i) => i % 4 > 1 && String(i).startsWith('39'))).toBe(true)
+    const window = await (
+      await get('file=a.log&since=2026-11-15T00:10:00Z&until=2026-11-15T00:20:00Z&level=error')
+    ).text()
+    expect(window === chosen((i) => i >= 12_000 && i < 24_000 && i % 4 === 3)).toBe(true)
+    expect(await (await get('file=a.log&q=nothing')).text()).toBe('')
+    expect(await (await get('file=empty.log')).text()).toBe('')
+  })
+
+  it('goes through rotated and compressed files', async () => {
+    const all = await (await get('file=b.log&rotated=true')).text()
+    expect(all === TEXT).toBe(true)
+    const errors = await (await get('file=b.log&rotated=true&level=error')).text()
+    expect(errors === RECORDS.filter((_, i) => i % 4 === 3).join('')).toBe(true)
+  })
+
+  it('is one JSON record per line with format=ndjson', async () => {
+    const response = await get('file=a.log&format=ndjson&level=error')
+    expect(response.headers.get('Content-Type')).toBe('application/x-ndjson')
+    expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="a.log.ndjson"')
+    const records = (await response.text()).trimEnd().split('\n')
+    expect(records).toHaveLength(10_000)
+    expect(JSON.parse(records[1]!)).toMatchObject({ level: 'error', context: { shard: 0 } })
+    expect(JSON.parse(records.at(-1)!).message).toContain('sync 39999')
+  })
+
+  it('is cut where a broken archive ends', async () => {
+    const response = await get('file=cut.log.gz')
+    expect(response.status).toBe(200)
+    await expect(response.text()).rejects.toThrow()
+  })
+
+  it.each(['size=5', 'lines=5', 'follow=true', 'before=x'])('with %s is refused', async (other) => {
+    const response = await get(`file=a.log&${other}`)
+    expect(response.status).toBe(400)
+    expect(((await response.json()) as { detail: string }).detail).toContain(other.split('=')[0])
+  })
+
+  it('HEAD tells what it is called', async () => {
+    const response = await app.request('/api/v1/log/view?download=true&file=a.log', { method: 'HEAD' })
+    expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="a.log.txt"')
+    expect((await app.request('/api/v1/log/view?download=true&file=x', { method: 'HEAD' })).status).toBe(404)
+  })
+})
+
+describe('an export among searches', () => {
+  /** An app with one place for searches, and how many reads its store has seen. */
+  function single() {
+    const inner = memoryStore({ 'a.log': TEXT.repeat(4) })
+    let reads = 0
+    const logs: Store = {
+      ...inner,
+      read(...args) {
+        reads++
+        return inner.read(...args)
+      },
+    }
+    return { app: createApp({ logs, config: '', limits: { scans: 1 } }), reads: () => reads }
+  }
+
+  it('holds one place until it is sent or left', async () => {
+    const { app, reads } = single()
+    const response = await app.request('/api/v1/log/view?download=true&file=a.log')
+    const reader = response.body!.getReader()
+    await reader.read()
+    let done = false
+    const search = Promise.resolve(app.request('/api/v1/log/view?file=a.log&q=sync')).then((found) => {
+      done = true
+      return found
+    })
+    await reader.read()
+    expect(done).toBe(false)
+    await reader.cancel()
+    expect((await search).status).toBe(200)
+    const before = reads()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(reads() - before).toBeLessThanOrEqual(1)
+  })
+
+  it('reads no further than its client takes', async () => {
+    const { app, reads } = single()
+    const response = await app.request('/api/v1/log/view?download=true&file=a.log')
+    const reader = response.body!.getReader()
+    await reader.read()
+    expect(reads()).toBeLessThan(12)
+    await reader.cancel()
+  })
+
+  it('frees its place when it cannot begin', async () => {
+    const { app } = single()
+    expect((await app.request('/api/v1/log/view?download=true&file=none')).status).toBe(404)
+    expect((await app.request('/api/v1/log/view?file=a.log&q=sync%2039999')).status).toBe(200)
+  })
+})
