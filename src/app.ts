@@ -143,6 +143,11 @@ export function createApp(options: AppOptions): Hono {
     ['/api/v1/log/view', 'logs', ofLogs('view')],
     ['/api/v1/log/histogram', 'logs', ofLogs('histogram')],
     ['/api/v1/log/download', 'logs', ofLogs('download')],
+    [
+      '/openapi.json',
+      'nothing',
+      async (request) => (await import('./openapi/route.ts')).showOpenApi(request),
+    ],
     ['/healthz', 'nothing', healthy],
   ]
   const { page } = options

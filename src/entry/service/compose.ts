@@ -136,6 +136,7 @@ async function loadRest(page: boolean): Promise<void> {
     import('../../node/config.ts'),
     import('../../log/regex/regex.ts'),
     import('../../access/guard.ts'),
+    import('../../openapi/route.ts'),
     page && import('../../page.ts'),
   ])
 }

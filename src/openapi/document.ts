@@ -1,0 +1,193 @@
+import { PROBLEMS, type ProblemCode } from '../http/problem.ts'
+import { MEANINGS } from '../http/problem-meanings.ts'
+import { type Parameter, rowsOf } from '../routes/parameters/row.ts'
+import { PARAMETERS } from '../routes/parameters/table.ts'
+import { VERSION } from '../version.ts'
+import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
+import { OPERATIONS, type Operation } from './operations.ts'
+import { SCHEMAS } from './schemas.ts'
+
+/** The API as OpenAPI 3.1, made from the tables that the code runs on. */
+export function openApi(): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'nodestate',
+      summary: "A database node's configuration and logs over HTTP",
+      description:
+        'Read-only. Every resource answers GET and HEAD; any other method is a 405. Unknown parameters are ignored, with the note `unknown-parameter`.',
+      version: VERSION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    // Relative to this document: right wherever the app is mounted.
+    servers: [{ url: '.', description: 'The node that serves this document' }],
+    security: [{}, { token: [] }],
+    tags: [{ name: 'node', description: 'The node state API' }],
+    paths: Object.fromEntries(OPERATIONS.map((operation) => [operation.path, pathOf(operation)])),
+    components: {
+      schemas: SCHEMAS,
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, description]) => [
+          name,
+          { description, schema: { type: 'string' } },
+        ]),
+      ),
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the operator. Tokens may be limited to scopes and files.',
+        },
+      },
+    },
+  }
+}
+
+function pathOf(operation: Operation): object {
+  const { id, summary, open } = operation
+  const shared = {
+    tags: ['node'],
+    summary,
+    ...(open && { security: [] }),
+  }
+  const responses = { ...answers(operation), ...problems(operation) }
+  return {
+    parameters: [...queryParameters(operation), ...headerParameters(operation)],
+    get: { operationId: id, ...shared, responses },
+    head: {
+      operationId: `${id}Head`,
+      ...shared,
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([status, { content: _, ...rest }]) => [status, rest]),
+      ),
+    },
+  }
+}
+
+function queryParameters({ resource }: Operation): object[] {
+  if (resource === undefined) return []
+  return rowsOf(PARAMETERS, resource).map((row) => ({
+    name: row.name,
+    in: 'query',
+    required: row.required ?? false,
+    description: row.meaning,
+    schema: schemaOf(row),
+    example: exampleOf(row),
+    ...(row.repeatable && { style: 'form', explode: true }),
+  }))
+}
+
+/** Flags are also true as `1` or empty and false as `0`; what is documented is the plain form. */
+function schemaOf(row: Parameter): object {
+  const one = {
+    text: { type: 'string', ...(row.maxLength && { maxLength: row.maxLength }) },
+    integer: {
+      type: 'integer',
+      minimum: row.min ?? 0,
+      ...(row.max !== undefined && { maximum: row.max }),
+      ...(row.default !== undefined && { default: row.default }),
+    },
+    flag: { type: 'boolean', default: false },
+    choice: { type: 'string', enum: row.words },
+  }[row.type]
+  return row.repeatable ? { type: 'array', items: one } : one
+}
+
+function exampleOf({ type, example, repeatable }: Parameter): unknown {
+  const value = type === 'integer' ? Number(example) : type === 'flag' ? example === 'true' : example
+  return repeatable ? [value] : value
+}
+
+function headerParameters({ requestHeaders = [] }: Operation): object[] {
+  return requestHeaders.map((name) => {
+    const [description, example] = REQUEST_HEADERS[name]
+    return { name, in: 'header', required: false, description, schema: { type: 'string' }, example }
+  })
+}
+
+interface Response {
+  description: string
+  headers: object
+  content?: Record<string, object>
+}
+
+function answers({ answers }: Operation): Record<string, Response> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, headers, bodies }]) => {
+      const content: Record<string, { schema: object; examples?: object }> = {}
+      for (const { type } of bodies) content[type] ??= mediaOf(bodies.filter((body) => body.type === type))
+      return [status, { description, headers: headersOf(headers), ...(bodies.length > 0 && { content }) }]
+    }),
+  )
+}
+
+function mediaOf(bodies: Operation['answers'][number]['bodies']): { schema: object; examples?: object } {
+  const schemas = bodies.map((body) => {
+    if ('text' in body) return { type: 'string', description: body.text }
+    if ('any' in body) return { type: 'object', description: body.any }
+    const schema = { $ref: `#/components/schemas/${body.schema}` }
+    return body.list ? { type: 'array', items: schema } : schema
+  })
+  // Lines of JSON are a text to OpenAPI 3.1: the schema is that of each line.
+  const isLines = bodies[0]!.type === 'application/x-ndjson'
+  const schema = isLines
+    ? { type: 'string', contentMediaType: 'application/x-ndjson', contentSchema: schemas[0]! }
+    : schemas.length === 1
+      ? schemas[0]!
+      : { anyOf: schemas }
+  const value = bodies.find((body) => body.example !== undefined)?.example
+  return value === undefined ? { schema } : { schema, examples: { typical: { value } } }
+}
+
+/** The problems of an operation, one response for each status. */
+function problems({ problems, answers }: Operation): Record<string, Response> {
+  const codes: ProblemCode[] = [...new Set(problems)]
+  const statuses = [...new Set(codes.map((code) => PROBLEMS[code][0]))]
+  return Object.fromEntries(
+    statuses
+      .filter((status) => !Object.hasOwn(answers, status))
+      .toSorted((a, b) => a - b)
+      .map((status) => {
+        const here = codes.filter((code) => PROBLEMS[code][0] === status)
+        return [status, problemResponse(status, here)]
+      }),
+  )
+}
+
+const PROBLEM_HEADERS: { [status: number]: HeaderName[] } = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  416: ['Content-Range'],
+  503: ['Retry-After'],
+}
+
+function problemResponse(status: number, codes: ProblemCode[]): Response {
+  const type = { enum: codes.map((code) => `/problems/${code}`) }
+  return {
+    description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join('; '),
+    headers: headersOf([...(PROBLEM_HEADERS[status] ?? []), 'X-Nodestate-Note']),
+    content: {
+      'application/problem+json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Problem' },
+            { type: 'object', properties: { type, status: { const: status } } },
+          ],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),
+      },
+      'text/plain; charset=utf-8': { schema: { type: 'string', description: 'The `detail` alone.' } },
+    },
+  }
+}
+
+function exampleProblem(code: ProblemCode): object {
+  const [status, title] = PROBLEMS[code]
+  return { type: `/problems/${code}`, title, status, detail: `${title}.` }
+}
+
+function headersOf(names: readonly HeaderName[]): object {
+  return Object.fromEntries(
+    [...COMMON, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}

@@ -1,0 +1,34 @@
+/** Every header that an answer may have, with its meaning. */
+export const HEADERS = {
+  'Cache-Control': 'Always `private, no-cache`; a follow adds `no-transform`.',
+  'X-Content-Type-Options': 'Always `nosniff`.',
+  Vary: 'The request headers that the answer depends on.',
+  ETag: 'Changes whenever the answer does. Absent where the answer depends on the clock or was cut by a budget.',
+  'Content-Length': 'Length of the body in bytes, where it is known in advance.',
+  Link: 'Relative references to the page before (`rel="prev"`) and to what comes after (`rel="next"`).',
+  'X-Nodestate-Note':
+    'What is special about the answer, as words separated by commas, such as `scan-budget` or `unknown-parameter`.',
+  'X-Accel-Buffering': '`no` on a follow, so that a proxy does not hold it back.',
+  'Content-Disposition': 'Asks a browser to save the file under its name.',
+  'Accept-Ranges': 'Always `bytes`.',
+  'Content-Range': 'The range that was sent, or the size of the file when the range is past its end.',
+  'WWW-Authenticate': 'Which kind of token is needed.',
+  'Retry-After': 'Seconds after which to try again.',
+} as const
+
+export type HeaderName = keyof typeof HEADERS
+
+/** The headers of every answer. */
+export const COMMON: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', 'Vary']
+
+/** The request headers that an operation reads, besides `Authorization` and `Accept`. */
+export const REQUEST_HEADERS = {
+  'If-None-Match': ['The tag of the answer that the client has; 304 while it is unchanged.', '"1-abc"'],
+  'If-Match': ['The tag that the file must still have; otherwise 412.', '"1-abc"'],
+  'If-Range': ['The range counts only while the file has this tag.', '"1-abc"'],
+  Range: ['One range of bytes.', 'bytes=0-99'],
+  'Last-Event-ID': [
+    'The id of the last event; a follow continues after it.',
+    'ZjBoMS80MDk2LzAvMC8wLy9icm9rZXIubG9n',
+  ],
+} as const satisfies Record<string, readonly [meaning: string, example: string]>

@@ -1,0 +1,17 @@
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { openApi } from './document.ts'
+
+let rendered: { body: string; etag: string } | null = null
+
+/** `GET /openapi.json`: the API as OpenAPI 3.1. */
+export function showOpenApi(request: Request): Response {
+  if (rendered === null) {
+    const body = JSON.stringify(openApi())
+    rendered = { body, etag: textTag(body) }
+  }
+  const { body, etag } = rendered
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  return new Response(body, {
+    headers: { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag },
+  })
+}

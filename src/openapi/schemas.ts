@@ -1,0 +1,146 @@
+/** The bodies of answers as JSON Schema. The types of `nodestate/client` are checked against these. */
+
+const NODE = {
+  type: 'object',
+  description: 'The description of the node that answers.',
+  required: ['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'onlineTime'],
+  additionalProperties: false,
+  properties: {
+    hostIp: { type: 'string', description: 'IP address of the node.' },
+    hostName: { type: 'string', description: 'Host name of the node.' },
+    grpcPort: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: "Port of the node's gRPC server.",
+    },
+    httpPort: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: "Port of the node's HTTP server.",
+    },
+    version: { type: 'string', description: "Version of the node's software." },
+    onlineTime: {
+      type: 'integer',
+      minimum: 0,
+      description: 'When the node came online, in milliseconds since the Unix epoch.',
+    },
+  },
+} as const
+
+const CONFIG = {
+  type: 'object',
+  required: ['config', 'node'],
+  additionalProperties: false,
+  properties: {
+    config: { type: 'string', description: "The node's configuration as TOML, with secrets masked." },
+    node: NODE,
+    known: {
+      type: 'array',
+      description: 'With `detail=true`: the fields of `node` that were set or read from the configuration.',
+      items: { enum: ['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'onlineTime'] },
+    },
+  },
+} as const
+
+const LOG_FILE = {
+  type: 'object',
+  required: ['name', 'size'],
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string', description: 'Name of the log file.' },
+    size: { type: 'integer', minimum: 0, description: 'Size in bytes.' },
+  },
+} as const
+
+const LOG_FILE_DETAIL = {
+  type: 'object',
+  required: ['name', 'size', 'modified', 'kind', 'first', 'last'],
+  properties: {
+    ...LOG_FILE.properties,
+    modified: { type: 'string', description: 'When the file was last written, ISO 8601.' },
+    kind: { type: 'string', description: 'How the file is stored, such as `plain`, `gzip` or `zstd`.' },
+    first: { type: ['string', 'null'], description: 'Time of the first record, ISO 8601; null if unknown.' },
+    last: { type: ['string', 'null'], description: 'Time of the last record, ISO 8601; null if unknown.' },
+  },
+} as const
+
+const LOG_RECORD = {
+  type: 'object',
+  description: 'One record of a log. What a record does not have is left out.',
+  properties: {
+    time: { type: ['string', 'null'], description: 'ISO 8601, in the zone of the logs.' },
+    level: {
+      type: ['string', 'null'],
+      description: '`debug`, `info`, `warn`, `error`, `fatal`, or another word.',
+    },
+    source: {
+      type: ['object', 'null'],
+      required: ['file'],
+      properties: { file: { type: 'string' }, line: { type: ['integer', 'null'] } },
+    },
+    tags: { type: ['array', 'null'], items: { type: 'string' } },
+    message: { type: ['string', 'null'], description: 'The message, continuation lines included.' },
+    context: { description: 'What else the record says: any JSON.' },
+    raw: {
+      type: ['string', 'null'],
+      description: 'The text as it is in the file, where it could not be parsed.',
+    },
+    unparsed: { type: 'boolean', description: 'True where JSON of the record was too large to be parsed.' },
+    ansi: {
+      type: ['string', 'null'],
+      description: 'With `ansi=true`: the message with its terminal colours.',
+    },
+  },
+} as const
+
+const HISTOGRAM = {
+  type: 'object',
+  required: ['from', 'to', 'step', 'complete', 'levels', 'buckets'],
+  properties: {
+    from: {
+      type: 'integer',
+      description: 'Start of the first bucket, in milliseconds since the Unix epoch.',
+    },
+    to: { type: 'integer', description: 'End of the last bucket.' },
+    step: { type: 'integer', description: 'Width of a bucket in milliseconds.' },
+    complete: {
+      type: 'boolean',
+      description: 'False when the budget ended the count; the oldest are missing.',
+    },
+    levels: { type: 'array', items: { type: 'string' }, description: 'The columns of `counts`.' },
+    buckets: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['time', 'counts'],
+        properties: {
+          time: { type: 'integer' },
+          counts: { type: 'array', items: { type: 'integer', minimum: 0 } },
+        },
+      },
+    },
+  },
+} as const
+
+/** RFC 9457. */
+const PROBLEM = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail'],
+  properties: {
+    type: { type: 'string', description: 'A stable relative URI that ends in the code of the problem.' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'One sentence that says what to do.' },
+  },
+} as const
+
+export const SCHEMAS = {
+  Config: CONFIG,
+  LogFile: LOG_FILE,
+  LogFileDetail: LOG_FILE_DETAIL,
+  LogRecord: LOG_RECORD,
+  Histogram: HISTOGRAM,
+  Problem: PROBLEM,
+} as const

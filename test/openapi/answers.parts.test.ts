@@ -1,0 +1,276 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type AppOptions, createApp } from '../../src/app.ts'
+import { Problem } from '../../src/http/problem.ts'
+import { HomeError } from '../../src/node/home.ts'
+import { openApi } from '../../src/openapi/document.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { type Store, StoreError, type StoreErrorCode } from '../../src/store/store.ts'
+import { HOME } from '../conformance/fixture.ts'
+import { type Asked, REQUESTS } from '../conformance/requests.ts'
+import { partsFolder } from '../parts/parts.mjs'
+import { lacking } from '../support/parts.ts'
+
+interface Answer {
+  headers: Record<string, unknown>
+  content?: Record<string, { schema: object }>
+}
+interface Document {
+  paths: Record<string, Record<'get' | 'head', { responses: Record<string, Answer> }>>
+}
+const document = openApi() as Document
+const missing = ['ajv', '@redocly/cli'].every((name) => existsSync(join(partsFolder, 'node_modules', name)))
+  ? null
+  : lacking('ajv and @redocly/cli are not installed: run npm test')
+
+const LINE = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: message\n'
+const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+const logs = Object.fromEntries(
+  Object.entries(HOME)
+    .filter(([key]) => key.startsWith('logs/'))
+    .map(([key, bytes]) => [key.slice(5), bytes]),
+)
+const conforming = { logs: memoryStore(logs), config: decode(HOME['config.toml']!) }
+const small = memoryStore({
+  'a.log': LINE.repeat(3),
+  'plain.txt': 'one\ntwo\n',
+  // Times, and no levels.
+  'timed.log': '2026-11-15T02:10:00Z something happened\n'.repeat(20),
+  'a.log.gz': gzipSync(LINE),
+  'a.log.zst': new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0]),
+  'a.log.bz2': 'BZh91AY&SY12345678',
+  'large.gz': gzipSync(LINE.repeat(1000)),
+  'broken.gz': new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xff, 0xff, 0xff, 0xff]),
+})
+const failing = (error: Error): Store => {
+  const fail = () => Promise.reject(error)
+  return { stat: fail, read: fail, list: () => ({ [Symbol.asyncIterator]: () => ({ next: fail }) }) } as Store
+}
+const log = (path: string, headers: Record<string, string> = {}): Asked => ({
+  path: `/api/v1/log/${path}`,
+  headers,
+})
+const CONFIG = { path: '/api/v1/config' }
+const FILE = [log('view?file=a.log'), log('histogram?file=a.log'), log('download?file=a.log')]
+const EVERY = [CONFIG, log('list'), ...FILE]
+
+/** Requests, each set to an app with these options. */
+const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
+  [{}, [...EVERY, { path: '/openapi.json' }, { path: '/healthz' }]],
+  [{}, EVERY.map(({ path }) => ({ path: `${path}${path.includes('?') ? '&' : '?'}levle=error` }))],
+  [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
+  [{}, [{ path: '/api/v1/config?detail=x' }, log('list?detail=x')]],
+  [{}, [log('view?size=x&file=a.log'), log('histogram?buckets=0&file=a.log'), log('download')]],
+  [{}, ['view', 'histogram', 'download'].map((name) => log(`${name}?file=none`))],
+  [
+    {},
+    [log('view?file=a.log&format=ndjson'), log('view?file=a.log.gz&lines=1'), log('download?file=a.log.gz')],
+  ],
+  [
+    {},
+    [
+      log('view?file=a.log&regex=('),
+      log('view?file=plain.txt&since=1h'),
+      log('view?file=plain.txt&level=warn'),
+    ],
+  ],
+  [{}, [log('histogram?file=a.log&regex=('), log('histogram?file=plain.txt')]],
+  [{}, [log('histogram?file=timed.log&level=warn'), log('view?file=a.log&before=x')]],
+  [
+    {},
+    [log('view?file=broken.gz&lines=1'), log('histogram?file=broken.gz'), log('histogram?file=a.log.zst')],
+  ],
+  [
+    {},
+    [log('download?file=a.log', { 'If-Match': '"x"' }), log('download?file=a.log', { Range: 'bytes=999-' })],
+  ],
+  [
+    {},
+    [
+      log('download?file=a.log', { Range: 'bytes=0-9' }),
+      log('download?file=a.log.gz', { Range: 'bytes=0-9' }),
+    ],
+  ],
+  [
+    {},
+    [log('view?file=a.log&follow=true', { Accept: 'text/event-stream' }), log('view?file=a.log&follow=true')],
+  ],
+  [{}, [log('view?file=a.log.bz2&lines=1'), log('histogram?file=a.log.bz2')]],
+  [{ follow: false }, [log('view?file=a.log&follow=true')]],
+  [{ limits: { archiveBytes: 1000 } }, [log('view?file=large.gz&lines=1'), log('histogram?file=large.gz')]],
+  [{ token: 'secret' }, EVERY],
+  [
+    { tokens: () => [{ name: 'none', token: 'none', scopes: [] }] },
+    EVERY.map(({ path }) => ({ path, headers: { Authorization: 'Bearer none' } })),
+  ],
+  [{ allowHosts: ['elsewhere'] }, EVERY],
+  [{ logs: failing(new Error('a bug')) }, [log('list'), ...FILE]],
+  [{ node: () => Promise.reject(new Error('a bug')) }, [CONFIG]],
+  [{ config: 'a =' }, [CONFIG]],
+  [{ node: () => Promise.reject(new HomeError('bad-object', 'It is not valid.')) }, [CONFIG]],
+  [{ node: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [CONFIG]],
+  [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG]],
+  ...(['unavailable', 'denied', 'throttled', 'timeout'] as const).map(
+    (code): [Partial<AppOptions>, Asked[]] => [
+      { logs: failing(new StoreError(code, 'x')), config: () => Promise.reject(new StoreError(code, 'x')) },
+      EVERY,
+    ],
+  ),
+  ...(['changed', 'bad-segment', 'missing-segment'] satisfies StoreErrorCode[]).map(
+    (code): [Partial<AppOptions>, Asked[]] => [{ logs: failing(new StoreError(code, 'x')) }, FILE],
+  ),
+]
+
+/** What no request to this app can cause, and where it is tested instead. */
+const ELSEWHERE = [/answer-too-large$/] // test/entry/aws-lambda.test.ts
+
+describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`, { timeout: 60_000 }, () => {
+  it('has no lint', () => {
+    const cli = join(partsFolder, 'node_modules/@redocly/cli/bin/cli.js')
+    // Health checks and this document itself have no 4xx.
+    const args = [
+      cli,
+      'lint',
+      'docs/openapi.json',
+      '--skip-rule',
+      'operation-4xx-response',
+      '--format',
+      'json',
+    ]
+    const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const found = execFileSync(process.execPath, args, {
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    expect(JSON.parse(found).problems).toEqual([])
+  })
+
+  it('describes every answer that the conformance requests get', async () => {
+    const app = createApp(conforming)
+    const known = REQUESTS.filter(({ path, method = 'GET' }) => {
+      return Object.hasOwn(document.paths, path.split('?')[0]!) && /^(GET|HEAD)$/.test(method)
+    })
+    expect(known.length).toBeGreaterThan(60)
+    for (const asked of known) await check(asked, await answerOf(app, asked))
+  })
+
+  it('describes only answers that occur', async () => {
+    const seen = new Set<string>()
+    const see = async (asked: Asked, response: Response) => seen.add(await check(asked, response))
+    for (const [options, requests] of SCENARIOS) {
+      const app = createApp({ logs: small, config: 'a = 1\n', onError: () => {}, ...options })
+      for (const asked of requests) {
+        const response = await answerOf(app, asked)
+        const tag = response.headers.get('ETag')
+        await see(asked, response)
+        if (tag === null || tag.startsWith('W/')) continue
+        const again = { ...asked, headers: { ...asked.headers, 'If-None-Match': tag } }
+        if (asked.headers?.['If-Match'] === undefined) await see(again, await answerOf(app, again))
+      }
+    }
+    for (const [asked, response] of await crowd()) await see(asked, response)
+    await see(...(await goneCursor()))
+    const documented = Object.entries(document.paths).flatMap(([path, { get }]) =>
+      Object.entries(get.responses).flatMap(([status, answer]) =>
+        (codesOf(answer) ?? ['']).map((code) => `${path} ${status} ${code}`.trim()),
+      ),
+    )
+    const missed = documented.filter((one) => !seen.has(one) && !ELSEWHERE.some((where) => where.test(one)))
+    expect(missed).toEqual([])
+  })
+})
+
+async function answerOf(app: ReturnType<typeof createApp>, { path, ...init }: Asked): Promise<Response> {
+  return app.request(path, { ...init, headers: { Host: 'node.example', ...init.headers } })
+}
+
+/** More searches at once than there are places. */
+async function crowd(): Promise<[Asked, Response][]> {
+  const slow: Store = {
+    ...small,
+    read: async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return small.read(...args)
+    },
+  }
+  const app = createApp({ logs: slow, config: '', limits: { scans: 1 } })
+  const requests = [log('view?file=a.log&q=none'), log('histogram?file=a.log')].flatMap((asked) =>
+    Array.from({ length: 12 }, () => asked),
+  )
+  return Promise.all(
+    requests.map(async (asked): Promise<[Asked, Response]> => [asked, await answerOf(app, asked)]),
+  )
+}
+
+/** A cursor into a file that has since become another. */
+async function goneCursor(): Promise<[Asked, Response]> {
+  const first = await answerOf(createApp({ logs: small, config: '' }), log('view?file=a.log'))
+  const cursor = /after=([\w-]+)/.exec(first.headers.get('Link')!)![1]!
+  const other = createApp({ logs: memoryStore({ 'a.log': 'another file\n' }), config: '' })
+  const asked = log(`view?file=a.log&after=${cursor}`)
+  return [asked, await answerOf(other, asked)]
+}
+
+/** The codes of the problems of an answer, or null when it is not a problem. */
+function codesOf(answer: Answer): string[] | null {
+  const media = answer.content?.['application/problem+json'] as { examples: object } | undefined
+  return media ? Object.keys(media.examples) : null
+}
+
+/** Holds an answer against the document; returns which of the documented ones it is. */
+async function check(asked: Asked, response: Response): Promise<string> {
+  const path = asked.path.split('?')[0]!
+  const method = asked.method === 'HEAD' ? 'head' : 'get'
+  const where = `${asked.method ?? 'GET'} ${asked.path} ${response.status}`
+  const documented = document.paths[path]![method].responses[response.status]
+  expect(documented, where).toBeDefined()
+  for (const name of response.headers.keys())
+    if (name !== 'content-type')
+      expect(
+        Object.keys(documented!.headers).map((one) => one.toLowerCase()),
+        where,
+      ).toContain(name)
+  const which = `${path} ${response.status}`
+  if (method === 'head' || documented!.content === undefined) return which
+  const type = response.headers.get('Content-Type')!
+  expect(Object.keys(documented!.content), where).toContain(type)
+  if (asked.path.includes('follow=true') && response.ok) {
+    await response.body!.cancel()
+    return which
+  }
+  const text = await response.text()
+  if (type === 'application/x-ndjson') {
+    for (const line of text.split('\n').filter(Boolean))
+      validate('#/components/schemas/LogRecord', JSON.parse(line), where)
+  } else if (type.endsWith('json')) {
+    const at = ['paths', path, method, 'responses', String(response.status), 'content', type, 'schema']
+    const pointer = at.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+    const body = JSON.parse(text)
+    validate(`#/${pointer}`, body, where)
+    if (type === 'application/problem+json') return `${which} ${body.type.split('/').at(-1)}`
+  }
+  return which
+}
+
+interface Ajv {
+  addSchema(schema: object, id: string): void
+  getSchema(id: string): ((value: unknown) => boolean) & { errors?: unknown }
+}
+let ajv: Ajv | null = null
+
+function validate(pointer: string, value: unknown, where: string): void {
+  if (ajv === null) {
+    const require = createRequire(join(partsFolder, 'package.json'))
+    const { default: Ajv2020 } = require('ajv/dist/2020.js') as { default: new (options: object) => Ajv }
+    ajv = new Ajv2020({ strict: false })
+    ajv.addSchema(document, 'openapi')
+  }
+  const check = ajv.getSchema(`openapi${pointer}`)
+  expect(check, `${where}: ${pointer}`).toBeDefined()
+  expect(check(value) || check.errors, where).toBe(true)
+}

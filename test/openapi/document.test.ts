@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import type { Histogram, LogFile, LogFileDetail, LogRecord, NodeConfig } from '../../src/client.ts'
+import { PROBLEMS, type ProblemCode } from '../../src/http/problem.ts'
+import { openApi } from '../../src/openapi/document.ts'
+import type { SCHEMAS } from '../../src/openapi/schemas.ts'
+import { PARAMETERS } from '../../src/routes/parameters/table.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+
+const FILE = 'docs/openapi.json'
+const text = `${JSON.stringify(openApi(), null, 2)}\n`
+const app = createApp({ logs: memoryStore({}), config: '', token: 'secret' })
+
+describe('the OpenAPI document', () => {
+  it('is docs/openapi.json (NODESTATE_WRITE_DOCS=1 writes it)', () => {
+    if (process.env.NODESTATE_WRITE_DOCS) writeFileSync(FILE, text)
+    else expect(readFileSync(FILE, 'utf8')).toBe(text)
+  })
+
+  it('is served without a token, and revalidated by its tag', async () => {
+    const response = await app.request('/openapi.json')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Content-Type')).toBe('application/json')
+    expect(await response.json()).toEqual(JSON.parse(text))
+    const tag = { 'If-None-Match': response.headers.get('ETag')! }
+    expect((await app.request('/openapi.json', { headers: tag })).status).toBe(304)
+  })
+
+  it('has every parameter of the table', () => {
+    const { paths } = JSON.parse(text) as {
+      paths: Record<string, { parameters: { name: string; in: string }[] }>
+    }
+    for (const { name, on } of PARAMETERS)
+      for (const resource of on) {
+        const path = Object.keys(paths).find((path) => path.split('/').at(-1) === resource)!
+        const names = paths[path]!.parameters.filter((one) => one.in === 'query').map((one) => one.name)
+        expect(names, resource).toContain(name)
+      }
+  })
+
+  it('has every problem that a request to a resource may get', () => {
+    // Not of a resource: other methods and paths, and what no application sees.
+    const elsewhere: ProblemCode[] = ['bad-request', 'method-not-allowed', 'unknown-path']
+    const missing = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
+      (code) => !text.includes(`"/problems/${code}"`),
+    )
+    expect(missing.sort()).toEqual(elsewhere.sort())
+  })
+
+  it('has every resource of the app', async () => {
+    const paths = Object.keys((openApi() as { paths: object }).paths)
+    const served = new Set(app.routes.map(({ path }) => path).filter((path) => !path.includes('*')))
+    expect([...served].sort()).toEqual(paths.sort())
+  })
+})
+
+/** The type of what a schema describes, as far as the schemas here need it. */
+type FromSchema<S> = S extends { enum: readonly (infer V)[] }
+  ? V
+  : S extends { type: infer T }
+    ? T extends readonly (infer U)[]
+      ? Typed<S, U>
+      : Typed<S, T>
+    : unknown
+type Typed<S, T> = T extends 'string'
+  ? string
+  : T extends 'integer'
+    ? number
+    : T extends 'boolean'
+      ? boolean
+      : T extends 'null'
+        ? null
+        : T extends 'array'
+          ? S extends { items: infer I }
+            ? FromSchema<I>[]
+            : never
+          : S extends { properties: infer P }
+            ? Members<P, S extends { required: readonly (infer R)[] } ? R : never>
+            : never
+type Members<P, R> = { -readonly [K in keyof P as K extends R ? K : never]: FromSchema<P[K]> } & {
+  -readonly [K in keyof P as K extends R ? never : K]?: FromSchema<P[K]>
+}
+type Of<N extends keyof typeof SCHEMAS> = FromSchema<(typeof SCHEMAS)[N]>
+
+it('describes what the client takes: types and members', () => {
+  expectTypeOf<Of<'Config'>>().toExtend<NodeConfig>()
+  expectTypeOf<keyof Of<'Config'>>().toEqualTypeOf<keyof NodeConfig>()
+  expectTypeOf<keyof Of<'Config'>['node']>().toEqualTypeOf<keyof NodeConfig['node']>()
+  expectTypeOf<Of<'LogFile'>>().toExtend<LogFile>()
+  expectTypeOf<keyof Of<'LogFile'>>().toEqualTypeOf<keyof LogFile>()
+  expectTypeOf<Of<'LogFileDetail'>>().toExtend<LogFileDetail>()
+  expectTypeOf<Of<'LogRecord'>>().toExtend<LogRecord>()
+  expectTypeOf<keyof Of<'LogRecord'>>().toEqualTypeOf<keyof LogRecord>()
+  expectTypeOf<Of<'Histogram'>>().toExtend<Histogram>()
+})
