@@ -37,7 +37,7 @@ export function App({ client, fleet }: Props) {
   const { node, error: nodeError } = useNode({ client, session, refused })
   const { files, error: filesError, now } = useFiles({ client, session, refused })
 
-  // A fleet has no configuration of its own: it answers with its nodes instead.
+  // The root of a fleet has no configuration: it answers with its nodes instead.
   const nowhere = nodeError instanceof ProblemError && nodeError.status === 404
   const { nodes } = useFleet({ client: fleet?.client ?? (nowhere ? client : null), session, refused })
 

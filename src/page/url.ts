@@ -38,6 +38,9 @@ export interface Look {
   size: number
 }
 
+/** A place as a link names it. */
+export type Place = Pick<Look, 'at' | 'offset' | 'record' | 'time'>
+
 export const NOTHING: Look = {
   file: null,
   find: '',
@@ -59,7 +62,7 @@ export const NOTHING: Look = {
 }
 
 /** No place: the end of the log. */
-export const NOWHERE = { at: '', offset: 0, record: false, time: '' } as const
+export const NOWHERE: Place = { at: '', offset: 0, record: false, time: '' }
 
 /** The node's own page, as a link. */
 export const HOME = '#'

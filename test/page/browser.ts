@@ -50,6 +50,7 @@ export interface BrowserPage {
   emulateMedia(options: object): Promise<void>
   addScriptTag(options: { content: string }): Promise<unknown>
   on(name: string, listener: (event: never) => void): void
+  route(url: string, handler: (route: Route) => unknown): Promise<void>
   keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> }
   mouse: {
     move(x: number, y: number, options?: object): Promise<void>
@@ -58,6 +59,14 @@ export interface BrowserPage {
     wheel(x: number, y: number): Promise<void>
   }
   context(): { close(): Promise<void>; newPage(): Promise<BrowserPage> }
+}
+
+/** A request of the page that a test holds back or answers itself. */
+export interface Route {
+  request(): { url(): string }
+  continue(): Promise<void>
+  abort(): Promise<void>
+  fulfill(answer: { status?: number; json: unknown }): Promise<void>
 }
 
 interface Download {

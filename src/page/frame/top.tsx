@@ -27,7 +27,7 @@ export function Top({ node, fallback, now, theme, home, setTheme, showHelp, sign
       <a
         class="who"
         href={HOME}
-        aria-label={`Node ${node?.node.hostName ?? ''}: configuration and logs`}
+        aria-label={`${node?.node.hostName ?? fallback}: configuration and logs`}
         onClick={(event) => {
           event.preventDefault()
           home()

@@ -1,9 +1,9 @@
 import type { RefObject } from 'preact'
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 import type { Client } from '../../client.ts'
-import { type Look, queryKey } from '../url.ts'
+import { type Look, type Place, queryKey } from '../url.ts'
 import type { Goal } from './reader/places.ts'
-import { type Placed, Reader } from './reader/reader.ts'
+import { Reader } from './reader/reader.ts'
 
 interface Options {
   client: Client
@@ -12,7 +12,7 @@ interface Options {
   gaps: boolean
   /** Changes when the reader should try again. */
   attempt: number
-  moved: (place: Placed) => void
+  moved: (place: Place) => void
   say: (message: string) => void
 }
 

@@ -162,7 +162,7 @@ export function LogView(props: Props) {
   const loaded = made?.window
   const filtered = isNarrowed(look)
   const busy = loaded?.loading ?? null
-  const slow = useSlow(busy !== null || (made?.searching ?? 0) > 0)
+  const slow = useSlow(busy !== null || (made?.searching ?? false))
   const empty = loaded !== undefined && loaded.items.length === 0 && busy === null && loaded.failure === null
   const live = loaded?.live ?? 'off'
   const failure = loaded?.failure ?? null

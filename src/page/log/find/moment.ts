@@ -1,7 +1,7 @@
 import { parseInstant, parseZone, UTC, type Zone } from '../../../log/time.ts'
 import { wallAt } from '../record/record.ts'
 
-/** A zone of so many minutes east of UTC. */
+/** A zone that many minutes east of UTC. */
 function fixed(minutes: number): Zone {
   const away = Math.abs(minutes)
   const pad = (value: number) => String(value).padStart(2, '0')

@@ -48,7 +48,7 @@ export class Heights {
     for (let i = index + 1; i <= this.#length; i += i & -i) this.#tree[i]! += change
   }
 
-  /** Rows at the end: O(log n) each, for a follow appends them one by one. */
+  /** Rows at the end: O(log n) each, because a follow appends them one by one. */
   append(heights: ArrayLike<number>): void {
     this.#reserve(this.#length + heights.length)
     for (let k = 0; k < heights.length; k++) {

@@ -96,8 +96,8 @@ function ValueRow({ value, number, share, look, choose }: ValueProps) {
         title={`Only records with ${value.field}: ${name}`}
         onClick={() => choose(value, false)}
       >
-        <span class="text">{name}</span>
-        <span class="count">{count(number)}</span>
+        <span class="hidden">Only records with {value.field}: </span>
+        <span class="text">{name}</span> <span class="count">{count(number)}</span>
       </button>
       <button
         type="button"

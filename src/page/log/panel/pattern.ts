@@ -8,7 +8,7 @@ const HOLE = /<(?:\*|[a-z][\w:-]{0,20})>/i
 
 /** A condition that finds the messages of a pattern: its constant words in order, anything in the places between. */
 export function patternTerm(pattern: string): Term {
-  // The API takes a thousand characters, and escaping may double them; the beginning tells enough.
+  // The API takes a thousand characters, and escaping may double them; the beginning is enough.
   const parts = pattern
     .slice(0, 400)
     .replace(/<[^<>]*$/, '')

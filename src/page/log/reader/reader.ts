@@ -1,37 +1,17 @@
 import type { Client } from '../../../client.ts'
-import type { Look } from '../../url.ts'
+import type { Look, Place } from '../../url.ts'
 import { isNarrowed, queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
 import { type Item, textOf, timeIn } from '../record/record.ts'
 import { columnsOf, estimateRow, renderRow } from '../record/rows.ts'
 import { Hits } from './hits.ts'
+import type { ReaderEvents, ReaderOptions } from './options.ts'
 import { type Goal, Places } from './places.ts'
 import { scrollToMark, shownMark } from './reveal.ts'
 import { Selection } from './selection.ts'
 import { Steps } from './steps.ts'
-import { gapBefore, momentsOf, zoneIn } from './survey.ts'
+import { charactersPerLine, gapBefore, momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
-
-/** A place as a link names it. */
-export type Placed = Pick<Look, 'at' | 'offset' | 'record' | 'time'>
-
-/** What the reader's surroundings are told. */
-export interface ReaderEvents {
-  /** Anything that the toolbar or the status line shows has changed. */
-  changed(): void
-  /** The place in the log changed: what a link should name. */
-  moved(place: Placed): void
-  say(message: string): void
-}
-
-export interface ReaderOptions {
-  client: Client
-  look: Look
-  wrap: boolean
-  /** Whether rows show the time since the record above. */
-  gaps: boolean
-  events: ReaderEvents
-}
 
 /**
  * A log on the screen: the window of loaded records, the list that draws them, and what a person does with
@@ -46,8 +26,6 @@ export class Reader {
   /** Minutes east of UTC, as the log's times have it; null until a record with a time is loaded. */
   zone: number | null = null
   wrap: boolean
-  /** Hits that are being looked for. */
-  searching = 0
   /** Columns that some record fills. */
   readonly filled = new Set<string>()
   readonly list: VirtualList
@@ -64,7 +42,6 @@ export class Reader {
   #gaps: boolean
   #revealed: number | null = null
   #closed = false
-  #turns: Promise<unknown> = Promise.resolve()
   #fillTimer: ReturnType<typeof setTimeout> | undefined
   #movedTimer: ReturnType<typeof setTimeout> | undefined
   #seenTimer: ReturnType<typeof setTimeout> | undefined
@@ -82,12 +59,17 @@ export class Reader {
     this.list = new VirtualList(box, {
       first: () => this.window.firstSeq,
       render: (seq) => this.#render(seq),
-      estimate: (seq) => estimateRow(this.window.item(seq) ?? '', this.#columns()),
+      estimate: (seq) => estimateRow(this.window.item(seq) ?? '', charactersPerLine(box, this.wrap)),
       complete: () => this.window.atEnd,
       scrolled: (first, last, atEnd) => this.#scrolled(first, last, atEnd),
     })
     this.#selection = new Selection(this.list)
-    this.#steps = new Steps(this.#hits, this.#places, this.#ground())
+    this.#steps = new Steps(this.#hits, this.#places, {
+      ground: this.#ground(),
+      from: () => this.selected?.to ?? null,
+      reveal: (seq) => this.#reveal(seq),
+      changed: () => events.changed(),
+    })
   }
 
   /** Load what the look names: a goal in it, a place of a link, or the newest records. */
@@ -157,27 +139,13 @@ export class Reader {
   }
 
   /** The next hit (1) or the one before (-1), loaded or not. */
-  async hit(direction: 1 | -1): Promise<void> {
-    if (!this.#hits.wanted) {
-      this.#events.say('Nothing to search for yet. Press / and type a text')
-      return
-    }
-    // Pressing N three times means three hits, however long the first takes.
-    this.searching++
-    this.#turns = this.#turns
-      .then(async () => {
-        if (this.#closed) return
-        const found = await this.#steps.find(direction, this.selected?.to ?? null)
-        if (found !== null) this.#reveal(found)
-        else if (!this.#closed) this.#events.say(direction > 0 ? 'No later hit' : 'No earlier hit')
-      })
-      .catch((error) => this.#events.say((error as Error).message))
-      .finally(() => {
-        this.searching--
-        this.#events.changed()
-      })
-    this.#events.changed()
-    await this.#turns
+  hit(direction: 1 | -1): Promise<void> {
+    return this.#steps.go(direction)
+  }
+
+  /** Whether a hit is being looked for. */
+  get searching(): boolean {
+    return this.#steps.running > 0
   }
 
   get selected(): { from: number; to: number } | null {
@@ -245,7 +213,7 @@ export class Reader {
   }
 
   /** How a link names a record. */
-  placeOf(seq: number): Placed {
+  placeOf(seq: number): Place {
     const place = this.window.place(seq)
     const time = timeIn(this.window.item(seq)) ?? ''
     return { at: place?.cursor ?? '', offset: place?.offset ?? 0, record: true, time }
@@ -344,14 +312,12 @@ export class Reader {
     this.list.refresh(before === null ? [seq] : [before, seq])
     this.list.show(seq, 'center')
     if (!this.#hits.searched) return
-    let mark = shownMark(this.list.element(seq))
-    if (mark === null && !this.#open.has(seq)) {
+    if (shownMark(this.list.element(seq)) === null && !this.#open.has(seq)) {
       this.#open.add(seq)
       this.list.refresh([seq])
       this.list.show(seq, 'center')
-      mark = shownMark(this.list.element(seq))
     }
-    if (mark !== null) scrollToMark(this.#box, this.list, mark)
+    scrollToMark(this.#box, this.list, shownMark(this.list.element(seq)))
   }
 
   #render(seq: number): HTMLElement {
@@ -377,7 +343,11 @@ export class Reader {
     this.seen = seen
     if (wasUnseen !== this.unseen) this.#events.changed()
     // The chart follows a scrolling hand eight times a second; with every frame it cost a third of the frame.
-    else if (moved) this.#seenTimer ??= setTimeout(() => this.#tellSeen(), 120)
+    else if (moved)
+      this.#seenTimer ??= setTimeout(() => {
+        this.#seenTimer = undefined
+        this.#events.changed()
+      }, 120)
     this.#fill()
     clearTimeout(this.#movedTimer)
     this.#movedTimer = setTimeout(() => {
@@ -408,25 +378,10 @@ export class Reader {
     else if (below < enough && !window.atEnd) void window.loadNewer()
   }
 
-  #tellSeen(): void {
-    this.#seenTimer = undefined
-    this.#events.changed()
-  }
-
   /** Looks at a few of the records; a column that was shown once stays, so that rows do not shift. */
   #findColumns(items: readonly Item[]): void {
     for (const name of columnsOf([...items.slice(0, 40), ...items.slice(-40)])) this.filled.add(name)
     for (const name of ['t', 'l', 's', 'g']) this.#box.classList.toggle(`no-${name}`, !this.filled.has(name))
     this.#box.classList.toggle('no-d', !this.#gaps)
   }
-
-  /** Characters in a line when lines wrap, else 0. */
-  #columns(): number {
-    const width = this.#box.clientWidth
-    if (width < NARROW) return Math.max(20, width / 7)
-    return this.wrap ? Math.max(20, (width - 420) / 7.2) : 0
-  }
 }
-
-/** Below this width every record wraps; the style sheet says the same. */
-const NARROW = 640

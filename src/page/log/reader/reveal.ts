@@ -11,7 +11,8 @@ export function shownMark(row: HTMLElement | undefined): HTMLElement | null {
 }
 
 /** Scrolls the list, in both directions, until a mark in one of its rows is in view. */
-export function scrollToMark(box: HTMLElement, list: VirtualList, mark: HTMLElement): void {
+export function scrollToMark(box: HTMLElement, list: VirtualList, mark: HTMLElement | null): void {
+  if (mark === null) return
   const view = box.getBoundingClientRect()
   const place = mark.getBoundingClientRect()
   if (place.top < view.top || place.bottom > view.bottom)

@@ -1,20 +1,59 @@
 import type { Hits } from './hits.ts'
 import type { Ground, Places } from './places.ts'
 
-/** Steps from hit to hit. */
+/** What the steps need of their reader. */
+interface Walker {
+  ground: Ground
+  /** The record to step from, or null for what is in view. */
+  from(): number | null
+  reveal(seq: number): void
+  changed(): void
+}
+
+/** Steps from hit to hit, one after another. */
 export class Steps {
+  /** Steps that are waiting or being taken. */
+  running = 0
   readonly #hits: Hits
   readonly #places: Places
+  readonly #walker: Walker
   readonly #at: Ground
+  #turns: Promise<unknown> = Promise.resolve()
 
-  constructor(hits: Hits, places: Places, ground: Ground) {
+  constructor(hits: Hits, places: Places, walker: Walker) {
     this.#hits = hits
     this.#places = places
-    this.#at = ground
+    this.#walker = walker
+    this.#at = walker.ground
+  }
+
+  /** To the next hit (1) or the one before (-1). Pressing N three times means three hits, however long each takes. */
+  async go(direction: 1 | -1): Promise<void> {
+    if (!this.#hits.wanted) {
+      this.#at.say('Nothing to search for yet. Press / and type a text')
+      return
+    }
+    this.running++
+    this.#turns = this.#turns
+      .then(() => this.#step(direction))
+      .catch((error) => this.#at.say((error as Error).message))
+      .finally(() => {
+        this.running--
+        this.#walker.changed()
+      })
+    this.#walker.changed()
+    await this.#turns
+  }
+
+  async #step(direction: 1 | -1): Promise<void> {
+    if (this.#at.closed) return
+    const found = await this.#find(direction, this.#walker.from())
+    if (found !== null) this.#walker.reveal(found)
+    else if (!this.#at.closed) this.#at.say(direction > 0 ? 'No later hit' : 'No earlier hit')
   }
 
   /** The next hit in a direction, from a record or from what is in view; loads what it needs. Null where none is. */
-  async find(direction: 1 | -1, from: number | null): Promise<number | null> {
+  async #find(direction: 1 | -1, from: number | null): Promise<number | null> {
     const { list, look } = this.#at
     let seq = (from ?? (direction > 0 ? list.top().seq - 1 : this.#at.window.endSeq)) + direction
     while (!this.#at.closed) {

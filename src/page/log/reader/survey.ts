@@ -30,3 +30,13 @@ export function gapBefore(window: LogWindow, seq: number): number | null {
   const gap = own! - before!
   return Number.isNaN(gap) ? null : gap
 }
+
+/** Characters in a line of the list when lines wrap, else 0. */
+export function charactersPerLine(box: HTMLElement, wrap: boolean): number {
+  const width = box.clientWidth
+  if (width < NARROW) return Math.max(20, width / 7)
+  return wrap ? Math.max(20, (width - 420) / 7.2) : 0
+}
+
+/** Below this width every record wraps; the style sheet says the same. */
+const NARROW = 640

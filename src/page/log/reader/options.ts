@@ -1,0 +1,20 @@
+import type { Client } from '../../../client.ts'
+import type { Look, Place } from '../../url.ts'
+
+/** What the reader's surroundings are told. */
+export interface ReaderEvents {
+  /** Anything that the toolbar or the status line shows has changed. */
+  changed(): void
+  /** The place in the log changed: what a link should name. */
+  moved(place: Place): void
+  say(message: string): void
+}
+
+export interface ReaderOptions {
+  client: Client
+  look: Look
+  wrap: boolean
+  /** Whether rows show the time since the record above. */
+  gaps: boolean
+  events: ReaderEvents
+}
