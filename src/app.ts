@@ -180,7 +180,7 @@ export function createApp(options: AppOptions): Hono {
 }
 
 /** What the token of a request allows. The code for several tokens is loaded only where there are some. */
-function accessOf({ token, tokens }: AppOptions): (headers: Headers) => Grant | Promise<Grant> {
+export function accessOf({ token, tokens }: AppOptions): (headers: Headers) => Grant | Promise<Grant> {
   if (tokens) {
     const guard = once(async () => (await import('./access/guard.ts')).accessGuard(tokens, token))
     return async (headers) => (await guard())(headers)

@@ -33,6 +33,13 @@ export const SETTINGS = [
     help: 'Place with node.json, config.toml and logs/; --logs and --config override it.',
   },
   {
+    name: 'fleet',
+    kind: is.location,
+    value: 'DIR',
+    otherwise: 'none',
+    help: 'Place with a home for each node, as nodestate ship fills them: all of them behind one service.',
+  },
+  {
     name: 'config',
     kind: is.path,
     value: 'FILE',

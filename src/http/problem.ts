@@ -13,6 +13,7 @@ export const PROBLEMS = {
   unauthorized: [401, 'A valid token is required'],
   forbidden: [403, 'The token does not allow this'],
   'unknown-path': [404, 'No such resource'],
+  'unknown-node': [404, 'No such node'],
   'unknown-file': [404, 'No such log file'],
   'method-not-allowed': [405, 'The method is not allowed'],
   'cursor-gone': [410, 'The place that the cursor points to is gone'],

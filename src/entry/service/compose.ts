@@ -2,7 +2,8 @@ import { constants, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../app.ts'
+import { type AppOptions, createApp } from '../../app.ts'
+import { createFleet } from '../../fleet/fleet.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
 import { pickAddress } from '../../node/identity.ts'
 import { codeOf, reasonOf, shown } from '../../settings/row.ts'
@@ -19,7 +20,7 @@ import { nodeLogOptions } from './limits.ts'
 import { type Environment, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
-import { openSources } from './sources.ts'
+import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
 import { checkTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
 
@@ -57,13 +58,20 @@ export function compose(
   const tls = readTls(settings)
   const config = openConfig(settings)
   // Nothing is written into a directory that someone named: it is a database's.
-  const embedded = sources.logs === 'default' && settings.home === null
-  const place = openSources(loaded, (location, below, nested) => {
+  const embedded = sources.logs === 'default' && settings.home === null && settings.fleet === null
+  refuseMixed(loaded)
+  const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
     return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below), { nested })
-  })
+  }
+  const place = openSources(loaded, openStore)
+  const { fleet } = settings
   const logs =
-    settings.home !== null && sources.logs === 'default' ? joined(settings.home, HOME_LOGS) : settings.logs
+    fleet !== null
+      ? fleet
+      : settings.home !== null && sources.logs === 'default'
+        ? joined(settings.home, HOME_LOGS)
+        : settings.logs
   const notes = [...warnings, ...(parseBucket(logs) ? [] : prepareLogs(logs, embedded))]
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
   const log = openOwnLog(settings.logLevel, writer, settings.logFormat === 'json' ? jsonLine : textLine)
@@ -78,10 +86,7 @@ export function compose(
     tls,
     warnings: notes,
     handler(port) {
-      const app = createApp({
-        logs: place.logs,
-        config: config ?? place.config ?? effectiveToml({ ...settings, port }),
-        node: place.node,
+      const common = {
         facts: {
           hostIp: pickAddress(networkInterfaces()) ?? undefined,
           hostName: hostname(),
@@ -94,15 +99,28 @@ export function compose(
         sharedMemory,
         ...(settings.token !== null && { token: settings.token }),
         ...(tokens && { tokens }),
-        onAccess: (request, name) => names.set(request, name),
+        onAccess: (request: Request, name: string) => void names.set(request, name),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
         page: settings.page && (async () => (await import('../../page.ts')).page),
-        onError(error, request) {
+        onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, settings.token)
           log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, contextOf(error))
         },
-      })
+      } satisfies Partial<AppOptions>
+      const app =
+        fleet === null
+          ? createApp({
+              logs: place.logs,
+              config: config ?? place.config ?? effectiveToml({ ...settings, port }),
+              node: place.node,
+              ...common,
+            })
+          : createFleet({
+              ...common,
+              store: openStore(fleet, '', true),
+              home: (id) => openFleetHome(joined(fleet, id), openStore),
+            })
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings.page)

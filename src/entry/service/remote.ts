@@ -1,11 +1,11 @@
-import { createApp } from '../../app.ts'
+import { type AppOptions, createApp } from '../../app.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Store } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { edgeLogOptions } from './limits.ts'
 import { type Environment, parseBucket } from './location.ts'
-import { openSources } from './sources.ts'
+import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
 
 /** What one request opened no other may use, and memory is counted. */
 const EDGE_HOME = { keepBytes: 16 * 1024 * 1024, shared: false }
@@ -35,27 +35,24 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const { settings, sources, warnings } = await loadSettings({ argv: [], env })
     for (const warning of warnings) log(warning)
     if (settings.token === null && !settings.insecure) return refuse(hints.token)
+    if (settings.fleet !== null && !parseBucket(settings.fleet) && !bound) return refuse(hints.home)
+    refuseMixed({ settings, sources })
     // A bound bucket is a home as it is; its settings may name a folder in it.
     const home = settings.home ?? (sources.logs === 'default' && bound ? '.' : null)
     if (home === null && sources.logs === 'default') return refuse(hints.home)
     for (const location of [settings.home, sources.logs === 'default' ? null : settings.logs])
       if (location !== null && !parseBucket(location) && !bound) return refuse(hints.home)
-    const named = [home, settings.logs].some((location) => location !== null && parseBucket(location))
+    const named = [home, settings.logs, settings.fleet].some(
+      (location) => location !== null && parseBucket(location),
+    )
     // A chunk of its own: in front of an R2 binding it is never loaded.
     const openBucket = named ? (await import('./open-bucket.ts')).openBucket : null
-    const place = openSources(
-      { settings: { ...settings, home }, sources },
-      (location, below) => {
-        const bucket = parseBucket(location)
-        return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
-      },
-      EDGE_HOME,
-    )
+    const openStore: OpenStore = (location, below) => {
+      const bucket = parseBucket(location)
+      return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
+    }
     const logOptions = edgeLogOptions(settings)
-    const app = createApp({
-      logs: place.logs,
-      config: place.config ?? (() => Promise.reject(new Problem('not-configured', hints.home))),
-      node: place.node,
+    const common = {
       facts: { version: VERSION },
       include: settings.include,
       ...logOptions,
@@ -65,8 +62,22 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       // A request cannot use what another one opened: each follower looks for itself.
       follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
       page: settings.page && (async () => (await import('../../page.ts')).page),
-      onError: (error, request) =>
+      onError: (error: unknown, request: Request) =>
         log(`${request.method} ${new URL(request.url).pathname} failed: ${String(error)}`),
+    } satisfies Partial<AppOptions>
+    const { fleet } = settings
+    if (fleet !== null) {
+      const { createFleet } = await import('../../fleet/fleet.ts')
+      const open = (id: string) => openFleetHome(`${fleet.replace(/\/+$/, '')}/${id}`, openStore, EDGE_HOME)
+      const app = createFleet({ ...common, store: openStore(fleet, ''), home: open })
+      return (request) => app.fetch(request)
+    }
+    const place = openSources({ settings: { ...settings, home }, sources }, openStore, EDGE_HOME)
+    const app = createApp({
+      logs: place.logs,
+      config: place.config ?? (() => Promise.reject(new Problem('not-configured', hints.home))),
+      node: place.node,
+      ...common,
     })
     return (request) => app.fetch(request)
   } catch (error) {

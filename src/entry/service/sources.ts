@@ -1,7 +1,7 @@
 import { parseName } from '../../log/files/family.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
 import type { NodeInfo } from '../../node/identity.ts'
-import type { Loaded, Settings } from '../../settings.ts'
+import { type Loaded, type Settings, SettingsError } from '../../settings.ts'
 import { type SegmentsOptions, segmentStore } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
 import { parseBucket } from './location.ts'
@@ -43,6 +43,20 @@ export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions
     stemOf: (name) => parseName(name).stem,
     optionalMirror: !parseBucket(home),
   })
+}
+
+/** What the app of one node of a fleet is made of: the same as that of a home. */
+export function openFleetHome(home: string, open: OpenStore, options: HomeOptions = {}) {
+  const { config, node } = openHome(open(home, ''))
+  return { logs: openHomeLogs(home, open, options), config, node }
+}
+
+/** A fleet has its nodes' logs and configurations. Throws a SettingsError when others are named beside it. */
+export function refuseMixed({ settings, sources }: Pick<Loaded, 'settings' | 'sources'>): void {
+  if (settings.fleet === null) return
+  const other = sources.home !== 'default' ? 'home' : sources.logs !== 'default' ? 'logs' : 'config'
+  if (sources[other] === 'default') return
+  throw new SettingsError('usage', `Cannot use --fleet and --${other} together: set one of them.`)
 }
 
 function setFields(settings: Settings): Partial<NodeInfo> {

@@ -1,0 +1,182 @@
+import { type Context, Hono } from 'hono'
+import { type AppOptions, accessOf, createApp } from '../app.ts'
+import { hostGuard } from '../http/auth.ts'
+import { COMMON_HEADERS } from '../http/conditional.ts'
+import { corsFor } from '../http/cors.ts'
+import { bad, searchOf, show } from '../http/params.ts'
+import { Problem, problemResponse, toProblem } from '../http/problem.ts'
+import { parseName } from '../log/files/family.ts'
+import { HOME_LOGS, openHome } from '../node/home.ts'
+import { segmentStore } from '../store/segments.ts'
+import type { Store } from '../store/store.ts'
+import { folderStore } from './folder.ts'
+import { FleetNodes, isNodeId } from './nodes.ts'
+import { fleetAsset, fleetPage } from './page.ts'
+
+/** A node of a fleet, as its app is made. */
+export type FleetHome = Pick<AppOptions, 'logs' | 'config' | 'node'>
+
+/** What a fleet is made of: a place with a home for each node, and what every node's app has in common. */
+export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'node'> {
+  /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…` */
+  store: Store
+  /** Opens the home of a node. @default its folder in the store */
+  home?: ((id: string) => FleetHome) | undefined
+}
+
+/** How many nodes' caches are kept. */
+const KEPT_NODES = 100
+const PAGE = 200
+const LARGEST_PAGE = 1000
+
+type Handler = (request: Request, context: Context) => Response | Promise<Response>
+
+/**
+ * Makes the app of a fleet: the nodes at `/api/v1/nodes` and `/`, and each node's whole API and page below
+ * `/nodes/:id/`, as an app of its own would answer.
+ */
+export function createFleet(options: FleetOptions): Hono {
+  const { store, home = (id: string) => openNode(store, id), ...common } = options
+  const app = new Hono()
+  const cors = corsFor(options.corsOrigins ?? [])
+  const checkHost = hostGuard(options.allowHosts ?? [])
+  const access = accessOf({ ...common, logs: store, config: '' })
+  const onError = options.onError ?? ((error: unknown) => console.error(error))
+  const nodes = new FleetNodes(store)
+  const apps = new Map<string, Hono>()
+
+  const guarded = (handler: Handler, { open = false } = {}) => {
+    return async (c: Context): Promise<Response> => {
+      const request = c.req.raw
+      let response: Response
+      try {
+        checkHost(request.headers)
+        const preflight = open ? null : cors?.preflight(request)
+        if (!open && !preflight) await access(request.headers)
+        response = preflight ?? (await handler(request, c))
+      } catch (error) {
+        const problem = toProblem(error)
+        if (problem.status >= 500 && !request.signal.aborted) onError(problem.cause ?? problem, request)
+        response = problemResponse(problem, request.headers.get('Accept'))
+      }
+      cors?.apply(request, response)
+      return response
+    }
+  }
+
+  /** The app of a node, mounted where the fleet is. */
+  const appOf = (id: string, mount: string): Hono => {
+    const known = apps.get(mount)
+    const mounted = known ?? new Hono().route(mount, createApp({ ...common, ...home(id) }))
+    apps.delete(mount)
+    apps.set(mount, mounted)
+    if (apps.size > KEPT_NODES) apps.delete(apps.keys().next().value!)
+    return mounted
+  }
+
+  const resources: Record<string, Handler> = {
+    '/api/v1/nodes': (request) => listNodes(request, nodes),
+  }
+  for (const [path, handler] of Object.entries(resources)) {
+    app.get(path, guarded(handler))
+    app.all(path, guarded(methodNotAllowed))
+  }
+  const open: Record<string, Handler> = {
+    '/healthz': () =>
+      new Response('ok\n', { headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS } }),
+    ...(options.page && {
+      '/': (request: Request) => fleetPage(baseOf(request.url)),
+      '/assets/:name': (request: Request) =>
+        fleetAsset(new URL(request.url).pathname.split('/').at(-1)!) ?? unknownPath(),
+    }),
+  }
+  for (const [path, handler] of Object.entries(open)) {
+    app.get(path, guarded(handler, { open: true }))
+    app.all(path, guarded(methodNotAllowed, { open: true }))
+  }
+  const toNode = (c: Context): Response | Promise<Response> => {
+    const found = /^(.*?\/nodes\/)([^/]+)(?:\/|$)/.exec(c.req.path)
+    const id = found ? decoded(found[2]!) : ''
+    if (!found || !isNodeId(id)) return guarded(unknownNode, { open: true })(c)
+    return appOf(id, found[1]! + found[2]!).fetch(c.req.raw, c.env)
+  }
+  app.all('/nodes/:id', toNode)
+  app.all('/nodes/:id/*', toNode)
+  if (options.page) {
+    // Under route(), `/` matches only without the trailing slash.
+    const show = guarded((request) => fleetPage(baseOf(request.url)), { open: true })
+    app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? show(c) : next()))
+  }
+  app.all('/api/*', guarded(unknownPath))
+  app.all('*', guarded(unknownPath, { open: true }))
+  return app
+}
+
+/** `GET /api/v1/nodes`: the nodes by id, a page at a time. */
+async function listNodes(request: Request, all: FleetNodes): Promise<Response> {
+  const search = searchOf(request.url)
+  const limit = limitOf(once(search, 'limit'))
+  const after = once(search, 'after') ?? ''
+  const { nodes, next } = await all.page({ after, limit: limit ?? PAGE })
+  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  if (next !== null) {
+    const kept = limit === undefined ? '' : `limit=${limit}&`
+    headers.Link = `<?${kept}after=${encodeURIComponent(next)}>; rel="next"`
+  }
+  return new Response(request.method === 'HEAD' ? null : JSON.stringify(nodes), { headers })
+}
+
+function once(search: URLSearchParams, name: string): string | undefined {
+  const values = search.getAll(name)
+  if (values.length > 1) throw bad(name, `was given ${values.length} times; give it once`)
+  return values[0]
+}
+
+function limitOf(value: string | undefined): number | undefined {
+  if (value === undefined || value === '') return undefined
+  const limit = /^\d{1,9}$/.test(value) ? Number(value) : 0
+  if (limit < 1 || limit > LARGEST_PAGE)
+    throw bad('limit', `is ${show(value)}; it must be an integer from 1 to ${LARGEST_PAGE}`)
+  return limit
+}
+
+/** The home of a node in a folder of the store. */
+function openNode(store: Store, id: string): FleetHome {
+  const folder = folderStore(store, `${id}/`)
+  const logs = segmentStore(folder, folderStore(store, `${id}/${HOME_LOGS}/`), {
+    stemOf: (name) => parseName(name).stem,
+  })
+  const { config, node } = openHome(folder)
+  return { logs, config, node }
+}
+
+/** Where the fleet is mounted, seen from its page. */
+function baseOf(url: string): string {
+  const last = new URL(url).pathname.split('/').at(-1)!
+  return last === '' ? './' : `./${last.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)}/`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}
+
+function methodNotAllowed(): never {
+  throw new Problem('method-not-allowed', 'This service is read-only; use GET or HEAD.', {
+    headers: { Allow: 'GET, HEAD' },
+  })
+}
+
+function unknownPath(): never {
+  throw new Problem(
+    'unknown-path',
+    'There is nothing at this path; see /api/v1/nodes and /nodes/ID/api/v1/log/list.',
+  )
+}
+
+function unknownNode(): never {
+  throw new Problem('unknown-node', 'There is no node of this name; take an id from /api/v1/nodes.')
+}

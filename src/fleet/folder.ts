@@ -1,0 +1,26 @@
+import type { Entry, Store, StoreRead } from '../store/store.ts'
+
+/** A folder of a store as a store of its own. `folder` ends in a slash. */
+export function folderStore(store: Store, folder: string): Store {
+  const inside = (entry: Entry): Entry => ({ ...entry, key: entry.key.slice(folder.length) })
+  return {
+    async *list(prefix = '', { after, ...options } = {}) {
+      const from = after === undefined ? {} : { after: folder + after }
+      for await (const entry of store.list(folder + prefix, { ...options, ...from })) yield inside(entry)
+    },
+    async stat(key, options) {
+      const entry = isKey(key) ? await store.stat(folder + key, options) : null
+      return entry && inside(entry)
+    },
+    async read(key, range, options) {
+      const read: StoreRead | null = isKey(key) ? await store.read(folder + key, range, options) : null
+      return read && { ...read, entry: inside(read.entry) }
+    },
+    ...(store.watch && { watch: (key: string, changed: () => void) => store.watch!(folder + key, changed) }),
+  }
+}
+
+/** Nothing leads out of the folder. */
+function isKey(key: string): boolean {
+  return key !== '' && !key.split('/').some((part) => part === '' || part === '.' || part === '..')
+}

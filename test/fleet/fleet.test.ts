@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
+import { openHome } from '../../src/node/home.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { segmentStore } from '../../src/store/segments.ts'
+import { type Store, StoreError } from '../../src/store/store.ts'
+import { putLife } from '../support/segments.ts'
+
+const NODE = { hostIp: '192.0.2.7', hostName: 'db', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 3 }
+const beat = (lagBytes = 0) =>
+  JSON.stringify({
+    host: 'h',
+    run: 'r',
+    version: '1',
+    node: NODE,
+    logs: { 'a.log': { life: 1, size: 5, lagBytes, lagSeconds: 0 } },
+    error: null,
+  })
+const page = { html: '<p>', etag: '"p"', assets: {} }
+
+function fleetOf(files: Record<string, string>, options: Partial<FleetOptions> = {}) {
+  const store = memoryStore(files)
+  const asked: string[] = []
+  const counting: Store = {
+    list: (prefix, options) => {
+      asked.push(`LIST ${prefix}`)
+      return store.list(prefix, options)
+    },
+    stat: (key) => {
+      asked.push(`HEAD ${key}`)
+      return store.stat(key)
+    },
+    read: (key, range, options) => {
+      asked.push(`GET ${key}`)
+      return store.read(key, range, options)
+    },
+  }
+  const app = createFleet({ store: counting, page, onError: () => {}, ...options })
+  const get = async (path: string, init?: RequestInit) => {
+    const response = await app.request(path, init)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+  return { store, asked, app, get }
+}
+
+describe('a fleet', () => {
+  it('lists its nodes by id, with one LIST and one GET for each', async () => {
+    const { get, asked } = fleetOf({
+      'db-2/ship.json': beat(7),
+      'db-10/ship.json': beat(),
+      'db-1/node.json': JSON.stringify(NODE),
+      'a-b/ship.json': beat(),
+      'a/ship.json': beat(),
+      'empty/logs/x.log': 'x',
+      '-odd/ship.json': beat(),
+      'stray.txt': 'x',
+    })
+    const answer = await get('/api/v1/nodes')
+    const nodes = JSON.parse(answer.text)
+    expect(nodes.map(({ id }: { id: string }) => id)).toEqual(['a', 'a-b', 'db-1', 'db-10', 'db-2'])
+    expect(Object.keys(nodes[0])).toEqual(['id', 'node', 'shipped', 'age', 'lag', 'error'])
+    expect(nodes[4]).toMatchObject({ id: 'db-2', node: NODE, lag: 7, error: null })
+    expect(nodes[4].shipped).toMatch(/^\d{4}-\d\d-\d\dT/)
+    expect(nodes[4].age).toBeLessThan(60)
+    expect(nodes[2]).toEqual({ id: 'db-1', node: NODE, shipped: null, age: null, lag: null, error: null })
+    expect(asked.filter((line) => line.startsWith('LIST'))).toHaveLength(1)
+    expect(asked).toHaveLength(1 + 6 + 2)
+    asked.length = 0
+    await get('/api/v1/nodes')
+    expect(asked).toEqual([])
+  })
+
+  it('pages by id', async () => {
+    const names = Array.from({ length: 450 }, (_, i) => `n${String(i).padStart(4, '0')}`)
+    const { get } = fleetOf(Object.fromEntries(names.map((name) => [`${name}/ship.json`, beat()])))
+    const ids: string[] = []
+    for (let query = ''; ; ) {
+      const { text, headers } = await get(`/api/v1/nodes${query}`)
+      const nodes = JSON.parse(text)
+      expect(nodes.length).toBeLessThanOrEqual(200)
+      ids.push(...nodes.map(({ id }: { id: string }) => id))
+      const next = /<([^>]+)>; rel="next"/.exec(headers.get('Link') ?? '')?.[1]
+      if (!next) break
+      query = next
+    }
+    expect(ids).toEqual(names)
+    expect(JSON.parse((await get('/api/v1/nodes?limit=1000')).text)).toHaveLength(450)
+    expect(JSON.parse((await get('/api/v1/nodes?limit=2&after=n0003')).text)[0].id).toBe('n0004')
+    for (const bad of ['1001', '0', '-1', 'x', '1.5']) {
+      const { status, text } = await get(`/api/v1/nodes?limit=${bad}`)
+      expect([status, JSON.parse(text).type], bad).toEqual([400, '/problems/bad-parameter'])
+    }
+  })
+
+  it('shows the others when one fails', async () => {
+    const { store } = fleetOf({
+      'a/ship.json': beat(),
+      'b/ship.json': beat(),
+      'c/ship.json': 'no JSON',
+      'd/node.json': '{}',
+    })
+    const failing: Store = {
+      ...store,
+      read: (key, ...rest) =>
+        key.startsWith('b/') ? Promise.reject(new StoreError('denied', 'no')) : store.read(key, ...rest),
+    }
+    const app = createFleet({ store: failing })
+    const nodes = (await (await app.request('/api/v1/nodes')).json()) as {
+      id: string
+      error: string | null
+    }[]
+    expect(nodes.map(({ id, error }) => [id, error])).toEqual([
+      ['a', null],
+      ['b', 'storage-denied'],
+      ['c', 'bad-object'],
+      ['d', 'bad-object'],
+    ])
+  })
+
+  it('answers for a node as an app of its home would', async () => {
+    const { store, app } = fleetOf({
+      'db-4/config.toml': 'a = 1\n',
+      'db-4/node.json': JSON.stringify(NODE),
+      'db-4/logs/old.log': 'mirror\n',
+    })
+    await putLife((key, bytes) => store.put(`db-4/${key}`, bytes), new TextEncoder().encode('one\ntwo\n'))
+    const home = memoryStore({ 'config.toml': 'a = 1\n', 'node.json': JSON.stringify(NODE) })
+    await putLife(home.put, new TextEncoder().encode('one\ntwo\n'))
+    const own = createApp({
+      logs: segmentStore(home, memoryStore({ 'old.log': 'mirror\n' })),
+      ...openHome(home),
+      page,
+    })
+    for (const path of [
+      '/api/v1/config',
+      '/api/v1/log/list',
+      '/api/v1/log/view?file=a.log',
+      '/api/v1/log/view?file=a.log&lines=1&format=ndjson',
+      '/api/v1/log/view?file=old.log',
+      '/api/v1/log/view?file=none',
+      '/api/v1/log/download?file=a.log',
+      '/api/v1/nope',
+      '/healthz',
+      '/',
+    ]) {
+      const [one, other] = [await app.request(`/nodes/db-4${path}`), await own.request(path)]
+      expect(await one.text(), path).toBe(await other.text())
+      expect(one.status, path).toBe(other.status)
+      expect(one.headers.get('Link'), path).toBe(other.headers.get('Link'))
+    }
+    expect((await app.request('/nodes/db-4')).status).toBe(200)
+  })
+
+  it.each(['-x', '_x', 'a%2Fb', 'a b', 'x'.repeat(129), '%ff', '%00'])(
+    'knows no node %j, without asking',
+    async (id) => {
+      const { get, asked } = fleetOf({})
+      for (const rest of ['', '/', '/api/v1/log/list']) {
+        const { status, text } = await get(`/nodes/${id}${rest}`)
+        expect([status, JSON.parse(text).type]).toEqual([404, '/problems/unknown-node'])
+      }
+      expect(asked).toEqual([])
+    },
+  )
+
+  it('guards the nodes and their APIs with the token, and not the pages', async () => {
+    const { get } = fleetOf({ 'a/ship.json': beat() }, { token: 'secret' })
+    const signed = { headers: { Authorization: 'Bearer secret' } }
+    for (const path of ['/api/v1/nodes', '/nodes/a/api/v1/log/list']) {
+      expect((await get(path)).status, path).toBe(401)
+      expect((await get(path, signed)).status, path).toBe(200)
+    }
+    for (const path of ['/', '/nodes/a/', '/nodes/a', '/healthz'])
+      expect((await get(path)).status, path).toBe(200)
+    expect((await get('/api/v1/nope')).status).toBe(401)
+  })
+
+  it('has a page with its files, and works wherever it is mounted', async () => {
+    const { get, app } = fleetOf({ 'a/ship.json': beat() })
+    const { text, headers } = await get('/')
+    expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'")
+    for (const [, name] of text.matchAll(/"\.\/(assets\/[^"]+)"/g))
+      expect((await get(`/${name}`)).status).toBe(200)
+    const { Hono } = await import('hono')
+    const outer = new Hono().route('/deep/fleet', app)
+    expect((await outer.request('/deep/fleet/api/v1/nodes')).status).toBe(200)
+    expect((await outer.request('/deep/fleet/nodes/a/api/v1/log/list')).status).toBe(200)
+    expect((await outer.request('/deep/fleet/')).status).toBe(200)
+    expect((await outer.request('/deep/fleet/nodes/a/')).status).toBe(200)
+    expect((await get('/api/v1/nodes', { method: 'POST' })).status).toBe(405)
+  })
+})
