@@ -37,7 +37,7 @@ export const SETTINGS = [
     kind: is.location,
     value: 'DIR',
     otherwise: 'none',
-    help: 'Place with a home for each node, as nodestate ship fills them: all of them behind one service.',
+    help: 'Place with a home for each node: serves all of them.',
   },
   {
     name: 'config',

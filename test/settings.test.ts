@@ -66,6 +66,15 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'fleet',
+    'fleet',
+    [
+      ['s3://logs/db-4', 's3://logs/db-4'],
+      ['/srv/db-4', '/srv/db-4'],
+      ['s3://logs', 's3://logs'],
+    ],
+  ],
+  [
     'config',
     'config',
     [
