@@ -32,6 +32,8 @@ export interface Limits {
   archiveBytes?: number
   /** Text of one compressed file that is kept in memory at a time, in bytes. @default 32 MiB, or what fits `memory` */
   windowBytes?: number
+  /** Reads that are under way at once where the store is not a disk; the platform may limit them. @default 16 */
+  parallelReads?: number
   /** Memory of the process in bytes: searches, archives and unsent answers are kept within it. @default 2 GiB */
   memory?: number
 }
@@ -111,6 +113,7 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       busy: () => tooBusy('views of archives'),
     }),
     now: Date.now,
+    parallel: files.isNear ? 1 : (limits.parallelReads ?? 16),
   }
 }
 

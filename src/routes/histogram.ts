@@ -19,7 +19,7 @@ export async function showHistogram(request: Request, query: Query, route: Query
   }
   const histogram = await histogramOf(
     route,
-    { ...asked, buckets: query.buckets ?? DEFAULT_BUCKETS },
+    { ...asked, buckets: query.buckets ?? DEFAULT_BUCKETS, estimate: query.estimate },
     isKnown,
     request.signal,
   )

@@ -16,6 +16,8 @@ export function edgeLogOptions(settings: Settings): LogOptions {
     archiveBytes: 128 * MIB,
     windowBytes: 8 * MIB,
     memory: 128 * MIB,
+    // Workers may have six connections at once.
+    parallelReads: 6,
     scans: 4,
   }
   return logOptions(settings, { timezone: 'UTC', limits })

@@ -27,6 +27,8 @@ export interface FileReadOptions extends ReadOptions {
 
 /** The log files of a node. One filter decides what is listed and what can be read: they cannot differ. */
 export interface LogFiles {
+  /** Whether reads take microseconds, as on a disk, so that several at once gain nothing. @default false */
+  readonly isNear?: boolean
   /** All log files. Concurrent callers share one listing, which ends early when all of them have left. */
   list(signal?: AbortSignal): Promise<Listing>
   /** The listed names that begin with `prefix`, as they are now: the members of a family. */
@@ -64,6 +66,7 @@ export function logFiles(
   )
 
   return {
+    isNear: fast !== undefined,
     list: (signal) => listings.get(signal),
     startingWith: collect,
     async stat(name, signal, maxAge) {

@@ -1,3 +1,4 @@
+import type { Lease, MemoryBudget } from '../../work/memory-budget.ts'
 import type { Series } from '../text/series.ts'
 import type { Scanner } from './scanner.ts'
 
@@ -11,8 +12,12 @@ export interface BackwardOptions {
   /** The length of the first chunk, and of each one after it. */
   step: number
   largest: number
-  /** Where there is one, chunks lie in its memory. */
+  /** Where there is one, the first chunks lie in its memory. */
   scanner: Scanner | null
+  /** How many reads may be under way at once. @default 1 */
+  parallel?: number
+  /** Where the memory of more than one read ahead comes from. @default no limit */
+  memory?: MemoryBudget | undefined
 }
 
 /** A chunk that is being read. */
@@ -21,89 +26,143 @@ interface Ahead {
   to: number
   bytes: Promise<Uint8Array>
   buffer: Uint8Array<ArrayBuffer>
+  isDone: boolean
 }
 
+/** How the next chunk is asked for. */
+export interface ChunkRequest {
+  /** A longer chunk, because a record did not fit into the last one. */
+  longer: number | null
+  /** The chunk read before: its first bytes, up to the new chunk's end, are used again. */
+  kept: { from: number; bytes: Uint8Array } | null
+  /** Whether to read on while the chunk is examined. */
+  readAhead: boolean
+}
+
+/** Where several reads at once pay off, a scan that goes on begins with this many. */
+const FIRST_WINDOW = 4
+
 /**
- * Reads a log backwards in chunks. While one is examined, the one before it is already being read: on a disk off the
- * event loop, on a bucket over the network. The memory of both is reused again and again.
+ * Reads a log backwards in chunks, in order. While one is examined, those before it are already being read: on a disk
+ * one, off the event loop; on a bucket as many as keep the consumer from waiting, up to `parallel`. The memory of a
+ * chunk is reused for a later one.
  */
 export class Backward {
   readonly largest: number
   readonly #series: Series
   readonly #lo: number
-  readonly #fresh: () => Uint8Array<ArrayBuffer>
+  readonly #parallel: number
+  readonly #ended = new AbortController()
+  readonly #lease: Lease | null
+  readonly #free: Uint8Array<ArrayBuffer>[]
+  #buffers = 0
+  #window: number
   #step: number
-  #spare: Uint8Array<ArrayBuffer> | null = null
   #used: Uint8Array<ArrayBuffer> | null = null
-  #ahead: Ahead | null = null
+  #queue: Ahead[] = []
 
-  constructor({ series, lo, step, largest, scanner }: BackwardOptions) {
-    const chunks = scanner?.chunks.slice()
-    this.#fresh = () => chunks?.pop() ?? new Uint8Array(largest + SLACK)
+  constructor({ series, lo, step, largest, scanner, parallel = 1, memory }: BackwardOptions) {
     this.#series = series
     this.#lo = lo
     this.#step = step
+    this.#parallel = parallel
+    this.#window = Math.min(parallel, FIRST_WINDOW)
+    this.#free = scanner ? [...scanner.chunks] : []
+    this.#buffers = this.#free.length
+    this.#lease = memory?.lease(0) ?? null
     this.largest = largest
   }
 
-  /**
-   * The bytes that end at `at`, and where they start; valid until the next call. `longer` asks for a longer chunk,
-   * because a record did not fit. `kept` is the chunk read before: its first bytes, up to `at`, are used again. With
-   * `readAhead`, the next chunk is read meanwhile.
-   */
+  /** The bytes that end at `at`, and where they start; valid until the next call. */
   async chunk(
     at: number,
-    {
-      longer,
-      kept,
-      readAhead,
-    }: { longer: number | null; kept: { from: number; bytes: Uint8Array } | null; readAhead: boolean },
+    { longer, kept, readAhead }: ChunkRequest,
   ): Promise<{ from: number; bytes: Uint8Array }> {
-    const ahead = this.#ahead
-    this.#ahead = null
-    if (ahead && longer === null && kept && kept.from === ahead.to && at - kept.from <= SLACK) {
-      const read = await ahead.bytes
-      const { buffer } = ahead
-      if (read.byteOffset !== buffer.byteOffset || read.buffer !== buffer.buffer) buffer.set(read)
-      buffer.set(kept.bytes.subarray(0, at - kept.from), read.length)
-      this.#spare = this.#used
-      this.#used = buffer
-      if (readAhead) await this.#readAhead(ahead.from)
-      return { from: ahead.from, bytes: buffer.subarray(0, at - ahead.from) }
+    const next = this.#queue[0]
+    const fits = next && longer === null && kept && kept.from === next.to && at - kept.from <= SLACK
+    const previous = this.#used
+    this.#used = null
+    if (!fits) {
+      if (previous) this.#free.push(previous)
+      await this.#drain()
+      const direct = await this.#read(at, longer)
+      if (direct instanceof Uint8Array) return { from: at - direct.length, bytes: direct }
     }
-    // Its memory is in use until the read is done, so it cannot just be dropped.
-    if (ahead) await ahead.bytes.catch(() => {})
-    this.#spare ??= ahead?.buffer ?? null
+    const ahead = this.#queue.shift()!
+    if (readAhead) this.#readOn(ahead.from)
+    if (!ahead.isDone && this.#parallel > 1) this.#window = Math.min(this.#parallel, 4 * this.#window)
+    const read = await ahead.bytes
+    const { buffer } = ahead
+    this.#used = buffer
+    if (read.byteOffset !== buffer.byteOffset || read.buffer !== buffer.buffer) buffer.set(read)
+    if (fits) {
+      buffer.set(kept!.bytes.subarray(0, at - kept!.from), read.length)
+      // Only now: the next read may use its memory.
+      if (previous) this.#free.push(previous)
+    }
+    if (readAhead) this.#readOn(ahead.from)
+    return { from: ahead.from, bytes: buffer.subarray(0, at - ahead.from) }
+  }
+
+  /** Ends what is under way, so that nothing is read after the scan. */
+  async end(): Promise<void> {
+    // Reads into lent memory cannot be interrupted; others end at once.
+    this.#ended.abort()
+    await this.#drain()
+    this.#lease?.release()
+  }
+
+  /** Reads the chunk that ends at `at`: as the next of the queue, or at once where it does not fit into a buffer. */
+  async #read(at: number, longer: number | null): Promise<Uint8Array | null> {
     const length = longer ?? this.#step
     // An archive is not decompressed before everything newer was examined.
     const { knownStart } = this.#series
-    const isBefore = longer === null && at > knownStart
-    const lowest = isBefore ? Math.max(this.#lo, knownStart) : this.#lo
+    const lowest = longer === null && at > knownStart ? Math.max(this.#lo, knownStart) : this.#lo
     const from = await this.#series.floor(Math.max(lowest, at - length))
-    if (longer !== null || at - from < length) return { from, bytes: await this.#series.read(from, at) }
+    if (longer !== null || at - from < length) return this.#series.read(from, at)
     this.#step = this.largest
-    const buffer = this.#spare ?? this.#fresh()
-    this.#spare = this.#used
-    this.#used = buffer
-    const bytes = await this.#series.readInto(from, at, buffer)
-    if (readAhead) await this.#readAhead(from)
-    return { from, bytes }
+    this.#start(from, at)
+    return null
   }
 
-  /** Waits for the read that is under way, so that nothing is read after the scan. */
-  async end(): Promise<void> {
-    await this.#ahead?.bytes.catch(() => {})
+  /** Fills the window with reads before `from`. */
+  #readOn(from: number): void {
+    let to = this.#queue.at(-1)?.from ?? from
+    while (this.#queue.length < this.#window) {
+      if (to <= this.#lo || this.#series.isStart(to)) return
+      // A compressed file would have to be decompressed, perhaps for nothing.
+      const start = this.#series.floorNow(Math.max(this.#lo, to - this.largest))
+      if (start === null || start >= to || !this.#start(start, to)) return
+      to = start
+    }
   }
 
-  async #readAhead(to: number): Promise<void> {
-    if (to <= this.#lo || this.#series.isStart(to)) return
-    // A compressed file would have to be decompressed, perhaps for nothing.
-    const from = this.#series.floorNow(Math.max(this.#lo, to - this.largest))
-    if (from === null || from >= to) return
-    const buffer = this.#spare ?? this.#fresh()
-    this.#spare = null
-    const bytes = this.#series.readInto(from, to, buffer)
-    bytes.catch(() => {})
-    this.#ahead = { from, to, bytes, buffer }
+  /** Starts a read; false when there is no memory for it. The first two reads always have theirs. */
+  #start(from: number, to: number): boolean {
+    const buffer = this.#free.pop() ?? this.#fresh()
+    if (buffer === null) return false
+    const bytes = this.#series.readInto(from, to, buffer, this.#parallel > 1 ? this.#ended.signal : undefined)
+    const ahead: Ahead = { from, to, bytes, buffer, isDone: false }
+    const done = () => {
+      ahead.isDone = true
+    }
+    bytes.then(done, done)
+    this.#queue.push(ahead)
+    return true
+  }
+
+  #fresh(): Uint8Array<ArrayBuffer> | null {
+    const size = this.largest + SLACK
+    if (this.#buffers >= 2 && this.#lease && !this.#lease.grow(size)) return null
+    this.#buffers++
+    return new Uint8Array(size)
+  }
+
+  /** Waits for everything that is under way: its memory is in use until then. */
+  async #drain(): Promise<void> {
+    for (const { bytes, buffer } of this.#queue.splice(0)) {
+      await bytes.catch(() => {})
+      this.#free.push(buffer)
+    }
   }
 }

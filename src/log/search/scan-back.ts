@@ -7,7 +7,7 @@ import type { Series } from '../text/series.ts'
 import { Backward, SLACK } from './backward.ts'
 import { isWantedAlone, matches, timeAt } from './filter.ts'
 import { type Recent, scanOnce } from './recent.ts'
-import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
+import { type Found, leaseOf, MAX_RECORD, recordBefore, remoteChunk, type Scan } from './scan.ts'
 import { type Scanner, takeScanner } from './scanner.ts'
 import { Sink } from './sink.ts'
 
@@ -22,11 +22,14 @@ const LARGEST_UNIT = 1024 * 1024
 export async function scanBack(scan: Scan): Promise<Found> {
   const { series, lo, filter, budget, reading } = scan
   const step = Math.min(reading.chunk, budget.bytesLeft)
-  const largest = filter.matcher?.sure
-    ? Math.min(TEXT_CHUNKS * step, Math.max(step, Math.floor(budget.bytesLeft / 64)))
-    : step
+  const { parallel = 1 } = reading
+  // A budget of a few chunks is used up in small ones.
+  const most = Math.max(step, Math.floor(budget.bytesLeft / 64))
+  const wanted = parallel > 1 ? remoteChunk(reading) : filter.matcher?.sure ? TEXT_CHUNKS * step : step
+  const largest = Math.min(wanted, most)
   const scanner = takeScanner(largest + SLACK, reading.sharedMemory)
-  const reader = new Backward({ series, lo, step, largest, scanner })
+  const { memory } = budget
+  const reader = new Backward({ series, lo, step, largest, scanner, parallel, memory })
   const search = new BackwardScan(scan, reader, scanner)
   try {
     return await search.run()

@@ -30,6 +30,18 @@ export interface Reading {
   chunk: number
   /** Whether reads into WebAssembly's memory are fastest when it is shared; see Scanner. @default false */
   sharedMemory?: boolean
+  /** How many reads are under way at once. @default 1 */
+  parallel?: number
+}
+
+/** How many chunks are under way over a network: a read should take longer than the way there and back. */
+const REMOTE_CHUNKS = 64
+/** How many chunks one read has at most. */
+const LARGEST_READ = 8
+
+/** The size of a read over a network once a scan goes on. */
+export function remoteChunk({ chunk, parallel = 1 }: Reading): number {
+  return chunk * Math.max(1, Math.min(LARGEST_READ, Math.floor(REMOTE_CHUNKS / parallel)))
 }
 
 /** What a search found: records in the order of the log, and where to go on. */

@@ -108,13 +108,20 @@ export class Series {
   }
 
   /** As `read`, in memory that the caller lends where that is possible: in one uncompressed file. */
-  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  async readInto(
+    from: number,
+    to: number,
+    into: Uint8Array<ArrayBuffer>,
+    ended?: AbortSignal,
+  ): Promise<Uint8Array> {
     await this.floor(from)
     const index = this.#indexOf(from)
     const part = this.parts[index]!
     const base = this.#bases[index]!
     const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
-    return part.readInto && to <= end ? part.readInto(from - base, to - base, into) : this.read(from, to)
+    return part.readInto && to <= end
+      ? part.readInto(from - base, to - base, into, ended)
+      : this.read(from, to)
   }
 
   /** Promises that reads only go forward from an address. */

@@ -25,10 +25,10 @@ export interface Text {
   /** Exactly the bytes [from, to), which must lie inside the text; anything else is an error. */
   read(from: number, to: number): Promise<Uint8Array>
   /**
-   * The same in the caller's memory, where the store can use it; only a few bytes are then remembered. Absent where
-   * there is nothing to gain.
+   * The same in the caller's memory, where the store can use it; only a few bytes are then remembered. `ended` ends the
+   * read when it is no longer needed. Absent where there is nothing to gain.
    */
-  readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
+  readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
   /** Drops the text that is kept in memory; later reads are still right, and cost more. */
@@ -113,8 +113,13 @@ export class PlainText implements Text {
     return bytes
   }
 
-  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    const bytes = await this.#fetch(from, to, into)
+  async readInto(
+    from: number,
+    to: number,
+    into: Uint8Array<ArrayBuffer>,
+    ended?: AbortSignal,
+  ): Promise<Uint8Array> {
+    const bytes = await this.#fetch(from, to, into, ended)
     this.#see({ offset: from, bytes })
     await this.#judge()
     return bytes
@@ -182,8 +187,14 @@ export class PlainText implements Text {
       throw new StoreError('changed', `Cannot read "${this.name}" as text: it is compressed with ${kind}`)
   }
 
-  async #fetch(from: number, to: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    const { signal } = this.#budget
+  async #fetch(
+    from: number,
+    to: number,
+    into?: Uint8Array<ArrayBuffer>,
+    ended?: AbortSignal,
+  ): Promise<Uint8Array> {
+    const left = this.#budget.signal
+    const signal = left && ended ? AbortSignal.any([left, ended]) : (left ?? ended)
     // A directory's reads are too short to be interrupted: between them, an abort ends the work here.
     signal?.throwIfAborted()
     const got = await this.#files.read(

@@ -41,7 +41,9 @@ const HEAD = 16 * 1024
 const TAIL = 64 * 1024
 /** The last record of an archive costs its decompression: 20 ms for one of this size. */
 const SMALL_ARCHIVE = 256 * 1024
-const AT_ONCE = 8
+/** How many files are looked into at once: on a disk, and over a network for each read that may be under way. */
+const FILES_AT_ONCE = 8
+const FILES_PER_READ = 1.5
 /** How many files one list looks into, and for how long. Two reads each: a worker may make a thousand. */
 const MAX_FILES = 400
 const MAX_MILLIS = 5000
@@ -51,8 +53,11 @@ const MAX_TEXT = 32 * 1024 * 1024
 const UNKNOWN: Times = { first: null, last: null }
 
 /** Makes a detailer that remembers what it saw. */
-export function detailer(context: Pick<ViewContext, 'files' | 'zone' | 'limits' | 'now'>): Detailer {
-  const { zone, now } = context
+export function detailer(
+  context: Pick<ViewContext, 'files' | 'zone' | 'limits' | 'now' | 'parallel'>,
+): Detailer {
+  const { zone, now, parallel = 1 } = context
+  const atOnce = Math.max(FILES_AT_ONCE, Math.floor(FILES_PER_READ * parallel))
   const known = new Map<string, Times>()
   const keyOf = ({ key, etag }: Entry) => `${etag} ${key}`
 
@@ -71,7 +76,7 @@ export function detailer(context: Pick<ViewContext, 'files' | 'zone' | 'limits' 
         else failed = true
       }
     }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await Promise.all(Array.from({ length: atOnce }, work))
     const complete = queue.length === 0 && newest.length <= MAX_FILES && !failed
     const files = entries.map((entry) => {
       const { key: name, size, modified } = entry
@@ -139,7 +144,8 @@ async function plainEnds(files: LogFiles, entry: Entry, budget: Budget): Promise
     const all = await text.head(TAIL)
     return { head: all, tail: all }
   }
-  return { head: await text.head(HEAD), tail: await text.read(entry.size - TAIL, entry.size) }
+  const [head, tail] = await Promise.all([text.head(HEAD), text.read(entry.size - TAIL, entry.size)])
+  return { head, tail }
 }
 
 async function archiveEnds(

@@ -1,41 +1,37 @@
-import type { Budget } from '../../work/budget.ts'
+import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
-import { lineEnd, nextStart, startOf } from '../format/lines.ts'
+import { lastStart, lineEnd, nextStart, startOf } from '../format/lines.ts'
+import { Backward } from '../search/backward.ts'
 import { type Chunk, type Filter, matches } from '../search/filter.ts'
+import { remoteChunk } from '../search/scan.ts'
 import { firstTimeOf, seek, type Timed } from '../search/seek.ts'
 import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
+import { COLUMNS, type Histogram, layOut } from './chart.ts'
+import { estimate } from './estimate.ts'
 import { untilHole } from './holes.ts'
-import { type TimeNote, timeNotes } from './time-notes.ts'
-import { budgetOf, formatOf, inPlace, mayPass, type ViewContext, type ViewRequest } from './view.ts'
+import { timeNotes } from './time-notes.ts'
+import {
+  budgetOf,
+  formatOf,
+  inPlace,
+  mayPass,
+  readingOf,
+  tooMuchArchive,
+  type ViewContext,
+  type ViewRequest,
+} from './view.ts'
 
 /** Which records are counted. */
 export type HistogramRequest = Omit<LogRequest, 'cursor'> &
   Pick<ViewRequest, 'since' | 'until' | 'level' | 'matcher'> & {
-    /** At most so many buckets. */
+    /** At most this many buckets. */
     buckets: number
+    /** A picture from a few samples instead of a count. @default false */
+    estimate?: boolean | undefined
   }
-
-/** How many records there are over time, by level. */
-export interface Histogram {
-  /** Ms since the epoch: where the first bucket begins and the last one ends. */
-  from: number
-  to: number
-  /** Ms per bucket. */
-  step: number
-  /** False when the budget ended the count; it goes back from the end, so that the oldest are missing. */
-  complete: boolean
-  /** What the columns of `counts` are: the levels, and `none` for records without one. */
-  levels: string[]
-  buckets: { time: number; counts: number[] }[]
-  /** What an answer must say about the times, beside the chart. */
-  notes?: TimeNote[]
-}
-
-/** The columns of a histogram. */
-export const COLUMNS = [...LEVELS, 'none']
 
 const EDGE = 64 * 1024
 /** A record longer than this is counted in pieces. */
@@ -51,13 +47,18 @@ export async function histogramOf(
   for (let tries = 0; ; tries++) {
     try {
       const budget = budgetOf(context, signal)
-      const log = await openLog({ ...context, budget }, { ...request, cursor: null })
+      const log = await openLog(
+        { ...context, budget },
+        { ...request, cursor: null },
+        { head: EDGE, tail: EDGE },
+      )
       if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
       const { result, hole } = await untilHole(log, { ...request, cursor: null }, (log) =>
         inPlace(context.scans, budget, () => count(context, log, request, budget)),
       )
       return hole === 'gap' ? { ...result, complete: false } : result
     } catch (error) {
+      if (error instanceof BudgetError) throw tooMuchArchive(request.file, error)
       if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }
   }
@@ -69,7 +70,7 @@ async function count(
   request: HistogramRequest,
   budget: Budget,
 ): Promise<Histogram> {
-  const { zone, limits, now } = context
+  const { zone, now } = context
   const format = await formatOf(series)
   const { files, parallel = 1 } = context
   const log = { files, series, format, zone, parallel, budget: budget.half() }
@@ -90,8 +91,12 @@ async function count(
 
   const notes = timeNotes(format, zone)
   const chart = layOut(range.from, range.to, request.buckets, zone)
-  const lo = request.since === null ? Number.NEGATIVE_INFINITY : (await seek(log, range.from)).from
-  const hi = request.until === null ? series.end : (await seek(log, range.to)).to
+  const [since, until] = await Promise.all([
+    request.since === null ? null : seek(log, range.from),
+    request.until === null ? null : seek(log, range.to),
+  ])
+  const lo = since?.from ?? Number.NEGATIVE_INFINITY
+  const hi = until?.to ?? series.end
   const { level, matcher } = request
   const filter: Filter = { format, zone, level, matcher, since: null, until: null }
   const add = (time: number, column: number) => {
@@ -102,29 +107,138 @@ async function count(
     if (!(at >= range.from && at < range.to)) return
     chart.buckets[Math.floor((at - chart.from) / chart.step)]!.counts[column]!++
   }
-  let length = limits.scanChunk
-  for (let at = Math.min(hi, series.end); at > lo; ) {
-    if (!(await budget.step())) return { ...chart, complete: false, notes }
-    const from = await series.floor(Math.max(lo, at - length))
-    if (from >= at) break
-    const bytes = await series.read(from, at)
-    const bottom = from <= lo || series.isStart(from)
-    let first = bottom ? 0 : nextStart(format, bytes, 0, bytes.length)
-    if (first < 0) {
-      if (length < MAX_RECORD) {
-        length *= 4
+  const stretch = { lo, hi: Math.min(hi, series.end), filter }
+  if (request.estimate) {
+    const isWhole = await estimate({ ...log, budget, parallel }, stretch, chart)
+    return { ...chart, complete: isWhole, estimated: true, notes }
+  }
+  const isWhole = await new Count(context, series, budget, { ...stretch, add }).run()
+  return { ...chart, complete: isWhole && !series.isCut && series.broken() === null, notes }
+}
+
+/** What is counted: the records of [lo, hi) that a filter wants. */
+interface Stretch {
+  lo: number
+  hi: number
+  filter: Filter
+  add: (time: number, column: number) => void
+}
+
+/** Counts backwards through a log, as a search reads it. */
+class Count {
+  readonly #series: Series
+  readonly #budget: Budget
+  readonly #stretch: Stretch
+  readonly #reader: Backward
+
+  constructor(context: ViewContext, series: Series, budget: Budget, stretch: Stretch) {
+    this.#series = series
+    this.#budget = budget
+    this.#stretch = stretch
+    const reading = readingOf(context)
+    const { chunk, parallel = 1 } = reading
+    const largest = parallel > 1 ? remoteChunk(reading) : chunk
+    const { memory } = budget
+    this.#reader = new Backward({
+      series,
+      lo: stretch.lo,
+      step: chunk,
+      largest,
+      scanner: null,
+      parallel,
+      memory,
+    })
+  }
+
+  /** False when the budget ended it. */
+  async run(): Promise<boolean> {
+    try {
+      return await this.#goBack()
+    } catch (error) {
+      if (error instanceof BudgetError) return false
+      throw error
+    } finally {
+      await this.#reader.end()
+    }
+  }
+
+  async #goBack(): Promise<boolean> {
+    const series = this.#series
+    const { lo, hi, filter } = this.#stretch
+    let kept: { from: number; bytes: Uint8Array } | null = null
+    let longer: number | null = null
+    let readAhead = false
+    for (let at = hi; at > lo; ) {
+      if (!(await this.#budget.step())) return false
+      const start = await series.sequentialStart(at)
+      if (start !== null) {
+        const from = Math.max(lo, start)
+        if (!(await this.#goThrough(from, at))) return false
+        at = from
+        kept = null
         continue
       }
-      first = 0
+      kept = await this.#reader.chunk(at, { longer, kept, readAhead })
+      const { from, bytes } = kept
+      if (from >= at) break
+      const bottom = from <= lo || series.isStart(from)
+      let first = bottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
+      if (first < 0) {
+        if (bytes.length < MAX_RECORD) {
+          longer = 4 * bytes.length
+          continue
+        }
+        first = 0
+      }
+      longer = null
+      readAhead = true
+      await this.#countIn(bytes, first, bytes.length)
+      this.#budget.spend(bytes.length - first)
+      at = from + first
+      if (bottom) break
     }
-    countIn(bytes, first, filter, add)
-    budget.spend(bytes.length - first)
-    length = limits.scanChunk
-    at = from + first
-    if (bottom) break
+    return true
   }
-  return { ...chart, complete: series.broken() === null, notes }
+
+  /** An archive that can only be read from its start. */
+  async #goThrough(from: number, to: number): Promise<boolean> {
+    const { format } = this.#stretch.filter
+    for (let at = from, length = FORWARD; at < to; ) {
+      if (!(await this.#budget.step())) return false
+      const bytes = await this.#series.read(at, Math.min(at + length, to))
+      const whole = at + bytes.length >= to
+      let last = whole ? bytes.length : lastStart(format, bytes, 0, bytes.length)
+      if (last <= 0) {
+        if (length < MAX_RECORD) {
+          length *= 4
+          continue
+        }
+        last = bytes.length
+      }
+      await this.#countIn(bytes, 0, last)
+      this.#budget.spend(last)
+      at += last
+      length = FORWARD
+    }
+    return true
+  }
+
+  /** Counts the records of bytes[from, to), which are whole, in steps that others can go between. */
+  async #countIn(bytes: Uint8Array, from: number, to: number): Promise<void> {
+    const { filter, add } = this.#stretch
+    for (let at = from; at < to; ) {
+      const next = at + UNIT >= to ? -1 : nextStart(filter.format, bytes, at + UNIT, to)
+      const end = next < 0 ? to : next
+      countIn(bytes.subarray(0, end), at, filter, add)
+      at = end
+      await this.#budget.step()
+    }
+  }
 }
+
+/** How much is counted between two turns of the event loop. */
+const UNIT = 512 * 1024
+const FORWARD = 1024 * 1024
 
 /** Counts the wanted records of bytes from a record's start on. */
 function countIn(
@@ -206,34 +320,4 @@ async function lastTime(series: Series, format: LineFormat, zone: Zone): Promise
 function empty({ since, until }: HistogramRequest, now: number): Histogram {
   const at = since ?? until ?? now
   return { from: at, to: at, step: 1, complete: true, levels: COLUMNS, buckets: [] }
-}
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-/** Steps that people can read on an axis. */
-const STEPS = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
-  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
-  ...[1, 2, 7, 14, 28, 91, 182, 364].map((n) => n * DAY),
-]
-
-/** Buckets of an even step that begin on the wall clock's full steps, at most `most` of them. */
-function layOut(from: number, to: number, most: number, zone: Zone): Omit<Histogram, 'complete'> {
-  const offset = zone.offsetAt(from)
-  const plan = (step: number) => {
-    const start = Math.floor((from + offset) / step) * step - offset
-    return { start, count: Math.ceil((to - start) / step) }
-  }
-  // Beyond the largest step, whole years of days.
-  const step = STEPS.find((size) => plan(size).count <= most) ?? Math.ceil((to - from) / most / DAY + 1) * DAY
-  const { start, count } = plan(step)
-  const buckets = Array.from({ length: count }, (_, i) => ({
-    time: start + i * step,
-    counts: new Array<number>(COLUMNS.length).fill(0),
-  }))
-  return { from: start, to: start + count * step, step, levels: COLUMNS, buckets }
 }

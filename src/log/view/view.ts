@@ -140,7 +140,7 @@ export function budgetOf({ limits, memory, now }: ViewContext, signal: AbortSign
 }
 
 /** The refusal when an archive cannot be gone through within the budget, and there is nothing partial to give. */
-function tooMuchArchive(file: string, cause: BudgetError): LogError {
+export function tooMuchArchive(file: string, cause: BudgetError): LogError {
   return new LogError(
     'archive-budget',
     `The archives of this log take longer to read than one request may; download them from /api/v1/log/download?file=${encodeURIComponent(file)} instead.`,
@@ -234,7 +234,7 @@ async function select(
     fit: { ...request.fit, size },
     countBy: records ? 'records' : 'lines',
     budget,
-    reading: readingOf(context.limits),
+    reading: readingOf(context),
     each: request.each,
     inside: request.cursor?.place.inside ?? false,
   }
@@ -300,9 +300,9 @@ async function behind(
   return found.complete ? null : cursor(found.from, found.inside)
 }
 
-/** How logs are read, from the limits. */
-export function readingOf({ scanChunk, sharedMemory = false }: ViewLimits): Reading {
-  return { chunk: scanChunk, sharedMemory }
+/** How logs are read. */
+export function readingOf({ limits, parallel = 1 }: ViewContext): Reading {
+  return { chunk: limits.scanChunk, sharedMemory: limits.sharedMemory ?? false, parallel }
 }
 
 /** What of a file will be needed, as far as the request tells. */
@@ -310,8 +310,8 @@ function foresightOf(request: ViewRequest): Foresight {
   const { lines, size } = request.fit
   const { since, until, level, matcher, records } = request
   const needsFormat = since !== null || until !== null || level !== null || matcher !== null || records
-  const perLine = 512
-  const wanted = lines === null ? size : Math.min(size, lines * perLine)
+  // Counting lines begins with 64 KiB before the last newline.
+  const wanted = lines === null ? size : Math.max(64 * 1024 + 1, Math.min(size, lines * 512))
   const isTail = until === null && level === null && matcher === null
   return {
     tail: isTail ? Math.min(Math.max(wanted, SAMPLE), LARGEST_TAIL) : SAMPLE,

@@ -182,6 +182,16 @@ export const PARAMETERS = [
     meaning: 'At most this many buckets, 1 to 1000.',
     example: '60',
   },
+  {
+    name: 'estimate',
+    on: ['histogram'],
+    role: 'shape',
+    type: 'flag',
+    value: 'true',
+    meaning:
+      'Estimates the counts from a few samples instead of reading the log; the answer has `"estimated": true`.',
+    example: 'true',
+  },
 ] as const satisfies readonly Parameter[]
 
 type Row = (typeof PARAMETERS)[number]

@@ -100,7 +100,8 @@ const runs = (steps: fc.Arbitrary<number>, ordered: boolean) =>
     fc.integer({ min: 1, max: 300 }),
     fc.integer({ min: 1, max: ordered ? 3 : 1 }),
     fc.boolean(),
-    async (lines, { level, q, since, until }, size, count, scanChunk, files, records) => {
+    fc.constantFrom(1, 3, 16, 64),
+    async (lines, { level, q, since, until }, size, count, scanChunk, files, records, parallel) => {
       const known = render(lines)
       const wanted = known.filter(
         (one) =>
@@ -109,7 +110,7 @@ const runs = (steps: fc.Arbitrary<number>, ordered: boolean) =>
           (since === null || one.time >= START + since * 1000) &&
           (until === null || one.time < START + until * 1000),
       )
-      const context = contextOf(logFiles(storeOf(known, files)), { scanChunk })
+      const context = contextOf(logFiles(storeOf(known, files)), { scanChunk }, { parallel })
       const { back, forth } = await allPages(
         context,
         request({

@@ -1,0 +1,57 @@
+import { LEVELS } from '../format/detect.ts'
+import type { Zone } from '../time.ts'
+import type { TimeNote } from './time-notes.ts'
+
+/** How many records there are over time, by level. */
+export interface Histogram {
+  /** Ms since the epoch: where the first bucket begins and the last one ends. */
+  from: number
+  to: number
+  /** Ms per bucket. */
+  step: number
+  /** False when the budget ended the count; it goes back from the end, so the oldest records are missing. */
+  complete: boolean
+  /** True when the counts were estimated from samples. */
+  estimated?: true
+  /** What the columns of `counts` are: the levels, and `none` for records without one. */
+  levels: string[]
+  buckets: { time: number; counts: number[] }[]
+  /** What an answer must say about the times, beside the chart. */
+  notes?: TimeNote[]
+}
+
+/** A histogram that is being filled. */
+export type Chart = Omit<Histogram, 'complete'>
+
+/** The columns of a histogram. */
+export const COLUMNS = [...LEVELS, 'none']
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** Steps that people can read on an axis. */
+const STEPS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 7, 14, 28, 91, 182, 364].map((n) => n * DAY),
+]
+
+/** Buckets of an even step that begin on the wall clock's full steps, at most `most` of them. */
+export function layOut(from: number, to: number, most: number, zone: Zone): Chart {
+  const offset = zone.offsetAt(from)
+  const plan = (step: number) => {
+    const start = Math.floor((from + offset) / step) * step - offset
+    return { start, count: Math.ceil((to - start) / step) }
+  }
+  // Beyond the largest step, whole years of days.
+  const step = STEPS.find((size) => plan(size).count <= most) ?? Math.ceil((to - from) / most / DAY + 1) * DAY
+  const { start, count } = plan(step)
+  const buckets = Array.from({ length: count }, (_, i) => ({
+    time: start + i * step,
+    counts: new Array<number>(COLUMNS.length).fill(0),
+  }))
+  return { from: start, to: start + count * step, step, levels: COLUMNS, buckets }
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../../src/app.ts'
+import type { ByteRange, Entry, Store } from '../../../src/store/store.ts'
+import { clampRange } from '../../../src/store/store.ts'
+
+const MIB = 2 ** 20
+const START = Date.UTC(2026, 10, 1)
+const LINE = 128
+const encoder = new TextEncoder()
+const stamp = (time: number) => new Date(time).toISOString().replace('T', ' ').slice(0, 23)
+const record = (i: number, level: string) =>
+  `${stamp(START + i * 10)}\t${level}\ta.go:12\t[Broker] [Query]: ${i} `.padEnd(LINE - 1, '.').concat('\n')
+
+/** A file of any size whose lines are made when they are read. */
+function madeUp(key: string, size: number, levelOf: (i: number) => string) {
+  const entry: Entry = { key, size, modified: START, etag: `"${key}-${size}"` }
+  const bytesOf = (offset: number, length: number) => {
+    const first = Math.floor(offset / LINE)
+    const last = Math.ceil((offset + length) / LINE)
+    let text = ''
+    for (let i = first; i < last; i++) text += record(i, levelOf(i))
+    return encoder.encode(text).slice(offset - first * LINE, offset - first * LINE + length)
+  }
+  return { entry, bytesOf }
+}
+
+/** A bucket that is far away: everything that is asked at once is answered at once, one round trip later. */
+function farBucket(files: ReturnType<typeof madeUp>[]) {
+  const counted = { rounds: 0, requests: 0, bytes: 0, most: 0 }
+  let waiting: (() => void)[] = []
+  let isIdle = true
+  /** Answers once nothing more is asked: the event loop has been empty for a few turns. */
+  const flush = async () => {
+    for (let quiet = 0, seen = waiting.length; quiet < 5; ) {
+      await new Promise((resolve) => setImmediate(resolve))
+      quiet = waiting.length === seen ? quiet + 1 : 0
+      seen = waiting.length
+    }
+    counted.rounds++
+    counted.most = Math.max(counted.most, waiting.length)
+    isIdle = true
+    const answered = waiting
+    waiting = []
+    for (const answer of answered) answer()
+  }
+  const roundTrip = async (signal: AbortSignal | undefined) => {
+    counted.requests++
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve)
+      if (isIdle) {
+        isIdle = false
+        void flush()
+      }
+    })
+    signal?.throwIfAborted()
+  }
+  const find = (key: string) => files.find(({ entry }) => entry.key === key)
+  const store: Store = {
+    async *list(prefix = '', { signal } = {}) {
+      await roundTrip(signal)
+      for (const { entry } of files) if (entry.key.startsWith(prefix)) yield entry
+    },
+    async stat(key, { signal } = {}) {
+      await roundTrip(signal)
+      return find(key)?.entry ?? null
+    },
+    async read(key: string, range?: ByteRange, { signal } = {}) {
+      await roundTrip(signal)
+      const file = find(key)
+      if (!file) return null
+      const { offset, length } = clampRange(range, file.entry.size)
+      counted.bytes += length
+      return { entry: file.entry, offset, length, body: file.bytesOf(offset, length) }
+    },
+  }
+  const app = createApp({ logs: store, config: '' })
+  const ask = async (query: string) => {
+    Object.assign(counted, { rounds: 0, requests: 0, bytes: 0, most: 0 })
+    const response = await app.request(`/api/v1/log/${query}`)
+    const body = await response.text()
+    expect(response.status, body).toBe(200)
+    return { ...counted, body, notes: response.headers.get('X-Nodestate-Note') }
+  }
+  return ask
+}
+
+const GIB = 2 ** 30
+const log = (level: (i: number) => string = () => 'INFO') => farBucket([madeUp('a.log', GIB, level)])
+const at = (i: number) => encodeURIComponent(new Date(START + i * 10).toISOString())
+
+describe('round trips to a bucket', () => {
+  it('one for a plain tail', async () => {
+    expect((await log()('view?file=a.log&size=262144')).rounds).toBe(1)
+  })
+
+  it('one for the last lines', async () => {
+    const { rounds, body } = await log()('view?file=a.log&lines=100')
+    expect(rounds).toBe(1)
+    expect(body.split('\n').length - 1).toBe(100)
+  })
+
+  it('few for a window of time, and fewer when it is asked for again', async () => {
+    const ask = log()
+    for (const i of [1_000_000, 4_500_000, 8_000_000]) {
+      const window = `view?file=a.log&since=${at(i)}&until=${at(i + 1000)}`
+      const first = await ask(window)
+      expect(first.body.split('\n').length - 1).toBe(1000)
+      expect(first.rounds).toBeLessThanOrEqual(6)
+      expect(first.requests).toBeLessThan(120)
+      expect(first.bytes).toBeLessThan(16 * MIB)
+      const again = await ask(window)
+      expect(again.rounds).toBeLessThanOrEqual(3)
+      expect(again.body).toBe(first.body)
+      const errors = await log((n) => (n % 100 === 0 ? 'ERROR' : 'INFO'))(`${window}&level=error`)
+      expect(errors.rounds).toBeLessThanOrEqual(7)
+      expect(errors.body.split('\n').length - 1).toBe(10)
+    }
+  })
+
+  it('few for a hundred errors among 12 MB', async () => {
+    const { rounds, body } = await log((i) => (i % 1000 === 0 ? 'ERROR' : 'INFO'))(
+      'view?file=a.log&level=error&lines=100',
+    )
+    expect(body.split('\n').length - 1).toBe(100)
+    expect(rounds).toBeLessThanOrEqual(5)
+  })
+
+  it('many reads at once for a search, and none after it', async () => {
+    const ask = farBucket([madeUp('a.log', 256 * MIB, () => 'INFO')])
+    const { rounds, most, bytes } = await ask('view?file=a.log&q=nowhere')
+    expect(most).toBeGreaterThanOrEqual(12)
+    expect(rounds).toBeLessThanOrEqual(10)
+    expect(bytes).toBeLessThan(260 * MIB)
+  })
+
+  it('few for an estimated histogram, and for the times of many files', async () => {
+    const { rounds, body } = await log((i) => (i % 10 === 0 ? 'ERROR' : 'INFO'))(
+      'histogram?file=a.log&estimate=true',
+    )
+    expect(rounds).toBeLessThanOrEqual(10)
+    const histogram = JSON.parse(body)
+    expect(histogram.estimated).toBe(true)
+    const total = histogram.buckets.flatMap(({ counts }: { counts: number[] }) => counts)
+    const sum = total.reduce((all: number, count: number) => all + count, 0)
+    expect(sum).toBeGreaterThan((0.9 * GIB) / LINE)
+    expect(sum).toBeLessThan((1.1 * GIB) / LINE)
+    const files = Array.from({ length: 206 }, (_, i) => madeUp(`f${i}.log`, 10 * MIB, () => 'INFO'))
+    const details = await farBucket(files)('list?detail=true')
+    expect(details.rounds).toBeLessThanOrEqual(12)
+    expect(details.notes).toBeNull()
+  })
+})
