@@ -77,6 +77,15 @@ export class Budget {
   }
 
   /**
+   * A signal for one of many reads at once, which `ended` can end, too. Each has its own: a runtime warns of a leak
+   * when eleven listen to the same one.
+   */
+  signalFor(ended?: AbortSignal): AbortSignal | undefined {
+    const signals = [this.signal, ended].filter((signal) => signal !== undefined)
+    return signals.length === 0 ? undefined : AbortSignal.any(signals)
+  }
+
+  /**
    * Call between two steps of work. Yields to the event loop when that is due, throws when the client has left, and
    * returns false when the budget is spent.
    */

@@ -103,7 +103,7 @@ describe('the list in detail', () => {
     const ask = async () => (await app.request('/api/v1/log/list?detail=true')).json()
     await ask()
     expect(reads).toBeLessThanOrEqual(120)
-    expect(most).toBeLessThanOrEqual(8)
+    expect(most).toBeLessThanOrEqual(64)
     const before = reads
     await ask()
     expect(reads).toBe(before)

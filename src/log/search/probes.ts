@@ -57,6 +57,8 @@ export class Probes {
   /** Probes at several places, as many at once as the store allows. False when the budget ended it. */
   async look(places: readonly number[]): Promise<boolean> {
     const { budget, parallel } = this.options
+    // Probes are short: twice as many as reads of a scan, so that those of one border are one round trip.
+    const atOnce = parallel === 1 ? 1 : 2 * parallel
     const queue = [...new Set(places)].filter((at) => !this.#samples.has(at))
     let isSpent = false
     const work = async () => {
@@ -68,7 +70,7 @@ export class Probes {
         this.#remember(at, await this.#probe(at))
       }
     }
-    await Promise.all(Array.from({ length: Math.min(parallel, queue.length) }, work))
+    await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work))
     return !isSpent
   }
 

@@ -88,7 +88,7 @@ export class PlainText implements Text {
 
   /** Opens a file by reading a part of it: one call of the store gives the entry and the bytes. */
   static async openAt(files: LogFiles, name: string, range: ByteRange, budget: Budget): Promise<PlainText> {
-    const got = await files.read(name, range, { signal: budget.signal })
+    const got = await files.read(name, range, { signal: budget.signalFor() })
     const text = new PlainText(files, got.entry, budget)
     const bytes = await collect(got)
     text.#remember({ offset: got.offset, bytes })
@@ -193,8 +193,7 @@ export class PlainText implements Text {
     into?: Uint8Array<ArrayBuffer>,
     ended?: AbortSignal,
   ): Promise<Uint8Array> {
-    const left = this.#budget.signal
-    const signal = left && ended ? AbortSignal.any([left, ended]) : (left ?? ended)
+    const signal = this.#files.isNear ? this.#budget.signal : this.#budget.signalFor(ended)
     // A directory's reads are too short to be interrupted: between them, an abort ends the work here.
     signal?.throwIfAborted()
     const got = await this.#files.read(

@@ -43,7 +43,7 @@ const TAIL = 64 * 1024
 const SMALL_ARCHIVE = 256 * 1024
 /** How many files are looked into at once: on a disk, and over a network for each read that may be under way. */
 const FILES_AT_ONCE = 8
-const FILES_PER_READ = 1.5
+const FILES_PER_READ = 4
 /** How many files one list looks into, and for how long. Two reads each: a worker may make a thousand. */
 const MAX_FILES = 400
 const MAX_MILLIS = 5000

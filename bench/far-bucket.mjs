@@ -1,0 +1,111 @@
+// A bucket that is far away, in a thread of its own: every answer starts after a delay, and every connection has a rate.
+import { createServer } from 'node:http'
+import { parentPort, workerData } from 'node:worker_threads'
+
+const { delay, rate, size } = workerData
+const SLICE = 256 * 1024
+const PER_MINUTE = 10_000
+const START = Date.UTC(2026, 0, 1)
+const MODIFIED = 'Thu, 01 Jan 2026 00:00:00 GMT'
+
+/** A minute of log. All minutes are alike but for their time, so that any part of a gigabyte is made when it is read. */
+const lines = Array.from({ length: PER_MINUTE }, (_, i) => {
+  const seconds = new Date(i * 6).toISOString().slice(16, 23)
+  const level = i % 850 === 7 ? 'ERROR' : 'INFO'
+  const what =
+    i === 17 ? 'shard 4711 lost its leader' : `request ${3_000_000 + i} handled by worker ${i % 61}`
+  return `2026-01-01 00:00${seconds}\t${level}\tquery/executor.go:${i % 900}\t[Broker] [Query]: ${what}\t{"ms":${i % 997},"ok":true}\n`
+})
+const template = Buffer.from(lines.join(''))
+const starts = []
+for (let i = 0, at = 0; i < lines.length; at += lines[i].length, i++) starts.push(at)
+
+/** The bytes [from, to) of the log that starts with minute `first`. */
+function bytesOf(first, from, to) {
+  const all = Buffer.allocUnsafe(to - from)
+  for (let at = from; at < to; ) {
+    const minute = Math.floor(at / template.length)
+    const begin = at - minute * template.length
+    const end = Math.min(template.length, begin + to - at)
+    const time = Buffer.from(
+      new Date(START + (first + minute) * 60_000).toISOString().slice(0, 16).replace('T', ' '),
+    )
+    template.copy(all, at - from, begin, end)
+    for (const start of starts) {
+      const place = at - from + start - begin
+      if (place + 16 <= 0) continue
+      if (start >= end || place >= all.length) break
+      const skip = Math.max(0, -place)
+      all.set(time.subarray(skip, Math.min(16, all.length - place)), place + skip)
+    }
+    at += end - begin
+  }
+  return all
+}
+
+const objects = new Map([['big.log', { size, first: 0 }]])
+for (let i = 0; i < 205; i++)
+  objects.set(`node-${String(i).padStart(3, '0')}.log`, { size: 3 * 2 ** 20, first: 10 * i })
+
+let requests = []
+const server = createServer((request, response) => {
+  const entry = { from: performance.now(), to: Number.POSITIVE_INFINITY, bytes: 0 }
+  requests.push(entry)
+  response.on('close', () => {
+    entry.to = performance.now()
+  })
+  setTimeout(() => answer(request, response, entry), delay)
+})
+
+function answer(request, response, entry) {
+  const url = new URL(request.url, 'http://bucket')
+  const key = decodeURIComponent(url.pathname.split('/').slice(2).join('/'))
+  if (key === '') return list(response)
+  const object = objects.get(key)
+  if (!object) return response.writeHead(404).end()
+  const headers = { ETag: `"${key}"`, 'Last-Modified': MODIFIED, 'Accept-Ranges': 'bytes' }
+  const [, a, b] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? 'bytes=0-')
+  const from = a === '' ? Math.max(0, object.size - Number(b)) : Number(a)
+  const to = a === '' || b === '' ? object.size : Math.min(object.size, Number(b) + 1)
+  if (request.method === 'HEAD')
+    return response.writeHead(200, { ...headers, 'Content-Length': object.size }).end()
+  const range = { 'Content-Range': `bytes ${from}-${to - 1}/${object.size}`, 'Content-Length': to - from }
+  response.writeHead(request.headers.range ? 206 : 200, { ...headers, ...range })
+  void send(response, object, { from, to }, entry)
+}
+
+/** Sends at the rate of a connection. */
+async function send(response, { first }, { from, to }, entry) {
+  const start = performance.now()
+  for (let at = from; at < to; at += SLICE) {
+    if (response.destroyed) return
+    const bytes = bytesOf(first, at, Math.min(at + SLICE, to))
+    entry.bytes += bytes.length
+    await new Promise((resolve) => response.write(bytes, resolve))
+    const ahead = start + ((at - from + bytes.length) / rate) * 1000 - performance.now()
+    if (ahead > 1) await new Promise((resolve) => setTimeout(resolve, ahead))
+  }
+  response.end()
+}
+
+function list(response) {
+  const contents = [...objects].map(
+    ([key, object]) =>
+      `<Contents><Key>${key}</Key><Size>${object.size}</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"${key}"</ETag></Contents>`,
+  )
+  response.writeHead(200, { 'Content-Type': 'application/xml' })
+  response.end(
+    `<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`,
+  )
+}
+
+parentPort.on('message', (message) => {
+  if (message === 'report') {
+    parentPort.postMessage({ requests })
+    requests = []
+  } else if (message === 'stop') {
+    server.closeAllConnections()
+    server.close(() => process.exit(0))
+  }
+})
+server.listen(0, '127.0.0.1', () => parentPort.postMessage({ port: server.address().port }))
