@@ -46,7 +46,7 @@ export class Probes {
   constructor(text: Text, options: ProbeOptions) {
     this.text = text
     this.options = options
-    this.#samples = samplesOf(options.files, `${text.entry.etag} ${text.name}`)
+    this.#samples = samplesOf(options.files, `${text.entry.etag} ${text.begin ?? 0} ${text.name}`)
   }
 
   /** Every sample that was taken within [from, to), in order of place. */
