@@ -61,7 +61,7 @@ async function found(
   { log, request, budget, close }: Running,
 ): Promise<Omit<Export, 'close'>> {
   const { series, at } = log
-  const { files, zone, limits, parallel = 1 } = context
+  const { files, zone, parallel = 1 } = context
   const format = await formatOf(series)
   const empty = await isEmpty(series)
   if (!empty) checkFormat(format, request)
@@ -77,7 +77,7 @@ async function found(
   const next = async (): Promise<Uint8Array | null> => {
     try {
       while (lo < hi) {
-        const scan = { series, lo, hi, filter, budget, inside, reading: readingOf(limits) }
+        const scan = { series, lo, hi, filter, budget, inside, reading: readingOf(context) }
         const page = await scanForth({ ...scan, fit: { size: PAGE, lines: null }, countBy: 'records' })
         page.memory?.release()
         lo = page.to
