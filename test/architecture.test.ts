@@ -73,7 +73,17 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   [
     'log/search',
-    ['blocks.ts', 'filter.ts', 'scan-back.ts', 'scan-forth.ts', 'scan.ts', 'seek.ts', 'sink.ts', 'span.ts'],
+    [
+      'backward.ts',
+      'blocks.ts',
+      'filter.ts',
+      'scan-back.ts',
+      'scan-forth.ts',
+      'scan.ts',
+      'seek.ts',
+      'sink.ts',
+      'span.ts',
+    ],
   ],
   ['log/render', ['body.ts', 'ndjson.ts', 'rendered.ts']],
   ['log/view', ['export.ts', 'view.ts', 'histogram.ts', 'detail.ts']],
