@@ -29,6 +29,13 @@ export interface AppOptions extends LogOptions {
   facts?: Partial<NodeFacts>
   /** Shell patterns; a file that matches none of them is neither listed nor read. @default every file */
   include?: readonly string[]
+  /** Whether files in folders below are shown too, with slashes in their names. @default false */
+  nested?: boolean
+  /**
+   * Whether each folder of dated objects, as log shippers write them, is one log; implies `nested`. A text is the name
+   * of the log where the store itself is such a folder. @default false
+   */
+  join?: boolean | string
   /** When set, every request under `/api/` needs `Authorization: Bearer …`. @default none */
   token?: string
   /**
@@ -128,7 +135,7 @@ export function createApp(options: AppOptions): Hono {
     const route = { config: createConfigReader(options.config), node: nodeNow, facts }
     return (request: Request, query: Query) => showConfig(request, query, route)
   })
-  const context = viewContext(logFiles(options.logs, options.include), options)
+  const context = viewContext(logFiles(options.logs, options.include, options), options)
   const logs = logResources({ context, maxSize, following: followLimits(options) })
   const ofLogs = (name: keyof LogResources) =>
     withQuery(name, (request, query, grant) => logs(grant.files)[name](request, query))

@@ -74,6 +74,18 @@ export const SETTINGS = [
     help: 'Files of the log directory to show.',
   },
   {
+    name: 'nested',
+    kind: is.boolean,
+    default: false,
+    help: 'Show files in folders too, with slashes in their names.',
+  },
+  {
+    name: 'join',
+    kind: is.boolean,
+    default: false,
+    help: 'Show each folder of dated objects as one log.',
+  },
+  {
     name: 'max-size',
     kind: is.bytes,
     value: 'BYTES',

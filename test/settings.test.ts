@@ -156,6 +156,24 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'nested',
+    'nested',
+    [
+      ['true', true],
+      ['off', false],
+      ['YES', true],
+    ],
+  ],
+  [
+    'join',
+    'join',
+    [
+      ['true', true],
+      ['off', false],
+      ['YES', true],
+    ],
+  ],
+  [
     'maxSize',
     'max-size',
     [
@@ -666,6 +684,8 @@ describe('texts from the table', () => {
       port: 9000,
       'host-name': 'ü',
       include: ['a "b"', 'c\\d'],
+      nested: false,
+      join: false,
       'max-size': 1024,
       token: '******',
       page: true,

@@ -18,9 +18,10 @@ export async function listLogs(
   const listing = await files.list(request.signal)
   if (query.detail) return listDetails(request, listing, details)
   const { body, etag } = render(listing)
-  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  const note: Record<string, string> = listing.note ? { 'X-Nodestate-Note': listing.note } : {}
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, note)
   return new Response(body, {
-    headers: { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag },
+    headers: { 'Content-Type': 'application/json', ...COMMON_HEADERS, ...note, ETag: etag },
   })
 }
 

@@ -23,7 +23,8 @@ export interface ViewRoute {
 /** `GET /api/v1/log/view`: the last part of a file, or the part of a log that was asked for. */
 export function viewLog(request: Request, query: Query, route: ViewRoute): Promise<Response> {
   const plain = query.given.every((name) => name === 'file' || name === 'size')
-  if (plain && !soundsCompressed(query.file!) && !wantsNdjson(request)) return viewTail(request, query, route)
+  if (plain && !route.files.joined && !soundsCompressed(query.file!) && !wantsNdjson(request))
+    return viewTail(request, query, route)
   return route.queryView(request, query)
 }
 

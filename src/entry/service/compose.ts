@@ -1,7 +1,7 @@
 import { constants, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
@@ -17,7 +17,7 @@ import { jsonLine, origin, textLine } from '../own-log/log-line.ts'
 import { type OwnLog, openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { nodeLogOptions } from './limits.ts'
-import { type Environment, parseBucket } from './location.ts'
+import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
 import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
@@ -62,7 +62,8 @@ export function compose(
   refuseMixed(loaded)
   const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
-    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below), { nested })
+    const isNested = nested || settings.nested || settings.join
+    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below), { nested: isNested })
   }
   const place = openSources(loaded, openStore)
   const { fleet } = settings
@@ -95,6 +96,8 @@ export function compose(
           onlineTime,
         },
         include: settings.include,
+        nested: settings.nested,
+        join: settings.join && nameOf(parseBucket(logs) ? logs : resolve(logs)),
         ...nodeLogOptions(settings, memoryLimit()),
         sharedMemory,
         ...(settings.token !== null && { token: settings.token }),

@@ -4,7 +4,7 @@ import { loadSettings } from '../../settings.ts'
 import type { Store } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { edgeLogOptions } from './limits.ts'
-import { type Environment, parseBucket } from './location.ts'
+import { type Environment, nameOf, parseBucket } from './location.ts'
 import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
 
 /** What one request opened no other may use, and memory is counted. */
@@ -55,6 +55,8 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const common = {
       facts: { version: VERSION },
       include: settings.include,
+      nested: settings.nested,
+      join: settings.join && nameOf(settings.logs === './logs' ? (home ?? '') : settings.logs),
       ...logOptions,
       ...(settings.token !== null && { token: settings.token }),
       allowHosts: settings.allowHost,

@@ -9,11 +9,19 @@ import {
 } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { includeFilter } from './include.ts'
-import { Listings } from './listings.ts'
+import type { JoinedLog, JoinedLogs } from './joined.ts'
+import { type Listing, Listings } from './listings.ts'
 
-/** The log files of a node as they were listed. */
-export interface Listing {
-  entries: Entry[]
+export type { Listing } from './listings.ts'
+
+/** Which files count as log files. */
+export interface FilesOptions {
+  /** Whether names may have slashes: files in folders below. @default false */
+  nested?: boolean | undefined
+  /** Whether folders of dated objects are logs; a text is the name of the log if the store itself is one. @default false */
+  join?: boolean | string | undefined
+  /** The clock. @default Date.now */
+  now?: (() => number) | undefined
 }
 
 /** How bytes of a log file are read. */
@@ -37,6 +45,8 @@ export interface LogFiles {
   stat(name: string, signal?: AbortSignal, maxAge?: number): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
   read(name: string, range: ByteRange | undefined, options?: FileReadOptions): Promise<StoreRead>
+  /** The joined log of a name, which may be empty; null where the name can be none. Absent where nothing is joined. */
+  joined?(name: string): Promise<JoinedLog | null>
   /** Gives notice of changes, where the store can; null where followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
 }
@@ -45,43 +55,75 @@ export interface LogFiles {
 export function logFiles(
   store: Store,
   include: readonly string[] = [],
-  now: () => number = Date.now,
+  { nested = false, join = false, now = Date.now }: FilesOptions = {},
 ): LogFiles {
   const included = includeFilter(include)
+  const isName = nested || join !== false ? isPath : isFileName
   // An older life of a shipped log is included when its log is.
   const isListed = (name: string) =>
-    isFileName(name) && (included(name) || included(name.replace(/@\d{6,8}$/, '')))
+    isName(name) && (included(name) || included(name.replace(/@\d{6,8}$/, '')))
+  // Loaded only where it is used: few buckets are joined.
+  const joins = join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join))
   const fast = fastReads(store)
-  const collect = async (prefix: string, signal?: AbortSignal): Promise<Entry[]> => {
+  const collect = async (prefix: string, signal?: AbortSignal, shallow = true): Promise<Entry[]> => {
     if (fast) return (await fast.listAll(prefix)).filter((entry) => isListed(entry.key))
     const entries: Entry[] = []
-    for await (const entry of store.list(prefix, { signal, shallow: true }))
+    for await (const entry of store.list(prefix, { signal, shallow }))
       if (isListed(entry.key)) entries.push(entry)
     return sorted(entries)
   }
   const listings = new Listings(
-    (signal) => collect('', signal),
+    async (signal) => {
+      if (!joins) return { entries: await collect('', signal, !nested) }
+      const { entries, partial } = await (await joins()).list(signal)
+      const notes = partial ? { note: 'size-partial' as const } : {}
+      return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
+    },
     () => fast?.revision() ?? null,
     now,
   )
 
+  /** Objects of a joined log are not listed, so they cannot be read by their names. */
+  const isFile = async (name: string) => isListed(name) && !(joins && (await joins()).isMember(name))
+  /** A joined log is listed, but has no bytes of its own. */
+  const absent = async (name: string, signal: AbortSignal | undefined): Promise<never> => {
+    if (!joins || !isListed(name)) return unknownFile()
+    const { members } = await (await joins()).get(name).find({ bytes: 1 }, signal)
+    if (members.length === 0) return unknownFile()
+    throw new LogError('unsupported', 'This log is made of many objects and has no file; view it instead.')
+  }
+
   return {
     isNear: fast !== undefined,
     list: (signal) => listings.get(signal),
-    startingWith: collect,
+    startingWith: (prefix, signal) => collect(prefix, signal),
+    ...(joins && { joined: async (name) => (isListed(name) ? (await joins()).get(name) : null) }),
     async stat(name, signal, maxAge) {
-      const entry = isListed(name) ? await store.stat(name, { signal, maxAge }) : null
-      return entry ?? unknownFile()
+      const entry = (await isFile(name)) ? await store.stat(name, { signal, maxAge }) : null
+      return entry ?? absent(name, signal)
     },
     async read(name, range, options = {}) {
-      if (!isListed(name)) return unknownFile()
+      if (!isListed(name) || (joins && !(await isFile(name)))) return unknownFile()
       if (fast && options.buffer && range) {
         const read = await fast.readInto(name, range, options.buffer, options)
         if (read !== undefined) return read ?? unknownFile()
       }
-      return (await store.read(name, range, options)) ?? unknownFile()
+      return (await store.read(name, range, options)) ?? absent(name, options.signal)
     },
-    watch: (name, changed) => store.watch?.(name, changed) ?? null,
+    // A joined log grows by new objects, of which no store gives notice.
+    watch: (name, changed) => (joins ? null : (store.watch?.(name, changed) ?? null)),
+  }
+}
+
+async function openJoins(store: Store, rootName: string): Promise<JoinedLogs> {
+  return new (await import('./joined.ts')).JoinedLogs(store, rootName)
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null
+  return () => {
+    made ??= make()
+    return made
   }
 }
 
@@ -97,6 +139,11 @@ export function relaxedFiles(files: LogFiles, maxAge: number): LogFiles {
 /** A file directly in the log directory: nothing below it, nothing above it. */
 function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)
+}
+
+/** A file in a folder below: no empty segment, no way up. */
+function isPath(name: string): boolean {
+  return name.split('/').every(isFileName)
 }
 
 /** Refuses a name that is not listed. */

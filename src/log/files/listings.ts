@@ -5,9 +5,16 @@ const MAX_AGE_MS = 1000
 /** A list is kept for at most 25 times what it cost, so that a small one is always fresh. */
 const AGE_PER_COST = 25
 
+/** The log files of a node as they were listed. */
+export interface Listing {
+  entries: Entry[]
+  /** Set where the sizes of some joined logs are not complete. */
+  note?: 'size-partial'
+}
+
 /** One list that is being made, and how many callers wait for it. */
 interface Running {
-  listing: Promise<{ entries: Entry[] }>
+  listing: Promise<Listing>
   revision: string | null
   at: number
   waiting: number
@@ -19,14 +26,14 @@ interface Running {
  * sixteen lists of 10,000 files at once. A list whose callers have all left is aborted.
  */
 export class Listings {
-  readonly #make: (signal: AbortSignal) => Promise<Entry[]>
+  readonly #make: (signal: AbortSignal) => Promise<Listing>
   readonly #revision: () => string | null
   readonly #now: () => number
-  #last: { listing: { entries: Entry[] }; revision: string | null; at: number; until: number } | undefined
+  #last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
   #running: Running | undefined
 
   constructor(
-    make: (signal: AbortSignal) => Promise<Entry[]>,
+    make: (signal: AbortSignal) => Promise<Listing>,
     revision: () => string | null,
     now: () => number,
   ) {
@@ -35,7 +42,7 @@ export class Listings {
     this.#now = now
   }
 
-  get(signal: AbortSignal | undefined): Promise<{ entries: Entry[] }> {
+  get(signal: AbortSignal | undefined): Promise<Listing> {
     const revision = this.#revision()
     const start = this.#now()
     const isCurrent = (other: { revision: string | null; at: number }) =>
@@ -49,7 +56,7 @@ export class Listings {
 
   #start(revision: string | null, at: number): Running {
     const abort = new AbortController()
-    const listing = this.#make(abort.signal).then((entries) => ({ entries }))
+    const listing = this.#make(abort.signal)
     const running: Running = { listing, revision, at, waiting: 0, abort }
     this.#running = running
     const done = () => {
@@ -64,7 +71,7 @@ export class Listings {
   }
 
   /** Waits for a list; when the last of its callers leaves, it is aborted. */
-  #join(running: Running, signal: AbortSignal | undefined): Promise<{ entries: Entry[] }> {
+  #join(running: Running, signal: AbortSignal | undefined): Promise<Listing> {
     running.waiting++
     if (!signal) return running.listing
     return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ export function narrowFiles(files: LogFiles, patterns: readonly string[]): LogFi
       const all = await files.list(signal)
       const known = listings.get(all)
       if (known) return known
-      const listing = { entries: all.entries.filter((entry) => included(entry.key)) }
+      const listing = { ...all, entries: all.entries.filter((entry) => included(entry.key)) }
       listings.set(all, listing)
       return listing
     },
@@ -24,6 +24,7 @@ export function narrowFiles(files: LogFiles, patterns: readonly string[]): LogFi
     async read(name, range, options) {
       return included(name) ? files.read(name, range, options) : unknownFile()
     },
+    ...(files.joined && { joined: async (name) => (included(name) ? files.joined!(name) : null) }),
     watch: (name, changed) => (included(name) ? files.watch(name, changed) : null),
   }
 }

@@ -7,7 +7,8 @@ import { PLAIN } from '../format/detect.ts'
 import type { Filter } from '../search/filter.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
-import { listFamily, type OpenLog, openLog } from '../text/open.ts'
+import { openAnyLog } from '../text/joined.ts'
+import { listFamily, type OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
 import {
@@ -199,7 +200,7 @@ class Follower {
       try {
         const cursor = { place: last, direction: 'after' as const }
         const budget = budgetOf(this.#context, signal)
-        await openLog({ ...this.#context, budget }, { ...asked, cursor })
+        await openAnyLog({ ...this.#context, budget }, { ...asked, cursor })
       } catch (error) {
         // Moved while it was looked at: looked for again as soon as the stream runs.
         if (isMoving(error)) return
@@ -357,7 +358,7 @@ class Follower {
     const { view: asked, frame } = this.#request
     const cursor = { place, direction: 'after' as const }
     const budget = new Budget({ bytes: 64 * PAGE, signal: this.#left.signal })
-    const log = await openLog({ ...this.#context, budget }, { ...asked, cursor })
+    const log = await openAnyLog({ ...this.#context, budget }, { ...asked, cursor })
     const { series } = log
     const at = log.at!
     const to = await addressOf(series, goal)
@@ -466,7 +467,7 @@ async function liveFilter(
 ): Promise<Filter> {
   // A file that was just made is empty, or begins with the rest of a record: its predecessors tell the format.
   const budget = budgetOf(context, signal)
-  const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
+  const log = await openAnyLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
   const format = await formatOf(log.series, true)
   const undecided = format === PLAIN && log.series.end === 0
   if (!undecided) checkFormat(format, asked)

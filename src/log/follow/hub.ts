@@ -33,9 +33,19 @@ const LINGER = 2000
 /** A record is let go so long after its last line came. */
 const SETTLE = 60
 
+/** What goes along with a log as it grows. */
+type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'poll'>
+
+async function openTracker({ files, limits }: ViewContext, file: string): Promise<LogTracker> {
+  const joined = await files.joined?.(file)
+  if (!joined) return Tracker.open(files, file, limits)
+  const { JoinTracker } = await import('./join-tracker.ts')
+  return (await JoinTracker.open(joined, limits)) ?? Tracker.open(files, file, limits)
+}
+
 /** One log, watched once for all who follow it. */
 export class Hub {
-  readonly #tracker: Tracker
+  readonly #tracker: LogTracker
   readonly #limits: FollowLimits
   readonly #channels = new Map<string, Channel>()
   readonly #closed: () => void
@@ -49,7 +59,7 @@ export class Hub {
   #failures = 0
   #open = true
 
-  private constructor(limits: FollowLimits, tracker: Tracker, closed: () => void) {
+  private constructor(limits: FollowLimits, tracker: LogTracker, closed: () => void) {
     this.#limits = limits
     this.#tracker = tracker
     this.#closed = closed
@@ -62,7 +72,7 @@ export class Hub {
     file: string,
     closed: () => void,
   ): Promise<Hub> {
-    const tracker = await Tracker.open(context.files, file, context.limits)
+    const tracker = await openTracker(context, file)
     const hub = new Hub(limits, tracker, closed)
     hub.#unwatch = context.files.watch(file, () => hub.#lookIn(hub.#batchPause()))
     hub.#beat = setInterval(() => {

@@ -116,7 +116,7 @@ function headsOf(parts: readonly Text[], parallel: number): (index: number) => P
 }
 
 /** The time of the first record that has one, NaN when none has. */
-function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): number {
+export function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): number {
   for (let at = 0; at < bytes.length; ) {
     const end = lineEnd(bytes, at, bytes.length)
     if (format.starts(bytes, at, end)) {

@@ -15,22 +15,28 @@ export class Series {
   readonly parts: readonly Text[]
   /** The address behind the last byte. */
   readonly end: number
+  /** Whether the log goes on before the first part, which a wider look would find. */
+  readonly older: boolean
+  /** Whether it goes on after the last part. */
+  readonly newer: boolean
   /** Where each part starts; known from `#known` on. */
   readonly #bases: number[]
   #known: number
   /** The compressed files that keep text in memory, the last one read first. */
   readonly #warm: Text[] = []
 
-  private constructor(parts: readonly Text[], lastSize: number) {
+  private constructor(parts: readonly Text[], lastSize: number, beyond: { older: boolean; newer: boolean }) {
     this.parts = parts
+    this.older = beyond.older
+    this.newer = beyond.newer
     this.end = lastSize
     this.#bases = new Array(parts.length).fill(0)
     this.#known = parts.length - 1
     this.#resolvePlain()
   }
 
-  static async open(parts: readonly Text[]): Promise<Series> {
-    return new Series(parts, await parts[parts.length - 1]!.size())
+  static async open(parts: readonly Text[], { older = false, newer = false } = {}): Promise<Series> {
+    return new Series(parts, await parts[parts.length - 1]!.size(), { older, newer })
   }
 
   /** The address as far back as the log goes: `at`, or the first byte when that is later. */
@@ -206,7 +212,9 @@ export class Series {
     const size = await part.size()
     // Without its size, nothing before it has an address.
     if (part.cut) throw new BudgetError()
-    this.#bases[index] = this.#bases[this.#known]! - size
+    // Another caller may have come this far meanwhile, as the searches for since and until do.
+    if (this.#known <= index) return
+    this.#bases[index] = this.#bases[index + 1]! - size
     this.#known = index
     this.#resolvePlain()
   }

@@ -6,7 +6,8 @@ import { Backward } from '../search/backward.ts'
 import { type Chunk, type Filter, matches } from '../search/filter.ts'
 import { remoteChunk } from '../search/scan.ts'
 import { firstTimeOf, seek, type Timed } from '../search/seek.ts'
-import { type LogRequest, type OpenLog, openLog } from '../text/open.ts'
+import { openAnyLog } from '../text/joined.ts'
+import type { LogRequest, OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
 import { COLUMNS, type Histogram, layOut } from './chart.ts'
@@ -47,7 +48,7 @@ export async function histogramOf(
   for (let tries = 0; ; tries++) {
     try {
       const budget = budgetOf(context, signal)
-      const log = await openLog(
+      const log = await openAnyLog(
         { ...context, budget },
         { ...request, cursor: null },
         { head: EDGE, tail: EDGE },

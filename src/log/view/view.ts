@@ -16,10 +16,12 @@ import { type Border, seek } from '../search/seek.ts'
 import { type Fit, firstThatFit, lastThatFit } from '../search/span.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import type { Cursor } from '../text/cursor.ts'
-import { type Foresight, type LogRequest, type Opener, type OpenLog, openLog } from '../text/open.ts'
+import { openAnyLog } from '../text/joined.ts'
+import type { Foresight, LogRequest, Opener, OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
 import { type HoleNote, selectAround } from './holes.ts'
+import { firstReach, needsMore, widerReach } from './reach.ts'
 import { type TimeNote, timeNotes } from './time-notes.ts'
 
 /** What is asked of a log. */
@@ -118,9 +120,15 @@ export async function viewUnless(
     const budget = budgetOf(context, signal)
     const unpacking: Opener['unpacking'] =
       archives && !isUnpacking ? (job) => inPlace(archives, budget, job) : undefined
-    const log = await openLog({ ...context, budget, unpacking }, request, foresightOf(request))
-    if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
-    return selectAround(log, request, (log) => select(context, log, request, budget))
+    for (let reach = firstReach(request); ; reach = widerReach(reach)) {
+      const log = await openAnyLog({ ...context, budget, unpacking }, request, foresightOf(request), reach)
+      if (isKnown(log.series.parts.map(({ entry }) => entry.etag).join())) return null
+      const view = await selectAround(log, request, (log) => select(context, log, request, budget))
+      if (!(await needsMore(request, view, context.zone))) return view
+      if (!reach.isWidest && !budget.isSpent) continue
+      if (!view.notes.includes('scan-budget')) view.notes.push('scan-budget')
+      return view
+    }
   }
   for (let tries = 0; ; tries++) {
     try {
@@ -130,6 +138,11 @@ export async function viewUnless(
       if (tries >= 2 || !(await mayPass(error, context.files, request.file, signal))) throw error
     }
   }
+}
+
+/** Whether an address is where the whole log begins, not only the part of it that is open. */
+function isLogStart(series: Series, address: number): boolean {
+  return !series.older && series.isStart(address)
 }
 
 /** The budget of one request. */
@@ -197,12 +210,12 @@ async function select(
   const base = { series, format, notes, ends: [], memory: null, bottom }
   if (lo >= hi) {
     const here = forward ? at! : await series.floor(hi)
-    const prev = forward && !series.isStart(here) ? await series.cursor(here) : null
+    const prev = forward && !isLogStart(series, here) ? await series.cursor(here) : null
     return { ...base, from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
   }
   const span = level === null && !matcher && !records && isWhole(since) && isWhole(until)
   const cursorOrNull = async (address: number, inside = false) =>
-    address <= bottom || series.isStart(address) ? null : series.cursor(address, inside)
+    address <= bottom || isLogStart(series, address) ? null : series.cursor(address, inside)
 
   // The end of an archive that was not reached is not known: no tail can be given instead of it.
   const all = level === null && !matcher && isWhole(since) && isWhole(until)
@@ -220,7 +233,7 @@ async function select(
     if (whole) {
       const { from, complete } = whole
       if (!complete && request.fit.size > size) notes.push('answer-budget')
-      const prev = complete ? null : await cursorOrNull(from)
+      const prev = complete && !series.older ? null : await cursorOrNull(from)
       return { ...base, from, to: hi, pieces: null, prev, next: await series.cursor(hi) }
     }
   }
@@ -247,7 +260,9 @@ async function select(
     notes.push('answer-budget')
   // Between two pages lies a cut record, or none: seen from either side.
   const cutBelow = request.cursor?.place.inside === true
-  const prev = forward ? await cursorOrNull(lo, cutBelow && lo === at) : await behind(found, cursorOrNull)
+  const prev = forward
+    ? await cursorOrNull(lo, cutBelow && lo === at)
+    : await behind(series, found, cursorOrNull)
   const next = await series.cursor(found.to, forward ? found.inside : cutBelow && found.to === at)
   const { from, to, pieces, ends, memory } = found
   return { ...base, from, to, pieces, ends, prev, next, memory }
@@ -294,10 +309,12 @@ export function inPlace<T>(limit: ConcurrencyLimit, budget: Budget, job: () => P
 
 /** Where a backward scan goes on; null when it saw everything. */
 async function behind(
+  series: Series,
   found: Found,
   cursor: (address: number, inside: boolean) => Promise<Cursor | null>,
 ): Promise<Cursor | null> {
-  return found.complete ? null : cursor(found.from, found.inside)
+  const isAll = found.complete && !(series.older && series.isStart(found.from))
+  return isAll ? null : cursor(found.from, found.inside)
 }
 
 /** How logs are read. */

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { byCodePoint, type Entry } from '../store.ts'
@@ -8,6 +8,10 @@ import { sharedRun } from './shared-run.ts'
 
 /** Files examined between two turns of the event loop: 1 to 2 ms. */
 const BATCH = 500
+/** Looks at a directory in which files never stop moving. */
+const MAX_LOOKS = 20
+/** A kernel's file times tick every 1 to 10 ms. */
+const TICK_MS = 20
 
 /** An entry with the state it was made from: most files of a list are unchanged, and 10,000 new entries are 3 MB. */
 interface Seen extends FileState {
@@ -30,10 +34,7 @@ export class Lister {
 
   /** The entries whose names begin with `prefix`, in key order. */
   async list(prefix: string): Promise<Entry[]> {
-    if (prefix !== '') {
-      const names = (await this.#names()).filter((name) => name.startsWith(prefix))
-      return (await this.#merge(names, [], [])).map(({ entry }) => entry)
-    }
+    if (prefix !== '') return this.#family(prefix)
     // The files of the last list are looked at while another thread reads the names: most of them are the same.
     const last = this.#last
     const names = this.#names()
@@ -42,6 +43,24 @@ export class Lister {
     const now = await this.#merge(await names, last, renewed)
     this.#last = now
     return now.map(({ entry }) => entry)
+  }
+
+  /**
+   * The files of a prefix at one moment. Names and files are read one after the other, and a rotation in between would
+   * hide a file that moved from one name to another. So a look counts when the directory rested since before it began,
+   * or when two looks saw the same files under the same names.
+   */
+  async #family(prefix: string): Promise<Entry[]> {
+    let before: Seen[] | null = null
+    for (let looks = 1; ; looks++) {
+      const rested = restedSince(this.#directory.path)
+      const names = (await this.#names()).filter((name) => name.startsWith(prefix))
+      const seen = await this.#merge(names, [], [])
+      const isCertain = rested !== null && rested === restedSince(this.#directory.path)
+      if (isCertain || (before && isSameFiles(before, seen)) || looks >= MAX_LOOKS)
+        return seen.map(({ entry }) => entry)
+      before = seen
+    }
   }
 
   /** The last list's files as they are now; null where there is no such file any more. */
@@ -75,6 +94,21 @@ export class Lister {
     }
     return merged
   }
+}
+
+/** The time of a directory's last change; null when that is too short ago for its times to show another one. */
+function restedSince(path: string): number | null {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (!stats) return null
+  const changed = Math.max(stats.mtimeMs, stats.ctimeMs)
+  return Date.now() - changed > TICK_MS ? changed : null
+}
+
+function isSameFiles(a: readonly Seen[], b: readonly Seen[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((one, i) => one.entry.key === b[i]!.entry.key && one.ino === b[i]!.ino && one.dev === b[i]!.dev)
+  )
 }
 
 function see(name: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): Seen {

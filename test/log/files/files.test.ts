@@ -28,7 +28,7 @@ function counted(cost: number, revision?: () => string | null) {
       },
       readInto: async () => undefined,
     })
-  return { files: logFiles(wrapped, [], () => clock.now), clock, counts }
+  return { files: logFiles(wrapped, [], { now: () => clock.now }), clock, counts }
 }
 
 describe('a list of log files', () => {

@@ -1,0 +1,177 @@
+import { byCodePoint, type Entry, type Store } from '../store/store.ts'
+import { folderPeriod, parseKey } from './layout.ts'
+import { MemberTree } from './members.ts'
+
+/** The keys of a place as logs: joined ones, and the other keys as they are. */
+export interface JoinedList {
+  entries: Entry[]
+  /** Whether some sizes are not the sum of all objects. */
+  partial: boolean
+}
+
+/** Objects in one page of a listing. */
+const PAGE = 1000
+/** Requests for the sizes of one log in a list. */
+const MAX_REQUESTS = 12
+/** Requests for one list, all together: a place with more folders than that is not one for logs. */
+const MAX_LIST_REQUESTS = 300
+/** Objects this much older than the newest of their log are not expected to change. */
+const SETTLED = 2 * 24 * 3_600_000
+/** Folders that are walked at once. */
+const AT_ONCE = 6
+
+/** The joined logs of a store. */
+export class Joins {
+  readonly #store: Store
+  readonly #rootName: string
+  readonly #trees = new Map<string, MemberTree>()
+  /** What is known of folders with dated folders. */
+  readonly #known = new Map<string, Sums>()
+
+  /** `rootName` is the name of the log where the store itself is a dated folder. */
+  constructor(store: Store, rootName: string) {
+    this.#store = store
+    this.#rootName = rootName
+  }
+
+  /** The objects of a log of that name; there may be none. */
+  tree(name: string): MemberTree {
+    const log = name === this.#rootName ? '' : name
+    let tree = this.#trees.get(log)
+    if (!tree) {
+      if (this.#trees.size >= 100) this.#trees.clear()
+      tree = new MemberTree(this.#store, log)
+      this.#trees.set(log, tree)
+    }
+    return tree
+  }
+
+  /** All logs and other keys, in order. */
+  async list(signal?: AbortSignal): Promise<JoinedList> {
+    const walk: ListWalk = { logs: new Map(), others: [], requests: 0, partial: false, signal }
+    await this.#walk('', walk)
+    const joined = [...walk.logs].map(([log, sum]) => entryOf(log === '' ? this.#rootName : log, sum))
+    const names = new Set(joined.map(({ key }) => key))
+    const entries = [...joined, ...walk.others.filter(({ key }) => !names.has(key))]
+    return { entries: entries.sort((a, b) => byCodePoint(a.key, b.key)), partial: walk.partial }
+  }
+
+  async #walk(folder: string, walk: ListWalk): Promise<void> {
+    if (await this.#takePage(folder, walk)) return
+    const folders: string[] = []
+    const objects: Entry[] = []
+    for await (const entry of this.#store.list(folder, {
+      signal: walk.signal,
+      shallow: true,
+      folders: true,
+    })) {
+      if (entry.folder) folders.push(entry.key)
+      else objects.push(entry)
+    }
+    walk.requests++
+    const isDated = (path: string) => folderPeriod(path.slice(folder.length)) !== null
+    if (folders.some(isDated)) return this.#sumUp(folder, walk)
+    for (const entry of objects) take(entry, walk)
+    for (let i = 0; i < folders.length; i += AT_ONCE)
+      await Promise.all(folders.slice(i, i + AT_ONCE).map((path) => this.#walk(path, walk)))
+  }
+
+  /** Takes everything below a folder where it fits a page; false where it does not. */
+  async #takePage(folder: string, walk: ListWalk): Promise<boolean> {
+    if (walk.requests >= MAX_LIST_REQUESTS) {
+      walk.partial = true
+      return true
+    }
+    walk.requests++
+    const page: Entry[] = []
+    for await (const entry of this.#store.list(folder, { signal: walk.signal, limit: PAGE })) page.push(entry)
+    if (page.length >= PAGE) return false
+    for (const entry of page) take(entry, walk)
+    return true
+  }
+
+  /**
+   * Adds up what lies below a folder with dated folders, in key order, as far as its requests go. It is remembered up to
+   * the objects that are two days older than the newest, and the next list goes on from there.
+   */
+  async #sumUp(folder: string, walk: ListWalk): Promise<void> {
+    let sums = this.#known.get(folder) ?? { logs: new Map(), others: [], after: undefined, time: 0 }
+    const pages: Sums[] = []
+    let isComplete = false
+    for (let requests = 0; requests < MAX_REQUESTS && !isComplete; requests++) {
+      walk.requests++
+      sums = copyOf(sums)
+      let count = 0
+      const options = { signal: walk.signal, limit: PAGE, after: sums.after }
+      for await (const entry of this.#store.list(folder, options)) {
+        count++
+        sums.after = entry.key
+        sums.time = Math.max(sums.time, parseKey(entry.key)?.time ?? 0)
+        take(entry, sums)
+      }
+      isComplete = count < PAGE
+      if (!isComplete) pages.push(sums)
+    }
+    const finished = isComplete ? pages.findLast(({ time }) => time <= sums.time - SETTLED) : sums
+    if (finished && this.#known.size < 1000) this.#known.set(folder, copyOf(finished))
+    walk.partial ||= !isComplete
+    for (const [log, sum] of sums.logs) add(walk.logs, log, sum)
+    walk.others.push(...sums.others)
+  }
+}
+
+/** What was added up, and the key up to which. */
+interface Sums {
+  logs: Map<string, Sum>
+  others: Entry[]
+  after: string | undefined
+  /** The newest time among the keys. */
+  time: number
+}
+
+function copyOf(sums: Sums): Sums {
+  const logs = new Map([...sums.logs].map(([log, sum]) => [log, { ...sum }]))
+  return { ...sums, logs, others: [...sums.others] }
+}
+
+interface Sum {
+  size: number
+  modified: number
+  /** The key of the newest object. */
+  newest: string
+}
+
+interface ListWalk {
+  logs: Map<string, Sum>
+  others: Entry[]
+  requests: number
+  partial: boolean
+  signal: AbortSignal | undefined
+}
+
+function take(entry: Entry, walk: Pick<ListWalk, 'logs' | 'others'>): void {
+  const parsed = parseKey(entry.key)
+  if (!parsed) return void walk.others.push(entry)
+  const sum: Sum = { size: 0, modified: 0, newest: '' }
+  addEntry(sum, entry)
+  add(walk.logs, parsed.log, sum)
+}
+
+function addEntry(sum: Sum, { key, size, modified }: Entry): void {
+  sum.size += size
+  sum.modified = Math.max(sum.modified, modified)
+  if (key > sum.newest) sum.newest = key
+}
+
+function add(logs: Map<string, Sum>, log: string, more: Sum): void {
+  const sum = logs.get(log)
+  if (!sum) return void logs.set(log, { ...more })
+  sum.size += more.size
+  sum.modified = Math.max(sum.modified, more.modified)
+  if (more.newest > sum.newest) sum.newest = more.newest
+}
+
+/** A joined log in a list. Its tag changes with every new object. */
+function entryOf(key: string, { size, modified, newest }: Sum): Entry {
+  return { key, size, modified, etag: `"${size}-${modified}-${encodeURIComponent(newest)}"` }
+}

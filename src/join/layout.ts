@@ -1,0 +1,121 @@
+/** What a key of a shipped object tells. */
+export interface DatedKey {
+  /** The log it belongs to: the path up to the first dated part, without a slash at its end. */
+  log: string
+  /** The time in the key, in milliseconds since the Unix epoch. Shippers write UTC. */
+  time: number
+}
+
+/** The period that a dated folder stands for. */
+export interface Period {
+  from: number
+  to: number
+}
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** A folder that begins a date: `2026`, `2026-11-15`, `20261115`, `date=2026-11-15`, `year=2026`, `2026-11-15T10`. */
+const FIRST = /^(?:[A-Za-z_]{1,16}=)?((?:19|20)\d\d)(?:-?(\d\d)(?:-?(\d\d)(?:[T_-](\d\d))?)?)?$/
+/** A folder that goes on with it: `11`, `month=11`. */
+const NEXT = /^(?:[A-Za-z_]{1,16}=)?(\d\d)$/
+const LIMITS: readonly [least: number, most: number][] = [
+  [1900, 2099],
+  [1, 12],
+  [1, 31],
+  [0, 23],
+  [0, 59],
+]
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+/** Vector: `1763200000-<uuid>.log.gz`. */
+const EPOCH = new RegExp(`^(\\d{10})(\\d{3})?-${UUID}`, 'i')
+/** Firehose: `<stream>-<version>-2026-11-15-10-05-30-<uuid>`. */
+const DASHED = new RegExp(`-(\\d{4})-(\\d\\d)-(\\d\\d)-(\\d\\d)-(\\d\\d)-(\\d\\d)-${UUID}`, 'i')
+/** Logstash: `ls.s3.<uuid>.2026-11-15T10.00.tag.part0.txt`. */
+const LOGSTASH = new RegExp(`^ls\\.s3\\.${UUID}\\.(\\d{4})-(\\d\\d)-(\\d\\d)T(\\d\\d)\\.(\\d\\d)\\.`, 'i')
+
+/**
+ * The log and the time of an object that a shipper wrote; null for any other key. With a full date in its folders, any
+ * name counts; without, only the names that Vector, Firehose and Logstash write.
+ */
+export function parseKey(key: string): DatedKey | null {
+  const segments = key.split('/')
+  const name = segments.pop()!
+  if (name === '') return null
+  const own = timeInName(name)
+  for (let at = 0; at < segments.length; at++) {
+    const date = dateFrom(segments, at)
+    if (!date || date.length < 3) continue
+    const { from, to } = periodOf(date)
+    const log = segments.slice(0, at).join('/')
+    // Kept inside its folder's period: folders come in the order of their dates.
+    if (own !== null) return { log, time: Math.min(Math.max(own, from), to - 1) }
+    // Fluent Bit: seconds begin the name.
+    const seconds = date.length === 5 ? /^([0-5]\d)\D/.exec(name) : null
+    return { log, time: from + Number(seconds?.[1] ?? 0) * 1000 }
+  }
+  return own === null ? null : { log: segments.join('/'), time: own }
+}
+
+/** The period of a folder below a log, as `2026/11/`; null when it is not dated. */
+export function folderPeriod(folder: string): Period | null {
+  const segments = folder.replace(/\/$/, '').split('/')
+  const date = dateFrom(segments, 0)
+  return date && periodOf(date)
+}
+
+/** Whether a folder below a log stands for a day or less, so that it is worth listing at once. */
+export function isFine(period: Period): boolean {
+  return period.to - period.from <= DAY
+}
+
+/**
+ * A name that sorts where objects of an instant do, among names as this one; null where names do not sort by time, or
+ * hold no time.
+ */
+export function nameAt(like: string, instant: number): string | null {
+  if (!EPOCH.test(like)) return null
+  const millis = /^\d{13}-/.test(like)
+  return String(Math.floor(millis ? instant : instant / 1000))
+}
+
+/** The time that a shipper wrote into a name. */
+export function timeInName(name: string): number | null {
+  const epoch = EPOCH.exec(name)
+  if (epoch) return Number(epoch[1]) * 1000 + Number(epoch[2] ?? 0)
+  const found = DASHED.exec(name) ?? LOGSTASH.exec(name)
+  if (!found) return null
+  const [year, month, day, hour, minute, second = 0] = found.slice(1).map(Number) as number[]
+  const time = Date.UTC(year!, month! - 1, day, hour, minute, second)
+  return Number.isNaN(time) ? null : time
+}
+
+/** The numbers of the date that begins at a segment: year, month, day, hour, minute, as far as it goes. */
+function dateFrom(segments: readonly string[], at: number): number[] | null {
+  const first = FIRST.exec(segments[at]!)
+  if (!first) return null
+  const numbers = first
+    .slice(1)
+    .filter((text) => text !== undefined)
+    .map(Number)
+  for (let i = at + 1; i < segments.length && numbers.length < LIMITS.length; i++) {
+    const next = NEXT.exec(segments[i]!)
+    if (!next || !fits(Number(next[1]), numbers.length)) break
+    numbers.push(Number(next[1]))
+  }
+  return numbers.every(fits) ? numbers : null
+}
+
+function fits(value: number, unit: number): boolean {
+  const [least, most] = LIMITS[unit]!
+  return value >= least && value <= most
+}
+
+function periodOf([year = 0, month, day, hour, minute]: readonly number[]): Period {
+  const from = Date.UTC(year, (month ?? 1) - 1, day ?? 1, hour ?? 0, minute ?? 0)
+  if (month === undefined) return { from, to: Date.UTC(year + 1, 0, 1) }
+  if (day === undefined) return { from, to: Date.UTC(year, month, 1) }
+  return { from, to: from + (hour === undefined ? DAY : minute === undefined ? HOUR : MINUTE) }
+}

@@ -1,0 +1,103 @@
+import { Joins } from '../../join/joins.ts'
+import { parseKey } from '../../join/layout.ts'
+import { MemberReads } from '../../join/member-reads.ts'
+import type { Member, Members, MemberTree, Reach } from '../../join/members.ts'
+import type { ByteRange, Entry, ReadOptions, Store, StoreRead } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+
+/** Members whose entries are remembered for reads. */
+const MAX_ENTRIES = 20_000
+
+/** The joined logs of a store. */
+export class JoinedLogs {
+  readonly #joins: Joins
+  readonly #reads: MemberReads
+  readonly #logs = new Map<string, JoinedLog>()
+
+  constructor(store: Store, rootName: string) {
+    this.#joins = new Joins(store, rootName)
+    this.#reads = new MemberReads(store)
+  }
+
+  list(signal?: AbortSignal) {
+    return this.#joins.list(signal)
+  }
+
+  /** Whether a key is an object of a joined log. */
+  isMember(key: string): boolean {
+    return parseKey(key) !== null
+  }
+
+  get(name: string): JoinedLog {
+    let log = this.#logs.get(name)
+    if (!log) {
+      if (this.#logs.size >= 100) this.#logs.clear()
+      log = new JoinedLog(name, this.#joins.tree(name), this.#reads)
+      this.#logs.set(name, log)
+    }
+    return log
+  }
+}
+
+/** Log files that are the members of a joined log; a `LogFiles`. */
+export interface MemberFiles {
+  list(): Promise<{ entries: Entry[] }>
+  startingWith(): Promise<Entry[]>
+  stat(key: string): Promise<Entry>
+  read(key: string, range: ByteRange | undefined, options?: ReadOptions): Promise<StoreRead>
+  watch(): null
+}
+
+/** One joined log: its members, and how they are read. */
+export class JoinedLog {
+  readonly name: string
+  /** Reads members, which no client can name. */
+  readonly files: MemberFiles
+  readonly #tree: MemberTree
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(name: string, tree: MemberTree, reads: MemberReads) {
+    this.name = name
+    this.#tree = tree
+    const entryOf = (key: string) => this.#entries.get(key) ?? gone()
+    this.files = {
+      list: async () => ({ entries: [] }),
+      startingWith: async () => [],
+      stat: async (key) => entryOf(key),
+      read: async (key, range, { signal } = {}) =>
+        (await reads.read(entryOf(key), range, { signal })) ?? gone(),
+      watch: () => null,
+    }
+  }
+
+  /** The newest members of a reach. */
+  async find(reach: Reach, signal?: AbortSignal): Promise<Members> {
+    const found = await this.#tree.find(reach, signal)
+    this.#learn(found.members)
+    return found
+  }
+
+  /** The members after one. */
+  async after(last: Member, signal?: AbortSignal): Promise<Member[]> {
+    const members = await this.#tree.after(last, signal)
+    this.#learn(members)
+    return members
+  }
+
+  /** A member by its key alone, as a cursor has it; null when it is none of this log. */
+  memberOf(key: string): Member | null {
+    const parsed = parseKey(key)
+    if (!parsed || !this.#tree.holds(parsed.log)) return null
+    return { entry: { key, size: 0, modified: 0, etag: '' }, time: parsed.time }
+  }
+
+  #learn(members: readonly Member[]): void {
+    if (this.#entries.size > MAX_ENTRIES) this.#entries.clear()
+    for (const { entry } of members) this.#entries.set(entry.key, entry)
+  }
+}
+
+/** An object that was listed a moment ago. */
+function gone(): never {
+  throw new LogError('unknown-file', 'An object of this log is no longer there; ask again.')
+}

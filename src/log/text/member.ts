@@ -1,0 +1,86 @@
+import { compressionOf, SIGNATURE_BYTES } from '../../codec/kind.ts'
+import type { Entry } from '../../store/store.ts'
+import type { LogError } from '../error.ts'
+import { ArchiveText } from './archive.ts'
+import { collect } from './bytes.ts'
+import type { Fingerprint } from './cursor.ts'
+import type { Opener } from './open.ts'
+import { PlainText, type Text } from './text.ts'
+
+/**
+ * An object of a joined log as text. Shippers compress or not whatever the name says, so its first bytes decide when
+ * they are first needed; until then it counts as compressed.
+ */
+export class MemberText implements Text {
+  readonly name: string
+  readonly entry: Entry
+  readonly compressed = true
+  readonly #opener: Opener
+  #opening: Promise<Text> | null = null
+  #text: Text | null = null
+
+  constructor(opener: Opener, entry: Entry) {
+    this.#opener = opener
+    this.name = entry.key
+    this.entry = entry
+  }
+
+  get broken(): LogError | null {
+    return this.#text?.broken ?? null
+  }
+
+  get cut(): boolean {
+    return this.#text?.cut ?? false
+  }
+
+  async sequential(): Promise<boolean> {
+    return (await (await this.#open()).sequential?.()) ?? false
+  }
+
+  async size(): Promise<number> {
+    return (await this.#open()).size()
+  }
+
+  async reaches(size: number): Promise<boolean> {
+    return (await this.#open()).reaches(size)
+  }
+
+  async read(from: number, to: number): Promise<Uint8Array> {
+    return (await this.#open()).read(from, to)
+  }
+
+  async head(length: number): Promise<Uint8Array> {
+    return (await this.#open()).head(length)
+  }
+
+  async release(): Promise<void> {
+    await this.#text?.release?.()
+  }
+
+  async onward(from: number): Promise<void> {
+    await (await this.#open()).onward?.(from)
+  }
+
+  known(offset: number): Fingerprint | null {
+    return this.#text?.known(offset) ?? null
+  }
+
+  #open(): Promise<Text> {
+    this.#opening ??= this.#judge()
+    return this.#opening
+  }
+
+  async #judge(): Promise<Text> {
+    const { files, budget } = this.#opener
+    const { entry, name } = this
+    const options = { signal: budget.signal }
+    const first =
+      entry.size === 0 ? null : await files.read(name, { offset: 0, length: SIGNATURE_BYTES }, options)
+    const kind = first && compressionOf(await collect(first))
+    this.#text =
+      first && kind
+        ? new ArchiveText({ entry: first.entry, kind }, this.#opener)
+        : new PlainText(files, first?.entry ?? entry, budget)
+    return this.#text
+  }
+}

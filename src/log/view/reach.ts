@@ -1,0 +1,76 @@
+import type { LineFormat } from '../format/detect.ts'
+import { firstTime } from '../search/seek.ts'
+import type { Fit } from '../search/span.ts'
+import type { JoinReach } from '../text/joined.ts'
+import type { Series } from '../text/series.ts'
+import type { Zone } from '../time.ts'
+
+/** How much wider each look is than the one before. */
+const WIDER = 8
+/** Looks at one log: by then a period is 22 years wide. */
+const MAX_LOOKS = 6
+/**
+ * Around a period, by the times in the keys: shippers name an object when they begin or when they end it, mostly within
+ * a quarter of an hour.
+ */
+const MARGIN = 30 * 60_000
+/** Stored bytes that the first look of a search takes. */
+const SEARCH = 64 * 1024 * 1024
+const LEAST = 1024 * 1024
+const HEAD = 64 * 1024
+
+/** What is asked of a log, as far as it matters here. */
+interface Asked {
+  fit: Fit
+  since: number | null
+  until: number | null
+  level: number | null
+  matcher: unknown
+  cursor: { direction: 'before' | 'after' } | null
+}
+
+/** How far into a joined log to look, and how often it was looked already. */
+export interface ViewReach extends JoinReach {
+  look: number
+  asked: { since: number | null; until: number | null }
+}
+
+/** The first look into a joined log. */
+export function firstReach({ fit, since, until, level, matcher }: Asked): ViewReach {
+  const perLine = 512
+  const isSearch = level !== null || matcher !== null
+  const wanted = fit.lines === null ? fit.size : Math.min(fit.size, fit.lines * perLine)
+  const bytes = Math.max(WIDER * wanted, isSearch || since !== null ? SEARCH : LEAST)
+  return reachAt({ wanted: isSearch ? 0 : wanted, bytes, look: 1, asked: { since, until } })
+}
+
+/** A wider look. */
+export function widerReach({ wanted, bytes, look, asked }: ViewReach): ViewReach {
+  return reachAt({ wanted, bytes: bytes * WIDER, look: look + 1, asked })
+}
+
+function reachAt({ wanted, bytes, look, asked: { since, until } }: Omit<ViewReach, 'isWidest'>): ViewReach {
+  const margin = MARGIN * WIDER ** (look - 1)
+  return {
+    wanted,
+    bytes,
+    look,
+    asked: { since, until },
+    isWidest: look >= MAX_LOOKS,
+    ...(since !== null && { since: since - margin }),
+    ...(until !== null && { until: until + margin }),
+  }
+}
+
+/** Whether the open part of a joined log may lack some of the answer: it must begin before it and end after it. */
+export async function needsMore(
+  { since, until, cursor }: Asked,
+  { series, from, format }: { series: Series; from: number; format: LineFormat },
+  zone: Zone,
+): Promise<boolean> {
+  const timeOf = async (index: number) => firstTime(format, zone, await series.parts.at(index)!.head(HEAD))
+  if (until !== null && series.newer && !((await timeOf(-1)) >= until)) return true
+  if (!series.older || cursor?.direction === 'after') return false
+  if (since !== null && format.timed) return !((await timeOf(0)) < since)
+  return series.isStart(from)
+}

@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Bucket, KEYS, lineAt, shippedBucket } from './bucket.ts'
+
+const MINUTE = 60_000
+let bucket: Bucket | undefined
+afterEach(() => bucket?.server.close())
+
+/** What a tail must be. */
+const tailOf = (text: string, size: number) =>
+  text.length <= size ? text : text.slice(text.indexOf('\n', text.length - size - 1) + 1)
+
+describe('a joined log', () => {
+  it.each(Object.keys(KEYS).flatMap((shipper) => [false, true].map((gzip) => [shipper, gzip] as const)))(
+    'of %s (gzip: %s) is listed, read, filtered and paged as one text',
+    async (shipper, gzip) => {
+      bucket = await shippedBucket(shipper, { count: 60, step: 7 * MINUTE, lines: 20, gzip })
+      const { ask, server } = bucket
+      const text = bucket.text()
+      server.put('app/readme.txt', 'not a log\n')
+      server.put('other.log', 'other\n')
+      const stored = [...server.objects].filter(
+        ([key]) => (key.startsWith('app/') && !key.endsWith('.txt')) || key.includes('ls.s3'),
+      )
+      const list = await ask('/api/v1/log/list')
+      expect(JSON.parse(list.body)).toEqual([
+        { name: 'app', size: stored.reduce((sum, [, { size }]) => sum + size, 0) },
+        { name: 'app/readme.txt', size: 10 },
+        { name: 'other.log', size: 6 },
+      ])
+      expect(list.response.headers.get('X-Nodestate-Note')).toBeNull()
+      expect((await ask('/api/v1/log/view?file=app&size=5000')).body).toBe(tailOf(text, 5000))
+      expect((await ask('/api/v1/log/view?file=app&size=100000000')).body).toBe(text)
+      expect((await ask('/api/v1/log/view?file=app&lines=333')).body).toBe(
+        text.split('\n').slice(-334).join('\n'),
+      )
+      expect((await ask('/api/v1/log/view?file=other.log')).body).toBe('other\n')
+      expect((await ask('/api/v1/log/view?file=app/readme.txt')).body).toBe('not a log\n')
+      const errors = text.split('\n').filter((line) => line.includes('\terror'))
+      expect((await ask('/api/v1/log/view?file=app&level=error')).body).toBe(`${errors.join('\n')}\n`)
+      const hit = await ask('/api/v1/log/view?file=app&q=object%2000003%20line%20007%20')
+      expect(hit.body.split('\n').length).toBe(2)
+      // Page by page, backwards: all of it, once.
+      let pages = ''
+      for (let path: string | null = '/api/v1/log/view?file=app&size=9000'; path; ) {
+        const { response, body } = await ask(path)
+        expect(response.status).toBe(200)
+        pages = body + pages
+        const prev: string | undefined = /<(\?[^>]*)>; rel="prev"/.exec(
+          response.headers.get('Link') ?? '',
+        )?.[1]
+        path = prev ? `/api/v1/log/view${prev}` : null
+      }
+      expect(pages).toBe(text)
+      // A period, across objects.
+      const lines = text.split('\n').slice(0, -1)
+      const [from, to] = [lines[400]!, lines[700]!].map((line) => line.slice(0, 23))
+      const window = await ask(
+        `/api/v1/log/view?file=app&size=10000000&since=${encodeURIComponent(from!)}&until=${encodeURIComponent(to!)}`,
+      )
+      expect(window.body).toBe(`${lines.slice(400, 700).join('\n')}\n`)
+    },
+  )
+
+  it('gives new objects as new lines after a cursor', async () => {
+    bucket = await shippedBucket('Fluent Bit', { count: 10, step: MINUTE })
+    const { ask, server } = bucket
+    const first = await ask('/api/v1/log/view?file=app&size=1000')
+    const next = /<(\?[^>]*)>; rel="next"/.exec(first.response.headers.get('Link')!)![1]
+    expect((await ask(`/api/v1/log/view${next}`)).body).toBe('')
+    const time = Date.UTC(2026, 10, 15, 10, 1, 0)
+    server.put(KEYS['Fluent Bit']!('app', time, 11), lineAt(time, 'new'))
+    server.put(KEYS['Fluent Bit']!('app', time + MINUTE, 12), lineAt(time + MINUTE, 'newer'))
+    expect((await ask(`/api/v1/log/view${next}`)).body).toBe(
+      lineAt(time, 'new') + lineAt(time + MINUTE, 'newer'),
+    )
+  })
+
+  it('reads the end of 10,000 objects in few requests, and fewer when asked again', async () => {
+    bucket = await shippedBucket('Fluent Bit', { count: 10_000, step: 4 * MINUTE, lines: 500, gzip: false })
+    const size = 256 * 1024
+    const first = await bucket.ask(`/api/v1/log/view?file=app&size=${size}`)
+    expect(first.body).toBe(tailOf(bucket.text(9_900), size))
+    expect(first.requests).toBeLessThanOrEqual(12)
+    expect(first.trips).toBeLessThanOrEqual(8)
+    const second = await bucket.ask(`/api/v1/log/view?file=app&size=${size}`)
+    expect(second.body).toBe(first.body)
+    expect(second.requests).toBeLessThan(first.requests)
+    const since = new Date(Date.UTC(2026, 9, 25, 10, 0)).toISOString()
+    const until = new Date(Date.UTC(2026, 9, 25, 10, 10)).toISOString()
+    const window = await bucket.ask(`/api/v1/log/view?file=app&since=${since}&until=${until}`)
+    const isInside = (line: string) => line >= '2026-10-25 10:00' && line < '2026-10-25 10:10'
+    expect(window.body).toBe(`${bucket.text(2300, 2700).split('\n').filter(isInside).join('\n')}\n`)
+    expect(window.trips).toBeLessThanOrEqual(12)
+    const absent = await bucket.ask('/api/v1/log/view?file=no.log')
+    expect(absent.response.status).toBe(404)
+    const download = await bucket.ask('/api/v1/log/download?file=app')
+    expect(download.response.status).toBe(501)
+    expect(
+      (await bucket.ask('/api/v1/log/view?file=app/2026/11/15/09/56/00-object00009999')).response.status,
+    ).toBe(404)
+  }, 60_000)
+})
