@@ -9,7 +9,7 @@ import { LogError } from './log/error.ts'
 import { logFiles } from './log/files/files.ts'
 import { followLimits, type LogOptions, viewContext } from './log/options.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
-import { type Page, showAsset, showPage } from './routes/page.ts'
+import type { Page } from './routes/page.ts'
 import { type Query, queryReader } from './routes/parameters/read.ts'
 import type { Resource } from './routes/parameters/row.ts'
 import { type LogResources, logResources } from './routes/resources.ts'
@@ -159,14 +159,15 @@ export function createApp(options: AppOptions): Hono {
   ]
   const { page } = options
   const load = async () => (typeof page === 'function' ? page() : page || unknownPath())
-  const show: Handler = async (request) => showPage(request, await load())
+  const pageRoutes = once(() => import('./routes/page.ts'))
+  const show: Handler = async (request) => (await pageRoutes()).showPage(request, await load())
   if (page) {
     resources.push(
       ['/', 'nothing', show],
       [
         '/assets/:name',
         'nothing',
-        async (request) => showAsset(request, new URL(request.url).pathname.split('/').at(-1)!, await load()),
+        async (request) => (await pageRoutes()).showAsset(request, lastName(request.url), await load()),
       ],
     )
   }
@@ -197,6 +198,10 @@ export function accessOf({ token, tokens }: AppOptions): (headers: Headers) => G
     check(headers)
     return EVERYTHING
   }
+}
+
+function lastName(url: string): string {
+  return new URL(url).pathname.split('/').at(-1)!
 }
 
 /** For liveness probes: answers whatever the state of the store. */

@@ -116,7 +116,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['app.ts', ['app.ts']],
   ['fleet', ['fleet.ts', 'nodes.ts']],
   ['index.ts', ['index.ts']],
-  ['client', ['events.ts', 'web.ts']],
+  ['client', ['connect.ts', 'follow.ts', 'problem.ts', 'types.ts', 'web.ts']],
   ['client.ts', ['client.ts']],
   ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],

@@ -8,4 +8,6 @@ export default function build(): void {
   const { stdout } = spawnSync('npx', ['tsc', '-p', 'tsconfig.json'], { encoding: 'utf8' })
   // tsc writes its output even when types are wrong; the type check is a step of its own.
   if (!existsSync('dist/cli.js')) throw new Error(`Cannot build dist/cli.js:\n${stdout}`)
+  const openapi = spawnSync(process.execPath, ['scripts/openapi.mjs'], { encoding: 'utf8' })
+  if (openapi.status !== 0) throw new Error(`Cannot write dist/openapi.json:\n${openapi.stderr}`)
 }

@@ -31,7 +31,7 @@ const run = (command: string, args: string[]) =>
 
 /** The names that can be imported. */
 const ENTRIES = Object.keys(manifest.exports)
-  .filter((name) => name !== './package.json')
+  .filter((name) => !name.endsWith('.json'))
   .map((name) => name.replace(/^\./, 'nodestate'))
 
 /** Each entry with the runtimes that it is for. */

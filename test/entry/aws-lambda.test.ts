@@ -142,6 +142,10 @@ describe('lambda', () => {
     [{ NODESTATE_TOKEN: undefined }, 'set a token'],
     [{ NODESTATE_HOME: undefined }, 'set a home'],
     [{ NODESTATE_HOME: '/var/log' }, 'set a home'],
+    [
+      { NODESTATE_TOKENS: 'tokens.toml', NODESTATE_INSECURE: '1' },
+      'NODESTATE_TOKENS names a file, and there are none here: set NODESTATE_TOKEN instead.',
+    ],
   ])('refuses to answer with %j, and says what to set', async (env, detail) => {
     for (const path of ['/api/v1/config', '/', '/healthz']) {
       const result = await handle(env)(event(path))

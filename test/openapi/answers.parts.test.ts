@@ -135,7 +135,7 @@ describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`
     const args = [
       cli,
       'lint',
-      'docs/openapi.json',
+      'dist/openapi.json',
       '--skip-rule',
       'operation-4xx-response',
       '--format',

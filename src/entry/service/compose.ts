@@ -159,6 +159,7 @@ async function loadRest(page: boolean): Promise<void> {
     import('../../access/guard.ts'),
     import('../../openapi/route.ts'),
     page && import('../../page.ts'),
+    page && import('../../routes/page.ts'),
   ])
 }
 

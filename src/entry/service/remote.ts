@@ -34,6 +34,9 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
   try {
     const { settings, sources, warnings } = await loadSettings({ argv: [], env })
     for (const warning of warnings) log(warning)
+    // There is no file to read tokens from, and to ignore the setting would leave the service open.
+    if (settings.tokens !== null)
+      return refuse('NODESTATE_TOKENS names a file, and there are none here: set NODESTATE_TOKEN instead.')
     if (settings.token === null && !settings.insecure) return refuse(hints.token)
     if (settings.fleet !== null && !parseBucket(settings.fleet) && !bound) return refuse(hints.home)
     refuseMixed({ settings, sources })

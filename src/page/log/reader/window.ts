@@ -358,7 +358,8 @@ export class LogWindow {
 /** An older node ignores conditions it does not know: what it answers is not what was asked for. */
 function tooOld(): ProblemError {
   const advice = 'This node does not know these conditions yet. Remove them, or update nodestate there.'
-  return new ProblemError(501, 'unsupported', 'This filter does not work here', advice, null)
+  const title = 'This filter does not work here'
+  return new ProblemError({ status: 501, code: 'unsupported', title, detail: advice })
 }
 
 function hasNewConditions({ not, notregex, where, level }: LogQuery): boolean {

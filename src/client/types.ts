@@ -1,0 +1,231 @@
+import type { ByteStream, Fetch, Signal, Url } from './web.ts'
+
+/** The description of a node. */
+export interface NodeInfo {
+  hostIp: string
+  hostName: string
+  grpcPort: number
+  httpPort: number
+  version: string
+  /** Milliseconds since the Unix epoch. */
+  onlineTime: number
+}
+
+/** The configuration as TOML, with secrets masked, and the node. */
+export interface NodeConfig {
+  config: string
+  node: NodeInfo
+  /** With `detail`: the fields of `node` that were set or read, rather than derived from nodestate itself. */
+  known?: (keyof NodeInfo)[] | undefined
+}
+
+/** A node of a fleet. What is not known is null. */
+export interface FleetNode {
+  id: string
+  node: NodeInfo | null
+  /** When it last shipped, ISO 8601. */
+  shipped: string | null
+  /** Seconds since then. */
+  age: number | null
+  /** Bytes not shipped yet. */
+  lag: number | null
+  /** The code of the problem that kept the node from being read. */
+  error: string | null
+}
+
+/** A log file as the plain list has it. */
+export interface LogFile {
+  name: string
+  /** Bytes. */
+  size: number
+}
+
+/** A log file as the detailed list has it. */
+export interface LogFileDetail extends LogFile {
+  /** ISO 8601. */
+  modified: string
+  kind: string
+  /** Time of the first and of the last record, ISO 8601; null where the file has none. */
+  first: string | null
+  last: string | null
+  /** The log that this file is a rotated part of, where the node groups them. */
+  log?: string | null | undefined
+}
+
+/** The levels, from the least to the most severe. */
+export const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const
+
+export type Level = (typeof LEVELS)[number]
+
+/** One record of a log. A continuation (a stack trace) is part of the message, after a line feed. */
+export interface LogRecord {
+  time?: string | null
+  level?: string | null
+  source?: { file: string; line?: number | null } | null
+  tags?: string[] | null
+  message?: string | null
+  context?: unknown
+  /** The text as it stands in the file, where it did not parse. */
+  raw?: string | null
+  /** True where the record holds JSON that is too deep, too wide or too long to be parsed; it is part of the message. */
+  unparsed?: boolean
+  /** The message with its ANSI colours, where it has any and `ansi` was asked for. */
+  ansi?: string | null
+}
+
+/** Which records of a log: every field narrows it. */
+export interface LogQuery {
+  file: string
+  /** At or after: ISO 8601, the log's own format, or a duration back from now (`15m`). */
+  since?: string | undefined
+  /** Before. */
+  until?: string | undefined
+  /** This level and above; `=warn,fatal` for exactly these. */
+  level?: string | undefined
+  /** Records that contain this text, or all of these. */
+  q?: string | readonly string[] | undefined
+  /** Records that match this pattern, or all of these. */
+  regex?: string | readonly string[] | undefined
+  /** Records that contain none of these texts. */
+  not?: string | readonly string[] | undefined
+  /** Records that match none of these patterns. */
+  notregex?: string | readonly string[] | undefined
+  /** Records whose field has this value: `shard:17`, `!shard:17` for those where it has not. */
+  where?: string | readonly string[] | undefined
+  /** The file together with its rotated predecessors. */
+  rotated?: boolean | undefined
+  /** Records whose message has ANSI colours carry it a second time, with them. */
+  ansi?: boolean | undefined
+  /** Records carry their text as well, as `raw`. */
+  raw?: boolean | undefined
+}
+
+/** Which part of the selected records. */
+export interface ViewQuery extends LogQuery {
+  /** At most this many bytes. */
+  size?: number | undefined
+  /** At most this many lines. */
+  lines?: number | undefined
+  /** At most this many lines from `since`, a cursor or the start on: the counterpart of `lines`. */
+  first?: number | undefined
+  /** A page older than this cursor. */
+  before?: string | undefined
+  /** A page newer than this cursor. */
+  after?: string | undefined
+}
+
+/** One page of a log. */
+export interface View<T> {
+  /** The text, or the records. */
+  content: T
+  /** Pass it as `before` for the page before; null at the log's first byte. */
+  prev: string | null
+  /** Pass it as `after` for what comes after this page. */
+  next: string | null
+  /** False when the scan's budget ended before the page was full; `prev` continues from there. */
+  complete: boolean
+  /** What is special about the answer, as short words. */
+  notes: string[]
+}
+
+/** Records over time, by level. */
+export interface Histogram {
+  /** Milliseconds since the Unix epoch. */
+  from: number
+  to: number
+  step: number
+  /** False when not all of the log was counted. */
+  complete: boolean
+  /** True when the counts were estimated from samples (`estimate`). */
+  estimated?: boolean | undefined
+  /** The names of the columns of `counts`. */
+  levels: string[]
+  buckets: { time: number; counts: number[] }[]
+}
+
+/** The fields and message patterns of the newest records that the filters choose. */
+export interface LogFields {
+  /** Records looked at. */
+  records: number
+  /** True when there are more records than were looked at. */
+  sampled: boolean
+  fields: { name: string; count: number; values: { value: string; count: number }[] }[]
+  patterns: {
+    pattern: string
+    count: number
+    level: string | null
+    /** ISO 8601. */
+    first: string | null
+    last: string | null
+  }[]
+}
+
+/** What a follow reports: records, changes of the file, and the state of the connection. */
+export type FollowEvent =
+  | { type: 'record'; id: string | null; data: string }
+  | { type: 'rotated' | 'truncated' | 'gap'; id: string | null; data: string }
+  | { type: 'open' }
+  | { type: 'lost'; error: Error; retryIn: number }
+
+export interface ClientOptions {
+  /** Where the app is mounted, such as `http://127.0.0.1:9000/` or `https://host/nodes/db-4`. */
+  base: string | Url
+  /** The bearer token, or a function that is called for it with every request. @default none */
+  token?: string | null | (() => string | null) | undefined
+  /** @default the global fetch */
+  fetch?: Fetch | undefined
+}
+
+export interface CallOptions {
+  signal?: Signal | undefined
+}
+
+export interface FollowOptions extends CallOptions {
+  /** Continue after this cursor: a record's id, or a view's `next`. Takes precedence over `lines` and `size`. */
+  lastId?: string | null | undefined
+  /** Data as JSON records (see LogRecord) rather than raw text. @default false */
+  json?: boolean | undefined
+  /** First pause before a reconnect, in milliseconds; doubles up to 30 s. @default 500 */
+  backoff?: number | undefined
+  /** A connection that is silent for this many milliseconds, heartbeats included, counts as lost. @default 60000 */
+  silence?: number | undefined
+}
+
+/** A file's bytes. */
+export interface Download {
+  name: string
+  /** Size in bytes, where the server gives it. */
+  size: number | null
+  body: ByteStream
+}
+
+export interface HistogramQuery extends LogQuery {
+  buckets?: number | undefined
+  /** An estimate from a few samples, quickly. */
+  estimate?: boolean | undefined
+}
+
+/** A node's HTTP interface, typed. */
+export interface Client {
+  config(options?: CallOptions & { detail?: boolean | undefined }): Promise<NodeConfig>
+  list(options?: CallOptions): Promise<LogFile[]>
+  detail(options?: CallOptions): Promise<LogFileDetail[]>
+  /** A page as text, byte for byte as UTF-8 allows. */
+  view(query: ViewQuery, options?: CallOptions): Promise<View<string>>
+  /** A page as JSON text, one record per line: parse the lines you need. */
+  lines(query: ViewQuery, options?: CallOptions): Promise<View<string[]>>
+  /** A page as records. */
+  records(query: ViewQuery, options?: CallOptions): Promise<View<LogRecord[]>>
+  /**
+   * The selected tail, then what is appended, until `signal` aborts or you leave the loop. A lost connection is
+   * resumed after the last record, forever; a problem that retrying cannot solve (4xx, 501) is thrown.
+   */
+  follow(query: ViewQuery, options?: FollowOptions): AsyncGenerator<FollowEvent, void, undefined>
+  histogram(query: HistogramQuery, options?: CallOptions): Promise<Histogram>
+  fields(query: LogQuery, options?: CallOptions): Promise<LogFields>
+  /** The nodes of a fleet; a service that is not a fleet answers 404. */
+  nodes(options?: CallOptions): Promise<FleetNode[]>
+  /** The selected records as a file, oldest first, to the end of the log. */
+  export(query: LogQuery, format: 'text' | 'ndjson', options?: CallOptions): Promise<Download>
+  download(file: string, options?: CallOptions): Promise<Download>
+}
