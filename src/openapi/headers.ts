@@ -8,7 +8,7 @@ export const HEADERS = {
   Link: 'Relative references to the page before (`rel="prev"`) and to what comes after (`rel="next"`).',
   'X-Nodestate-Note':
     'What is special about the answer, as words separated by commas, such as `scan-budget` or `unknown-parameter`.',
-  'X-Accel-Buffering': '`no` on a follow, so that a proxy does not hold it back.',
+  'X-Accel-Buffering': '`no` on a follow and on an export, so that a proxy does not hold them back.',
   'Content-Disposition': 'Asks a browser to save the file under its name.',
   'Accept-Ranges': 'Always `bytes`.',
   'Content-Range': 'The range that was sent, or the size of the file when the range is past its end.',

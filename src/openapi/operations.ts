@@ -148,7 +148,14 @@ export const OPERATIONS: Operation[] = [
     answers: {
       200: {
         description: 'The selected part of the log; with `follow=true`, the answer stays open.',
-        headers: ['ETag', 'Link', 'X-Nodestate-Note', 'Content-Length', 'X-Accel-Buffering'],
+        headers: [
+          'ETag',
+          'Link',
+          'X-Nodestate-Note',
+          'Content-Length',
+          'Content-Disposition',
+          'X-Accel-Buffering',
+        ],
         bodies: [
           { type: 'text/plain; charset=utf-8', text: 'Lines as they are in the file.', example: LINE },
           { type: 'application/x-ndjson', schema: 'LogRecord', example: `${JSON.stringify(RECORD)}\n` },

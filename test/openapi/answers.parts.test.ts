@@ -100,6 +100,7 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
     [log('view?file=a.log&follow=true', { Accept: 'text/event-stream' }), log('view?file=a.log&follow=true')],
   ],
   [{}, [log('view?file=a.log.bz2&lines=1'), log('histogram?file=a.log.bz2')]],
+  [{}, [log('view?file=a.log&download=true'), log('view?file=a.log&download=true&format=ndjson')]],
   [{ follow: false }, [log('view?file=a.log&follow=true')]],
   [{ limits: { archiveBytes: 1000 } }, [log('view?file=large.gz&lines=1'), log('histogram?file=large.gz')]],
   [{ token: 'secret' }, EVERY],
