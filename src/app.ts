@@ -149,6 +149,7 @@ export function createApp(options: AppOptions): Hono {
     ['/api/v1/log/list', 'logs', ofLogs('list')],
     ['/api/v1/log/view', 'logs', ofLogs('view')],
     ['/api/v1/log/histogram', 'logs', ofLogs('histogram')],
+    ['/api/v1/log/fields', 'logs', ofLogs('fields')],
     ['/api/v1/log/download', 'logs', ofLogs('download')],
     [
       '/openapi.json',

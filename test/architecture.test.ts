@@ -49,8 +49,8 @@ const ROOMS: [room: string, door: string[]][] = [
     ['json-fit.ts', 'level.ts', 'named.ts', 'quoted.ts', 'stamp.ts', 'years.ts', 'zone-names.ts'],
   ],
   ['log/format/format.ts', ['format.ts']],
+  ['log/format/json', ['json.ts', 'logfmt.ts', 'member.ts', 'members.ts']],
   ['log/format/lines24', ['direct24.ts', 'lines24.ts']],
-  ['log/format/json', ['json.ts', 'logfmt.ts', 'member.ts']],
   ['log/format/rows', ['classic.ts', 'database.ts', 'row.ts']],
   ['log/format/database', ['postgresql.ts', 'postgresql-csv.ts']],
   ['log/format/stamped', ['glog.ts', 'stamped.ts']],
@@ -58,6 +58,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/format', ['detect.ts', 'lines.ts']],
   ['log/regex', ['regex.ts', 'spans.ts']],
   ['log/pattern', ['pattern.ts', 'literal.ts']],
+  ['log/where', ['where.ts']],
   [
     'log/text',
     [
@@ -89,7 +90,8 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['log/render', ['body.ts', 'ndjson.ts', 'rendered.ts']],
-  ['log/view', ['export.ts', 'view.ts', 'histogram.ts', 'detail.ts']],
+  ['log/view', ['chart.ts', 'export.ts', 'view.ts', 'histogram.ts', 'detail.ts']],
+  ['log/fields', ['fields.ts']],
   ['log/follow', ['follow.ts', 'hub.ts']],
   ['log', ['options.ts']],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],

@@ -67,6 +67,9 @@ function run(script: string): Promise<Ran> {
 
 /** What the answer of a command must show, by a part of the command. */
 const EXPECTED: [part: string, check: (out: string) => void][] = [
+  ['where=level:error', (out) => expect(out).toBe(line(now - 30_000, 'ERROR', 'timeout'))],
+  ['since=02:10&first=20', (out) => expect(out.split('\n')[0]).toMatch(/it went wrong$/)],
+  ['log/fields', (out) => expect(JSON.parse(out).records).toBe(2)],
   ['$view$prev', (out) => expect(out).toMatch(/recent 201\n$/)],
   ['$view$next', (out) => expect(out).toBe('')],
   ['view?file=broker.log&lines=100"', (out) => expect(out.split('\n').length).toBe(101)],

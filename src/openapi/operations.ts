@@ -196,6 +196,41 @@ export const OPERATIONS: Operation[] = [
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
+    path: '/api/v1/log/fields',
+    id: 'listFields',
+    summary: 'The fields of the newest records with their values, and the patterns of their messages',
+    resource: 'fields',
+    requestHeaders: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'Fields, values and patterns of a sample of at most 10,000 records.',
+        headers: ['ETag', 'X-Nodestate-Note'],
+        bodies: [
+          {
+            type: 'application/json',
+            schema: 'LogFields',
+            example: {
+              records: 300,
+              sampled: false,
+              fields: [{ name: 'level', count: 300, values: [{ value: 'warn', count: 300 }] }],
+              patterns: [
+                {
+                  pattern: 'slow query took <*>',
+                  count: 300,
+                  level: 'warn',
+                  first: '2026-11-15T01:10:00.000Z',
+                  last: '2026-11-15T01:15:00.000Z',
+                },
+              ],
+            },
+          },
+        ],
+      },
+      304: UNCHANGED,
+    },
+    problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
+  },
+  {
     path: '/api/v1/log/download',
     id: 'downloadLog',
     summary: 'A log file as it is stored, whole or a range of it',

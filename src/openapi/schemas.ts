@@ -85,7 +85,7 @@ const LOG_RECORD = {
     context: { description: 'What else the record says: any JSON.' },
     raw: {
       type: ['string', 'null'],
-      description: 'The text as it is in the file, where it could not be parsed.',
+      description: 'The text as it is in the file, where it could not be parsed or with `raw=true`.',
     },
     unparsed: { type: 'boolean', description: 'True where JSON of the record was too large to be parsed.' },
     ansi: {
@@ -124,6 +124,51 @@ const HISTOGRAM = {
   },
 } as const
 
+const FIELDS = {
+  type: 'object',
+  required: ['records', 'sampled', 'fields', 'patterns'],
+  properties: {
+    records: { type: 'integer', description: 'Records looked at.' },
+    sampled: { type: 'boolean', description: 'True when there are more records than were looked at.' },
+    fields: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'count', 'values'],
+        properties: {
+          name: { type: 'string', description: 'The field, as `where` takes it.' },
+          count: { type: 'integer', description: 'Records that have it.' },
+          values: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['value', 'count'],
+              properties: { value: { type: 'string' }, count: { type: 'integer' } },
+            },
+          },
+        },
+      },
+    },
+    patterns: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['pattern', 'count', 'level', 'first', 'last'],
+        properties: {
+          pattern: {
+            type: 'string',
+            description: 'The constant words of the messages; `<*>` is what varies.',
+          },
+          count: { type: 'integer' },
+          level: { type: ['string', 'null'] },
+          first: { type: ['string', 'null'], description: 'Time of the first such message, ISO 8601.' },
+          last: { type: ['string', 'null'], description: 'Time of the last one.' },
+        },
+      },
+    },
+  },
+} as const
+
 /** RFC 9457. */
 const PROBLEM = {
   type: 'object',
@@ -142,5 +187,6 @@ export const SCHEMAS = {
   LogFileDetail: LOG_FILE_DETAIL,
   LogRecord: LOG_RECORD,
   Histogram: HISTOGRAM,
+  LogFields: FIELDS,
   Problem: PROBLEM,
 } as const

@@ -44,7 +44,10 @@ export async function exportLog(
   const body = asked.records
     ? renderedStream(
         opened.next,
-        new NdjsonWriter(opened.format, route.zone, query.ansi ?? false),
+        new NdjsonWriter(opened.format, route.zone, {
+          colours: query.ansi ?? false,
+          raw: query.raw ?? false,
+        }),
         opened.close,
       )
     : textOf(opened)

@@ -1,5 +1,9 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { bad } from '../http/params.ts'
+import { parseDuration } from '../log/time.ts'
+import { TooManyBuckets } from '../log/view/chart.ts'
 import { histogramOf } from '../log/view/histogram.ts'
+import { unexpected } from './parameters/kept.ts'
 import type { Query } from './parameters/read.ts'
 import { DEFAULT_BUCKETS } from './parameters/table.ts'
 import { type QueryRoute, readRequest } from './request.ts'
@@ -19,14 +23,29 @@ export async function showHistogram(request: Request, query: Query, route: Query
   }
   const histogram = await histogramOf(
     route,
-    { ...asked, buckets: query.buckets ?? DEFAULT_BUCKETS, estimate: query.estimate },
+    {
+      ...asked,
+      buckets: query.buckets ?? DEFAULT_BUCKETS,
+      estimate: query.estimate,
+      step: stepOf(query.step),
+    },
     isKnown,
     request.signal,
-  )
+  ).catch((error) => {
+    throw error instanceof TooManyBuckets ? bad('step', error.message) : error
+  })
   if (histogram === null) return notModified(etag)
   // An answer that depends on the clock or was cut by a budget differs the next time.
   if (!clock && histogram.complete) headers.ETag = etag
   const { notes = [], ...chart } = histogram
   if (notes.length > 0) headers['X-Nodestate-Note'] = notes.join(', ')
   return new Response(JSON.stringify(chart), { headers })
+}
+
+/** `40s` or `40000`, in ms. */
+function stepOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const step = /^\d{1,15}$/.test(text) ? Number(text) : parseDuration(text)
+  if (step === null || step < 1 || !Number.isInteger(step)) throw unexpected('step', text)
+  return step
 }

@@ -23,6 +23,7 @@ import { TEXT_HEADERS, TEXT_TYPE, VARY, type ViewRoute, wantsNdjson } from './vi
 export interface QueryRoutes {
   view: ViewRoute['queryView']
   histogram(request: Request, query: Query): Promise<Response>
+  fields(request: Request, query: Query): Promise<Response>
   details: Detailer
 }
 
@@ -44,6 +45,8 @@ export function loadQueryRoutes(
   return {
     view: (request, query) => queryView(request, query, route),
     histogram: (request, query) => showHistogram(request, query, route),
+    // Loaded when the first panel of fields opens.
+    fields: async (request, query) => (await import('./fields.ts')).showFields(request, query, route),
     details: detailer(context),
   }
 }
@@ -78,13 +81,15 @@ async function queryView(request: Request, query: Query, route: QueryRoute): Pro
     return new Response(null, { headers })
   }
   if (format === 'text') return textResponse(view, headers)
-  const writer = new NdjsonWriter(view.format, route.zone, query.ansi ?? false)
+  const writer = new NdjsonWriter(view.format, route.zone, recordOptions(query))
   const body =
     view.pieces === null && view.from < view.to
       ? recordsBody(view, writer, MAX_RECORD)
       : renderedBody(view.pieces ?? [], view.series.broken(), writer, view.memory)
   return bytesResponse(body, headers)
 }
+
+const recordOptions = ({ ansi = false, raw = false }: Query) => ({ colours: ansi, raw })
 
 /** Sends the tail, stays open, and sends what is appended. */
 async function followLog(
@@ -109,7 +114,7 @@ async function followLog(
     await files.stat(asked.file, request.signal)
     return new Response(null, { headers })
   }
-  const frame = { events, json: asked.records, colours: query.ansi ?? false }
+  const frame = { events, json: asked.records, record: recordOptions(query) }
   // Followers with the same key share one rendering. A duration is a different instant for each of them.
   const key = JSON.stringify([frame, asked.since, asked.until, filterKey(query)])
   const body = await followers.follow({ view: { ...asked, cursor: null }, frame, key, last }, request.signal)

@@ -1,7 +1,7 @@
 import { bad } from '../http/params.ts'
 import type { Followers } from '../log/follow/follow.ts'
 import { parseLevel } from '../log/format/detect.ts'
-import { type Matcher, regexMatcher, textMatcher } from '../log/pattern/pattern.ts'
+import { combined, type Matcher, regexMatcher, textMatcher } from '../log/pattern/pattern.ts'
 import { decodeCursor } from '../log/text/cursor.ts'
 import { parseInstant } from '../log/time.ts'
 import type { ViewContext, ViewRequest } from '../log/view/view.ts'
@@ -26,6 +26,8 @@ interface Asked {
 
 /** Turns the parameters of a request into what the log is asked for. `records` asks for whole records, as for JSON. */
 export async function readRequest(query: Query, route: QueryRoute, records: boolean): Promise<Asked> {
+  if (query.first !== undefined && query.lines !== undefined)
+    throw bad('first', 'was given together with lines; give one of the two')
   const now = route.now()
   const since = instantOf('since', query.since, { zone: route.zone, now })
   const until = instantOf('until', query.until, { zone: route.zone, now, after: since?.at })
@@ -33,10 +35,11 @@ export async function readRequest(query: Query, route: QueryRoute, records: bool
     file: query.file!,
     rotated: query.rotated ?? false,
     cursor: cursorOf(query),
-    fit: { size: query.size ?? defaultSize(route.maxSize), lines: query.lines ?? null },
+    fit: { size: query.size ?? defaultSize(route.maxSize), lines: query.first ?? query.lines ?? null },
+    first: query.first !== undefined,
     since: since?.at ?? null,
     until: until?.at ?? null,
-    level: levelOf(query.level),
+    ...levelsOf(query.level),
     matcher: await matcherOf(query),
     records,
   }
@@ -65,21 +68,31 @@ function instantOf(
   return { at, clock: parseInstant(text, { ...clock, now: clock.now + TWO_DAYS }) !== at }
 }
 
-function levelOf(text: string | undefined): number | null {
-  if (text === undefined) return null
-  const level = parseLevel(text)
-  if (level === null) throw unexpected('level', text)
-  return level
+/** `warn` and above, or with `=warn,fatal` exactly those. */
+function levelsOf(text: string | undefined): Pick<ViewRequest, 'level' | 'levels'> {
+  if (text === undefined) return { level: null }
+  const exact = text.startsWith('=')
+  const levels = (exact ? text.slice(1).split(',') : [text]).map(parseLevel)
+  if (levels.includes(null)) throw unexpected('level', text)
+  const found = levels as number[]
+  return exact
+    ? { level: Math.min(...found), levels: found.reduce((mask, level) => mask | (1 << level), 0) }
+    : { level: found[0]! }
 }
 
-async function matcherOf({ q = [], regex = [] }: Query): Promise<Matcher | null> {
-  const matchers = [...q.map(textMatcher), ...(await Promise.all(regex.map(regexMatcher)))]
-  return matchers.length < 2 ? (matchers[0] ?? null) : allOf(matchers)
+async function matcherOf({ q = [], regex = [], not = [], notregex = [], where = [] }: Query) {
+  const regexes = (sources: readonly string[]) => Promise.all(sources.map(regexMatcher))
+  const wanted = [...q.map(textMatcher), ...(await conditions(where)), ...(await regexes(regex))]
+  return combined(wanted, [...not.map(textMatcher), ...(await regexes(notregex))])
 }
 
-/** Records that every one of these matches; what one of them can find fast, it finds for all. */
-function allOf(matchers: Matcher[]): Matcher {
-  const test: Matcher['test'] = (bytes, from, to) => matchers.every((one) => one.test(bytes, from, to))
-  const find = matchers.find((one) => one.find)?.find
-  return find ? { test, find } : { test }
+/** Conditions on fields; what they need is loaded when the first one comes. */
+async function conditions(texts: readonly string[]): Promise<Matcher[]> {
+  if (texts.length === 0) return []
+  const { whereMatcher } = await import('../log/where/where.ts')
+  return texts.map((text) => {
+    const matcher = whereMatcher(text)
+    if (matcher === null) throw unexpected('where', text)
+    return matcher
+  })
 }

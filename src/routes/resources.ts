@@ -16,6 +16,7 @@ export interface LogResources {
   list: ResourceHandler
   view: ResourceHandler
   histogram: ResourceHandler
+  fields: ResourceHandler
   download: ResourceHandler
 }
 
@@ -74,6 +75,7 @@ function resourcesOf(
     list: (request, query) => listLogs(request, query, { files, details }),
     view: (request, query) => viewLog(request, query, viewRoute),
     histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
+    fields: async (request, query) => (await queryRoutes()).fields(request, query),
     download: async (request, query) =>
       (await import('./download.ts')).downloadLog(request, query, { files }),
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import type { Histogram, LogFile, LogFileDetail, LogRecord, NodeConfig } from '../../src/client.ts'
+import type { Histogram, LogFields, LogFile, LogFileDetail, LogRecord, NodeConfig } from '../../src/client.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/http/problem.ts'
 import { openApi } from '../../src/openapi/document.ts'
 import type { SCHEMAS } from '../../src/openapi/schemas.ts'
@@ -91,4 +91,5 @@ it('describes what the client takes: types and members', () => {
   expectTypeOf<Of<'LogRecord'>>().toExtend<LogRecord>()
   expectTypeOf<keyof Of<'LogRecord'>>().toEqualTypeOf<keyof LogRecord>()
   expectTypeOf<Of<'Histogram'>>().toExtend<Histogram>()
+  expectTypeOf<Of<'LogFields'>>().toExtend<LogFields>()
 })

@@ -476,6 +476,7 @@ async function liveFilter(
     undecided,
     zone: context.zone,
     level: asked.level,
+    levels: asked.levels,
     matcher: asked.matcher,
     since: asked.since === null ? null : { at: asked.since, below: Number.POSITIVE_INFINITY },
     until: asked.until === null ? null : { at: asked.until, from: Number.NEGATIVE_INFINITY },

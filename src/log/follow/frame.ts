@@ -1,5 +1,5 @@
 import type { LineFormat } from '../format/detect.ts'
-import { toJson } from '../render/ndjson.ts'
+import { type RecordOptions, toJson } from '../render/ndjson.ts'
 import { type Cursor, encodeCursor } from '../text/cursor.ts'
 import type { Zone } from '../time.ts'
 import type { Change } from './tracker.ts'
@@ -8,8 +8,8 @@ import type { Change } from './tracker.ts'
 export interface Frame {
   events: boolean
   json: boolean
-  /** With JSON: messages that have colours also with them. @default false */
-  colours?: boolean
+  /** What JSON records carry besides their fields. */
+  record?: RecordOptions
 }
 
 /** A record, and the place behind it. */
@@ -24,7 +24,7 @@ const encoder = new TextEncoder()
 /** Records as they go out. */
 export function renderRecords(
   records: readonly Placed[],
-  { events, json, colours }: Frame,
+  { events, json, record }: Frame,
   format: LineFormat,
   zone: Zone,
 ): Uint8Array {
@@ -32,7 +32,7 @@ export function renderRecords(
   let out = ''
   for (const { bytes, end } of records) {
     const text = decoder.decode(bytes)
-    const data = json ? toJson(text, format, zone, colours) : text
+    const data = json ? toJson(text, format, zone, record) : text
     out += events ? event('', end, data) : `${data}\n`
   }
   return encoder.encode(out)

@@ -40,9 +40,19 @@ export interface LineFormat {
    * lines.
    */
   unwrap?(bytes: Uint8Array, from: number, to: number): Uint8Array
+  /** The format of the lines inside, where lines wrap others. */
+  readonly inner?: LineFormat
+  /**
+   * Visits the members of a record's context or of its JSON, each as the log writes it. Without it, they are those of
+   * the context in `fields`.
+   */
+  members?(bytes: Uint8Array, from: number, to: number, visit: Visit): boolean
   /** The fields of a whole record: its first line and its continuation lines. */
   fields(text: string, zone: Zone): RecordFields
 }
+
+/** Takes a member by its path, with dots between the keys. True ends the visit. */
+export type Visit = (path: string, value: () => string) => boolean
 
 /** A record, taken apart. What a record does not have is left out. */
 export interface RecordFields {

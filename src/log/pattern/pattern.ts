@@ -1,11 +1,19 @@
 import { LogError } from '../error.ts'
+import type { LineFormat } from '../format/format.ts'
+import type { Zone } from '../time.ts'
 import { exactFinder, type Finder, foldedFinder, type Needle, unicodeFinder } from './literal.ts'
 import { requiredLiterals } from './prefilter.ts'
 
+/** How the records of a log are read. */
+export interface Reader {
+  format: LineFormat
+  zone: Zone
+}
+
 /** Says whether a record holds what is looked for. */
 export interface Matcher {
-  /** Whether the record bytes[from, to) matches. */
-  test(bytes: Uint8Array, from: number, to: number): boolean
+  /** Whether the record bytes[from, to) matches. What asks for fields must be told how the log is read. */
+  test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean
   /**
    * The next offset in [from, to) where a match may lie, or -1: no record that ends at or before it matches.
    * Without it, every record must be tested. A match that crosses `to` is not seen: hand in whole records.
@@ -15,6 +23,8 @@ export interface Matcher {
   needle?: Needle | undefined
   /** Whether a record with the needle is a match, with nothing left to test. */
   sure?: boolean
+  /** The fields that every match has. */
+  fields?: readonly string[] | undefined
 }
 
 /** The longest text or pattern, in characters. */
@@ -56,6 +66,22 @@ export async function regexMatcher(source: string): Promise<Matcher> {
   const test: Matcher['test'] = (bytes, from, to) =>
     find(bytes, from, to) >= 0 && compiled.test(bytes, from, to)
   return { find, test, needle: find.needle }
+}
+
+/** Records that every one of `wanted` matches and none of `unwanted`. What one can find fast, it finds for all. */
+export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[]): Matcher | null {
+  if (wanted.length === 1 && unwanted.length === 0) return wanted[0]!
+  if (wanted.length + unwanted.length === 0) return null
+  const test: Matcher['test'] = (bytes, from, to, reader) => {
+    for (const one of wanted) if (!one.test(bytes, from, to, reader)) return false
+    for (const one of unwanted) if (one.test(bytes, from, to, reader)) return false
+    return true
+  }
+  const guide = wanted.find((one) => one.needle) ?? wanted.find((one) => one.find)
+  const named = wanted.flatMap((one) => one.fields ?? [])
+  const fields = named.length > 0 ? named : undefined
+  if (!guide) return { test, fields }
+  return { test, find: (...args) => guide.find!(...args), needle: guide.needle, fields }
 }
 
 /** The nearest of several literals; null when there are none to go by. */

@@ -15,11 +15,19 @@ const SHORT = 16 * 1024
 /** So much room for more than was asked for makes it sure that a buffer is not replaced by a larger one for most logs. */
 export const ROOM = 2 * SHORT + LINE_ROOM
 
+/** What records carry besides their fields. */
+export interface RecordOptions {
+  /** A message that has colours comes a second time with them, as `ansi`. @default false */
+  colours?: boolean
+  /** The text of the record, as `raw`. @default false */
+  raw?: boolean
+}
+
 /** Renders records as NDJSON: one JSON object per record, each ended by LF. */
 export class NdjsonWriter {
   readonly #format: LineFormat
   readonly #zone: Zone
-  readonly #colours: boolean
+  readonly #options: RecordOptions
   readonly #direct: DirectWriter | null
   #bytes: Uint8Array = NOTHING
   #at = 0
@@ -29,11 +37,11 @@ export class NdjsonWriter {
   /** A record that is written in steps, begun and not ended. */
   #long: LongRecord | null = null
 
-  constructor(format: LineFormat, zone: Zone, colours = false) {
+  constructor(format: LineFormat, zone: Zone, options: RecordOptions = {}) {
     this.#format = format
     this.#zone = zone
-    this.#colours = colours
-    this.#direct = format === lines24 ? directWriter(zone) : null
+    this.#options = options
+    this.#direct = format === lines24 && !options.raw ? directWriter(zone) : null
   }
 
   /** Takes memory to write to. Where it does not suffice, it is replaced by more. */
@@ -77,6 +85,7 @@ export class NdjsonWriter {
    */
   write(count: number, full: number): void {
     const direct = this.#direct
+    const { raw = false } = this.#options
     const format = this.#format
     const bytes = this.#bytes
     const to = this.#to
@@ -94,14 +103,14 @@ export class NdjsonWriter {
       // Lines that begin no record belong to this one, which is then not written directly.
       let lines = 0
       while (end + 1 < to && !direct?.begins(end + 1, to)) {
-        if (lines > MANY_LINES || (written < 0 && end - start > LONG)) break
+        if (!raw && (lines > MANY_LINES || (written < 0 && end - start > LONG))) break
         const next = endOfLine(bytes, end + 1, to)
         if (format.starts(bytes, end + 1, next)) break
         written = -1
         end = next
         lines++
       }
-      if (written < 0 && (lines > MANY_LINES || end - start > LONG)) {
+      if (!raw && written < 0 && (lines > MANY_LINES || end - start > LONG)) {
         this.#long = new LongRecord(bytes, start, to, format, this.#zone)
         at = this.#put(this.#long.head, at)
         start = this.#long.at
@@ -136,7 +145,7 @@ export class NdjsonWriter {
   /** A record in whatever shape. */
   #any(start: number, end: number, at: number): number {
     const text = decoder.decode(this.#bytes.subarray(start, end))
-    return this.#put(toJson(text, this.#format, this.#zone, this.#colours), at)
+    return this.#put(toJson(text, this.#format, this.#zone, this.#options), at)
   }
 
   /** One step of a long record. */
@@ -166,30 +175,32 @@ export class NdjsonWriter {
 }
 
 /**
- * One record's text, with its continuation lines, as JSON text without a line end. With `colours`, a message that has
- * any comes a second time as `ansi`, colour escapes left in. A record that fails to render is given as its text, so
+ * One record's text, with its continuation lines, as JSON text without a line end. A record that fails to render is given as its text, so
  * that one bad line never costs a client the lines around it.
  */
-export function toJson(text: string, format: LineFormat, zone: Zone, colours = false): string {
-  if (text.length > LONG) return longJson(text, format, zone)
+export function toJson(text: string, format: LineFormat, zone: Zone, options: RecordOptions = {}): string {
+  if (text.length > LONG) return longJson(text, format, zone, options)
   try {
-    return recordJson(format.fields(text, zone), text, colours)
+    return recordJson(format.fields(text, zone), text, options)
   } catch {
     return JSON.stringify({ message: stripAnsi(text.replace(/\r?\n?$/, '')), unparsed: true })
   }
 }
 
-function longJson(text: string, format: LineFormat, zone: Zone): string {
+function longJson(text: string, format: LineFormat, zone: Zone, { raw }: RecordOptions): string {
   const bytes = encoder.encode(text.endsWith('\n') ? text.slice(0, -1) : text)
   const record = new LongRecord(bytes, 0, bytes.length, format, zone)
   let json = record.head
   do json += record.next()
   while (!record.ended)
-  return json
+  return raw ? `${json.slice(0, -1)},"raw":${JSON.stringify(withoutLineEnd(text))}}` : json
 }
 
-function recordJson(record: RecordFields, text: string, colours: boolean): string {
-  const { time, level, source, tags, message, context, raw, unparsed } = record
+const withoutLineEnd = (text: string) => text.replace(/\r?\n?$/, '')
+
+function recordJson(record: RecordFields, text: string, { colours, raw: whole }: RecordOptions): string {
+  const { time, level, source, tags, message, context, unparsed } = record
+  const raw = whole ? withoutLineEnd(text) : record.raw
   // The order of keys is the same for every format; undefined members are left out.
   const fields = { time, level, source, tags, message, context, raw, unparsed }
   const ansi =

@@ -12,6 +12,8 @@ export interface Filter {
   zone: Zone
   /** An index into LEVELS: this one and above. */
   level: number | null
+  /** Only these of them, a bit for each. @default all of them */
+  levels?: number | undefined
   matcher: Matcher | null
   /** Records that start below `below` must be at or after `at`. */
   since: { at: number; below: number } | null
@@ -167,10 +169,13 @@ export function isWanted(record: Candidate, filter: Filter): boolean {
   const { since, until, level, matcher } = filter
   if (since && base + start < since.below && !(time >= since.at)) return false
   if (until && base + start >= until.from && !(time < until.at)) return false
-  if (level !== null && filter.format.level(bytes, start, record.headEnd, end) < level) return false
+  if (level !== null) {
+    const own = filter.format.level(bytes, start, record.headEnd, end)
+    if (own < level || (filter.levels !== undefined && (filter.levels & (1 << own)) === 0)) return false
+  }
   if (matcher === null) return true
   const text = filter.format.unwrap?.(bytes, start, end)
-  return text ? matcher.test(text, 0, text.length) : matcher.test(bytes, start, end)
+  return text ? matcher.test(text, 0, text.length, filter) : matcher.test(bytes, start, end, filter)
 }
 
 /** Whether bytes[start, end), all of one record, are wanted. */

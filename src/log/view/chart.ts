@@ -39,16 +39,33 @@ const STEPS = [
   ...[1, 2, 7, 14, 28, 91, 182, 364].map((n) => n * DAY),
 ]
 
+/** The most buckets that a step may make. */
+const MOST_BUCKETS = 10_000
+
+/** A step that makes more buckets than an answer may have. */
+export class TooManyBuckets extends Error {
+  constructor(count: number) {
+    super(`makes ${count} buckets of this log; at most ${MOST_BUCKETS} are allowed, so ask for a wider one`)
+    this.name = 'TooManyBuckets'
+  }
+}
+
 /** Buckets of an even step that begin on the wall clock's full steps, at most `most` of them. */
-export function layOut(from: number, to: number, most: number, zone: Zone): Chart {
+export function layOut(
+  { from, to }: { from: number; to: number },
+  { buckets: most, step: exact }: { buckets: number; step?: number | undefined },
+  zone: Zone,
+): Chart {
   const offset = zone.offsetAt(from)
   const plan = (step: number) => {
     const start = Math.floor((from + offset) / step) * step - offset
     return { start, count: Math.ceil((to - start) / step) }
   }
   // Beyond the largest step, whole years of days.
-  const step = STEPS.find((size) => plan(size).count <= most) ?? Math.ceil((to - from) / most / DAY + 1) * DAY
+  const step =
+    exact ?? STEPS.find((size) => plan(size).count <= most) ?? Math.ceil((to - from) / most / DAY + 1) * DAY
   const { start, count } = plan(step)
+  if (count > MOST_BUCKETS) throw new TooManyBuckets(count)
   const buckets = Array.from({ length: count }, (_, i) => ({
     time: start + i * step,
     counts: new Array<number>(COLUMNS.length).fill(0),

@@ -27,11 +27,13 @@ import {
 
 /** Which records are counted. */
 export type HistogramRequest = Omit<LogRequest, 'cursor'> &
-  Pick<ViewRequest, 'since' | 'until' | 'level' | 'matcher'> & {
+  Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'> & {
     /** At most this many buckets. */
     buckets: number
     /** A picture from a few samples instead of a count. @default false */
     estimate?: boolean | undefined
+    /** The width of a bucket in ms, in place of their number. */
+    step?: number | undefined
   }
 
 const EDGE = 64 * 1024
@@ -91,15 +93,15 @@ async function count(
   if (range.to <= range.from) return { ...empty(request, now()), from: range.from, to: range.from }
 
   const notes = timeNotes(format, zone)
-  const chart = layOut(range.from, range.to, request.buckets, zone)
+  const chart = layOut(range, request, zone)
   const [since, until] = await Promise.all([
     request.since === null ? null : seek(log, range.from),
     request.until === null ? null : seek(log, range.to),
   ])
   const lo = since?.from ?? Number.NEGATIVE_INFINITY
   const hi = until?.to ?? series.end
-  const { level, matcher } = request
-  const filter: Filter = { format, zone, level, matcher, since: null, until: null }
+  const { level, levels, matcher } = request
+  const filter: Filter = { format, zone, level, levels, matcher, since: null, until: null }
   const add = (time: number, column: number) => {
     let at = time
     // A clock that stepped back puts records beyond the log's own ends: better at the edge than not counted.

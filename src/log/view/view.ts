@@ -32,9 +32,13 @@ export interface ViewRequest extends LogRequest {
   until: number | null
   /** An index into LEVELS. */
   level: number | null
+  /** Only these of them, a bit for each. @default all of them */
+  levels?: number | undefined
   matcher: Matcher | null
   /** Whether whole records are wanted, as for JSON, and then `lines` counts them. */
   records: boolean
+  /** Whether the first that fit are wanted rather than the last. @default false */
+  first?: boolean | undefined
   /** Whether each record is wanted as a piece of its own. @default false */
   each?: boolean
 }
@@ -71,7 +75,7 @@ export interface ViewContext {
  * What the answer must say: that a budget ended it, that times are out of order and were checked one by one, or that
  * bytes are missing.
  */
-export type Note = 'scan-budget' | 'answer-budget' | 'time-order' | TimeNote | HoleNote
+export type Note = 'scan-budget' | 'answer-budget' | 'time-order' | 'unknown-field' | TimeNote | HoleNote
 
 /** What an answer holds, before it is rendered. */
 export interface View {
@@ -194,7 +198,9 @@ async function select(
   const empty = format === PLAIN && (await isEmpty(series))
   if (!empty) checkFormat(format, request)
 
-  const forward = request.cursor?.direction === 'after'
+  const after = request.cursor?.direction === 'after'
+  // A page before a cursor is the last part of what comes before it, also where the first part was asked for.
+  const forward = after || (request.first === true && request.cursor === null)
   const { files, zone, parallel = 1 } = context
   // The search for times leaves half of the budget to the search for records.
   const timedLog = { files, series, format, zone, parallel, budget: budget.half() }
@@ -203,13 +209,14 @@ async function select(
   const [since, until] = timed && !empty ? await inPlace(context.scans, budget, findBoth) : [null, null]
   const bottom = since?.from ?? Number.NEGATIVE_INFINITY
   const top = Math.min(until?.to ?? series.end, series.end, log.end ?? series.end)
-  const lo = forward ? Math.max(at!, bottom) : bottom
-  const hi = forward || at === null ? top : Math.min(at, top)
+  const lowest = after ? Math.max(at!, bottom) : bottom
+  const lo = forward && lowest === Number.NEGATIVE_INFINITY ? await series.floor(lowest) : lowest
+  const hi = after || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (timed || records) notes.push(...timeNotes(format, zone))
   const base = { series, format, notes, ends: [], memory: null, bottom }
   if (lo >= hi) {
-    const here = forward ? at! : await series.floor(hi)
+    const here = after ? at! : await series.floor(hi)
     const prev = forward && !isLogStart(series, here) ? await series.cursor(here) : null
     return { ...base, from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
   }
@@ -265,19 +272,22 @@ async function select(
     : await behind(series, found, cursorOrNull)
   const next = await series.cursor(found.to, forward ? found.inside : cutBelow && found.to === at)
   const { from, to, pieces, ends, memory } = found
+  if (pieces.length === 0 && matcher?.fields && (await lacksFields(series, filter, matcher.fields)))
+    notes.push('unknown-field')
   return { ...base, from, to, pieces, ends, prev, next, memory }
 }
 
 /** Which records a request wants, between the borders that were found for its times. */
 export function filterOf(
-  request: Pick<ViewRequest, 'since' | 'until' | 'level' | 'matcher'>,
+  request: Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'>,
   { format, zone, since, until }: Borders & { format: LineFormat; zone: Zone },
 ): Filter {
-  const { level, matcher } = request
+  const { level, levels, matcher } = request
   return {
     format,
     zone,
     level,
+    levels,
     matcher,
     since: since && !isWhole(since) ? { at: request.since!, below: since.to } : null,
     until: until && !isWhole(until) ? { at: request.until!, from: until.from } : null,
@@ -315,6 +325,17 @@ async function behind(
 ): Promise<Cursor | null> {
   const isAll = found.complete && !(series.older && series.isStart(found.from))
   return isAll ? null : cursor(found.from, found.inside)
+}
+
+/** How much of a log's end is looked at for a field that no record had. */
+const FIELD_SAMPLE = 256 * 1024
+
+/** Whether a log has, as far as its end shows, one of the fields that it was asked for in no record. */
+async function lacksFields(series: Series, filter: Filter, fields: readonly string[]): Promise<boolean> {
+  const from = await series.floor(series.end - FIELD_SAMPLE)
+  const bytes = await series.read(from, series.end)
+  const { hasFields } = await import('../where/where.ts')
+  return !hasFields(bytes, filter, fields)
 }
 
 /** How logs are read. */

@@ -42,8 +42,18 @@ export const PARAMETERS = [
     example: '100',
   },
   {
+    name: 'first',
+    on: ['view'],
+    role: 'part',
+    type: 'integer',
+    value: 'N',
+    meaning:
+      'At most the first N lines after `since`, after a cursor, or from the start of the log. Not together with `lines`.',
+    example: '20',
+  },
+  {
     name: 'since',
-    on: ['view', 'histogram'],
+    on: ['view', 'histogram', 'fields'],
     role: 'filter',
     type: 'text',
     maxLength: 64,
@@ -56,7 +66,7 @@ export const PARAMETERS = [
   },
   {
     name: 'until',
-    on: ['view', 'histogram'],
+    on: ['view', 'histogram', 'fields'],
     role: 'filter',
     type: 'text',
     maxLength: 64,
@@ -68,18 +78,19 @@ export const PARAMETERS = [
   },
   {
     name: 'level',
-    on: ['view', 'histogram'],
+    on: ['view', 'histogram', 'fields'],
     role: 'filter',
     type: 'text',
     maxLength: 64,
-    expects: 'one of debug, info, warn, error, fatal',
+    expects: 'one of debug, info, warn, error, fatal, or a list of exact levels such as =warn,fatal',
     value: 'L',
-    meaning: 'Records of this level and above: `debug`, `info`, `warn`, `error` or `fatal`.',
+    meaning:
+      'Records of this level and above: `debug`, `info`, `warn`, `error` or `fatal`. `level==warn,fatal`, a value that begins with `=`, means exactly these levels.',
     example: 'error',
   },
   {
     name: 'q',
-    on: ['view', 'histogram'],
+    on: ['view', 'histogram', 'fields'],
     role: 'filter',
     type: 'text',
     maxLength: LONGEST_PATTERN,
@@ -91,7 +102,7 @@ export const PARAMETERS = [
   },
   {
     name: 'regex',
-    on: ['view', 'histogram'],
+    on: ['view', 'histogram', 'fields'],
     role: 'filter',
     type: 'text',
     maxLength: LONGEST_PATTERN,
@@ -100,6 +111,41 @@ export const PARAMETERS = [
     meaning:
       'Records that match the pattern, in RE2 syntax and in linear time; at most 1000 characters. Given more than once, or together with `q`, everything must match.',
     example: 'took [0-9]{4,}ms',
+  },
+  {
+    name: 'not',
+    on: ['view', 'histogram', 'fields'],
+    role: 'filter',
+    type: 'text',
+    maxLength: LONGEST_PATTERN,
+    repeatable: true,
+    value: 'TEXT',
+    meaning: 'Records that do not contain the text, nor any other given so; case counts as for `q`.',
+    example: 'heartbeat',
+  },
+  {
+    name: 'notregex',
+    on: ['view', 'histogram', 'fields'],
+    role: 'filter',
+    type: 'text',
+    maxLength: LONGEST_PATTERN,
+    repeatable: true,
+    value: 'RE',
+    meaning: 'Records that do not match the pattern, nor any other given so.',
+    example: 'GET /(healthz|metrics)',
+  },
+  {
+    name: 'where',
+    on: ['view', 'histogram', 'fields'],
+    role: 'filter',
+    type: 'text',
+    maxLength: LONGEST_PATTERN,
+    repeatable: true,
+    expects: 'a field, a colon and a value, such as shard:17, !shard:17 or shard:*',
+    value: 'FIELD:VALUE',
+    meaning:
+      'Records whose field has exactly this value; see [Fields](#fields). `!FIELD:VALUE` means the others, `FIELD:*` those that have the field. Given more than once, all must hold.',
+    example: 'shard:17',
   },
   {
     name: 'before',
@@ -123,7 +169,7 @@ export const PARAMETERS = [
   },
   {
     name: 'rotated',
-    on: ['view', 'histogram'],
+    on: ['view', 'histogram', 'fields'],
     role: 'log',
     type: 'flag',
     value: 'true',
@@ -149,6 +195,15 @@ export const PARAMETERS = [
     value: 'true',
     meaning:
       'With `format=ndjson`, a record whose message has terminal colours carries it with them as `ansi`.',
+    example: 'true',
+  },
+  {
+    name: 'raw',
+    on: ['view'],
+    role: 'shape',
+    type: 'flag',
+    value: 'true',
+    meaning: 'With `format=ndjson`, each record also carries its text as `raw`.',
     example: 'true',
   },
   {
@@ -181,6 +236,18 @@ export const PARAMETERS = [
     value: 'N',
     meaning: 'At most this many buckets, 1 to 1000.',
     example: '60',
+  },
+  {
+    name: 'step',
+    on: ['histogram'],
+    role: 'shape',
+    type: 'text',
+    maxLength: 32,
+    expects: 'a duration such as 40s or 5m, or a number of milliseconds of 1 or more',
+    value: 'D',
+    meaning:
+      'Buckets of exactly this width, a duration (`40s`) or milliseconds; `buckets` then does not count. At most 10,000 buckets.',
+    example: '40s',
   },
   {
     name: 'estimate',

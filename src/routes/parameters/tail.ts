@@ -7,7 +7,7 @@ export const DEFAULT_SIZE = 1024 * 1024
 export const TAIL_PARAMETERS = [
   {
     name: 'file',
-    on: ['view', 'histogram', 'download'],
+    on: ['view', 'histogram', 'fields', 'download'],
     role: 'log',
     type: 'text',
     required: true,

@@ -19,7 +19,7 @@ describe('a message with colours', () => {
       'it \x1b[31mbroke\x1b[0m\n  at \x1b[36mf\x1b[0m()',
     ],
   ])('%s', (_, text, message, ansi) => {
-    const record = JSON.parse(toJson(text, lines24, UTC, true))
+    const record = JSON.parse(toJson(text, lines24, UTC, { colours: true }))
     expect([record.message, record.ansi]).toEqual([message, ansi])
     expect(JSON.parse(toJson(text, lines24, UTC))).not.toHaveProperty('ansi')
   })

@@ -11,7 +11,7 @@ export function toNdjson(
   zone: Zone,
   colours = false,
 ): Uint8Array<ArrayBuffer> {
-  const writer = new NdjsonWriter(format, zone, colours)
+  const writer = new NdjsonWriter(format, zone, { colours })
   writer.into(new Uint8Array(ROOM))
   writer.read(bytes, from, to)
   writer.write(to, Number.POSITIVE_INFINITY)

@@ -6,6 +6,7 @@ import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 import { ROLES, SOURCES, TAGS } from './keys.ts'
 import { ascii, findKey, type IsWanted, value } from './member.ts'
+import { visitJson } from './members.ts'
 
 /** Reads a line whose end is not seen, such as one longer than a sample. */
 const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
@@ -25,6 +26,7 @@ export const jsonLines: LineFormat = {
     isObject(bytes, from, to) ? openJson.time(bytes, from, to, zone) : Number.NaN,
   level: (bytes, from, to) => (isObject(bytes, from, to) ? openJson.level(bytes, from, to) : -1),
   open: openJson,
+  members: (bytes, from, to, visit) => visitJson(bytes, from, lineEnd(bytes, from, to), visit),
   fields: jsonFields,
 }
 
@@ -172,7 +174,7 @@ function takeInner(rest: Record<string, unknown>): string | null {
 /** A record whose JSON is too deep or too wide: its text, and the time and level that filters find in it. */
 function oversized(record: string, zone: Zone): RecordFields {
   const bytes = new TextEncoder().encode(record)
-  const to = lineEnd(bytes, 0)
+  const to = lineEnd(bytes, 0, bytes.length)
   const epoch = jsonLines.time(bytes, 0, to, zone)
   const level = LEVELS[jsonLines.level(bytes, 0, to)]
   return {
@@ -183,9 +185,9 @@ function oversized(record: string, zone: Zone): RecordFields {
   }
 }
 
-function lineEnd(bytes: Uint8Array, from: number): number {
+function lineEnd(bytes: Uint8Array, from: number, to: number): number {
   const lf = bytes.indexOf(0x0a, from)
-  return lf < 0 ? bytes.length : lf
+  return lf < 0 || lf > to ? to : lf
 }
 
 function toSource(member: unknown): { file: string; line: number } | null {

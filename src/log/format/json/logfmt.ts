@@ -1,5 +1,5 @@
 import type { Zone } from '../../time.ts'
-import { type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from '../format.ts'
+import { decode, type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from '../format.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
 import { stringEnd } from '../read/quoted.ts'
@@ -24,6 +24,12 @@ export const logfmtLines: LineFormat = {
     return stamp ? stamp.epoch : readEpoch(bytes, pair.from, pair.to)
   },
   level: (bytes, from, to) => (findPair(bytes, from, to, LEVEL) ? levelAt(bytes, pair.from, pair.to) : -1),
+  members(bytes, from, to, visit) {
+    const lf = bytes.indexOf(0x0a, from)
+    for (const [key, value] of pairsOf(decode(bytes, from, lf < 0 || lf > to ? to : lf)))
+      if (visit(key, () => value)) return true
+    return false
+  },
   fields: logfmtFields,
 }
 
@@ -81,19 +87,24 @@ function logfmtFields(text: string, zone: Zone): RecordFields {
   const level = logfmtLines.level(bytes, 0, bytes.length)
   const rest: Record<string, string> = {}
   const tags: string[] = []
-  for (const [, key, quoted, bare] of line.matchAll(/([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"?|(\S*)))?/g)) {
-    const value = quoted === undefined ? (bare ?? '') : unquote(quoted)
-    if (TIME.includes(key!) && out.time === undefined && !Number.isNaN(epoch)) out.time = zone.format(epoch)
-    else if (LEVEL.includes(key!) && out.level === undefined) out.level = LEVELS[level] ?? value
-    else if (MESSAGE.includes(key!) && out.message === '') out.message = value
-    else if (SOURCE.includes(key!) && !out.source && sourceOf(value)) out.source = sourceOf(value)!
-    else if (TAGS.includes(key!)) tags.push(value)
-    else rest[key!] = value
+  for (const [key, value] of pairsOf(line)) {
+    if (TIME.includes(key) && out.time === undefined && !Number.isNaN(epoch)) out.time = zone.format(epoch)
+    else if (LEVEL.includes(key) && out.level === undefined) out.level = LEVELS[level] ?? value
+    else if (MESSAGE.includes(key) && out.message === '') out.message = value
+    else if (SOURCE.includes(key) && !out.source && sourceOf(value)) out.source = sourceOf(value)!
+    else if (TAGS.includes(key)) tags.push(value)
+    else rest[key] = value
   }
   if (tags.length > 0) out.tags = tags
   if (Object.keys(rest).length > 0) out.context = rest
   if (lf >= 0) out.message += record.slice(lf)
   return out
+}
+
+/** The pairs of a line. */
+function* pairsOf(line: string): Generator<[key: string, value: string]> {
+  for (const [, key, quoted, bare] of line.matchAll(/([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"?|(\S*)))?/g))
+    yield [key!, quoted === undefined ? (bare ?? '') : unquote(quoted)]
 }
 
 function unquote(text: string): string {

@@ -1,6 +1,9 @@
 import { MAX_DEPTH, MAX_ELEMENTS, MAX_KEYS } from '../read/json-fit.ts'
 import { stringEnd } from '../read/quoted.ts'
 
+/** Longer keys are passed over: nobody asks for them. */
+const LONGEST_KEY = 200
+
 /** Whether a member is the one that is looked for. */
 export type IsWanted = (key: string, bytes: Uint8Array, from: number, to: number) => boolean
 
@@ -28,7 +31,7 @@ export function findKey(bytes: Uint8Array, from: number, to: number, isWanted: I
     while (start < to && bytes[start]! <= 0x20) start++
     const end = valueEnd(bytes, start, to)
     if (end < 0) return false
-    if (keyEnd - at < 32) {
+    if (keyEnd - at <= LONGEST_KEY) {
       const key = ascii(bytes, at + 1, keyEnd - 1)
       if (isWanted(key, bytes, start, end)) {
         value.key = key

@@ -1,5 +1,6 @@
 import { UTC, type Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import { visitJson } from '../json/members.ts'
 import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt, parseLevel } from '../read/level.ts'
 import { isDigit, isStamp, readStamp, two } from '../read/stamp.ts'
@@ -42,6 +43,16 @@ export const lines24: LineFormat = {
     }
     const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
     return end >= 0 ? levelAfter(bytes, end, to) : -1
+  },
+  members(bytes, from, to, visit) {
+    const lf = bytes.indexOf(0x0a, from)
+    const end = lf < 0 || lf > to ? to : lf
+    const own = contextAt(bytes, from, end)
+    if (own >= 0) return visitJson(bytes, own, end, visit)
+    // The context may end the last line of a message with line breaks.
+    const last = to > end && bytes[to - 1] === 0x0a ? to - 1 : to
+    const at = last > end ? contextAt(bytes, end, last) : -1
+    return at >= 0 && visitJson(bytes, at, last, visit)
   },
   fields: fields24,
 }
@@ -128,6 +139,14 @@ function fields24(text: string, zone: Zone): RecordFields {
   if (found?.context === undefined) return found ? { ...out, unparsed: true } : out
   out.context = found.context
   return out
+}
+
+/** Where the JSON object begins that ends bytes[from, to), after a tab; -1 when there is none. */
+function contextAt(bytes: Uint8Array, from: number, to: number): number {
+  const end = bytes[to - 1] === 0x0d ? to - 1 : to
+  if (bytes[end - 1] !== 0x7d) return -1
+  const tab = bytes.lastIndexOf(TAB, end - 1)
+  return tab >= from && bytes[tab + 1] === 0x7b ? tab + 1 : -1
 }
 
 /** The names in `[Broker] [Runtime]`. */

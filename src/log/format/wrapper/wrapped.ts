@@ -40,6 +40,7 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     name: inner === PLAIN ? wrapper.name : `${wrapper.name}, ${inner.name}`,
     timed: true,
     leveled: inner.leveled,
+    inner,
     ...(inner.undated && { undated: inner.undated }),
     ...(inner.ambiguousZone && { ambiguousZone: inner.ambiguousZone }),
     starts: (bytes, from, to) => begins(bytes, from, to) !== null,

@@ -1,0 +1,121 @@
+import { TURN_MILLIS, yieldToEventLoop } from '../../work/yield.ts'
+import { decode, type RecordFields } from '../format/format.ts'
+import type { Reader } from '../pattern/pattern.ts'
+import { type View, type ViewContext, type ViewRequest, viewUnless } from '../view/view.ts'
+import { type Bytes, visitMembers } from '../where/where.ts'
+import { type Pattern, Patterns } from './patterns.ts'
+
+/** What the newest records of a log hold. */
+export interface LogFields {
+  /** Records looked at. */
+  records: number
+  /** Whether there are more than those. */
+  sampled: boolean
+  /** The fields, the most frequent first, each with its most frequent values. */
+  fields: { name: string; count: number; values: { value: string; count: number }[] }[]
+  patterns: Pattern[]
+}
+
+/** How many records are looked at, and how many bytes of them. */
+const RECORDS = 10_000
+const BYTES = 8 * 1024 * 1024
+const FIELDS = 200
+const VALUES = 10
+const PATTERNS = 100
+/** Different values of a field that are counted; a field with more is an id, whose top values say nothing. */
+const DISTINCT = 2000
+const LONGEST_VALUE = 200
+
+/** Counts the fields and message patterns of the newest records that a request chooses; null when they are known. */
+export async function fieldsOf(
+  context: ViewContext,
+  request: ViewRequest,
+  isKnown: (state: string) => boolean,
+  signal?: AbortSignal,
+): Promise<{ fields: LogFields; notes: View['notes'] } | null> {
+  const asked = { ...request, cursor: null, first: false, records: true, each: true }
+  const view = await viewUnless(context, { ...asked, fit: { size: BYTES, lines: RECORDS } }, isKnown, signal)
+  if (view === null) return null
+  try {
+    const pieces = view.pieces ?? [await view.series.read(view.from, view.to)]
+    const found = await count(pieces, { format: view.format, zone: context.zone })
+    return { fields: { ...found, sampled: view.prev !== null }, notes: view.notes }
+  } finally {
+    view.memory?.release()
+  }
+}
+
+async function count(pieces: readonly Uint8Array[], reader: Reader): Promise<Omit<LogFields, 'sampled'>> {
+  const counts = new Counts()
+  const patterns = new Patterns()
+  let turn = Date.now()
+  for (const piece of pieces) {
+    if (Date.now() - turn >= TURN_MILLIS) {
+      await yieldToEventLoop()
+      turn = Date.now()
+    }
+    const { format, zone } = reader
+    const bytes = format.unwrap?.(piece, 0, piece.length) ?? piece
+    const inner = { format: format.inner ?? format, zone }
+    const outer = format.inner ? format.fields(decode(piece, 0, piece.length), zone) : null
+    const record = inner.format.fields(decode(bytes, 0, bytes.length), zone)
+    look({ bytes, from: 0, to: bytes.length }, record, inner, counts)
+    patterns.add(record.message, record.level ?? null, record.time ?? outer?.time ?? null)
+  }
+  return { records: pieces.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
+}
+
+/** The members that have another place in a record, by what they are called in JSON. */
+const PLACED = /^(?:time|ts|timestamp|@timestamp|t|msg|message|level|lvl|severity|caller)$/
+
+function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts): void {
+  const { level, source, tags = [] } = record
+  counts.record()
+  if (level !== undefined) counts.add('level', level)
+  if (source) counts.add('source', `${source.file}:${source.line}`)
+  for (const tag of new Set(tags)) counts.add('tag', tag)
+  visitMembers(bytes, reader, (path, value) => {
+    if (PLACED.test(path)) return false
+    const text = value()
+    // An object is shown by the members inside it.
+    if (!text.startsWith('{')) counts.add(path, text)
+    return false
+  })
+}
+
+class Counts {
+  readonly #fields = new Map<string, { count: number; seen: number; values: Map<string, number> }>()
+  #record = 0
+
+  record(): void {
+    this.#record++
+  }
+
+  add(name: string, value: string): void {
+    let field = this.#fields.get(name)
+    if (!field) {
+      if (this.#fields.size >= FIELDS) return
+      field = { count: 0, seen: 0, values: new Map() }
+      this.#fields.set(name, field)
+    }
+    // A record with several tags has the field once.
+    if (field.seen !== this.#record) field.count++
+    field.seen = this.#record
+    const known = field.values.get(value)
+    if (known === undefined && (field.values.size >= DISTINCT || value.length > LONGEST_VALUE)) return
+    field.values.set(value, (known ?? 0) + 1)
+  }
+
+  top(): LogFields['fields'] {
+    return [...this.#fields]
+      .map(([name, { count, values }]) => ({
+        name,
+        count,
+        values: [...values]
+          .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+          .slice(0, VALUES)
+          .map(([value, count]) => ({ value, count })),
+      }))
+      .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
+  }
+}

@@ -1,0 +1,106 @@
+/** Messages that differ only in their numbers, names and the like. */
+export interface Pattern {
+  /** Its constant words; what varies is `<*>`. */
+  pattern: string
+  count: number
+  level: string | null
+  /** ISO 8601. */
+  first: string | null
+  last: string | null
+}
+
+interface Group {
+  words: string[]
+  count: number
+  level: string | null
+  first: string | null
+  last: string | null
+}
+
+/** Words that vary in each message, such as ids. */
+const ANY = '<*>'
+/** Longer messages are grouped by their beginning. */
+const MAX_WORDS = 40
+/** Groups that are kept; messages beyond them are not grouped. */
+const MAX_GROUPS = 2000
+/** The share of equal words that makes two messages alike. */
+const ALIKE = 0.5
+
+/**
+ * Groups messages by their constant words, as the Drain parser does: a tree by level, number of words and first word,
+ * and below it groups in which at least half of the words agree.
+ */
+export class Patterns {
+  readonly #leaves = new Map<string, Group[]>()
+  #groups = 0
+
+  /** Takes a message. Messages come from the newest to the oldest, or the other way round. */
+  add(message: string, level: string | null, time: string | null): void {
+    const words = wordsOf(message)
+    const leaf = `${level} ${words.length} ${words[0] ?? ''}`
+    let groups = this.#leaves.get(leaf)
+    if (!groups) {
+      groups = []
+      this.#leaves.set(leaf, groups)
+    }
+    const group = nearest(groups, words)
+    if (group) join(group, words, time)
+    else if (this.#groups < MAX_GROUPS) {
+      this.#groups++
+      groups.push({ words, count: 1, level, first: time, last: time })
+    }
+  }
+
+  /** The most frequent patterns. */
+  top(most: number): Pattern[] {
+    return [...this.#leaves.values()]
+      .flat()
+      .sort((a, b) => b.count - a.count)
+      .slice(0, most)
+      .map(({ words, count, level, first, last }) => ({
+        pattern: words.join(' '),
+        count,
+        level,
+        first,
+        last,
+      }))
+  }
+}
+
+/** The words of a message's first line; those with digits vary. */
+function wordsOf(message: string): string[] {
+  const lf = message.indexOf('\n')
+  const line = (lf < 0 ? message : message.slice(0, lf)).slice(0, 2000)
+  const words = line.split(/\s+/).filter((word) => word !== '')
+  const kept = words.slice(0, MAX_WORDS).map((word) => (/\d/.test(word) ? masked(word) : word))
+  return words.length > MAX_WORDS ? [...kept, '…'] : kept
+}
+
+/** `shard=17,` as `shard=<*>,`: a key and the punctuation around a value stay. */
+function masked(word: string): string {
+  const [, key = '', , end = ''] = /^([A-Za-z_.-]+[=:])?(.*?)([,;:.)\]]*)$/.exec(word) ?? []
+  return `${/\d/.test(key) ? '' : key}${ANY}${end}`
+}
+
+function nearest(groups: readonly Group[], words: readonly string[]): Group | null {
+  let best: Group | null = null
+  let most = -1
+  for (const group of groups) {
+    let same = 0
+    for (let i = 0; i < words.length; i++) if (words[i] === group.words[i]) same++
+    if (same > most) {
+      most = same
+      best = group
+    }
+  }
+  return most >= words.length * ALIKE ? best : null
+}
+
+function join(group: Group, words: readonly string[], time: string | null): void {
+  group.count++
+  for (let i = 0; i < words.length; i++) if (group.words[i] !== words[i]) group.words[i] = ANY
+  if (time === null) return
+  const at = Date.parse(time)
+  if (group.first === null || at < Date.parse(group.first)) group.first = time
+  if (group.last === null || at > Date.parse(group.last)) group.last = time
+}

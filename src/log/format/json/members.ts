@@ -1,0 +1,44 @@
+import { decode, type Visit } from '../format.ts'
+import { MAX_KEYS } from '../read/json-fit.ts'
+import { ascii, findKey } from './member.ts'
+
+/** How many members are visited in one record, the inner ones included. */
+let left = 0
+
+/** Visits the members of the JSON object in bytes[from, to), and of those inside it, by their path with dots. */
+export function visitJson(bytes: Uint8Array, from: number, to: number, visit: Visit): boolean {
+  left = MAX_KEYS
+  return visitObject(bytes, from, to, '', visit)
+}
+
+function visitObject(bytes: Uint8Array, from: number, to: number, prefix: string, visit: Visit): boolean {
+  return findKey(bytes, from, to, (key, _, start, end) => {
+    if (left-- <= 0) return true
+    const path = prefix + readable(key)
+    if (visit(path, () => valueText(bytes, start, end))) return true
+    return bytes[start] === 0x7b && visitObject(bytes, start, end, `${path}.`, visit)
+  })
+}
+
+/** A key as text; it comes with a character for each byte. */
+function readable(key: string): string {
+  for (let i = 0; i < key.length; i++)
+    if (key.charCodeAt(i) >= 0x80)
+      return decode(
+        Uint8Array.from(key, (char) => char.charCodeAt(0)),
+        0,
+        key.length,
+      )
+  return key
+}
+
+/** A string's text, and everything else as it is written. */
+function valueText(bytes: Uint8Array, from: number, to: number): string {
+  const text = decode(bytes, from, to).trim()
+  if (!text.startsWith('"')) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return ascii(bytes, from + 1, to - 1)
+  }
+}

@@ -1,0 +1,126 @@
+import { decode, type RecordFields, type Visit } from '../format/format.ts'
+import { endOf } from '../format/lines.ts'
+import { LEVELS, parseLevel } from '../format/read/level.ts'
+import { exactFinder } from '../pattern/literal.ts'
+import type { Matcher, Reader } from '../pattern/pattern.ts'
+import { visitContext } from './members.ts'
+
+/** A condition on a field of a record. */
+interface Condition {
+  field: string
+  /** The whole value; null when any will do. */
+  value: string | null
+  negated: boolean
+}
+
+/**
+ * Matches records by a field: `shard:17`, `!shard:17`, `shard:*`. The first colon ends the field. Null when the text is
+ * not such a condition.
+ */
+export function whereMatcher(text: string): Matcher | null {
+  const condition = parse(text)
+  if (!condition) return null
+  const { field, value, negated } = condition
+  const literal = literalOf(condition)
+  const find = literal === null ? null : exactFinder(new TextEncoder().encode(literal))
+  const test: Matcher['test'] = (bytes, from, to, reader) => {
+    // Most records do not hold the text of the value at all, and are decided without being taken apart.
+    const may = find === null || find(bytes, from, to) >= 0
+    const passes = (own: string) => value === null || own === value
+    const found = may && hasField({ bytes, from, to }, reader!, field, passes)
+    return found !== negated
+  }
+  if (negated) return { test }
+  return find ? { test, find, needle: find.needle, fields: [field] } : { test, fields: [field] }
+}
+
+function parse(text: string): Condition | null {
+  const negated = text.startsWith('!')
+  const rest = negated ? text.slice(1) : text
+  const colon = rest.indexOf(':')
+  if (colon < 1) return null
+  const value = rest.slice(colon + 1)
+  return { field: rest.slice(0, colon), value: value === '*' ? null : value, negated }
+}
+
+/**
+ * A text that a record with the field's value must hold, or null. JSON may write quotes, backslashes, slashes, angle
+ * brackets and what is not ASCII as escapes; a level has many spellings; a source may be in two members.
+ */
+function literalOf({ field, value }: Condition): string | null {
+  if (['level', 'source', 'message', 'tag', 'logger'].includes(field) && value === null) return null
+  if (field === 'level' || field === 'source') return null
+  const text = value ?? field.slice(field.lastIndexOf('.') + 1)
+  return /^[\w .:@+-]+$/.test(text) ? text : null
+}
+
+/** A record, where it lies. */
+export interface Bytes {
+  bytes: Uint8Array
+  from: number
+  to: number
+}
+
+type Test = (value: string) => boolean
+
+/** Whether a record has the field with a value that passes. Its own members win over context keys of the same name. */
+export function hasField(record: Bytes, { format: outer, zone }: Reader, field: string, test: Test): boolean {
+  const format = outer.inner ?? outer
+  const own = Object.hasOwn(OWN, field) ? OWN[field] : undefined
+  if (own) {
+    const values = own(format.fields(textOf(record), zone))
+    if (values.length > 0)
+      return values.some((value) => test(value)) || (field === 'level' && isLevel(values[0]!, test))
+  }
+  return visitMembers(record, { format, zone }, (path, value) => path === field && test(value()))
+}
+
+/** Whether each of the fields occurs in some record of bytes, which may begin inside one. */
+export function hasFields(bytes: Uint8Array, reader: Reader, fields: readonly string[]): boolean {
+  const { format } = reader
+  const missing = new Set(fields)
+  for (let at = 0; at < bytes.length && missing.size > 0; ) {
+    const end = endOf(format, bytes, at, bytes.length)
+    const text = format.unwrap?.(bytes, at, end)
+    const record = text ? { bytes: text, from: 0, to: text.length } : { bytes, from: at, to: end }
+    for (const field of missing) if (hasField(record, reader, field, () => true)) missing.delete(field)
+    at = end
+  }
+  return missing.size === 0
+}
+
+/** A level goes by any of its spellings. */
+function isLevel(name: string, test: Test): boolean {
+  const level = LEVELS.indexOf(name as (typeof LEVELS)[number])
+  return level >= 0 && SPELLINGS.some((word) => parseLevel(word) === level && test(word))
+}
+
+const SPELLINGS = [
+  'trace',
+  'debug',
+  'info',
+  'notice',
+  'warn',
+  'warning',
+  'error',
+  'critical',
+  'fatal',
+  'panic',
+].flatMap((word) => [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)])
+
+/** The values of the members that every record can have. */
+const OWN: Record<string, (record: RecordFields) => string[]> = {
+  level: ({ level }) => (level === undefined ? [] : [level]),
+  message: ({ message }) => [message],
+  source: ({ source }) => (source ? [`${source.file}:${source.line}`, source.file] : []),
+  tag: ({ tags = [] }) => tags,
+  logger: ({ tags = [] }) => tags,
+}
+
+/** Visits the members of a record's context, as the log writes them. */
+export function visitMembers(record: Bytes, { format, zone }: Reader, visit: Visit): boolean {
+  if (format.members) return format.members(record.bytes, record.from, record.to, visit)
+  return visitContext(format.fields(textOf(record), zone).context, '', visit)
+}
+
+const textOf = ({ bytes, from, to }: Bytes) => decode(bytes, from, to)

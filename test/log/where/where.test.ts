@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { detectFormat } from '../../../src/log/format/detect.ts'
+import { UTC } from '../../../src/log/time.ts'
+import { whereMatcher } from '../../../src/log/where/where.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+function passes(record: string, where: string): boolean {
+  const all = bytes(`${record}\n`)
+  const format = detectFormat(all, undefined, { reference: Date.UTC(2026, 10, 15, 12) })
+  const text = format.unwrap?.(all, 0, all.length) ?? all
+  return whereMatcher(where)!.test(text, 0, text.length, { format, zone: UTC })
+}
+
+const JSON_LINE =
+  '{"time":"2026-11-15T02:10:00.123Z","level":"WARNING","logger":"raft","caller":"a/b.go:12","msg":"say \\"hi\\"","shard":17,"ratio":1.50,"big":12345678901234567890,"ok":true,"none":null,"a":{"b":{"c":"x y"}},"d.e":"dotted","level.note":"n","city":"K\\u00f6ln","größe":"groß","path":"\\/var\\/x","list":[1,2]}'
+const LINE_24 =
+  '2026-11-15 02:10:00.123\tERROR\tbroker/runtime.go:123\t[Broker] [Runtime]: failed: badly\t{"shard":17,"level":"low","message":"inner","o":{"p":"q"}}'
+const LOGFMT = 'time=2026-11-15T02:10:00.123Z level=warn logger=raft msg="hi there" shard=17 user="a b"'
+
+describe.each<[name: string, record: string, yes: string[], no: string[]]>([
+  [
+    'a JSON line',
+    JSON_LINE,
+    [
+      'shard:17',
+      'ratio:1.50',
+      'big:12345678901234567890',
+      'ok:true',
+      'none:null',
+      'a.b.c:x y',
+      'a.b:*',
+      'd.e:dotted',
+      'level.note:n',
+      'city:Köln',
+      'größe:groß',
+      'path:/var/x',
+      'level:warn',
+      'level:WARNING',
+      'level:warning',
+      'message:say "hi"',
+      'source:a/b.go:12',
+      'source:a/b.go',
+      'tag:raft',
+      'logger:raft',
+      'shard:*',
+      'source:*',
+      '!shard:18',
+      '!nothing:1',
+      '!nothing:*',
+      'list:[1,2]',
+    ],
+    [
+      'shard:1',
+      'shard:018',
+      'ratio:1.5',
+      'nothing:1',
+      'nothing:*',
+      '!shard:17',
+      '!shard:*',
+      'a.b.c:x',
+      'b.c:x y',
+      'level:warnx',
+      'level:error',
+      'message:say',
+      'source:b.go',
+      'Shard:17',
+      'constructor:*',
+      'toString:*',
+    ],
+  ],
+  [
+    'a 2.4 line, whose own members win over its context',
+    LINE_24,
+    [
+      'shard:17',
+      'o.p:q',
+      'level:error',
+      'level:ERROR',
+      'message:failed: badly',
+      'source:broker/runtime.go:123',
+      'source:broker/runtime.go',
+      'tag:Broker',
+      'tag:Runtime',
+      'logger:Broker',
+      '!level:low',
+      '!message:inner',
+      'o:*',
+    ],
+    ['level:low', 'message:inner', 'tag:Broker] [Runtime', 'p:q', '!tag:Broker'],
+  ],
+  [
+    'logfmt',
+    LOGFMT,
+    ['shard:17', 'user:a b', 'message:hi there', 'level:warn', 'tag:raft', '!user:a'],
+    ['user:a', 'shard:*x', 'source:*'],
+  ],
+  [
+    'a record with its trace, and the context at the end of the message',
+    '2026-11-15 02:10:00.123\tERROR\ta.go:1\t[A]: first\nsecond\t{"shard":17}',
+    ['shard:17', 'message:first\nsecond'],
+    ['message:first'],
+  ],
+  [
+    'PostgreSQL csvlog',
+    '2026-11-15 12:34:18.626 CET,"bob","shop",11043,"[local]",6a.2b,2,"SELECT",2026-11-15 12:34:18 CET,3/4,0,ERROR,22012,"division by zero",,,,,,"select 1/0",,,"psql","client backend",,0',
+    ['user_name:bob', 'sql_state_code:22012', 'level:error', '!database_name:other'],
+    ['user_name:alice', 'hint:*'],
+  ],
+  [
+    'a line inside Docker’s',
+    '{"log":"{\\"level\\":\\"info\\",\\"ts\\":1794708600,\\"msg\\":\\"hi\\",\\"shard\\":17}\\n","stream":"stdout","time":"2026-11-15T02:10:00Z"}',
+    ['shard:17', 'level:info', 'message:hi', '!stream:stdout'],
+    ['stream:*', 'log:*'],
+  ],
+])('%s', (_name, record, yes, no) => {
+  it.each(yes)('has %s', (where) => expect(passes(record, where)).toBe(true))
+  it.each(no)('does not have %s', (where) => expect(passes(record, where)).toBe(false))
+})
+
+it.each(['shard', ':17', '!:17', '', '!'])('%j is no condition', (text) => {
+  expect(whereMatcher(text)).toBe(null)
+})
+
+it('decides most records without taking them apart', () => {
+  let taken = 0
+  const format = { ...detectFormat(bytes(`${JSON_LINE}\n`)) }
+  const members = format.members!
+  format.members = (...args) => {
+    taken++
+    return members(...args)
+  }
+  const reader = { format, zone: UTC }
+  const other = bytes(`${JSON_LINE.replace('17', '18')}\n`)
+  const one = bytes(`${JSON_LINE}\n`)
+  for (const where of ['shard:17', '!shard:17']) {
+    const matcher = whereMatcher(where)!
+    taken = 0
+    for (let i = 0; i < 100; i++) matcher.test(other, 0, other.length, reader)
+    expect(taken).toBe(0)
+    matcher.test(one, 0, one.length, reader)
+    expect(taken).toBe(1)
+  }
+})
