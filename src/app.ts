@@ -9,6 +9,10 @@ import { LogError } from './log/error.ts'
 import { logFiles } from './log/files/files.ts'
 import { followLimits, type LogOptions, viewContext } from './log/options.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
+import type { Metrics } from './observe/metrics.ts'
+import { observerOf } from './observe/observer.ts'
+import { readiness } from './observe/ready.ts'
+import type { Tracer } from './observe/tracer.ts'
 import type { Page } from './routes/page.ts'
 import { type Query, queryReader } from './routes/parameters/read.ts'
 import type { Resource } from './routes/parameters/row.ts'
@@ -51,6 +55,12 @@ export interface AppOptions extends LogOptions {
   corsOrigins?: readonly string[]
   /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
   page?: Page | (() => Page | Promise<Page>) | false
+  /** Counts requests and store calls, and shows them at `/metrics`; see `nodestate/metrics`. @default none */
+  metrics?: Metrics
+  /** Whether `/metrics` needs no token. @default false */
+  metricsOpen?: boolean
+  /** A tracer of OpenTelemetry's API, such as `trace.getTracer('nodestate')`: one span for each request. @default none */
+  observe?: Tracer
   /** Called for every failure of the service itself (status 500 and above). @default console.error */
   onError?: (error: unknown, request: Request) => void
 }
@@ -68,9 +78,11 @@ export function createApp(options: AppOptions): Hono {
   const onError = options.onError ?? ((error) => console.error(error))
 
   // One wrapper instead of middlewares: three async middlewares that do nothing cost 15 % of a small answer.
-  const guarded = (need: Need, handler: Handler) => {
+  const observe = observerOf(options.metrics, options.observe)
+  const guarded = (route: string, need: Need, handler: Handler) => {
     return async (c: Context): Promise<Response> => {
       const request = c.req.raw
+      const observed = observe?.(request, route)
       let response: Response
       try {
         response =
@@ -79,7 +91,7 @@ export function createApp(options: AppOptions): Hono {
         response = refuse(error, request)
       }
       cors?.apply(request, response)
-      return response
+      return observed ? observed(response) : response
     }
   }
   /** Answers if the host and the token allow it; a preflight carries no token. */
@@ -135,7 +147,10 @@ export function createApp(options: AppOptions): Hono {
     const route = { config: createConfigReader(options.config), node: nodeNow, facts }
     return (request: Request, query: Query) => showConfig(request, query, route)
   })
-  const context = viewContext(logFiles(options.logs, options.include, options), options)
+  const store = options.metrics?.store(options.logs) ?? options.logs
+  const context = viewContext(logFiles(store, options.include, options), options)
+  const { metrics } = options
+  metrics?.scans(context.scans)
   const logs = logResources({ context, maxSize, following: followLimits(options) })
   const ofLogs = (name: keyof LogResources) =>
     withQuery(name, (request, query, grant) => logs(grant.files)[name](request, query))
@@ -157,7 +172,14 @@ export function createApp(options: AppOptions): Hono {
       async (request) => (await import('./openapi/route.ts')).showOpenApi(request),
     ],
     ['/healthz', 'nothing', healthy],
+    ['/readyz', 'nothing', readiness(store)],
   ]
+  if (metrics)
+    resources.push([
+      '/metrics',
+      options.metricsOpen ? 'nothing' : 'metrics',
+      (request) => metrics.show(request),
+    ])
   const { page } = options
   const load = async () => (typeof page === 'function' ? page() : page || unknownPath())
   const pageRoutes = once(() => import('./routes/page.ts'))
@@ -173,18 +195,18 @@ export function createApp(options: AppOptions): Hono {
     )
   }
   for (const [path, need, handler] of resources) {
-    app.get(path, guarded(need, handler))
-    app.all(path, guarded(need === 'nothing' ? need : 'token', methodNotAllowed))
+    app.get(path, guarded(path, need, handler))
+    app.all(path, guarded(path, need === 'nothing' ? need : 'token', methodNotAllowed))
   }
   if (page) {
     // Under route(), `/` matches only without the trailing slash. A pattern for both would move every request to the
     // slower of Hono's routers.
-    const shown = guarded('nothing', show)
+    const shown = guarded('/', 'nothing', show)
     app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? shown(c) : next()))
   }
   // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
-  app.all('/api/*', guarded('token', unknownPath))
-  app.all('*', guarded('nothing', unknownPath))
+  app.all('/api/*', guarded('other', 'token', unknownPath))
+  app.all('*', guarded('other', 'nothing', unknownPath))
   return app
 }
 

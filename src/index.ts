@@ -6,6 +6,8 @@ export type { FleetNode } from './fleet/nodes.ts'
 export type { FollowOptions, Limits, LogOptions } from './log/options.ts'
 export { MASK, redact } from './mask/redact.ts'
 export type { NodeFacts, NodeInfo } from './node/identity.ts'
+export type { Metrics } from './observe/metrics.ts'
+export type { Span, Tracer } from './observe/tracer.ts'
 export type { Page, PageAsset } from './routes/page.ts'
 export {
   type ByteRange,

@@ -207,6 +207,18 @@ export const SETTINGS = [
     help: 'Allow listening beyond loopback without a token.',
   },
   {
+    name: 'metrics',
+    kind: is.boolean,
+    default: true,
+    help: 'Metrics for Prometheus at /metrics; --no-metrics turns them off.',
+  },
+  {
+    name: 'metrics-open',
+    kind: is.boolean,
+    default: false,
+    help: 'Show /metrics without a token.',
+  },
+  {
     name: 'log-level',
     kind: is.oneOf('debug', 'info', 'warn', 'error', 'off'),
     value: 'LEVEL',

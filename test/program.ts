@@ -61,7 +61,7 @@ export async function serve(...given: Parameters<typeof launch>): Promise<Progra
   const program = launch(...given)
   const url = await new Promise<string>((found, failed) => {
     const look = () => {
-      const match = /https?:\/\/\S+/.exec(program.stdout())
+      const match = /https?:\/\/[^\s"]+/.exec(program.stdout())
       if (match && program.stdout().includes('\n')) found(match[0])
     }
     program.child.stdout!.on('data', look)

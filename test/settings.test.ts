@@ -318,6 +318,24 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'metrics',
+    'metrics',
+    [
+      ['0', false],
+      ['off', false],
+      ['YES', true],
+    ],
+  ],
+  [
+    'metricsOpen',
+    'metrics-open',
+    [
+      ['1', true],
+      ['off', false],
+      ['YES', true],
+    ],
+  ],
+  [
     'logFormat',
     'log-format',
     [
@@ -690,6 +708,8 @@ describe('texts from the table', () => {
       token: '******',
       page: true,
       insecure: true,
+      metrics: true,
+      'metrics-open': false,
       'log-level': 'info',
       'log-format': 'text',
     })

@@ -1,12 +1,13 @@
 import { type Context, Hono } from 'hono'
 import { type AppOptions, accessOf, createApp } from '../app.ts'
-import { hostGuard } from '../http/auth.ts'
+import { hostGuard, outOfScope } from '../http/auth.ts'
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import { corsFor } from '../http/cors.ts'
 import { bad, searchOf, show } from '../http/params.ts'
 import { Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { parseName } from '../log/files/family.ts'
 import { HOME_LOGS, openHome } from '../node/home.ts'
+import { readiness } from '../observe/ready.ts'
 import { segmentStore } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
 import { folderStore } from './folder.ts'
@@ -77,6 +78,12 @@ export function createFleet(options: FleetOptions): Hono {
   const resources: Record<string, Handler> = {
     '/api/v1/nodes': (request) => listNodes(request, nodes),
   }
+  const { metrics } = options
+  if (metrics && !options.metricsOpen)
+    resources['/metrics'] = async (request) => {
+      if (!(await access(request.headers)).scopes.has('metrics')) throw outOfScope('metrics')
+      return metrics.show(request)
+    }
   for (const [path, handler] of Object.entries(resources)) {
     app.get(path, guarded(handler))
     app.all(path, guarded(methodNotAllowed))
@@ -84,6 +91,8 @@ export function createFleet(options: FleetOptions): Hono {
   const open: Record<string, Handler> = {
     '/healthz': () =>
       new Response('ok\n', { headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS } }),
+    '/readyz': readiness(store),
+    ...(metrics && options.metricsOpen && { '/metrics': (request: Request) => metrics.show(request) }),
     ...(options.page && {
       '/': (request: Request) => fleetPage(baseOf(request.url)),
       '/assets/:name': (request: Request) =>

@@ -1,10 +1,15 @@
 import type { Bytes } from '../store/store.ts'
 import { cutOnError } from './cut.ts'
+import { watchedStream } from './watch-body.ts'
 
 const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
 
 /** An answer with bytes of a store as its body. A stream that fails cuts the connection, whatever server sends it. */
-export function bytesResponse(body: Bytes, headers: Record<string, string>, status = 200): Response {
+export function bytesResponse(
+  body: Bytes,
+  headers: Record<string, string> | Headers,
+  status = 200,
+): Response {
   if (!(body instanceof ReadableStream)) return new Response(body, { headers, status })
   const response = new Response(cutOnError(body), { headers, status })
   streams.set(response, body)
@@ -14,4 +19,18 @@ export function bytesResponse(body: Bytes, headers: Record<string, string>, stat
 /** The stream of an answer, for a server that sends it itself. */
 export function streamOf(response: Response): ReadableStream<Uint8Array> | undefined {
   return streams.get(response)
+}
+
+/** The same answer, which tells when its body ends: how many bytes it had, null where unknown, and why it failed. */
+export function watchBody(
+  response: Response,
+  ended: (bytes: number | null, failure: unknown) => void,
+): Response {
+  const body = streams.get(response)
+  if (body === undefined) {
+    const length = response.headers.get('Content-Length')
+    ended(length === null ? null : Number(length), null)
+    return response
+  }
+  return bytesResponse(watchedStream(body, ended), response.headers, response.status)
 }

@@ -4,6 +4,8 @@ export interface ConcurrencyLimit {
   run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Waits for a place, and gives the call that hands it on. For work that outlives one promise, such as a stream. */
   enter(signal?: AbortSignal): Promise<() => void>
+  /** How many run and wait right now. */
+  readonly load: { running: number; waiting: number }
 }
 
 export interface ConcurrencyOptions {
@@ -78,6 +80,9 @@ export function concurrencyLimit({
 
   return {
     enter,
+    get load() {
+      return { running, waiting: waiting.size }
+    },
     async run(job, signal) {
       const leave = await enter(signal)
       try {

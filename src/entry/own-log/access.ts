@@ -14,6 +14,8 @@ export interface AccessLogOptions {
   token?: string | null
   /** The name of the token that a request came with. */
   nameOf?: (request: Request) => string | undefined
+  /** More fields for the line of a request. */
+  fieldsOf?: (request: Request) => Record<string, string>
 }
 
 /**
@@ -23,7 +25,7 @@ export interface AccessLogOptions {
 export function withAccessLog(
   fetch: Fetch,
   log: OwnLog,
-  { token = null, nameOf = () => undefined }: AccessLogOptions = {},
+  { token = null, nameOf = () => undefined, fieldsOf = () => ({}) }: AccessLogOptions = {},
 ): Fetch {
   if (!log.writes('info')) return fetch
   return (request, env) => {
@@ -31,7 +33,7 @@ export function withAccessLog(
     const done = (response: Response) => {
       const ms = Math.round((performance.now() - start) * 100) / 100
       const name = nameOf(request)
-      const context = name === undefined ? { ms } : { ms, client: name }
+      const context = { ms, ...(name !== undefined && { client: name }), ...fieldsOf(request) }
       log.info(REQUEST, `${request.method} ${safeTarget(request.url, token)} ${response.status}`, context)
       return response
     }

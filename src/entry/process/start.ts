@@ -13,16 +13,21 @@ const BROKEN = origin('entry/process/start.ts', 'Server', 'Request')
 export interface Abilities {
   /** The runtime by name, where only one process can serve. */
   single?: string
+  /** The runtime's name. @default 'node' */
+  runtime?: string
   /** Whether it reads into shared memory without a copy. */
   sharedMemory?: boolean
 }
 
 /** The service with its settings, on the runtime that `serve` listens on. */
-export function startWith(serve: Serve, { single, sharedMemory = false }: Abilities = {}): Start {
+export function startWith(
+  serve: Serve,
+  { single, runtime = 'node', sharedMemory = false }: Abilities = {},
+): Start {
   return async (loaded, stderr, env) => {
     if (single) refuseWorkers(loaded, single)
-    const service = compose(loaded, stderr, env, { sharedMemory })
-    const { settings, log, tls, warnings } = service
+    const service = compose(loaded, stderr, env, { sharedMemory, runtime })
+    const { settings, log, ids, tls, warnings } = service
     // The port is known only when the server listens, and nothing is read from a connection before that.
     const app: App = { fetch: () => new Response(null, { status: 503 }) }
     const server = await serve(
@@ -36,9 +41,9 @@ export function startWith(serve: Serve, { single, sharedMemory = false }: Abilit
           const stack = error instanceof Error ? error.stack : null
           log.error(BROKEN, `A request failed: ${describe(error)}`, { stack })
         },
-        onCut(reason) {
-          if (reason instanceof StalledError) log.info(BROKEN, `An answer was cut: ${describe(reason)}`)
-          else log.warn(BROKEN, `An answer was cut: ${describe(reason)}`)
+        onCut(reason, request) {
+          const level = reason instanceof StalledError ? 'info' : 'warn'
+          log[level](BROKEN, `An answer was cut: ${describe(reason)}`, ids.fieldsOf(request))
         },
       },
     ).catch((error) => {

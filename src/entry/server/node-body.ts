@@ -12,7 +12,7 @@ type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Respons
  * slice by slice: through a web stream 1 MiB takes twice as long. A client that reads slowly holds one slice; one that
  * reads fast lets the others have their turn after each.
  */
-export function withSlicedBodies(fetch: Fetch, onCut: (error: unknown) => void): Fetch {
+export function withSlicedBodies(fetch: Fetch, onCut: (error: unknown, request: Request) => void): Fetch {
   return (request, env) => {
     const send = (response: Response): Response => {
       const body = streamOf(response)
@@ -24,7 +24,7 @@ export function withSlicedBodies(fetch: Fetch, onCut: (error: unknown) => void):
         // The read ended because the client left.
         if (outgoing.destroyed) return
         cut(outgoing)
-        onCut(error)
+        onCut(error, request)
       })
       return RESPONSE_ALREADY_SENT
     }

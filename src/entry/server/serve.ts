@@ -17,7 +17,7 @@ export interface ServeOptions {
   /** Called when a request fails before it is answered, and when the server itself fails. @default console.error */
   onError?: ((error: unknown) => void) | undefined
   /** Called when an answer was cut because its body failed or its client stopped reading. @default nothing */
-  onCut?: ((reason: unknown) => void) | undefined
+  onCut?: ((reason: unknown, request?: Request) => void) | undefined
 }
 
 /** A server that listens. */

@@ -6,6 +6,8 @@ import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
 import { pickAddress } from '../../node/identity.ts'
+import { createMetrics, type Metrics } from '../../observe/metrics.ts'
+import { processMetrics } from '../../observe/process.ts'
 import { codeOf, reasonOf, shown } from '../../settings/row.ts'
 import { effectiveToml } from '../../settings/text.ts'
 import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../../settings.ts'
@@ -15,11 +17,13 @@ import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
 import { jsonLine, origin, textLine } from '../own-log/log-line.ts'
 import { type OwnLog, openOwnLog } from '../own-log/own-log.ts'
+import { type RequestIds, requestIds } from '../own-log/request-ids.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { nodeLogOptions } from './limits.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
+import { processFacts } from './process-facts.ts'
 import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
 import { checkTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
@@ -28,6 +32,8 @@ import { tokensFile } from './tokens-file.ts'
 export interface Service {
   settings: Settings
   log: OwnLog
+  /** The ids of the requests that are being answered. */
+  ids: RequestIds
   /** PEM texts, or null for plain HTTP. */
   tls: { cert: string; key: string } | null
   /** One line each for stderr; nothing that stops the service. */
@@ -50,7 +56,7 @@ export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sharedMemory = false } = {},
+  { sharedMemory = false, runtime = 'unknown' } = {},
 ): Service {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
@@ -60,10 +66,13 @@ export function compose(
   // Nothing is written into a directory that someone named: it is a database's.
   const embedded = sources.logs === 'default' && settings.home === null && settings.fleet === null
   refuseMixed(loaded)
+  const metrics = settings.metrics ? nodeMetrics(runtime) : undefined
   const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
     const isNested = nested || settings.nested || settings.join
-    return bucket ? openBucket(bucket, env, below) : fsStore(join(location, below), { nested: isNested })
+    return bucket
+      ? openBucket(bucket, env, below, metrics?.retried)
+      : fsStore(join(location, below), { nested: isNested })
   }
   const place = openSources(loaded, openStore)
   const { fleet } = settings
@@ -80,14 +89,17 @@ export function compose(
     settings.tokens === null ? null : tokensFile(settings.tokens, (line) => log.warn(STARTED, line))
   /** The names of the tokens that requests carry, for the access log. */
   const names = new WeakMap<Request, string>()
+  const ids = requestIds()
   const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
   return {
     settings,
     log,
+    ids,
     tls,
     warnings: notes,
     handler(port) {
       const common = {
+        ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
         facts: {
           hostIp: pickAddress(networkInterfaces()) ?? undefined,
           hostName: hostname(),
@@ -108,7 +120,8 @@ export function compose(
         page: settings.page && (async () => (await import('../../page.ts')).page),
         onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, settings.token)
-          log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, contextOf(error))
+          const context = { ...contextOf(error), ...ids.fieldsOf(request) }
+          log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, context)
         },
       } satisfies Partial<AppOptions>
       const app =
@@ -127,16 +140,25 @@ export function compose(
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings.page)
-      return withAccessLog((request, env) => app.fetch(request, env), log, {
+      const logged = withAccessLog((request, env) => app.fetch(request, env), log, {
         token: settings.token,
         nameOf: (request) => names.get(request),
+        fieldsOf: ids.fieldsOf,
       })
+      return ids.assign(logged)
     },
     welcome(url) {
       if (settings.logFormat === 'json') return welcomeJson({ url, version: VERSION, logs, config: what })
       return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
   }
+}
+
+/** The metrics of a service, with those of its process. */
+function nodeMetrics(runtime: string): Metrics {
+  const metrics = createMetrics({ runtime })
+  processMetrics(metrics.registry, processFacts())
+  return metrics
 }
 
 /** The same for a program that starts the service and wants to know where it is. */

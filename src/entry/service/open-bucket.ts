@@ -25,8 +25,13 @@ export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment,
 }
 
 /** Opens a place in a bucket; without credentials it is read as a public one. Throws a SettingsError. */
-export function openBucket(place: BucketPlace, env: Environment, below = ''): Store {
-  return opened(s3Store, bucketOptions(place, env, below))
+export function openBucket(
+  place: BucketPlace,
+  env: Environment,
+  below = '',
+  onRetry?: (kind: string) => void,
+): Store {
+  return opened(s3Store, { ...bucketOptions(place, env, below), onRetry })
 }
 
 /** Opens a bucket in some way; what keeps it from that is a SettingsError. */

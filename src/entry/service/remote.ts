@@ -3,6 +3,7 @@ import { Problem, problemResponse } from '../../http/problem.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Store } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
+import { requestIds } from '../own-log/request-ids.ts'
 import { edgeLogOptions } from './limits.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
@@ -55,7 +56,14 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
     }
     const logOptions = edgeLogOptions(settings)
+    const ids = requestIds()
+    // Counts of an isolate that lives for minutes mean little: only where they are asked for.
+    const metrics =
+      settings.metrics && sources.metrics !== 'default'
+        ? (await import('../../observe/metrics.ts')).createMetrics({ runtime: 'edge' })
+        : undefined
     const common = {
+      ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
       facts: { version: VERSION },
       include: settings.include,
       nested: settings.nested,
@@ -68,14 +76,17 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
       page: settings.page && (async () => (await import('../../page.ts')).page),
       onError: (error: unknown, request: Request) =>
-        log(`${request.method} ${new URL(request.url).pathname} failed: ${String(error)}`),
+        log(
+          `${request.method} ${new URL(request.url).pathname} failed: ${String(error)} ${JSON.stringify(ids.fieldsOf(request))}`,
+        ),
     } satisfies Partial<AppOptions>
     const { fleet } = settings
     if (fleet !== null) {
       const { createFleet } = await import('../../fleet/fleet.ts')
       const open = (id: string) => openFleetHome(`${fleet.replace(/\/+$/, '')}/${id}`, openStore, EDGE_HOME)
       const app = createFleet({ ...common, store: openStore(fleet, ''), home: open })
-      return (request) => app.fetch(request)
+      const answer = ids.assign((request) => app.fetch(request))
+      return (request) => answer(request, {})
     }
     const place = openSources({ settings: { ...settings, home }, sources }, openStore, EDGE_HOME)
     const app = createApp({
@@ -84,7 +95,8 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       node: place.node,
       ...common,
     })
-    return (request) => app.fetch(request)
+    const answer = ids.assign((request) => app.fetch(request))
+    return (request) => answer(request, {})
   } catch (error) {
     // The message may name buckets and hosts: it is for the log.
     log(`Cannot start: ${error instanceof Error ? error.message : String(error)}`)

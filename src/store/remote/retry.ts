@@ -18,6 +18,8 @@ export interface RetryOptions {
   now?: (() => number) | undefined
   /** Spreads the pauses (full jitter): clients that fail together must not come back together. */
   random?: (() => number) | undefined
+  /** Called before each retry with the kind of the failure. @default nothing */
+  onRetry?: ((kind: StoreError['code']) => void) | undefined
 }
 
 /** Resolved options. */
@@ -36,6 +38,7 @@ export function retryOf(options: RetryOptions): Retry {
     backoff: options.backoff ?? 100,
     now: options.now ?? Date.now,
     random: options.random ?? Math.random,
+    onRetry: options.onRetry ?? (() => {}),
   }
 }
 
@@ -149,6 +152,7 @@ export async function withRetries<T>(
     }
     const pause = pauseAfter(retry, failures, failure)
     if (failures >= retry.retries || retry.now() + pause >= call.until) throw failure
+    retry.onRetry(failure.code)
     await sleep(pause, call.signal)
   }
 }

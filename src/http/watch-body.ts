@@ -1,0 +1,76 @@
+import { SlicedStream, type Slices } from '../store/fast.ts'
+
+/** Told once how a body ended: how many bytes it gave, and why it failed, or null. */
+export type BodyEnd = (bytes: number, failure: unknown) => void
+
+/** The same stream, which tells when it ends, fails or is left. */
+export function watchedStream(body: ReadableStream<Uint8Array>, ended: BodyEnd): ReadableStream<Uint8Array> {
+  let bytes = 0
+  let over = false
+  const end = (failure: unknown) => {
+    if (over) return
+    over = true
+    ended(bytes, failure)
+  }
+  const count = (piece: Uint8Array) => {
+    bytes += piece.length
+    return piece
+  }
+  return body instanceof SlicedStream ? watchedSlices(body, count, end) : watchedPieces(body, count, end)
+}
+
+type Count = (piece: Uint8Array) => Uint8Array
+type End = (failure: unknown) => void
+
+function watchedSlices(body: Slices, count: Count, end: End): SlicedStream {
+  const take = (slice: Uint8Array | null) => {
+    if (slice === null) end(null)
+    else count(slice)
+    return slice
+  }
+  const fail = (error: unknown): never => {
+    end(error)
+    throw error
+  }
+  return new SlicedStream({
+    next() {
+      try {
+        const slice = body.next()
+        return slice instanceof Promise ? slice.then(take, fail) : take(slice)
+      } catch (error) {
+        return fail(error)
+      }
+    },
+    release: (slice) => body.release(slice),
+    cancel() {
+      end(null)
+      body.cancel()
+    },
+  })
+}
+
+function watchedPieces(body: ReadableStream<Uint8Array>, count: Count, end: End): ReadableStream<Uint8Array> {
+  let reader: ReadableStreamDefaultReader<Uint8Array> | null = null
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        reader ??= body.getReader()
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            end(null)
+            controller.close()
+          } else controller.enqueue(count(value))
+        } catch (error) {
+          end(error)
+          throw error
+        }
+      },
+      cancel(reason) {
+        end(null)
+        return (reader ?? body).cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,116 @@
+import { acceptedTypes } from '../http/accept.ts'
+import type { Store } from '../store/store.ts'
+import { VERSION } from '../version.ts'
+import { createRegistry, type Registry, type Sample } from './registry.ts'
+import { observedStore } from './store.ts'
+
+export type { Registry, Sample }
+
+/** What is counted, and its page. Make one with `createMetrics` and pass it to `createApp({ metrics })`. */
+export interface Metrics {
+  /** For metrics of your own. */
+  registry: Registry
+  /** The store with its calls counted. */
+  store(store: Store): Store
+  /** A request began; the returned functions take its end. */
+  request(request: Request, route: string): RequestWatch
+  /** Counts the searches of an app; those of several apps are added up. */
+  scans(limit: ScanLimit): void
+  /** A store tried a request again after a failure of this kind. */
+  retried(kind: string): void
+  /** `GET /metrics`. */
+  show(request: Request): Response
+}
+
+/** Where searches run and wait. */
+export interface ScanLimit {
+  readonly load: { running: number; waiting: number }
+}
+
+/** Told how a request goes on. */
+export interface RequestWatch {
+  /** The head of the answer is ready. */
+  answered(status: number, notes: string | null): void
+  /** The last byte is out, or the body failed. Bytes are null where they are not known. */
+  ended(bytes: number | null): void
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** Starts counting. `runtime` is the runtime's name, for the build info. */
+export function createMetrics({ runtime = 'unknown' } = {}): Metrics {
+  const registry = createRegistry()
+  const build = [{ value: 1, labels: { version: VERSION, runtime } }]
+  registry.gauge('nodestate_build_info', 'Version of nodestate and the runtime it runs on.', () => build)
+  const requests = registry.counter('nodestate_http_requests', 'Requests, by route, method and status.')
+  const seconds = registry.histogram(
+    'nodestate_http_request_duration_seconds',
+    'Seconds until the head of the answer was ready, by route.',
+    SECONDS,
+  )
+  const sizes = registry.histogram('nodestate_http_response_size_bytes', 'Bytes of answers, by route.', BYTES)
+  const retries = registry.counter(
+    'nodestate_store_retries',
+    'Requests to a bucket that were tried again, by kind of failure.',
+  )
+  const cuts = registry.counter('nodestate_scans_cut', 'Searches that their budget ended early.')
+  const hits = registry.counter('nodestate_cache_hits', 'Answers that the client already had (304).')
+  // Not held: a fleet makes an app for a node that is asked for, and forgets it again.
+  let limits: WeakRef<ScanLimit>[] = []
+  const sum = (part: 'running' | 'waiting') => {
+    limits = limits.filter((limit) => limit.deref() !== undefined)
+    return limits.reduce((total, limit) => total + (limit.deref()?.load[part] ?? 0), 0)
+  }
+  registry.gauge('nodestate_scans_running', 'Searches that run.', () => sum('running'))
+  registry.gauge('nodestate_scans_waiting', 'Searches that wait in line.', () => sum('waiting'))
+  let inFlight = 0
+  let followers = 0
+  registry.gauge('nodestate_http_requests_in_flight', 'Answers that are being made or sent.', () => inFlight)
+  registry.gauge('nodestate_followers', 'Clients that follow a log.', () => followers)
+  cuts.add(0)
+  hits.add(0, { cache: 'client' })
+  return {
+    registry,
+    store: (store) => observedStore(store, registry),
+    scans: (limit) => void limits.push(new WeakRef(limit)),
+    retried: (kind) => retries.add(1, { kind }),
+    request(request, route) {
+      const start = performance.now()
+      const method = METHODS.has(request.method) ? request.method : 'other'
+      const follows = /[?&]follow=(true|1)?(&|$)/.test(request.url)
+      let following = false
+      inFlight++
+      return {
+        answered(status, notes) {
+          requests.add(1, { route, method, status: String(status) })
+          seconds.observe((performance.now() - start) / 1000, { route })
+          if (notes?.includes('scan-budget')) cuts.add()
+          if (status === 304) hits.add(1, { cache: 'client' })
+          following = follows && status === 200
+          if (following) followers++
+        },
+        ended(bytes) {
+          inFlight--
+          if (following) followers--
+          if (bytes !== null) sizes.observe(bytes, { route })
+        },
+      }
+    },
+    show(request) {
+      const accept = request.headers.get('Accept') ?? ''
+      const open = accept.includes('openmetrics') && acceptedTypes(accept).has('application/openmetrics-text')
+      const type = open ? 'application/openmetrics-text; version=1.0.0' : 'text/plain; version=0.0.4'
+      const body = request.method === 'HEAD' ? null : registry.text(open ? 'openmetrics' : 'prometheus')
+      return new Response(body, {
+        headers: {
+          'Content-Type': `${type}; charset=utf-8`,
+          'Cache-Control': 'no-store',
+          Vary: 'Accept',
+          'X-Content-Type-Options': 'nosniff',
+        },
+      })
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { watchBody } from '../http/sliced.ts'
+import type { Metrics } from './metrics.ts'
+import { endSpan, startSpan, type Tracer } from './tracer.ts'
+
+/** A request began: takes its answer, and gives it back to be sent. */
+export type Observer = (request: Request, route: string) => (response: Response) => Response
+
+/** Metrics and a tracer as one observer; null where there is neither, and nothing is spent on it. */
+export function observerOf(metrics: Metrics | undefined, tracer: Tracer | undefined): Observer | null {
+  if (!metrics && !tracer) return null
+  return (request, route) => {
+    const watch = metrics?.request(request, route)
+    const span = tracer && startSpan(tracer, request, route)
+    return (response) => {
+      const { status } = response
+      watch?.answered(status, response.headers.get('X-Nodestate-Note'))
+      const ended = (bytes: number | null, failure: unknown) => {
+        watch?.ended(bytes)
+        if (span) endSpan(span, status, failure)
+      }
+      // The body of an answer to HEAD is never read, so it would never end.
+      if (request.method !== 'HEAD') return watchBody(response, ended)
+      ended(0, null)
+      return response
+    }
+  }
+}

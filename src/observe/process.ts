@@ -1,0 +1,39 @@
+import type { Registry } from './registry.ts'
+
+/** What a runtime tells about its process; null where it cannot. */
+export interface ProcessFacts {
+  /** Seconds since the Unix epoch. */
+  started: number
+  residentBytes(): number | null
+  cpuSeconds(): number | null
+  openDescriptors(): number | null
+  maxDescriptors(): number | null
+  /** How late the event loop was since the last look: percentiles, in seconds. */
+  eventLoopDelay(): { percentile: number; seconds: number }[] | null
+}
+
+/** Adds the metrics of a process under the names that Prometheus's own clients use. */
+export function processMetrics(registry: Registry, facts: ProcessFacts): void {
+  registry.gauge(
+    'process_start_time_seconds',
+    'When the process started, in Unix seconds.',
+    () => facts.started,
+  )
+  registry.counted('process_cpu_seconds', 'Seconds of CPU time that the process used.', facts.cpuSeconds)
+  registry.gauge('process_resident_memory_bytes', 'Bytes of physical memory in use.', facts.residentBytes)
+  registry.gauge('process_open_fds', 'Open file descriptors.', facts.openDescriptors)
+  registry.gauge('process_max_fds', 'Most file descriptors that may be open.', facts.maxDescriptors)
+  registry.gauge(
+    'nodestate_event_loop_delay_seconds',
+    'How late the event loop was since the last scrape.',
+    () => {
+      const delays = facts.eventLoopDelay()
+      return (
+        delays?.map(({ percentile, seconds }) => ({
+          value: seconds,
+          labels: { percentile: String(percentile) },
+        })) ?? null
+      )
+    },
+  )
+}

@@ -1,0 +1,29 @@
+import { COMMON_HEADERS } from '../http/conditional.ts'
+import type { Store } from '../store/store.ts'
+
+/** How long one look at the store counts, in milliseconds: probes of many balancers share it. */
+const LOOK_MS = 2000
+
+/** `GET /readyz`: whether the store answers. The problem of a store that does not is thrown. */
+export function readiness(store: Store): () => Promise<Response> {
+  let look: Promise<void> | null = null
+  let until = 0
+  return async () => {
+    if (look === null || Date.now() >= until) {
+      look = firstEntry(store)
+      until = Number.POSITIVE_INFINITY
+      const over = () => {
+        until = Date.now() + LOOK_MS
+      }
+      look.then(over, over)
+    }
+    await look
+    return new Response('ready\n', {
+      headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS },
+    })
+  }
+}
+
+async function firstEntry(store: Store): Promise<void> {
+  for await (const _ of store.list('', { limit: 1, shallow: true })) return
+}

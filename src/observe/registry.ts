@@ -1,0 +1,145 @@
+/** The labels of one time series. */
+export type Labels = Readonly<Record<string, string>>
+
+/** Counts up. */
+export interface Counter {
+  add(amount?: number, labels?: Labels): void
+}
+
+/** Counts observations by size. */
+export interface Histogram {
+  observe(value: number, labels?: Labels): void
+}
+
+/** A value that is read when somebody looks. */
+export type Sample = { value: number; labels?: Labels }
+
+/** Metrics by name, as text for Prometheus. */
+export interface Registry {
+  counter(name: string, help: string): Counter
+  histogram(name: string, help: string, bounds: readonly number[]): Histogram
+  /** `read` is called at every look; null leaves the metric out. */
+  gauge(name: string, help: string, read: () => number | readonly Sample[] | null): void
+  /** A counter that somebody else keeps: only its present value is read. */
+  counted(name: string, help: string, read: () => number | readonly Sample[] | null): void
+  /** All of it in Prometheus's text format, or in OpenMetrics. */
+  text(format: 'prometheus' | 'openmetrics'): string
+}
+
+interface Family {
+  name: string
+  help: string
+  type: 'counter' | 'gauge' | 'histogram'
+  lines(openMetrics: boolean): string[]
+}
+
+/** Makes an empty registry. Names of counters come without `_total`, which is added where a format wants it. */
+export function createRegistry(): Registry {
+  const families: Family[] = []
+  const instruments = new Map<string, Counter | Histogram>()
+  /** Two apps may share a registry: a name stands for one instrument. */
+  const once = <I extends Counter | Histogram>(name: string, make: () => I): I => {
+    const known = instruments.get(name) as I | undefined
+    if (known) return known
+    const made = make()
+    instruments.set(name, made)
+    return made
+  }
+  const read = (type: 'counter' | 'gauge') => {
+    return (name: string, help: string, values: () => number | readonly Sample[] | null) => {
+      const suffix = type === 'counter' ? '_total' : ''
+      const lines = () => {
+        const value = values()
+        if (value === null) return []
+        const samples = typeof value === 'number' ? [{ value }] : value
+        return samples.map((sample) => `${name}${suffix}${labelsOf(sample.labels)} ${number(sample.value)}`)
+      }
+      const at = families.findIndex((family) => family.name === name)
+      families.splice(at < 0 ? families.length : at, at < 0 ? 0 : 1, { name, help, type, lines })
+    }
+  }
+  const counted = read('counter')
+  return {
+    counter: (name, help) => once(name, () => counter(families, name, help)),
+    histogram: (name, help, bounds) => once(name, () => histogram(families, name, help, bounds)),
+    gauge: read('gauge'),
+    counted,
+    text(format) {
+      const open = format === 'openmetrics'
+      const parts = families.map(({ name, help, type, lines }) => {
+        const rows = lines(open)
+        if (rows.length === 0) return ''
+        // Prometheus's own format names a counter with its ending, OpenMetrics without.
+        const title = type === 'counter' && !open ? `${name}_total` : name
+        return `# HELP ${title} ${help}\n# TYPE ${title} ${type}\n${rows.join('\n')}\n`
+      })
+      return parts.join('') + (open ? '# EOF\n' : '')
+    },
+  }
+}
+
+function counter(families: Family[], name: string, help: string): Counter {
+  const series = new Map<string, number>()
+  const lines = () => [...series].map(([labels, value]) => `${name}_total${labels} ${number(value)}`)
+  families.push({ name, help, type: 'counter', lines })
+  return {
+    add(amount = 1, labels) {
+      const key = labelsOf(labels)
+      series.set(key, (series.get(key) ?? 0) + amount)
+    },
+  }
+}
+
+function histogram(families: Family[], name: string, help: string, bounds: readonly number[]): Histogram {
+  const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>()
+  const lines = () =>
+    [...series.values()].flatMap(({ labels, counts, sum, count }) => {
+      let below = 0
+      const buckets = bounds.map((bound, i) => {
+        below += counts[i]!
+        return `${name}_bucket${labelsOf({ ...labels, le: bucketEdge(bound) })} ${below}`
+      })
+      const own = labelsOf(labels)
+      return [
+        ...buckets,
+        `${name}_bucket${labelsOf({ ...labels, le: '+Inf' })} ${count}`,
+        `${name}_sum${own} ${number(sum)}`,
+        `${name}_count${own} ${count}`,
+      ]
+    })
+  families.push({ name, help, type: 'histogram', lines })
+  return {
+    observe(value, labels = {}) {
+      const key = labelsOf(labels)
+      let one = series.get(key)
+      if (!one) {
+        one = { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
+        series.set(key, one)
+      }
+      const bucket = bounds.findIndex((bound) => value <= bound)
+      if (bucket >= 0) one.counts[bucket]!++
+      one.sum += value
+      one.count++
+    },
+  }
+}
+
+/** OpenMetrics wants an edge to look like a float. */
+function bucketEdge(bound: number): string {
+  return Number.isInteger(bound) ? `${bound}.0` : String(bound)
+}
+
+function number(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  return Number.isFinite(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
+}
+
+function labelsOf(labels: Labels | undefined): string {
+  const pairs = Object.entries(labels ?? {})
+  if (pairs.length === 0) return ''
+  return `{${pairs.map(([name, value]) => `${name}="${escaped(value)}"`).join(',')}}`
+}
+
+function escaped(value: string): string {
+  return value.replace(/[\\"\n]/g, (letter) => (letter === '\n' ? '\\n' : `\\${letter}`))
+}

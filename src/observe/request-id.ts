@@ -1,0 +1,23 @@
+/** What a request is known by, from its head or made for it. */
+export interface RequestId {
+  id: string
+  /** The W3C traceparent that came with it. */
+  traceparent: string | null
+}
+
+const ID = /^[\w.:+/=@-]{1,128}$/
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/
+
+/**
+ * `X-Request-Id` where it is harmless in a log line, else the trace id of a W3C `traceparent`, else a new one.
+ * Both headers go out again as they came in.
+ */
+export function requestIdOf(headers: Headers): RequestId {
+  const given = headers.get('X-Request-Id')
+  const parent = headers.get('traceparent')
+  const trace = parent === null ? null : TRACEPARENT.exec(parent)
+  const valid = trace !== null && !/^0+$/.test(trace[1]!) && !parent!.startsWith('ff')
+  const traceparent = valid ? parent : null
+  if (given !== null && ID.test(given)) return { id: given, traceparent }
+  return { id: valid ? trace[1]! : crypto.randomUUID(), traceparent }
+}

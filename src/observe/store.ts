@@ -1,0 +1,54 @@
+import { fastReads, withFastReads } from '../store/fast.ts'
+import { type Store, StoreError, type StoreRead } from '../store/store.ts'
+import type { Counter, Registry } from './registry.ts'
+
+/** A store whose calls are counted: requests, bytes and errors by kind. */
+export function observedStore(store: Store, registry: Registry): Store {
+  const requests = registry.counter('nodestate_store_requests', 'Calls of the store, by operation.')
+  const bytes = registry.counter('nodestate_store_read_bytes', 'Bytes requested from the store.')
+  const errors = registry.counter(
+    'nodestate_store_errors',
+    'Failed calls of the store, by operation and kind.',
+  )
+  const call = async <T>(operation: string, run: () => Promise<T>): Promise<T> => {
+    requests.add(1, { operation })
+    try {
+      return await run()
+    } catch (error) {
+      count(errors, operation, error)
+      throw error
+    }
+  }
+  const counted = <R extends StoreRead | null | undefined>(read: R): R => {
+    if (read) bytes.add(read.length)
+    return read
+  }
+  const observed: Store = {
+    async *list(prefix, options) {
+      requests.add(1, { operation: 'list' })
+      try {
+        yield* store.list(prefix, options)
+      } catch (error) {
+        count(errors, 'list', error)
+        throw error
+      }
+    },
+    stat: (key, options) => call('stat', () => store.stat(key, options)),
+    read: async (key, range, options) => counted(await call('read', () => store.read(key, range, options))),
+    ...(store.watch && { watch: (key: string, changed: () => void) => store.watch!(key, changed) }),
+  }
+  const fast = fastReads(store)
+  if (!fast) return observed
+  return withFastReads(observed, {
+    listAll: (prefix) => call('list', () => fast.listAll(prefix)),
+    revision: () => fast.revision(),
+    readInto: async (key, range, buffer, options) =>
+      counted(await call('read', () => fast.readInto(key, range, buffer, options))),
+  })
+}
+
+/** A condition that does not hold is an answer, not a failure. */
+function count(errors: Counter, operation: string, error: unknown): void {
+  const kind = error instanceof StoreError ? error.code : 'other'
+  if (kind !== 'unchanged' && kind !== 'changed') errors.add(1, { operation, kind })
+}
