@@ -53,7 +53,10 @@ export function createFleet(options: FleetOptions): Hono {
       try {
         checkHost(request.headers)
         const preflight = open ? null : cors?.preflight(request)
-        if (!open && !preflight) await access(request.headers)
+        if (!open && !preflight) {
+          const { name } = await access(request.headers)
+          if (name !== null) options.onAccess?.(request, name)
+        }
         response = preflight ?? (await handler(request, c))
       } catch (error) {
         const problem = toProblem(error)
