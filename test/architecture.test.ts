@@ -66,6 +66,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'bytes.ts',
       'cursor.ts',
       'decompress.ts',
+      'hole.ts',
       'joined.ts',
       'kind.ts',
       'member.ts',

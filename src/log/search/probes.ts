@@ -2,6 +2,7 @@ import type { Budget } from '../../work/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
+import { isHole as isHoleOf } from '../text/hole.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 
@@ -83,7 +84,9 @@ export class Probes {
       const bytes = await this.text.read(from, Math.min(from + length, limit))
       budget.spend(bytes.length)
       const whole = from + bytes.length === end
-      isHole &&= isBlank(bytes)
+      isHole &&= isHoleOf(bytes)
+      // A whole page of NULs is a hole: there is nothing to be found nearby.
+      if (isHole) return { at, start: from + bytes.length, time: Number.NaN, isHole }
       let start = nextStart(format, bytes, 0, bytes.length)
       while (start >= 0) {
         const stop = lineEnd(bytes, start, bytes.length)
@@ -116,10 +119,4 @@ function samplesOf(files: LogFiles, version: string): Map<number, Sample> {
   versions.set(version, samples)
   if (versions.size > MAX_VERSIONS) versions.delete(versions.keys().next().value!)
   return samples
-}
-
-/** Whether bytes are nothing but NULs. */
-function isBlank(bytes: Uint8Array): boolean {
-  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) return false
-  return true
 }

@@ -3,6 +3,7 @@ import { TURN_MILLIS } from '../../work/yield.ts'
 import { characterStart } from '../files/tail.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { nextStart } from '../format/lines.ts'
+import { isHole } from '../text/hole.ts'
 import type { Series } from '../text/series.ts'
 import { Backward, SLACK } from './backward.ts'
 import { isWantedAlone, matches, timeAt } from './filter.ts'
@@ -164,6 +165,14 @@ class BackwardScan {
     const isBottom = from <= lo || series.isStart(from)
     let first = isBottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
     if (first < 0) {
+      // A hole of gigabytes is one line: no filter wants NULs, so they are passed over.
+      const isFiltered = filter.matcher !== null || filter.level !== null
+      if (isFiltered && this.#longer === null && isHole(bytes)) {
+        budget.spend(bytes.length)
+        this.#hasRead = true
+        this.#at = from
+        return 'continue'
+      }
       if (bytes.length < MAX_RECORD) {
         this.#longer = 4 * bytes.length
         return 'continue'

@@ -6,6 +6,7 @@ import { Backward } from '../search/backward.ts'
 import { type Chunk, type Filter, matches } from '../search/filter.ts'
 import { remoteChunk } from '../search/scan.ts'
 import { firstTimeOf, seek, type Timed } from '../search/seek.ts'
+import { isHole } from '../text/hole.ts'
 import { openAnyLog } from '../text/joined.ts'
 import type { LogRequest, OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
@@ -187,6 +188,12 @@ class Count {
       const bottom = from <= lo || series.isStart(from)
       let first = bottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
       if (first < 0) {
+        if (longer === null && isHole(bytes)) {
+          this.#budget.spend(bytes.length)
+          readAhead = true
+          at = from
+          continue
+        }
         if (bytes.length < MAX_RECORD) {
           longer = 4 * bytes.length
           continue

@@ -117,7 +117,7 @@ describe('since and until', () => {
         expect(await textOf(view)).toBe([i, i + 1].map((n) => record(START + n * 1000, n)).join(''))
         expect(view.notes).toEqual([])
         expect(reads.length).toBeLessThan(200)
-        expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(24 * 2 ** 20)
+        expect(reads.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(4 * 2 ** 20)
       }
     }
   })

@@ -237,6 +237,26 @@ describe('others have their turn', () => {
   })
 })
 
+it('a hole is read once by a search and by a histogram', async () => {
+  const size = 40 * MIB
+  const store = memoryStore({ 'a.log': `${lines[0]}${'\0'.repeat(size)}${lines[1]}${lines[2]}` })
+  let read = 0
+  const files = logFiles({
+    ...store,
+    async read(...args) {
+      const got = await store.read(...args)
+      read += got?.length ?? 0
+      return got
+    },
+  })
+  const view = await viewOf(contextOf(files), viewRequest({ matcher: textMatcher('Broker') }))
+  expect(await textOf(view)).toContain(lines[2])
+  expect(read).toBeLessThan(1.3 * size)
+  read = 0
+  await histogramOf(contextOf(files), { ...viewRequest({}), buckets: 10 }, () => false)
+  expect(read).toBeLessThan(1.3 * size)
+})
+
 it('a histogram of a file that begins with a hole counts what is behind it', async () => {
   for (const hole of [100_000, 6 * MIB]) {
     const files = logFiles(memoryStore({ 'a.log': '\0'.repeat(hole) + text.slice(0, 500_000) }))
