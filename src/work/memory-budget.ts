@@ -18,7 +18,7 @@ const forgotten =
 
 /**
  * Memory shared by all requests: what searches collect, what archives keep, and answers that are still being sent.
- * It only counts. Whoever is refused answers 503 or stops early, so the process never meets its limit.
+ * It only counts: a request that is refused memory answers 503 or stops early, so the process stays below its limit.
  */
 export class MemoryBudget {
   readonly total: number

@@ -37,7 +37,7 @@ function horspool(lower: Uint8Array, upper: Uint8Array, needle: Needle): Finder 
     shift[lower[i]!] = last - i
     shift[upper[i]!] = last - i
   }
-  // Zero marks the byte that ends the needle: one look-up per step tells both where to go and whether to compare.
+  // Zero marks the byte that ends the needle: one look-up per step says both where to go and whether to compare.
   const after = shift[lower[last]!]!
   shift[lower[last]!] = 0
   shift[upper[last]!] = 0

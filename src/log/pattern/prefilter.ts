@@ -6,10 +6,10 @@ export interface Literal {
 
 /**
  * Texts of which every match of a valid RE2 pattern contains at least one, or null when none is sure.
- * When in doubt it says null: a wrong literal would hide records, a missing one only costs time.
+ * When in doubt it returns null: a wrong literal would hide records, a missing one only costs time.
  */
 export function requiredLiterals(source: string): Literal[] | null {
-  // Other ways to spell a character, and flags in the middle, are rare; look at them and the answer is "unsure".
+  // Other spellings of a character and flags in the middle are rare; they count as "unsure".
   if (/\\[QExpP0-7Cc]/.test(source)) return null
   const flags = /^\(\?([a-zA-Z]*)\)/.exec(source)
   const folded = flags?.[1]?.includes('i') ?? false

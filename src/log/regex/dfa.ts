@@ -12,21 +12,21 @@ const BROKEN = -2
 const RETURN = -3
 const MISSED = -4
 
-/** 4 MB of cells and threads. Then the states are forgotten and built anew as they are needed. */
+/** 4 MB of cells and threads. Beyond that, all states are dropped and rebuilt as needed. */
 const MAX_CELLS = 1 << 20
-/** When states serve fewer bytes than this before they are forgotten, three times, it does not pay to build them. */
+/** If states serve fewer bytes than this before they are dropped, three times in a row, building them does not pay. */
 const WORTH = 10
 
 /**
- * A step of one thread over one byte takes 10 ns. A pattern may take so many beside those that its text allows it:
- * half a second in which nobody else has a turn. Only patterns that defeat the table come near it.
+ * A step of one thread over one byte takes 10 ns. A pattern may take this many in addition to those that its text
+ * allows: half a second in all. Only patterns that defeat the table come near it.
  */
-const MOST_STEPS = 5e7
+const MAX_STEPS = 5e7
 const STEPS_PER_BYTE = 20
 
 /**
- * Says whether a pattern matches somewhere in bytes, in linear time. The states are made while it searches, each
- * a set of instructions; a byte then costs two look-ups, 1 to 2 ns. What is not UTF-8 counts as U+FFFD, byte by byte.
+ * Tests whether a pattern matches somewhere in bytes, in linear time. States are built during the search, each a set
+ * of instructions; a byte then costs two look-ups, 1 to 2 ns. What is not UTF-8 counts as U+FFFD, byte by byte.
  */
 export class Dfa {
   readonly #program: Program
@@ -46,13 +46,13 @@ export class Dfa {
   #cached = true
   #chances = 3
   #steps = 0
-  #allowed = MOST_STEPS
+  #allowed = MAX_STEPS
 
   constructor(source: string) {
     this.#program = compile(parse(source))
     this.#columns = columnsOf(this.#program)
     const { count, of } = this.#columns
-    // Two columns more: a CR, of which the next byte tells whether it counts, and the end.
+    // Two extra columns: a CR, which counts or not depending on the next byte, and the end.
     this.#width = count + 2
     this.#column = Uint16Array.from(of)
     this.#column[0x0d] = count
@@ -63,7 +63,7 @@ export class Dfa {
     this.#always = this.#now.matched
   }
 
-  /** Whether bytes[from, to) holds a match. A CR before an LF or at the end is not seen. */
+  /** Whether bytes[from, to) holds a match. A CR before an LF or at the end is ignored. */
   test(bytes: Uint8Array, from: number, to: number): boolean {
     if (this.#always) return true
     this.#allowed += (to - from) * STEPS_PER_BYTE
@@ -128,7 +128,7 @@ export class Dfa {
     return table[end] === BROKEN ? null : table[end] === MATCHED
   }
 
-  /** Goes on from the present threads without a table: slower, but in no more memory. */
+  /** Continues from the current threads without a table: slower, but it takes no more memory. */
   #walk(bytes: Uint8Array, from: number, to: number, before: number): boolean | null {
     const { of, kinds } = this.#columns
     let last = before
@@ -145,7 +145,7 @@ export class Dfa {
     return end === BROKEN ? null : end === MATCHED
   }
 
-  /** Takes the present threads over a byte; whether they match before it or with it. */
+  /** Moves the current threads over a byte; returns whether they match before it or with it. */
   #step(before: number, cell: number): boolean {
     const { nexts, ops } = this.#program
     const { count, edges, kinds } = this.#columns
@@ -170,7 +170,7 @@ export class Dfa {
     return then.matched
   }
 
-  /** What the end of the text brings for the present threads. */
+  /** What the end of the text means for the current threads. */
   #end(before: number): number {
     const now = this.#now
     // At a border of characters the search for a beginning stands at its root, which alone knows all lead bytes.
@@ -185,7 +185,7 @@ export class Dfa {
     this.#now.reach(this.#program.start, EDGE, UNKNOWN)
   }
 
-  /** Makes the threads of a state the present ones; what lies before them. */
+  /** Makes the threads of a state the current ones; returns what lies before them. */
   #load(state: number): number {
     const list = this.#states[state / this.#width]!
     const now = this.#now
@@ -204,7 +204,7 @@ export class Dfa {
       const { size } = this.#then
       next = size === 0 ? BROKEN : this.#keep(this.#then, this.#columns.kinds[cell]!)
     }
-    // Once the states were forgotten, this is the row of another one.
+    // After the states were dropped, this row belongs to another one.
     if (states === this.#states) this.#table[state + cell] = next
     return next
   }
@@ -214,7 +214,7 @@ export class Dfa {
     const { size, pcs, nodes } = threads
     const { length } = this.#program.ops
     const list = new Int32Array(size + 1)
-    // To sort and compare them takes longer than to step.
+    // Sorting and comparing them takes longer than stepping.
     this.#steps += 8 * size
     for (let i = 0; i < size; i++) list[i + 1] = nodes[pcs[i]!]! * length + pcs[i]!
     list.sort()
@@ -247,7 +247,7 @@ export class Dfa {
   }
 
   #forget(): void {
-    // Row 0 is nobody's: a cell that is 0 is not built yet.
+    // Row 0 is unused: a cell of 0 is not built yet.
     this.#states = [new Int32Array(1)]
     this.#ids.clear()
     this.#table = new Int32Array(0)
@@ -258,7 +258,7 @@ export class Dfa {
   }
 }
 
-/** Instead of what lies before a place, where nobody asks for it. */
+/** Stands for what lies before a place where no assertion looks at it. */
 const NO_ASSERTS = UNKNOWN
 
 function equal(a: Int32Array, b: Int32Array): boolean {

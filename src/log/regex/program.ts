@@ -71,7 +71,7 @@ export function compile(node: Node): Program {
     return at
   }
   const body = write(node, emit(MATCH, 0, 0))
-  // The search for a beginning goes from character to character: in broken UTF-8 it ends, and that is how it is seen.
+  // The search for a start moves from character to character; that it ends in broken UTF-8 is how that is detected.
   const start = emit(FORK, body, ops.length + 1)
   emit(CHAR, trees.root([0, MAX]), start)
   return { ops, args, nexts, start, trees: trees.nodes }
@@ -123,7 +123,7 @@ class Trees {
     else edges.push(byte, byte, next)
   }
 
-  /** The node behind which any characters of so many bytes lie: without it, `.` would be a million edges. */
+  /** The node for any character with this many bytes left: without it, `.` would have a million edges. */
   #full(left: number): number {
     return left === 0 ? WHOLE : this.#node([0x80, 0xbf, this.#full(left - 1)])
   }

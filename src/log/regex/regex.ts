@@ -1,8 +1,8 @@
 import { Dfa } from './dfa.ts'
 
 /**
- * Compiles a pattern in RE2's syntax; `^` and `$` stand at lines. It tells yes or no, which is all that a search of
- * logs asks, in linear time. Throws a LogError that tells what is wrong with the pattern.
+ * Compiles a pattern in RE2's syntax; `^` and `$` match at lines. It answers yes or no, which is all that a search
+ * needs, in linear time. Throws a LogError that says what is wrong with the pattern.
  */
 export function compileRegex(source: string): Dfa {
   return new Dfa(source)

@@ -98,7 +98,7 @@ export function property(name: string): CodePoints | null {
     } catch {
       // Not a name of this kind.
     }
-  // Unknown names are not kept: anyone may invent them.
+  // Unknown names are not kept: clients can invent any number of them.
   if (set) properties.set(name, set)
   return set
 }

@@ -30,7 +30,7 @@ export class Threads {
   /** How many threads come before the match: those behind it are less preferred. */
   preferred = 0
   asserts = false
-  /** How many instructions were looked at since it was made: what the search has cost. */
+  /** How many instructions were visited so far: the cost of the search. */
   visits = 0
   readonly #program: Program
   readonly #stack: number[] = []

@@ -5,14 +5,14 @@ import type { LogError } from '../error.ts'
 import { giveBack } from '../search/blocks.ts'
 import type { Series } from '../text/series.ts'
 
-/** Up to here a part of a log is given as one buffer. */
+/** Up to this size, a part of a log is one buffer. */
 export const AT_ONCE = 256 * 1024
-/** More goes out in slices, read only as fast as they are taken. */
+/** A larger part goes out in slices that are read as fast as the client takes them. */
 const SLICE = 512 * 1024
 
 /**
- * The bytes [from, to) of a log, as a buffer or as a stream. A stream that can't go on errors; it never just ends,
- * and so does one that ends where a broken archive does.
+ * The bytes [from, to) of a log, as a buffer or as a stream. A stream that cannot go on errors, also where a broken
+ * archive ends; it never just ends.
  */
 export async function bytesOf(series: Series, from: number, to: number): Promise<Bytes> {
   await series.onward(from)

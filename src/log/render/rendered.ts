@@ -23,19 +23,19 @@ export interface Renderer {
   write(count: number, full: number): void
 }
 
-/** So much is read at a time. */
+/** Bytes per read. */
 const READ = 512 * 1024
-/** So much is sent at a time. */
+/** Bytes per slice that is sent. */
 const SLICE = 256 * 1024
 /** With room for a record behind that, so that most logs never need more. */
 const BUFFER = SLICE + 64 * 1024
-/** So much is rendered between two looks at the clock: 8,000 records if they are as short as can be. */
+/** Bytes rendered between two looks at the clock: up to 8,000 records. */
 const RENDERED = 16 * 1024
-/** Buffers that wait for their next use: fresh memory costs as much as what is written to it. */
+/** Buffers for reuse: fresh memory costs as much as what is written to it. */
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 4
 
-/** Records that were found, each rendered, as a body. It ends as `bytesOf` does. Others have their turn meanwhile. */
+/** Records that were found, each rendered, as a body. It ends as `bytesOf` does, and yields between slices. */
 export function renderedBody(
   pieces: readonly Uint8Array[],
   broken: LogError | null,

@@ -50,7 +50,7 @@ export async function scanOnce(pass: Pass): Promise<Recent | null> {
   try {
     return await keepRecent(pass, memory)
   } finally {
-    // Whoever takes the records leases their memory.
+    // The caller leases the memory of the records it takes.
     memory?.release()
   }
 }

@@ -12,7 +12,7 @@ import { PlainText } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 import type { ViewContext } from './view.ts'
 
-/** A log file, and what its first and last lines tell. */
+/** A log file, with the times of its first and last records. */
 export interface FileDetail {
   name: string
   /** Bytes as stored. */

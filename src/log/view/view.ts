@@ -62,7 +62,7 @@ export interface ViewContext {
   zone: Zone
   limits: ViewLimits
   scans: ConcurrencyLimit
-  /** Each archive that is looked into keeps its window of text in memory meanwhile. @default no limit */
+  /** Each archive that is being read keeps its window of text in memory. @default no limit */
   archives?: ConcurrencyLimit
   /** Memory for answers, shared by all requests. @default no limit */
   memory?: MemoryBudget | undefined
@@ -92,7 +92,7 @@ export interface View {
   bottom: number
   /** Where the page before begins; null when there is none. */
   prev: Cursor | null
-  /** Where whatever comes after begins. */
+  /** Where the page after begins. */
   next: Cursor
   notes: Note[]
   /** The memory that the pieces hold, to be released when they are sent. */
@@ -109,8 +109,8 @@ export async function viewOf(
 }
 
 /**
- * Selects a part of a log, unless the client knows it: `isKnown` is asked with the state of the files before
- * anything is scanned, and then the answer is null. A file that is rotated meanwhile is looked for once more.
+ * Selects a part of a log; null when the client already has it: `isKnown` gets the state of the files before anything
+ * is scanned. A file that is rotated meanwhile is looked up again.
  */
 export async function viewUnless(
   context: ViewContext,
