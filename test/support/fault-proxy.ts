@@ -8,6 +8,8 @@ export type Fault =
   | { kind: 'delay'; ms: number }
   /** Cuts the connection without an answer. */
   | { kind: 'drop' }
+  /** Passes the request on, and cuts the connection instead of answering. */
+  | { kind: 'lose' }
   /** Passes so many bytes of the body on and cuts the connection. */
   | { kind: 'truncate'; after: number }
   /** Passes so many bytes of the body on and then nothing more, with the connection open. */
@@ -54,6 +56,11 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const forward = () => {
       const { method, url: path, headers } = incoming
       const upstream = httpRequest({ hostname, port, method, path, headers, agent: false }, (answer) => {
+        if (fault.kind === 'lose') {
+          answer.resume()
+          answer.on('end', cut)
+          return
+        }
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
         if (fault.kind !== 'truncate' && fault.kind !== 'stall') {
           answer.pipe(outgoing)
