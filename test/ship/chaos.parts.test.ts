@@ -15,7 +15,7 @@ import { ChaoticLog, chaos } from './chaos.ts'
 import { livesOf } from './home.ts'
 
 /** Kills for each of the six: a few in every run, a hundred in all where there is time for them. */
-const KILLS = process.env.NODESTATE_TEST_CHAOS ? 17 : 4
+const KILLS = process.env.NODESTATE_TEST_LONG ? 17 : 4
 
 interface Place {
   endpoint: string
