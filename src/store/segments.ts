@@ -44,6 +44,7 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
   const lives = new Lives(home)
   const texts = segmentTexts(home, { keep: keepBytes, shared })
   const looks = new Map<string, Look>()
+  const looking = new Map<string, Promise<Life | null>>()
 
   /** A file of a shipped log; null when the log was not shipped, `hidden` when it was, but has no such file. */
   async function find(key: string, { signal, maxAge = 0 }: ReadOptions): Promise<Life | 'hidden' | null> {
@@ -65,12 +66,22 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
     const start = now()
     if (look && start - look.at < maxAge && start >= look.at) return look.life
     if (look) look.at = start
-    const life = await lives.newest(log, signal)
+    const life = await (maxAge > 0 && shared ? sharedLook(log) : lives.newest(log, signal))
     if (life) {
       if (looks.size >= 10_000) looks.clear()
       looks.set(log, { life, at: start })
     } else looks.delete(log)
     return life
+  }
+
+  /** Followers that come at the same time share one look. */
+  function sharedLook(log: string): Promise<Life | null> {
+    let running = looking.get(log)
+    if (!running) {
+      running = lives.newest(log).finally(() => looking.delete(log))
+      looking.set(log, running)
+    }
+    return running
   }
 
   /** Asks for a shipped file, and on a cold instance side by side for the mirror's. */

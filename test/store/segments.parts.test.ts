@@ -92,7 +92,9 @@ function suite(place: () => Place): void {
     expect(lists()).toBe(1)
     asked.length = 0
     expect((await logs.stat('broker.log'))?.size).toBe(text.length)
-    expect(asked).toHaveLength(1)
+    // A HEAD of the bucket may still come from the mirror that was asked at first.
+    expect(lists()).toBe(1)
+    expect(asked.filter((line) => line.includes('broker.log'))).toHaveLength(1)
   })
 
   it('cost at most 4 requests for a tail on a cold instance', async () => {
@@ -148,10 +150,10 @@ function suite(place: () => Place): void {
   it('cost one LIST in two seconds for all followers', async () => {
     const { app, lists } = instance()
     const start = Date.now()
-    const follow = () => app.request('/api/v1/log/view?file=broker.log&follow=true&lines=1')
+    const follow = () => app.request('/api/v1/log/view?file=log-00.log&follow=true&lines=1')
     const answers = await Promise.all(Array.from({ length: 10 }, follow))
     await new Promise((resolve) => setTimeout(resolve, 4500))
     for (const answer of answers) await answer.body?.cancel()
-    expect(lists()).toBeLessThanOrEqual(Math.ceil((Date.now() - start) / 2000) + 2)
+    expect(lists()).toBeLessThanOrEqual(Math.ceil((Date.now() - start) / 2000) + 1)
   })
 }
