@@ -145,9 +145,10 @@ describe('kubernetes/sidecar.yaml', () => {
     })
   })
 
-  it('probes /healthz', () => {
-    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+  it('probes /healthz for life and /readyz for readiness', () => {
+    for (const probe of ['startupProbe', 'livenessProbe'])
       expect(sidecar[probe].httpGet).toEqual({ path: '/healthz', port: 'nodestate' })
+    expect(sidecar.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'nodestate' })
     expect(sidecar.ports[0]).toMatchObject({ name: 'nodestate', containerPort: 9000 })
     expect(service.spec.ports[0].targetPort).toBe('nodestate')
   })
@@ -163,6 +164,49 @@ describe('kubernetes/sidecar.yaml', () => {
       port: 9000,
       token: 'value',
     })
+  })
+})
+
+describe.each(['statefulset-patch', 'daemonset'])('kubernetes/%s.yaml', (name) => {
+  const [document] = parseAllDocuments(read(`kubernetes/${name}.yaml`))
+  const [container] = document!.toJS().spec.template.spec.containers
+
+  it('runs nodestate without any right, with settings that it takes', async () => {
+    expect([...document!.errors, ...document!.warnings]).toEqual([])
+    for (const mount of container.volumeMounts) expect(mount.readOnly).toBe(true)
+    expect(container.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+    expect(container.livenessProbe.httpGet.path).toBe('/healthz')
+    const env = Object.fromEntries(
+      container.env.map(({ name }: { name: string }) => [name, name.endsWith('IP') ? '192.0.2.7' : 'value']),
+    )
+    expect(await settingsOf(container.args, env)).toMatchObject({ logs: '/logs', port: 9000, token: 'value' })
+  })
+})
+
+describe('the Service and the policy around a StatefulSet', () => {
+  it('give each pod a name of its own, and let in only what is named', () => {
+    const service = parseAllDocuments(read('kubernetes/headless-service.yaml'))[0]!.toJS()
+    expect([service.kind, service.spec.clusterIP]).toEqual(['Service', 'None'])
+    const policy = parseAllDocuments(read('kubernetes/network-policy.yaml'))[0]!.toJS()
+    expect(policy.spec).toMatchObject({
+      policyTypes: ['Ingress'],
+      podSelector: { matchLabels: service.spec.selector },
+    })
+  })
+})
+
+describe('compose/compose.yaml', () => {
+  it('runs nodestate beside a database, without any right', async () => {
+    const { services } = parseAllDocuments(read('compose/compose.yaml'))[0]!.toJS()
+    expect(services.nodestate).toMatchObject({ read_only: true, cap_drop: ['ALL'], user: '65534:65534' })
+    expect(services.nodestate.volumes).toEqual(['logs:/logs:ro'])
+    expect(existsSync(join(root, services.nodestate.build.dockerfile))).toBe(true)
+    expect(services.nodestate.command).toContain('--token-file')
   })
 })
 
