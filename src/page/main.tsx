@@ -2,12 +2,9 @@ import { render } from 'preact'
 import { createClient } from '../client.ts'
 import { App } from './app.tsx'
 import './style/all.css'
+import { base } from './ui/base.ts'
 import { token } from './ui/token.ts'
 
-// This script knows where it came from, and so where the app is mounted: one folder up.
-// (In one expression, Vite would take the URL for an asset to bundle.)
-const own = import.meta.url
-const base = new URL('..', own)
 const clientAt = (url: URL) => createClient({ base: url, token: () => token.get() })
 
 // A node of a fleet is mounted at nodes/ID/ below the fleet.

@@ -32,6 +32,7 @@ describe.skipIf(missingBrowser)(
     /** Whether the node knows the conditions of the page: where, not, first, raw, exports and fields. */
     let conditions = false
     let fields = false
+    let exports = false
     beforeAll(async () => {
       logs = join(temporaryDirectory(), 'logs')
       mkdirSync(logs)
@@ -41,8 +42,11 @@ describe.skipIf(missingBrowser)(
       writeFileSync(join(logs, 'other.log'), line(1))
       node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
       const ask = (path: string) => fetch(`${node.url}/api/v1/${path}`)
+      const known = (response: Response) =>
+        response.ok && !response.headers.get('X-Nodestate-Note')?.includes('unknown-parameter')
       const answer = await ask('log/view?file=other.log&where=shard:1&not=x&raw=true')
-      conditions = answer.ok && !answer.headers.get('X-Nodestate-Note')?.includes('unknown-parameter')
+      conditions = known(answer)
+      exports = known(await ask('log/view?file=other.log&download=true'))
       fields = (await ask('log/fields?file=other.log')).ok
       browser = await launchBrowser()
     })
@@ -261,7 +265,7 @@ describe.skipIf(missingBrowser)(
     })
 
     it('exports what the filters choose', async ({ skip }) => {
-      if (!conditions) skip('this node does not know download= yet')
+      if (!exports) skip('this node does not know download= yet')
       const page = await open('file=storage.log&q=append')
       await page.locator('summary').filter({ hasText: 'Export' }).click()
       const saved = page.waitForEvent('download')

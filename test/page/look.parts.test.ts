@@ -161,6 +161,8 @@ describe.skipIf(missingBrowser)(
       await page.keyboard.press('?')
       await page.getByRole('heading', { name: 'Keys' }).waitFor()
       expect(await seriousFindings(page)).toEqual([])
+      const api = await page.getByRole('link', { name: 'openapi.json' }).getAttribute('href')
+      expect((await fetch(api!)).status).toBe(200)
       await page.context().close()
     })
 

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { base } from './base.ts'
 import { Icon } from './icons.tsx'
 
 const KEYS: [string, string][] = [
@@ -44,6 +45,10 @@ export function Help({ close }: { close: () => void }) {
         Click a record to expand it, Shift-click another to select everything between them. Click a level, a
         source, a tag or a value, or select a word, to filter by it. Drag over the chart to choose a time
         range, or click a bar to go there; with the keyboard, use the arrow keys, Shift and Enter.
+      </p>
+      <p>
+        Everything here comes from an HTTP API, described in{' '}
+        <a href={new URL('openapi.json', base).href}>openapi.json</a>.
       </p>
     </dialog>
   )

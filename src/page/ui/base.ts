@@ -1,0 +1,6 @@
+// This script knows where it came from, and so where the app is mounted: one folder up.
+// (In one expression, Vite would take the URL for an asset to bundle.)
+const own = import.meta.url
+
+/** Where the app is mounted. */
+export const base = new URL('..', own)
