@@ -38,29 +38,22 @@ const TEXTS: Record<string, [title: string, advice: string]> = {
   'bad-cursor': ['This link does not fit this log', 'Open the log from the list instead.'],
   'archive-budget': ['This archive is too large to show', 'Download it and open it on your own machine.'],
   'bad-archive': ['This archive cannot be read', 'It is damaged or incomplete. You can still download it.'],
-  'unsupported-archive': [
-    'This kind of archive cannot be shown',
-    'Download it and unpack it on your own machine.',
+  'not-viewable': [
+    'This file cannot be shown as text',
+    'It is an archive of a kind that only a download helps with, or not text at all.',
   ],
 }
 
 export function explain(error: Error): { title: string; advice: string } {
   if (error instanceof ProblemError) {
     const [title, advice] = TEXTS[error.code] ?? [error.title, error.message]
-    return error.status === 415 && TEXTS[error.code] === undefined
-      ? explainCode('unsupported-archive')
-      : { title, advice }
+    return { title, advice }
   }
   if (error instanceof UnreachableError) return { title: 'The node does not answer', advice: error.message }
   return {
     title: 'Something went wrong in this page',
     advice: `${error.message} Reload the page to start over.`,
   }
-}
-
-function explainCode(code: string): { title: string; advice: string } {
-  const [title, advice] = TEXTS[code]!
-  return { title, advice }
 }
 
 function lower(text: string): string {
