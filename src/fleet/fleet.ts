@@ -8,11 +8,11 @@ import { Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { parseName } from '../log/files/family.ts'
 import { HOME_LOGS, openHome } from '../node/home.ts'
 import { readiness } from '../observe/ready.ts'
+import { type Page, showAsset, showPage } from '../routes/page.ts'
 import { segmentStore } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
 import { folderStore } from './folder.ts'
 import { FleetNodes, isNodeId } from './nodes.ts'
-import { fleetAsset, fleetPage } from './page.ts'
 
 /** A node of a fleet, as its app is made. */
 export type FleetHome = Pick<AppOptions, 'logs' | 'config' | 'node'>
@@ -91,15 +91,18 @@ export function createFleet(options: FleetOptions): Hono {
     app.get(path, guarded(handler))
     app.all(path, guarded(methodNotAllowed))
   }
+  const page = async (): Promise<Page> =>
+    typeof options.page === 'function' ? options.page() : options.page || unknownPath()
   const open: Record<string, Handler> = {
     '/healthz': () =>
       new Response('ok\n', { headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS } }),
     '/readyz': readiness(store),
     ...(metrics && options.metricsOpen && { '/metrics': (request: Request) => metrics.show(request) }),
+    // The same page as a node's: where there is no configuration, it shows the nodes.
     ...(options.page && {
-      '/': (request: Request) => fleetPage(baseOf(request.url)),
-      '/assets/:name': (request: Request) =>
-        fleetAsset(new URL(request.url).pathname.split('/').at(-1)!) ?? unknownPath(),
+      '/': async (request: Request) => showPage(request, await page()),
+      '/assets/:name': async (request: Request) =>
+        showAsset(request, new URL(request.url).pathname.split('/').at(-1)!, await page()),
     }),
   }
   for (const [path, handler] of Object.entries(open)) {
@@ -116,7 +119,7 @@ export function createFleet(options: FleetOptions): Hono {
   app.all('/nodes/:id/*', toNode)
   if (options.page) {
     // Under route(), `/` matches only without the trailing slash.
-    const show = guarded((request) => fleetPage(baseOf(request.url)), { open: true })
+    const show = guarded(async (request) => showPage(request, await page()), { open: true })
     app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? show(c) : next()))
   }
   app.all('/api/*', guarded(unknownPath))
@@ -160,12 +163,6 @@ function openNode(store: Store, id: string): FleetHome {
   })
   const { config, node } = openHome(folder)
   return { logs, config, node }
-}
-
-/** Where the fleet is mounted, seen from its page. */
-function baseOf(url: string): string {
-  const last = new URL(url).pathname.split('/').at(-1)!
-  return last === '' ? './' : `./${last.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)}/`
 }
 
 function decoded(text: string): string {

@@ -1,4 +1,5 @@
 import { put } from '../ui/clipboard.ts'
+import type { Value } from './find/terms.ts'
 import type { Reader } from './reader/reader.ts'
 
 /** What a click on a row does beside selecting it. */
@@ -6,7 +7,7 @@ export interface RowActs {
   around: (seq: number) => void
   link: (seq: number) => void
   /** A value of the record was clicked. */
-  value: (part: HTMLElement) => void
+  value: (part: HTMLElement, value: Value) => void
   say: (message: string) => void
 }
 
@@ -31,9 +32,10 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs
     return
   }
   const act = from.closest<HTMLElement>('[data-act]')?.dataset.act
-  const value = from.closest<HTMLElement>('[data-field]')
+  const part = from.closest<HTMLElement>('.v')
+  const value = part === null ? null : reader.valueOf(seq, part)
   if (act !== undefined && act !== 'fold') return void ACTS[act]?.(seq, reader, acts)
-  if (value !== null && (getSelection()?.isCollapsed ?? true)) return void acts.value(value)
+  if (value !== null && (getSelection()?.isCollapsed ?? true)) return void acts.value(part!, value)
   if (from.closest('.details') !== null) return
   // Selecting text with the mouse must not collapse the row under it.
   if (!(getSelection()?.isCollapsed ?? true)) return void clearTimeout(toggling)

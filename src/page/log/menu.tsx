@@ -85,10 +85,9 @@ export function ValueMenu({ chosen, acts, close }: { chosen: Chosen; acts: MenuA
 }
 
 /** Where a menu for a value belongs: under the part of the row that shows it. */
-export function chosenAt(part: HTMLElement): Chosen {
+export function chosenAt(part: HTMLElement, value: Value): Chosen {
   const { left, bottom } = part.getBoundingClientRect()
-  const { field, value } = part.dataset
-  return { field: field!, value: value!, x: left, y: bottom + 2, focus: true }
+  return { ...value, x: left, y: bottom + 2, focus: true }
 }
 
 /** The text that was selected with the mouse inside one cell of a row, if it is one worth searching for. */

@@ -16,7 +16,7 @@ import { Chips } from './find/chips.tsx'
 import { Finder } from './find/finder.tsx'
 import { absoluteRange } from './find/moment.ts'
 import { chartQueryOf, chartTerm, isNarrowed, queryOf, wallRange } from './find/query.ts'
-import { termOf, termText, withTerm, withValue } from './find/terms.ts'
+import { termOf, termText, type Value, withTerm, withValue } from './find/terms.ts'
 import { useLogKeys } from './keys.ts'
 import { type Chosen, chosenAt, chosenText, type MenuActs, ValueMenu } from './menu.tsx'
 import { Panel } from './panel/panel.tsx'
@@ -155,7 +155,7 @@ export function LogView(props: Props) {
       note({ ...current.current, ...reader.current!.placeOf(seq), follow: false })
       void put(location.href, say, 'Link copied')
     },
-    value: (part: HTMLElement) => setChosen(chosenAt(part)),
+    value: (part: HTMLElement, value: Value) => setChosen(chosenAt(part, value)),
     say,
   }
 
@@ -243,6 +243,7 @@ export function LogView(props: Props) {
             onKeyDown={moveInDetails}
             onCopy={(event) => copyRows(event, reader.current, box.current!)}
           />
+          <div class="ring" aria-hidden="true" />
           {loaded?.failure != null && loaded.items.length === 0 && (
             <div class="over">
               <Failure error={loaded.failure} retry={() => setAttempt(attempt + 1)} />

@@ -256,6 +256,8 @@ export class VirtualList {
   }
 
   #onScroll(): void {
+    // Cells that stay at the left edge cost twice the frame, so they do only where there is something to stay for.
+    this.#scroller.classList.toggle('aside', this.#scroller.scrollLeft > 0)
     const top = this.#scroller.scrollTop
     const moved = top - this.#lastTop
     if (moved === 0) return

@@ -3,7 +3,7 @@ import type { Look, Place } from '../../url.ts'
 import { isNarrowed, queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
 import { type Item, textOf, timeIn } from '../record/record.ts'
-import { columnsOf, estimateRow, renderRow } from '../record/rows.ts'
+import { clickedValue, columnsOf, estimateRow, renderRow } from '../record/rows.ts'
 import { Hits } from './hits.ts'
 import type { ReaderEvents, ReaderOptions } from './options.ts'
 import { type Goal, Places } from './places.ts'
@@ -208,6 +208,11 @@ export class Reader {
     return { text: parts.map((part) => `${part}\n`).join(''), records: parts.length }
   }
 
+  /** The value that a part of a row stands for. */
+  valueOf(seq: number, part: HTMLElement): { field: string; value: string } | null {
+    return clickedValue(part, this.window.item(seq)!)
+  }
+
   textOf(seq: number, columns: boolean): string {
     return textOf(this.window.item(seq)!, columns)
   }
@@ -329,6 +334,7 @@ export class Reader {
       reveal: this.#revealed === seq,
       around: !this.#look.all && isNarrowed(this.#look),
       selected: this.#selection.has(seq),
+      gaps: this.#gaps,
       gap: this.#gaps ? gapBefore(this.window, seq) : null,
     })
     if (this.#look.all && this.#hits.isHit(item)) row.classList.add('hit')

@@ -11,6 +11,8 @@ export interface RowLook {
   reveal: boolean
   /** Whether other records lie between those shown, so that it is worth showing them. */
   around: boolean
-  /** Milliseconds since the record above, or null. */
+  /** Whether there is a column for the time since the record above. */
+  gaps: boolean
+  /** That time in milliseconds, or null. */
   gap: number | null
 }

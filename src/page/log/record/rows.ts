@@ -23,7 +23,7 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
   line.append(
     foldButton(shown, look),
     cell('t', shown.time === null ? '' : shortTime(shown.time), shown.time),
-    cell('d', look.gap === null ? '' : gapText(look.gap), 'Time since the record above'),
+    ...(look.gaps ? [cell('d', look.gap === null ? '' : gapText(look.gap), null)] : []),
     levelCell(shown),
     sourceCell(shown, look),
     tagsCell(shown, look),
@@ -45,15 +45,12 @@ function foldButton(shown: Shown, look: RowLook): HTMLElement {
 }
 
 function levelCell(shown: Shown): HTMLElement {
-  const level = cell('l', shown.levelWord, null)
-  if (shown.level !== null) value(level, 'level', shown.level)
-  return level
+  return cell(shown.level === null ? 'l' : 'l v', shown.levelWord, null)
 }
 
 function sourceCell(shown: Shown, look: RowLook): HTMLElement {
-  const source = cell('s', '', shown.source || null)
+  const source = cell(shown.source === '' ? 's' : 's v', '', shown.source || null)
   source.append(styled(shown.source.slice(shown.source.lastIndexOf('/') + 1), look.marks))
-  if (shown.source !== '') value(source, 'source', shown.source)
   return source
 }
 
@@ -62,9 +59,8 @@ function tagsCell(shown: Shown, look: RowLook): HTMLElement {
   const written = tagsText(shown.tags, shown.raw)
   if (written.length > 0) cell.title = written.join(' ')
   written.forEach((tag, index) => {
-    const part = element('span', '')
+    const part = element('span', 'v')
     part.append(styled(tag, look.marks))
-    value(part, 'tag', shown.tags[index]!)
     if (index > 0 && !(shown.raw?.includes(written[index - 1]! + tag) ?? false)) cell.append(' ')
     cell.append(part)
   })
@@ -84,11 +80,16 @@ function messageCell(shown: Shown, look: RowLook): HTMLElement {
   return message
 }
 
-/** Makes a part of a row a value that a click can include, exclude or copy. */
-function value(part: HTMLElement, field: string, content: string): void {
-  part.classList.add('v')
-  part.dataset.field = field
-  part.dataset.value = content
+/** The value that a part of a collapsed row stands for; an expanded record says it in its own attributes. */
+export function clickedValue(part: HTMLElement, item: Item): { field: string; value: string } | null {
+  const { field, value } = part.dataset
+  if (field !== undefined && value !== undefined) return { field, value }
+  if (typeof item !== 'string') return null
+  const shown = parse(item)
+  if (part.matches('.l') && shown.level !== null) return { field: 'level', value: shown.level }
+  if (part.matches('.s')) return { field: 'source', value: shown.source }
+  const tag = shown.tags[[...part.parentElement!.children].indexOf(part)]
+  return tag === undefined ? null : { field: 'tag', value: tag }
 }
 
 /** The columns that some of these records fill; the others need no room. */
