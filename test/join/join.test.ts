@@ -1,4 +1,11 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { fsStore } from '../../src/store/fs.ts'
+import { s3Store } from '../../src/store/s3.ts'
 import { type Bucket, KEYS, lineAt, shippedBucket } from './bucket.ts'
 
 const MINUTE = 60_000
@@ -74,6 +81,71 @@ describe('a joined log', () => {
       lineAt(time, 'new') + lineAt(time + MINUTE, 'newer'),
     )
   })
+
+  it('is followed: every new object is new lines', async () => {
+    bucket = await shippedBucket('Vector', { count: 3, step: MINUTE, gzip: true })
+    const { app, server } = bucket
+    const leave = new AbortController()
+    const response = await app.request('/api/v1/log/view?file=app&follow=true&lines=1', {
+      signal: leave.signal,
+    })
+    expect(response.status).toBe(200)
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let seen = ''
+    const until = async (text: string) => {
+      while (!seen.includes(text)) seen += (await reader.read()).value
+    }
+    await until('object 00002')
+    const time = Date.UTC(2026, 10, 15, 10, 1, 0)
+    server.put(KEYS.Vector!('app', time, 11), lineAt(time, 'new'))
+    await until(lineAt(time, 'new'))
+    server.put(KEYS.Vector!('app', time + 24 * 60 * MINUTE, 12), gzipSync(lineAt(time, 'next day')))
+    await until('next day')
+    expect(seen).toBe(bucket.text(2) + lineAt(time, 'new') + lineAt(time, 'next day'))
+    leave.abort()
+  }, 30_000)
+
+  it('is named by its place where that is a dated folder itself, and joined in directories, too', async () => {
+    bucket = await shippedBucket('Firehose', { count: 3, step: MINUTE, log: 'home/db-4' })
+    const { server } = bucket
+    const logs = s3Store({ bucket: 'logs', endpoint: server.endpoint, prefix: 'home/db-4' })
+    const directory = mkdtempSync(join(tmpdir(), 'nodestate-join-'))
+    try {
+      for (const [key, object] of server.objects) {
+        const path = join(directory, key.slice('home/db-4/'.length))
+        mkdirSync(dirname(path), { recursive: true })
+        writeFileSync(path, object.read(0, object.size))
+      }
+      writeFileSync(join(directory, 'plain.log'), 'plain\n')
+      for (const store of [logs, fsStore(directory, { nested: true })]) {
+        const app = createApp({ logs: store, config: '', join: 'db-4' })
+        const names = (await (await app.request('/api/v1/log/list')).json()).map(
+          ({ name }: { name: string }) => name,
+        )
+        expect(names).toEqual(store === logs ? ['db-4'] : ['db-4', 'plain.log'])
+        expect(await (await app.request('/api/v1/log/view?file=db-4')).text()).toBe(bucket.text())
+      }
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  it('has a size as far as 12 requests tell, and the next list goes on from there', async () => {
+    bucket = await shippedBucket('Fluent Bit', { count: 20_000, step: 4 * MINUTE })
+    const size = bucket.text(0, 1).length
+    const first = await bucket.ask('/api/v1/log/list')
+    expect(first.response.headers.get('X-Nodestate-Note')).toBe('size-partial')
+    expect(JSON.parse(first.body)[0].size).toBeLessThan(20_000 * size)
+    expect(first.requests).toBeLessThanOrEqual(16)
+    const fresh = createApp({ logs: bucket.store, config: '', join: true })
+    for (let i = 0; i < 2; i++) {
+      const answer = await fresh.request('/api/v1/log/list')
+      const [{ size: sum }] = JSON.parse(await answer.text())
+      expect(answer.headers.get('X-Nodestate-Note')).toBe(i === 0 ? 'size-partial' : null)
+      if (i === 1) expect(sum).toBe(20_000 * size)
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+    }
+  }, 60_000)
 
   it('reads the end of 10,000 objects in few requests, and fewer when asked again', async () => {
     bucket = await shippedBucket('Fluent Bit', { count: 10_000, step: 4 * MINUTE, lines: 500, gzip: false })

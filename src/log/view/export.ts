@@ -3,7 +3,8 @@ import type { LineFormat } from '../format/detect.ts'
 import type { Source } from '../render/rendered.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import { type Border, seek } from '../search/seek.ts'
-import { type OpenLog, openLog } from '../text/open.ts'
+import { openAnyLog } from '../text/joined.ts'
+import type { OpenLog } from '../text/open.ts'
 import { timeNotes } from './time-notes.ts'
 import {
   checkFormat,
@@ -41,7 +42,7 @@ export async function openExport(
   const close = await context.scans.enter(signal)
   try {
     const budget = new Budget({ signal, now: context.now })
-    const log = await openLog({ ...context, budget }, request)
+    const log = await openAnyLog({ ...context, budget }, request)
     return { close, ...(await found(context, { log, request, budget, close })) }
   } catch (error) {
     close()
