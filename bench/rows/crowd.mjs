@@ -14,7 +14,7 @@ export async function fairnessRow(bench) {
   const ratios = [
     ['p99 Node / nginx', ratioOf('p99', nodestate, nginx), 4, 'most'],
     ['p99 Node / node:http', ratioOf('p99', nodestate, baseline), 1, 'most'],
-    ...(bun ? [['p99 Bun / nginx', ratioOf('p99', bun, nginx), 2, 'most']] : []),
+    ...(bun ? [['p99 Bun / nginx', ratioOf('p99', bun, nginx), 4, 'most']] : []),
   ]
   return { title: 'view 5 MiB, 64 connections: p99', figures, ratios }
 }
@@ -35,7 +35,7 @@ export async function memoryRow(bench) {
   }
   const ratios = [
     ['Node, MB', figures.nodestate.rss / 1e6, 90, 'most'],
-    ...(figures.bun ? [['Bun, MB', figures.bun.rss / 1e6, 60, 'most']] : []),
+    ...(figures.bun ? [['Bun, MB', figures.bun.rss / 1e6, 80, 'most']] : []),
   ]
   return { title: 'memory, 64 × 5 MiB, all stalled', figures, ratios }
 }
