@@ -3,7 +3,7 @@ import { KIB, MIB } from './rows/contenders.mjs'
 import { fairnessRow, followRow, memoryRow } from './rows/crowd.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
-import { bisectionRow, ndjsonRow, searchRow } from './rows/search.mjs'
+import { bisectionRow, digRow, ndjsonRow, searchRow } from './rows/search.mjs'
 import { accessLogRow, hugeRow, unchangedRow, viewRow } from './rows/view.mjs'
 
 /**
@@ -29,6 +29,7 @@ export const ROWS = {
   follow: followRow,
   'search-rare': (bench) => searchRow(bench, RARE, 'rare hits', 1),
   'search-common': (bench) => searchRow(bench, COMMON, '10 % hits', 1.5),
+  dig: digRow,
   bisection: bisectionRow,
   ndjson: ndjsonRow,
 }

@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { alignedTail, GIB } from '../data.mjs'
+import { alignedTail, GIB, RARE } from '../data.mjs'
 import { ask, drain } from '../measure.mjs'
 import { ratioOf, takeTurns } from '../turns.mjs'
 import { MIB, nodestate, onBun, viewPath } from './contenders.mjs'
@@ -164,3 +164,33 @@ export async function ndjsonRow(bench) {
   const ratios = [['million lines/s', result.rps / 1e6, 0.8]]
   return { title: 'records to NDJSON', figures: { nodestate: result }, ratios }
 }
+
+/** Searches that look into records, next to a plain text over the same bytes: rare hits each, in one answer. */
+export async function digRow(bench) {
+  const server = await nodestate(bench)
+  const { size } = statSync(join(bench.data.logs, 'big.log'))
+  const view = (filter) => `/api/v1/log/view?file=big.log&lines=100000&size=60000000&${filter}`
+  const paths = {
+    q: view(`q=${encodeURIComponent(RARE)}`),
+    not: view('not=request&not=slow'),
+    where: view('where=ms:17&where=node:10.0.3.17'),
+    fields: '/api/v1/log/fields?file=big.log&where=ms:17&where=node:10.0.3.17',
+  }
+  const all = Object.entries(paths).map(([name, path]) => ({ name, path }))
+  const once = async ({ path }) => {
+    const before = server.cpu()
+    const { ms, status, head } = await drain(server, path)
+    assert.equal(status, 200, head)
+    return { mbs: size / ms / 1000, p50: ms * 1000, cpu: server.cpu() - before, rss: server.rss() }
+  }
+  const results = await takeTurns(all, once, { rounds: 3, spare: bench.spare })
+  const figures = Object.fromEntries(all.map(({ name }, i) => [name, results[i]]))
+  const ratios = ['not', 'where', 'fields'].map((name) => [
+    `${name} / q`,
+    ratioOf('mbs', figures[name], figures.q),
+    BARS[name],
+  ])
+  return { title: `not, where and fields over ${Math.round(size / GIB)} GiB`, figures, ratios }
+}
+
+const BARS = { not: 0.1, where: 0.1, fields: 0.1 }

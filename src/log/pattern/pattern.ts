@@ -77,7 +77,9 @@ export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[
     for (const one of unwanted) if (one.test(bytes, from, to, reader)) return false
     return true
   }
-  const guide = wanted.find((one) => one.needle) ?? wanted.find((one) => one.find)
+  // The longest text is the rarest, nearly always: `17` is in every fifth timestamp.
+  const length = (one: Matcher) => one.needle?.low.length ?? 0
+  const guide = wanted.filter((one) => one.find).toSorted((a, b) => length(b) - length(a))[0]
   const named = wanted.flatMap((one) => one.fields ?? [])
   const fields = named.length > 0 ? named : undefined
   if (!guide) return { test, fields }
