@@ -7,7 +7,9 @@ import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
 import { LogError } from './log/error.ts'
 import { logFiles } from './log/files/files.ts'
+import { narrowFiles } from './log/files/narrow.ts'
 import { followLimits, type LogOptions, viewContext } from './log/options.ts'
+import type { Loki, LokiSource } from './loki/source.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { observerOf } from './observe/observer.ts'
@@ -55,6 +57,8 @@ export interface AppOptions extends LogOptions {
   corsOrigins?: readonly string[]
   /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
   page?: Page | (() => Page | Promise<Page>) | false
+  /** Loki's read API below `/loki/`: `import { loki } from 'nodestate/loki'`. @default none, and it is not bundled */
+  loki?: Loki | (() => Promise<Loki>) | false
   /** Counts requests and store calls, and shows them at `/metrics`; see `nodestate/metrics`. @default none */
   metrics?: Metrics
   /** Whether `/metrics` needs no token. @default false */
@@ -194,6 +198,14 @@ export function createApp(options: AppOptions): Hono {
       ],
     )
   }
+  if (options.loki) {
+    const answerLoki = lokiHandler(options.loki, async (grant) => {
+      const set = await (typeof node === 'function' ? node() : node)
+      const files = grant.files === null ? context.files : narrowFiles(context.files, grant.files)
+      return [{ node: set.hostName ?? facts.hostName ?? 'localhost', context: { ...context, files } }]
+    })
+    resources.push(['/loki/*', 'logs', answerLoki])
+  }
   for (const [path, need, handler] of resources) {
     app.get(path, guarded(path, need, handler))
     app.all(path, guarded(path, need === 'nothing' ? need : 'token', methodNotAllowed))
@@ -225,6 +237,15 @@ export function accessOf({ token, tokens }: AppOptions): (headers: Headers) => G
 
 function lastName(url: string): string {
   return new URL(url).pathname.split('/').at(-1)!
+}
+
+/** Answers Loki's API over the sources that a token may see. */
+export function lokiHandler(
+  given: Loki | (() => Promise<Loki>),
+  sources: (grant: Grant) => Promise<LokiSource[]>,
+): Handler {
+  const load = once(async () => (typeof given === 'function' ? given() : given))
+  return async (request, grant) => (await load()).answer(request, await sources(grant))
 }
 
 /** For liveness probes: answers whatever the state of the store. */

@@ -201,6 +201,12 @@ export const SETTINGS = [
   },
   { name: 'page', kind: is.boolean, default: true, help: 'Web page at /; --no-page turns it off.' },
   {
+    name: 'loki',
+    kind: is.boolean,
+    default: false,
+    help: "Answer Loki's read API below /loki/, for Grafana and logcli.",
+  },
+  {
     name: 'insecure',
     kind: is.boolean,
     default: false,

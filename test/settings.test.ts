@@ -300,6 +300,15 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'loki',
+    'loki',
+    [
+      ['true', true],
+      ['off', false],
+      ['YES', true],
+    ],
+  ],
+  [
     'insecure',
     'insecure',
     [
@@ -707,6 +716,7 @@ describe('texts from the table', () => {
       'max-size': 1024,
       token: '******',
       page: true,
+      loki: false,
       insecure: true,
       metrics: true,
       'metrics-open': false,

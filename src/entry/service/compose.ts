@@ -117,6 +117,7 @@ export function compose(
         onAccess: (request: Request, name: string) => void names.set(request, name),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
+        loki: settings.loki && (async () => (await import('../../loki.ts')).loki),
         page: settings.page && (async () => (await import('../../page.ts')).page),
         onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, settings.token)

@@ -74,6 +74,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       corsOrigins: settings.corsOrigin,
       // A request cannot use what another one opened: each follower looks for itself.
       follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
+      loki: settings.loki && (async () => (await import('../../loki.ts')).loki),
       page: settings.page && (async () => (await import('../../page.ts')).page),
       onError: (error: unknown, request: Request) =>
         log(

@@ -53,12 +53,17 @@ export class TooManyBuckets extends Error {
 /** Buckets of an even step that begin on the wall clock's full steps, at most `most` of them. */
 export function layOut(
   { from, to }: { from: number; to: number },
-  { buckets: most, step: exact }: { buckets: number; step?: number | undefined },
+  {
+    buckets: most,
+    step: exact,
+    origin,
+  }: { buckets: number; step?: number | undefined; origin?: number | undefined },
   zone: Zone,
 ): Chart {
   const offset = zone.offsetAt(from)
   const plan = (step: number) => {
-    const start = Math.floor((from + offset) / step) * step - offset
+    const zero = origin ?? -offset
+    const start = Math.floor((from - zero) / step) * step + zero
     return { start, count: Math.ceil((to - start) / step) }
   }
   // Beyond the largest step, whole years of days.

@@ -33,6 +33,8 @@ export type HistogramRequest = Omit<LogRequest, 'cursor'> &
     buckets: number
     /** A picture from a few samples instead of a count. @default false */
     estimate?: boolean | undefined
+    /** Where a bucket begins, and so all of them. @default the wall clock's full steps */
+    origin?: number | undefined
     /** The width of a bucket in ms, in place of their number. */
     step?: number | undefined
   }

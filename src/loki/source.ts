@@ -1,0 +1,13 @@
+import type { ViewContext } from '../log/view/view.ts'
+
+/** The logs of a node. */
+export interface LokiSource {
+  /** The value of the label `node`. */
+  node: string
+  context: ViewContext
+}
+
+/** Answers Loki's read API below `/loki/api/v1/`. */
+export interface Loki {
+  answer(request: Request, sources: readonly LokiSource[]): Promise<Response>
+}
