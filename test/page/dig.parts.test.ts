@@ -29,10 +29,6 @@ describe.skipIf(missingBrowser)(
     let browser: Browser
     let node: Program
     let logs: string
-    /** Whether the node knows the conditions of the page: where, not, first, raw, exports and fields. */
-    let conditions = false
-    let fields = false
-    let exports = false
     beforeAll(async () => {
       logs = join(temporaryDirectory(), 'logs')
       mkdirSync(logs)
@@ -41,13 +37,6 @@ describe.skipIf(missingBrowser)(
       writeFileSync(join(logs, 'storage-2026-01-08.log'), line(-90_000))
       writeFileSync(join(logs, 'other.log'), line(1))
       node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
-      const ask = (path: string) => fetch(`${node.url}/api/v1/${path}`)
-      const known = (response: Response) =>
-        response.ok && !response.headers.get('X-Nodestate-Note')?.includes('unknown-parameter')
-      const answer = await ask('log/view?file=other.log&where=shard:1&not=x&raw=true')
-      conditions = known(answer)
-      exports = known(await ask('log/view?file=other.log&download=true'))
-      fields = (await ask('log/fields?file=other.log')).ok
       browser = await launchBrowser()
     })
     afterEach(() => {
@@ -248,8 +237,7 @@ describe.skipIf(missingBrowser)(
       await page.context().close()
     })
 
-    it('finds the hidden cause with the noise excluded by two clicks', async ({ skip }) => {
-      if (!conditions) skip('this node does not know where= and not= yet')
+    it('finds the hidden cause with the noise excluded by two clicks', async () => {
       const page = await open('file=storage.log')
       for (const [text, tag] of [
         ['heartbeat 3998 ', 'Runtime'],
@@ -264,8 +252,7 @@ describe.skipIf(missingBrowser)(
       await page.context().close()
     })
 
-    it('exports what the filters choose', async ({ skip }) => {
-      if (!exports) skip('this node does not know download= yet')
+    it('exports what the filters choose', async () => {
       const page = await open('file=storage.log&q=append')
       await page.locator('summary').filter({ hasText: 'Export' }).click()
       const saved = page.waitForEvent('download')
@@ -280,8 +267,7 @@ describe.skipIf(missingBrowser)(
       await page.context().close()
     })
 
-    it('lists fields with their values and kinds of messages, and filters by them', async ({ skip }) => {
-      if (!fields) skip('this node does not answer log/fields yet')
+    it('lists fields with their values and kinds of messages, and filters by them', async () => {
       const page = await open('file=storage.log')
       await page.keyboard.press('e')
       const panel = page.getByRole('complementary', { name: 'Fields and patterns' })
