@@ -176,6 +176,7 @@ async function loadRest(page: boolean): Promise<void> {
   await Promise.allSettled([
     import('../../routes/query.ts'),
     import('../../routes/download.ts'),
+    import('../../store/segments.ts'),
     import('../../routes/config.ts'),
     import('../../node/config.ts'),
     import('../../log/regex/regex.ts'),

@@ -2,8 +2,9 @@ import { parseName } from '../../log/files/family.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
 import type { NodeInfo } from '../../node/identity.ts'
 import { type Loaded, type Settings, SettingsError } from '../../settings.ts'
-import { type SegmentsOptions, segmentStore } from '../../store/segments.ts'
+import type { SegmentsOptions } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
+import { once } from '../../work/once.ts'
 import { parseBucket } from './location.ts'
 
 /** Where the answers come from. */
@@ -38,11 +39,24 @@ export function openSources(
 
 /** The logs of a home: what a shipper wrote, and the mirrors in `logs/`. */
 export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions): Store {
-  return segmentStore(open(home, '', true), open(home, HOME_LOGS), {
-    ...options,
-    stemOf: (name) => parseName(name).stem,
-    optionalMirror: !parseBucket(home),
+  const mirror = open(home, HOME_LOGS)
+  // A chunk of its own: a worker's core stays small.
+  const logs = once(async () => {
+    const { segmentStore } = await import('../../store/segments.ts')
+    return segmentStore(open(home, '', true), mirror, {
+      ...options,
+      stemOf: (name) => parseName(name).stem,
+      optionalMirror: !parseBucket(home),
+    })
   })
+  return {
+    async *list(...asked) {
+      yield* (await logs()).list(...asked)
+    },
+    stat: async (...asked) => (await logs()).stat(...asked),
+    read: async (...asked) => (await logs()).read(...asked),
+    ...(mirror.watch && { watch: mirror.watch.bind(mirror) }),
+  }
 }
 
 /** What the app of one node of a fleet is made of: the same as that of a home. */
