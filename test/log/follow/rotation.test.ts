@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { serverEvents } from '../../../src/client/events.ts'
 import { fsStore } from '../../../src/store/fs.ts'
@@ -95,6 +95,9 @@ function expectSequence(numbers: number[], last: number, who: string) {
   expect(numbers.at(-1), `${who} got the last one`).toBe(last)
 }
 
+// Loaded with the first such request otherwise, which on a busy machine takes longer than the writer writes.
+beforeAll(() => import('../../../src/routes/query.ts'), 60_000)
+
 describe('50 followers who come and go', () => {
   it.each([
     ['rename', [rename]],
@@ -145,6 +148,8 @@ describe('50 followers who come and go', () => {
     /** Reads plain text and stays. */
     const stayer = async () => {
       const response = await app.request(`${view}&lines=0`)
+      if (response.status !== 200)
+        throw new Error(`A stayer got ${response.status}: ${await response.text()}`)
       const reader = response.body!.getReader()
       const decoder = new TextDecoder()
       let text = ''
