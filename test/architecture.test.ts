@@ -237,7 +237,16 @@ describe('the house', () => {
 
   it('has tests that stand where their sources stand', () => {
     const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    const rooms = new Set([...all.map(roomOf), '.', 'conformance', 'contract', 'deploy', 'page'])
+    const rooms = new Set([
+      ...all.map(roomOf),
+      '.',
+      'conformance',
+      'contract',
+      'deploy',
+      'page',
+      'examples',
+      'chaos',
+    ])
     for (const test of tests.filter((name) => name.endsWith('.test.ts') && !name.startsWith('parts/')))
       expect([...rooms], test).toContain(dirname(test))
   })

@@ -3,7 +3,6 @@ import {
   appendFileSync,
   chmodSync,
   copyFileSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -191,11 +190,11 @@ export const faults = [
     async run() {
       const path = folder('logs')
       for (let i = 0; i < 40; i++) writeFileSync(join(path, `a${i}.log`), lines(100))
-      const node = await serve(['--logs', path], { wrap: ['sh', '-c', 'ulimit -n 40; exec "$@"', 'sh'] })
+      const node = await serve(['--logs', path], { wrap: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] })
       const seen = {}
       for (let round = 0; round < 10; round++) {
         const answers = await Promise.all(
-          Array.from({ length: 60 }, (_, i) =>
+          Array.from({ length: 90 }, (_, i) =>
             get(node.url, `/api/v1/log/view?file=a${i % 40}.log&lines=5`, { timeout: 20_000 }),
           ),
         )
@@ -204,8 +203,8 @@ export const faults = [
       await sleep(500)
       const after = await get(node.url, '/api/v1/log/view?file=a1.log&size=100')
       return {
-        tried: '60 at once with 40 descriptors',
-        count: 600,
+        tried: '90 at once with 64 descriptors',
+        count: 900,
         figure: `${Object.entries(seen)
           .map(([status, count]) => `${count} × ${status}`)
           .join(', ')}; afterwards ${after.status}`,
@@ -315,7 +314,6 @@ export const faults = [
       rmSync(path, { recursive: true, force: true })
       const logs = folder('logs')
       writeFileSync(join(logs, 'a.log'), lines(10))
-      const cwd = folder('own')
       const node = await serve(['--logs', logs, '--config', config, '--log-level', 'debug'], {
         env: { NODESTATE_TOKEN: token },
       })
@@ -343,13 +341,15 @@ export const faults = [
           count++
           all += `${JSON.stringify(answer.headers)}${answer.body}`
         }
-      all += node.stderr()
-      for (const name of readdirSync(cwd)) all += name
-      const found = [...secrets, token, logs, home].filter((secret) => all.includes(secret))
+      const found = [
+        ...[...secrets, token].filter((secret) => (all + node.stderr()).includes(secret)),
+        // The own log may name the directories that it was given; an answer may not.
+        ...[logs, home].filter((path) => all.includes(path)),
+      ]
       return {
         tried: 'answers, problems, headers and the own log searched for masked values, the token and paths',
         count,
-        figure: `${found.length} found`,
+        figure: found.length === 0 ? 'none found' : `${found.length} found`,
         held: found.length === 0,
       }
     },
