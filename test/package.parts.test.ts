@@ -57,11 +57,11 @@ describe('the packed package', () => {
     }
   })
 
-  it('has three dependencies, and hono as a peer', () => {
-    expect(Object.keys(manifest.dependencies)).toHaveLength(3)
+  it('has four dependencies, and hono as a peer', () => {
+    expect(Object.keys(manifest.dependencies)).toHaveLength(4)
     expect(manifest.peerDependencies).toEqual({ hono: '^4.0.0' })
     expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(
-      'has three dependencies and `hono` 4 as a peer',
+      'has four dependencies and `hono` 4 as a peer',
     )
   })
 
