@@ -57,11 +57,11 @@ describe('the packed package', () => {
     }
   })
 
-  it('has four dependencies, and hono as a peer', () => {
-    expect(Object.keys(manifest.dependencies)).toHaveLength(4)
+  it('has as many dependencies as the README says, and hono as a peer', () => {
+    const count = Object.keys(manifest.dependencies).length
     expect(manifest.peerDependencies).toEqual({ hono: '^4.0.0' })
     expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(
-      'has four dependencies and `hono` 4 as a peer',
+      `has ${count} dependencies and \`hono\` 4 as a peer`,
     )
   })
 

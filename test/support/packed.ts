@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -46,6 +46,19 @@ export function packedProject(): Project {
     'package.json',
     JSON.stringify({ type: 'module', dependencies: { nodestate: '*', hono: '*' } }),
   )
-  for (const name of ['@hono/node-server', 'aws4fetch', 'smol-toml', 'hono']) project.add(name)
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  for (const name of withTheirs([...Object.keys(dependencies), 'hono'])) project.add(name)
   return project
+}
+
+/** Packages with their own dependencies. */
+function withTheirs(names: string[]): Set<string> {
+  const all = new Set(names)
+  for (const name of all) {
+    const { dependencies = {} } = JSON.parse(
+      readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'),
+    )
+    for (const theirs of Object.keys(dependencies)) all.add(theirs)
+  }
+  return all
 }
