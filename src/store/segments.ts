@@ -258,6 +258,8 @@ class PieceSource {
         pull: async (controller) => {
           const piece = await (this.#ahead ?? this.#next())
           this.#ahead = null
+          // Texts that are kept, or fetched for several clients, do not end with this client.
+          this.#signal?.throwIfAborted()
           this.#at += piece.length
           controller.enqueue(piece)
           if (this.#at >= this.#to) return controller.close()
