@@ -131,8 +131,8 @@ export class Shipper {
       const ending = stopping || this.#options.once
       if (ending) await Promise.all(turns)
       if (ending && [...this.#logs.values()].every(({ done }) => done)) {
-        if (this.#options.metrics.shippedBytes > this.#shippedAtBeat && !(await this.#beat()))
-          return 'replaced'
+        // Everything is shipped, so it does not matter whether a later shipper has taken over.
+        if (this.#options.metrics.shippedBytes > this.#shippedAtBeat) await this.#beat()
         return 'done'
       }
       if (this.#isBeatDue() && !(await this.#beat())) return 'replaced'

@@ -1,0 +1,246 @@
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { cleanUp, launch, temporaryDirectory } from '../program.ts'
+import { clockEnv, noFaketime } from '../support/faketime.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type Flare, startMiniflare } from '../support/miniflare.ts'
+import { part } from '../support/parts.ts'
+import { objectsIn, textOf } from './home.ts'
+
+let root: string
+let logs: string
+let home: string
+beforeEach(() => {
+  root = temporaryDirectory()
+  logs = join(root, 'logs')
+  home = join(root, 'home')
+  mkdirSync(logs)
+})
+afterEach(cleanUp)
+
+const text = (from: number, count: number) =>
+  Array.from({ length: count }, (_, i) => `2026-11-14 02:10:00.000\tINFO\tline ${from + i}\n`).join('')
+
+type Program = ReturnType<typeof launch>
+
+/** Waits until a running program has brought something about; its end is a failure. */
+async function until(program: Program, isReached: () => boolean): Promise<void> {
+  let code: number | null | undefined
+  program.exited.then((exit) => {
+    code = exit
+  })
+  while (!isReached()) {
+    if (code !== undefined) throw new Error(`exited with ${code}: ${program.stderr()}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+const shipped = () => {
+  try {
+    return textOf(objectsIn(home), 'broker.log')
+  } catch {
+    return ''
+  }
+}
+const beat = () => JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8')) as { run: string }
+
+/** Runs to the end: the exit code, and what it said. */
+async function run(args: string[], env: Record<string, string> = {}) {
+  const program = launch(['ship', ...args], { env })
+  return { code: await program.exited, said: program.stderr() }
+}
+
+describe('nodestate ship', () => {
+  it.each([
+    [[], 'Name the place to ship to'],
+    [['s3://logs/b', 's3://logs/d'], 'name one place'],
+    [['--segment-age', 'soon', 's3://logs/b'], '--segment-age'],
+    [['--segment-bytes', '17MiB', 's3://logs/b'], '--segment-bytes'],
+    [['--metrics-listen', '9101', 's3://logs/b'], '--metrics-listen'],
+    [['--home', 'x', '--logs', 'y', 's3://logs/b'], '--home and --logs'],
+    [['--nope', 's3://logs/b'], '--nope'],
+    [['ftp://a/b'], 'ftp://a/b'],
+  ])('exits with 1 and one sentence for %j', async (args, expected) => {
+    const { code, said } = await run(args)
+    expect(said).toContain(expected)
+    expect(said).toMatch(/^nodestate: [^\n]+\.\n$/)
+    expect(code).toBe(1)
+  })
+
+  it('exits with 1 when it cannot listen for scrapes', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as AddressInfo
+    const { code, said } = await run(['--logs', logs, '--metrics-listen', `127.0.0.1:${port}`, home])
+    taken.close()
+    expect([code, said]).toEqual([
+      1,
+      `nodestate: Cannot listen on 127.0.0.1:${port} for metrics: EADDRINUSE.\n`,
+    ])
+  })
+
+  it('waits for a log directory that is not there yet, with a warning; once, it exits with 1', async () => {
+    rmSync(logs, { recursive: true })
+    const { code, said } = await run(['--once', '--logs', logs, home])
+    expect([code, said]).toEqual([1, `nodestate: There is no log directory ${JSON.stringify(logs)}.\n`])
+    const waiting = launch(['ship', '--segment-age', '100ms', '--logs', logs, home])
+    await until(waiting, () => waiting.stderr() !== '')
+    expect(waiting.stderr()).toBe('nodestate: The log directory is not there yet; waiting for it.\n')
+    mkdirSync(logs)
+    writeFileSync(join(logs, 'broker.log'), text(0, 3))
+    await until(waiting, () => shipped() === text(0, 3))
+    waiting.child.kill('SIGTERM')
+    expect(await waiting.exited).toBe(0)
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ships what there is at %s and exits with 0', async (signal) => {
+    const file = join(logs, 'broker.log')
+    writeFileSync(file, text(0, 3))
+    const running = launch(['ship', '--segment-age', '1h', '--logs', logs, home])
+    await until(running, () => objectsIn(root).has('home/node.json'))
+    appendFileSync(file, `${text(3, 3)}no newline`)
+    running.child.kill(signal)
+    expect(await running.exited).toBe(0)
+    expect(shipped()).toBe(readFileSync(file, 'utf8'))
+  })
+
+  it.skipIf(noFaketime)(
+    `hands over to a later one on the same host: the earlier exits with 3${noFaketime ? ` (${noFaketime})` : ''}`,
+    async () => {
+      const file = join(logs, 'broker.log')
+      writeFileSync(file, text(0, 3))
+      const args = ['ship', '--segment-age', '100ms', '--logs', logs, home]
+      // Its clock runs sixty times as fast: the next heartbeat is a second away.
+      const earlier = launch(args, { env: clockEnv('+0 x60') })
+      await until(earlier, () => shipped() === text(0, 3))
+      const first = beat().run
+      const later = launch(args)
+      await until(later, () => beat().run !== first)
+      const second = beat().run
+      expect(await earlier.exited).toBe(3)
+      expect(earlier.stderr()).toBe('nodestate: Another shipper of this host has taken over.\n')
+      expect(beat().run).toBe(second)
+      appendFileSync(file, text(3, 3))
+      await until(later, () => shipped() === text(0, 6))
+      later.child.kill('SIGTERM')
+      expect(await later.exited).toBe(0)
+      expect(beat().run).toBe(second)
+    },
+  )
+
+  it('stops with 0 when it is told to, even if a later one has taken over', async () => {
+    const file = join(logs, 'broker.log')
+    writeFileSync(file, text(0, 3))
+    const args = ['ship', '--segment-age', '100ms', '--logs', logs, home]
+    const earlier = launch(args)
+    await until(earlier, () => shipped() === text(0, 3))
+    expect((await run(['--once', '--logs', logs, home])).code).toBe(0)
+    const { run: later } = beat()
+    appendFileSync(file, text(3, 3))
+    earlier.child.kill('SIGTERM')
+    expect(await earlier.exited).toBe(0)
+    expect(shipped()).toBe(text(0, 6))
+    expect(beat().run).toBe(later)
+  })
+})
+
+const needs = (['miniflare', 'node', 'workerd'] as const).map((name) => part(name).missing).find(Boolean)
+describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`, () => {
+  let flare: Flare
+  let proxy: FaultProxy
+  const env = () => ({
+    AWS_ENDPOINT_URL: proxy.endpoint,
+    AWS_ACCESS_KEY_ID: flare.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: flare.secretAccessKey,
+    AWS_REGION: 'us-east-1',
+  })
+  beforeAll(async () => {
+    flare = await startMiniflare()
+    proxy = await startFaultProxy(flare.s3)
+  })
+  afterEach(() => proxy.each(() => ({ kind: 'pass' })))
+  afterAll(async () => {
+    await proxy?.close()
+    await flare?.stop()
+  })
+
+  it('exits with 1 and one sentence without a bucket, credentials or permission', async () => {
+    writeFileSync(join(logs, 'broker.log'), text(0, 3))
+    const bucket = `s3://${flare.bucket}/refused`
+    const args = ['--logs', logs]
+    const outcomes = [
+      await run([...args, 's3://nowhere-at-all/x'], env()),
+      await run([...args, bucket], { ...env(), AWS_SECRET_ACCESS_KEY: 'wrong' }),
+      await run([...args, bucket], { ...env(), AWS_SECRET_ACCESS_KEY: '' }),
+    ]
+    const denied = '<Error><Code>AccessDenied</Code></Error>'
+    proxy.each((method) =>
+      method === 'PUT' ? { kind: 'answer', status: 403, body: denied } : { kind: 'pass' },
+    )
+    outcomes.push(await run([...args, bucket], env()))
+    expect(outcomes).toEqual([
+      { code: 1, said: 'nodestate: There is no bucket s3://nowhere-at-all.\n' },
+      {
+        code: 1,
+        said: `nodestate: No permission to list s3://${flare.bucket}: check the credentials and their policy.\n`,
+      },
+      {
+        code: 1,
+        said: 'nodestate: Cannot use AWS_ACCESS_KEY_ID alone: set AWS_SECRET_ACCESS_KEY too, or neither.\n',
+      },
+      {
+        code: 1,
+        said: 'nodestate: No permission to write there: check the credentials and their policy.\n',
+      },
+    ])
+  })
+
+  it('shows its metrics to a scrape', async () => {
+    const file = join(logs, 'broker.log')
+    writeFileSync(file, text(0, 100))
+    const size = text(0, 100).length
+    const args = ['ship', '--logs', logs, '--segment-age', '100ms', '--metrics-listen', '127.0.0.1:0']
+    const running = launch([...args, `s3://${flare.bucket}/metrics`], { env: env() })
+    await until(running, () => running.stderr().includes('/metrics'))
+    const url = /http:\S+\/metrics/.exec(running.stderr())![0]
+    const scrape = async () => {
+      const answer = await fetch(url)
+      expect(answer.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+      return answer.text()
+    }
+    let scraped = ''
+    while (!scraped.includes(`nodestate_ship_shipped_bytes_total ${size}\n`)) scraped = await scrape()
+    const types = [...scraped.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type])
+    expect(types).toEqual([
+      ['nodestate_ship_lag_bytes', 'gauge'],
+      ['nodestate_ship_lag_seconds', 'gauge'],
+      ['nodestate_ship_shipped_bytes_total', 'counter'],
+      ['nodestate_ship_requests_total', 'counter'],
+      ['nodestate_ship_lost_total', 'counter'],
+    ])
+    expect(scraped).toContain('nodestate_ship_lag_bytes{log="broker.log"} 0\n')
+    expect(scraped).toContain('nodestate_ship_lag_seconds{log="broker.log"} 0\n')
+    expect(scraped).toContain('nodestate_ship_lost_total 0\n')
+    for (const sample of ['op="put",status="200"', 'op="list",status="200"', 'op="get",status="404"'])
+      expect(scraped).toMatch(new RegExp(`^nodestate_ship_requests_total\\{${sample}\\} [1-9]\\d*$`, 'm'))
+    expect((await fetch(url.replace('/metrics', '/other'))).status).toBe(404)
+
+    // While the storage fails, what waits is seen, and so are its answers.
+    proxy.each(() => ({ kind: 'answer', status: 503 }))
+    appendFileSync(file, text(100, 10))
+    const waits = text(100, 10).length
+    while (
+      !scraped.includes(`nodestate_ship_lag_bytes{log="broker.log"} ${waits}\n`) ||
+      !/lag_seconds\{log="broker.log"\} 0*[.\d]*[1-9]/.test(scraped) ||
+      !/requests_total\{op="put",status="503"\} [1-9]/.test(scraped)
+    )
+      scraped = await scrape()
+    proxy.each(() => ({ kind: 'pass' }))
+    while (!scraped.includes(`nodestate_ship_shipped_bytes_total ${size + waits}\n`)) scraped = await scrape()
+    expect(scraped).toContain('nodestate_ship_lag_bytes{log="broker.log"} 0\n')
+    running.child.kill('SIGTERM')
+    expect(await running.exited).toBe(0)
+  })
+})
