@@ -10,7 +10,8 @@ export default defineConfig({
     globalSetup: ['test/build.ts'],
     // What the app tells the console by default is of interest where a test fails.
     silent: 'passed-only',
-    testTimeout: 30_000,
+    // Generous: on a busy machine a property test takes a minute, and nothing here is judged by the clock.
+    testTimeout: 180_000,
     hookTimeout: 120_000,
   },
 })
