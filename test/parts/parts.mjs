@@ -17,6 +17,7 @@ const CANDIDATES = {
   esbuild: [`@esbuild/${platform}-${arch}/bin/esbuild`],
   wrangler: ['wrangler/bin/wrangler.js'],
   miniflare: ['miniflare/package.json'],
+  duckdb: [`@duckdb/node-bindings-${platform}-${arch}/package.json`],
 }
 
 /** The path of a part, or null when it is not installed. */
