@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -11,8 +11,12 @@ export interface Project {
   /** The files of the package. */
   files: string[]
   tarball: string
+  /** Bytes to download. */
+  size: number
   /** Puts a package of this repository, or of the test parts, into the project under its name or another. */
   add(name: string, from?: string): void
+  /** The same for a package with everything that it depends on, out of a `node_modules` folder. */
+  install(name: string, modules?: string): void
   write(name: string, text: string): void
   remove(): void
 }
@@ -23,7 +27,7 @@ export function packedProject(): Project {
   const args = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder]
   const { stdout, stderr, status } = spawnSync('npm', args, { cwd: root, encoding: 'utf8' })
   if (status !== 0) throw new Error(stderr)
-  const [{ filename, files }] = JSON.parse(stdout)
+  const [{ filename, files, size }] = JSON.parse(stdout)
   const tarball = join(folder, filename)
   const home = join(folder, 'node_modules/nodestate')
   mkdirSync(home, { recursive: true })
@@ -31,6 +35,7 @@ export function packedProject(): Project {
   const project: Project = {
     folder,
     tarball,
+    size,
     files: files.map(({ path }: { path: string }) => path),
     add(name, from = join(root, 'node_modules', name)) {
       const place = join(folder, 'node_modules', name)
@@ -39,6 +44,11 @@ export function packedProject(): Project {
       // A copy: through a link it would find its dependencies in this repository.
       cpSync(from, place, { recursive: true })
     },
+    install(name, modules = join(root, 'node_modules')) {
+      if (existsSync(join(folder, 'node_modules', name)) || !existsSync(join(modules, name))) return
+      project.add(name, join(modules, name))
+      for (const one of dependenciesOf(join(modules, name))) project.install(one, modules)
+    },
     write: (name, text) => writeFileSync(join(folder, name), text),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
@@ -46,19 +56,10 @@ export function packedProject(): Project {
     'package.json',
     JSON.stringify({ type: 'module', dependencies: { nodestate: '*', hono: '*' } }),
   )
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  for (const name of withTheirs([...Object.keys(dependencies), 'hono'])) project.add(name)
+  for (const name of [...dependenciesOf(root), 'hono']) project.install(name)
   return project
 }
 
-/** Packages with their own dependencies. */
-function withTheirs(names: string[]): Set<string> {
-  const all = new Set(names)
-  for (const name of all) {
-    const { dependencies = {} } = JSON.parse(
-      readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'),
-    )
-    for (const theirs of Object.keys(dependencies)) all.add(theirs)
-  }
-  return all
+function dependenciesOf(folder: string): string[] {
+  return Object.keys(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies ?? {})
 }

@@ -1,0 +1,16 @@
+// A name and a password in front of a node's logs; a browser asks for them by itself.
+//   USERNAME=ops PASSWORD=… node server.js
+import { Hono } from 'hono'
+import { basicAuth } from 'hono/basic-auth'
+import { createApp } from 'nodestate'
+import { serve } from 'nodestate/node'
+import { page } from 'nodestate/page'
+import { fsStore } from 'nodestate/store/fs'
+
+const { USERNAME: username, PASSWORD: password, LOGS = '/var/log/lindb', PORT = 9000 } = process.env
+if (!username || !password) throw new Error('Set USERNAME and PASSWORD.')
+
+const app = new Hono()
+app.use(basicAuth({ username, password, realm: 'nodestate' }))
+app.route('/', createApp({ logs: fsStore(LOGS), config: '', page }))
+console.log((await serve(app, { port: Number(PORT) })).url)
