@@ -12,7 +12,7 @@ import { followLimits, type LogOptions, viewContext } from './log/options.ts'
 import type { Loki, LokiSource } from './loki/source.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import type { Metrics } from './observe/metrics.ts'
-import { observerOf } from './observe/observer.ts'
+import type { Observer } from './observe/observer.ts'
 import { readiness } from './observe/ready.ts'
 import type { Tracer } from './observe/tracer.ts'
 import type { Page } from './routes/page.ts'
@@ -82,11 +82,16 @@ export function createApp(options: AppOptions): Hono {
   const onError = options.onError ?? ((error) => console.error(error))
 
   // One wrapper instead of middlewares: three async middlewares that do nothing cost 15 % of a small answer.
-  const observe = observerOf(options.metrics, options.observe)
+  const isObserved = options.metrics !== undefined || options.observe !== undefined
+  let observer: Observer | null = null
+  const loadObserver = once(async () =>
+    (await import('./observe/observer.ts')).observerOf(options.metrics, options.observe),
+  )
   const guarded = (route: string, need: Need, handler: Handler) => {
     return async (c: Context): Promise<Response> => {
       const request = c.req.raw
-      const observed = observe?.(request, route)
+      if (isObserved) observer ??= await loadObserver()
+      const observed = observer?.(request, route)
       let response: Response
       try {
         response =

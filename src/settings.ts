@@ -1,6 +1,6 @@
 import type { Kind } from './settings/kinds.ts'
 import * as is from './settings/kinds.ts'
-import { readEnvironment, readFlags, readSettingsFile, readToken } from './settings/read.ts'
+import { readEnvironment, unknownVariables } from './settings/read.ts'
 import {
   type Command,
   type Given,
@@ -288,14 +288,23 @@ export interface Surroundings {
   readFile?: ReadFile
 }
 
+const NO_FLAGS: { command: Command; given: Layer } = { command: 'serve', given: new Map() }
+
 /** Precedence, highest first: flag, environment, settings file, default. Throws a SettingsError. */
 export async function loadSettings({ argv, env, readFile }: Surroundings): Promise<Loaded> {
   const warnings: string[] = []
-  const flags = readFlags(SETTINGS, argv)
+  // A worker has no command line and no files, so it never loads what reads them.
+  const flags = argv.length > 0 ? (await import('./settings/flags.ts')).readFlags(SETTINGS, argv) : NO_FLAGS
   if (flags.command !== 'serve') return { ...flags, ...resolve([]), warnings }
   const layers = [flags.given, readEnvironment(SETTINGS, env, warnings)]
+  const { unknown, known } = unknownVariables(SETTINGS, env)
+  for (const name of unknown) {
+    const { suggestion } = await import('./settings/suggestion.ts')
+    warnings.push(`Ignored ${name}: there is no such setting${suggestion(name, known) || '.'}`)
+  }
   const file = pick(layers, 'settings')?.value as string | undefined
-  if (readFile) layers.push(await readSettingsFile(SETTINGS, file ?? null, readFile))
+  const files = readFile && { readFile, ...(await import('./settings/file.ts')) }
+  if (files) layers.push(await files.readSettingsFile(SETTINGS, file ?? null, files.readFile))
   const { settings, sources } = resolve(layers)
   const tokenLayer = layers.find((layer) => layer.has('token') || layer.has('token-file'))
   if (tokenLayer?.has('token') && tokenLayer.has('token-file')) {
@@ -305,7 +314,7 @@ export async function loadSettings({ argv, env, readFile }: Surroundings): Promi
   // Whichever of the two was given with the higher precedence wins: --token-file overrides NODESTATE_TOKEN.
   if (tokenLayer?.has('token')) settings.tokenFile = null
   if (tokenLayer?.has('token-file')) {
-    settings.token = readFile ? await readToken(tokenLayer.get('token-file')!, readFile) : null
+    settings.token = files ? await files.readToken(tokenLayer.get('token-file')!, files.readFile) : null
   }
   if ((settings.tlsCert === null) !== (settings.tlsKey === null)) {
     const [set, missing] = settings.tlsCert === null ? ['key', 'cert'] : ['cert', 'key']

@@ -43,6 +43,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['join', ['joins.ts', 'layout.ts', 'member-reads.ts', 'members.ts']],
   ['log/error.ts', ['error.ts']],
   ['log/time.ts', ['time.ts']],
+  ['log/instant.ts', ['instant.ts']],
   ['log/files', ['files.ts', 'family.ts', 'include.ts', 'joined.ts', 'narrow.ts', 'tail.ts']],
   [
     'log/format/read',
@@ -109,6 +110,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'problem-meanings.ts',
       'range.ts',
       'sliced.ts',
+      'watch-body.ts',
     ],
   ],
   [
@@ -129,7 +131,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['client.ts', ['client.ts']],
   ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
-  ['settings', ['kinds.ts', 'read.ts', 'row.ts']],
+  ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'read.ts', 'row.ts', 'suggestion.ts']],
   ['ship', ['bucket.ts', 'disk.ts', 'metrics.ts', 's3.ts', 'shipper.ts']],
   ['settings/ship.ts', ['ship.ts']],
   ['settings.ts', ['settings.ts']],
@@ -212,7 +214,14 @@ describe('the house', () => {
   })
 
   it('has a page that knows the client, and what is named here', () => {
-    const known = ['client.ts', 'log/time.ts', 'log/regex/regex.ts', 'log/regex/spans.ts', 'mask/mask.ts']
+    const known = [
+      'client.ts',
+      'log/instant.ts',
+      'log/time.ts',
+      'log/regex/regex.ts',
+      'log/regex/spans.ts',
+      'mask/mask.ts',
+    ]
     for (const file of all.filter((file) => file.startsWith('page/')))
       for (const name of importsOf(file).filter((name) => files.includes(name)))
         expect(known, `${file} imports ${name}`).toContain(name)

@@ -1,6 +1,5 @@
 import type { Bytes } from '../store/store.ts'
 import { cutOnError } from './cut.ts'
-import { watchedStream } from './watch-body.ts'
 
 const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
 
@@ -19,18 +18,4 @@ export function bytesResponse(
 /** The stream of an answer, for a server that sends it itself. */
 export function streamOf(response: Response): ReadableStream<Uint8Array> | undefined {
   return streams.get(response)
-}
-
-/** The same answer, which tells when its body ends: how many bytes it had, null where unknown, and why it failed. */
-export function watchBody(
-  response: Response,
-  ended: (bytes: number | null, failure: unknown) => void,
-): Response {
-  const body = streams.get(response)
-  if (body === undefined) {
-    const length = response.headers.get('Content-Length')
-    ended(length === null ? null : Number(length), null)
-    return response
-  }
-  return bytesResponse(watchedStream(body, ended), response.headers, response.status)
 }

@@ -1,10 +1,25 @@
 import { SlicedStream, type Slices } from '../store/fast.ts'
+import { bytesResponse, streamOf } from './sliced.ts'
+
+/** The same answer; `ended` gets the length of its body, null where unknown, and the reason if it failed. */
+export function watchBody(
+  response: Response,
+  ended: (bytes: number | null, failure: unknown) => void,
+): Response {
+  const body = streamOf(response)
+  if (body === undefined) {
+    const length = response.headers.get('Content-Length')
+    ended(length === null ? null : Number(length), null)
+    return response
+  }
+  return bytesResponse(watchedStream(body, ended), response.headers, response.status)
+}
 
 /** Told once how a body ended: how many bytes it gave, and why it failed, or null. */
 export type BodyEnd = (bytes: number, failure: unknown) => void
 
 /** The same stream, which tells when it ends, fails or is left. */
-export function watchedStream(body: ReadableStream<Uint8Array>, ended: BodyEnd): ReadableStream<Uint8Array> {
+function watchedStream(body: ReadableStream<Uint8Array>, ended: BodyEnd): ReadableStream<Uint8Array> {
   let bytes = 0
   let over = false
   const end = (failure: unknown) => {

@@ -20,9 +20,6 @@ export interface Zone {
 
 const HOUR = 3_600_000
 const DAY = 86_400_000
-// What a Date can hold; an age that leads beyond it is a typing error.
-const EARLIEST = -8.64e15
-
 /** A zone by IANA name, offset (`+02:00`, `-0730`, `+2`), `Z`, `UTC`, or `local` for the system's; else null. */
 export function parseZone(name: string): Zone | null {
   const text = name.trim()
@@ -40,109 +37,6 @@ export function parseZone(name: string): Zone | null {
 
 /** Coordinated universal time. */
 export const UTC: Zone = fixedZone('UTC', 0)
-
-/** Whether clocks in a zone show an abbreviation, such as `CST` in Chicago, in winter or in summer. */
-export function usesAbbreviation(zone: Zone, word: string): boolean {
-  if (!zone.name.includes('/')) return zone.name === word
-  // Intl knows the abbreviations of a region by the English of that region.
-  return ['en-US', 'en-GB', 'en-IN', 'en-AU'].some((language) => {
-    const format = new Intl.DateTimeFormat(language, { timeZone: zone.name, timeZoneName: 'short' })
-    return [0, 6].some((month) =>
-      format.formatToParts(Date.UTC(2026, month)).some(({ value }) => value === word),
-    )
-  })
-}
-
-/**
- * An instant as people write it, in ms since the epoch, or null when it is none of these:
- * ISO 8601 with a zone (`T` or space, any number of decimals, date only), the same without a zone in `zone`,
- * a time of day (`02:10`: today, or yesterday where that would be in the future), an age (`15m`, `1h30m`, `2d`)
- * counted back from `now`, or the Unix epoch in seconds (10 digits, decimals allowed) or milliseconds (13 digits).
- */
-export function parseInstant(text: string, options: InstantOptions): number | null {
-  const { zone, now } = options
-  const input = text.trim()
-  if (input.length === 0 || input.length > 64) return null
-  const age = parseDuration(input)
-  if (age !== null) return now - age < EARLIEST ? null : now - age
-  if (/^\d{13}$/.test(input)) return Number(input)
-  if (/^\d{10}(\.\d{1,9})?$/.test(input)) return Math.round(Number(input) * 1e6) / 1e3
-  if (/^now$/i.test(input)) return now
-  return dated(input, zone) ?? timeOfDay(input, options)
-}
-
-/** What an instant is read by. */
-export interface InstantOptions {
-  /** The zone of a time that names none. */
-  zone: Zone
-  /** Ms since the epoch. */
-  now: number
-  /** With it, a time of day is the first one at or after this instant: the end of a window that begins here. */
-  after?: number | undefined
-}
-
-const UNITS: Record<string, number> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  min: 60_000,
-  h: HOUR,
-  d: DAY,
-  w: 7 * DAY,
-}
-
-/** A length of time such as `15m`, `90s`, `1h30m`, `1.5h`, `2d` in ms, or null. Each unit at most once. */
-export function parseDuration(text: string): number | null {
-  if (!/^(\d{1,9}(\.\d{1,9})?(ms|min|s|m|h|d|w))+$/i.test(text)) return null
-  let total = 0
-  const seen = new Set<string>()
-  for (const [, amount, unit] of text.toLowerCase().matchAll(/([\d.]+)([a-z]+)/g)) {
-    const name = unit === 'min' ? 'm' : unit!
-    if (seen.has(name)) return null
-    seen.add(name)
-    total += Number(amount) * UNITS[name]!
-  }
-  return total
-}
-
-// The space before an offset is a `+` that a client forgot to encode: a query string turns it into a space.
-const DATED =
-  /^(\d{4})-(\d\d)-(\d\d)(?:(?:[Tt]| +)(\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?(?: ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)| (\d\d:\d\d))?)?$/
-
-function dated(text: string, zone: Zone): number | null {
-  const found = DATED.exec(text)
-  if (!found) return null
-  const [, y, mo, d, h = '0', min = '0', s = '0', decimals = '', named, bare] = found
-  const offset = named ?? (bare === undefined ? undefined : `+${bare}`)
-  const where = offset === undefined ? zone : parseZone(offset)
-  if (!where) return null
-  const epoch = where.toEpoch(+y!, +mo!, +d!, +h, +min, +s, milliseconds(decimals))
-  return Number.isNaN(epoch) ? null : epoch
-}
-
-function timeOfDay(text: string, { zone, now, after }: InstantOptions): number | null {
-  const found = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?$/.exec(text)
-  if (!found) return null
-  const [, h, min, s = '0', decimals = ''] = found
-  // Days are counted on the wall: yesterday is 23 or 25 hours ago on two days of the year.
-  const start = after ?? now
-  const wall = new Date(start + zone.offsetAt(start))
-  for (const days of after === undefined ? [0, -1] : [0, 1]) {
-    const day = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
-    const epoch = zone.toEpoch(
-      day.getUTCFullYear(),
-      day.getUTCMonth() + 1,
-      day.getUTCDate(),
-      +h!,
-      +min!,
-      +s,
-      milliseconds(decimals),
-    )
-    if (Number.isNaN(epoch)) return null
-    if (after === undefined ? epoch <= now : epoch >= after) return epoch
-  }
-  return null
-}
 
 /** Decimals of a second as ms with a fraction; past nine they are below what a double holds. */
 export function milliseconds(decimals: string): number {

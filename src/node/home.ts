@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.ts'
-import { type NodeInfo, parseNode } from './identity.ts'
+import type { NodeInfo } from './identity.ts'
 
 /** What a home holds beside its logs, read for each answer. */
 export interface Home {
@@ -31,6 +31,8 @@ export function openHome(store: Store): Home {
     config: () => readText(store, 'config.toml', "the node's configuration as TOML"),
     async node() {
       const text = await readText(store, 'node.json', 'the node object as JSON')
+      // Only the configuration needs it; a list and a tail do not.
+      const { parseNode } = await import('./identity.ts')
       try {
         return parseNode(text)
       } catch (cause) {

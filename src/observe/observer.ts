@@ -1,13 +1,12 @@
-import { watchBody } from '../http/sliced.ts'
+import { watchBody } from '../http/watch-body.ts'
 import type { Metrics } from './metrics.ts'
 import { endSpan, startSpan, type Tracer } from './tracer.ts'
 
 /** A request began: takes its answer, and gives it back to be sent. */
 export type Observer = (request: Request, route: string) => (response: Response) => Response
 
-/** Metrics and a tracer as one observer; null where there is neither, and nothing is spent on it. */
-export function observerOf(metrics: Metrics | undefined, tracer: Tracer | undefined): Observer | null {
-  if (!metrics && !tracer) return null
+/** Metrics and a tracer as one observer. */
+export function observerOf(metrics: Metrics | undefined, tracer: Tracer | undefined): Observer {
   return (request, route) => {
     const watch = metrics?.request(request, route)
     const span = tracer && startSpan(tracer, request, route)

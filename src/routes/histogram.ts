@@ -1,6 +1,6 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad } from '../http/params.ts'
-import { parseDuration } from '../log/time.ts'
+import { parseDuration } from '../log/instant.ts'
 import { TooManyBuckets } from '../log/view/chart.ts'
 import { histogramOf } from '../log/view/histogram.ts'
 import { unexpected } from './parameters/kept.ts'

@@ -1,5 +1,6 @@
+import { readFlags } from './flags.ts'
 import * as is from './kinds.ts'
-import { readEnvironment, readFlags } from './read.ts'
+import { readEnvironment } from './read.ts'
 import { namesOf, type Row, SettingsError, shown } from './row.ts'
 
 /** A duration such as `10s`, in milliseconds. */

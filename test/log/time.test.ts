@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseDuration, parseInstant, parseZone, UTC } from '../../src/log/time.ts'
+import { parseDuration, parseInstant } from '../../src/log/instant.ts'
+import { parseZone, UTC } from '../../src/log/time.ts'
 
 const berlin = parseZone('Europe/Berlin')!
 const NOW = Date.UTC(2026, 10, 15, 3, 0, 0)

@@ -1,4 +1,3 @@
-import { parseName } from '../../log/files/family.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
 import type { NodeInfo } from '../../node/identity.ts'
 import { type Loaded, type Settings, SettingsError } from '../../settings.ts'
@@ -42,7 +41,10 @@ export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions
   const mirror = open(home, HOME_LOGS)
   // A chunk of its own: a worker's core stays small.
   const logs = once(async () => {
-    const { segmentStore } = await import('../../store/segments.ts')
+    const [{ segmentStore }, { parseName }] = await Promise.all([
+      import('../../store/segments.ts'),
+      import('../../log/files/family.ts'),
+    ])
     return segmentStore(open(home, '', true), mirror, {
       ...options,
       stemOf: (name) => parseName(name).stem,

@@ -1,5 +1,6 @@
 import type { LineFormat } from '../format/detect.ts'
-import { usesAbbreviation, type Zone } from '../time.ts'
+import { usesAbbreviation } from '../instant.ts'
+import type { Zone } from '../time.ts'
 
 /** What is not certain about the times of a log: the zone, or the date. */
 export type TimeNote = 'ambiguous-zone' | 'assumed-date'

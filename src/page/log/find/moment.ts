@@ -1,4 +1,5 @@
-import { parseInstant, parseZone, UTC, type Zone } from '../../../log/time.ts'
+import { parseInstant } from '../../../log/instant.ts'
+import { parseZone, UTC, type Zone } from '../../../log/time.ts'
 import { wallAt } from '../record/record.ts'
 
 /** A zone that many minutes east of UTC. */

@@ -1,0 +1,91 @@
+import * as is from './kinds.ts'
+import { badValue, parse } from './read.ts'
+import {
+  codeOf,
+  type Given,
+  type Layer,
+  type ReadFile,
+  type Row,
+  reasonOf,
+  SettingsError,
+  shown,
+} from './row.ts'
+import { suggestion } from './suggestion.ts'
+
+/** The settings file: the named one, or `nodestate.toml` where there is one. */
+export async function readSettingsFile(
+  rows: readonly Row[],
+  file: string | null,
+  readFile: ReadFile,
+): Promise<Layer> {
+  const given: Layer = new Map()
+  const name = file ?? 'nodestate.toml'
+  let source: string
+  try {
+    source = await readFile(name)
+  } catch (error) {
+    if (file === null && codeOf(error) === 'ENOENT') return given
+    throw new SettingsError('file', `Cannot read the settings file ${shown(name)}: ${reasonOf(error)}.`, {
+      cause: error,
+    })
+  }
+  const table = await readToml(source, name)
+  for (const [key, raw] of Object.entries(table)) {
+    const row = rows.find((row) => row.toml !== false && row.name === key)
+    if (!row) {
+      const keys = rows.filter((row) => row.toml !== false).map((row) => row.name)
+      const hint = suggestion(key, keys)
+      throw new SettingsError(
+        'usage',
+        `Unknown key ${shown(key)} in ${name}${hint || '; nodestate --help shows the settings.'}`,
+      )
+    }
+    const from = `${key} in ${name}`
+    const value = row.list
+      ? (Array.isArray(raw) ? raw : [raw]).map((item) => parseTomlValue(row, item, from))
+      : parseTomlValue(row, raw, from)
+    given.set(row.name, { value, from, source: 'file' })
+  }
+  return given
+}
+
+/** Only line and column of a mistake are told: the parser's message quotes the source, and that may hold the token. */
+async function readToml(source: string, name: string): Promise<Record<string, unknown>> {
+  // Loaded only where there is such a file: a worker has none.
+  const toml = await import('smol-toml')
+  try {
+    return toml.parse(source)
+  } catch (error) {
+    const where = error instanceof toml.TomlError ? ` at line ${error.line}, column ${error.column}` : ''
+    throw new SettingsError('usage', `Cannot use ${shown(name)}: it is not valid TOML${where}.`)
+  }
+}
+
+/** The token in a file, without the newline that editors leave. */
+export async function readToken({ value, from }: Given, readFile: ReadFile): Promise<string> {
+  const file = value as string
+  let content: string
+  try {
+    content = await readFile(file)
+  } catch (error) {
+    throw new SettingsError(
+      'file',
+      `Cannot read the token file ${shown(file)} (${from}): ${reasonOf(error)}.`,
+      {
+        cause: error,
+      },
+    )
+  }
+  const found = is.token.parse(content.replace(/\r?\n$/, ''))
+  if (found !== null) return found
+  throw new SettingsError(
+    'file',
+    `Cannot use the token file ${shown(file)} (${from}): the token must be ${is.token.allowed}.`,
+  )
+}
+
+function parseTomlValue(row: Row, value: unknown, from: string): unknown {
+  if (typeof value === 'string') return parse(row, value, from)
+  if (row.kind.toml && typeof value === row.kind.toml) return parse(row, String(value), from)
+  throw badValue(row, JSON.stringify(value) ?? String(value), from)
+}
