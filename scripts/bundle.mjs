@@ -2,7 +2,7 @@
 //   node scripts/bundle.mjs worker|lambda
 // What is imported only when it is needed (patterns, the page) stays a file of its own.
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { build } from 'vite'
 
 const PLATFORMS = {
@@ -38,6 +38,12 @@ function atOnce(chunking) {
   return core
 }
 
+/** The name of a chunk after its module: `routes-config` and `node-config` rather than `config` and `config2`. */
+function nameOf(module) {
+  const path = module && relative(resolve('src'), module)
+  return path && !path.startsWith('..') ? path.replace(/\.[jt]s$/, '').replaceAll('/', '-') : null
+}
+
 // Built aside and moved into place file by file: a worker that starts meanwhile finds each of them whole.
 const folder = `dist/${name}`
 const aside = `${folder}-${process.pid}`
@@ -61,10 +67,18 @@ await build({
         format: 'es',
         // One file for all that the entry imports at once: cut into pieces it would be a tenth larger.
         codeSplitting: {
-          groups: [{ debugName: 'core', name: (id, chunking) => (atOnce(chunking).has(id) ? 'core' : null) }],
+          groups: [
+            {
+              debugName: 'core',
+              name: (id, chunking) => (atOnce(chunking).has(id) ? 'core' : null),
+              priority: 1,
+            },
+            { debugName: 'formats', name: (id) => (id.includes('/src/log/format/') ? 'formats' : null) },
+          ],
         },
         entryFileNames: `${name}.${platform.extension}`,
-        chunkFileNames: `[name].${platform.extension}`,
+        chunkFileNames: ({ facadeModuleId, name }) =>
+          `${nameOf(facadeModuleId) ?? name}.${platform.extension}`,
       },
     },
   },

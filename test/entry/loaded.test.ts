@@ -16,12 +16,22 @@ it('reads none of its files once it has started: they may be replaced, or no des
   cpSync(resolve('dist'), join(place, 'dist'), { recursive: true })
   cpSync(resolve('package.json'), join(place, 'package.json'))
   symlinkSync(resolve('node_modules'), join(place, 'node_modules'))
-  const { url } = await serve(['--port=0', '--logs', logs], { cli: join(place, 'dist/cli.js') })
+  const { url } = await serve(['--port=0', '--logs', logs, '--loki'], { cli: join(place, 'dist/cli.js') })
   await sleep(2000)
   for (const name of readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' }))
     if (name.endsWith('.js')) writeFileSync(join(place, 'dist', name), 'throw new Error("another version")')
   const view = '/api/v1/log/view?file=a.log'
   const download = '/api/v1/log/download?file=a.log'
-  for (const path of [download, `${view}&q=one`, `${view}&regex=on.`, '/api/v1/config', '/'])
-    expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+  const paths = [
+    ...[
+      download,
+      `${view}&q=one`,
+      `${view}&regex=on.`,
+      `${view}&download=true`,
+      `${view}&q=one&download=true`,
+    ],
+    ...['/api/v1/log/fields?file=a.log', '/api/v1/log/list?detail=true', '/api/v1/config', '/'],
+    ...['/loki/api/v1/labels', '/openapi.json', '/metrics', '/readyz'],
+  ]
+  for (const path of paths) expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
 })

@@ -140,7 +140,7 @@ export function compose(
             })
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
-      void loadRest(settings.page)
+      void loadRest(settings)
       const logged = withAccessLog((request, env) => app.fetch(request, env), log, {
         token: settings.token,
         nameOf: (request) => names.get(request),
@@ -169,10 +169,10 @@ function welcomeJson(fields: { url: string; version: string; logs: string; confi
 }
 
 /**
- * Loads what the app would load when it is first asked for. A runtime remembers that a module could not be read: had
- * its first use come while there was no descriptor left, or while an update replaced the files, it would fail for ever.
+ * Loads what the app would load when it is first asked for. A runtime remembers that a module could not be read: if
+ * its first use came while no descriptor was left, or while an update replaced the files, it would fail for ever.
  */
-async function loadRest(page: boolean): Promise<void> {
+async function loadRest({ join, loki, page }: Settings): Promise<void> {
   await Promise.allSettled([
     import('../../routes/query.ts'),
     import('../../routes/download.ts'),
@@ -182,9 +182,15 @@ async function loadRest(page: boolean): Promise<void> {
     import('../../observe/observer.ts'),
     import('../../routes/config.ts'),
     import('../../node/config.ts'),
+    import('../../routes/fields.ts'),
+    import('../../routes/export.ts'),
     import('../../log/regex/regex.ts'),
+    import('../../log/where/where.ts'),
     import('../../access/guard.ts'),
     import('../../openapi/route.ts'),
+    join && import('../../log/files/joined.ts'),
+    join && import('../../log/follow/join-tracker.ts'),
+    loki && import('../../loki.ts'),
     page && import('../../page.ts'),
     page && import('../../routes/page.ts'),
   ])
