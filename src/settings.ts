@@ -16,7 +16,7 @@ import {
 export { isLoopback } from './settings/kinds.ts'
 export { SettingsError, type Source } from './settings/row.ts'
 
-/** Every setting there is. Parsing, errors, `--help`, the README's table and the effective settings come from here. */
+/** Every setting. Parsing, errors, `--help`, the README's table and the effective settings come from here. */
 export const SETTINGS = [
   {
     name: 'logs',
@@ -30,14 +30,14 @@ export const SETTINGS = [
     kind: is.location,
     value: 'DIR',
     otherwise: 'none',
-    help: 'Place with node.json, config.toml and logs/; --logs and --config override it.',
+    help: 'Directory or s3:// prefix with node.json, config.toml and logs/; --logs and --config override it.',
   },
   {
     name: 'fleet',
     kind: is.location,
     value: 'DIR',
     otherwise: 'none',
-    help: 'Place with a home for each node: serves all of them.',
+    help: 'Directory or s3:// prefix with a home for each node; serves all of them.',
   },
   {
     name: 'config',
@@ -52,7 +52,7 @@ export const SETTINGS = [
     kind: is.port,
     value: 'PORT',
     default: 9000,
-    help: 'Port to listen on; 0 takes a free one.',
+    help: 'Port to listen on; 0 picks a free one.',
   },
   {
     name: 'host-ip',
@@ -71,7 +71,7 @@ export const SETTINGS = [
     value: 'GLOB',
     list: true,
     otherwise: 'every file',
-    help: 'Files of the log directory to show.',
+    help: 'Files in the log directory to show.',
   },
   {
     name: 'nested',
@@ -90,14 +90,14 @@ export const SETTINGS = [
     kind: is.bytes,
     value: 'BYTES',
     otherwise: 'none',
-    help: 'Largest tail to give out; below 1 MiB also the default size.',
+    help: 'Largest tail to return; below 1 MiB also the default size.',
   },
   {
     name: 'timezone',
     kind: is.timezone,
     value: 'ZONE',
     otherwise: "the system's; UTC at the edge",
-    help: 'Zone of log times that name none.',
+    help: 'Time zone of log times that do not name one.',
   },
   {
     name: 'scan-bytes',
@@ -118,35 +118,35 @@ export const SETTINGS = [
     kind: is.count,
     value: 'COUNT',
     otherwise: '4',
-    help: 'Searches that run at once.',
+    help: 'Maximum number of concurrent searches.',
   },
   {
     name: 'archive-bytes',
     kind: is.bytes,
     value: 'SIZE',
     otherwise: '512 MiB; 128 MiB at the edge',
-    help: 'How much text is read out of one compressed file.',
+    help: 'How much text to decompress from one file.',
   },
   {
     name: 'memory',
     kind: is.bytes,
     value: 'BYTES',
     otherwise: "the container's or the machine's",
-    help: 'Memory that searches and unsent answers stay within.',
+    help: 'Memory limit for searches and unsent responses.',
   },
   {
     name: 'followers',
     kind: is.whole,
     value: 'COUNT',
     otherwise: '2000',
-    help: 'Clients that may follow logs at once.',
+    help: 'Maximum number of clients following logs.',
   },
   {
     name: 'stall-seconds',
     kind: is.count,
     value: 'N',
     otherwise: '60',
-    help: 'Cut an answer that its client has not read from for this long.',
+    help: 'Abort a response when its client has not read from it for this long.',
   },
   {
     name: 'token',
@@ -189,7 +189,7 @@ export const SETTINGS = [
     value: 'NAME',
     list: true,
     otherwise: 'any',
-    help: 'Host header to answer; others are refused.',
+    help: 'Host header to accept; others are refused.',
   },
   {
     name: 'cors-origin',
@@ -197,14 +197,14 @@ export const SETTINGS = [
     value: 'ORIGIN',
     list: true,
     otherwise: 'none',
-    help: 'Origin whose pages may read the answers.',
+    help: 'Origin whose pages may read the responses.',
   },
   { name: 'page', kind: is.boolean, default: true, help: 'Web page at /; --no-page turns it off.' },
   {
     name: 'loki',
     kind: is.boolean,
     default: false,
-    help: "Answer Loki's read API below /loki/, for Grafana and logcli.",
+    help: "Serve Loki's read API under /loki/, for Grafana and logcli.",
   },
   {
     name: 'insecure',
@@ -229,7 +229,7 @@ export const SETTINGS = [
     kind: is.oneOf('debug', 'info', 'warn', 'error', 'off'),
     value: 'LEVEL',
     default: 'info',
-    help: "Level of nodestate's own log: debug, info (with requests), warn, error, off.",
+    help: "Level of nodestate's own log: debug, info (includes requests), warn, error, off.",
   },
   {
     name: 'log-format',
@@ -266,7 +266,7 @@ type Value<R extends Row> =
         : T | null
     : never
 
-/** The settings, resolved: what is not set and has no default is null, or an empty list. */
+/** The resolved settings: without a value or a default, a setting is null, or an empty list. */
 export type Settings = { [R in Rows as Camel<R['name']>]: Value<R> }
 
 export interface Loaded {
@@ -274,9 +274,9 @@ export interface Loaded {
   settings: Settings
   /** Where each setting came from, by its name in Settings. */
   sources: Record<keyof Settings, Source>
-  /** One line each, for stderr: nothing that stops the service. */
+  /** One line each, for stderr; none of them stops the service. */
   warnings: string[]
-  /** When the service came online, where that is not now: several processes are one service. */
+  /** When the service came online, if not now: a worker process shares the start time of the whole service. */
   onlineTime?: number
 }
 
@@ -284,7 +284,7 @@ export interface Surroundings {
   /** Without the program's own name. */
   argv: readonly string[]
   env: Readonly<Record<string, string | undefined>>
-  /** Without it there are no files: no settings file, no token file. */
+  /** Without it, no settings file or token file is read. */
   readFile?: ReadFile
 }
 
@@ -330,7 +330,7 @@ export function refuseOpenBind(settings: Settings): void {
   if (is.isLoopback(settings.host) || guarded || settings.insecure) return
   throw new SettingsError(
     'usage',
-    `Cannot listen on ${shown(settings.host)} without a token: everyone who reaches it could read the logs. ` +
+    `Cannot listen on ${shown(settings.host)} without a token: anyone who can reach it could read the logs. ` +
       'Set --token-file FILE (or NODESTATE_TOKEN) or --tokens FILE, or --insecure to allow it.',
   )
 }

@@ -48,7 +48,7 @@ describe('what cannot start says why in one line', () => {
     [
       ['--host', '0.0.0.0', '--port', '0'],
       2,
-      'Cannot listen on "0.0.0.0" without a token: everyone who reaches it could read the logs. ' +
+      'Cannot listen on "0.0.0.0" without a token: anyone who can reach it could read the logs. ' +
         'Set --token-file FILE (or NODESTATE_TOKEN) or --tokens FILE, or --insecure to allow it.',
     ],
     [['--settings', 'x'], 1, 'Cannot read the settings file "x": there is no such file; check the path.'],

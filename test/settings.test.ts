@@ -673,7 +673,7 @@ describe('bind', () => {
   it('beyond loopback needs a token or --insecure', async () => {
     const open = await load(['--host', '0.0.0.0'])
     expect(() => refuseOpenBind(open.settings)).toThrow(
-      'Cannot listen on "0.0.0.0" without a token: everyone who reaches it could read the logs. ' +
+      'Cannot listen on "0.0.0.0" without a token: anyone who can reach it could read the logs. ' +
         'Set --token-file FILE (or NODESTATE_TOKEN) or --tokens FILE, or --insecure to allow it.',
     )
     for (const [argv, env] of [

@@ -1,6 +1,6 @@
 import type { ProblemCode } from './problem.ts'
 
-/** When each problem occurs, as Markdown: for docs/api.md and /openapi.json. The answers themselves do not need it. */
+/** When each problem occurs, as Markdown, for docs/api.md and /openapi.json. Responses do not use it. */
 export const MEANINGS: Record<ProblemCode, string> = {
   'bad-request': 'the request is not valid HTTP, arrives too slowly (408), or has headers over 16 KiB (431)',
   'bad-parameter': 'a parameter is missing, malformed, out of range or given twice',
@@ -8,22 +8,22 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'bad-pattern': '`regex` is not a valid pattern',
   'no-time': 'a filter by time, or a histogram, on a log whose lines have no times',
   'no-level': 'a filter by level on a log whose lines have no levels',
-  unauthorized: 'a token is required as `Authorization: Bearer …`, and it is missing or wrong',
+  unauthorized: 'the token in `Authorization: Bearer …` is missing or wrong',
   forbidden: 'the token is valid but lacks the scope for this resource',
   'unknown-file': 'the name is not in the list',
   'unknown-path': 'there is nothing at this path',
   'unknown-node': 'a fleet has no node of this name',
-  'method-not-allowed': 'neither GET nor HEAD',
+  'method-not-allowed': 'the method is neither GET nor HEAD',
   'cursor-gone': 'the file that the cursor points into was truncated or deleted',
-  'precondition-failed': 'a download with `If-Match`, and the file has changed',
+  'precondition-failed': 'a download with `If-Match`, but the file has changed',
   'not-viewable': 'a file is compressed with bzip2 or xz, or is a zip of several files; download it instead',
-  'archive-budget': 'an archive has more text than the service will decompress; download it instead',
-  'answer-too-large': 'the platform limits the size of answers (Lambda), and this one is larger',
+  'archive-budget': 'an archive holds more text than the service will decompress; download it instead',
+  'answer-too-large': 'the answer is larger than the platform allows (Lambda)',
   'range-not-satisfiable': 'the range of a download is past the end of the file',
-  'unknown-host': 'the operator allows certain hosts, and this is not one of them',
+  'unknown-host': 'the operator allows only certain hosts, and this is not one of them',
   'bad-config': 'the configuration is not valid TOML',
   'bad-object': '`node.json` of a home is not valid',
-  internal: 'a fault of this service; its log says more',
+  internal: 'an error in nodestate; its log has the details',
   unsupported: 'the runtime cannot do this, such as zstd on an older Node or following on Lambda',
   'bad-archive': 'a compressed file is broken',
   'bad-segment': 'a shipped segment of a log is damaged',
@@ -39,7 +39,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'not-configured': 'a worker or a Lambda lacks a setting; the `detail` names it',
 }
 
-/** Statuses that a problem may have besides the one of its table: Node sends them before a request can be read. */
+/** Further statuses of a problem: Node sends them before a request can be read. */
 export const OTHER_STATUSES: { readonly [C in ProblemCode]?: readonly number[] } = {
   'bad-request': [408, 431],
 }

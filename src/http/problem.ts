@@ -2,7 +2,7 @@ import { LogError, type LogErrorCode } from '../log/error.ts'
 import { HomeError } from '../node/home.ts'
 import { MissingBytes, StoreError } from '../store/store.ts'
 
-/** Every problem there is. The code is the end of its `type`; its status and title never vary. */
+/** Every problem. The code is the last part of its `type`; its status and title never vary. */
 export const PROBLEMS = {
   'bad-request': [400, 'The request is not valid HTTP'],
   'bad-parameter': [400, 'A parameter is not valid'],
@@ -16,7 +16,7 @@ export const PROBLEMS = {
   'unknown-node': [404, 'No such node'],
   'unknown-file': [404, 'No such log file'],
   'method-not-allowed': [405, 'The method is not allowed'],
-  'cursor-gone': [410, 'The place that the cursor points to is gone'],
+  'cursor-gone': [410, 'The position that the cursor points to is gone'],
   'answer-too-large': [413, 'The answer is too large for this platform'],
   'precondition-failed': [412, 'The file has changed'],
   'archive-budget': [413, 'The archive is too large to view'],
@@ -32,7 +32,7 @@ export const PROBLEMS = {
   unsupported: [501, 'Not supported by this runtime'],
   'storage-unavailable': [503, 'The storage does not answer'],
   'storage-denied': [503, 'The storage denies access'],
-  'storage-throttled': [503, 'The storage is throttling'],
+  'storage-throttled': [503, 'The storage is throttling requests'],
   'storage-timeout': [503, 'The storage took too long'],
   'storage-changed': [503, 'The file changed while it was being read'],
   'too-busy': [503, 'Too many requests of this kind'],
@@ -63,7 +63,7 @@ export class Problem extends Error {
   }
 }
 
-/** The one table from storage failures to problems. The store's own message goes only to the log. */
+/** Maps storage errors to problems. The store's own message goes only to the log. */
 const STORE_PROBLEMS = {
   unavailable: [
     'storage-unavailable',
@@ -79,22 +79,22 @@ const STORE_PROBLEMS = {
   unchanged: ['storage-changed', 'The storage gave an unexpected answer; try again.'],
   'bad-segment': [
     'bad-segment',
-    'A segment of this log does not hold what its name says; check the bucket, or ask for another part of the log.',
+    'A segment of this log does not match its name; check the bucket, or request another part of the log.',
   ],
   'missing-segment': [
     'missing-segment',
-    'A part of this log is missing; ask for what comes before or after it.',
+    'A part of this log is missing; request what comes before or after it.',
   ],
 } as const satisfies Record<StoreError['code'], readonly [ProblemCode, string]>
 
-/** Failures that are not known to pass. */
+/** Errors that a retry is not expected to fix. */
 const LASTING = new Set<StoreError['code']>(['denied', 'unavailable', 'bad-segment', 'missing-segment'])
 
 function missingDetail({ missing: { from, to } }: MissingBytes): string {
-  return `The bytes ${from} to ${to - 1} of this log are missing from its bucket; ask for what comes before or after them.`
+  return `The bytes ${from} to ${to - 1} of this log are missing from its bucket; request what comes before or after them.`
 }
 
-/** Any thrown value as a problem. An unknown one becomes `internal` and reveals nothing about the machine. */
+/** Converts any thrown value to a problem. An unknown one becomes `internal` and reveals nothing about the machine. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof LogError) {
@@ -135,7 +135,7 @@ export function problemResponse(problem: Problem, accept: string | null | undefi
 }
 
 /**
- * LinDB's console sends `application/json, text/plain, *\/*`. It goes blank on an error object but shows text, so a
+ * LinDB's console sends `application/json, text/plain, *\/*`. It shows a blank page for an error object but displays text, so a
  * client that names `text/plain` and not `application/problem+json` gets text.
  */
 function prefersText(accept: string | null | undefined): boolean {

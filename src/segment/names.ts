@@ -1,7 +1,7 @@
 /**
  * The layout of a home that a shipper fills. This room is the only place that knows it:
  *
- *     segments/<log>/<life>/<segment>         facts, written once
+ *     segments/<log>/<life>/<segment>         the log's bytes, written once
  *     ends/<log>/<life>-<size>-<crc>-<how>    empty: this life is finished
  *     ship.json                               heartbeat and hints
  *

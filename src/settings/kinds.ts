@@ -1,12 +1,12 @@
 import { parseZone } from '../log/time.ts'
 
-/** What a setting may hold: how its text is read, and the words that tell a person what is allowed. */
+/** What a setting may hold: how its text is parsed, and what is allowed, in words. */
 export interface Kind<T> {
   /** Completes the sentence "it must be …". */
   allowed: string
   /** The value, or null when the text is not one. */
   parse(text: string): T | null
-  /** Which TOML values stand for themselves beside strings. */
+  /** TOML types besides strings that are accepted as they are. */
   toml?: 'number' | 'boolean'
   /** Never shown: not in an error, not in the effective settings. */
   secret?: true
@@ -18,25 +18,25 @@ export const text: Kind<string> = {
   parse: (value) => (value.trim() !== '' && !CONTROL.test(value) ? value : null),
 }
 
-/** A file or directory; relative ones start at the working directory. */
+/** A file or directory; relative paths start at the working directory. */
 export const path: Kind<string> = {
   allowed: 'a path that is not empty',
   parse: (value) => (value !== '' && !value.includes('\0') ? value : null),
 }
 
-/** Where files lie: a directory, or a place in a bucket of an S3-compatible service. */
+/** Where files are: a directory, or a prefix in a bucket of an S3-compatible service. */
 export const location: Kind<string> = {
   allowed: 'a directory, or s3://bucket/prefix',
   parse(value) {
     if (path.parse(value) === null) return null
     if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return value
-    // A URL swallows the parts `.` and `..`: they would lead into another bucket.
+    // The URL parser resolves `.` and `..`, which could lead into another bucket.
     if (value.split('/').some((part) => part === '.' || part === '..')) return null
     return /^s3:\/\/[A-Za-z\d][\w.-]{1,254}(\/[^\0]*)?$/.test(value) ? value : null
   },
 }
 
-/** A port; 0 has its meaning from the setting. */
+/** A port; what 0 means depends on the setting. */
 export const port: Kind<number> = {
   allowed: 'an integer from 0 to 65535',
   parse: (value) => bounded(value, 0, 65535),
@@ -63,7 +63,7 @@ export const timezone: Kind<string> = {
   parse: (value) => (parseZone(value) === null ? null : value),
 }
 
-/** How many processes: more than a machine has cores is of no use, and a slip of the finger must not start thousands. */
+/** Number of processes. More than the machine has cores is no use, and a typo must not start thousands. */
 export const workers: Kind<number> = {
   allowed: 'an integer from 1 to 64',
   parse: (value) => bounded(value, 1, 64),
@@ -109,7 +109,7 @@ export const origin: Kind<string> = {
   },
 }
 
-/** A host name or address as it stands in a Host header, with or without its port. */
+/** A host name or address as in a Host header, with or without its port. */
 export const hostHeader: Kind<string> = {
   allowed: 'a host name such as db-4.example, with or without a port',
   parse: (value) => (/^[^\s/@?#,\\]+$/.test(value) && !CONTROL.test(value) ? value : null),
@@ -130,7 +130,7 @@ export const token: Kind<string> = {
   secret: true,
 }
 
-/** Whether a bind to this host can be reached from this machine alone. */
+/** Whether a bind to this host can be reached only from this machine. */
 export function isLoopback(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1').toLowerCase()
   if (name === 'localhost') return true

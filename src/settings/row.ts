@@ -6,16 +6,16 @@ export interface Row {
   kind: Kind<unknown>
   /** One sentence for `--help` and the README. */
   help: string
-  /** What stands for the value in `--help`. */
+  /** The placeholder for the value in `--help`. */
   value?: string
   default?: unknown
-  /** The default in words, where the value alone does not tell. */
+  /** The default in words, where the value alone does not explain it. */
   otherwise?: string
   /** Repeatable as a flag, comma-separated in the environment, an array in TOML. */
   list?: true
   /** A secret has no flag: every user of a machine can read its command lines. */
   flag?: false
-  /** `settings` itself cannot stand in the file that it names. */
+  /** False for `settings`, which cannot appear in the file that it names. */
   toml?: false
 }
 
@@ -32,7 +32,7 @@ export function namesOf(row: Row): { flag: string | null; env: string; toml: str
 /** Where a value came from. */
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
-/** What the command line asks for. */
+/** The command on the command line. */
 export type Command = 'serve' | 'help' | 'version'
 
 /** Reads a text file, or throws what the system says. */
@@ -48,7 +48,7 @@ export interface Given {
 /** What one source gave, by the name of the setting. */
 export type Layer = Map<string, Given>
 
-/** What keeps the service from starting, as one line for a person: wrong usage, or a file that cannot be read. */
+/** Why the service cannot start, in one line: wrong usage, or a file that cannot be read. */
 export class SettingsError extends Error {
   readonly reason: 'usage' | 'file'
 
@@ -59,7 +59,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** A value as it may stand in one line of a terminal: quoted, without control characters, not too long. */
+/** A value for one line of terminal output: quoted, without control characters, truncated. */
 export function shown(value: string): string {
   const cut = value.length > 80 ? `${value.slice(0, 80)}…` : value
   return JSON.stringify(cut).replace(/[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (letter) => {

@@ -57,7 +57,7 @@ export const SHIP_SETTINGS = [
     value: 'GLOB',
     list: true,
     otherwise: 'every file',
-    help: 'Which files of the log directory to ship.',
+    help: 'Files in the log directory to ship.',
   },
   {
     name: 'segment-bytes',
@@ -65,7 +65,7 @@ export const SHIP_SETTINGS = [
     value: 'BYTES',
     default: 8 * MIB,
     otherwise: '8MiB',
-    help: 'Cut a segment when it has this much text, from 1MiB to 16MiB.',
+    help: 'Close a segment at this much text, from 1MiB to 16MiB.',
   },
   {
     name: 'segment-age',
@@ -73,7 +73,7 @@ export const SHIP_SETTINGS = [
     value: 'TIME',
     default: 10_000,
     otherwise: '10s',
-    help: 'Cut a segment this long after its first byte.',
+    help: 'Close a segment this long after its first byte.',
   },
   {
     name: 'hold',
@@ -81,9 +81,9 @@ export const SHIP_SETTINGS = [
     value: 'TIME',
     default: 3_600_000,
     otherwise: '1h',
-    help: 'Hold a removed file open this long while it waits to be shipped.',
+    help: 'Keep a removed file open this long while it waits to be shipped.',
   },
-  { name: 'once', kind: is.boolean, default: false, help: 'Ship what there is and exit.' },
+  { name: 'once', kind: is.boolean, default: false, help: 'Ship everything there is, then exit.' },
   {
     name: 'metrics-listen',
     kind: listener,
@@ -98,7 +98,7 @@ export const SHIP_SETTINGS = [
   { name: 'node-version', kind: is.text, value: 'TEXT', otherwise: 'derived', help: "The node's version." },
 ] as const satisfies readonly Row[]
 
-/** What a shipper is told to do. */
+/** The resolved settings of a shipper. */
 export interface ShipSettings {
   home: string | null
   logs: string | null
@@ -118,7 +118,7 @@ export interface ShipSettings {
   target: string
 }
 
-/** The settings from flags and the environment; null when help is asked for. Throws a SettingsError. */
+/** The settings from flags and the environment; null for --help. Throws a SettingsError. */
 export function loadShipSettings(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -127,7 +127,7 @@ export function loadShipSettings(
   const { flags, targets } = splitTarget(rows, argv)
   const read = readFlags(rows, flags)
   if (read.command === 'help') return null
-  // Variables of `serve` beside it are none of a shipper's business.
+  // Ignore the variables of `serve`, which may be set in the same environment.
   const own = new Set(rows.map((row) => namesOf(row).env))
   const mine = Object.fromEntries(Object.entries(env).filter(([name]) => own.has(name)))
   const layers = [read.given, readEnvironment(rows, mine, [])]
@@ -140,8 +140,8 @@ export function loadShipSettings(
     throw new SettingsError(
       'usage',
       targets.length === 0
-        ? 'Name the place to ship to, such as s3://bucket/prefix/db-4; nodestate ship --help shows the flags.'
-        : `Cannot ship to ${shown(targets[0]!)} and ${shown(targets[1]!)}: name one place.`,
+        ? 'Name the destination, such as s3://bucket/prefix/db-4; nodestate ship --help shows the flags.'
+        : `Cannot ship to ${shown(targets[0]!)} and ${shown(targets[1]!)}: name one destination.`,
     )
   const target = is.location.parse(targets[0]!)
   if (target === null)
@@ -154,7 +154,7 @@ export function loadShipSettings(
   return { ...(settings as Omit<ShipSettings, 'target'>), target }
 }
 
-/** Parts the arguments that are no flags and no values of flags. */
+/** Separates flags and their values from the other arguments. */
 function splitTarget(rows: readonly Row[], argv: readonly string[]) {
   const flags: string[] = []
   const targets: string[] = []
@@ -179,17 +179,17 @@ export function shipHelp(): string {
     `${namesOf(row).flag}${row.value ? ` ${row.value}` : ''}`,
     `${row.help}${row.list ? ' Repeatable.' : ''} (default: ${row.otherwise ?? (row.default ? 'on' : 'off')})`,
   ])
-  flags.push(['-h, --help', 'Show this.'])
+  flags.push(['-h, --help', 'Show this help.'])
   const width = Math.max(...flags.map(([flag]) => flag.length))
   return `Usage: nodestate ship [--home DIR | --logs DIR --config FILE] [flags] s3://bucket/prefix/NODE
 
-Ships a node's logs to a bucket as they grow, without losing or repeating a byte. The place may also be a directory.
+Ships a node's logs to a bucket as they grow, without losing or repeating a byte. The destination may also be a directory.
 Log text is not masked; the configuration is.
 
 ${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
 
 Each flag is also a variable (--segment-age: NODESTATE_SEGMENT_AGE). Credentials, region and endpoint come from the
-standard AWS_* variables. Exit codes: 0 when it was stopped or has shipped everything with --once, 1 when it cannot
-start, 3 when another shipper of this host has taken over.
+standard AWS_* variables. Exit codes: 0 when stopped, or when --once has shipped everything; 1 when it cannot start;
+3 when another shipper on this host has taken over.
 `
 }

@@ -12,7 +12,7 @@ export function suggestion(name: string, known: readonly string[]): string {
   return best ? `: did you mean ${best[1]}?` : ''
 }
 
-/** How many letters differ; two swapped neighbours count as one, for that is how people mistype. */
+/** How many letters differ; two swapped neighbours count as one, because that is a common typo. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, i) => i)]
   for (let i = 1; i <= a.length; i++) {

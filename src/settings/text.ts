@@ -34,7 +34,7 @@ export function settingsTable(): string {
   return `| flag | environment | default | |\n|---|---|---|---|\n${lines.join('\n')}\n`
 }
 
-/** The settings as the TOML that `--settings` would take; what is not set is left out, a secret is masked. */
+/** The settings as TOML that `--settings` accepts; unset ones are left out and secrets are masked. */
 export function effectiveToml(settings: Settings): string {
   const lines = ['# The settings that this service runs with.']
   for (const row of ROWS) {

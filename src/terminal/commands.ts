@@ -1,6 +1,6 @@
 import type { Flag } from './flags.ts'
 
-/** What a terminal command is called and takes; the help and the completions are made from it. */
+/** A terminal command and its flags; help and completions are generated from it. */
 export interface CommandInfo {
   name: string
   usage: string
@@ -10,7 +10,7 @@ export interface CommandInfo {
 }
 
 const CONNECTION: Flag[] = [
-  { name: 'url', value: 'URL', list: true, help: 'A node; several for several nodes. Also NODESTATE_URL.' },
+  { name: 'url', value: 'URL', list: true, help: 'A node; repeat it for several nodes. Also NODESTATE_URL.' },
   { name: 'token-file', value: 'FILE', help: 'A file with the token. Also NODESTATE_TOKEN.' },
 ]
 
@@ -24,8 +24,8 @@ const COLOR: Flag = {
 
 const FILTERS: Flag[] = [
   { name: 'level', value: 'LEVEL', help: 'Records of this level and above; =warn,fatal for exactly these.' },
-  { name: 'since', value: 'TIME', help: 'Records from then on: 15m, 02:10, 2026-11-15T02:10:00Z.' },
-  { name: 'until', value: 'TIME', help: 'Records before then.' },
+  { name: 'since', value: 'TIME', help: 'Records at or after this time: 15m, 02:10, 2026-11-15T02:10:00Z.' },
+  { name: 'until', value: 'TIME', help: 'Records before this time.' },
   { name: 'regex', value: 'RE', list: true, help: 'Records that match this pattern.' },
   { name: 'not', value: 'TEXT', list: true, help: 'Records without this text.' },
   { name: 'not-regex', value: 'RE', list: true, help: 'Records that do not match this pattern.' },
@@ -58,7 +58,7 @@ export const COMMANDS: readonly CommandInfo[] = [
     flags: [
       { name: 'follow', short: 'f', help: 'Keep printing what is appended, through rotations and restarts.' },
       { name: 'lines', short: 'n', value: 'N', help: 'How many lines to print first (default: 10).' },
-      { name: 'grep', value: 'TEXT', list: true, help: 'Records with this text.' },
+      { name: 'grep', value: 'TEXT', list: true, help: 'Records that contain this text.' },
       ...FILTERS,
       ...OUTPUT,
       ...CONNECTION,
@@ -76,10 +76,10 @@ export const COMMANDS: readonly CommandInfo[] = [
     flags: [
       { name: 'extended-regexp', short: 'E', help: 'TEXT is a pattern.' },
       { name: 'invert-match', short: 'v', help: 'Print the records that do not match.' },
-      { name: 'count', short: 'c', help: 'Print only how many records match.' },
+      { name: 'count', short: 'c', help: 'Print only the number of matching records.' },
       { name: 'files-with-matches', short: 'l', help: 'Print only the names of files with a match.' },
-      { name: 'max-count', short: 'm', value: 'N', help: 'Stop after N records of each file.' },
-      { name: 'grep', value: 'TEXT', list: true, help: 'Records with this text, too.' },
+      { name: 'max-count', short: 'm', value: 'N', help: 'Stop after N matching records in each file.' },
+      { name: 'grep', value: 'TEXT', list: true, help: 'Records that also contain this text.' },
       ...FILTERS,
       ...OUTPUT,
       ...CONNECTION,

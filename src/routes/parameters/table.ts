@@ -1,7 +1,7 @@
 import type { Parameter } from './row.ts'
 import { TAIL_PARAMETERS } from './tail.ts'
 
-/** The buckets of a histogram when a request names no number. */
+/** The number of buckets when a request does not say. */
 export const DEFAULT_BUCKETS = 100
 /** The longest text or pattern to search for. */
 const LONGEST_PATTERN = 1000
@@ -9,7 +9,7 @@ const LONGEST_PATTERN = 1000
 const LONGEST_CURSOR = 4500
 
 /**
- * Every parameter there is. Parsing, the sentences of problems, the `unknown-parameter` note, links, docs/api.md and
+ * Every parameter. Parsing, problem details, the `unknown-parameter` note, links, docs/api.md and
  * /openapi.json are made from these rows.
  */
 export const PARAMETERS = [
@@ -29,7 +29,7 @@ export const PARAMETERS = [
     role: 'shape',
     type: 'flag',
     value: 'true',
-    meaning: 'Adds `known`: the fields of `node` that nodestate did not have to fill in.',
+    meaning: 'Adds `known`: the fields of `node` that were set or read from the configuration.',
     example: 'true',
   },
   {
@@ -38,7 +38,7 @@ export const PARAMETERS = [
     role: 'part',
     type: 'integer',
     value: 'N',
-    meaning: 'At most the last N lines. Together with `size`, the smaller of the two counts.',
+    meaning: 'At most the last N lines. Together with `size`, the smaller limit applies.',
     example: '100',
   },
   {
@@ -97,7 +97,7 @@ export const PARAMETERS = [
     repeatable: true,
     value: 'TEXT',
     meaning:
-      'Records that contain the text, in any case unless it has a capital letter; at most 1000 characters. Given more than once, every text must occur.',
+      'Records that contain the text, ignoring case unless the text has a capital letter; at most 1000 characters. Given more than once, every text must occur.',
     example: 'timeout',
   },
   {
@@ -120,7 +120,8 @@ export const PARAMETERS = [
     maxLength: LONGEST_PATTERN,
     repeatable: true,
     value: 'TEXT',
-    meaning: 'Records that do not contain the text, nor any other given so; case counts as for `q`.',
+    meaning:
+      'Records that do not contain the text. Given more than once, none of the texts may occur. Case is treated as for `q`.',
     example: 'heartbeat',
   },
   {
@@ -131,7 +132,7 @@ export const PARAMETERS = [
     maxLength: LONGEST_PATTERN,
     repeatable: true,
     value: 'RE',
-    meaning: 'Records that do not match the pattern, nor any other given so.',
+    meaning: 'Records that do not match the pattern. Given more than once, none of the patterns may match.',
     example: 'GET /(healthz|metrics)',
   },
   {
@@ -144,7 +145,7 @@ export const PARAMETERS = [
     expects: 'a field, a colon and a value, such as shard:17, !shard:17 or shard:*',
     value: 'FIELD:VALUE',
     meaning:
-      'Records whose field has exactly this value; see [Fields](#fields). `!FIELD:VALUE` means the others, `FIELD:*` those that have the field. Given more than once, all must hold.',
+      'Records whose field has exactly this value; see [Fields](#fields). `!FIELD:VALUE` selects the others, `FIELD:*` those that have the field. Given more than once, all conditions must hold.',
     example: 'shard:17',
   },
   {
@@ -194,7 +195,7 @@ export const PARAMETERS = [
     type: 'flag',
     value: 'true',
     meaning:
-      'With `format=ndjson`, a record whose message has terminal colours carries it with them as `ansi`.',
+      'With `format=ndjson`, a record whose message has terminal colours also has the message with its colours, as `ansi`.',
     example: 'true',
   },
   {
@@ -203,7 +204,7 @@ export const PARAMETERS = [
     role: 'shape',
     type: 'flag',
     value: 'true',
-    meaning: 'With `format=ndjson`, each record also carries its text as `raw`.',
+    meaning: 'With `format=ndjson`, each record also has its original text, as `raw`.',
     example: 'true',
   },
   {
@@ -213,7 +214,7 @@ export const PARAMETERS = [
     type: 'flag',
     value: 'true',
     meaning:
-      'The whole filtered view as an attachment, oldest first, streamed to its end (`.txt`, or `.ndjson` with `format=ndjson`). It has no budget of bytes or time, and holds one place among the searches.',
+      'The whole filtered view as an attachment, oldest first, streamed to its end (`.txt`, or `.ndjson` with `format=ndjson`). It has no byte or time budget, and counts as one running search.',
     example: 'true',
   },
   {
@@ -246,7 +247,7 @@ export const PARAMETERS = [
     expects: 'a duration such as 40s or 5m, or a number of milliseconds of 1 or more',
     value: 'D',
     meaning:
-      'Buckets of exactly this width, a duration (`40s`) or milliseconds; `buckets` then does not count. At most 10,000 buckets.',
+      'Buckets of exactly this width, a duration (`40s`) or milliseconds; `buckets` is then ignored. At most 10,000 buckets.',
     example: '40s',
   },
   {

@@ -121,11 +121,11 @@ const cell = (text: string) => `\`${text.replaceAll('\t', '⇥').replaceAll('|',
 
 const INTRODUCTION = `# Log formats
 
-nodestate finds out the format of a log from its first and last lines; there is nothing to configure but the zone of times that have none (\`--timezone\`). Each format below is tested with the lines of \`test/log/format/fixtures\`, and this page is made from them (\`NODESTATE_WRITE_DOCS=1 npx vitest run test/log/format\`).
+nodestate detects the format of a log from its first and last lines. The only thing to configure is the zone of times that do not name one (\`--timezone\`). Each format below is tested with the lines in \`test/log/format/fixtures\`, and this page is generated from them (\`NODESTATE_WRITE_DOCS=1 npx vitest run test/log/format\`).
 
-- A line that begins no record continues the one above it and has its time and level: stack traces, PostgreSQL's DETAIL and STATEMENT lines, everything below a slow log's \`# Time:\`.
-- Lines inside Docker's, Kubernetes' and Fluent Bit's are read by their own format. Text views stay the bytes of the file; times, levels, filters and JSON records see the line inside. Parts of a line are joined.
-- A zone in the line outranks \`--timezone\`. Abbreviations that mean one zone are understood (\`CET\`, \`EDT\`, \`JST\`); those that mean several (\`CST\`, \`IST\`, \`BST\`) are read in \`--timezone\`, and unless that zone has the abbreviation, \`X-Nodestate-Note: ambiguous-zone\` says so.
+- A line that does not begin a record continues the one above and shares its time and level: stack traces, PostgreSQL's DETAIL and STATEMENT lines, everything below a slow log's \`# Time:\`.
+- Lines wrapped by Docker, Kubernetes or Fluent Bit are read in their own format. Text views return the bytes of the file; times, levels, filters and JSON records see the wrapped line. Split lines are joined.
+- A zone in the line takes precedence over \`--timezone\`. Abbreviations that mean one zone are understood (\`CET\`, \`EDT\`, \`JST\`); those that mean several (\`CST\`, \`IST\`, \`BST\`) are read in \`--timezone\`, and unless that zone has the abbreviation, \`X-Nodestate-Note: ambiguous-zone\` says so.
 - A date without a year is the last such day before the file's modification time. A time of day without a date is the last such time before it, and \`X-Nodestate-Note: assumed-date\` says so.
 - Anything else is plain text: each line is a record without a time or level, and a request for \`since\` or \`level\` is a 400 that says so.
 
