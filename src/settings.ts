@@ -30,14 +30,14 @@ export const SETTINGS = [
     kind: is.location,
     value: 'DIR',
     otherwise: 'none',
-    help: 'Directory or s3:// prefix with node.json, config.toml and logs/; --logs and --config override it.',
+    help: 'Location of node.json, config.toml and logs/; --logs and --config override it.',
   },
   {
     name: 'fleet',
     kind: is.location,
     value: 'DIR',
     otherwise: 'none',
-    help: 'Directory or s3:// prefix with a home for each node; serves all of them.',
+    help: 'Location with a home for each node; serves all of them.',
   },
   {
     name: 'config',

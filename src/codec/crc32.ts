@@ -7,7 +7,7 @@ for (let i = 0; i < 256; i++) {
 }
 for (let i = 256; i < 1024; i++) TABLE[i] = (TABLE[i - 256]! >>> 8) ^ TABLE[TABLE[i - 256]! & 255]!
 
-/** The CRC-32 of gzip and zlib, as an unsigned number. `before` is the checksum of what comes first. @default 0 */
+/** The CRC-32 of gzip and zlib, as an unsigned number. `before` is the checksum of the preceding bytes. @default 0 */
 export function crc32(bytes: Uint8Array, before = 0): number {
   let value = ~before
   let i = 0

@@ -9,7 +9,7 @@ export type Source = () => AsyncIterable<Uint8Array>
 /** Compressed bytes to text, in pieces. Throws a CodecError after the last readable piece when they are broken. */
 export type Decoder = (open: Source) => AsyncGenerator<Uint8Array, void, undefined>
 
-/** The decoders of a runtime; null where it has none. */
+/** The decoders of a runtime; null where one is not available. */
 export type Decoders = Record<Encoding, Decoder | null>
 
 /** The error for bytes that are damaged, cut short or not what they claim to be. */

@@ -1,6 +1,6 @@
 /**
  * `bad-archive`: the bytes are damaged or end early. `unsupported`: this runtime has no decoder for them.
- * `not-viewable`: no runtime has, or there is no single text in them.
+ * `not-viewable`: no runtime has one, or they do not hold a single text.
  */
 export type CodecErrorCode = 'bad-archive' | 'unsupported' | 'not-viewable'
 

@@ -1,10 +1,10 @@
 /** How a file is compressed. */
 export type Compression = 'gzip' | 'zstd' | 'zip' | 'bzip2' | 'xz'
 
-/** The longest signature below: as much of a file's head as `compressionOf` wants to see. */
+/** The longest signature below: how many leading bytes `compressionOf` needs. */
 export const SIGNATURE_BYTES = 10
 
-/** The first bytes of each compression. Of bzip2, whose own are three letters, the head of its first block, too. */
+/** The first bytes of each compression. For bzip2, whose signature is only three letters, also the head of its first block. */
 const SIGNATURES: [Compression, RegExp][] = [
   ['gzip', /^1f8b08/],
   ['zstd', /^(28b52ffd|5.2a4d18)/],
@@ -13,13 +13,13 @@ const SIGNATURES: [Compression, RegExp][] = [
   ['xz', /^fd377a585a00/],
 ]
 
-/** How a file is compressed, by its first bytes; null for everything else, whatever its name. */
+/** How a file is compressed, judged by its first bytes; null for everything else, whatever its name. */
 export function compressionOf(head: Uint8Array): Compression | null {
   const hex = Array.from(head.subarray(0, SIGNATURE_BYTES), (byte) => byte.toString(16).padStart(2, '0'))
   return SIGNATURES.find(([, pattern]) => pattern.test(hex.join('')))?.[0] ?? null
 }
 
-/** How a file is compressed by its name alone. */
+/** How a file is compressed, judged only by its name. */
 export function compressionByName(name: string): Compression | null {
   const ending = /\.(gz|tgz|zstd?|zip|bz2|xz)$/i.exec(name)?.[1]?.toLowerCase()
   if (ending === undefined) return null
@@ -34,13 +34,13 @@ export function compressionByName(name: string): Compression | null {
           : 'xz'
 }
 
-/** Whether a file's name is a reason to look at its first bytes. */
+/** Whether a file's name is a reason to check its first bytes. */
 export function soundsCompressed(name: string): boolean {
   return compressionByName(name) !== null
 }
 
 /**
- * Whether bytes from anywhere in a file are a reason to look at its first ones: log text is UTF-8, archives are not.
+ * Whether bytes from anywhere in a file are a reason to check its first bytes: log text is UTF-8, archives are not.
  * A character may be cut at either end.
  */
 export function looksCompressed(bytes: Uint8Array): boolean {

@@ -6,15 +6,15 @@ import { decoders as portable } from './portable.ts'
 /** Text per piece. Twice as much is no faster; half as much costs a tenth. */
 const PIECE = 128 * 1024
 
-/** Not in the types of Node 20: it came with 22.15. */
+/** Not in the types of Node 20; added in 22.15. */
 const { createZstdDecompress } = zlib as {
   createZstdDecompress?: (options: zlib.ZlibOptions) => Transform
 }
 
 /**
  * The runtime's zlib, off the event loop: five times as fast as any JavaScript, and 60,000 members of one line each
- * take 20 ms. It calls garbage behind the last member an error, and it drops the text of the call in which it finds
- * one; gzip(1) does neither. So when it fails, the portable decoder goes over the archive and has the last word.
+ * take 20 ms. It treats garbage after the last member as an error, and drops the text of the call in which it finds
+ * it; gzip(1) does neither. So when it fails, the portable decoder reads the archive again and decides.
  */
 const gunzip: Decoder = async function* (open) {
   let given = 0
@@ -55,8 +55,8 @@ function plainly(create: () => Transform): Decoder {
 }
 
 /**
- * What a transform makes of the source, piece by piece and only as fast as it is taken. The transform's own buffer
- * holds nothing (high-water mark 0): what lies there when it fails would be lost.
+ * The output of a transform, piece by piece and only as fast as it is consumed. The transform's own buffer holds
+ * nothing (high-water mark 0), because its contents are lost when the transform fails.
  */
 async function* through(
   transform: Transform,

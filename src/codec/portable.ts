@@ -3,17 +3,17 @@ import { Pace } from '../work/pace.ts'
 import { crc32 } from './crc32.ts'
 import { broken, chunksOf, type Decoder, type Decoders, SourceError } from './decoder.ts'
 
-/** Deflate grows by a thousand at most: 4 KiB make 4 MiB of text at most, which takes a few milliseconds. */
+/** Deflate expands at most a thousandfold: 4 KiB give at most 4 MiB of text, which takes a few milliseconds. */
 const STEP = 4096
-/** How much of the archive stays in view. A member's checksum must lie in it when the next header is complete. */
+/** How much of the archive is kept. It must contain a member's checksum when the next header is complete. */
 const IN_VIEW = 64 * 1024
 const CUT = 'it ends early, or a checksum does not match'
 
 /**
- * gzip where there is no zlib: workers at the edge. fflate reads members in a row, but it checks no checksum and calls
- * garbage behind the last member an error. So the checksum of each member's text is computed here, and a member counts
- * as whole when its checksum stands behind it. What follows a whole member is another one, or it is ignored, as
- * gzip(1) does. (DecompressionStream is of no use: it refuses a second member and drops what it had read.)
+ * gzip where there is no zlib: workers at the edge. fflate reads consecutive members, but verifies no checksum and treats
+ * garbage after the last member as an error. So the checksum of each member's text is computed here, and a member counts
+ * as complete when its checksum follows it. What follows a complete member is another member, or is ignored, as
+ * gzip(1) does. (DecompressionStream is no help: it refuses a second member and drops what it has read.)
  */
 const gunzip: Decoder = async function* (open) {
   const pace = new Pace()
@@ -32,7 +32,7 @@ const gunzip: Decoder = async function* (open) {
 
 /** A gzip archive that is fed step by step. */
 class Archive {
-  /** Whether all members were read and what follows them is not gzip. */
+  /** Whether all members have been read and what follows is not gzip. */
   done = false
   readonly #stream = new Gunzip((piece) => this.#add(piece))
   #pieces: Uint8Array[] = []
@@ -52,7 +52,7 @@ class Archive {
     }
   }
 
-  /** Why it cannot go on after this step, or null. */
+  /** Why it cannot continue after this step, or null. */
   push(step: Uint8Array): Error | null {
     this.#bytes += step.length
     this.#recent = joined(this.#recent.subarray(-IN_VIEW), step)
@@ -70,7 +70,7 @@ class Archive {
     }
   }
 
-  /** Judges what was read when nothing more comes, or only what is not gzip. */
+  /** Checks the result at the end of the input, or when only non-gzip data follows. */
   end(): Error | null {
     this.done = true
     if (this.#bytes === 0) return null
@@ -94,7 +94,7 @@ class Archive {
     this.#pieces.push(piece)
   }
 
-  /** What lies behind the checksum and length of the text read so far; null when they are not there. */
+  /** The bytes after the checksum and length of the text read so far; null when those are missing. */
   #behindMember(): Uint8Array | null {
     const trailer = new Uint8Array(8)
     const view = new DataView(trailer.buffer)
@@ -132,10 +132,10 @@ const inflateRaw: Decoder = async function* (open) {
   if (!done) throw broken('it ends early')
 }
 
-/** Decoders that need nothing of the runtime but JavaScript. */
+/** Decoders that need only JavaScript. */
 export const decoders: Decoders = { gzip: gunzip, zstd: nativeZstd(), deflate: inflateRaw }
 
-/** Some runtimes know zstd as a DecompressionStream, and none of the type libraries does. */
+/** Some runtimes support zstd in DecompressionStream, but no type library declares it. */
 function nativeZstd(): Decoder | null {
   const create = () => new DecompressionStream('zstd' as CompressionFormat)
   try {

@@ -6,7 +6,7 @@ import { CodecError } from './error.ts'
 /** Reads bytes [from, to) of a zip file. */
 export type ReadAt = (from: number, to: number) => Promise<Uint8Array>
 
-/** The only member of a zip: where its bytes lie and how they are compressed. */
+/** The only member of a zip: where its bytes are and how they are compressed. */
 export interface ZipMember {
   offset: number
   length: number
@@ -16,7 +16,7 @@ export interface ZipMember {
   stored: boolean
 }
 
-/** The end record, and the longest comment behind it: APPNOTE 4.3.16. */
+/** The end record and the longest comment after it: APPNOTE 4.3.16. */
 const END = 22
 const MAX_END = END + 0xffff
 
@@ -50,7 +50,7 @@ export async function findZipMember(read: ReadAt, size: number): Promise<ZipMemb
   return { offset, length, size: text, crc32: directory.getUint32(16, true), stored: method === 0 }
 }
 
-/** The text of a zip's member; `open` gives its bytes and nothing else. */
+/** The text of a zip's member; `open` returns exactly its bytes. */
 export async function* unzip(
   open: Source,
   member: ZipMember,

@@ -1,13 +1,13 @@
 import { LARGEST_SEGMENT, type Segment } from './names.ts'
 
-/** A part of a segment that an answer is made of. */
+/** A part of a segment that goes into an answer. */
 export interface Piece {
   segment: Segment
   from: number
   to: number
 }
 
-/** Segments by their start, one for each: the longest says all that the shorter ones say. */
+/** Segments by their start, one for each: the longest contains the shorter ones. */
 export class SegmentMap {
   readonly #sorted: Segment[] = []
 
@@ -64,7 +64,7 @@ export class SegmentMap {
     return { pieces, hole: null }
   }
 
-  /** The index of the first segment that starts behind `start`. */
+  /** The index of the first segment that starts after `start`. */
   #after(start: number): number {
     let low = 0
     let high = this.#sorted.length

@@ -1,32 +1,32 @@
-/** What a shipper says of one log. */
+/** What a shipper reports about one log. */
 export interface ShippedLog {
   life: number
   /** Bytes of that life in the bucket. */
   size: number
-  /** Bytes that are on disk only. */
+  /** Bytes that are only on disk. */
   lagBytes: number
-  /** How long the oldest of them has waited. */
+  /** How long the oldest of them have been waiting. */
   lagSeconds: number
 }
 
-/** `ship.json`: a sign of life, and hints for readers. Nothing is wrong without it. */
+/** `ship.json`: a heartbeat, with hints for readers. Readers also work without it. */
 export interface Heartbeat {
   host: string
   /** Changes with each start. */
   run: string
-  /** Of the shipper. */
+  /** The shipper's version. */
   version: string
   /** The node object, as in `node.json`; null when it is not known. */
   node: Record<string, unknown> | null
   logs: Record<string, ShippedLog>
-  /** What stands in the shipper's way; null when nothing does. */
+  /** Why the shipper is stuck; null when it is not. */
   error: string | null
 }
 
-/** How long readers take the sizes in it as right, by the storage's clock. */
+/** How long readers trust the sizes in it, by the storage's clock. */
 export const HEARTBEAT_FRESH_MS = 90_000
 
-/** Reads a heartbeat. What is missing or of the wrong kind is left out; null when it is no heartbeat at all. */
+/** Parses a heartbeat. Missing or mistyped parts are left out; null if it is not a heartbeat at all. */
 export function parseHeartbeat(text: string): Heartbeat | null {
   let value: unknown
   try {

@@ -1,5 +1,5 @@
 /**
- * The layout of a home that a shipper fills. This room is the only place that knows it:
+ * The layout of a home that a shipper fills. Only this folder knows it:
  *
  *     segments/<log>/<life>/<segment>         the log's bytes, written once
  *     ends/<log>/<life>-<size>-<crc>-<how>    empty: this life is finished
@@ -13,21 +13,21 @@ export const HEARTBEAT = 'ship.json'
 
 /** The most text in one segment. */
 export const LARGEST_SEGMENT = 16 * 1024 * 1024
-/** A segment with less text is a part while its life goes on: the next flush writes it again, longer. */
+/** A segment with less text is a part while its life continues: the next flush writes it again, longer. */
 export const SMALLEST_SEGMENT = 256 * 1024
-/** How many of a file's first bytes the object that begins a life covers at most. */
+/** How many of a file's first bytes the object that begins a life covers, at most. */
 export const HEAD_BYTES = 1024
-/** How many of a life's last bytes the checksum in its end covers at most. */
+/** How many of a life's last bytes the checksum in its end covers, at most. */
 export const TAIL_BYTES = 64 * 1024
 
 const LAST_LIFE = 99_999_999
 const LAST_START = 10 ** 15 - 1
 const LAST_LENGTH = 10 ** 8 - 1
 
-/** A fact: the bytes from `start` to `end` of a life have this checksum. */
+/** States that the bytes from `start` to `end` of a life have this checksum. */
 export interface Segment {
   start: number
-  /** Behind the last byte. */
+  /** One past the last byte. */
   end: number
   crc: number
   /** Whether a longer one with the same start may follow. */
@@ -68,7 +68,7 @@ export function lifeFolder(log: string, life: number): string {
   return `${SEGMENTS}${log}/${lifeName(life)}/`
 }
 
-/** The object that begins a life. It sorts behind all segments. */
+/** The object that begins a life. It sorts after all segments. */
 export function beginKey(log: string, life: number): string {
   return `${lifeFolder(log, life)}~`
 }
@@ -94,7 +94,7 @@ export function parseSegment(name: string): Segment | null {
   return { start, end: start + length, crc: Number.parseInt(found[3]!, 16), part: found[4] === 'part' }
 }
 
-/** A key below `segments/`, taken apart; null when it is none of the layout. `segment` is null for `~`. */
+/** Parses a key below `segments/`; null if it does not fit the layout. `segment` is null for `~`. */
 export function parseKey(key: string): { log: string; life: number; segment: Segment | null } | null {
   const found = /^segments\/([^/]+)\/(\d{8})\/([^/]+)$/s.exec(key)
   if (!found) return null

@@ -1,19 +1,19 @@
 import type { ByteRange, Entry, ReadOptions, Store, StoreRead } from './store.ts'
 
 /**
- * What a store can do faster than its contract asks for. It is optional: with or without it, answers are the same.
+ * Faster versions of a store's calls. They are optional: the results are the same with or without them.
  * `logFiles` is the only caller. Each call names the row of `bench/` that it speeds up by a fifth or more.
  */
 export interface FastReads {
   /** All entries of a shallow list at once. Awaiting 10,000 entries one by one takes 8 of 24 ms (row `list-10k-new`). */
   listAll(prefix: string): Promise<Entry[]>
   /**
-   * A cheap mark that changes when a file appears or goes. A remembered list stays valid while the mark does, so that
-   * a list can be remembered at all without hiding a new file (row `list-10k`).
+   * A cheap mark that changes when a file appears or disappears. A cached list is valid while the mark is unchanged, so
+   * caching never hides a new file (row `list-10k`).
    */
   revision(): string | null
   /**
-   * Reads a range into the caller's memory, and `body` lies in it; null when there is no such file, undefined when the
+   * Reads a range into the caller's memory, where `body` points; null when there is no such file, undefined when the
    * range does not fit. The store does not touch the buffer after the read settles. Fresh memory costs a search more
    * than the reads themselves (rows `search-rare`, `search-common`).
    */
@@ -25,7 +25,7 @@ export interface FastReads {
   ): Promise<StoreRead | null | undefined>
 }
 
-/** Kept beside the store, not in it: a copy of a store that overrides a call must not be bypassed. */
+/** Kept beside the store, not in it: if someone copies a store and overrides a call, the override must not be bypassed. */
 const capabilities = new WeakMap<Store, FastReads>()
 
 /** Gives a store its fast calls. */
@@ -34,24 +34,24 @@ export function withFastReads<S extends Store>(store: S, fast: FastReads): S {
   return store
 }
 
-/** The fast calls of a store, or undefined where it has none. */
+/** The fast calls of a store, or undefined if it has none. */
 export function fastReads(store: Store): FastReads | undefined {
   return capabilities.get(store)
 }
 
-/** Bytes in slices. Only one consumer takes them. */
+/** Bytes in slices, for a single consumer. */
 export interface Slices {
   /** The next bytes, synchronously where memory has them; null at the end. It throws rather than end early. */
   next(): Uint8Array | null | Promise<Uint8Array | null>
-  /** Says that a slice is no longer in use, so that its memory can be reused. */
+  /** Releases a slice, so that its memory can be reused. */
   release(slice: Uint8Array): void
   /** Stops early, or cleans up after the end. */
   cancel(): void
 }
 
 /**
- * A stream that a server may take slice by slice instead, which avoids the overhead of web streams: on Node 1 MiB goes
- * out twice as fast (rows `view-1m`, `view-5m`). A consumer takes either the slices or the stream, never both.
+ * A stream that a server may read slice by slice instead, which avoids the overhead of web streams: Node sends 1 MiB
+ * twice as fast (rows `view-1m`, `view-5m`). A consumer takes either the slices or the stream, never both.
  */
 export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
   readonly #slices: Slices

@@ -10,12 +10,12 @@ import { Tails } from './fs/tails.ts'
 import { walk } from './fs/walk.ts'
 import type { ByteRange, Entry, Store } from './store.ts'
 
-/** A tail up to here is kept in memory; it is read with the byte before it. */
+/** Tails up to this size are kept in memory, together with the byte before them. */
 const SHORT_TAIL = 2 * SLICE + 1
 
 /** How a directory is read. */
 export interface FsOptions {
-  /** Whether files in folders below are seen too, with slashes in their keys. @default false */
+  /** Whether to include files in subfolders, with slashes in their keys. @default false */
   nested?: boolean | undefined
 }
 
@@ -33,14 +33,14 @@ export function fsStore(path: string, { nested = false }: FsOptions = {}): Store
 
     async stat(key) {
       const found = await directory.find(key)
-      // Opened, so that it refuses what a read would refuse: HEAD answers as GET does.
+      // Opens the file to refuse what a read would refuse, so that HEAD and GET agree.
       return withFile(directory, key, found, async (fd) => toEntry(key, fstatSync(fd)))
     },
 
     async read(key, range, options = {}) {
       const found = await directory.find(key)
       const suffix = shortSuffix(range)
-      // Both are judged before the file is opened: an unchanged file and a known tail cost one lstat.
+      // Both are checked before the file is opened: an unchanged file or a cached tail costs one lstat.
       const kept = found && suffix !== null ? tails.get(key, found.stats, suffix) : null
       if (found && hasConditions(options)) checkConditions(kept?.entry ?? toEntry(key, found.stats), options)
       if (kept) return kept
@@ -55,7 +55,7 @@ export function fsStore(path: string, { nested = false }: FsOptions = {}): Store
     },
 
     watch(key, changed) {
-      // The folder is watched, not the file: a rotation replaces the file under its name.
+      // Watch the folder, not the file: a rotation replaces the file under its name.
       try {
         const target = directory.look(key)?.path ?? key
         const names = new Set([basename(key), basename(String(target))])
@@ -73,7 +73,7 @@ export function fsStore(path: string, { nested = false }: FsOptions = {}): Store
 
   return withFastReads(store, {
     listAll: (prefix) => (nested ? gather(walk(directory, prefix, {})) : lister.list(prefix)),
-    // A folder's times say nothing about the folders in it.
+    // A folder's times do not change with the folders inside it.
     revision: () => (nested ? null : revisionOf(path)),
     async readInto(key, range, buffer, options) {
       const found = await directory.find(key)
@@ -106,7 +106,7 @@ async function withFile<T>(
   }
 }
 
-/** How long a tail is that memory may hold; null for longer ones and for other ranges. */
+/** The length of a tail that may be kept in memory; null for longer ones and for other ranges. */
 function shortSuffix(range: ByteRange | undefined): number | null {
   return range !== undefined && 'suffix' in range && range.suffix <= SHORT_TAIL ? range.suffix : null
 }

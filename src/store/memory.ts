@@ -8,7 +8,7 @@ import {
   StoreError,
 } from './store.ts'
 
-/** A store in memory: for tests, for embedders, and to show how small the contract is. */
+/** A store in memory, for tests and embedders. */
 export interface MemoryStore extends Store {
   put(key: string, bytes: Uint8Array | string): void
   delete(key: string): void

@@ -12,7 +12,7 @@ import {
   type StoreRead,
 } from './store.ts'
 
-/** What an object of an R2 binding has, as far as it is used here. */
+/** The parts of an R2 object used here. */
 export interface R2ObjectLike {
   readonly key: string
   readonly size: number
@@ -22,7 +22,7 @@ export interface R2ObjectLike {
   readonly body?: ReadableStream<Uint8Array>
 }
 
-/** What an R2 binding can do, as far as it is used here: no package of Cloudflare's types is needed. */
+/** The parts of an R2 binding used here, so that Cloudflare's types are not needed. */
 export interface R2BucketLike {
   head(key: string): Promise<R2ObjectLike | null>
   get(
@@ -43,9 +43,9 @@ export interface R2BucketLike {
 
 /** How to use a bucket. */
 export interface R2Options extends RetryOptions {
-  /** Only what lies below it is seen, and keys are given without it. A slash is added at its end. @default '' */
+  /** Only keys below this prefix are visible, and they are returned without it. A trailing slash is added. @default '' */
   prefix?: string | undefined
-  /** Bodies up to this size arrive as one array, so that a retry covers them whole. @default 1048576 */
+  /** Bodies up to this size arrive as one array, so that a retry covers the whole body. @default 1048576 */
   wholeUpTo?: number | undefined
 }
 
@@ -70,7 +70,7 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
     return object && entryOf(object, root)
   }
 
-  /** Whether a `get` failed for want of bytes. At `offset == size` the binding may fail without saying so. */
+  /** Whether a `get` failed because the range is empty. At `offset == size` the binding may fail without saying why. */
   async function holdsNothing(thrown: unknown, key: string, range: ByteRange): Promise<boolean> {
     const code = codeOf(thrown)
     if (code !== UNEXPLAINED) return code === UNSATISFIABLE
@@ -172,7 +172,7 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
           const read = await get(key, range, call, conditions)
           if (read !== undefined) return read
         }
-        // Beyond the end, or an empty object: the binding throws where S3 answers 416. The entry is the answer.
+        // Beyond the end, or an empty object: the binding throws where S3 answers 416. Return the entry with no bytes.
         const entry = await head(key, call)
         if (entry === null) return null
         if (isRefused(entry, conditions)) throw refused(entry, conditions)
@@ -184,7 +184,7 @@ export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
   }
 }
 
-/** The binding throws on ranges of no bytes. */
+/** The binding throws on empty ranges. */
 function mayHold(range: ByteRange | undefined): boolean {
   if (range === undefined) return true
   return 'suffix' in range ? range.suffix > 0 : range.length !== 0
@@ -224,7 +224,7 @@ function refused(entry: Entry, { ifMatch }: ReadOptions): StoreError {
     : new StoreError('unchanged', `Did not read "${entry.key}": it is unchanged`)
 }
 
-/** Cloudflare's own number for an error stands at the end of its message. */
+/** Cloudflare puts its error number at the end of the message. */
 function codeOf(thrown: unknown): number {
   return Number(/\((\d+)\)\s*$/.exec(thrown instanceof Error ? thrown.message : '')?.[1] ?? UNEXPLAINED)
 }
@@ -235,7 +235,7 @@ const NO_SUCH_BUCKET = 10006
 const DENIED = new Set([10002, 10003, 10035, 10042])
 const TOO_MANY = 10058
 
-/** What the binding threw, as a StoreError; what it does not explain may pass. */
+/** Converts what the binding threw to a StoreError; an unexplained error counts as temporary. */
 function fail(thrown: unknown, late: boolean): never {
   if (late || thrown instanceof StoreError) throw thrown
   const code = codeOf(thrown)

@@ -8,18 +8,18 @@ export interface Entry {
   modified: number
   /** Opaque and quoted; changes whenever the bytes do. */
   etag: string
-  /** What stays the same when the file is renamed (an inode), where the store has such a thing. */
+  /** An identity that survives renaming (an inode), if the store has one. */
   id?: string
   /**
-   * The `Content-Encoding` that an object was stored with, where the answer tells, as `gzip`. A hint: the bytes are
-   * always those that are stored, still encoded, and their first ones decide.
+   * The `Content-Encoding` that an object was stored with, such as `gzip`, if the response says. It is only a hint: the
+   * bytes are always returned as stored, still encoded, and their signature decides.
    */
   encoding?: string
   /** Set for the folders of a shallow list, which have no bytes. */
   folder?: true
-  /** Set where bytes below the size never change: a read with `ifMatch` then asks nobody, and still serves an older size. */
+  /** Set where bytes below the size never change: a read with `ifMatch` then needs no check and can serve an older size. */
   appendOnly?: true
-  /** Set where bytes were lost between the end of this file and the next one of its log. */
+  /** Set if bytes were lost between the end of this file and the next one of its log. */
   gap?: true
 }
 
@@ -30,8 +30,8 @@ export interface Entry {
 export type ByteRange = { offset: number; length?: number } | { suffix: number }
 
 /**
- * The bytes of a read: in memory where they are few, else a stream. A stream that cannot deliver `length` right bytes
- * errors; it never just ends.
+ * The bytes of a read: in memory if they are few, otherwise a stream. A stream that cannot deliver `length` correct
+ * bytes errors; it never ends early.
  */
 export type Bytes = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>
 
@@ -44,40 +44,40 @@ export interface StoreRead {
   /** How many bytes `body` holds. */
   length: number
   body: Bytes
-  /** The storage's clock when it answered, in milliseconds since the Unix epoch, where it tells. */
+  /** The storage's clock when it answered, in milliseconds since the Unix epoch, if known. */
   date?: number
-  /** Why a suffix is shorter than asked for: these bytes before it are missing. */
+  /** Why a suffix is shorter than requested: these bytes before it are missing. */
   missing?: Missing
 }
 
-/** Bytes of a file that should be there and are not: from `from` up to `to`. */
+/** Bytes of a file that should exist but do not: from `from` up to `to`. */
 export interface Missing {
   from: number
   to: number
-  /** Nothing before `to` is there: the file begins late. Otherwise it is a hole between bytes that are. */
+  /** True if nothing before `to` exists: the file begins late. Otherwise it is a hole between existing bytes. */
   head: boolean
 }
 
 export interface ReadOptions {
-  /** Ends the read, and the request behind it, when the client has left. */
+  /** Aborts the read, and its request, when the client disconnects. */
   signal?: AbortSignal | undefined
-  /** Read only while the etag is still this one, else a StoreError `changed`. */
+  /** Read only if the etag is still this one; otherwise a StoreError `changed`. */
   ifMatch?: string | undefined
-  /** Read only when the etag is another one, else a StoreError `unchanged`. */
+  /** Read only if the etag differs from this one; otherwise a StoreError `unchanged`. */
   ifNoneMatch?: string | undefined
-  /** How many milliseconds old the size may be. @default 0: it is the present one */
+  /** How many milliseconds old the size may be. @default 0: the current size */
   maxAge?: number | undefined
 }
 
 /** Which part of a store to list. Options combine; keys are compared by their UTF-8 bytes. */
 export interface ListOptions {
-  /** Ends the listing, and the request behind it, when the client has left. */
+  /** Aborts the listing, and its request, when the client disconnects. */
   signal?: AbortSignal | undefined
-  /** Leave out keys with a slash after the prefix. A bucket then skips what lies deeper without listing it. */
+  /** Leave out keys with a slash after the prefix. A bucket then skips deeper keys without listing them. */
   shallow?: boolean | undefined
   /**
    * With `shallow`, also list the folders, each once and in its place: an entry with `folder: true` whose key ends in
-   * a slash, the common prefix of what lies in it.
+   * a slash, the common prefix of the keys in it.
    */
   folders?: boolean | undefined
   /** Only keys that come after this one, which need not exist. A folder comes where its key with the slash does. */
@@ -87,8 +87,8 @@ export interface ListOptions {
 }
 
 /**
- * Where a node's bytes lie. Everything else stands on these calls. What a store can do faster than this is the one
- * optional capability in `fast.ts`.
+ * Where a node's bytes are stored. Everything else is built on these calls. Faster versions of them are the one optional
+ * capability in `fast.ts`.
  */
 export interface Store {
   /** Entries in key order (by UTF-8 bytes); pages are fetched as they are consumed. */
@@ -98,8 +98,8 @@ export interface Store {
   /** The bytes with the entry they came from, in one round trip; null when there is no such file. */
   read(key: string, range?: ByteRange, options?: ReadOptions): Promise<StoreRead | null>
   /**
-   * Calls `changed` soon after the file behind `key` may have changed, appeared or gone; returns how to stop.
-   * Only where the system gives notice; without it, followers poll.
+   * Calls `changed` soon after the file at `key` may have changed, appeared or disappeared; returns a function that
+   * stops it. Only where the system sends notifications; without it, followers poll.
    */
   watch?(key: string, changed: () => void): () => void
 }
@@ -119,10 +119,10 @@ export type StoreErrorCode =
   | 'bad-segment'
   | 'missing-segment'
 
-/** Everything a store cannot do. The message may name paths and hosts: it is for the log, never for a client. */
+/** A failed store call. The message may name paths and hosts: it is for the log, never for a client. */
 export class StoreError extends Error {
   readonly code: StoreErrorCode
-  /** Seconds after which it is known to pass. */
+  /** Seconds after which a retry should succeed. */
   readonly retryAfter: number | undefined
 
   constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown; retryAfter?: number }) {
@@ -133,7 +133,7 @@ export class StoreError extends Error {
   }
 }
 
-/** A read that needs bytes which the store should hold and does not. */
+/** A read of bytes that the store should have but does not. */
 export class MissingBytes extends StoreError {
   readonly key: string
   readonly missing: Missing
@@ -149,7 +149,7 @@ export class MissingBytes extends StoreError {
   }
 }
 
-/** A range against a size, clamped: every store and every reader agrees on the ends through this one function. */
+/** Clamps a range to a size. Every store and reader uses this function, so that they agree on the ends. */
 export function clampRange(range: ByteRange | undefined, size: number): { offset: number; length: number } {
   if (range === undefined) return { offset: 0, length: size }
   if ('suffix' in range) {
@@ -160,7 +160,7 @@ export function clampRange(range: ByteRange | undefined, size: number): { offset
   return { offset, length: Math.min(range.length ?? size, size - offset) }
 }
 
-/** The order of UTF-8 bytes, which object stores list in; JavaScript's own order differs beyond U+FFFF. */
+/** UTF-8 byte order, in which object stores list; JavaScript's string order differs beyond U+FFFF. */
 export function byCodePoint(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let i = 0; i < length; i++) {

@@ -2,8 +2,8 @@ import { readSync } from 'node:fs'
 import { readInto, SLICE } from './file.ts'
 
 /**
- * A part of a file in memory. The bytes in [lo, hi) may be on their way to clients: they are never written again.
- * Growth goes around them, other bytes into another chunk.
+ * A part of a file in memory. The bytes in [lo, hi) may be on their way to clients, so they are never overwritten.
+ * The chunk grows around them; different bytes go into another chunk.
  */
 export interface Chunk {
   /** Where in the file `bytes` begins. */
@@ -16,7 +16,7 @@ export interface Chunk {
   proven: number
 }
 
-/** Receives bytes that are only compared: 37 µs a slice, where fresh memory costs 120. */
+/** A scratch buffer for bytes that are only compared: 37 µs a slice, where fresh memory costs 120. */
 const scratch = new Uint8Array(SLICE)
 
 /** An empty chunk for the bytes from `base` on. */
@@ -24,12 +24,12 @@ export function newChunk(base: number, capacity: number): Chunk {
   return { base, bytes: new Uint8Array(capacity), lo: base, hi: base, proven: 0 }
 }
 
-/** The bytes [from, to) of a chunk, which must hold them. Nobody may write to them. */
+/** The bytes [from, to) of a chunk, which must contain them. They are read-only. */
 export function view(chunk: Chunk, from: number, to: number): Uint8Array<ArrayBuffer> {
   return chunk.bytes.subarray(from - chunk.base, to - chunk.base)
 }
 
-/** The part of a version of a file that a chunk is to hold. */
+/** The part of a file version that a chunk should hold. */
 interface Extent {
   key: string
   from: number
@@ -39,7 +39,7 @@ interface Extent {
 
 /**
  * Makes a chunk hold [from, to) of an open file. What it holds already is compared with the file, unless it is known
- * to be of this version. False when the file differs or the chunk is too small: the chunk is of no use then.
+ * to be of this version. False when the file differs or the chunk is too small: the chunk must then be discarded.
  */
 export function extend(fd: number, chunk: Chunk, { key, from, to, version }: Extent): boolean {
   if (from < chunk.base || to > chunk.base + chunk.bytes.length) return false

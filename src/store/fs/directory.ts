@@ -41,7 +41,7 @@ export class Directory {
     this.#base = path.endsWith(sep) ? path : path + sep
   }
 
-  /** Whether a key can name a file here: no separator of any system, no way up, no empty segment. */
+  /** Whether a key can name a file here: no system's separator, no `..`, no empty segment. */
   isKey(key: string): boolean {
     return this.nested ? key.split('/').every(isPlainName) : isPlainName(key)
   }
@@ -71,13 +71,13 @@ export class Directory {
     }
   }
 
-  /** A descriptor of a file that was just found; null when it is gone or was exchanged meanwhile. */
+  /** A descriptor of a file that was just found; null if it has since been removed or replaced. */
   open(key: string, found: Located): number | null {
     let fd: number
     try {
       fd = openSync(found.path, OPEN_FLAGS)
     } catch (error) {
-      // ELOOP: the name became a link after it was found. The next request judges it anew.
+      // ELOOP: the name became a link after it was found. The next request checks it again.
       if (isAbsence(error)) return null
       throw toStoreError(error, key)
     }
@@ -107,7 +107,7 @@ export class Directory {
     return folder === join(realpathSync.native(this.path), key.slice(0, slash))
   }
 
-  /** A link counts when its real target is a regular file inside the real directory, judged at a separator. */
+  /** A link counts if its real target is a regular file inside the real directory, compared at a separator. */
   #lookBehind(path: string): Located | null {
     const target = realPathOf(path)
     const root = realpathSync.native(this.path)
@@ -116,7 +116,7 @@ export class Directory {
     return stats?.isFile() ? { path: target, stats } : null
   }
 
-  /** A file whose name is not UTF-8, by the replacement characters it is listed with: the first that looks like it. */
+  /** A file whose name is not UTF-8, found by the replacement characters it is listed with; the first match wins. */
   async findRaw(key: string): Promise<Located | null> {
     if (!key.includes('\uFFFD') || !this.isKey(key)) return null
     const slash = key.lastIndexOf('/') + 1
@@ -135,7 +135,7 @@ export class Directory {
     }
   }
 
-  /** The names in a folder as bytes, where they are not UTF-8. Only one folder is read at a time. */
+  /** The names in a folder that are not UTF-8, as bytes. Only one folder is read at a time. */
   #rawNames(folder: string): Promise<Buffer[]> {
     if (this.#raw?.folder !== folder) {
       const read = () => readdir(folder, { encoding: 'buffer' })
@@ -144,7 +144,7 @@ export class Directory {
     return this.#raw.names()
   }
 
-  /** Whether a link or a folder on the way was exchanged between the look and the open, so that another file is open. */
+  /** Whether a link or a folder on the path was replaced between lstat and open, so that a different file is open. */
   #wasExchanged(key: string, found: Located, opened: Stats): boolean {
     if (typeof found.path !== 'string') return false
     if (found.path === this.pathOf(key) && !key.includes('/')) return false
@@ -157,7 +157,7 @@ function isPlainName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)
 }
 
-/** Where a link leads; null when that is nowhere or cannot be seen: one such link must not fail the whole list. */
+/** The target of a link; null if it is missing or not accessible: one such link must not fail the whole list. */
 function realPathOf(path: string): string | null {
   try {
     return realpathSync.native(path)

@@ -1,13 +1,13 @@
 import { readSync, type Stats } from 'node:fs'
 import { type Entry, type ReadOptions, StoreError } from '../store.ts'
 
-/** A range up to here is read at once; a longer one comes in slices of this size, one per turn of the event loop. */
+/** Ranges up to this size are read at once; longer ones in slices of this size, one per turn of the event loop. */
 export const SLICE = 512 * 1024
 
 /** The stats that identify one state of a file. */
 export type FileState = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>
 
-/** Fills `buffer` with the bytes from `offset` on; a file that ends before is a StoreError `changed`. */
+/** Fills `buffer` with the bytes from `offset` on; throws a StoreError `changed` if the file ends too early. */
 export function readInto(fd: number, key: string, buffer: Uint8Array, offset: number): void {
   for (let done = 0; done < buffer.length; ) {
     const count = readSync(fd, buffer, done, buffer.length - done, offset + done)
@@ -23,7 +23,7 @@ export function readAtOnce(fd: number, key: string, offset: number, length: numb
   return bytes
 }
 
-/** A file's stats as an entry. In decimal: other digits take ten times as long to write. */
+/** A file's stats as an entry. The etag uses decimal: other bases take ten times as long to format. */
 export function toEntry(key: string, stats: FileState): Entry {
   const { size, mtimeMs, ctimeMs } = stats
   const id = `${stats.dev}-${stats.ino}`
@@ -37,7 +37,7 @@ export function instant(ms: number): string {
   return `${seconds}.${Math.round((ms - seconds * 1000) * 4096)}`
 }
 
-/** Whether two looks at a file saw the same state: compares what `toEntry` makes the etag of. */
+/** Whether two stats of a file show the same state: compares what `toEntry` builds the etag from. */
 export function isSame(a: FileState, b: FileState): boolean {
   return (
     a.size === b.size &&
@@ -54,7 +54,7 @@ export function checkConditions(entry: Entry, options: ReadOptions): void {
   if (options.ifNoneMatch === entry.etag) throw UNCHANGED
 }
 
-/** One instance: it is not a failure, and a stack for each would cost a third of the answer (row `unchanged`). */
+/** A single instance: it is not a failure, and a stack for each would cost a third of the response (row `unchanged`). */
 export const UNCHANGED = new StoreError('unchanged', 'Did not read the file: it is unchanged')
 
 export const shrunk = (key: string) =>
@@ -77,7 +77,7 @@ export function isAbsence(error: unknown): boolean {
   return ABSENT.has(codeOf(error))
 }
 
-/** Any error as a StoreError, with `retryAfter` where it is likely to pass. */
+/** Converts any error to a StoreError, with `retryAfter` if it is likely to be temporary. */
 export function toStoreError(error: unknown, key: string): StoreError {
   if (error instanceof StoreError) return error
   const code = codeOf(error)

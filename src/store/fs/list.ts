@@ -8,9 +8,9 @@ import { sharedRun } from './shared-run.ts'
 
 /** Files examined between two turns of the event loop: 1 to 2 ms. */
 const BATCH = 500
-/** Looks at a directory in which files never stop moving. */
+/** How often a directory whose files keep moving is read. */
 const MAX_LOOKS = 20
-/** A kernel's file times tick every 1 to 10 ms. */
+/** The kernel's file times tick every 1 to 10 ms. */
 const TICK_MS = 20
 
 /** An entry with the state it was made from: most files of a list are unchanged, and 10,000 new entries are 3 MB. */
@@ -19,8 +19,8 @@ interface Seen extends FileState {
 }
 
 /**
- * Lists the files directly in a directory again and again: each list looks at every file once, but makes new entries
- * only for files that changed.
+ * Lists the files directly in a directory, repeatedly: each list stats every file once, but creates new entries only
+ * for files that changed.
  */
 export class Lister {
   readonly #directory: Directory
@@ -35,7 +35,7 @@ export class Lister {
   /** The entries whose names begin with `prefix`, in key order. */
   async list(prefix: string): Promise<Entry[]> {
     if (prefix !== '') return this.#family(prefix)
-    // The files of the last list are looked at while another thread reads the names: most of them are the same.
+    // Stat the files of the last list while another thread reads the names: most of them are the same.
     const last = this.#last
     const names = this.#names()
     names.catch(() => {})
@@ -63,7 +63,7 @@ export class Lister {
     }
   }
 
-  /** The last list's files as they are now; null where there is no such file any more. */
+  /** The last list's files as they are now; null for files that are gone. */
   async #renew(last: readonly Seen[]): Promise<(Seen | null)[]> {
     const renewed: (Seen | null)[] = []
     for (let i = 0; i < last.length; i++) {
@@ -75,13 +75,13 @@ export class Lister {
     return renewed
   }
 
-  /** The names that are files: what was renewed, and a look at each of the others. */
+  /** The names that are files: those already checked again, and the others after a stat of each. */
   async #merge(names: string[], last: readonly Seen[], renewed: (Seen | null)[]): Promise<Seen[]> {
     const merged: Seen[] = []
     let looks = 0
     let at = 0
     for (const name of names) {
-      // Both are sorted: walking them side by side finds known files without a table of 10,000 names.
+      // Both are sorted, so walking them side by side finds known files without a map of 10,000 names.
       while (at < last.length && last[at]!.entry.key !== name && byCodePoint(last[at]!.entry.key, name) < 0)
         at++
       let seen = last[at]?.entry.key === name ? renewed[at]! : null
@@ -96,7 +96,7 @@ export class Lister {
   }
 }
 
-/** The time of a directory's last change; null when that is too short ago for its times to show another one. */
+/** The time of a directory's last change; null if that is so recent that another change might not show. */
 function restedSince(path: string): number | null {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) return null
@@ -126,14 +126,14 @@ async function readNames(path: string): Promise<string[]> {
 
 function inOrder(names: string[]): string[] {
   if (isInOrder(names)) return names
-  // The order of UTF-16 is that of UTF-8 where there are no surrogates, and engines sort by it fast.
+  // Without surrogates, UTF-16 order equals UTF-8 order, and engines sort by it fast.
   if (names.some(hasSurrogate)) names.sort(byCodePoint)
   else names.sort()
   // Two names that are not UTF-8 may look the same; only the first of them can be read, so only one is listed.
   return names.filter((name, i) => name !== names[i - 1])
 }
 
-/** Node gives names in the order of their bytes, Bun and Deno as the directory has them. */
+/** Node returns names in byte order, Bun and Deno in directory order. */
 function isInOrder(names: readonly string[]): boolean {
   for (let i = 1; i < names.length; i++) if (byCodePoint(names[i - 1]!, names[i]!) >= 0) return false
   return true

@@ -3,14 +3,14 @@ import { promisify } from 'node:util'
 import { type ByteRange, clampRange, type ReadOptions, StoreError, type StoreRead } from '../store.ts'
 import { checkConditions, isSame, readAtOnce, SLICE, shrunk, toEntry } from './file.ts'
 
-/** How often a range is read again when the file changed meanwhile: 10 µs each, and appends are rarer than that. */
+/** How often a range is read again if the file changed meanwhile: 10 µs each, and appends are rarer than that. */
 const TRIES = 10
 const readAsync = promisify(read)
 
 /**
- * A range of an open file that is at most a slice; undefined when it is longer. It is taken while the file did not
- * change: the stats before and after are the same. Otherwise a truncation and a regrowth between the size and the
- * bytes would put another text under this size. A file that never rests is still read, as long as it only grows.
+ * A range of an open file that is at most a slice; undefined when it is longer. The stats before
+ * and after must be the same; otherwise a file that is truncated and grows again between the size and the bytes would
+ * return a different text under this size. A file that keeps changing is still read, as long as it only grows.
  */
 export function readShort(
   fd: number,

@@ -17,12 +17,12 @@ import { type CachedFile, isSettled, KEPT_OF_ONE, type Tails } from './tails.ts'
 
 /** The bytes at a range's end that are read first and compared after each slice. */
 const PROBE = 4096
-/** How often the end is read again when the file changed meanwhile. */
+/** How often the end is read again if the file changed meanwhile. */
 const TRIES = 10
-/** Buffers for reuse by ranges too long to be kept: fresh memory costs 120 µs a slice. */
+/** Reusable buffers for ranges too long to keep: fresh memory costs 120 µs a slice. */
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 8
-/** Receives the last bytes when they are compared. */
+/** A scratch buffer for comparing the last bytes. */
 const again = new Uint8Array(PROBE)
 
 const readAsync = promisify(readCallback)
@@ -51,7 +51,7 @@ export function readSliced({ fd, key, range, options, tails }: LongRange): Store
   }
 }
 
-/** A long range of an open file, and where its slices are remembered. */
+/** A long range of an open file, and the cache of its slices. */
 interface LongRange {
   fd: number
   key: string
@@ -71,7 +71,7 @@ interface FileRange {
 }
 
 /**
- * The slices of a range, read only as fast as they are taken. The file may be truncated and written anew meanwhile:
+ * The slices of a range, read only as fast as they are taken. The file may be truncated and rewritten meanwhile:
  * after each slice the range's last bytes are compared with what they were at first, and if they differ it throws
  * rather than mix two texts under one length.
  */
@@ -131,7 +131,7 @@ class FileSlices implements Slices {
     this.#open = false
     forgotten.unregister(this)
     this.#signal?.removeEventListener('abort', this.#leave)
-    // Waits for a read under way: a descriptor closed below a read could be another file's by then.
+    // Wait for a running read: if the descriptor were closed under it, its number could already belong to another file.
     const close = () => closeSync(this.#fd)
     if (this.#reading) void this.#reading.then(close, close)
     else close()
@@ -142,7 +142,7 @@ class FileSlices implements Slices {
     return Math.min(this.#end, (Math.floor(this.#at / SLICE) + 1) * SLICE)
   }
 
-  /** The slice as it was when the answer began, if it is in memory: what the file is by now does not matter then. */
+  /** The slice as it was when the response began, if it is in memory; later changes of the file do not matter then. */
   #proven(): Uint8Array | null {
     if (this.#file.version !== this.#version) return null
     const from = this.#at

@@ -3,17 +3,17 @@ import { type Entry, StoreError, type StoreRead } from '../store.ts'
 import { type Chunk, extend, holds, newChunk, view } from './chunk.ts'
 import { isSame, SLICE, toEntry } from './file.ts'
 
-/** Bytes of the ends of files that are kept in memory, all together. */
+/** Total bytes of file ends kept in memory. */
 const KEPT = 16 * 1024 * 1024
 /** Bytes kept of one file. */
 export const KEPT_OF_ONE = 8 * 1024 * 1024
-/** Files with bytes in memory: even a tiny one is not free. */
+/** The most files with bytes in memory: even a tiny one is not free. */
 const FILES = 256
-/** How much a short tail can grow before it moves to new memory. */
+/** How far a short tail can grow before it moves to new memory. */
 const ROOM = 60 * 1024
 /**
- * A kernel's file times tick every 1 to 10 ms, so a change within the tick of a look does not show in them. Bytes
- * read more than this after the times were first seen stay right for as long as the times stay.
+ * The kernel's file times tick every 1 to 10 ms, so a change in the same tick as a stat does not show. Bytes read more
+ * than this after the times were first seen stay valid for as long as the times stay the same.
  */
 const TICK_MS = 20
 /** How often a tail is read again when the file changed meanwhile: 10 µs each. */
@@ -40,16 +40,16 @@ export interface CachedFile {
 }
 
 /**
- * The ends of file files, in bounded memory. While a file's stats stay what they were, its bytes are taken from here.
- * When they don't, what is here is compared with the file, byte by byte, and only what was appended is added: a
- * truncation, a replacement, a copy-truncate and a regrowth show, whatever the file's size and times say.
+ * The ends of files, in bounded memory. While a file's stats are unchanged, its bytes come from here. When they change,
+ * the cached bytes are compared with the file, and only what was appended is added. This detects a truncation, a
+ * replacement, a copy-truncate and a regrowth, whatever the file's size and times say.
  */
 export class Tails {
   readonly #files = new Map<string, CachedFile>()
   #bytes = 0
   #versions = 0
 
-  /** The last `suffix` bytes of a file that was just looked at, if they are in memory. */
+  /** The last `suffix` bytes of a file that was just checked, if they are in memory. */
   get(key: string, stats: Stats, suffix: number): StoreRead | null {
     const file = this.#files.get(key)
     const chunk = file?.tail
@@ -61,7 +61,7 @@ export class Tails {
     return { entry: file.entry, offset: from, length: bytes.length, body: bytes }
   }
 
-  /** The last `suffix` bytes of an open file, in one piece, which are kept. */
+  /** The last `suffix` bytes of an open file, in one piece; they are cached. */
   read(fd: number, key: string, suffix: number, check: (entry: Entry) => void): StoreRead {
     for (let tries = 1; ; tries++) {
       const file = this.look(key, fstatSync(fd))
@@ -77,8 +77,8 @@ export class Tails {
           chunk.proven = version
           return give(entry, chunk, from)
         }
-        // Read twice: when both agree, the bytes are those of the moment in between. Within a tick only that proves
-        // that nothing was exchanged, and a busy writer may never let two looks find the file at rest.
+        // Read twice: if both agree, the bytes are those of the moment in between. Within a tick only that proves
+        // that nothing was replaced, and with a busy writer two stats may never find the file unchanged.
         if (same || (tries >= TRIES && after.size >= stats.size))
           if (holds(fd, chunk, from, stats.size)) return give(entry, chunk, from)
       } catch (error) {
@@ -88,7 +88,7 @@ export class Tails {
     }
   }
 
-  /** The cached file, updated by a look at the file. */
+  /** The cached file, updated with new stats. */
   look(key: string, stats: Stats): CachedFile {
     const file = this.#files.get(key)
     if (file && isSame(file.stats, stats)) return this.#touch(file)
@@ -113,7 +113,7 @@ export class Tails {
     return fresh
   }
 
-  /** Keeps a slice of a file, or forgets it. */
+  /** Caches a slice of a file, or drops it. */
   keep(file: CachedFile, index: number, chunk: Chunk | null): void {
     if (this.#files.get(file.key) !== file) return
     this.#count(file, (chunk?.bytes.length ?? 0) - (file.slices.get(index)?.bytes.length ?? 0))
@@ -121,7 +121,7 @@ export class Tails {
     else file.slices.delete(index)
   }
 
-  /** The end of the file in one chunk: the present one, extended, or a new one. */
+  /** The end of the file in one chunk: the current one, extended, or a new one. */
   #cover(file: CachedFile, fd: number, suffix: number): Chunk {
     const { key, version, tail } = file
     const { size } = file.stats

@@ -8,7 +8,7 @@ import { isAbsence, toEntry, toStoreError } from './file.ts'
 /** Files examined between two turns of the event loop: 1 to 2 ms. */
 const BATCH = 500
 
-/** A list of a directory as the contract has it: one folder is read at a time, and only where keys may lie. */
+/** Lists a directory as the contract requires: one folder at a time, and only folders that may contain the keys. */
 export async function* walk(
   directory: Directory,
   prefix: string,
@@ -57,7 +57,7 @@ async function namesIn(directory: Directory, folder: string): Promise<string[]> 
     const names = found.flatMap((entry) => nameOf(entry, directory.nested)).sort(byCodePoint)
     return names.filter((name, i) => name !== names[i - 1])
   } catch (error) {
-    // A folder may go while its parent is walked; the directory itself must be there.
+    // A folder may disappear while its parent is walked; the root directory must exist.
     if (folder !== '' && isAbsence(error)) return []
     throw toStoreError(error, folder || '.')
   }

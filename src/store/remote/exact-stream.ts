@@ -1,13 +1,13 @@
 import { StoreError } from '../store.ts'
 import { asStoreError, type Call, type Lifeline, Passing, pauseAfter, type Retry, sleep } from './retry.ts'
 
-/** A body that is arriving, and the line of its request. */
+/** A body that is arriving, and the connection of its request. */
 export interface Arriving {
   body: ReadableStream<Uint8Array>
   line: Lifeline
 }
 
-/** All `length` bytes of a small body, or a failure that is worth a retry. Ends the line. */
+/** All `length` bytes of a small body, or a failure that is worth a retry. Ends the connection. */
 export async function receiveAll(
   retry: Retry,
   call: Call,
@@ -45,7 +45,7 @@ interface Expected {
 
 /**
  * A large body as a stream that delivers exactly `length` bytes or errors. When the connection breaks on the way,
- * `resume(sent)` asks for the rest of the very same version, a bounded number of times.
+ * `resume(sent)` requests the rest of the same version, a bounded number of times.
  */
 export function exactStream(
   retry: Retry,
@@ -60,7 +60,7 @@ export function exactStream(
 
   async function next(): Promise<Uint8Array | null> {
     try {
-      // The timer runs only while a reader waits: a body that nobody reads is backpressure, not a stall.
+      // The timer runs only while a reader waits: a body that is not being read is backpressure, not a stall.
       line.arm(retry.stall)
       const { done, value } = await line.bound(reader.read())
       line.disarm()

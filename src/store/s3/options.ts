@@ -3,7 +3,7 @@ import type { RetryOptions } from '../remote/retry.ts'
 /** Where a bucket is and how to reach it. */
 export interface S3Options extends RetryOptions {
   bucket: string
-  /** Only what lies below it is seen, and keys are given without it. A slash is added at its end. @default '' */
+  /** Only keys below this prefix are visible, and they are returned without it. A trailing slash is added. @default '' */
   prefix?: string | undefined
   /** The service, such as `https://minio.internal:9000`. @default Amazon's, in the region */
   endpoint?: string | undefined
@@ -18,7 +18,7 @@ export interface S3Options extends RetryOptions {
    * @default true with an endpoint of your own, or where the name does not fit into a host name
    */
   pathStyle?: boolean | undefined
-  /** Bodies up to this size arrive as one array, so that a retry covers them whole. @default 1048576 */
+  /** Bodies up to this size arrive as one array, so that a retry covers the whole body. @default 1048576 */
   wholeUpTo?: number | undefined
   /** @default the runtime's own */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined

@@ -58,7 +58,7 @@ export async function listShipped(
   return { logs: new Set(logs), entries: entries.filter((entry) => entry.key.startsWith(prefix)) }
 }
 
-/** A heartbeat that is fresh by the storage's clock, and when it was written; else null. */
+/** A heartbeat that is fresh by the storage's clock, and when it was written; otherwise null. */
 async function readHeartbeat(home: Store, signal?: AbortSignal): Promise<Fresh | null> {
   const read = await home.read(HEARTBEAT, undefined, { signal })
   if (read === null) return null

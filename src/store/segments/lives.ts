@@ -19,21 +19,21 @@ export interface Life {
   life: number
   size: number
   modified: number
-  /** How it ended; null while it goes on, or where that was not asked. */
+  /** How it ended; null while it continues, or if that was not checked. */
   how: How | null
 }
 
-/** How many keys tell the size of a log: two shippers may have cut differently, and the greatest end counts. */
+/** How many keys to list to find the size of a log: two shippers may have cut differently, and the greatest end counts. */
 const NEWEST_KEYS = 20
 const PAGE = 1000
-/** How many lives' segments are remembered, and how many of each. */
+/** How many lives have their segments cached, and how many segments of each. */
 const REMEMBERED_LIVES = 200
 const REMEMBERED_SEGMENTS = 20_000
 
-/** What lies in `segments/` and `ends/`, and where in it each byte is. */
+/** The contents of `segments/` and `ends/`, and where each byte is. */
 export class Lives {
   readonly #home: Store
-  /** Segments that were listed. They are facts: what they say stays right as long as they exist. */
+  /** Segments that were listed. They never change, so this stays valid as long as they exist. */
   readonly #known = new Map<string, SegmentMap>()
   /** Where the first segments of expired lives start. */
   readonly #begins = new Map<string, number>()
@@ -106,7 +106,7 @@ export class Lives {
   }
 
   /**
-   * The segments that give [from, to) of a life. Where some bytes are missing, what is missing: the first hole, or
+   * The segments that hold [from, to) of a life. If bytes are missing, also which: the first hole, or
    * with `last` the last one and the segments behind it.
    */
   async locate(
@@ -136,7 +136,7 @@ export class Lives {
     }
   }
 
-  /** A segment that was listed and is gone: lifecycle rules removed it. */
+  /** Forgets a segment that was listed and is now gone: lifecycle rules removed it. */
   forget(log: string, life: number, segment: Segment): void {
     this.#knownOf(log, life).delete(segment)
   }
@@ -149,12 +149,12 @@ export class Lives {
       const first = page.at(-1)
       if (page.length < PAGE || !first || first.start <= place - LARGEST_SEGMENT) return
       if (known.cover(place, below).hole === null) return
-      // Among equal starts the longest comes first, so the rest of them may be passed over.
+      // Among equal starts the longest comes first, so the others can be skipped.
       after = first.start - 1
     }
   }
 
-  /** How far a hole reaches, once everything from `below` backwards was listed. */
+  /** How far a hole reaches, after everything from `below` backwards has been listed. */
   async #measure(
     of: Place & { size: number },
     hole: { at: number; from: number; to: number },
@@ -174,7 +174,7 @@ export class Lives {
     return place < (this.#begins.get(placeOf(of)) ?? 0)
   }
 
-  /** Where the first segment at or behind `low` starts; `high` without one before it. */
+  /** Where the first segment at or after `low` starts; `high` if none starts before it. */
   async #firstBehind(of: Place, low: number, high: number, signal?: AbortSignal): Promise<number> {
     let found = high
     // A page that is not full ends the search: among 10,000 segments it takes about five.

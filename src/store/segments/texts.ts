@@ -2,7 +2,7 @@ import { crc32 } from '../../codec/crc32.ts'
 import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
 import { type Store, StoreError } from '../store.ts'
 
-/** Inflated segments, the last used ones kept in memory. */
+/** Inflated segments; the most recently used ones are kept in memory. */
 export interface SegmentTexts {
   /** The text of a segment, checked against its name; null when the object is gone. */
   read(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null>
@@ -12,7 +12,7 @@ export interface SegmentTexts {
 export interface TextOptions {
   /** Bytes of text to keep. */
   keep: number
-  /** Whether requests may wait for each other's fetches; a worker's may not. */
+  /** Whether requests may share fetches; a worker's may not. */
   shared: boolean
 }
 
@@ -52,7 +52,7 @@ export function segmentTexts(home: Store, { keep, shared }: TextOptions): Segmen
       if (!shared) return fetchText(key, segment, signal)
       let fetching = running.get(key)
       if (!fetching) {
-        // Without the client's signal: another client may be waiting for the same text.
+        // Not with the client's signal: another client may be waiting for the same text.
         fetching = fetchText(key, segment).finally(() => running.delete(key))
         running.set(key, fetching)
       }
@@ -61,7 +61,7 @@ export function segmentTexts(home: Store, { keep, shared }: TextOptions): Segmen
   }
 }
 
-/** The text of one gzip member, which must be what the segment's name says. */
+/** The text of one gzip member, which must match the segment's name. */
 async function inflate(key: string, body: BodyInit, segment: Segment): Promise<Uint8Array> {
   const length = segment.end - segment.start
   const text = new Uint8Array(length)
