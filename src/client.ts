@@ -88,7 +88,7 @@ export function createClient(options: ClientOptions): Client {
       const accept = format === 'ndjson' ? 'application/x-ndjson' : 'text/plain'
       const response = await send({ path: 'log/view', query: params, accept, signal: call?.signal })
       if (notesOf(response).includes('unknown-parameter')) {
-        // An older node answers with the end of the log only, and that would look complete.
+        // An older node answers only with the end of the log, which would look complete.
         await response.body?.cancel()
         throw new ProblemError({
           status: 501,
@@ -129,7 +129,7 @@ function stored(name: string, response: Response): Download {
   }
 }
 
-/** The cursors that RFC 8288 Link headers carry; a comma inside <> is part of the target. */
+/** The cursors in RFC 8288 Link headers; a comma inside <> is part of the target. */
 function cursors(response: Response): { prev: string | null; next: string | null } {
   const found: { prev: string | null; next: string | null } = { prev: null, next: null }
   for (const [, target, params] of (response.headers.get('Link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {

@@ -131,7 +131,7 @@ async function series({ params, sources, signal }: Asked): Promise<unknown> {
   return success([...found.values()])
 }
 
-/** How much a query would look at. Grafana shows it before the query runs; entries are not counted for it. */
+/** How much a query would read. Grafana shows it before the query runs; entries are not counted. */
 async function indexStats({ params, sources, signal }: Asked): Promise<unknown> {
   const files = await filesOf(sources, selectionOf(params.getAll('query')), signal)
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
@@ -142,7 +142,7 @@ function selectionOf([text]: string[]): LogSelection {
   return text && text !== '{}' ? { ...EVERYTHING, selector: parseSelector(text) } : EVERYTHING
 }
 
-/** Clients choose by the version what they may ask for: this is the API that is answered here. */
+/** Clients use the version to decide what they may request; this is the version of the API served here. */
 function buildInfo(): unknown {
   return {
     version: `2.8.0+nodestate.${VERSION}`,

@@ -1,9 +1,9 @@
-/** What a token may be allowed: the configuration, the logs, the metrics. */
+/** The scopes of a token: the configuration, the logs, the metrics. */
 export const SCOPES = ['config', 'logs', 'metrics'] as const
 
 export type Scope = (typeof SCOPES)[number]
 
-/** A token with a name, and what it opens. */
+/** A token with a name, and what it allows. */
 export interface Token {
   /** Shown in the access log. */
   name: string
@@ -17,7 +17,7 @@ export interface Token {
 
 /** What a request is allowed to see. */
 export interface Grant {
-  /** The name of its token; null for the single token, or where none is needed. */
+  /** The name of its token; null for the single token, or if none is needed. */
   name: string | null
   scopes: ReadonlySet<Scope>
   /** Null for every file. */

@@ -1,7 +1,7 @@
 import { bearerOf, equalInConstantTime, wrongToken } from '../http/auth.ts'
 import { EVERYTHING, type Grant, SCOPES, type Token } from './grant.ts'
 
-/** Where tokens come from: called for every request, so the same array must come back while nothing changed. */
+/** Where tokens come from: called for every request, so it must return the same array while nothing has changed. */
 export type TokenSource = () => readonly Token[] | Promise<readonly Token[]>
 
 interface Known {
@@ -10,7 +10,7 @@ interface Known {
 }
 
 /**
- * A guard for several tokens: the grant of the one that a request carries, or a problem. `single` opens everything.
+ * A guard for several tokens: returns the grant of the request's token, or throws a problem. `single` allows everything.
  * Only digests are compared, all of them in constant time, so the time reveals nothing about any token.
  */
 export function accessGuard(tokens: TokenSource, single?: string): (headers: Headers) => Promise<Grant> {

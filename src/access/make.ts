@@ -1,4 +1,4 @@
-/** A new token of 256 random bits, and the form in which a tokens file can hold it without the secret itself. */
+/** A new token of 256 random bits, and its digest, which a tokens file can hold instead of the secret. */
 export async function makeToken(): Promise<{ token: string; digest: string }> {
   const token = base64Url(crypto.getRandomValues(new Uint8Array(32)))
   const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)))

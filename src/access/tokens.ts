@@ -13,7 +13,7 @@ export class TokensError extends Error {
 /** A name goes into a log line: no control or format characters. */
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u
 
-/** Reads a tokens file: TOML with `[[tokens]]`. What it does not understand it refuses, since a guess may open a door. */
+/** Parses a tokens file: TOML with `[[tokens]]`. Anything unknown is refused, because a guess might grant access. */
 export function parseTokens(text: string): Token[] {
   const { tokens, ...others } = parseToml(text)
   if (Object.keys(others).length > 0) throw new TokensError('It may only have [[tokens]] tables.')

@@ -14,7 +14,7 @@ export interface Call {
   headers?: Record<string, string> | undefined
 }
 
-/** Sends a request; an answer that is not a success is thrown as a problem. */
+/** Sends a request; throws a problem if the response is not a success. */
 export type Send = (call: Call) => Promise<Response>
 
 /** Connects to the node at `base`. */

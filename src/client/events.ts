@@ -10,7 +10,7 @@ export interface ServerEvent {
 
 /**
  * The events of a stream, as the HTML standard (9.2.6) parses them; `awake` is called with every chunk, comments
- * included. An event that the stream's end cuts is dropped.
+ * included. An event cut off by the end of the stream is dropped.
  */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array>,

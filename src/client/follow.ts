@@ -3,7 +3,7 @@ import { type ServerEvent, serverEvents } from './events.ts'
 import { ProblemError } from './problem.ts'
 import type { FollowEvent, FollowOptions, ViewQuery } from './types.ts'
 
-/** A connection that lasted this long and ended in good order was not lost. */
+/** A connection that lasted this long and ended cleanly was not lost. */
 const ORDERLY_MS = 1_000
 
 /** The selected tail, then what is appended; a lost connection is resumed after the last record. */
@@ -36,7 +36,7 @@ export async function* follow(
         const seen = followEvent(event)
         if (seen !== null) yield seen
       }
-      // Some runtimes end a follow in good order after a while: it continues as if nothing had happened.
+      // Some runtimes end a follow cleanly after a while: reconnect without reporting a loss.
       if (Date.now() - opened > ORDERLY_MS) continue
       error = new Error('The connection was closed.')
     } catch (cause) {

@@ -15,7 +15,7 @@ export class ProblemError extends Error {
   readonly status: number
   readonly code: string
   readonly title: string
-  /** Seconds after which to try again; null where waiting is not known to help. */
+  /** Seconds after which to try again; null if waiting is not known to help. */
   readonly retryAfter: number | null
 
   constructor({ status, code, title, detail, retryAfter = null }: ProblemFields) {
@@ -46,7 +46,7 @@ export async function reach<T>(promise: Promise<T>, signal: AbortSignal | undefi
   }
 }
 
-/** The problem that an answer is. */
+/** Parses the problem in a response. */
 export async function problemOf(response: Response): Promise<ProblemError> {
   const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? seconds : null

@@ -19,7 +19,7 @@ export interface NodeConfig {
   known?: (keyof NodeInfo)[] | undefined
 }
 
-/** A node of a fleet. What is not known is null. */
+/** A node of a fleet. Unknown values are null. */
 export interface FleetNode {
   id: string
   node: NodeInfo | null
@@ -65,11 +65,11 @@ export interface LogRecord {
   tags?: string[] | null
   message?: string | null
   context?: unknown
-  /** The text as it stands in the file, where it did not parse. */
+  /** The original text, if it did not parse. */
   raw?: string | null
-  /** True where the record holds JSON that is too deep, too wide or too long to be parsed; it is part of the message. */
+  /** True if the record holds JSON that is too deep, too wide or too long to be parsed; it is part of the message. */
   unparsed?: boolean
-  /** The message with its ANSI colours, where it has any and `ansi` was asked for. */
+  /** The message with its ANSI colours, if it has any and `ansi` was requested. */
   ansi?: string | null
 }
 
@@ -90,13 +90,13 @@ export interface LogQuery {
   not?: string | readonly string[] | undefined
   /** Records that match none of these patterns. */
   notregex?: string | readonly string[] | undefined
-  /** Records whose field has this value: `shard:17`, `!shard:17` for those where it has not. */
+  /** Records whose field has this value: `shard:17`, `!shard:17` for the others. */
   where?: string | readonly string[] | undefined
   /** The file together with its rotated predecessors. */
   rotated?: boolean | undefined
-  /** Records whose message has ANSI colours carry it a second time, with them. */
+  /** Records whose message has ANSI colours also have the coloured message, as `ansi`. */
   ansi?: boolean | undefined
-  /** Records carry their text as well, as `raw`. */
+  /** Records also have their original text, as `raw`. */
   raw?: boolean | undefined
 }
 
@@ -143,11 +143,11 @@ export interface Histogram {
   buckets: { time: number; counts: number[] }[]
 }
 
-/** The fields and message patterns of the newest records that the filters choose. */
+/** The fields and message patterns of the newest records that match the filters. */
 export interface LogFields {
-  /** Records looked at. */
+  /** The number of records examined. */
   records: number
-  /** True when there are more records than were looked at. */
+  /** True if there are more records than were examined. */
   sampled: boolean
   fields: { name: string; count: number; values: { value: string; count: number }[] }[]
   patterns: {
@@ -194,7 +194,7 @@ export interface FollowOptions extends CallOptions {
 /** A file's bytes. */
 export interface Download {
   name: string
-  /** Size in bytes, where the server gives it. */
+  /** Size in bytes, if the server sends it. */
   size: number | null
   body: ByteStream
 }

@@ -1,6 +1,6 @@
 /**
- * The web types that the client's own types name. Each is the platform's where there is one (a browser's, Node's,
- * Bun's, Deno's); where none is declared, it is what the client needs of it, and never `any`.
+ * The web types used in the client's own types. Each is the platform's if that is declared (browser, Node, Bun, Deno);
+ * otherwise it is the part that the client needs, and never `any`.
  */
 
 type Platform<Name extends string, Needed> = typeof globalThis extends { [N in Name]: infer Found }
@@ -31,7 +31,7 @@ export type ByteStream = typeof globalThis extends { Response: { prototype: { bo
   ? NonNullable<Body>
   : AsyncIterable<Uint8Array>
 
-/** What a fetch gives back, as far as the client reads it. */
+/** The parts of a fetch response that the client uses. */
 export interface FetchedAnswer {
   readonly ok: boolean
   readonly status: number

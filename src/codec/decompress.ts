@@ -7,8 +7,8 @@ export type { Encoding, Source } from './decoder.ts'
 /**
  * The text of compressed bytes, in pieces of a few hundred KiB at most and only as fast as they are taken. Members
  * and frames in a row are one text, checksums are checked, and garbage after the last gzip member is ignored, as
- * gzip(1) does. A damaged or truncated archive yields what is readable and then throws a CodecError `bad-archive`; errors of the
- * source pass through. `open` may be called twice.
+ * gzip(1) does. A damaged or truncated archive yields what is readable, then throws a CodecError `bad-archive`; errors of
+ * the source pass through. `open` may be called twice.
  */
 export async function* decompress(
   open: Source,

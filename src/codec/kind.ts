@@ -4,7 +4,7 @@ export type Compression = 'gzip' | 'zstd' | 'zip' | 'bzip2' | 'xz'
 /** The longest signature below: how many leading bytes `compressionOf` needs. */
 export const SIGNATURE_BYTES = 10
 
-/** The first bytes of each compression. For bzip2, whose signature is only three letters, also the head of its first block. */
+/** The first bytes of each compression. For bzip2, with a signature of three letters, also the head of the first block. */
 const SIGNATURES: [Compression, RegExp][] = [
   ['gzip', /^1f8b08/],
   ['zstd', /^(28b52ffd|5.2a4d18)/],

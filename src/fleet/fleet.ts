@@ -17,7 +17,7 @@ import { FleetNodes, isNodeId } from './nodes.ts'
 /** A node of a fleet, as its app is made. */
 export type FleetHome = Pick<AppOptions, 'logs' | 'config' | 'node'>
 
-/** What a fleet is made of: a place with a home for each node, and what every node's app has in common. */
+/** A fleet: a location with a home for each node, and the options that all node apps share. */
 export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'node'> {
   /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…` */
   store: Store
@@ -34,7 +34,7 @@ type Handler = (request: Request, context: Context) => Response | Promise<Respon
 
 /**
  * Makes the app of a fleet: the nodes at `/api/v1/nodes` and `/`, and each node's whole API and page below
- * `/nodes/:id/`, as an app of its own would answer.
+ * `/nodes/:id/`, with the same answers as a separate app.
  */
 export function createFleet(options: FleetOptions): Hono {
   const { store, home = (id: string) => openNode(store, id), ...common } = options

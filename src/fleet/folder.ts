@@ -1,6 +1,6 @@
 import type { Entry, Store, StoreRead } from '../store/store.ts'
 
-/** A folder of a store as a store of its own. `folder` ends in a slash. */
+/** A folder of a store, as a store. `folder` ends in a slash. */
 export function folderStore(store: Store, folder: string): Store {
   const inside = (entry: Entry): Entry => ({ ...entry, key: entry.key.slice(folder.length) })
   return {
@@ -20,7 +20,7 @@ export function folderStore(store: Store, folder: string): Store {
   }
 }
 
-/** Nothing leads out of the folder. */
+/** Keys cannot lead out of the folder. */
 function isKey(key: string): boolean {
   return key !== '' && !key.split('/').some((part) => part === '' || part === '.' || part === '..')
 }

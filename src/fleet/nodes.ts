@@ -13,9 +13,9 @@ export interface FleetNode {
   /** When its shipper last wrote, ISO 8601, and how many seconds ago, by the storage's clock. */
   shipped: string | null
   age: number | null
-  /** Bytes that are on its disk only. */
+  /** Bytes that are only on its disk. */
   lag: number | null
-  /** The code of the problem that kept it from being asked. */
+  /** The code of the problem that kept it from being read. */
   error: string | null
 }
 
@@ -88,7 +88,7 @@ export class FleetNodes {
         if (id === undefined) return
         const node = await this.#read(id, late.signal)
         found.set(id, node)
-        // What failed is asked again at the next look.
+        // What failed is tried again next time.
         if (node?.error) continue
         if (this.#known.size >= 10_000) this.#known.clear()
         this.#known.set(id, { node, until: this.#now() + KEPT_MS })
@@ -100,7 +100,7 @@ export class FleetNodes {
     return nodes.filter((node) => node !== null)
   }
 
-  /** One node; null when the folder is none. */
+  /** One node; null if the folder is not a node's. */
   async #read(id: string, signal: AbortSignal): Promise<FleetNode | null> {
     try {
       const beat = await this.#store.read(`${id}/${HEARTBEAT}`, undefined, { signal })

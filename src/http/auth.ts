@@ -12,7 +12,7 @@ export function tokenGuard(token: string | undefined): Guard {
   }
 }
 
-/** The token that a request carries; a problem when it carries none. */
+/** The token of a request; throws a problem if it has none. */
 export function bearerOf(headers: Headers): string {
   const header = headers.get('Authorization')
   const given = header === null ? undefined : /^Bearer +(\S+) *$/i.exec(header)?.[1]
@@ -22,14 +22,14 @@ export function bearerOf(headers: Headers): string {
   })
 }
 
-/** The problem for a token that opens nothing here. */
+/** The problem for an unknown token. */
 export function wrongToken(): Problem {
   return new Problem('unauthorized', 'This token is not valid here; check it and try again.', {
     headers: { 'WWW-Authenticate': 'Bearer realm="nodestate", error="invalid_token"' },
   })
 }
 
-/** The problem for a token that is valid, but not for this. */
+/** The problem for a valid token without the required scope. */
 export function outOfScope(scope: string): Problem {
   return new Problem(
     'forbidden',
@@ -52,12 +52,12 @@ export function hostGuard(names: readonly string[]): Guard {
     if (allowed.has(host) || allowed.has(name) || allowed.has(name.replace(/^\[(.*)\]$/, '$1'))) return
     throw new Problem(
       'unknown-host',
-      'This service does not answer to that host name; use a name that its operator allows.',
+      'This service does not accept that host name; use one that its operator allows.',
     )
   }
 }
 
-/** Takes as long for a wrong first byte as for a wrong last one; the time reveals only the length of what was sent. */
+/** Compares in constant time; the time reveals only the length of what was sent. */
 export function equalInConstantTime(given: Uint8Array, expected: Uint8Array): boolean {
   let difference = given.length ^ expected.length
   for (let i = 0; i < given.length; i++) difference |= given[i]! ^ (expected[i % expected.length] ?? 0)

@@ -1,14 +1,14 @@
 /**
  * The same stream, failing in a way that every server turns into a cut connection.
  *
- * A server may look at the first chunks before it sends the head, and take an early failure for the end of the body:
- * @hono/node-server waits one timer for that and then sends a well-formed answer that lacks its rest. It writes the
- * error's message into the body when the failure comes while it waits for the socket to drain. So a failure shows only
- * in a read of its own, two timers after the last chunk: by then the head and everything that was read are sent, and
- * a destroyed connection is all that is left to do.
+ * A server may read the first chunks before it sends the headers, and mistake an early failure for the end of the body:
+ * @hono/node-server waits one timer for that and then sends a well-formed but incomplete response. If the failure comes
+ * while it waits for the socket to drain, it writes the error's message into the body. So a failure is reported only in
+ * a separate read, two timers after the last chunk: by then the headers and all chunks have been sent, and the server
+ * can only destroy the connection.
  */
 export function cutOnError(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  // Taken with the first read: a server of ours sends the stream itself.
+  // Locked by the first read, because our own server sends the stream itself.
   let reader: ReadableStreamDefaultReader<Uint8Array> | null = null
   return new ReadableStream<Uint8Array>(
     {

@@ -135,7 +135,7 @@ export function problemResponse(problem: Problem, accept: string | null | undefi
 }
 
 /**
- * LinDB's console sends `application/json, text/plain, *\/*`. It shows a blank page for an error object but displays text, so a
+ * LinDB's console sends `application/json, text/plain, *\/*`. It goes blank on an error object but shows text, so a
  * client that names `text/plain` and not `application/problem+json` gets text.
  */
 function prefersText(accept: string | null | undefined): boolean {

@@ -1,14 +1,14 @@
 import type { ByteRange } from '../store/store.ts'
 
 /**
- * The bytes that a `Range` header asks for (RFC 9110, 14.2), or null when it must be ignored and the answer is the
+ * The bytes that a `Range` header requests (RFC 9110, 14.2), or null when it must be ignored and the answer is the
  * whole file: no header, an unknown unit, bad syntax, more than one range. The result is not checked against a size:
  * `isSatisfiable` finds `{ suffix: 0 }` and an offset past the end.
  */
 export function parseRange(header: string | null | undefined): ByteRange | null {
   const found = /^bytes=(.*)$/i.exec(header?.trim() ?? '')
   if (!found) return null
-  // A list may have empty elements (5.6.1.2). Several ranges may be ignored: they are expensive and nobody needs them.
+  // A list may have empty elements (5.6.1.2). Several ranges may be ignored: they are expensive and rarely needed.
   const specs = found[1]!.split(',').map((spec) => spec.trim())
   const [spec, ...others] = specs.filter((text) => text !== '')
   if (spec === undefined || others.length > 0) return null
@@ -33,8 +33,8 @@ function toNumber(digits: string): number {
 }
 
 /**
- * Whether `If-Range` lets the range count (13.1.5): no header, or exactly this strong tag. A date never does,
- * since no `Last-Modified` is sent.
+ * Whether the range applies despite `If-Range` (13.1.5): no header, or exactly this strong tag. A date never matches,
+ * because no `Last-Modified` is sent.
  */
 export function ifRangeHolds(header: string | null | undefined, etag: string): boolean {
   return !header || header.trim() === etag

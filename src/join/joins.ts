@@ -2,7 +2,7 @@ import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import { folderPeriod, parseKey } from './layout.ts'
 import { MemberTree } from './members.ts'
 
-/** The keys of a place as logs: joined ones, and the other keys as they are. */
+/** The keys of a location as logs: joined ones, and the other keys as they are. */
 export interface JoinedList {
   entries: Entry[]
   /** Whether some sizes are not the sum of all objects. */
@@ -13,11 +13,11 @@ export interface JoinedList {
 const PAGE = 1000
 /** Requests for the sizes of one log in a list. */
 const MAX_REQUESTS = 12
-/** Requests for one list, all together: a place with more folders than that is not one for logs. */
+/** Total requests for one list: a location with more folders than that does not hold logs. */
 const MAX_LIST_REQUESTS = 300
 /** Objects this much older than the newest of their log are not expected to change. */
 const SETTLED = 2 * 24 * 3_600_000
-/** Folders that are walked at once. */
+/** Folders that are walked in parallel. */
 const AT_ONCE = 6
 
 /** The joined logs of a store. */
@@ -25,7 +25,7 @@ export class Joins {
   readonly #store: Store
   readonly #rootName: string
   readonly #trees = new Map<string, MemberTree>()
-  /** What is known of folders with dated folders. */
+  /** What is known about folders that contain dated folders. */
   readonly #known = new Map<string, Sums>()
 
   /** `rootName` is the name of the log where the store itself is a dated folder. */
@@ -76,7 +76,7 @@ export class Joins {
       await Promise.all(folders.slice(i, i + AT_ONCE).map((path) => this.#walk(path, walk)))
   }
 
-  /** Takes everything below a folder where it fits a page; false where it does not. */
+  /** Takes everything below a folder if it fits one page; otherwise false. */
   async #takePage(folder: string, walk: ListWalk): Promise<boolean> {
     if (walk.requests >= MAX_LIST_REQUESTS) {
       walk.partial = true
@@ -91,8 +91,8 @@ export class Joins {
   }
 
   /**
-   * Adds up what lies below a folder with dated folders, in key order, as far as its requests go. It is remembered up to
-   * the objects that are two days older than the newest, and the next list goes on from there.
+   * Adds up the sizes below a folder of dated folders, in key order, as far as its requests go. The sum is remembered up
+   * to the objects that are two days older than the newest, and the next list continues from there.
    */
   async #sumUp(folder: string, walk: ListWalk): Promise<void> {
     let sums = this.#known.get(folder) ?? { logs: new Map(), others: [], after: undefined, time: 0 }
@@ -120,7 +120,7 @@ export class Joins {
   }
 }
 
-/** What was added up, and the key up to which. */
+/** The sum so far, and the key up to which it counts. */
 interface Sums {
   logs: Map<string, Sum>
   others: Entry[]

@@ -1,4 +1,4 @@
-/** What a key of a shipped object tells. */
+/** What the key of a shipped object says. */
 export interface DatedKey {
   /** The log it belongs to: the path up to the first dated part, without a slash at its end. */
   log: string
@@ -18,7 +18,7 @@ const DAY = 24 * HOUR
 
 /** A folder that begins a date: `2026`, `2026-11-15`, `20261115`, `date=2026-11-15`, `year=2026`, `2026-11-15T10`. */
 const FIRST = /^(?:[A-Za-z_]{1,16}=)?((?:19|20)\d\d)(?:-?(\d\d)(?:-?(\d\d)(?:[T_-](\d\d))?)?)?$/
-/** A folder that goes on with it: `11`, `month=11`. */
+/** A folder that continues it: `11`, `month=11`. */
 const NEXT = /^(?:[A-Za-z_]{1,16}=)?(\d\d)$/
 const LIMITS: readonly [least: number, most: number][] = [
   [1900, 2099],
@@ -50,9 +50,9 @@ export function parseKey(key: string): DatedKey | null {
     if (!date || date.length < 3) continue
     const { from, to } = periodOf(date)
     const log = segments.slice(0, at).join('/')
-    // Kept inside its folder's period: folders come in the order of their dates.
+    // Clamped to its folder's period: folders come in the order of their dates.
     if (own !== null) return { log, time: Math.min(Math.max(own, from), to - 1) }
-    // Fluent Bit: seconds begin the name.
+    // Fluent Bit: the name begins with the seconds.
     const seconds = date.length === 5 ? /^([0-5]\d)\D/.exec(name) : null
     return { log, time: from + Number(seconds?.[1] ?? 0) * 1000 }
   }
@@ -66,14 +66,14 @@ export function folderPeriod(folder: string): Period | null {
   return date && periodOf(date)
 }
 
-/** Whether a folder below a log stands for a day or less, so that it is worth listing at once. */
+/** Whether a folder below a log covers a day or less, so that it is worth listing in full. */
 export function isFine(period: Period): boolean {
   return period.to - period.from <= DAY
 }
 
 /**
- * A name that sorts where objects of an instant do, among names as this one; null where names do not sort by time, or
- * hold no time.
+ * A name that sorts where objects of an instant would, among names like this one; null if such names do not sort by
+ * time or hold no time.
  */
 export function nameAt(like: string, instant: number): string | null {
   if (!EPOCH.test(like)) return null

@@ -7,14 +7,14 @@ import {
   type StoreRead,
 } from '../store/store.ts'
 
-/** Objects up to this size are fetched whole: one request instead of several, and none when asked again. */
+/** Objects up to this size are fetched whole: one request instead of several, and none the next time. */
 const WHOLE = 1024 * 1024
-/** Bytes of objects that are kept. */
+/** Bytes of objects to keep in memory. */
 const KEPT = 16 * 1024 * 1024
 
 /**
- * Reads the objects of joined logs. Most are small and never change, so they are fetched whole, once for all that wait
- * for them, and kept while there is room.
+ * Reads the objects of joined logs. Most are small and never change, so they are fetched whole, once for all
+ * waiting requests, and kept while there is room.
  */
 export class MemberReads {
   readonly #store: Store
@@ -46,7 +46,7 @@ export class MemberReads {
     if (known) {
       this.#kept.delete(id)
       this.#kept.set(id, known)
-      // Another client may have left and ended its request.
+      // Another client may have disconnected and aborted its request.
       const read = await known.read.catch(() => undefined)
       if (read !== undefined) return read
     }

@@ -14,7 +14,7 @@ export interface Members {
   newer: boolean
 }
 
-/** Which members are wanted: the newest ones that hold so many stored bytes. */
+/** Which members are wanted: the newest ones that add up to this many stored bytes. */
 export interface Reach {
   bytes: number
   /** Only members whose keys have times in this period. */
@@ -38,13 +38,13 @@ export function byTime(a: Member, b: Member): number {
 
 /**
  * Finds the objects of one joined log, newest first, through the folders of their dates: the newest of 10,000 objects
- * takes four round trips, and one when it is asked for again.
+ * takes four round trips, and one the next time.
  */
 export class MemberTree {
   readonly #store: Store
   readonly #log: string
   readonly #prefix: string
-  /** The members of folders that are finished: nothing is written there any more. */
+  /** The members of finished folders: nothing is written there any more. */
   readonly #finished = new Map<string, Member[]>()
   /** The folder that held the newest members. */
   #newest = ''
@@ -113,7 +113,7 @@ export class MemberTree {
     walk.older ||= rest.older || from <= walk.from
   }
 
-  /** What lies in the newest known folder and after it, in one request; null when that is not enough. */
+  /** The objects in the newest known folder and after it, in one request; null if that is not enough. */
   async #sinceNewest(signal: AbortSignal | undefined): Promise<Member[] | null> {
     if (this.#newest === '') return null
     const page = await this.#page('', { after: this.#prefix + this.#newest }, signal)
@@ -164,7 +164,7 @@ export class MemberTree {
     return members
   }
 
-  /** The objects directly in a folder. Of more than a page: the end of it where names sort by time, else all. */
+  /** The objects directly in a folder. Beyond one page: its end if names sort by time, otherwise all. */
   async #objects(folder: string, level: Level, walk: Walk): Promise<Member[]> {
     if (level.complete) return this.#membersOf(level.objects)
     const base = this.#prefix + folder
@@ -178,7 +178,7 @@ export class MemberTree {
     return this.#membersOf(all)
   }
 
-  /** The last page of a folder up to the end of a period, by names that sort by time. Each look halves what is left. */
+  /** The last page of a folder up to the end of a period, using names that sort by time. Each request halves the rest. */
   async #endOf(folder: string, like: string, first: Entry[], walk: Walk): Promise<Entry[]> {
     const timeOf = (entry: Entry | undefined) => (entry && parseKey(entry.key)?.time) ?? Number.NaN
     const period = folderPeriod(folder)

@@ -5,7 +5,7 @@ import { countsOf, pointsOf, type Steps } from './metrics.ts'
 import { type LogSelection, LokiError, type MetricQuery } from './query.ts'
 import type { LokiSource } from './source.ts'
 
-/** Which part of the streams is asked for. */
+/** Which part of the streams is requested. */
 export interface StreamRequest {
   start: bigint
   end: bigint
@@ -75,7 +75,7 @@ export async function streamsOf(
   return [...streams.values()]
 }
 
-/** Counts over time, as series of a matrix: each point in ms with its value. */
+/** Counts over time, as the series of a matrix: each point in ms with its value. */
 export async function seriesOf(
   sources: readonly LokiSource[],
   query: MetricQuery,
@@ -111,7 +111,7 @@ export async function seriesOf(
   const scale = query.operation === 'rate' ? 1000 / query.range : 1
   return [...series.values()].map(({ metric, values }) => ({
     metric,
-    // Loki leaves out points that nothing was counted for.
+    // Loki omits points with a count of zero.
     values: values.flatMap((value, i): [number, number][] =>
       value > 0 ? [[points[i]!, value * scale]] : [],
     ),

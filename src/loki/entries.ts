@@ -8,9 +8,9 @@ import { type View, type ViewContext, type ViewRequest, viewOf } from '../log/vi
 import type { LevelChoice } from './labels.ts'
 import { LokiError } from './query.ts'
 
-/** A record as Loki has it. */
+/** A record in Loki's form. */
 export interface Entry {
-  /** Nanoseconds since the epoch; each record of a file has a time of its own. */
+  /** Nanoseconds since the epoch; unique for each record of a file. */
   at: bigint
   level: string | null
   line: string
@@ -29,7 +29,7 @@ export interface EntryQuery {
 }
 
 const MILLI = 1_000_000n
-/** Records of one instant that are given their order; a log with more of them in a millisecond is not read this way. */
+/** The most records of one instant that can be ordered; a log with more in one millisecond cannot be read this way. */
 const MAX_INSTANT = 100_000
 
 /** A record and the millisecond it was written in. */
@@ -40,7 +40,7 @@ interface Timed {
 }
 
 /**
- * The entries of a file nearest to the end that is asked for, oldest first. Several records share a millisecond, or a
+ * The entries of a file nearest to the requested end, oldest first. Several records may share a millisecond or a
  * second; a client that pages by time would lose or repeat some of them. So the n-th record of an instant is given its
  * time plus n nanoseconds: the same in every answer, whichever direction it is read in.
  */
@@ -61,7 +61,7 @@ export async function entriesOf(
     const before =
       cursor === null || query.forward ? 0 : await countBefore(context, { query, records }, signal)
     const entries = numbered(records, before).filter(inRange)
-    // The last instant of a forward page may go on, but its records so far have their places.
+    // The last instant of a forward page may have more records, but the order of those so far is fixed.
     if (entries.length >= query.limit || cursor === null)
       return query.forward ? entries.slice(0, query.limit) : entries.slice(-query.limit)
   }
@@ -99,13 +99,13 @@ async function pageOf(
   )
   refuseCut(view)
   const records = recordsOf(view, context.zone)
-  // A forward page that is not full has reached the end of what is asked for.
+  // A forward page that is not full has reached the end of the requested range.
   const more = forward ? records.length > limit : view.prev !== null && records.length > 0
   const wanted = records.filter(({ level }) => isChosen(level, query.levels))
   return { records: wanted, next: more ? (forward ? view.next : view.prev) : null }
 }
 
-/** How many wanted records of the oldest instant lie before those that were read. */
+/** How many matching records of the oldest instant come before those that were read. */
 async function countBefore(
   context: ViewContext,
   { query, records }: { query: EntryQuery; records: readonly Timed[] },
@@ -147,7 +147,7 @@ function isChosen(level: string | null, { mask, none }: LevelChoice): boolean {
   return (mask & (1 << (LEVELS as readonly string[]).indexOf(level))) !== 0
 }
 
-/** Loki has no word for a part of an answer: better none. */
+/** Loki cannot mark an answer as partial, so this is an error. */
 function refuseCut({ notes, memory }: View): void {
   if (!notes.includes('scan-budget') && !notes.includes('answer-budget')) return
   memory?.release()
@@ -164,7 +164,7 @@ function recordsOf(view: View, zone: Zone): Timed[] {
   for (const piece of view.pieces ?? []) {
     const head = lineEnd(piece, 0, piece.length)
     const time = view.format.time(piece, 0, head, zone)
-    // A record without a time of its own has that of the one before it.
+    // A record without a time has that of the one before it.
     if (!Number.isNaN(time)) last = time
     if (Number.isNaN(last)) continue
     const line = decoder.decode(piece).replace(/\r?\n$/, '')
@@ -187,7 +187,7 @@ function numbered(records: readonly Timed[], before: number): Entry[] {
   })
 }
 
-/** Whether a file has nothing to say here: its lines have no times, or no levels where levels are asked for. */
+/** Whether a file cannot match: its lines have no times, or no levels although levels are requested. */
 export function isSilent(error: unknown): boolean {
   return (
     error instanceof LogError && ['no-time', 'no-level', 'not-viewable', 'unknown-file'].includes(error.code)

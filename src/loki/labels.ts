@@ -2,7 +2,7 @@ import { LEVELS } from '../log/format/detect.ts'
 import { compileRegex } from '../log/regex/regex.ts'
 import { type LabelMatcher, type LogSelection, LokiError } from './query.ts'
 
-/** The labels that there are. */
+/** The supported labels. */
 export const LABELS = ['file', 'level', 'node'] as const
 
 /** Which levels are wanted: one bit for each, and whether records without a level are. */
@@ -13,7 +13,7 @@ export interface LevelChoice {
 
 const ALL = (1 << LEVELS.length) - 1
 
-/** Whether a label's value meets all conditions on that label; a label that is absent is the empty text. */
+/** Whether a label's value meets all conditions on that label; a missing label counts as the empty text. */
 export function meets(matchers: readonly LabelMatcher[], name: string, value: string): boolean {
   return matchers.every((matcher) => matcher.name !== name || holds(matcher, value))
 }

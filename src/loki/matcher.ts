@@ -4,7 +4,7 @@ import { whereMatcher } from '../log/where/where.ts'
 import { LABELS } from './labels.ts'
 import { type LabelMatcher, type LineFilter, type LogSelection, LokiError } from './query.ts'
 
-/** What a record must hold, by the line filters and the conditions on fields; null when any record will do. */
+/** What the line filters and field conditions require of a record; null if any record will do. */
 export async function matcherOf({ lines, fields }: LogSelection): Promise<Matcher | null> {
   const matchers = await Promise.all([
     ...lines.map(lineMatcher),
@@ -26,7 +26,7 @@ async function lineMatcher({ operator, values }: LineFilter): Promise<Matcher | 
   return isNegated ? noneOf(each) : anyOf(each)
 }
 
-/** Loki's texts are matched in their own case. */
+/** Loki matches texts case-sensitively. */
 function textMatcher(text: string): Matcher {
   const find = exactFinder(new TextEncoder().encode(text))
   const needle = text.includes('\n') ? undefined : find.needle
@@ -41,7 +41,7 @@ async function fieldMatcher({ name, operator, value }: LabelMatcher): Promise<Ma
     )
   const names = name.includes('_') ? [name, name.replaceAll('_', '.')] : [name]
   const each = names.map((one) => whereMatcher(value === '' ? `${one}:*` : `${one}:${value}`)!)
-  // An absent field is the empty text to Loki.
+  // To Loki, a missing field is the empty text.
   const isPresent = (operator === '=') === (value !== '')
   return isPresent ? anyOf(each) : noneOf(each)
 }
@@ -55,7 +55,7 @@ function noneOf(matchers: Matcher[]): Matcher {
   return { test: (...record) => !matchers.some((matcher) => matcher.test(...record)) }
 }
 
-/** What one of them finds fast, it finds for all. */
+/** If one of them can be searched fast, that serves all of them. */
 function allOf(matchers: Matcher[]): Matcher | null {
   if (matchers.length < 2) return matchers[0] ?? null
   const find = matchers.find((matcher) => matcher.find)?.find

@@ -29,8 +29,8 @@ export function pointsOf({ start, end, step }: Steps): number[] {
 }
 
 /**
- * How many records of a file lie in the range before each point, its own instant included. The histogram counts them
- * in buckets that are as wide as fits both the step and the range.
+ * How many records of a file are in the range before each point, the point itself included. The histogram counts them
+ * in buckets whose width divides both the step and the range.
  */
 export async function countsOf(
   context: ViewContext,
@@ -92,7 +92,7 @@ export interface CountRequest {
   levels: LevelChoice
 }
 
-/** How many records lie before each border of the buckets. */
+/** How many records come before each bucket boundary. */
 function running(
   buckets: readonly { time: number; counts: readonly number[] }[],
   { column, from, width, length }: { column: number; from: number; width: number; length: number },

@@ -8,7 +8,7 @@ import {
   type Operator,
 } from './query.ts'
 
-/** What is used of a node of the syntax tree. */
+/** The parts of a syntax tree node used here. */
 interface Node {
   name: string
   from: number
@@ -19,10 +19,10 @@ interface Node {
   getChildren(name: string): Node[]
 }
 
-/** The stages that change nothing of what is answered: fields are read from the record as its own format has them. */
+/** Stages without effect on the answer: fields are always read from the record in its own format. */
 const PASSED = new Set(['json', 'logfmt'])
 
-/** Reads LogQL, by the grammar that Grafana uses. What is not supported is refused in one sentence. */
+/** Parses LogQL with the grammar that Grafana uses. Unsupported parts are refused with one sentence. */
 export function parseQuery(source: string): LokiQuery {
   const top = parser.parse(source).topNode as unknown as Node
   refuseErrors(top, source)
@@ -33,7 +33,7 @@ export function parseQuery(source: string): LokiQuery {
   throw new LokiError('The query is empty: write a stream selector such as {file="broker.log"}.')
 }
 
-/** Reads a stream selector alone, as /series takes it. */
+/** Parses a stream selector alone, for /series. */
 export function parseSelector(source: string): LabelMatcher[] {
   const query = parseQuery(source)
   if (query.kind !== 'log') throw new LokiError(`Cannot use ${source} here: write a stream selector.`)
@@ -92,7 +92,7 @@ function readLabelFilter(node: Node, source: string, selection: LogSelection): v
   }
 }
 
-/** `status == 500`: of the comparisons of numbers, equality alone is one that records can be searched by. */
+/** `status == 500`: equality is the only numeric comparison that records can be searched by. */
 function numberOf(node: Node, source: string, text: string): LabelMatcher {
   const parts: Node[] = []
   for (let part = first(node); part; part = part.nextSibling) parts.push(part)
@@ -118,7 +118,7 @@ function metricOf(node: Node, source: string): LokiQuery {
   }
   const range = node.getChild('RangeAggregationExpr')
   if (range) return rangeOf(range, source)
-  // What Grafana sends to see whether there is a Loki.
+  // Grafana sends this to check that it talks to Loki.
   if (/^vector\(1\)\s*\+\s*vector\(1\)$/.test(text)) return { kind: 'scalar', value: 2 }
   throw unsupported(text)
 }
@@ -186,7 +186,7 @@ export function durationOf(text: string): number {
   let millis = 0
   for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d|w|y)/g))
     millis += Number(count) * UNITS[unit!]!
-  if (!(millis > 0)) throw new LokiError(`The duration ${text} is not longer than nothing.`)
+  if (!(millis > 0)) throw new LokiError(`The duration ${text} must be longer than zero.`)
   return millis
 }
 
@@ -200,7 +200,7 @@ function first(node: Node): Node | null {
   return node.firstChild
 }
 
-/** All nodes below a node, of one name where it is given, in the order of the text. */
+/** All nodes below a node, optionally only those of one name, in text order. */
 function descendants(node: Node, name?: string): Node[] {
   const found: Node[] = []
   for (let child = node.firstChild; child; child = child.nextSibling) {

@@ -8,7 +8,7 @@ export interface LabelMatcher {
   value: string
 }
 
-/** A condition on the line: `|= "a" or "b"`. Any of the values will do; with `!=` and `!~`, none may. */
+/** A condition on the line: `|= "a" or "b"`. Any of the values may match; with `!=` and `!~`, none may. */
 export interface LineFilter {
   operator: '|=' | '!=' | '|~' | '!~'
   values: string[]
@@ -18,7 +18,7 @@ export interface LineFilter {
 export interface LogSelection {
   selector: LabelMatcher[]
   lines: LineFilter[]
-  /** Conditions behind `| json`, `| logfmt` or on the labels. */
+  /** Conditions after `| json`, `| logfmt`, or on labels. */
   fields: LabelMatcher[]
 }
 
@@ -30,11 +30,11 @@ export interface MetricQuery {
   /** Milliseconds. */
   range: number
   offset: number
-  /** `sum`: the labels that are kept; null keeps each stream by itself. */
+  /** `sum`: the labels to keep; null keeps the streams separate. */
   by: string[] | null
 }
 
-/** What a query asks for. `scalar` is the health check of Grafana. */
+/** A parsed query. `scalar` is Grafana's health check. */
 export type LokiQuery =
   | { kind: 'log'; selection: LogSelection }
   | MetricQuery

@@ -14,12 +14,12 @@ export function rangeOf(params: URLSearchParams, now: number): { start: bigint; 
   return { start, end }
 }
 
-/** Nanoseconds since the epoch: as such, in seconds with a fraction, or as RFC 3339. */
+/** Nanoseconds since the epoch, given as such, as seconds with a fraction, or as RFC 3339. */
 export function instantOf(params: URLSearchParams, name: string): bigint | null {
   const text = params.get(name)
   if (text === null || text === '') return null
   if (/^-?\d+$/.test(text)) {
-    // Ten digits are seconds, as Loki has it.
+    // Ten digits are seconds, as in Loki.
     const value = BigInt(text)
     return text.replace('-', '').length <= 10 ? value * 1000n * MILLI : value
   }
@@ -31,7 +31,7 @@ export function instantOf(params: URLSearchParams, name: string): bigint | null 
   return BigInt(millis) * MILLI + BigInt(fraction)
 }
 
-/** The step of a range query in ms: a duration or seconds; by default so long that there are some 250 points. */
+/** The step of a range query in ms: a duration or seconds; by default chosen to give about 250 points. */
 export function stepOf(params: URLSearchParams, { start, end }: { start: bigint; end: bigint }): number {
   const text = params.get('step')
   if (!text) return Math.max(1000, Math.floor(Number((end - start) / MILLI) / 250_000) * 1000)
@@ -40,7 +40,7 @@ export function stepOf(params: URLSearchParams, { start, end }: { start: bigint;
   return millis
 }
 
-/** How many entries are asked for. */
+/** The requested number of entries. */
 export function limitOf(params: URLSearchParams): number {
   const text = params.get('limit') || '100'
   const limit = Number(text)

@@ -1,2 +1,2 @@
-/** What stands in place of every secret: always the same, so that its length tells nothing. */
+/** Replaces every secret: always the same, so that its length reveals nothing. */
 export const MASK = '********'

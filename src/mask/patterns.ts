@@ -6,7 +6,7 @@ import { isHarmless, looksRandom } from './value.ts'
 
 export type { Span } from './known.ts'
 
-/** Where a text stands. */
+/** Where a text appears. */
 export interface Setting {
   /** Comments hold prose as often as settings. */
   readonly inComment: boolean
@@ -165,7 +165,7 @@ function valueAfter(text: string, sign: number, leads: boolean, inComment: boole
   return PROSE.test(value) || /[\s{]/.test(value) ? null : span
 }
 
-// Bounded, or a row of colons would be read to its end from each of them.
+// Bounded; otherwise a run of colons would be scanned to its end from each of them.
 const PLAUSIBLE = /[^\s,;"'`]{8,128}/y
 
 function looksSecret(word: string): boolean {
@@ -193,7 +193,7 @@ interface Name {
   readonly leads: boolean
 }
 
-/** The name that stands before a sign, and whether nothing but marks of comments and lists is before it. */
+/** The name before a sign, and whether only comment and list markers precede it. */
 function nameBefore(text: string, sign: number, floor: number): Name | null {
   let end = sign
   const low = Math.max(floor, sign - 128)

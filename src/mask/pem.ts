@@ -5,8 +5,8 @@ import { type Comment, isNextLine } from './scan.ts'
 const PEM_LINE = /^[#\s]*(?:[A-Za-z\d+/=]*|[A-Za-z-]{1,32}: [^\n]{0,200})\s*$/
 
 /**
- * Private keys that are commented out, line by line. Each becomes one mask, so that its number of lines tells nothing.
- * A key without an end, or with blank lines inside, goes on as far as its lines look like Base64.
+ * Private keys that are commented out, line by line. Each becomes one mask, so that its number of lines reveals nothing.
+ * A key without an end, or with blank lines inside, extends as far as its lines look like Base64.
  */
 export function findPemInComments(toml: string, comments: readonly Comment[]): Span[] {
   const spans: { start: number; end: number }[] = []

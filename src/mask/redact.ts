@@ -9,7 +9,7 @@ export { MASK } from './mask.ts'
 
 /**
  * Masks the secrets in TOML text: values of keys that name one, secrets of known form, commented-out settings, and
- * every repetition of these. Everything else stays byte for byte, and so does the kind of each string.
+ * every repetition of these. Everything else stays byte for byte, and each string keeps its quoting.
  * Throws when the text is not valid TOML, because then nothing is safe to show.
  */
 export function redact(toml: string): string {

@@ -3,7 +3,7 @@ import { MASK, redact } from '../mask/redact.ts'
 import { namesSecret } from '../mask/secret.ts'
 import { isSafeSecret } from '../mask/value.ts'
 
-/** A configuration that can be shown. */
+/** A configuration that is safe to show. */
 export interface Config {
   /** The text as it was written, with its secrets masked. */
   readonly text: string
@@ -19,7 +19,7 @@ export type ConfigSource = string | (() => string | Promise<string>)
  * quotes the source, secrets included, so it is not even kept as the cause.
  */
 export class ConfigError extends Error {
-  /** The line, from 1; null when no single place is to blame. */
+  /** The line, from 1; null if no single place is wrong. */
   readonly line: number | null
   /** The column in that line, from 1, in UTF-16 units. */
   readonly column: number | null

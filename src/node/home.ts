@@ -1,7 +1,7 @@
 import type { Store } from '../store/store.ts'
 import type { NodeInfo } from './identity.ts'
 
-/** What a home holds beside its logs, read for each answer. */
+/** The contents of a home besides its logs, read for each request. */
 export interface Home {
   /** The text of `config.toml`, not yet masked. */
   config(): Promise<string>

@@ -20,7 +20,7 @@ export interface NodeFacts {
 }
 
 /**
- * Describes the node: each field as it was set, else as the configuration or the system has it. Ports come from
+ * Describes the node: each field as it was set, otherwise as in the configuration or the system. Ports come from
  * `http.port` and `grpc.port` of the configuration, at any depth.
  */
 export function describeNode(set: Partial<NodeInfo>, facts: NodeFacts, config: object): NodeInfo {
@@ -46,7 +46,7 @@ export function knownFields(set: Partial<NodeInfo>, config: object): (keyof Node
 const FIELDS = ['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'onlineTime'] as const
 
 /**
- * Reads a node that was kept as JSON. Unknown fields are dropped. A missing field or one of the wrong type is an
+ * Parses a node stored as JSON. Unknown fields are dropped. A missing field or one of the wrong type is an
  * error that names the field and shows nothing of the text.
  */
 export function parseNode(json: string): NodeInfo {
@@ -115,7 +115,7 @@ function findPort(config: object, name: 'http' | 'grpc'): number | null {
         }
       }
       for (const inside of Object.values(tree)) {
-        // A list is not a level: its tables count as standing where it stands.
+        // A list is not a level: its tables count as being at the list's own level.
         if (Array.isArray(inside)) for (const element of inside.flat(8)) isTree(element) && next.push(element)
         else if (isTree(inside)) next.push(inside)
       }

@@ -7,7 +7,7 @@ import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 import { SCHEMAS } from './schemas.ts'
 
-/** The API as OpenAPI 3.1, made from the tables that the code runs on. */
+/** The API as OpenAPI 3.1, generated from the tables that the code uses. */
 export function openApi(): object {
   return {
     openapi: '3.1.0',
@@ -19,7 +19,7 @@ export function openApi(): object {
       version: VERSION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Relative to this document: right wherever the app is mounted.
+    // Relative to this document, so it is right wherever the app is mounted.
     servers: [{ url: '.', description: 'The node that serves this document' }],
     security: [{}, { token: [] }],
     tags: [{ name: 'node', description: 'The node state API' }],
@@ -77,7 +77,7 @@ function queryParameters({ resource }: Operation): object[] {
   }))
 }
 
-/** Flags are also true as `1` or empty and false as `0`; what is documented is the plain form. */
+/** Flags are also true as `1` or empty and false as `0`; only the plain form is documented. */
 function schemaOf(row: Parameter): object {
   const one = {
     text: { type: 'string', ...(row.maxLength && { maxLength: row.maxLength }) },
@@ -128,7 +128,7 @@ function mediaOf(bodies: Operation['answers'][number]['bodies']): { schema: obje
     const schema = { $ref: `#/components/schemas/${body.schema}` }
     return body.list ? { type: 'array', items: schema } : schema
   })
-  // Lines of JSON are a text to OpenAPI 3.1: the schema is that of each line.
+  // OpenAPI 3.1 treats lines of JSON as text: the schema is that of each line.
   const isLines = bodies[0]!.type === 'application/x-ndjson'
   const schema = isLines
     ? { type: 'string', contentMediaType: 'application/x-ndjson', contentSchema: schemas[0]! }

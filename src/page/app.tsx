@@ -131,7 +131,7 @@ export function App({ client, fleet }: Props) {
             ) : (
               <div class="node">
                 {node === null && nodeError !== null && <Failure error={nodeError} retry={retry} />}
-                {node === null && nodeError === null && waiting && <Waiting>Asking the node</Waiting>}
+                {node === null && nodeError === null && waiting && <Waiting>Contacting the node</Waiting>}
                 {node !== null && (
                   <>
                     <NodeFacts config={node} now={now} />

@@ -25,7 +25,7 @@ export async function showConfig(
   { config, node, facts }: ConfigRoute,
 ): Promise<Response> {
   const reading = readConfig(config)
-  // Awaited below. When both fail, the node's failure wins, whichever came first, so that the answer is predictable.
+  // Awaited below. If both fail, the node's error is reported, whichever came first, so that the answer is predictable.
   reading.catch(() => {})
   const set = await node()
   const { text, data } = await reading

@@ -70,7 +70,7 @@ async function readRange(
   ifRange: string | null,
   options: ReadOptions,
 ): Promise<StoreRead | null> {
-  // Weak tags and dates never match, so the store need not be asked.
+  // Weak tags and dates never match, so no store call is needed.
   if (ifRange !== null && !/^"[^"]*"$/.test(ifRange.trim())) return null
   try {
     const part = await read(range, { ...options, ifMatch: ifRange?.trim() })
@@ -86,7 +86,7 @@ function rangeResponse({ entry, offset, length, body, missing }: StoreRead, rang
   if (!isSatisfiable(range, entry.size))
     throw new Problem(
       'range-not-satisfiable',
-      `The range is past the end of the file, which has ${entry.size} bytes; ask for a range inside it.`,
+      `The range is past the end of the file, which has ${entry.size} bytes; request a range inside it.`,
       { headers: { 'Content-Range': `bytes */${entry.size}` } },
     )
   // The last n bytes of an empty file: satisfiable to the letter, but Content-Range cannot express zero bytes.

@@ -10,7 +10,7 @@ import type { Bytes } from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryRoute } from './request.ts'
 
-/** What makes no sense together with an export, which is all of the filtered log. */
+/** Parameters that make no sense with an export, which is the whole filtered log. */
 const EXCLUDED = ['size', 'lines', 'before', 'follow'] as const
 
 /** `download=true`: the filtered view as a file, oldest record first, streamed to the end of the log. */
@@ -31,7 +31,7 @@ export async function exportLog(
   const all: Record<string, string> = {
     ...headers,
     'Content-Disposition': attachment(`${base}.${ending}`),
-    // A proxy that collects an answer before it passes it on would hold all of the log.
+    // A proxy that buffers a response before passing it on would hold the whole log.
     'X-Accel-Buffering': 'no',
   }
   if (request.method === 'HEAD') {

@@ -35,7 +35,7 @@ export async function showHistogram(request: Request, query: Query, route: Query
     throw error instanceof TooManyBuckets ? bad('step', error.message) : error
   })
   if (histogram === null) return notModified(etag)
-  // An answer that depends on the clock or was cut by a budget differs the next time.
+  // An answer that depends on the clock or hit a budget differs the next time.
   if (!clock && histogram.complete) headers.ETag = etag
   const { notes = [], ...chart } = histogram
   if (notes.length > 0) headers['X-Nodestate-Note'] = notes.join(', ')

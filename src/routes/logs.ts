@@ -9,7 +9,7 @@ export interface LogRoutes {
   details: Detailer
 }
 
-/** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known of each. */
+/** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known about each. */
 export async function listLogs(
   request: Request,
   query: Query,

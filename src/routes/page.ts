@@ -19,7 +19,7 @@ export interface Page {
   assets: Record<string, PageAsset>
 }
 
-/** Only what this app serves may run, load or connect; styles set by script are CSSOM, which is allowed. */
+/** Only resources served by this app may run, load or connect; styles set by script use CSSOM, which is allowed. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +

@@ -29,13 +29,13 @@ export interface QueryRoutes {
 
 interface QueryOptions {
   maxSize: number | undefined
-  /** Null where following is off. */
+  /** Null if following is off. */
   following: FollowLimits | null
-  /** Followers so far, shared by all who have the limit together. */
+  /** The current number of followers, counted together for all that share the limit. */
   count: { following: number }
 }
 
-/** Makes them for the logs that `context` names. */
+/** Creates them for the logs in `context`. */
 export function loadQueryRoutes(
   context: ViewContext,
   { maxSize, following, count }: QueryOptions,
@@ -73,7 +73,7 @@ async function queryView(request: Request, query: Query, route: QueryRoute): Pro
     Link: linkHeader(keptQuery(query), view.prev, view.next),
   }
   if (view.notes.length > 0) headers['X-Nodestate-Note'] = view.notes.join(', ')
-  // A time budget never cuts at the same place twice, and the clock moves on.
+  // A time budget never runs out at the same place twice, and the clock moves on.
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
   // HEAD does the same work: only that shows that a cursor is gone or an archive is broken.
   if (request.method === 'HEAD') {
@@ -134,7 +134,7 @@ async function textResponse(view: View, headers: Record<string, string>): Promis
 }
 
 /**
- * What lies between must pass a follow on as it comes. nginx buffers unless told otherwise; `no-transform` stops a
+ * Proxies and middleware must pass a follow on as it comes. nginx buffers unless told otherwise; `no-transform` stops a
  * compressor that would hold back short writes, such as hono/compress; and a follow has a unique ETag, because
  * hono/etag reads an answer without one to its end, which never comes.
  */

@@ -11,9 +11,9 @@ import { defaultSize } from './view.ts'
 
 /** What the routes that search need. */
 export interface QueryRoute extends ViewContext {
-  /** The largest tail that may be asked for. @default none */
+  /** The largest tail that may be requested. @default none */
   maxSize?: number | undefined
-  /** The clients that follow; null where following is off. */
+  /** The following clients; null if following is off. */
   followers: Followers | null
 }
 
@@ -24,7 +24,7 @@ interface Asked {
   clock: boolean
 }
 
-/** Turns the parameters of a request into what the log is asked for. `records` asks for whole records, as for JSON. */
+/** Turns the parameters of a request into a log query. `records` requests whole records, as for JSON. */
 export async function readRequest(query: Query, route: QueryRoute, records: boolean): Promise<Asked> {
   if (query.first !== undefined && query.lines !== undefined)
     throw bad('first', 'was given together with lines; give one of the two')
@@ -86,7 +86,7 @@ async function matcherOf({ q = [], regex = [], not = [], notregex = [], where = 
   return combined(wanted, [...not.map(textMatcher), ...(await regexes(notregex))])
 }
 
-/** Conditions on fields; what they need is loaded when the first one comes. */
+/** Conditions on fields; their code is loaded with the first one. */
 async function conditions(texts: readonly string[]): Promise<Matcher[]> {
   if (texts.length === 0) return []
   const { whereMatcher } = await import('../log/where/where.ts')

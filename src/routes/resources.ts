@@ -23,18 +23,18 @@ export interface LogResources {
 /** What they are made of. */
 export interface LogResourceOptions {
   context: ViewContext
-  /** The largest tail that may be asked for. */
+  /** The largest tail that may be requested. */
   maxSize: number | undefined
-  /** Null where following is off. */
+  /** Null if following is off. */
   following: FollowLimits | null
 }
 
-/** How many sets of patterns are kept ready: about as many as an operator has tokens. */
+/** How many sets of patterns are cached: about as many as an operator has tokens. */
 const MOST_NARROWED = 100
 
 /**
- * The resources for all files, and for those that some patterns name. They share their limits: a token that sees fewer
- * files does not add a place to search or to follow.
+ * The resources for all files, and for the files that match some patterns. They share their limits: a token that sees
+ * fewer files does not add capacity to search or follow.
  */
 export function logResources(options: LogResourceOptions): (files: readonly string[] | null) => LogResources {
   const count = { following: 0 }
@@ -59,7 +59,7 @@ function resourcesOf(
   count: { following: number },
 ): LogResources {
   const files: LogFiles = context.files
-  // What a list and a plain tail do not need is loaded when it is first asked for: a worker starts with a third of
+  // Code that a list and a plain tail do not need is loaded on first use: a worker starts with a third of
   // the code.
   const queryRoutes = once(async () => {
     const { loadQueryRoutes } = await import('./query.ts')

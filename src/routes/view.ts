@@ -14,13 +14,13 @@ import { DEFAULT_SIZE } from './parameters/tail.ts'
 /** What the log view needs. */
 export interface ViewRoute {
   files: LogFiles
-  /** The largest tail that may be asked for. @default none: a tail streams in constant memory */
+  /** The largest tail that may be requested. @default none: a tail streams in constant memory */
   maxSize?: number | undefined
-  /** Answers everything but the plain tail; loaded when that is first asked for. */
+  /** Answers everything but the plain tail; loaded on first use. */
   queryView(request: Request, query: Query): Promise<Response>
 }
 
-/** `GET /api/v1/log/view`: the last part of a file, or the part of a log that was asked for. */
+/** `GET /api/v1/log/view`: the last part of a file, or the requested part of a log. */
 export function viewLog(request: Request, query: Query, route: ViewRoute): Promise<Response> {
   const plain = query.given.every((name) => name === 'file' || name === 'size')
   if (plain && !route.files.joined && !soundsCompressed(query.file!) && !wantsNdjson(request))
@@ -28,7 +28,7 @@ export function viewLog(request: Request, query: Query, route: ViewRoute): Promi
   return route.queryView(request, query)
 }
 
-/** The plain tail: one read, and cursors made from the bytes that it gave. */
+/** The plain tail: one read, and cursors made from its bytes. */
 async function viewTail(request: Request, query: Query, route: ViewRoute): Promise<Response> {
   const { files, maxSize } = route
   const file = query.file!
@@ -42,7 +42,7 @@ async function viewTail(request: Request, query: Query, route: ViewRoute): Promi
   }
   try {
     const read: Parameters<typeof readTail>[0] = (range, options) => files.read(file, range, options)
-    // Read only where it is needed: creating a signal costs as much as the whole read of a short tail.
+    // Created only when needed: a signal costs as much as the whole read of a short tail.
     const options = {
       ifNoneMatch: known,
       get signal() {
@@ -72,7 +72,7 @@ function headersOfTail(query: Query, tail: Tail): Record<string, string> {
   }
 }
 
-/** Tells that bytes are missing before the tail, or were lost behind it. */
+/** Notes that bytes are missing before the tail, or were lost after it. */
 function noteOfTail({ entry, missing }: Tail): Record<string, string> {
   const notes = [missing?.head && 'begins-late', (entry.gap || missing?.head === false) && 'gap']
   const given = notes.filter(Boolean).join(', ')
@@ -83,7 +83,7 @@ function noteOfTail({ entry, missing }: Tail): Record<string, string> {
 function linkOfTail(query: Query, { entry, offset, length, seen, missing }: Tail): string {
   const print = seen ? fingerprint(seen.bytes, seen.offset) : { offset: 0, length: 0, hash: 0 }
   const cursor = { name: entry.key, id: entry.id ?? null, print, inside: false }
-  // Behind a hole, the page before goes on before it.
+  // After a hole, the previous page continues before it.
   const before = missing ? missing.from : offset
   const prev = before > 0 ? { ...cursor, offset: before } : null
   const named = `file=${encodeURIComponent(query.file!)}`
@@ -91,13 +91,13 @@ function linkOfTail(query: Query, { entry, offset, length, seen, missing }: Tail
   return linkHeader(kept, prev, { ...cursor, offset: offset + length })
 }
 
-/** Whether a client asks for records as JSON lines by its Accept header. */
+/** Whether the Accept header requests records as JSON lines. */
 export function wantsNdjson(request: Request): boolean {
   const accept = request.headers.get('Accept')
   return accept?.includes('ndjson') === true && acceptedTypes(accept).has('application/x-ndjson')
 }
 
-/** The tail when a request names no size, within the operator's maximum. */
+/** The default size of a tail, within the operator's maximum. */
 export function defaultSize(maxSize: number | undefined): number {
   return maxSize === undefined ? DEFAULT_SIZE : Math.min(DEFAULT_SIZE, maxSize)
 }

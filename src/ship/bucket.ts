@@ -8,7 +8,7 @@ export interface Bucket {
   put(key: string, bytes: Uint8Array<ArrayBuffer>, options?: { once?: boolean }): Promise<boolean>
 }
 
-/** Why a bucket cannot be used at all. Trying again does not help. */
+/** Why a bucket cannot be used at all. Retrying does not help. */
 export class UnusableBucket extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)
@@ -16,7 +16,7 @@ export class UnusableBucket extends Error {
   }
 }
 
-/** The work was given up because the shipper stops. */
+/** The work was abandoned because the shipper is stopping. */
 export class Stopped extends Error {
   constructor() {
     super('The shipper stops')
@@ -24,23 +24,23 @@ export class Stopped extends Error {
   }
 }
 
-/** What retries need of the surroundings. */
+/** What retries need from their environment. */
 export interface RetryContext {
   now(): number
   sleep(ms: number): Promise<void>
   random(): number
-  /** Whether to give up; asked after each failure. */
+  /** Whether to give up; called after each failure. */
   givesUp(): boolean
-  /** Whether a failure is not worth another try. */
+  /** Whether a failure is not worth a retry. */
   isFatal(error: unknown): boolean
-  /** Told of each failure, and of null when it has passed. */
+  /** Called with each failure, and with null when it is over. */
   onFailure(error: unknown | null): void
 }
 
 const SHORTEST_PAUSE = 200
 const LONGEST_PAUSE = 30_000
 
-/** A bucket that tries for ever, with pauses from 0.2 to 30 seconds and jitter. Throws Stopped when it gives up. */
+/** A bucket that retries forever, with pauses from 0.2 to 30 seconds and jitter. Throws Stopped when it gives up. */
 export function persistent(bucket: Bucket, context: RetryContext): Bucket {
   async function persist<T>(work: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {

@@ -6,20 +6,20 @@ export interface CutRules {
   segmentBytes: number
   /** How long a byte waits. */
   segmentAgeMs: number
-  /** How long a line without its end waits. */
+  /** How long an unfinished line waits. */
   lineAgeMs: number
 }
 
-/** What waits to be shipped: text from `from` on, of which `shipped` and what lies before is in the bucket. */
+/** Text that waits to be shipped, from `from` on; everything before `shipped` is in the bucket. */
 export interface Waiting {
   /** Where the segment starts; before `shipped` while it is a part. */
   from: number
   shipped: number
   /** The end of the text. */
   size: number
-  /** How long the first byte that is not shipped has waited. */
+  /** How long the first unshipped byte has waited. */
   ageMs: number
-  /** Ship all of it: the file was rotated, or the shipper stops. */
+  /** Ship all of it: the file was rotated, or the shipper is stopping. */
   everything: boolean
 }
 
@@ -32,8 +32,8 @@ export function reach(rules: CutRules, { from, shipped, size, ageMs, everything 
 }
 
 /**
- * Where to cut text that reaches from `from` to `reached`: behind its last line end, unless there is none that was not
- * shipped. Then a full segment is cut anywhere, and a line without an end waits. Null while it does.
+ * Where to cut the text from `from` to `reached`: after its last line end, unless there is none in the unshipped part.
+ * Then a full segment is cut anywhere, and an unfinished line waits. Null while it waits.
  */
 export function cutAt(
   rules: CutRules,

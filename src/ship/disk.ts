@@ -20,7 +20,7 @@ export interface DiskFile {
 
 /** A log directory. The core never writes to it. */
 export interface Disk {
-  /** The regular files directly in it; null when the directory is not there. Odd names are reported and left out. */
+  /** The regular files directly in it; null if the directory does not exist. Odd names are reported and left out. */
   list(): Promise<Listed[] | null>
   /** Opens a file; null when it is gone. */
   open(name: string): Promise<DiskFile | null>
@@ -33,7 +33,7 @@ export interface Native {
   gzip(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
 }
 
-/** An archive that is broken, or compressed in a way that this runtime does not know. It is left alone. */
+/** An archive that is broken, or compressed in a way that this runtime does not support. It is skipped. */
 export class UnreadableArchive extends Error {
   constructor(name: string, options?: { cause?: unknown }) {
     super(`Cannot read the archive ${JSON.stringify(name)}`, options)

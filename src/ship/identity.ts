@@ -6,15 +6,15 @@ import { type Claim, checksum, type FileText, holds } from './text.ts'
 
 /** Which file is which life. */
 export interface Identified {
-  /** Files that go on behind the end of their life. */
+  /** Files that continue past the end of their life. */
   late: { text: FileText; end: End }[]
-  /** Unfinished lives and the files that they go on in. */
+  /** Unfinished lives and the files they continue in. */
   going: { text: FileText; life: Unfinished }[]
-  /** Unfinished lives that no file holds. */
+  /** Unfinished lives without a file. */
   lost: Unfinished[]
   /** Files that begin a life, oldest first. */
   fresh: FileText[]
-  /** Files of which nothing is left to ship. */
+  /** Files that are completely shipped. */
   done: FileText[]
   /** Archives that cannot be read. */
   broken: FileText[]
@@ -25,7 +25,7 @@ const TELLING = 1024
 
 /**
  * Decides by content alone. `texts` are a log's files, oldest first. `before` says in which file a life was at the last
- * look: among files that hold it equally well, that one is taken.
+ * check: among files that match equally well, that one is chosen.
  */
 export async function identify(
   texts: readonly FileText[],
@@ -35,7 +35,7 @@ export async function identify(
 ): Promise<Identified> {
   const found: Identified = { late: [], going: [], lost: [], fresh: [], done: [], broken: [] }
   const sized = await measure(texts, found.broken)
-  // Everything up to the newest file that is done was shipped before it.
+  // Everything older than the newest finished file was shipped before it.
   let newest = sized.length - 1
   while (newest >= 0 && !(await isDone(sized[newest]!, ends, native))) newest--
   found.done.push(...sized.slice(0, newest + 1).map(({ text }) => text))
@@ -56,7 +56,7 @@ export async function identify(
       continue
     }
     found.going.push({ text: chosen.text, life })
-    // What is older is a copy in the making, or was shipped before.
+    // An older file is an unfinished copy, or was shipped before.
     left = left.slice(left.indexOf(chosen) + 1)
   }
   found.fresh.push(...left.filter(({ size }) => size > 0).map(({ text }) => text))
@@ -93,7 +93,7 @@ async function isDone(
   return false
 }
 
-/** The largest end that a file goes on behind. */
+/** The largest end that a file continues past. */
 async function endBehind(
   { text, size }: Sized,
   ends: ReadonlyMap<number, End>,
@@ -115,7 +115,7 @@ function tailOf({ size, crc }: End): Claim {
   return { from: Math.max(0, size - TAIL_BYTES), to: size, crc }
 }
 
-/** Of several files that hold a life: the active one when the others are beginnings of it, else the oldest. */
+/** Of several files that hold a life: the active one if the others are prefixes of it, otherwise the oldest. */
 async function choose(
   holders: readonly Sized[],
   active: Sized | undefined,

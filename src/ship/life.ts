@@ -32,7 +32,7 @@ export interface LifeContext {
   native: Native
   rules: CutRules
   now(): number
-  /** Memory for texts, which is used again. */
+  /** Reusable memory for texts. */
   buffers: { take(size: number): Uint8Array<ArrayBuffer>; give(buffer: Uint8Array<ArrayBuffer>): void }
   onShipped(bytes: number): void
 }
@@ -41,13 +41,13 @@ export interface LifeContext {
 export class Life {
   readonly number: number
   text: FileText
-  /** Behind the last byte in the bucket. */
+  /** One past the last byte in the bucket. */
   shipped: number
   /** What proves that a file is this life. */
   claim: Claim
   readonly #context: LifeContext
   #from: number
-  /** Whether the last segment is a part, and its bytes where they are known. */
+  /** Whether the last segment is a part, and its bytes if they are known. */
   #part: boolean
   #packed: Uint8Array<ArrayBuffer> | null = null
   /** The last bytes that were shipped, at most 64 KiB. Null while not all of them are known. */
@@ -69,8 +69,8 @@ export class Life {
   }
 
   /**
-   * Begins a life with the next free number. When another shipper has taken it, its life is joined if it fits the
-   * file: to wait for the other would never end under a crash loop.
+   * Begins a life with the next free number. If another shipper has taken it, that life is continued if it matches the
+   * file: waiting for the other shipper would never end in a crash loop.
    */
   static async begin(context: LifeContext, text: FileText, first: number): Promise<Life> {
     const { bucket, native, log } = context
@@ -85,17 +85,17 @@ export class Life {
     }
   }
 
-  /** As the next look would find it in the bucket. */
+  /** As the next check would find it in the bucket. */
   get state(): Unfinished {
     return { life: this.number, from: this.#from, shipped: this.shipped, claim: this.claim }
   }
 
-  /** How long the first byte that is not shipped has waited, in milliseconds. */
+  /** How long the first unshipped byte has waited, in milliseconds. */
   get waitedMs(): number {
     return this.#waiting === null ? 0 : this.#context.now() - this.#waiting
   }
 
-  /** Takes note of bytes that wait. */
+  /** Notes the bytes that wait. */
   async watch(): Promise<number> {
     const size = await this.text.size()
     if (size < this.shipped) throw new FileChanged(this.text.name)
@@ -120,7 +120,7 @@ export class Life {
     }
   }
 
-  /** Finishes the life: what ends in a part is written once more, and then its end. */
+  /** Finishes the life: writes a last part again as a segment, then the end. */
   async finish(how: How = 'end'): Promise<End> {
     const { bucket, log } = this.#context
     if (this.#part) await this.#closePart()
@@ -157,7 +157,7 @@ export class Life {
       return native.crc32(tail)
     }
     if (this.#tail) return native.crc32(this.#tail)
-    // The file is gone. Of a segment that is all of the last bytes, its name has their checksum.
+    // The file is gone. If the segment is all of the last bytes, its name has their checksum.
     return this.claim.from === from && this.claim.to === this.shipped ? this.claim.crc : 0
   }
 
@@ -217,7 +217,7 @@ export class Life {
     }
   }
 
-  /** The old bytes must still be there after the new ones were read, or the file was truncated and has grown again. */
+  /** The old bytes must still be there after the new ones are read; otherwise the file was truncated and grew again. */
   async #prove({ from, shipped, claim }: Place, read: Uint8Array): Promise<void> {
     const { native } = this.#context
     const known =
@@ -227,7 +227,7 @@ export class Life {
           : await holds(this.text, claim, native)
         : claim.to === 0 || (await holds(this.text, claim, native))
     if (!known) throw new FileChanged(this.text.name)
-    // A part is proven by the bytes that were just read; the file must still have them.
+    // A part is verified against the bytes that were just read; the file must still have them.
     const again = await this.text.read(from, from + Math.min(read.length, 64))
     if (!again.every((byte, i) => byte === read[i]) || again.length < Math.min(read.length, 64))
       throw new FileChanged(this.text.name)
@@ -249,7 +249,7 @@ export class Life {
   }
 }
 
-/** Where the next segment goes on. */
+/** Where the next segment continues. */
 interface Place {
   from: number
   shipped: number

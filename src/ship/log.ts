@@ -8,14 +8,14 @@ import type { FileText } from './text.ts'
 /** What a log's shipper needs. */
 export interface LogContext extends LifeContext {
   files: LogFiles
-  /** How long a removed file is held while it waits. */
+  /** How long a removed file is kept open while it waits. */
   holdMs: number
   report(message: string): void
   /** A life, or a file that never became one, is lost. */
   onLost(): void
 }
 
-/** How a log stands. */
+/** The state of a log. */
 export interface LogStatus {
   life: number
   size: number
@@ -23,24 +23,24 @@ export interface LogStatus {
   lagSeconds: number
 }
 
-/** Ships one log: finds out which file is which life, and ships them one after the other. */
+/** Ships one log: works out which file is which life, and ships them one after the other. */
 export class LogShipper {
   readonly #context: LogContext
   #memory: Memory | null = null
-  /** The life that goes on, and those that late lines came for. */
+  /** The current life, and older ones that received late lines. */
   #main: Life | null = null
   #late: Life[] = []
-  /** Every life that is not finished, with the file that it was in. */
+  /** Every unfinished life, with the file it was in. */
   readonly #lives = new Map<number, Life>()
-  /** Whether a life that nobody holds waits for a second look. */
+  /** Whether a life without a file waits for a second check. */
   #uncertain = false
   #queue: FileText[] = []
-  /** The files as they were when they were told apart. */
+  /** The files as they were when they were last assigned to lives. */
   #seen = ''
-  /** Names and sizes at the last look: a rotated file is finished when two looks agree. */
+  /** Names and sizes at the last check: a rotated file is finished when two checks agree. */
   #lastLook = new Map<string, string>()
   #looks = 0
-  /** The look at which a life was first found to be lost. */
+  /** The check at which a life was first found to be lost. */
   #missing = { look: '', looks: 0 }
   #reported = new Set<string>()
 
@@ -64,7 +64,7 @@ export class LogShipper {
     return { life: life.number, size: life.shipped, lagBytes, lagSeconds }
   }
 
-  /** One turn after a look. `everything` says that the shipper stops, or ships once. Whether all is shipped. */
+  /** One turn after a check; returns whether all is shipped. `everything`: the shipper is stopping, or ships once. */
   async turn(everything: () => boolean): Promise<boolean> {
     const look = new Map(this.#context.files.files.map((file) => [file.id, `${file.size} ${file.modified}`]))
     const before = this.#lastLook
@@ -80,7 +80,7 @@ export class LogShipper {
       }
     } catch (error) {
       if (!(error instanceof FileChanged)) throw error
-      // Told apart anew at the next look.
+      // Assigned again at the next check.
       this.#seen = ''
       return false
     }
@@ -96,7 +96,7 @@ export class LogShipper {
     )
   }
 
-  /** Removed files are held for a while only: a full disk is worse than a gap. */
+  /** Removed files are kept open only for a while: a full disk is worse than a gap. */
   async #drop(): Promise<void> {
     const { files, holdMs, now, report, onLost } = this.#context
     for (const file of files.files) {
@@ -108,7 +108,7 @@ export class LogShipper {
     }
   }
 
-  /** Decides which file is which life, when files have come, gone or changed their names since. */
+  /** Decides which file is which life, if files have appeared, disappeared or been renamed since. */
   async #tellApart(): Promise<void> {
     const { files, bucket, log, native } = this.#context
     const bound = new Set([this.#main, ...this.#late].map((life) => life?.text.id))
@@ -138,7 +138,7 @@ export class LogShipper {
       .join('\n')
   }
 
-  /** Ties lives to files; false when a life that nobody holds waits for a second look. */
+  /** Assigns lives to files; false while a life without a file waits for a second check. */
   async #bind(found: Identified): Promise<boolean> {
     const { files } = this.#context
     const take = (text: FileText, state: Unfinished): Life => {
@@ -162,7 +162,7 @@ export class LogShipper {
     return true
   }
 
-  /** A life that nobody holds is lost when two looks say so and there is something to go on with. */
+  /** A life without a file is lost when two checks agree and there is another file to continue with. */
   async #isReallyLost(lost: readonly Unfinished[]): Promise<boolean> {
     const { files, onLost, report } = this.#context
     const look =
@@ -192,7 +192,7 @@ export class LogShipper {
     memory.next = Math.max(memory.next, end.life + 1)
   }
 
-  /** Ships what is due. Whether a life was finished, so that there may be another to go on with. */
+  /** Ships what is due; returns whether a life was finished, so that the next one can start. */
   async #advance(everything: () => boolean, isQuiet: (id: string) => boolean): Promise<boolean> {
     for (const life of this.#late) {
       await life.ship(() => true)
@@ -229,7 +229,7 @@ export class LogShipper {
     return newest?.id === text.id && newest.gone === null && !text.compressed
   }
 
-  /** Whether two looks agree on a file and all of it is shipped. */
+  /** Whether two checks agree on a file and all of it is shipped. */
   async #isOver(life: Life, isQuiet: (id: string) => boolean): Promise<boolean> {
     return isQuiet(life.text.id) && (await life.text.size()) === life.shipped
   }
@@ -241,7 +241,7 @@ export class LogShipper {
   }
 }
 
-/** A finished life that goes on behind its end. */
+/** A finished life whose file continues past its end. */
 function behind({ life, size, crc }: End): Unfinished {
   return { life, from: size, shipped: size, claim: { from: Math.max(0, size - TAIL_BYTES), to: size, crc } }
 }

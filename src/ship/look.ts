@@ -1,7 +1,7 @@
 import type { Disk, DiskFile, Listed } from './disk.ts'
 import { type FileText, openText } from './text.ts'
 
-/** A file of a log at a look. */
+/** A file of a log at one check. */
 export interface LookedAt {
   text: FileText
   file: DiskFile
@@ -9,19 +9,19 @@ export interface LookedAt {
   id: string
   size: number
   modified: number
-  /** When it was first seen to be gone from the directory; null while it is there. */
+  /** When it was first missing from the directory; null while it is there. */
   gone: number | null
 }
 
-/** Puts the names of one log's files in order, oldest first; names that are no files of their own are left out. */
+/** Sorts the names of one log's files, oldest first; names that are not separate files are left out. */
 export type Order = (files: readonly Listed[]) => Listed[]
 
-/** How often a look is begun again because files moved meanwhile, before it waits for the next turn. */
+/** How often a check restarts because files moved meanwhile, before it waits for the next turn. */
 const TRIES = 8
 
 /**
- * The files of one log, held open from look to look, so that what is removed before it was shipped can still be read.
- * A look counts only when names and inodes are the same before and after all files were opened: a rotation in between
+ * The files of one log, kept open between checks, so that a file removed before it was shipped can still be read.
+ * A check counts only if names and inodes are the same before and after all files were opened: a rotation in between
  * would hide a file.
  */
 export class LogFiles {
@@ -29,7 +29,7 @@ export class LogFiles {
   readonly #order: Order
   #held: LookedAt[] = []
   #looks = 0
-  /** Files that need not be opened again: nothing of them is left to ship. */
+  /** Files that need not be opened again: they are completely shipped. */
   readonly #settled = new Map<string, string>()
 
   constructor(disk: Disk, order: Order) {
@@ -37,17 +37,17 @@ export class LogFiles {
     this.#order = order
   }
 
-  /** All that are held, oldest first. */
+  /** All open files, oldest first. */
   get files(): readonly LookedAt[] {
     return this.#held
   }
 
-  /** How many looks counted. */
+  /** How many checks counted. */
   get looks(): number {
     return this.#looks
   }
 
-  /** Looks at the files; false when they would not stand still. `listed` are this log's, as just listed. */
+  /** Checks the files; false if they keep moving. `listed` are this log's files, as just listed. */
   async look(listed: readonly Listed[], again: () => Promise<Listed[]>, now: number): Promise<boolean> {
     let current = listed
     for (let tries = 0; tries < TRIES; tries++) {
@@ -55,7 +55,7 @@ export class LogFiles {
       const wanted = this.#wanted(ordered)
       const opened = await this.#open(wanted)
       const after = await again()
-      // A turn may have settled a file meanwhile: then the look begins again without it.
+      // A turn may have settled a file meanwhile: then the check restarts without it.
       const isOpen = ({ id }: Listed) => opened?.has(id) || this.#held.some((file) => file.id === id)
       if (opened && wanted.every(isOpen) && isSame(current, after)) {
         await this.#merge(wanted, opened, { listed: current, now })
@@ -68,7 +68,7 @@ export class LogFiles {
     return false
   }
 
-  /** Nothing of these files is left to ship: they, and older ones, are looked at again only when they change. */
+  /** These files are completely shipped: they, and older ones, are checked again only when they change. */
   async settle(files: readonly LookedAt[]): Promise<void> {
     const ids = new Set(files.map(({ id }) => id))
     for (const file of files) if (file.gone === null) this.#settled.set(file.id, versionOf(file))
@@ -76,7 +76,7 @@ export class LogFiles {
     for (const { file } of files) await file.close()
   }
 
-  /** Lets go of a file that is gone from the directory. */
+  /** Closes a file that is gone from the directory. */
   async release(file: LookedAt): Promise<void> {
     this.#held = this.#held.filter(({ id }) => id !== file.id)
     await file.file.close()
@@ -96,7 +96,7 @@ export class LogFiles {
     return ordered.slice(newest + 1)
   }
 
-  /** Opens what is not open yet; null when a name led to another file. */
+  /** Opens what is not open yet; null if a name now belongs to another file. */
   async #open(wanted: readonly Listed[]): Promise<Map<string, DiskFile> | null> {
     const opened = new Map<string, DiskFile>()
     for (const { name, id } of wanted) {
@@ -127,7 +127,7 @@ export class LogFiles {
     const merged = [...present]
     const unwanted: DiskFile[] = []
     for (const file of this.#held.filter(({ id }) => !there.has(id)).reverse()) {
-      // Still there, but older than what is done: nothing of it is wanted.
+      // Still there, but older than the finished files: not needed.
       if (inDirectory.has(file.id)) {
         unwanted.push(file.file)
         continue

@@ -15,18 +15,18 @@ import {
 import type { Bucket } from './bucket.ts'
 import type { Claim } from './text.ts'
 
-/** A life without an end, as far as the bucket tells. */
+/** A life without an end, as far as the bucket shows. */
 export interface Unfinished {
   life: number
-  /** Where its next segment starts: at the start of its last part, or behind its last segment. */
+  /** Where its next segment starts: at the start of its last part, or after its last segment. */
   from: number
-  /** Behind the last byte that is in the bucket. */
+  /** One past the last byte in the bucket. */
   shipped: number
-  /** What a file must hold to be this life. */
+  /** What a file must contain to be this life. */
   claim: Claim
 }
 
-/** What the bucket remembers of a log. It is the only memory there is. */
+/** The state of a log, as stored in the bucket. There is no other memory. */
 export interface Memory {
   /** The largest end of each finished life. */
   ends: Map<number, End>
@@ -35,10 +35,10 @@ export interface Memory {
   next: number
 }
 
-/** How many keys tell where a life stands: two shippers may have cut differently. */
+/** How many keys to list for the state of a life: two shippers may have cut differently. */
 const NEWEST_KEYS = 20
 
-/** Reads what the bucket remembers of a log. */
+/** Reads the state of a log from the bucket. */
 export async function recall(bucket: Bucket, log: string): Promise<Memory> {
   const folder = endsFolder(log)
   const [endNames, folders] = await Promise.all([bucket.names(folder), bucket.names(logFolder(log))])
@@ -50,7 +50,7 @@ export async function recall(bucket: Bucket, log: string): Promise<Memory> {
   return { ends, unfinished, next: Math.max(0, ...ends.keys(), ...lives) + 1 }
 }
 
-/** Where a life stands. */
+/** The state of a life. */
 export async function recallLife(bucket: Bucket, log: string, life: number): Promise<Unfinished> {
   const names = await bucket.names(lifeFolder(log, life), NEWEST_KEYS)
   const segments = names.map(parseSegment).filter((segment) => segment !== null)
@@ -64,7 +64,7 @@ export async function recallLife(bucket: Bucket, log: string, life: number): Pro
   return { life, from: 0, shipped: 0, claim: { from: 0, to: begin.length, crc: begin.crc } }
 }
 
-/** The segment that reaches furthest; one that is no part before a part of the same end. */
+/** The segment that reaches furthest; at the same end, a full segment before a part. */
 function furthest(segments: readonly Segment[]): Segment | null {
   let best: Segment | null = null
   for (const segment of segments)

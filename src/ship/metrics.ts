@@ -19,13 +19,13 @@ export class ShipMetrics {
       metric(
         'lag_bytes',
         'gauge',
-        'Bytes that are on disk only.',
+        'Bytes that are only on disk.',
         each((status) => status.lagBytes),
       ),
       metric(
         'lag_seconds',
         'gauge',
-        'How long the oldest of them has waited.',
+        'How long the oldest unshipped bytes have waited.',
         each((status) => status.lagSeconds),
       ),
       metric('shipped_bytes_total', 'counter', 'Bytes of text that were shipped.', [['', this.shippedBytes]]),

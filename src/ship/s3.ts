@@ -5,7 +5,7 @@ import { s3Store } from '../store/s3.ts'
 import { StoreError } from '../store/store.ts'
 import { type Bucket, UnusableBucket } from './bucket.ts'
 
-/** What is told of each answer, for metrics. A status of 0 is a connection that failed. */
+/** Reports each response, for metrics. A status of 0 is a failed connection. */
 export type OnRequest = (op: 'get' | 'list' | 'put', status: number) => void
 
 /** How a bucket of an S3-compatible service is written. */
@@ -13,7 +13,7 @@ export interface S3BucketOptions extends S3Options {
   onRequest?: OnRequest | undefined
 }
 
-/** A clock that is further off than this is not used to sign. */
+/** If the clock is further off than this, requests are signed with the storage's time. */
 const SKEW = 60_000
 
 /**
@@ -49,7 +49,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
   const retry = retryOf(wired)
   const root = folder(options.prefix ?? '')
 
-  /** Once more when the first answer has set the clock. */
+  /** Tries again after the first response has set the clock. */
   async function inTime<T>(work: () => Promise<T>): Promise<T> {
     const before = offset
     try {
@@ -101,7 +101,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
       }),
     put: (key, bytes, { once = false } = {}) => inTime(() => put(key, bytes, once)),
 
-    /** Throws UnusableBucket when there is no such bucket, or no permission; what may pass is left to the retries. */
+    /** Throws UnusableBucket if the bucket or the permission is missing; temporary failures are left to the retries. */
     async check() {
       try {
         await inTime(async () => {

@@ -11,7 +11,7 @@ import { LogShipper, type LogStatus } from './log.ts'
 import { LogFiles } from './look.ts'
 import type { ShipMetrics } from './metrics.ts'
 
-/** What is shipped beside the logs. */
+/** What is shipped besides the logs. */
 export interface Beside {
   /** The node object. */
   node(): Promise<Record<string, unknown> | null>
@@ -32,27 +32,27 @@ export interface ShipperOptions {
   include?: readonly string[] | undefined
   rules: CutRules
   holdMs: number
-  /** Ships what there is, and ends. */
+  /** Ships everything there is, then ends. */
   once: boolean
-  /** Takes one line for a person. */
+  /** Prints one line for the operator. */
   report(line: string): void
-  /** The pause between two looks. @default a quarter of the segment age, at most a second */
+  /** The pause between two checks. @default a quarter of the segment age, at most a second */
   lookMs?: number | undefined
-  /** How long a stop may take while the storage fails. @default 20 s */
+  /** How long stopping may take while the storage fails. @default 20 s */
   stopMs?: number | undefined
   now?: (() => number) | undefined
 }
 
-/** How a run ended: all shipped, or another shipper of this host has taken over. */
+/** How a run ended: everything shipped, or another shipper on this host has taken over. */
 export type Outcome = 'done' | 'replaced' | 'no-directory'
 
-/** ship.json is written after a round that shipped, at most this often, and when nothing happens this often. */
+/** ship.json is written at most this often after shipping, and this often when idle. */
 const BEAT_BUSY_MS = 30_000
 const BEAT_QUIET_MS = 60_000
-/** Another host's heartbeat that is younger than this means that it is alive. */
+/** If another host's heartbeat is younger than this, that host counts as alive. */
 const OTHER_ALIVE_MS = 150_000
 const REPORT_EVERY_MS = 60_000
-/** How many logs are shipped at once. Each holds two segments in memory. */
+/** How many logs are shipped in parallel. Each holds two segments in memory. */
 const AT_ONCE = 3
 
 /** Ships the logs of one node. */
@@ -75,7 +75,7 @@ export class Shipper {
   #running = 0
   #waiting: (() => void)[] = []
   #warnedAbsent = false
-  /** Whether the first heartbeat was written: from then on, everything is tried again. */
+  /** Whether the first heartbeat was written: from then on, every failure is retried. */
   #started = false
 
   constructor(options: ShipperOptions) {
@@ -91,7 +91,7 @@ export class Shipper {
     })
   }
 
-  /** How the logs stand. */
+  /** The state of the logs. */
   get status(): Map<string, LogStatus> {
     const all = new Map<string, LogStatus>()
     for (const [log, { shipper }] of this.#logs) {
@@ -101,7 +101,7 @@ export class Shipper {
     return all
   }
 
-  /** Ships what there is, and ends. */
+  /** Ships everything there is, then ends. */
   stop(): void {
     this.#stopping ??= this.#now()
     for (const wake of this.#sleepers) wake()
@@ -146,7 +146,7 @@ export class Shipper {
     return lookMs ?? Math.max(50, Math.min(isEnding ? 250 : 1000, rules.segmentAgeMs / 4))
   }
 
-  /** Looks at the directory; false when it is not there. */
+  /** Checks the directory; false if it does not exist. */
   async #look(): Promise<boolean> {
     const { disk, report } = this.#options
     const listed = await disk.list()
@@ -201,7 +201,7 @@ export class Shipper {
     return { shipper, files, busy: null as Promise<void> | null, done: false }
   }
 
-  /** Starts a turn of each log that is not at work. A slow one keeps no other waiting. */
+  /** Starts a turn of each idle log. A slow log does not hold up the others. */
   #turns(): Promise<void>[] {
     const everything = () => this.#options.once || this.#stopping !== null
     return [...this.#logs.values()].map((log) => {
@@ -261,7 +261,7 @@ export class Shipper {
   }
 
   /**
-   * Makes this the shipper of the home. One of this host is replaced; one of another host that is alive is waited for.
+   * Makes this the shipper of the home. A shipper on this host is replaced; a live one on another host is waited for.
    * False when the shipper was stopped meanwhile.
    */
   async #takeOver(): Promise<boolean> {
@@ -270,18 +270,18 @@ export class Shipper {
       if (!other || other.host === this.#options.host || other.age >= OTHER_ALIVE_MS) break
       if (!waited)
         this.#options.report(
-          `Another host, ${JSON.stringify(other.host)}, ships to this place; waiting for it to stop.`,
+          `Another host, ${JSON.stringify(other.host)}, ships to the same destination; waiting for it to stop.`,
         )
       if (this.#stopping !== null) return false
       await this.#sleep(Math.min(OTHER_ALIVE_MS - other.age + 1000, 10_000))
       if (this.#stopping !== null) return false
     }
-    // The heartbeat is also the object to try a condition with: it is about to be replaced anyway.
+    // The condition is tested with the heartbeat object, because it is about to be replaced anyway.
     const bytes = await this.#heartbeat()
     const fresh = await this.#bucket.put(HEARTBEAT, bytes, { once: true })
     if (fresh && (await this.#bucket.put(HEARTBEAT, bytes, { once: true })))
       this.#options.report(
-        'The storage ignores If-None-Match: two shippers at once may begin the same life twice. Run one only.',
+        'The storage ignores If-None-Match: two concurrent shippers may begin the same life twice. Run only one.',
       )
     if (!fresh) await this.#bucket.put(HEARTBEAT, bytes)
     this.#beatAt = this.#now()
@@ -289,7 +289,7 @@ export class Shipper {
     return true
   }
 
-  /** Writes ship.json; false when another shipper of this host has taken over. */
+  /** Writes ship.json; false if another shipper on this host has taken over. */
   async #beat(): Promise<boolean> {
     const other = await this.#other()
     if (other && other.host === this.#options.host) return false
@@ -303,7 +303,7 @@ export class Shipper {
     return true
   }
 
-  /** Whoever else wrote ship.json last. */
+  /** The other shipper, if one wrote ship.json last. */
   async #other(): Promise<{ host: string; age: number } | null> {
     const found = await this.#bucket.get(HEARTBEAT)
     const beat = found && parseHeartbeat(found.text)
@@ -324,7 +324,7 @@ export class Shipper {
     return new TextEncoder().encode(`${JSON.stringify(beat)}\n`)
   }
 
-  /** One line a minute, however much fails. */
+  /** Prints at most one line a minute, however much fails. */
   #onFailure(error: unknown | null): void {
     if (error === null) {
       this.#error = null
@@ -351,14 +351,14 @@ export class Shipper {
   }
 }
 
-/** The files of one log, oldest first, as a reader of the directory would put them. */
+/** The files of one log, oldest first, in the same order as a reader of the directory. */
 function inOrder(log: string, listed: readonly Listed[]): Listed[] {
   const byName = new Map(listed.map((file) => [file.name, file]))
   const entries = listed.map(({ name, size, modified }) => ({ key: name, size, modified, etag: '' }))
   return familyOf(log, entries).map(({ key }) => byName.get(key)!)
 }
 
-/** Memory for texts, used again: a fresh 8 MiB for each segment would be garbage at 50 MB a second. */
+/** Reusable memory for texts: a fresh 8 MiB for each segment would make 50 MB of garbage a second. */
 function bufferPool() {
   const free: Uint8Array<ArrayBuffer>[] = []
   return {

@@ -1,6 +1,6 @@
 import { type DiskFile, type Native, UnreadableArchive } from './disk.ts'
 
-/** A region of a text and its checksum: whoever has the same bytes there holds it. */
+/** A region of a text and its checksum; a text with the same bytes there matches it. */
 export interface Claim {
   from: number
   to: number
@@ -18,7 +18,7 @@ export interface FileText {
   read(from: number, to: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
 }
 
-/** Opens a file as text; archives are known by their names. */
+/** Opens a file as text; archives are recognized by their names. */
 export function openText(file: DiskFile, name: string): FileText {
   const kind = /\.gz$/i.test(name) ? 'gzip' : /\.zstd?$/i.test(name) ? 'zstd' : null
   if (kind) return new ArchiveText(file, name, kind)
@@ -31,7 +31,7 @@ export function openText(file: DiskFile, name: string): FileText {
   }
 }
 
-/** Whether a text has the bytes of a claim at their place. An empty claim is held by every text. */
+/** Whether a text has the bytes of a claim at the right place. Every text matches an empty claim. */
 export async function holds(text: FileText, { from, to, crc }: Claim, native: Native): Promise<boolean> {
   return (await checksum(text, from, to, native)) === crc
 }
@@ -56,7 +56,7 @@ export async function checksum(
 
 const STEP = 1024 * 1024
 
-/** There is no way into the middle of an archive: a read ahead goes on, a read back begins again. */
+/** An archive has no random access: a read further on continues, a read further back starts over. */
 class ArchiveText implements FileText {
   readonly id: string
   readonly name: string

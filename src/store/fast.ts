@@ -25,7 +25,7 @@ export interface FastReads {
   ): Promise<StoreRead | null | undefined>
 }
 
-/** Kept beside the store, not in it: if someone copies a store and overrides a call, the override must not be bypassed. */
+/** Kept beside the store, not in it: a copy of a store that overrides a call must not be bypassed. */
 const capabilities = new WeakMap<Store, FastReads>()
 
 /** Gives a store its fast calls. */

@@ -17,7 +17,7 @@ import {
 
 export type { S3Options } from './s3/options.ts'
 
-/** How often a read starts over because the object changed its size between two answers. */
+/** How often a read starts over because the object's size changed between two responses. */
 const ROUNDS = 3
 
 /**
@@ -53,7 +53,7 @@ export function s3Store(options: S3Options): Store {
     })
   }
 
-  /** GET; `undefined` when the service says that the range holds nothing. */
+  /** GET; `undefined` when the service says that the range is empty. */
   async function get(
     key: string,
     range: ByteRange | undefined,
@@ -146,7 +146,7 @@ export function s3Store(options: S3Options): Store {
           const read = await get(key, range, call, conditions, { method: 'GET', key: root + key, headers })
           if (read !== undefined) return read
         }
-        // Nothing in that range (416), or none was asked for: the entry alone is the answer.
+        // The range is empty (416), or no bytes were requested: return the entry alone.
         const entry = await head(key, call, conditions)
         if (entry === null) return null
         const { offset, length } = clampRange(range, entry.size)
@@ -165,7 +165,7 @@ function rangeHeader(range: ByteRange | undefined): string | null | undefined {
   return range.length > 0 ? `bytes=${safe(range.offset)}-${safe(range.offset + range.length - 1)}` : null
 }
 
-/** Digits alone: a larger number would print an exponent. */
+/** A larger number would be printed with an exponent. */
 function safe(value: number): number {
   return Math.min(value, Number.MAX_SAFE_INTEGER)
 }
@@ -177,7 +177,7 @@ function conditional(conditions: ReadOptions): Record<string, string> {
   }
 }
 
-/** Which part of which object an answer holds; a part that was not asked for is refused. */
+/** Which part of which object a response holds; a part that was not requested is refused. */
 function partOf(
   key: string,
   range: ByteRange | undefined,
@@ -208,7 +208,7 @@ function entryOf(key: string, answer: Response, size: number): Entry {
   return { key, size, modified, etag: quoted(etag) }
 }
 
-/** The storage's clock, where it tells. */
+/** The storage's clock, if the response has it. */
 function dateOf(answer: Response): { date?: number } {
   const date = Date.parse(answer.headers.get('Date') ?? '')
   return Number.isNaN(date) ? {} : { date }
@@ -241,7 +241,7 @@ function folder(prefix: string): string {
 }
 
 /**
- * Whether a key can be asked for. A URL swallows the segments `.` and `..`, escaped or not, and would lead to
+ * Whether a key can be requested. The URL parser resolves the segments `.` and `..`, escaped or not, which would lead to
  * another object; keys over 1,024 bytes cannot exist.
  */
 function isKey(key: string, root: string): boolean {

@@ -21,7 +21,7 @@ export interface SegmentsOptions {
   stemOf?: ((name: string) => string) | undefined
   /** Bytes of inflated text to keep. @default 32 MiB */
   keepBytes?: number | undefined
-  /** Whether requests may wait for each other's fetches; a worker's may not. @default true */
+  /** Whether requests may share fetches; a worker's may not. @default true */
   shared?: boolean | undefined
   /** Whether the mirror's folder need not exist, as a directory. @default false */
   optionalMirror?: boolean | undefined
@@ -29,7 +29,7 @@ export interface SegmentsOptions {
   now?: (() => number) | undefined
 }
 
-/** Ranges up to this size are one array, their segments fetched side by side. */
+/** Ranges up to this size are one array, with their segments fetched in parallel. */
 const WHOLE = 1024 * 1024
 /** How far ahead of a stream its segments are located. */
 const WINDOW = 256 * 1024 * 1024
@@ -37,7 +37,7 @@ const AT_ONCE = 6
 
 /**
  * The logs of a home: those that a shipper wrote as segments, and the mirrors in `logs/`. Where both have the same log,
- * segments win. The newest life of a log is a file of its name, older ones are `broker.log@000011`.
+ * segments take precedence. The newest life of a log has the log's name, older ones are `broker.log@000011`.
  */
 export function segmentStore(home: Store, mirror: Store, options: SegmentsOptions = {}): Store {
   const { stemOf = (name) => name, keepBytes = 32 * 1024 * 1024, shared = true, now = Date.now } = options
@@ -60,7 +60,7 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
     return older && life < newest.life && older.size > 0 ? older : 'hidden'
   }
 
-  /** The newest life; one that was looked at within `maxAge` will do, and so will the last one while a look runs. */
+  /** The newest life; one checked within `maxAge` will do, and so will the last one while a check is running. */
   async function newestOf(log: string, maxAge: number, signal?: AbortSignal): Promise<Life | null> {
     const look = looks.get(log)
     const start = now()
@@ -74,7 +74,7 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
     return life
   }
 
-  /** Followers that come at the same time share one look. */
+  /** Concurrent followers share one check. */
   function sharedLook(log: string): Promise<Life | null> {
     let running = looking.get(log)
     if (!running) {
@@ -84,7 +84,7 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
     return running
   }
 
-  /** Asks for a shipped file, and on a cold instance side by side for the mirror's. */
+  /** Requests a shipped file and, on a cold instance, the mirror's in parallel. */
   async function resolve<T>(
     key: string,
     conditions: ReadOptions,
@@ -153,7 +153,7 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
     async read(key, range, conditions = {}) {
       const pinned = parseTag(conditions.ifMatch)
       if (pinned) {
-        // Bytes below a size never change, so a tag is as good as a look.
+        // Bytes below a size never change, so a tag is as good as a check.
         const { log } = parseFile(key)
         const life = { ...pinned, modified: 0, how: null }
         return readLife({ lives, texts }, { key, log, life, range }, conditions)
@@ -239,7 +239,7 @@ class PieceSource {
     this.#to = to
   }
 
-  /** All of it, fetched side by side. */
+  /** All of it, fetched in parallel. */
   async all(): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(this.#to - this.#at)
     const queue = [...this.#pieces]
@@ -258,7 +258,7 @@ class PieceSource {
         pull: async (controller) => {
           const piece = await (this.#ahead ?? this.#next())
           this.#ahead = null
-          // Texts that are kept, or fetched for several clients, do not end with this client.
+          // Texts that are cached or fetched for several clients outlive this client.
           this.#signal?.throwIfAborted()
           this.#at += piece.length
           controller.enqueue(piece)
@@ -298,7 +298,7 @@ class PieceSource {
   }
 }
 
-/** What a mirror sent and nobody needs. */
+/** Cancels an unneeded response from a mirror. */
 function discard(read: unknown): void {
   const body = (read as Partial<StoreRead> | null)?.body
   if (body instanceof ReadableStream) body.cancel().catch(() => {})

@@ -17,7 +17,7 @@ export interface Entry {
   encoding?: string
   /** Set for the folders of a shallow list, which have no bytes. */
   folder?: true
-  /** Set where bytes below the size never change: a read with `ifMatch` then needs no check and can serve an older size. */
+  /** Set if bytes below the size never change: a read with `ifMatch` then needs no check and can serve an older size. */
   appendOnly?: true
   /** Set if bytes were lost between the end of this file and the next one of its log. */
   gap?: true

@@ -4,7 +4,7 @@ import { FOUND, type World } from './output/world.ts'
 
 const SHELLS = { bash, zsh, fish }
 const WITH_FLAGS = COMMANDS.filter(({ flags }) => flags.length > 0)
-/** Commands whose arguments are log files; their names are asked of the node in NODESTATE_URL. */
+/** Commands whose arguments are log files; their names come from the node in NODESTATE_URL. */
 const WITH_FILES = ['tail', 'grep']
 
 /** `nodestate completion`: a script that completes commands, flags and, with NODESTATE_URL set, log files. */

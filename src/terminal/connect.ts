@@ -5,7 +5,7 @@ import type { World } from './output/world.ts'
 /** A node to talk to. */
 export interface Target {
   client: Client
-  /** What a person calls it: host and port, or the node's path in a fleet. */
+  /** Its display name: host and port, or the node's path in a fleet. */
   name: string
 }
 
@@ -40,7 +40,7 @@ export function filtersOf(given: Given): Omit<LogQuery, 'file'> {
   }
 }
 
-/** Whether any filter chooses among the records. */
+/** Whether any filter is set. */
 export function isFiltered(query: Omit<LogQuery, 'file'>): boolean {
   const { rotated: _, ...filters } = query
   return Object.values(filters).some((value) => value !== undefined)

@@ -3,7 +3,7 @@ export interface Flag {
   name: string
   /** A single letter. */
   short?: string
-  /** What its value is called in the help. Without one it is a switch. */
+  /** The name of its value in the help. Without one it is a switch. */
   value?: string
   /** May be given several times. */
   list?: boolean
@@ -13,7 +13,7 @@ export interface Flag {
   optional?: boolean
 }
 
-/** What was given on a command line. */
+/** A parsed command line. */
 export interface Given {
   positional: string[]
   flags: Map<string, string[]>
@@ -27,7 +27,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Reads a command line: flags anywhere, `--flag=value`, `-n 50`, `-n50`, `-fn 50`, and `--` before odd names. */
+/** Parses a command line: flags anywhere, `--flag=value`, `-n 50`, `-n50`, `-fn 50`, and `--` before odd names. */
 export function readArguments(flags: readonly Flag[], argv: readonly string[]): Given {
   const given: Given = { positional: [], flags: new Map() }
   const rest = [...argv]

@@ -11,8 +11,8 @@ export async function grep(given: Given, style: Style, world: World): Promise<nu
   const { targets, rest } = await targetsOf(given, world)
   const [text, ...files] = rest
   if (text === undefined || text === '')
-    throw new UsageError('Say what to look for: nodestate grep TEXT FILE…')
-  if (files.length === 0) throw new UsageError('Say which log to search: nodestate ls shows their names.')
+    throw new UsageError('Say what to search for: nodestate grep TEXT FILE…')
+  if (files.length === 0) throw new UsageError('Say which log to search: nodestate ls shows the names.')
   const query = queryOf(given, text)
   const needles = given.flags.has('extended-regexp') || given.flags.has('invert-match') ? [] : [text]
   const marking = { ...style, needles: [...needles, ...(given.flags.get('grep') ?? [])] }
@@ -47,7 +47,7 @@ interface Where {
 
 /** The search of one log. */
 class Search {
-  /** Whether whoever read the output has gone. */
+  /** Whether the reader of the output is gone. */
   unread = false
   readonly #target: Target
   readonly #query: LogQuery
@@ -66,7 +66,7 @@ class Search {
     this.#most = this.#only === 'name' ? 1 : numberOf(given, 'max-count', Number.POSITIVE_INFINITY)
   }
 
-  /** Prints what is found; how many records that were. */
+  /** Prints what is found; returns the number of records. */
   async run(prefix: string, label: string): Promise<number> {
     const { stdout } = this.#world
     await this.#lines(prefix)
@@ -75,7 +75,7 @@ class Search {
     return this.#found
   }
 
-  /** Records are counted, so they are asked for as JSON wherever a record may be more than a line. */
+  /** Records are counted, so they are requested as JSON if a record may have more than one line. */
   async #lines(prefix: string): Promise<void> {
     const records =
       needsRecords(this.#style) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
@@ -104,7 +104,7 @@ class Search {
   }
 }
 
-/** The text of a record as it stands in the file. */
+/** The text of a record, exactly as in the file. */
 function rawOf(line: string, prefix: string): string {
   const { raw } = JSON.parse(line) as { raw?: string }
   return (raw ?? line)

@@ -6,7 +6,7 @@ import { clean, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, type World } from './output/world.ts'
 
-/** Lines of a log may be long: the default answer of 1 MiB would hold fewer of them. */
+/** Log lines may be long: the default answer of 1 MiB would hold too few of them. */
 const SIZE = 16 * 1024 * 1024
 
 /** One log of one node. */
@@ -18,7 +18,7 @@ interface Log extends Target {
 /** `nodestate tail`: the last lines of logs, then what is appended to them. */
 export async function tail(given: Given, style: Style, world: World): Promise<number> {
   const { targets, rest } = await targetsOf(given, world)
-  if (rest.length === 0) throw new UsageError('Say which log: nodestate ls shows their names.')
+  if (rest.length === 0) throw new UsageError('Say which log: nodestate ls shows the names.')
   const filters = filtersOf(given)
   const lines = numberOf(given, 'lines', 10)
   const logs = labelled(targets, rest, style)
@@ -35,7 +35,7 @@ export async function tail(given: Given, style: Style, world: World): Promise<nu
   return found > 0 || !isFiltered(filters) ? FOUND : NOTHING
 }
 
-/** Each log with the prefix that tells it from the others. */
+/** Each log with the prefix that distinguishes it from the others. */
 function labelled(targets: readonly Target[], files: readonly string[], style: Style): Log[] {
   const pairs = targets.flatMap((target) => files.map((file) => ({ ...target, file })))
   return pairs.map((pair, index) => {
@@ -44,7 +44,7 @@ function labelled(targets: readonly Target[], files: readonly string[], style: S
   })
 }
 
-/** Prints the last lines, and tells how many there were. A search that ran out of its budget goes on. */
+/** Prints the last lines and returns how many there were. A search that ran out of budget continues. */
 async function last(log: Log, query: ViewQuery, style: Style, world: World): Promise<number> {
   const wanted = query.lines ?? 0
   const pages: string[][] = []
@@ -77,7 +77,7 @@ async function viewed(log: Log, query: ViewQuery, style: Style, world: World): P
   try {
     return await ask(SIZE)
   } catch (error) {
-    // An operator may allow less; then the default is within the limit.
+    // The operator may allow less; the default size is always within the limit.
     if (error instanceof ProblemError && error.status === 400 && /\bsize\b/.test(error.message))
       return ask(undefined)
     throw error
@@ -94,7 +94,7 @@ function split(text: string): string[] {
   return lines
 }
 
-/** Prints the tail and what follows, until Ctrl-C or until nobody reads any more. */
+/** Prints the tail and what follows, until Ctrl-C or until the output is closed. */
 async function follow(log: Log, query: ViewQuery, style: Style, world: World): Promise<void> {
   const gone = new AbortController()
   const signal = AbortSignal.any([world.signal, gone.signal])

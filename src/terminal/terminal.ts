@@ -12,7 +12,7 @@ export type { Output, World } from './output/world.ts'
 type Run = (given: Given, style: Style, world: World) => Promise<number>
 
 /**
- * Runs a terminal command and gives its exit code: 0, 1 when nothing was found, 2 for trouble. `others` are the
+ * Runs a terminal command and returns its exit code: 0, 1 when nothing was found, 2 on errors. `others` are the
  * program's other commands, for the completions.
  */
 export async function runTerminal(

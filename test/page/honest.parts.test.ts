@@ -85,7 +85,7 @@ describe.skipIf(missingBrowser)(
 
     it('has no level buttons for a log without levels', async () => {
       const page = await open('file=plain.txt')
-      await page.getByText('carry no time').waitFor()
+      await page.getByText('have no times').waitFor()
       expect(await page.locator('.levels').count()).toBe(0)
       await page.goto(`${node.url}/#file=broker.log`)
       await page.locator('.levels').waitFor()

@@ -78,7 +78,7 @@ describe.skipIf(missingBrowser)(
         expect(await page.locator(`.row .${name}`).first().isVisible()).toBe(false)
       const box = (await page.locator('.row .m').first().boundingBox())!
       expect(box.x).toBeLessThan((await page.locator('.list').boundingBox())!.x + 40)
-      await page.getByText('carry no time').waitFor()
+      await page.getByText('have no times').waitFor()
       await page.context().close()
     })
 
@@ -256,7 +256,7 @@ describe.skipIf(missingBrowser)(
 
     it('says so when the lines of a link are gone, and shows the newest', async () => {
       const page = await open('file=broker.log&at=bm90LW91cnM&offset=3')
-      await page.getByText('The lines of this link are gone').waitFor()
+      await page.getByText('The linked lines are gone').waitFor()
       await row(page, `number ${RECORDS - 1} `).waitFor()
       await page.context().close()
     })

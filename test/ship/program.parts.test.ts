@@ -54,8 +54,8 @@ async function run(args: string[], env: Record<string, string> = {}) {
 
 describe('nodestate ship', () => {
   it.each([
-    [[], 'Name the place to ship to'],
-    [['s3://logs/b', 's3://logs/d'], 'name one place'],
+    [[], 'Name the destination'],
+    [['s3://logs/b', 's3://logs/d'], 'name one destination'],
     [['--segment-age', 'soon', 's3://logs/b'], '--segment-age'],
     [['--segment-bytes', '17MiB', 's3://logs/b'], '--segment-bytes'],
     [['--metrics-listen', '9101', 's3://logs/b'], '--metrics-listen'],

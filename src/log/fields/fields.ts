@@ -7,7 +7,7 @@ import { type Pattern, Patterns } from './patterns.ts'
 
 /** What the newest records of a log hold. */
 export interface LogFields {
-  /** Records looked at. */
+  /** The number of records examined. */
   records: number
   /** Whether there are more than those. */
   sampled: boolean

@@ -54,7 +54,7 @@ export function Files({ files, chosen, now, open }: Props) {
           {count((needle === '' ? entries : fitting).length - MOST)} more. Type part of a name to find them.
         </p>
       )}
-      {fitting.length === 0 && files.length > 0 && <p class="hint">No log has this in its name.</p>}
+      {fitting.length === 0 && files.length > 0 && <p class="hint">No log name matches.</p>}
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 
-/** Runs at once, and again after the number of milliseconds it returns; rests while the tab is hidden. */
+/** Runs at once, and again after the number of milliseconds it returns; pauses while the tab is hidden. */
 export function useFresh(run: (signal: AbortSignal) => Promise<number | null>, when: unknown[]): void {
   useEffect(() => {
     const abort = new AbortController()

@@ -19,7 +19,7 @@ interface Props {
   signOut: () => void
 }
 
-/** The node's name and what is known of it, and the page's own settings. */
+/** The node's name and details, and the page's own settings. */
 export function Top({ node, fallback, now, theme, home, setTheme, showHelp, signOut }: Props) {
   const chosen = theme === 'auto' ? 'as the system' : theme
   return (

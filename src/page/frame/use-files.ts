@@ -6,7 +6,7 @@ import { useFresh } from './fresh.ts'
 interface Options {
   client: Client
   session: number
-  /** True for an error that the sign-in takes care of. */
+  /** True for an error that the sign-in handles. */
   refused: (error: unknown) => boolean
 }
 
@@ -19,7 +19,7 @@ export function useFiles({ client, session, refused }: Options) {
   const detailed = useRef(0)
   useFresh(
     async (signal) => {
-      // The detailed list opens every file, so it is asked for only when files came or went, and nothing waits for it.
+      // The detailed list opens every file, so it is requested only when files came or went, and nothing waits for it.
       const details = async () => {
         detailed.current = Date.now()
         const found = await client.detail({ signal }).catch(() => null)
@@ -36,7 +36,7 @@ export function useFiles({ client, session, refused }: Options) {
         setFiles((before) => (changed ? inOrder(plain, before) : grown(before ?? [], plain)))
         setError(null)
         if (changed || Date.now() - detailed.current > DETAILS) void details()
-        // A directory is asked every two seconds; where asking takes long, as in a bucket far away, less often.
+        // A directory is listed every two seconds; less often where that is slow, as in a distant bucket.
         return Math.min(SELDOM, Math.max(OFTEN, took * 40))
       } catch (failure) {
         if (signal.aborted || refused(failure)) return null

@@ -6,11 +6,11 @@ interface Options {
   /** Where the fleet answers, or null where there is none. */
   client: Client | null
   session: number
-  /** True for an error that the sign-in takes care of. */
+  /** True for an error that the sign-in handles. */
   refused: (error: unknown) => boolean
 }
 
-/** The nodes of the fleet, asked again every half minute; null where there is no fleet. */
+/** The nodes of the fleet, refreshed every half minute; null if there is no fleet. */
 export function useFleet({ client, session, refused }: Options) {
   const [nodes, setNodes] = useState<FleetNode[] | null>(null)
   const [error, setError] = useState<Error | null>(null)

@@ -5,11 +5,11 @@ import { useFresh } from './fresh.ts'
 interface Options {
   client: Client
   session: number
-  /** True for an error that the sign-in takes care of. */
+  /** True for an error that the sign-in handles. */
   refused: (error: unknown) => boolean
 }
 
-/** Who the node is, and its configuration; asked again every minute. */
+/** The node and its configuration; refreshed every minute. */
 export function useNode({ client, session, refused }: Options) {
   const [node, setNode] = useState<NodeConfig | null>(null)
   const [error, setError] = useState<Error | null>(null)

@@ -5,7 +5,7 @@ import { token } from '../ui/token.ts'
 /** Whether the node asks for a token, and what to do about a 401. */
 export function useSession() {
   const [asked, setAsked] = useState<'no' | 'yes' | 'refused'>('no')
-  /** Counts up when everything should be asked again. */
+  /** Counts up when everything should be reloaded. */
   const [session, setSession] = useState(0)
   const asking = useRef(false)
   const begin = useCallback(() => {
@@ -23,7 +23,7 @@ export function useSession() {
   /** A 401 anywhere brings up the sign-in, unless another tab has the token; true when it was one. */
   const refused = useCallback((error: unknown): boolean => {
     if (!(error instanceof ProblemError) || error.status !== 401) return false
-    // Several requests are refused at once: the first of them takes care of it.
+    // Several requests are refused at once: the first one handles it.
     if (asking.current) return true
     asking.current = true
     const wrong = token.get()

@@ -94,7 +94,7 @@ export function Bar(props: Props) {
           Link to this view
         </button>
       </Drop>
-      <Drop icon="export" label="Export" title="Save every record that the filters choose, loaded or not">
+      <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
         <button type="button" onClick={() => void exported('text')}>
           {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
         </button>

@@ -2,7 +2,7 @@ import { put } from '../ui/clipboard.ts'
 import type { Value } from './find/terms.ts'
 import type { Reader } from './reader/reader.ts'
 
-/** What a click on a row does beside selecting it. */
+/** What a click on a row does besides selecting it. */
 export interface RowActs {
   around: (seq: number) => void
   link: (seq: number) => void
@@ -26,7 +26,7 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs
   if (reader === null || row === null || row.classList.contains('note')) return
   const seq = Number(row.dataset.seq)
   if (event.shiftKey) {
-    // The browser has extended its own selection of text to here, which nobody meant.
+    // The browser has extended its own text selection to here, which the user did not intend.
     getSelection()?.removeAllRanges()
     reader.select(seq, true)
     return
@@ -42,7 +42,7 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs
   reader.select(seq)
   clearTimeout(toggling)
   if (event.detail > 1) return
-  // A second click selects a word of the text, and the row must not have moved until then.
+  // A second click selects a word, so the row must not move before it.
   if (from.closest('.m') === null || from.closest('button') !== null) reader.toggle(seq)
   else toggling = setTimeout(() => reader.toggle(seq), DOUBLE)
 }
@@ -50,7 +50,7 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs
 let toggling: ReturnType<typeof setTimeout> | undefined
 const DOUBLE = 220
 
-/** What was selected with the mouse over several cells is copied as whole lines, as the log has them. */
+/** A mouse selection across several cells is copied as whole lines, as in the log. */
 export function copyRows(event: ClipboardEvent, reader: Reader | null, box: HTMLElement): void {
   const selection = getSelection()
   if (reader === null || selection === null || selection.isCollapsed) return

@@ -31,9 +31,9 @@ interface Props {
   /** The time of the first record of the log with its rotated files. */
   oldest: string | null
   theme: string
-  /** Another look, as a step that the back button undoes. */
+  /** Changes the look, as a step that the back button undoes. */
   go: (look: Look) => void
-  /** The same look at another place: no step. */
+  /** Moves to another place in the same look, without a history step. */
   note: (look: Look) => void
   say: (message: string) => void
   failed: (error: Error) => void
@@ -81,7 +81,7 @@ export function LogView(props: Props) {
 
   const apply = (change: Partial<Look>) => go({ ...current.current, ...NOWHERE, ...change })
   const highlight = (marks: string[]) => go({ ...current.current, marks })
-  /** Another view of the same log, at the record that the reader looks at. */
+  /** Another view of the same log, at the record the user is reading. */
   const stay = useCallback(
     (change: Partial<Look>, expand: boolean, seq?: number) => {
       goal.current = reader.current?.goal(expand, seq) ?? null

@@ -10,10 +10,10 @@ const NAMES: [keyof NodeInfo, string][] = [
   ['onlineTime', 'Online since'],
 ]
 
-/** What is known of the node, as a list of facts, and what is not. */
+/** What is known about the node, and what is not. */
 export function NodeFacts({ config: { node, known }, now }: { config: NodeConfig; now: number }) {
   const has = (field: keyof NodeInfo) => known === undefined || known.includes(field)
-  // Where nobody has named the host, it is the machine that nodestate runs on: most likely the node's own.
+  // If the host is not set, it is the machine that nodestate runs on: most likely the node's own.
   const machine = (field: keyof NodeInfo) => !has(field) && (field === 'hostName' || field === 'hostIp')
   const missing = NAMES.filter(([field]) => !has(field) && !machine(field)).map(([, name]) => name)
   return (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { FleetNode } from '../../client.ts'
 import { bytes, count, span } from '../ui/format.ts'
 
-/** The nodes of a fleet: who they are, and how fresh what they shipped is. Silent ones come first. */
+/** The nodes of a fleet and when each last shipped. Silent ones come first. */
 export function Fleet({ nodes }: { nodes: FleetNode[] }) {
   const [filter, setFilter] = useState('')
   const needle = filter.toLowerCase()

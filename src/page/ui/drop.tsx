@@ -9,7 +9,7 @@ interface Props {
   children: ComponentChildren
 }
 
-/** A button that drops a panel; it closes at Escape, at a click outside, and when a button in it was clicked. */
+/** A button that opens a panel, which closes on Escape, on a click outside, and on a click on a button in it. */
 export function Drop({ icon, label, title, children }: Props) {
   const box = useRef<HTMLDetailsElement>(null)
   useEffect(() => {

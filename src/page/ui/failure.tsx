@@ -16,16 +16,16 @@ export function Failure({ error, retry, what }: { error: Error; retry?: () => vo
   )
 }
 
-/** Problems in the words of this page: the API's own sentences speak of parameters, which nobody here has typed. */
+/** Problems in the words of this page: the API's sentences mention parameters, which users of the page never type. */
 const TEXTS: Record<string, [title: string, advice: string]> = {
   'bad-parameter': ['This filter does not work here', 'Change the filters or clear them.'],
   'no-time': [
     'This log has no times',
-    'Its lines carry none that can be read, so a time range does not work. Clear it to see them.',
+    'Its lines have no times that can be read, so a time range does not work. Clear it to see them.',
   ],
   'no-level': [
     'This log has no levels',
-    'Its lines name none, so filtering by level does not work. Clear the level to see them.',
+    'Its lines have no levels, so filtering by level does not work. Clear the level to see them.',
   ],
   'unknown-file': [
     'No such log file',
@@ -40,7 +40,7 @@ const TEXTS: Record<string, [title: string, advice: string]> = {
   'bad-archive': ['This archive cannot be read', 'It is damaged or incomplete. You can still download it.'],
   'not-viewable': [
     'This file cannot be shown as text',
-    'It is an archive of a kind that only a download helps with, or not text at all.',
+    'It is an unsupported kind of archive, or not text at all. You can still download it.',
   ],
 }
 

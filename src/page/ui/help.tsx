@@ -12,7 +12,7 @@ const KEYS: [string, string][] = [
   ['Enter', 'Expand or collapse the record'],
   ['a', 'Show the lines around the record'],
   ['e', 'Show or hide fields and patterns'],
-  ['w', 'Wrap long lines, or not'],
+  ['w', 'Toggle wrapping of long lines'],
   ['c  C', 'Copy lines, or messages only'],
   ['Esc', 'Leave the field, clear the selection'],
   ['?', 'This help'],

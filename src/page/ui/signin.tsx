@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
-/** Asks for the token that the API wants. It goes into this page's memory and into request headers, nowhere else. */
+/** Asks for the API token. It stays in this page's memory and in request headers, nowhere else. */
 export function SignIn({ refused, enter }: { refused: boolean; enter: (token: string) => void }) {
   const [value, setValue] = useState('')
   const input = useRef<HTMLInputElement>(null)

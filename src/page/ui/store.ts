@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** A setting of this reader, kept in the browser where it lets us. */
+/** A user setting, kept in the browser if it allows that. */
 export function remembered(name: string, fallback: string): { get(): string; set(value: string): void } {
   let value = fallback
   try {

@@ -1,7 +1,7 @@
 /**
- * The token, in the memory of this tab. Open tabs of the same page hand it on to each other, so that it is typed once.
- * It is never in a URL and never kept in storage: only while a reload replaces the page does it pass through
- * sessionStorage, from which it is taken at once.
+ * The token, in the memory of this tab. Open tabs of the same page share it, so that it is typed once.
+ * It is never in a URL and never kept in storage, except that during a reload it passes through sessionStorage and
+ * is removed at once.
  */
 const KEY = 'nodestate.token'
 const ANSWER = 250
@@ -13,7 +13,7 @@ let told: (value: string | null) => void = () => {}
 export const token = {
   get: (): string | null => held,
 
-  /** A token that was typed here: the other tabs may have it, too. */
+  /** A token that was typed here; it is shared with the other tabs. */
   set(value: string | null): void {
     held = value
     channel?.postMessage(value === null ? { out: true } : { token: value })
@@ -24,7 +24,7 @@ export const token = {
     held = null
   },
 
-  /** Listens to the other tabs of the page at `path`; `changed` hears what they hand on. */
+  /** Listens to the other tabs of the page at `path`; `changed` is called with what they share. */
   join(path: string, changed: (value: string | null) => void): () => void {
     told = changed
     if (typeof BroadcastChannel === 'undefined') return () => {}

@@ -22,7 +22,7 @@ export function keptQuery(query: Query): string {
   return pairs.join('&')
 }
 
-/** Which records of a log were asked for, as a text: every filter as it was given. */
+/** Which records of a log were requested, as text: every filter as given. */
 export function filterKey(query: Query): string {
   return JSON.stringify(FILTERS.map(({ name }) => query[name as keyof Values] ?? null))
 }

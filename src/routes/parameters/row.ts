@@ -6,8 +6,8 @@ export interface Parameter {
   name: string
   on: readonly Resource[]
   /**
-   * What it chooses: the `log`, which of its records (`filter`), which part of those (`part`, or `cursor`, which links
-   * do not keep), or how they are sent (`shape`).
+   * What it selects: the `log`, which of its records (`filter`), which part of those (`part`, or `cursor`, which links
+   * drop), or how they are sent (`shape`).
    */
   role: 'log' | 'filter' | 'part' | 'cursor' | 'shape'
   type: 'text' | 'integer' | 'flag' | 'choice'
@@ -21,13 +21,13 @@ export interface Parameter {
   required?: true
   /** Whether it may be given more than once; its values are then a list. */
   repeatable?: true
-  /** The value that counts when the parameter is absent or empty. */
+  /** The value used when the parameter is absent or empty. */
   default?: number | string
   /** Completes "it must be …" where the type alone does not say it. */
   expects?: string
   /** How the documentation writes a value: `lines=N`. */
   value: string
-  /** What it does, as Markdown; the first sentence stands on its own. */
+  /** What it does, as Markdown; the first sentence must make sense alone. */
   meaning: string
   example: string
 }

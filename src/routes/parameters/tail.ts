@@ -1,9 +1,9 @@
 import type { Parameter } from './row.ts'
 
-/** The tail, in bytes, when a request names no size. */
+/** The size of the tail, in bytes, when a request does not give one. */
 export const DEFAULT_SIZE = 1024 * 1024
 
-/** The parameters of a plain tail. They are apart from the table so that a tail need not load it. */
+/** The parameters of a plain tail. They are separate from the table, so that a tail need not load it. */
 export const TAIL_PARAMETERS = [
   {
     name: 'file',

@@ -1,6 +1,6 @@
 /**
  * Makes concurrent callers share the runs of `work`. A caller never gets the result of a run that began before its
- * call: it waits for the next one, together with all other waiting callers. So 16 concurrent clients cost two runs, not 16.
+ * call: it waits for the next one, together with all other waiting callers. So 16 clients cost two runs, not 16.
  */
 export function sharedRun<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null

@@ -4,7 +4,7 @@ import { type Entry, StoreError } from '../store.ts'
 import { childText, parseXml, type XmlElement } from './xml.ts'
 
 /**
- * Reads the XML of ListObjectsV2, with full keys. What is not such a listing is worth a retry: a proxy may have
+ * Reads the XML of ListObjectsV2, with full keys. Anything else is worth a retry: a proxy may have
  * answered. A key that cannot be decoded is skipped: it cannot be read either, and must not hide the others.
  */
 export function parseList(xml: string): ListPage {
@@ -57,7 +57,7 @@ function urlDecode(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '))
 }
 
-/** One form for headers and listings: some services leave the quotes out, and proxies weaken tags. */
+/** The same form for headers and listings: some services omit the quotes, and proxies weaken tags. */
 export function quoted(etag: string): string {
   return `"${etag.replace(/^W\//, '').replace(/^"|"$/g, '')}"`
 }

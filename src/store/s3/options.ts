@@ -15,7 +15,7 @@ export interface S3Options extends RetryOptions {
   sessionToken?: string | undefined
   /**
    * The bucket in the path instead of the host name.
-   * @default true with an endpoint of your own, or where the name does not fit into a host name
+   * @default true with a custom endpoint, or if the name does not fit into a host name
    */
   pathStyle?: boolean | undefined
   /** Bodies up to this size arrive as one array, so that a retry covers the whole body. @default 1048576 */

@@ -15,12 +15,12 @@ export interface S3Request {
   body?: Uint8Array<ArrayBuffer>
 }
 
-/** Objects with a Content-Encoding to remember: another one costs one more request. */
+/** How many objects with a Content-Encoding to remember: any other costs one more request. */
 const MAX_ENCODINGS = 1000
 /** A page of 1,000 keys of 1,024 bytes, each byte escaped, stays below 4 MiB. */
 const LONGEST_TEXT = 16 * 1024 * 1024
 
-/** Sends requests to one bucket: where to, how signed, and what counts as worth another try. */
+/** Sends requests to one bucket: address, signature, and which failures are worth a retry. */
 export function s3Wire(options: S3Options) {
   const base = address(options)
   const region = options.region || 'us-east-1'
@@ -55,7 +55,7 @@ export function s3Wire(options: S3Options) {
   async function once({ method, key, query, headers, body }: S3Request, line: Lifeline): Promise<Response> {
     const url = base + key.split('/').map(percent).join('/') + search(query)
     const signed = await sign(method, url, headers ?? {})
-    // Without this, a runtime asks for gzip, and what it unpacks has neither the length nor the range asked for.
+    // Without this, the runtime requests gzip, and what it unpacks has neither the length nor the range requested.
     // Not signed: proxies rewrite it on the way.
     signed.set('Accept-Encoding', 'identity')
     return fetchIt(url, {
@@ -69,7 +69,7 @@ export function s3Wire(options: S3Options) {
 
   /**
    * The answer with the bytes as they are stored. Every runtime's fetch decodes a body that has a Content-Encoding, and
-   * fails on a range of one. So such an object is requested without the header; the next time at once.
+   * fails on a range of one. So such an object is requested again without the header, and from then on directly.
    */
   async function stored(request: S3Request, line: Lifeline): Promise<Response> {
     const { key, query } = request
@@ -96,10 +96,10 @@ export function s3Wire(options: S3Options) {
     encodings.set(key, encoding)
   }
 
-  /** The answer, unless it is one that may pass. */
+  /** The response, unless it is a temporary failure. */
   async function send(request: S3Request, line: Lifeline): Promise<Response> {
     const answer = await stored(request, line)
-    // R2 calls a request without a signature a bad one.
+    // R2 answers "bad request" to an unsigned request.
     if (answer.status === 400 && !accessKeyId)
       throw new StoreError('denied', `The storage wants credentials for "${request.key}"`)
     if (mayPass(answer.status)) throw await answerError(answer, request.key)
@@ -134,8 +134,8 @@ export function s3Wire(options: S3Options) {
     },
 
     /**
-     * After a 404: returns when only the object is missing, throws when it is the bucket. An answer to HEAD has
-     * no body that could tell, so the bucket itself is asked; one request more, and only for what isn't there.
+     * After a 404: returns when only the object is missing, throws when it is the bucket. A response to HEAD has
+     * no body that could say, so the bucket itself is checked: one more request, and only for missing objects.
      */
     async requireBucket(line: Lifeline, answer?: Response): Promise<void> {
       const code = answer ? await errorCode(answer) : null
@@ -150,7 +150,7 @@ export function s3Wire(options: S3Options) {
   }
 }
 
-/** What an answer that is no success means. Consumes its body. */
+/** What an unsuccessful response means. Consumes its body. */
 export async function answerError(answer: Response, key: string): Promise<StoreError | Passing> {
   const { status } = answer
   const code = await errorCode(answer)
@@ -182,7 +182,7 @@ function mayPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
-/** Amazon's own word for what went wrong; null where the body tells nothing. Never throws. */
+/** Amazon's error code; null if the body has none. Never throws. */
 async function errorCode(answer: Response): Promise<string | null> {
   try {
     const text = await answer.text()
@@ -203,7 +203,7 @@ function waitOf(answer: Response): number | undefined {
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 
-/** The encoding that a runtime would undo; null for none. Some writers leave `aws-chunked` there, which is none. */
+/** The encoding that a runtime would decode; null for none. Some writers leave `aws-chunked` there, which is none. */
 function encodingOf(answer: Response): string | null {
   const header = answer.headers.get('Content-Encoding') ?? ''
   const encoding = /\b(gzip|br|deflate|zstd|compress)\b/i.exec(header)?.[1]
@@ -220,7 +220,7 @@ function address({ bucket, endpoint, region, pathStyle }: S3Options): string {
   const service = new URL(place)
   if (service.protocol !== 'http:' && service.protocol !== 'https:')
     throw new StoreError('unavailable', `The endpoint "${service.href}" is not an http address`)
-  // A dot in the name leaves the wildcard of Amazon's certificate.
+  // Amazon's wildcard certificate does not cover a name with a dot.
   const inPath = pathStyle ?? (Boolean(endpoint) || !/^[a-z0-9-]{3,63}$/.test(bucket))
   const path = service.pathname.replace(/\/+$/, '')
   return inPath
@@ -233,7 +233,7 @@ function search(query: Record<string, string> | undefined): string {
   return pairs.length > 0 ? `?${pairs.join('&')}` : ''
 }
 
-/** RFC 3986's unreserved characters stay; the rest is escaped, for a raw `+` is signed as a space. */
+/** RFC 3986's unreserved characters stay; the rest is escaped, because a raw `+` is signed as a space. */
 function percent(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -15,7 +15,7 @@ const NAMED = new Map([
 const DEEPEST = 16
 
 /**
- * Reads the little XML that object stores speak: elements, attributes (skipped), entities, CDATA, comments.
+ * Parses the subset of XML that object stores use: elements, attributes (skipped), entities, CDATA, comments.
  * Throws a SyntaxError on anything that is not a single well-formed element; knows no DOCTYPE, so no entity
  * can be declared.
  */

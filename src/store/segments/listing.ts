@@ -16,7 +16,7 @@ export function entryOf(key: string, { life, size, modified, how }: Life): Entry
   }
 }
 
-/** The life and the size that an etag names; null when it is no tag of a life. */
+/** The life and the size that an etag names; null if it is not a life's tag. */
 export function parseTag(etag: string | undefined): { life: number; size: number } | null {
   const found = /^"life-(\d{1,8})-(\d{1,16})"$/.exec(etag ?? '')
   return found ? { life: Number(found[1]), size: Number(found[2]) } : null
@@ -29,9 +29,9 @@ export interface ListingOptions {
   hints: boolean
 }
 
-/** How many logs are asked for their newest life at once. */
+/** For how many logs the newest life is requested at once. */
 const AT_ONCE = 6
-/** How many lives without an end are asked for one by one: a crash leaves one or two. */
+/** How many lives without an end are requested individually: a crash leaves one or two. */
 const MOST_UNFINISHED = 50
 
 /** The files of all shipped logs whose names begin with `prefix`, in no order, and those logs' names. */
@@ -110,7 +110,7 @@ function named(log: string, lives: Life[]): Entry[] {
   const last = lives.findLast((life) => life.size > 0) ?? lives.at(-1)
   for (const life of lives) {
     if (life.size === 0 && life !== last) {
-      // Bytes that were never read lie between its neighbours.
+      // Its neighbours have bytes between them that were never read.
       const before = entries.at(-1)
       if (before && life.how === 'lost') before.gap = true
       continue

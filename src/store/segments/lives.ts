@@ -23,7 +23,7 @@ export interface Life {
   how: How | null
 }
 
-/** How many keys to list to find the size of a log: two shippers may have cut differently, and the greatest end counts. */
+/** How many keys to list for the size of a log: two shippers may have cut differently, and the greatest end counts. */
 const NEWEST_KEYS = 20
 const PAGE = 1000
 /** How many lives have their segments cached, and how many segments of each. */
@@ -42,7 +42,7 @@ export class Lives {
     this.#home = home
   }
 
-  /** The newest life that holds bytes, by one LIST; null when the log was never shipped. */
+  /** The newest life that holds bytes, found with one LIST; null if the log was never shipped. */
   async newest(log: string, signal?: AbortSignal): Promise<Life | null> {
     const folder = logFolder(log)
     let begun: Life | null = null
@@ -66,7 +66,7 @@ export class Lives {
     }
   }
 
-  /** One life, by what is listed of it; null when nothing is. */
+  /** One life, from its listing; null if that is empty. */
   async one(log: string, life: number, signal?: AbortSignal): Promise<Life | null> {
     const [segments, ends] = await Promise.all([
       this.#segments({ log, life }, undefined, NEWEST_KEYS, signal),
@@ -107,7 +107,7 @@ export class Lives {
 
   /**
    * The segments that hold [from, to) of a life. If bytes are missing, also which: the first hole, or
-   * with `last` the last one and the segments behind it.
+   * with `last` the last one and the segments after it.
    */
   async locate(
     of: { log: string; life: number; size: number },
@@ -177,7 +177,7 @@ export class Lives {
   /** Where the first segment at or after `low` starts; `high` if none starts before it. */
   async #firstBehind(of: Place, low: number, high: number, signal?: AbortSignal): Promise<number> {
     let found = high
-    // A page that is not full ends the search: among 10,000 segments it takes about five.
+    // A page that is not full ends the search: with 10,000 segments it takes about five pages.
     for (let below = high; low < below; ) {
       const middle = Math.floor((low + below) / 2)
       const page = (await this.#segments(of, middle, PAGE, signal)).filter(({ start }) => start >= low)

@@ -1,7 +1,7 @@
 import { ProblemError } from '../../client.ts'
 import type { World } from './world.ts'
 
-/** What the notes of an answer mean to the person at the terminal. */
+/** The notes of an answer, explained for the user. */
 const SENTENCES: Record<string, string> = {
   'scan-budget': 'The node stopped searching before it had seen all of the log; narrow the time range.',
   'answer-budget': 'The answer was too large to be given whole.',
@@ -20,7 +20,7 @@ export async function complain(world: World, line: string): Promise<void> {
   await world.stderr.write(`nodestate: ${line.replaceAll('\n', ' ')}\n`)
 }
 
-/** Says with a problem which file it is about. */
+/** Adds the file name to a problem. */
 export async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

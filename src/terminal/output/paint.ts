@@ -1,4 +1,4 @@
-/** Colors for a terminal; each is its own text when there are none. */
+/** Colors for a terminal; without colors, each returns its text unchanged. */
 export interface Paint {
   on: boolean
   level(level: string | null | undefined, text: string): string
@@ -45,7 +45,7 @@ export function wantsColor(
 
 /**
  * Log text for a terminal: control characters become visible. Escape sequences in a log can rewrite the screen, the
- * title or the clipboard of whoever reads it.
+ * title or the clipboard of its reader.
  */
 export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.

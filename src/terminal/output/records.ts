@@ -7,18 +7,18 @@ export interface Style {
   /** Records as the JSON that the node sends. */
   json: boolean
   zone: 'log' | 'local' | 'utc'
-  /** Whether control characters must not get through. */
+  /** Whether to make control characters visible. */
   terminal: boolean
   /** Texts to mark. */
   needles: readonly string[]
 }
 
-/** Whether records are needed to print them, rather than their plain text. */
+/** Whether printing needs parsed records rather than plain text. */
 export function needsRecords(style: Style): boolean {
   return style.json || style.paint.on || style.zone !== 'log'
 }
 
-/** A record as it is printed, without its last line feed. `prefix` stands before each of its lines. */
+/** A record as it is printed, without its last line feed. Each of its lines starts with `prefix`. */
 export function printed(line: string, style: Style, prefix: string): string {
   if (style.json) return prefix + line
   let record: LogRecord

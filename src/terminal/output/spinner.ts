@@ -1,10 +1,10 @@
 import type { World } from './world.ts'
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
-/** Short work shows nothing. */
+/** Shorter work shows no progress. */
 const DELAY_MS = 300
 
-/** Shows on stderr that work goes on, when that is a terminal. */
+/** Shows progress on stderr if that is a terminal. */
 export async function withSpinner<T>(world: World, label: string, work: () => Promise<T>): Promise<T> {
   if (!world.stderr.isTTY) return work()
   let frame = 0

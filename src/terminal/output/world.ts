@@ -5,7 +5,7 @@ export interface Output {
   write(text: string | Uint8Array): Promise<boolean>
 }
 
-/** What a command needs of the system; the entry gives it. */
+/** What a command needs from the system; supplied by the entry. */
 export interface World {
   env: Readonly<Record<string, string | undefined>>
   stdout: Output
@@ -15,7 +15,7 @@ export interface World {
   signal: AbortSignal
 }
 
-/** Exit codes, as grep has them. */
+/** Exit codes, as in grep. */
 export const FOUND = 0
 export const NOTHING = 1
 export const TROUBLE = 2

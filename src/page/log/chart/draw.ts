@@ -78,7 +78,7 @@ function drawBars(pen: Pen, { data, level }: Filled, { width, floor, colour }: R
     if (all === 0) continue
     const x = (time - data.from) * share
     const wide = Math.max(1, data.step * share - 1)
-    // A level has the height that its number has; one pixel says that there is something at all.
+    // The height is proportional to the count; one pixel is the minimum for any record at all.
     let y = floor
     for (const part of parts) {
       const tall = Math.max(y === floor ? 1 : 0, (part.n / peak) * room)

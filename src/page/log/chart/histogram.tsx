@@ -195,11 +195,11 @@ function Counts({ bucket, data, zone }: { bucket: Bucket | null; data: Histogram
 
 type Bucket = Histogram['buckets'][number]
 
-const NO_TIME = 'The lines of this log carry no time, so there is no chart.'
+const NO_TIME = 'The lines of this log have no times, so there is no chart.'
 
 function completeness(data: Histogram): string {
   if (data.estimated) return 'Estimated'
-  return data.complete ? '' : 'Only the newest part is counted'
+  return data.complete ? '' : 'Only the newest part was counted'
 }
 
 /** The bar that a key leads to, or null for a key that moves nothing. */

@@ -5,14 +5,14 @@ import { type Client, type Histogram, type LogQuery, ProblemError } from '../../
 interface Options {
   client: Client
   query: LogQuery
-  /** Whether the lines are there: they come first, and the node counts after. */
+  /** Whether the lines are loaded: they come first, and counting comes after. */
   ready: boolean
   /** Whether the log is followed. */
   live: boolean
   counted: (data: Histogram | null) => void
 }
 
-/** Records over time: an estimate at once where the node has one, then the exact counts. */
+/** Records over time: an estimate at once if the node has one, then the exact counts. */
 export function useCounts(canvas: RefObject<HTMLCanvasElement | null>, options: Options) {
   const { client, query, ready, live } = options
   const [data, setData] = useState<Histogram | null>(null)
@@ -44,7 +44,7 @@ export function useCounts(canvas: RefObject<HTMLCanvasElement | null>, options: 
         }
         show(found)
         done.current = key
-        // A log that is followed is counted again, where that costs the node little.
+        // A followed log is counted again if that costs the node little.
         if (live && performance.now() - start < 500) timer = setTimeout(() => void load(false), 30_000)
       } catch (error) {
         if (abort.signal.aborted) return

@@ -2,7 +2,7 @@ import { parseInstant } from '../../../log/instant.ts'
 import { parseZone, UTC, type Zone } from '../../../log/time.ts'
 import { wallAt } from '../record/record.ts'
 
-/** A zone that many minutes east of UTC. */
+/** A zone this many minutes east of UTC. */
 function fixed(minutes: number): Zone {
   const away = Math.abs(minutes)
   const pad = (value: number) => String(value).padStart(2, '0')

@@ -2,7 +2,7 @@ import type { LogQuery } from '../../../client.ts'
 import type { Look, Term } from '../../url.ts'
 import { wallAt } from '../record/record.ts'
 
-/** What the look asks of the API. */
+/** The API query for the look. */
 export function queryOf(look: Look): LogQuery {
   const base = { file: look.file ?? '', rotated: look.rotated || undefined, ansi: true, raw: true }
   if (look.all) return base
@@ -41,7 +41,7 @@ function conditions(terms: Term[]): Pick<LogQuery, Term['kind']> {
   return out
 }
 
-/** Whether the look leaves records out. */
+/** Whether the look filters records. */
 export function isNarrowed(look: Look): boolean {
   return conditionsOf(look).length > 0 || look.level !== '' || look.since !== '' || look.until !== ''
 }

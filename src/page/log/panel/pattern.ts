@@ -3,10 +3,10 @@ import type { Term } from '../../url.ts'
 
 type Pattern = LogFields['patterns'][number]
 
-/** What stands for the changing words in a pattern: `<*>`, or a name in angle brackets. */
+/** The placeholder for varying words in a pattern: `<*>`, or a name in angle brackets. */
 const HOLE = /<(?:\*|[a-z][\w:-]{0,20})>/i
 
-/** A condition that finds the messages of a pattern: its constant words in order, anything in the places between. */
+/** A condition that finds the messages of a pattern: its constant words in order, with anything in between. */
 export function patternTerm(pattern: string): Term {
   // The API takes a thousand characters, and escaping may double them; the beginning is enough.
   const parts = pattern

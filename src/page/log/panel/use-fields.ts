@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Client, LogFields, LogQuery } from '../../../client.ts'
 
-/** The fields and patterns of what the look chooses; asked for while they are shown, after the records themselves. */
+/** The fields and patterns of what the look chooses; requested while they are shown, after the records themselves. */
 export function useFields(client: Client, query: LogQuery, ready: boolean) {
   const [data, setData] = useState<LogFields | null>(null)
   const [error, setError] = useState<Error | null>(null)

@@ -1,7 +1,7 @@
 import type { Client } from '../../../client.ts'
 import type { Look, Place } from '../../url.ts'
 
-/** What the reader's surroundings are told. */
+/** What the reader reports to its owner. */
 export interface ReaderEvents {
   /** Anything that the toolbar or the status line shows has changed. */
   changed(): void

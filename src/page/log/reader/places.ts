@@ -72,11 +72,11 @@ export class Places {
     if (!Number.isNaN(moment)) {
       await this.toTime(moment + 1)
       if (this.#at.closed || (this.#at.window.failure === null && this.#at.window.items.length > 0)) {
-        this.#at.say('The lines of this link are gone. This is the log at that time')
+        this.#at.say('The linked lines are gone. This is the log at that time')
         return
       }
     }
-    this.#at.say('The lines of this link are gone. These are the newest')
+    this.#at.say('The linked lines are gone. These are the newest')
     this.#at.reopen()
     await this.#at.window.openTail()
     if (!this.#at.closed) this.#at.list.toEnd()

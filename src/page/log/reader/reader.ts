@@ -19,7 +19,7 @@ import { LogWindow } from './window.ts'
  */
 export class Reader {
   window: LogWindow
-  /** Records that came while the reader looked elsewhere. */
+  /** Records that arrived while the user was reading elsewhere. */
   unseen = 0
   /** Moments of the first and last record in view. */
   seen: [number, number] | null = null
@@ -72,7 +72,7 @@ export class Reader {
     })
   }
 
-  /** Load what the look names: a goal in it, a place of a link, or the newest records. */
+  /** Loads what the look names: a goal in it, a linked place, or the newest records. */
   async start(goal: Goal | null): Promise<void> {
     await this.#hits.prepare(this.#look.marks)
     if (this.#closed) return
@@ -194,7 +194,7 @@ export class Reader {
     this.list.refresh()
   }
 
-  /** Other texts to highlight; nothing is loaded anew. */
+  /** Other texts to highlight; nothing is reloaded. */
   async highlight(texts: readonly string[]): Promise<void> {
     await this.#hits.highlight(texts)
     if (!this.#closed) this.list.refresh()
@@ -348,7 +348,7 @@ export class Reader {
     const moved = seen?.[0] !== this.seen?.[0] || seen?.[1] !== this.seen?.[1]
     this.seen = seen
     if (wasUnseen !== this.unseen) this.#events.changed()
-    // The chart follows a scrolling hand eight times a second; with every frame it cost a third of the frame.
+    // The chart follows scrolling eight times a second; updating it every frame cost a third of the frame.
     else if (moved)
       this.#seenTimer ??= setTimeout(() => {
         this.#seenTimer = undefined

@@ -34,7 +34,7 @@ export class Selection {
     this.#list.refresh(before)
   }
 
-  /** The records are other ones now; there is nothing to draw again. */
+  /** The records were replaced; there is nothing to redraw. */
   forget(): void {
     this.range = null
   }

@@ -1,7 +1,7 @@
 import type { Hits } from './hits.ts'
 import type { Ground, Places } from './places.ts'
 
-/** What the steps need of their reader. */
+/** What the steps need from their reader. */
 interface Walker {
   ground: Ground
   /** The record to step from, or null for what is in view. */
@@ -30,7 +30,7 @@ export class Steps {
   /** To the next hit (1) or the one before (-1). Pressing N three times means three hits, however long each takes. */
   async go(direction: 1 | -1): Promise<void> {
     if (!this.#hits.wanted) {
-      this.#at.say('Nothing to search for yet. Press / and type a text')
+      this.#at.say('Nothing to search for yet. Press / and type some text')
       return
     }
     this.running++
@@ -52,7 +52,7 @@ export class Steps {
     else if (!this.#at.closed) this.#at.say(direction > 0 ? 'No later hit' : 'No earlier hit')
   }
 
-  /** The next hit in a direction, from a record or from what is in view; loads what it needs. Null where none is. */
+  /** The next hit in a direction, from a record or from what is in view; loads what it needs. Null if there is none. */
   async #find(direction: 1 | -1, from: number | null): Promise<number | null> {
     const { list, look } = this.#at
     let seq = (from ?? (direction > 0 ? list.top().seq - 1 : this.#at.window.endSeq)) + direction

@@ -1,7 +1,7 @@
 import { type Client, type LogQuery, ProblemError, type View } from '../../../client.ts'
 import type { Item } from '../record/record.ts'
 
-/** What a window tells its list. */
+/** What a window reports to its list. */
 export interface WindowEvents {
   reset(): void
   prepended(count: number): void
@@ -35,24 +35,24 @@ export class LogWindow {
   /** Whether the newest record was loaded when it was last asked for. */
   atEnd = true
   loading: 'open' | 'older' | 'newer' | null = null
-  /** Since when, to show only what takes long. */
+  /** Since when it has been loading, to show only long waits. */
   scanned = false
   live: Live = 'off'
-  /** Why the connection is lost, where it is. */
+  /** Why the connection is lost, if it is. */
   lost = ''
   failure: Error | null = null
   readonly query: LogQuery
   readonly #client: Client
   readonly #events: WindowEvents
   readonly #abort = new AbortController()
-  /** Cursors at known seqs: where older records can be let go, and what links name. */
+  /** Cursors at known seqs: where older records can be dropped, and what links name. */
   #marks: { seq: number; cursor: string }[] = []
   #follower: AbortController | null = null
   #chars = 0
   #pageSize = 256 * 1024
   /** The operator allows only small pages. */
   #capped = false
-  /** Single records are longer than a page: they are asked for by number. */
+  /** Single records are longer than a page: they are requested by number. */
   #long = false
 
   constructor(client: Client, query: LogQuery, events: WindowEvents) {
@@ -105,7 +105,7 @@ export class LogWindow {
     let at = 0
     await this.#load('open', async (signal) => {
       const before = await this.#back({ until, size: FIRST }, signal)
-      if (before.next === null) throw new Error('The answer has no cursor to go on from.')
+      if (before.next === null) throw new Error('The answer has no cursor to continue from.')
       const after = await this.#forth(before.next, FIRST, signal)
       at = Math.max(0, before.content.length - 1)
       this.#set([...before.content, ...after.content], before.prev, after.next ?? before.next)
@@ -115,7 +115,7 @@ export class LogWindow {
     return at
   }
 
-  /** The first records; false where the node cannot go there directly. */
+  /** The first records; false if the node cannot go there directly. */
   async openStart(): Promise<boolean> {
     let there = true
     await this.#load('open', async (signal) => {
@@ -281,7 +281,7 @@ export class LogWindow {
     } catch (error) {
       if (signal.aborted) return
       this.failure = error as Error
-      // What the cursor pointed into is gone: asking again would not bring it back.
+      // What the cursor pointed into is gone: retrying would not bring it back.
       if (kind === 'older' && error instanceof ProblemError && error.status === 410) this.older = null
     } finally {
       if (!signal.aborted) {
@@ -355,7 +355,7 @@ export class LogWindow {
   }
 }
 
-/** An older node ignores conditions it does not know: what it answers is not what was asked for. */
+/** An older node ignores conditions it does not know, so its answer is not what was requested. */
 function tooOld(): ProblemError {
   const advice = 'This node does not know these conditions yet. Remove them, or update nodestate there.'
   const title = 'This filter does not work here'
