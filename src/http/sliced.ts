@@ -3,7 +3,7 @@ import { cutOnError } from './cut.ts'
 
 const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
 
-/** An answer with bytes of a store as its body. A stream that fails cuts the connection, whatever server sends it. */
+/** A response with a store's bytes as its body. A stream that fails cuts the connection on every server. */
 export function bytesResponse(
   body: Bytes,
   headers: Record<string, string> | Headers,

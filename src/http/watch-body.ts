@@ -15,10 +15,10 @@ export function watchBody(
   return bytesResponse(watchedStream(body, ended), response.headers, response.status)
 }
 
-/** Told once how a body ended: how many bytes it gave, and why it failed, or null. */
+/** Called once when a body has ended: how many bytes it had, and why it failed, or null. */
 export type BodyEnd = (bytes: number, failure: unknown) => void
 
-/** The same stream, which tells when it ends, fails or is left. */
+/** The same stream, reporting when it ends, fails or is cancelled. */
 function watchedStream(body: ReadableStream<Uint8Array>, ended: BodyEnd): ReadableStream<Uint8Array> {
   let bytes = 0
   let over = false

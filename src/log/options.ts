@@ -61,7 +61,7 @@ interface Shares {
   /** What all answers may hold until they are sent, and one of them. */
   answers: number
   answer: number
-  /** Searches that run at once. */
+  /** Maximum number of concurrent searches. */
   scans: number
 }
 

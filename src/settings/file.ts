@@ -49,9 +49,9 @@ export async function readSettingsFile(
   return given
 }
 
-/** Only line and column of a mistake are told: the parser's message quotes the source, and that may hold the token. */
+/** Reports only the line and column: the parser's message quotes the source, which may contain the token. */
 async function readToml(source: string, name: string): Promise<Record<string, unknown>> {
-  // Loaded only where there is such a file: a worker has none.
+  // Loaded only if there is such a file: a worker has none.
   const toml = await import('smol-toml')
   try {
     return toml.parse(source)

@@ -34,7 +34,7 @@ export function readFlags(rows: readonly Row[], argv: readonly string[]): { comm
       given.set(row.name, { value, from: flag, source: 'flag' })
       continue
     }
-    // A value that looks like a flag is a forgotten value far more often; `--logs=--odd` still says it.
+    // A value that looks like a flag usually means the value was forgotten; `--logs=--odd` still works.
     const next = inline ?? (rest[i + 1]?.startsWith('--') ? undefined : rest[++i])
     if (next === undefined || next === '') {
       throw new SettingsError('usage', `${flag} needs a value: it must be ${row.kind.allowed}.`)

@@ -12,7 +12,7 @@ export function readEnvironment(
     const name = namesOf(row).env
     const value = env[name]
     if (value === undefined) continue
-    // An empty variable is an unset one, as templates leave it; an empty token would open the door in silence.
+    // An empty variable counts as unset, because templates leave them; an empty token would silently allow everyone.
     if (value === '' && row.kind !== is.token) continue
     // Kubernetes gives every pod beside a Service called "nodestate" NODESTATE_PORT=tcp://ADDRESS:PORT.
     if (row.kind === is.port && value.startsWith('tcp://')) {
