@@ -16,17 +16,17 @@ export interface LogFields {
   patterns: Pattern[]
 }
 
-/** How many records are looked at, and how many bytes of them. */
+/** How many records are examined, and how many bytes of them. */
 const RECORDS = 10_000
 const BYTES = 8 * 1024 * 1024
 const FIELDS = 200
 const VALUES = 10
 const PATTERNS = 100
-/** Different values of a field that are counted; a field with more is an id, whose top values say nothing. */
+/** How many different values of a field are counted; a field with more is an id, whose top values mean nothing. */
 const DISTINCT = 2000
 const LONGEST_VALUE = 200
 
-/** Counts the fields and message patterns of the newest records that a request chooses; null when they are known. */
+/** Counts the fields and message patterns of the newest records that match a request; null if the client has them. */
 export async function fieldsOf(
   context: ViewContext,
   request: ViewRequest,
@@ -65,7 +65,7 @@ async function count(pieces: readonly Uint8Array[], reader: Reader): Promise<Omi
   return { records: pieces.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
 }
 
-/** The members that have another place in a record, by what they are called in JSON. */
+/** The members with their own place in a record, by their JSON name. */
 const PLACED = /^(?:time|ts|timestamp|@timestamp|t|msg|message|level|lvl|severity|caller)$/
 
 function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts): void {
@@ -77,7 +77,7 @@ function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts
   visitMembers(bytes, reader, (path, value) => {
     if (PLACED.test(path)) return false
     const text = value()
-    // An object is shown by the members inside it.
+    // An object is represented by its members.
     if (!text.startsWith('{')) counts.add(path, text)
     return false
   })

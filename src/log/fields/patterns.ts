@@ -1,6 +1,6 @@
 /** Messages that differ only in their numbers, names and the like. */
 export interface Pattern {
-  /** Its constant words; what varies is `<*>`. */
+  /** Its constant words; the varying parts are `<*>`. */
   pattern: string
   count: number
   level: string | null
@@ -23,7 +23,7 @@ const ANY = '<*>'
 const MAX_WORDS = 40
 /** Groups that are kept; messages beyond them are not grouped. */
 const MAX_GROUPS = 2000
-/** The share of equal words that makes two messages alike. */
+/** The share of equal words that makes two messages similar. */
 const ALIKE = 0.5
 
 /**

@@ -18,18 +18,18 @@ import { unwrap, type Wrapper, wrappedLines } from './wrapper/wrapped.ts'
 export { type LineFormat, PLAIN, type RecordFields } from './format.ts'
 export { LEVELS, type LevelName, parseLevel } from './read/level.ts'
 
-/** What else is known of a file. */
+/** What else is known about a file. */
 export interface DetectOptions {
   /**
-   * An instant near the file's last record, such as its modified time: some formats have no year, or no date. A
-   * function, where the file grows while it is read. @default now
+   * An instant near the file's last record, such as its modification time: some formats have no year, or no date. A
+   * function if the file grows while it is read. @default now
    */
   reference?: number | Reference | undefined
 }
 
 type Maker = (reference: Reference) => LineFormat
 
-/** The formats there are, in the order of precision: the last takes nearly every line that the others take. */
+/** The formats, most precise first: the last one accepts nearly every line that the others accept. */
 const FORMATS: readonly Maker[] = [
   (reference) => rowLines(GENERAL_LOG, reference),
   () => lines24,
@@ -41,13 +41,13 @@ const FORMATS: readonly Maker[] = [
   () => logfmtLines,
   stampedLines,
 ]
-/** Those that are tried on every line where a few lines show no format. */
+/** The formats to try on every line if a few lines do not show the format. */
 const COMMON: readonly Maker[] = [() => lines24, () => jsonLines, glogLines, () => logfmtLines, stampedLines]
 const WRAPPERS: readonly Wrapper[] = [cri, docker, fluentBit]
 
 /**
- * The format of a file, judged by the lines of its head and, where given, of its tail. `more` may begin inside a
- * line. PLAIN when none fits: each line is then a record of its own, without time and level.
+ * The format of a file, judged by the lines of its head and, if given, of its tail. `more` may begin inside a
+ * line. PLAIN if none fits: each line is then a record without time and level.
  */
 export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: DetectOptions = {}): LineFormat {
   const given = options.reference ?? Date.now
@@ -58,7 +58,7 @@ export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: Det
 
 /** The format of lines that wrap others, or null. */
 function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat | null {
-  // Wrappers write every line themselves: a look at a few lines spares all other files the rest.
+  // Wrappers write every line themselves, so checking a few lines is enough to rule them out for other files.
   const few = lines.slice(0, 3)
   for (const wrapper of WRAPPERS) {
     const isWrapped = ([bytes, from, to]: Line) => wrapper.read(bytes, from, to) !== null
@@ -72,7 +72,7 @@ function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat
 }
 
 function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
-  // Thirty formats on a thousand lines take as long as reading them: some of the lines tell nearly always.
+  // Trying thirty formats on a thousand lines takes as long as reading them; a few lines are nearly always enough.
   const format = bestOf(FORMATS, spread(lines), reference) ?? bestOf(COMMON, lines, reference)
   if (format === null) return PLAIN
   if (format === lines24) return format
@@ -81,7 +81,7 @@ function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
   return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
 }
 
-/** How many lines all formats are tried on: the first, and some from everywhere. */
+/** How many lines all formats are tried on: the first ones, and some from all over. */
 const FIRST = 24
 const SPREAD = 56
 
@@ -116,7 +116,7 @@ function bestOf(makers: readonly Maker[], lines: readonly Line[], reference: Ref
 interface Count {
   /** Lines that begin a record with a time or a level. */
   records: number
-  /** Those, and the others that show the format. */
+  /** Those, and other lines that show the format. */
   lines: number
 }
 
@@ -126,7 +126,7 @@ type Line = [bytes: Uint8Array, from: number, to: number, open: boolean]
 function count(format: LineFormat, lines: readonly Line[]): Count {
   const found = { records: 0, lines: 0 }
   for (const [bytes, from, to, open] of lines) {
-    // Of a line longer than the sample, only the beginning can tell.
+    // For a line longer than the sample, only its beginning can be checked.
     const reader = open && format.open ? format.open : format
     if (!(format === lines24 ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) {
       if (format.owns?.(bytes, from, to)) found.lines++
@@ -168,7 +168,7 @@ const MAX_LINES = 500
 function linesOf(bytes: Uint8Array, cut: boolean): Line[] {
   const lines: Line[] = []
   let from = cut ? bytes.indexOf(0x0a) + 1 : 0
-  // A byte order mark belongs to no line.
+  // A byte order mark is not part of a line.
   if (!cut && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) from = 3
   while (from < bytes.length && lines.length < MAX_LINES) {
     const lf = bytes.indexOf(0x0a, from)

@@ -2,45 +2,45 @@ import type { Zone } from '../time.ts'
 import { fits } from './read/json-fit.ts'
 
 /**
- * How the lines of one file are read. All on bytes, because a scan looks at millions of lines and keeps few.
+ * How the lines of one file are read. Everything works on bytes, because a scan reads millions of lines and keeps few.
  * A line is bytes[from, to) without its LF; it may end in a CR.
  */
 export interface LineFormat {
   readonly name: string
-  /** Whether its lines have times; without, `since` and `until` can't be asked. */
+  /** Whether its lines have times; without them, `since` and `until` do not work. */
   readonly timed: boolean
   /** Whether its lines have levels. */
   readonly leveled: boolean
   /** Whether the line begins a record; if not, it continues the one above and inherits its time and level. */
   starts(bytes: Uint8Array, from: number, to: number): boolean
   /**
-   * How a line that surely begins a record begins, where `0` stands for any digit: at most 32 ASCII characters, not
-   * beyond the line. Of other lines, `starts` must tell.
+   * The beginning that proves that a line begins a record, where `0` stands for any digit: at most 32 ASCII characters,
+   * within the line. For other lines, `starts` decides.
    */
   readonly head?: string
-  /** Ms since the epoch (with a fraction where the log has one), NaN when the line has no time. */
+  /** Ms since the epoch (with a fraction if the log has one), NaN if the line has no time. */
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
   /**
    * An index into LEVELS, -1 when the line has none. Some formats have the level on the record's second line: `end` is
    * where the record ends, if it is known.
    */
   level(bytes: Uint8Array, from: number, to: number, end?: number): number
-  /** Whether a line that begins no record shows the format all the same. */
+  /** Whether a line that does not begin a record still shows the format. */
   owns?(bytes: Uint8Array, from: number, to: number): boolean
-  /** The same for a line whose end is not seen, where that makes a difference. */
+  /** The same for a line whose end is not available, if that makes a difference. */
   readonly open?: Pick<LineFormat, 'starts' | 'time' | 'level'>
   /** A zone abbreviation in the line that means several zones, such as `CST`; null when there is none. */
   zoneName?(bytes: Uint8Array, from: number, to: number): string | null
-  /** The abbreviation that was found in the file's sample: its times are read in the log's zone. */
+  /** The ambiguous abbreviation found in the file's sample: its times are read in the log's zone. */
   readonly ambiguousZone?: string
-  /** Set when lines have a time of day only: the date comes from the file's time of change. */
+  /** Set if lines have only a time of day: the date comes from the file's modification time. */
   readonly undated?: true
   /**
    * The text of a record as filters see it, where lines wrap those of another format; bytes[from, to) holds whole
    * lines.
    */
   unwrap?(bytes: Uint8Array, from: number, to: number): Uint8Array
-  /** The format of the lines inside, where lines wrap others. */
+  /** The format of the wrapped lines, if lines wrap others. */
   readonly inner?: LineFormat
   /**
    * Visits the members of a record's context or of its JSON, each as the log writes it. Without it, they are those of
@@ -51,28 +51,28 @@ export interface LineFormat {
   fields(text: string, zone: Zone): RecordFields
 }
 
-/** Takes a member by its path, with dots between the keys. True ends the visit. */
+/** Called with each member and its path, with dots between the keys. Returning true ends the visit. */
 export type Visit = (path: string, value: () => string) => boolean
 
-/** A record, taken apart. What a record does not have is left out. */
+/** A parsed record. Missing parts are left out. */
 export interface RecordFields {
   /** ISO 8601 in the log's zone. */
   time?: string
-  /** A name of LEVELS, or the word the line has when it is none of them. */
+  /** A name from LEVELS, or the line's own word if it is none of them. */
   level?: string
   source?: { file: string; line: number }
   tags?: string[]
   /** The message, with the continuation lines below it. */
   message: string
-  /** What else the record tells. */
+  /** The record's other members. */
   context?: unknown
-  /** The text as it is in the file, when it could not be taken apart. */
+  /** The original text, if it could not be parsed. */
   raw?: string
-  /** Set when the record's JSON is too deep or too wide to be parsed, and is part of the message instead. */
+  /** Set if the record's JSON is too deep or too wide to be parsed, and is part of the message instead. */
   unparsed?: true
 }
 
-/** A file in no known format: each line a record of its own, without time and level. */
+/** A file in no known format: each line is a record without time and level. */
 export const PLAIN: LineFormat = {
   name: 'plain',
   timed: false,
@@ -90,13 +90,13 @@ function plainFields(text: string): RecordFields {
   return text.startsWith('{') && !fits(text) ? { message: record.message, unparsed: true } : record
 }
 
-/** The fields of a record that could not be taken apart. */
+/** The fields of a record that could not be parsed. */
 export function unparsed(text: string): RecordFields {
   const raw = text.replace(/\r?\n?$/, '')
   return { message: stripAnsi(raw), raw }
 }
 
-/** A record's text for taking apart: without its last line end, without escapes, with LF between its lines. */
+/** A record's text, ready for parsing: without its last line end, without escapes, with LF between its lines. */
 export function recordText(text: string): string {
   const body = text.endsWith('\n') ? text.slice(0, -1) : text
   const plain = stripAnsi(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body)
@@ -113,12 +113,12 @@ export function sourceOf(text: string): { file: string; line: number } | null {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g
 
-/** Text without terminal escape sequences: colours say nothing in JSON, and some sequences are an attack. */
+/** Text without terminal escape sequences: colours mean nothing in JSON, and some sequences are an attack. */
 export function stripAnsi(text: string): string {
   return text.includes('\x1b') ? text.replace(ANSI, '') : text
 }
 
-/** The first offset at or after `from` behind colour escapes (`ESC [ … m`) and a byte order mark. */
+/** The first offset at or after `from` that follows colour escapes (`ESC [ … m`) and a byte order mark. */
 export function skipAnsi(bytes: Uint8Array, from: number, to: number): number {
   let at = from
   if (bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) at += 3

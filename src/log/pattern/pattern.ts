@@ -10,16 +10,16 @@ export interface Reader {
   zone: Zone
 }
 
-/** Says whether a record holds what is looked for. */
+/** Tests whether a record matches. */
 export interface Matcher {
-  /** Whether the record bytes[from, to) matches. What asks for fields must be told how the log is read. */
+  /** Whether the record bytes[from, to) matches. Conditions on fields need to know how the log is read. */
   test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean
   /**
-   * The next offset in [from, to) where a match may lie, or -1: no record that ends at or before it matches.
+   * The next offset in [from, to) where a match may be, or -1: no record that ends at or before it matches.
    * Without it, every record must be tested. A match that crosses `to` is not seen: hand in whole records.
    */
   find?(bytes: Uint8Array, from: number, to: number): number
-  /** A text that each match has in one of its lines. */
+  /** A text that every match has in one of its lines. */
   needle?: Needle | undefined
   /** Whether a record with the needle is a match, with nothing left to test. */
   sure?: boolean
@@ -30,7 +30,7 @@ export interface Matcher {
 /** The longest text or pattern, in characters. */
 export const MAX_PATTERN = 1000
 
-/** Matches records that contain the text: in any case, unless the text has a capital. */
+/** Matches records that contain the text, ignoring case unless the text has a capital. */
 export function textMatcher(text: string): Matcher {
   if (text.length > MAX_PATTERN)
     throw new LogError(
@@ -44,14 +44,14 @@ export function textMatcher(text: string): Matcher {
       ? foldedFinder(bytes)
       : unicodeFinder(text)
   const test: Matcher['test'] = (record, from, to) => find(record, from, to) >= 0
-  // A text with a line break lies in no line.
+  // A text with a line break is never within one line.
   return { find, test, needle: text.includes('\n') ? undefined : find.needle, sure: true }
 }
 
 /**
  * Matches records by a regular expression in RE2's syntax, in linear time; `^` and `$` match at each line of a
- * record, a CR before its LF left aside. A literal that every match must contain is looked for first: that runs at
- * 1 GB/s, the engine at some 300 MB/s. The engine is loaded when the first pattern comes.
+ * record, ignoring a CR before its LF. A literal that every match must contain is searched for first: that runs at
+ * 1 GB/s, the engine at about 300 MB/s. The engine is loaded with the first pattern.
  */
 export async function regexMatcher(source: string): Promise<Matcher> {
   if (source.length > MAX_PATTERN)
@@ -68,7 +68,7 @@ export async function regexMatcher(source: string): Promise<Matcher> {
   return { find, test, needle: find.needle }
 }
 
-/** Records that every one of `wanted` matches and none of `unwanted`. What one can find fast, it finds for all. */
+/** Records that all of `wanted` match and none of `unwanted`. If one of them can be searched fast, that serves all. */
 export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[]): Matcher | null {
   if (wanted.length === 1 && unwanted.length === 0) return wanted[0]!
   if (wanted.length + unwanted.length === 0) return null
@@ -86,7 +86,7 @@ export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[
   return { test, find: (...args) => guide.find!(...args), needle: guide.needle, fields }
 }
 
-/** The nearest of several literals; null when there are none to go by. */
+/** The nearest of several literals; null if there are none. */
 function anyOf(literals: { text: string; folded: boolean }[] | null): Finder | null {
   if (!literals) return null
   const encoder = new TextEncoder()
@@ -97,7 +97,7 @@ function anyOf(literals: { text: string; folded: boolean }[] | null): Finder | n
   return (bytes, from, to) => {
     let nearest = -1
     for (const find of finders) {
-      // Each later literal is only looked for before the nearest so far, or a rare one would scan the whole chunk.
+      // Each further literal is only searched for before the nearest so far; otherwise a rare one would scan the whole chunk.
       const at = find(bytes, from, nearest < 0 ? to : nearest)
       if (at >= 0) nearest = at
     }

@@ -1,11 +1,11 @@
-/** A text that a match must contain, in any case or exactly. */
+/** A text that a match must contain, ignoring case or exactly. */
 export interface Literal {
   text: string
   folded: boolean
 }
 
 /**
- * Texts of which every match of a valid RE2 pattern contains at least one, or null when none is sure.
+ * Texts of which every match of a valid RE2 pattern contains at least one, or null if none is certain.
  * When in doubt it returns null: a wrong literal would hide records, a missing one only costs time.
  */
 export function requiredLiterals(source: string): Literal[] | null {
@@ -57,7 +57,7 @@ function sequence(reader: Reader, folded: boolean): string[] | null {
       run += item.char
       continue
     }
-    // `ab+c` holds "ab" and, since the last b stands before c, "bc"; only the first is used.
+    // `ab+c` contains "ab" and, because the last b comes before c, "bc"; only the first is used.
     if (item.char !== null && !optional) run += item.char
     end()
     if (item.inner && !optional && score(item.inner) > score(best)) best = item.inner
@@ -66,7 +66,7 @@ function sequence(reader: Reader, folded: boolean): string[] | null {
   return best
 }
 
-// One letter is in nearly every line: looking for it costs more than it saves.
+// One letter is in nearly every line: searching for it costs more than it saves.
 const MIN = 2
 
 function score(texts: string[] | null): number {
@@ -74,7 +74,7 @@ function score(texts: string[] | null): number {
 }
 
 interface Item {
-  /** The character it stands for, if it is just one. */
+  /** The single character it matches, if there is only one. */
   char: string | null
   /** What a group must contain. */
   inner: string[] | null

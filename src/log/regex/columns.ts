@@ -1,14 +1,14 @@
 import { ASSERT, type Program } from './program.ts'
 import { NEWLINE, OTHER, WORD } from './threads.ts'
 
-/** Bytes that no part of a program tells apart share a column of its tables. */
+/** Bytes that a program never distinguishes share a column of its tables. */
 export interface Columns {
   readonly count: number
   /** The column of each byte. */
   readonly of: Uint8Array
-  /** For each column what assertions see in its bytes. */
+  /** For each column, what assertions see in its bytes. */
   readonly kinds: Uint8Array
-  /** For each node of the trees and each column the next node; 0 is none. */
+  /** For each node of the trees and each column, the next node; 0 is none. */
   readonly edges: Uint16Array
 }
 

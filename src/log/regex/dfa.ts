@@ -26,7 +26,7 @@ const STEPS_PER_BYTE = 20
 
 /**
  * Tests whether a pattern matches somewhere in bytes, in linear time. States are built during the search, each a set
- * of instructions; a byte then costs two look-ups, 1 to 2 ns. What is not UTF-8 counts as U+FFFD, byte by byte.
+ * of instructions; a byte then costs two lookups, 1 to 2 ns. Invalid UTF-8 counts as U+FFFD, byte by byte.
  */
 export class Dfa {
   readonly #program: Program
@@ -37,7 +37,7 @@ export class Dfa {
   #then: Threads
   readonly #always: boolean
   #table: Int32Array
-  /** For each state what lay before the place, then its threads in order: node × length of the program + instruction. */
+  /** For each state: what came before the position, then its threads in order: node × program length + instruction. */
   #states: Int32Array[] = []
   readonly #ids = new Map<number, number[]>()
   #cells = 0
@@ -73,7 +73,7 @@ export class Dfa {
     return this.#run(whole, 0, whole.length) === true
   }
 
-  /** Runs on the table as far as it goes; null in broken UTF-8. */
+  /** Runs on the table as far as possible; null in broken UTF-8. */
   #run(bytes: Uint8Array, from: number, to: number): boolean | null {
     if (!this.#cached) {
       this.#start()
@@ -173,7 +173,7 @@ export class Dfa {
   /** What the end of the text means for the current threads. */
   #end(before: number): number {
     const now = this.#now
-    // At a border of characters the search for a beginning stands at its root, which alone knows all lead bytes.
+    // Between characters, the search for a start is at its root, the only node that knows all lead bytes.
     const search = this.#program.ops.length - 1
     if (now.nodes[search] !== this.#program.args[search]) return BROKEN
     settle(this.#program, now, before, EDGE)
@@ -185,7 +185,7 @@ export class Dfa {
     this.#now.reach(this.#program.start, EDGE, UNKNOWN)
   }
 
-  /** Makes the threads of a state the current ones; returns what lies before them. */
+  /** Makes the threads of a state the current ones; returns what comes before them. */
   #load(state: number): number {
     const list = this.#states[state / this.#width]!
     const now = this.#now
@@ -204,7 +204,7 @@ export class Dfa {
       const { size } = this.#then
       next = size === 0 ? BROKEN : this.#keep(this.#then, this.#columns.kinds[cell]!)
     }
-    // After the states were dropped, this row belongs to another one.
+    // If the states were dropped, this row now belongs to another state.
     if (states === this.#states) this.#table[state + cell] = next
     return next
   }
@@ -218,7 +218,7 @@ export class Dfa {
     this.#steps += 8 * size
     for (let i = 0; i < size; i++) list[i + 1] = nodes[pcs[i]!]! * length + pcs[i]!
     list.sort()
-    // All are above 0, so the place at the front is still free.
+    // All are above 0, so the first slot is still free.
     list[0] = threads.asserts ? before : NO_ASSERTS
     let hash = list[0]!
     for (let i = 1; i <= size; i++) hash = Math.imul(hash ^ list[i]!, 0x01000193)
@@ -258,7 +258,7 @@ export class Dfa {
   }
 }
 
-/** Stands for what lies before a place where no assertion looks at it. */
+/** Used for what comes before a position if no assertion checks it. */
 const NO_ASSERTS = UNKNOWN
 
 function equal(a: Int32Array, b: Int32Array): boolean {

@@ -19,11 +19,11 @@ export interface Program {
   /** Where to go next; FORK: where to go second. */
   readonly nexts: readonly number[]
   readonly start: number
-  /** For each node of the trees its edges: first byte, last byte, next node. */
+  /** For each node of the trees, its edges: first byte, last byte, next node. */
   readonly trees: readonly (readonly number[])[]
 }
 
-/** What an edge leads to when the character is whole. Node 0 is none. */
+/** The target of an edge that completes a character. Node 0 is none. */
 export const WHOLE = 1
 
 // A search takes at most one step per instruction and byte: 50 µs a byte at this size where no cache helps.
@@ -31,7 +31,7 @@ const MAX_PROGRAM = 5000
 // At 256 columns of two bytes this is 4 MB.
 const MAX_NODES = 8000
 
-/** Turns a parsed pattern into instructions that look for it anywhere in a text. */
+/** Turns a parsed pattern into instructions that find it anywhere in a text. */
 export function compile(node: Node): Program {
   const ops: number[] = []
   const args: number[] = []
@@ -44,7 +44,7 @@ export function compile(node: Node): Program {
     nexts.push(next)
     return ops.push(op) - 1
   }
-  // Written from the end to the start: what comes next is always known, except in a loop.
+  // Written from end to start, so the next instruction is always known, except in a loop.
   const write = (node: Node, next: number): number => {
     if (node.kind === 'char') return emit(CHAR, trees.root(node.set), next)
     if (node.kind === 'assert') return emit(ASSERT, node.what, next)
@@ -71,7 +71,7 @@ export function compile(node: Node): Program {
     return at
   }
   const body = write(node, emit(MATCH, 0, 0))
-  // The search for a start moves from character to character; that it ends in broken UTF-8 is how that is detected.
+  // The search for a start moves from character to character; getting stuck is how broken UTF-8 is detected.
   const start = emit(FORK, body, ops.length + 1)
   emit(CHAR, trees.root([0, MAX]), start)
   return { ops, args, nexts, start, trees: trees.nodes }
@@ -106,7 +106,7 @@ class Trees {
     return this.#node(edges)
   }
 
-  /** An edge for the characters that have this byte: those from `base` on, as many as `left` more bytes tell apart. */
+  /** An edge for the characters with this byte: those from `base` on, as many as `left` more bytes can encode. */
   #edge(edges: number[], byte: number, set: CodePoints, base: number, left: number): void {
     const size = 64 ** left
     const inside = within(set, base, base + size - 1)

@@ -1,10 +1,10 @@
 /** A set of code points: `[first, last, first, last …]`, in order, without overlap. */
 export type CodePoints = readonly number[]
 
-/** The last code point there is. */
+/** The last code point. */
 export const MAX = 0x10ffff
 
-/** Puts ranges in order and joins those that touch. */
+/** Sorts ranges and joins those that touch. */
 export function union(ranges: CodePoints): CodePoints {
   const pairs: [number, number][] = []
   for (let i = 0; i < ranges.length; i += 2) pairs.push([ranges[i]!, ranges[i + 1]!])
@@ -62,7 +62,7 @@ const BEYOND_ASCII = [
 
 let families: Map<number, number[]> | null = null
 
-/** Each letter that has cases with all of them. It takes some 10 ms, once, and only if such a letter is folded. */
+/** Each letter that has cases, with all of them. Takes about 10 ms, once, and only if such a letter is folded. */
 function foldings(): Map<number, number[]> {
   if (families) return families
   const found = new Map<number, number[]>()
@@ -85,7 +85,7 @@ function foldings(): Map<number, number[]> {
 
 const properties = new Map<string, CodePoints | null>()
 
-/** The code points of a general category or a script, as the runtime knows them; null when there is no such name. */
+/** The code points of a general category or a script, from the runtime's tables; null if there is no such name. */
 export function property(name: string): CodePoints | null {
   if (name === 'Any') return [0, MAX]
   if (!/^\w{1,40}$/.test(name)) return null
@@ -98,7 +98,7 @@ export function property(name: string): CodePoints | null {
     } catch {
       // Not a name of this kind.
     }
-  // Unknown names are not kept: clients can invent any number of them.
+  // Unknown names are not cached: clients can invent any number of them.
   if (set) properties.set(name, set)
   return set
 }

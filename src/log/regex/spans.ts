@@ -3,12 +3,12 @@ import { compile, type Program, WHOLE } from './program.ts'
 import { parse } from './syntax.ts'
 import { EDGE, Threads } from './threads.ts'
 
-/** How many bytes are looked at for one text: a pattern may look at all that follows for each match. */
+/** How many bytes may be read for one text: a pattern may read everything that follows for each match. */
 const MAX_STEPS = 4_000_000
 
 /**
  * Finds where a pattern matches in a text, the way Perl prefers: the leftmost, and of these the first alternative.
- * It follows each thread with its beginning, so it is far slower than a yes or no, and it is for lines on a screen.
+ * It tracks the start of each thread, so it is far slower than a yes or no, and is meant for lines on a screen.
  */
 export class Spans {
   readonly #program: Program
@@ -84,7 +84,7 @@ export class Spans {
     return best
   }
 
-  /** Makes the next threads the present ones; how many there are. */
+  /** Makes the next threads the current ones; returns how many there are. */
   #turn(): number {
     ;[this.#now, this.#then] = [this.#then, this.#now]
     ;[this.#starts, this.#nextStarts] = [this.#nextStarts, this.#starts]
@@ -96,7 +96,7 @@ export class Spans {
     const then = this.#then
     const known = then.size
     then.reach(pc, before, after)
-    // What is less preferred than a match is given up.
+    // Threads less preferred than a match are dropped.
     if (then.matched) then.size = then.preferred
     for (let i = known; i < then.size; i++) this.#nextStarts[then.pcs[i]!] = begun
   }

@@ -8,7 +8,7 @@ export type Node =
   | { kind: 'cat' | 'alt'; parts: Node[] }
   | Repeat
 
-/** A part that comes several times, as often as it can or, when it is lazy, as seldom. */
+/** A repeated part, as many times as possible or, if lazy, as few as possible. */
 export interface Repeat {
   kind: 'repeat'
   part: Node
@@ -26,7 +26,7 @@ export const WORD_BORDER = 4
 export const NO_WORD_BORDER = 5
 export type Assertion = 0 | 1 | 2 | 3 | 4 | 5
 
-/** Reads a pattern in RE2's syntax; `^` and `$` mean the borders of a line unless `(?-m)` says otherwise. */
+/** Parses a pattern in RE2's syntax; `^` and `$` match at line boundaries unless `(?-m)` says otherwise. */
 export function parse(source: string): Node {
   const reader = new Reader(source)
   const node = alternatives(reader, { i: false, m: true, s: false, U: false })
@@ -76,7 +76,7 @@ class Reader {
     if (found) this.at += found[0].length
     return found
   }
-  /** Moves behind the text and gives what lies before it; null when it does not come. */
+  /** Moves past the text and returns what comes before it; null if it does not occur. */
   until(text: string): string | null {
     const end = this.text.indexOf(text, this.at)
     if (end < 0) return null
@@ -86,7 +86,7 @@ class Reader {
   }
 }
 
-/** Up to the parenthesis that closes the group, or the end. Flags set inside hold until there. */
+/** Parses up to the parenthesis that closes the group, or the end. Flags set inside apply until there. */
 function alternatives(reader: Reader, flags: Flags): Node {
   const parts = [sequence(reader, flags)]
   while (reader.take('|')) parts.push(sequence(reader, flags))
@@ -266,7 +266,7 @@ function signed(set: CodePoints, negated: boolean, flags: Flags): CodePoints {
   return negated ? negate(folded) : folded
 }
 
-/** The set behind `\d`, `\pL` and their like; null when the escape stands for one character. */
+/** The set for `\d`, `\pL` and the like; null if the escape is a single character. */
 function classEscape(reader: Reader, flags: Flags): CodePoints | null {
   const perl = reader.match(/[dswDSW]/y)
   if (perl) return signed(PERL[perl[0].toLowerCase()]!, perl[0] < 'a', flags)

@@ -9,7 +9,7 @@ import {
   WORD_BORDER,
 } from './syntax.ts'
 
-/** What lies on a side of a place between two characters, as far as assertions care. */
+/** What is on one side of a position between two characters, as far as assertions care. */
 export const EDGE = 0
 export const NEWLINE = 1
 export const WORD = 2
@@ -18,8 +18,8 @@ export const OTHER = 3
 export const UNKNOWN = -1
 
 /**
- * The places in a program where a search stands: each instruction at most once. All stand at the same byte of a
- * character, so that an instruction has one node of its tree.
+ * The current positions of a search in a program: each instruction at most once. All are at the same byte of a
+ * character, so an instruction has one node of its tree.
  */
 export class Threads {
   readonly pcs: Int32Array
@@ -27,7 +27,7 @@ export class Threads {
   readonly nodes: Int32Array
   size = 0
   matched = false
-  /** How many threads come before the match: those behind it are less preferred. */
+  /** How many threads come before the match: those after it are less preferred. */
   preferred = 0
   asserts = false
   /** How many instructions were visited so far: the cost of the search. */
@@ -52,14 +52,14 @@ export class Threads {
     this.asserts = false
   }
 
-  /** Adds one instruction as it stands. */
+  /** Adds one instruction without following it. */
   put(pc: number, node: number): void {
     this.#seen[pc] = this.#turn
     this.nodes[pc] = node
     this.pcs[this.size++] = pc
   }
 
-  /** Adds all that can be reached from here without a character, the preferred first. */
+  /** Adds everything reachable from here without a character, preferred first. */
   reach(from: number, before: number, after: number): void {
     const { ops, args, nexts } = this.#program
     if (ops[from] === CHAR) {
@@ -92,10 +92,10 @@ export class Threads {
   }
 }
 
-/** Goes on from the assertions among the threads, now that what follows is known. */
+/** Continues from the assertions among the threads, now that the next character is known. */
 export function settle({ ops, args, nexts }: Program, threads: Threads, before: number, after: number): void {
   if (!threads.asserts) return
-  // Those that were reached on the way are not asked again: `size` is the present one.
+  // Threads added on the way are not processed again: `size` is the current one.
   for (let i = 0, { size } = threads; i < size; i++) {
     const pc = threads.pcs[i]!
     if (ops[pc] === ASSERT && holds(args[pc] as Assertion, before, after))

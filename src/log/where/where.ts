@@ -8,7 +8,7 @@ import { visitContext } from './members.ts'
 /** A condition on a field of a record. */
 interface Condition {
   field: string
-  /** The whole value; null when any will do. */
+  /** The whole value; null if any value matches. */
   value: string | null
   negated: boolean
 }
@@ -24,7 +24,7 @@ export function whereMatcher(text: string): Matcher | null {
   const literal = literalOf(condition)
   const find = literal === null ? null : exactFinder(new TextEncoder().encode(literal))
   const test: Matcher['test'] = (bytes, from, to, reader) => {
-    // Most records do not hold the text of the value at all, and are decided without being taken apart.
+    // Most records do not contain the text of the value at all, and are rejected without being parsed.
     const may = find === null || find(bytes, from, to) >= 0
     const passes = (own: string) => value === null || own === value
     const found = may && hasField({ bytes, from, to }, reader!, field, passes)
@@ -44,8 +44,8 @@ function parse(text: string): Condition | null {
 }
 
 /**
- * A text that a record with the field's value must hold, or null. JSON may write quotes, backslashes, slashes, angle
- * brackets and what is not ASCII as escapes; a level has many spellings; a source may be in two members.
+ * A text that a record with the field's value must contain, or null. JSON may escape quotes, backslashes, slashes, angle
+ * brackets and non-ASCII characters; a level has many spellings; a source may be in two members.
  */
 function literalOf({ field, value }: Condition): string | null {
   if (['level', 'source', 'message', 'tag', 'logger'].includes(field) && value === null) return null
@@ -54,7 +54,7 @@ function literalOf({ field, value }: Condition): string | null {
   return /^[\w .:@+-]+$/.test(text) ? text : null
 }
 
-/** A record, where it lies. */
+/** A record and its position. */
 export interface Bytes {
   bytes: Uint8Array
   from: number
@@ -63,7 +63,7 @@ export interface Bytes {
 
 type Test = (value: string) => boolean
 
-/** Whether a record has the field with a value that passes. Its own members win over context keys of the same name. */
+/** Whether a record has the field with a matching value. Its own members take precedence over context keys. */
 export function hasField(record: Bytes, { format: outer, zone }: Reader, field: string, test: Test): boolean {
   const format = outer.inner ?? outer
   const own = Object.hasOwn(OWN, field) ? OWN[field] : undefined
@@ -89,7 +89,7 @@ export function hasFields(bytes: Uint8Array, reader: Reader, fields: readonly st
   return missing.size === 0
 }
 
-/** A level goes by any of its spellings. */
+/** A level matches any of its spellings. */
 function isLevel(name: string, test: Test): boolean {
   const level = LEVELS.indexOf(name as (typeof LEVELS)[number])
   return level >= 0 && SPELLINGS.some((word) => parseLevel(word) === level && test(word))

@@ -51,7 +51,7 @@ export const postgresqlCsvLines: LineFormat = {
   fields: csvFields,
 }
 
-/** Where the severity's column begins, or -1 when the line is no row. Columns before it hold no line break. */
+/** Where the severity column begins, or -1 if the line is not a row. Columns before it hold no line break. */
 function severityAt(bytes: Uint8Array, from: number, to: number): number {
   const stamp = readStamp(bytes, from, to, UTC)
   if (!stamp || stamp.end >= to || bytes[stamp.end] !== 0x2c) return -1
@@ -68,7 +68,7 @@ function severityAt(bytes: Uint8Array, from: number, to: number): number {
   return levelAt(bytes, at, to) >= 0 ? at : -1
 }
 
-/** A quote is doubled in CSV: what looks like the next string is then the same one. */
+/** CSV doubles quotes: what looks like the next string is then still the same one. */
 function csvStringEnd(bytes: Uint8Array, at: number, to: number): number {
   const quote = bytes.subarray(at + 1, Math.min(to, at + 4096)).indexOf(0x22)
   return quote < 0 ? -1 : at + 1 + quote + 1

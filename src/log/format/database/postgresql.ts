@@ -3,7 +3,7 @@ import { decode, type LineFormat, type RecordFields, recordText, unparsed } from
 import { LEVELS } from '../read/level.ts'
 import { isDigit, isStamp, readEpoch, readStamp } from '../read/stamp.ts'
 
-/** The words before `:  `, with their levels. Those with none belong to the record before them. */
+/** The words before `:  `, with their levels. Those without one belong to the record before them. */
 const SEVERITIES = new Map<string, number>([
   ['DEBUG', 0],
   ['DEBUG1', 0],
@@ -27,7 +27,7 @@ const SEVERITIES = new Map<string, number>([
   ['BACKTRACE', -1],
 ])
 
-/** Prefixes are long where application names are: this much is searched for the severity. */
+/** How much is searched for the severity: prefixes with application names are long. */
 const REACH = 2048
 
 /**

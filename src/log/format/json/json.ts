@@ -8,7 +8,7 @@ import { ROLES, SOURCES, TAGS } from './keys.ts'
 import { ascii, findKey, type IsWanted, value } from './member.ts'
 import { visitJson } from './members.ts'
 
-/** Reads a line whose end is not seen, such as one longer than a sample. */
+/** Reads a line whose end is not available, such as one longer than a sample. */
 const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
   starts: (bytes, from) => bytes[from] === 0x7b && bytes[from + 1] === 0x22,
   time: (bytes, from, to, zone) =>
@@ -16,7 +16,7 @@ const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
   level: (bytes, from, to) => (findKey(bytes, from, to, isLevel) ? levelOf(bytes, value.from, value.to) : -1),
 }
 
-/** One JSON object per line; what is none continues the record above. */
+/** One JSON object per line; any other line continues the record above. */
 export const jsonLines: LineFormat = {
   name: 'json',
   timed: true,
@@ -33,13 +33,13 @@ export const jsonLines: LineFormat = {
 function isObject(bytes: Uint8Array, from: number, to: number): boolean {
   if (to - from < 2 || bytes[from] !== 0x7b) return false
   let last = to - 1
-  // Megabytes of spaces behind an object are no reason to read them.
+  // Do not read megabytes of spaces after an object.
   const limit = Math.max(from, to - 1024)
   while (last > limit && bytes[last]! <= 0x20) last--
   return bytes[last] === 0x7d
 }
 
-/** Keys such as `label` and `t` mean other things elsewhere: the value must look like it, too. */
+/** Keys such as `label` and `t` mean other things elsewhere, so the value must also look right. */
 const isTime: IsWanted = (key, bytes, from) => {
   const first = bytes[from]!
   return ROLES.get(key) === 'time' && (isDigit(first) || first === 0x7b || isDigit(bytes[from + 1]!))

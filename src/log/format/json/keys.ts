@@ -1,4 +1,4 @@
-/** What a member of a JSON line says. */
+/** The role of a member of a JSON line. */
 export type Role = 'time' | 'level' | 'message'
 
 /**

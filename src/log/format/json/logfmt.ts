@@ -33,12 +33,12 @@ export const logfmtLines: LineFormat = {
   fields: logfmtFields,
 }
 
-/** Where the value of the pair last found lies, without its quotes. */
+/** Where the value of the last pair found is, without its quotes. */
 const pair = { from: 0, to: 0 }
 
 function findPair(bytes: Uint8Array, from: number, to: number, keys: readonly string[]): boolean {
   let at = from
-  // Time and level come first; a line that has neither among its first pairs is not worth more.
+  // Time and level come first; a line that has neither among its first pairs is not searched further.
   for (let count = 0; count < 16; count++) {
     while (at < to && bytes[at] === 0x20) at++
     const key = at

@@ -1,18 +1,18 @@
 import { MAX_DEPTH, MAX_ELEMENTS, MAX_KEYS } from '../read/json-fit.ts'
 import { stringEnd } from '../read/quoted.ts'
 
-/** Longer keys are passed over: nobody asks for them. */
+/** Longer keys are skipped: none of the known keys is that long. */
 const LONGEST_KEY = 200
 
-/** Whether a member is the one that is looked for. */
+/** Whether a member is the one searched for. */
 export type IsWanted = (key: string, bytes: Uint8Array, from: number, to: number) => boolean
 
-/** Where the value of the key last found lies. */
+/** Where the value of the last key found is. */
 export const value = { key: '', from: 0, to: 0 }
 
 /**
- * Finds a key of the object itself, not of one inside it. Loggers write time and level first, so this reads some
- * fifty bytes of a line where JSON.parse would read all. It gives up where the object gets too deep or too wide to
+ * Finds a key of the object itself, not of one inside it. Loggers write time and level first, so this reads about
+ * fifty bytes of a line where JSON.parse would read all of it. It gives up where the object gets too deep or too wide to
  * be parsed at all.
  */
 export function findKey(bytes: Uint8Array, from: number, to: number, isWanted: IsWanted): boolean {
@@ -52,7 +52,7 @@ export function ascii(bytes: Uint8Array, from: number, to: number): string {
   return text
 }
 
-/** How many more keys and array elements a search looks at. */
+/** How many more keys and array elements a search may visit. */
 let left = 0
 let elements = 0
 

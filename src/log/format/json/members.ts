@@ -20,7 +20,7 @@ function visitObject(bytes: Uint8Array, from: number, to: number, prefix: string
   })
 }
 
-/** A key as text; it comes with a character for each byte. */
+/** A key as text; the input has one character per byte. */
 function readable(key: string): string {
   for (let i = 0; i < key.length; i++)
     if (key.charCodeAt(i) >= 0x80)

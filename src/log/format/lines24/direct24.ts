@@ -15,19 +15,19 @@ import {
 } from './words.ts'
 
 /**
- * A 2.4 line of ASCII straight from bytes to JSON bytes, its context passed through as it is: no string, no object,
- * and four or eight bytes at a time. What is not exactly such a line is left to the general way, which says the same
- * where both can.
+ * Writes a 2.4 line of ASCII directly as JSON bytes and copies its context unchanged: no strings, no objects, four or
+ * eight bytes at a time. Any other line is left to the general writer, which gives the same result for lines that both
+ * can handle.
  */
 export interface DirectWriter {
-  /** Takes the bytes of the records. */
+  /** Sets the bytes of the records. */
   from(bytes: Uint8Array): void
-  /** Takes the room for the JSON. A line needs twice its bytes and `LINE_ROOM` more. */
+  /** Sets the output buffer. A line needs twice its bytes plus `LINE_ROOM`. */
   into(out: Uint8Array): void
-  /** Whether a line that this writer may know begins at `at`: a quick look, true for nearly every record. */
+  /** Whether a line that this writer may handle begins at `at`: a quick check, true for nearly every record. */
   begins(at: number, to: number): boolean
   /**
-   * Writes the line at `start` as JSON at `at`; gives the offset after it, or -1. Nothing from `to` on is looked at.
+   * Writes the line at `start` as JSON at `at`; returns the offset after it, or -1. Reads nothing from `to` on.
    */
   write(start: number, at: number, to: number): number
   /** Where the line that was written ends, without its newline. */
@@ -47,10 +47,10 @@ class Writer implements DirectWriter {
   /** The minute of the lines so far, as four words. */
   readonly #minute = new Int32Array(4)
   readonly #sample = new Uint8Array(24)
-  /** What all lines of the minute begin with, by level: the seconds are put into it. */
+  /** The common beginning of all lines of the minute, by level; the seconds are filled in. */
   #heads: Template[] = []
   #seconds = 0
-  /** A line of which `begins` said yes. */
+  /** A line that `begins` accepted. */
   #begun = -1
   #bytes: Uint8Array = EMPTY
   #view = viewOf(EMPTY)
@@ -134,7 +134,7 @@ class Writer implements DirectWriter {
     return this.#message(this.#stop, at, to)
   }
 
-  /** Works out what the times of a minute begin and end with. False for what no calendar has. */
+  /** Works out how the times of a minute begin and end. False for an impossible date. */
   #enter(at: number, to: number): boolean {
     const bytes = this.#bytes
     if (!isExact(bytes, at, to) || bytes[at + 17]! > 0x35) return false
@@ -167,7 +167,7 @@ class Writer implements DirectWriter {
     if (colon <= from || bytes[colon] !== 0x3a || bytes[colon - 1] === 0x3a || bytes[from] === 0x20) return -1
     // A number in JSON has no leading zero.
     if (digits < 1 || digits > 9 || (digits > 1 && bytes[colon + 1] === 0x30)) return -1
-    // The number is written already, and is now put behind its name.
+    // The number is already written and now goes after its name.
     at = putTemplate(LINE, outView, at - digits - 1)
     outView.setInt32(at, view.getInt32(colon + 1, true), true)
     if (digits > 4) {
@@ -191,7 +191,7 @@ class Writer implements DirectWriter {
       out[at++] = 0x22
       const name = i + 1
       i = copyName(view, name, to, outView, at)
-      // Whatever is not just a name goes the slow way.
+      // Anything but a plain name takes the slow path.
       if (i === name || i + 1 >= to || bytes[i] !== 0x5d || bytes[name] === 0x20 || bytes[i - 1] === 0x20)
         break
       at += i - name
@@ -241,7 +241,7 @@ class Writer implements DirectWriter {
 
   #context(from: number, start: number, to: number): number {
     const end = jsonEnd(this.#bytes, this.#view, from, to)
-    // Not ASCII, not JSON, or not the last thing in the line: only the general way can tell.
+    // Not ASCII, not JSON, or not the last part of the line: leave it to the general writer.
     if (end < 0 || (end < to && this.#bytes[end] !== LF)) return -1
     const at = putTemplate(CONTEXT, this.#outView, start)
     copyAscii(this.#view, from, end, this.#outView, at)

@@ -3,13 +3,13 @@ import { digitsEnd, plainEnd } from './words.ts'
 
 const DEEPEST = 100
 
-/** How many keys the value that is looked at has so far. */
+/** How many keys the current value has so far. */
 let keys = 0
 
 /**
- * The offset after the JSON value at bytes[at], or -1 when this cannot tell: not valid, not ASCII, nested too deep,
- * with too many keys, or with a tab between two values. It makes no objects, and so takes a tenth of the time of
- * JSON.parse. `view` shows the same bytes.
+ * The offset after the JSON value at bytes[at], or -1 if this cannot decide: not valid, not ASCII, nested too deep,
+ * with too many keys, or with a tab between two values. It creates no objects, and so takes a tenth of the time of
+ * JSON.parse. `view` covers the same bytes.
  */
 export function jsonEnd(bytes: Uint8Array, view: DataView, at: number, to: number): number {
   keys = 0
@@ -28,7 +28,7 @@ function valueEnd(bytes: Uint8Array, view: DataView, at: number, to: number, dep
 function objectEnd(bytes: Uint8Array, view: DataView, from: number, to: number, depth: number): number {
   let at = space(bytes, from + 1, to)
   if (at < to && bytes[at] === 0x7d) return at + 1
-  // One more level than there may be: no value fits in.
+  // One level more than allowed, so no value fits.
   if (depth >= DEEPEST) return -1
   for (;;) {
     if (at >= to || bytes[at] !== 0x22 || ++keys > MAX_KEYS) return -1
@@ -69,7 +69,7 @@ function arrayEnd(bytes: Uint8Array, view: DataView, from: number, to: number, d
   }
 }
 
-/** A tab is left to others: a context begins behind the last one. */
+/** A tab is not accepted here: a context begins after the last tab. */
 function space(bytes: Uint8Array, from: number, to: number): number {
   let at = from
   while (at < to && bytes[at] === 0x20) at++

@@ -18,7 +18,7 @@ export const lines24: LineFormat = {
   head: '0000-00-00 00:00:00.000\t',
   starts(bytes, from, to) {
     if (isTabbed(bytes, from, to)) return true
-    // Spaces where tabs belong: only with a level word, since a message may quote a time.
+    // Spaces instead of tabs: only with a level word, because a message may quote a time.
     const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
     return end >= 0 && bytes[end] === 0x20 && levelAfter(bytes, end, to) >= 0
   },
@@ -57,7 +57,7 @@ export const lines24: LineFormat = {
   fields: fields24,
 }
 
-/** Exactly 23 bytes of timestamp and a tab: the fast way, four million lines a second. */
+/** Exactly 23 bytes of timestamp and a tab: the fast path, four million lines a second. */
 export function isExact(bytes: Uint8Array, from: number, to: number): boolean {
   return (
     to - from > 23 &&
@@ -78,7 +78,7 @@ function stampEnd(bytes: Uint8Array, at: number, to: number): number {
   return stamp ? skipAnsi(bytes, stamp.end, to) : -1
 }
 
-/** Whether a record begins with a timestamp and a tab: what tells a file of this format from others. */
+/** Whether a record begins with a timestamp and a tab, which distinguishes this format from others. */
 export function isTabbed(bytes: Uint8Array, from: number, to: number): boolean {
   if (isExact(bytes, from, to)) return true
   const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
@@ -141,7 +141,7 @@ function fields24(text: string, zone: Zone): RecordFields {
   return out
 }
 
-/** Where the JSON object begins that ends bytes[from, to), after a tab; -1 when there is none. */
+/** Where the JSON object at the end of bytes[from, to) begins, after a tab; -1 if there is none. */
 function contextAt(bytes: Uint8Array, from: number, to: number): number {
   const end = bytes[to - 1] === 0x0d ? to - 1 : to
   if (bytes[end - 1] !== 0x7d) return -1

@@ -2,7 +2,7 @@ const HIGH = 0x80808080 | 0
 
 /** A text that is written eight bytes at a time; what comes next overwrites the end of the last eight. */
 export interface Template {
-  /** ASCII has no bits of a NaN, which could change on their way through a number. */
+  /** ASCII never has the bits of a NaN, which could change when stored in a number. */
   eights: Float64Array
   length: number
 }
@@ -16,20 +16,20 @@ export function template(text: string): Template {
   return { eights, length: text.length }
 }
 
-/** Writes a template; gives the offset after it. Up to seven bytes more are overwritten. */
+/** Writes a template; returns the offset after it. Overwrites up to seven bytes more. */
 export function putTemplate({ eights, length }: Template, out: DataView, at: number): number {
   for (let i = 0; i < eights.length; i++) out.setFloat64(at + 8 * i, eights[i]!, true)
   return at + length
 }
 
 /**
- * Copies what a JSON string holds as it is, and gives where that ends: at a control, a quote, a backslash, what is not
- * ASCII, or `to`. Up to seven bytes more are overwritten.
+ * Copies the part of a JSON string that needs no escaping and returns where it ends: at a control character, a quote, a
+ * backslash, a non-ASCII byte, or `to`. Overwrites up to seven bytes more.
  */
 export function copyPlain(view: DataView, from: number, to: number, out: DataView, at: number): number {
   const shift = at - from
   let i = from
-  // Two words a turn: the turn itself costs as much as a word.
+  // Two words per iteration: the loop itself costs as much as a word.
   for (; i + 8 <= to; i += 8) {
     const four = view.getInt32(i, true)
     const more = view.getInt32(i + 4, true)
@@ -50,7 +50,7 @@ export function copyPlain(view: DataView, from: number, to: number, out: DataVie
   return i
 }
 
-/** Where the part of a JSON string that has nothing special ends, as `copyPlain` says it. */
+/** Where the part of a JSON string without special characters ends, as in `copyPlain`. */
 export function plainEnd(view: DataView, from: number, to: number): number {
   let i = from
   for (; i + 4 <= to; i += 4) {
@@ -84,8 +84,8 @@ export function lastDigits(view: DataView, to: number): number {
 }
 
 /**
- * Copies what a name holds as it is, and gives where that ends: as `copyPlain` does, and at a closing bracket. It looks
- * at whole words only, and may end up to three bytes before `to`.
+ * Copies a name and returns where it ends: as `copyPlain` does, and also at a closing bracket. It reads only whole
+ * words, and may end up to three bytes before `to`.
  */
 export function copyName(view: DataView, from: number, to: number, out: DataView, at: number): number {
   const shift = at - from
@@ -99,7 +99,7 @@ export function copyName(view: DataView, from: number, to: number, out: DataView
   return i
 }
 
-/** Copies ASCII as it is, and nothing more. */
+/** Copies ASCII unchanged, without overwriting more. */
 export function copyAscii(view: DataView, from: number, to: number, out: DataView, at: number): void {
   const shift = at - from
   let i = from
@@ -116,8 +116,8 @@ export function viewOf(bytes: Uint8Array): DataView {
 }
 
 /**
- * The high bit of each byte that is a control, a quote, a backslash or not ASCII. Above the first such byte there may
- * be more bits than that, by what is borrowed.
+ * The high bit of each byte that is a control, a quote, a backslash or not ASCII. Above the first such byte, borrows
+ * may set more bits.
  */
 function specialIn(four: number): number {
   return (
@@ -126,7 +126,7 @@ function specialIn(four: number): number {
   )
 }
 
-/** The high bit of each byte that is no decimal digit. */
+/** The high bit of each byte that is not a decimal digit. */
 function othersThanDigits(four: number): number {
   const low = four ^ 0x30303030
   return (((low & 0x7f7f7f7f) + 0x76767676) | low) & HIGH

@@ -1,16 +1,16 @@
-/** Deeper JSON stays text: JSON.stringify is recursive and overflows its stack at some 4,000 levels. */
+/** Deeper JSON stays text: JSON.stringify is recursive and overflows its stack at about 4,000 levels. */
 export const MAX_DEPTH = 200
 /** JSON with more keys stays text: 300,000 of them take JSON.parse 1.3 s. */
 export const MAX_KEYS = 10_000
 /** Array elements are cheaper than keys: this many parse in about 5 ms. */
 export const MAX_ELEMENTS = 100_000
 
-/** What of a string the check needs; a test counts the calls. */
+/** The part of a string that the check needs; a test counts the calls. */
 export type Characters = Pick<string, 'length' | 'charCodeAt' | 'indexOf'>
 
 /**
- * Whether the JSON in text[from, …) is small enough to parse in a few milliseconds. It stops at the first level, key
- * or element too many, and jumps over strings, so a hostile line costs no more than a good one.
+ * Whether the JSON in text[from, …) is small enough to parse in a few milliseconds. It stops at the first excess level, key
+ * or element, and skips strings, so a hostile line costs no more than a good one.
  */
 export function fits(text: Characters, from = 0): boolean {
   let depth = 0

@@ -1,4 +1,4 @@
-/** The levels there are, from the least to the most severe; a level is an index into it. */
+/** The levels, from the least to the most severe; a level is an index into this list. */
 export const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const
 
 export type LevelName = (typeof LEVELS)[number]

@@ -40,7 +40,7 @@ function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
   return (at - before) % 2 === 1
 }
 
-/** Puts the inner line in place: most have nothing escaped and are taken where they lie. */
+/** Unescapes the inner line; most have no escapes and are used in place. */
 function place(bytes: Uint8Array, from: number, to: number): void {
   const backslash = bytes.subarray(from, to).indexOf(0x5c)
   if (backslash < 0) {

@@ -1,15 +1,15 @@
 import type { Zone } from '../../time.ts'
 import { decode, type LineFormat, PLAIN, type RecordFields } from '../format.ts'
 
-/** A line that wraps one of another format. One object is reused: a scan would make millions. */
+/** A line that wraps one of another format. One object is reused: a scan would create millions. */
 export interface Wrapped {
-  /** Where the inner line lies, without its line end. */
+  /** Where the inner line is, without its line end. */
   bytes: Uint8Array
   from: number
   to: number
-  /** Whether the next line goes on with the same inner line. */
+  /** Whether the next line continues the same inner line. */
   partial: boolean
-  /** Where the wrapper's own time lies: a number since the epoch, or a timestamp. */
+  /** Where the wrapper's own time is: a number since the epoch, or a timestamp. */
   timeFrom: number
   timeTo: number
 }
@@ -17,7 +17,7 @@ export interface Wrapped {
 /** Lines that wrap others, such as a container runtime's. */
 export interface Wrapper {
   name: string
-  /** Reads a line; null when it is none of these. The result is overwritten by the next call. */
+  /** Parses a line; null if it is not wrapped this way. The next call overwrites the result. */
   read(bytes: Uint8Array, from: number, to: number): Wrapped | null
   /** The wrapper's own time. */
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
@@ -27,7 +27,7 @@ const LF = 0x0a
 
 /**
  * Lines of a format inside a wrapper. Times, levels, filters and fields are those of the inner lines; a record begins
- * where an inner one does. The wrapper's time stands in for a missing one.
+ * where an inner one does. If the inner line has no time, the wrapper's is used.
  */
 export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
   const reader = (line: Wrapped) => (line.partial && inner.open ? inner.open : inner)
@@ -60,14 +60,14 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
   }
 }
 
-/** Whether the line before goes on in the one at `from`. */
+/** Whether the previous line continues in the one at `from`. */
 function continues(wrapper: Wrapper, bytes: Uint8Array, from: number): boolean {
   if (from < 2 || bytes[from - 1] !== LF) return false
   const before = bytes.lastIndexOf(LF, from - 2) + 1
   return wrapper.read(bytes, before, from - 1)?.partial === true
 }
 
-/** The inner text of whole lines. What is no wrapped line stays as it is. */
+/** The inner text of whole lines. Lines that are not wrapped stay as they are. */
 export function unwrap(wrapper: Wrapper, bytes: Uint8Array, from: number, to: number): Uint8Array {
   let out = new Uint8Array(to - from + 64)
   let length = 0
