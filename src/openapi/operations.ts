@@ -296,4 +296,18 @@ export const OPERATIONS: Operation[] = [
     },
     problems: [],
   },
+  {
+    path: '/readyz',
+    id: 'getReadiness',
+    summary: 'Whether the storage answers; one look counts for two seconds',
+    open: true,
+    answers: {
+      200: {
+        description: 'It does.',
+        headers: [],
+        bodies: [{ type: 'text/plain; charset=utf-8', text: '`ready`', example: 'ready\n' }],
+      },
+    },
+    problems: STORAGE,
+  },
 ]
