@@ -55,17 +55,26 @@ const log = (path: string, headers: Record<string, string> = {}): Asked => ({
   headers,
 })
 const CONFIG = { path: '/api/v1/config' }
-const FILE = [log('view?file=a.log'), log('histogram?file=a.log'), log('download?file=a.log')]
+const FILE = [
+  log('view?file=a.log'),
+  log('histogram?file=a.log'),
+  log('fields?file=a.log'),
+  log('download?file=a.log'),
+]
+const READY = { path: '/readyz' }
 const EVERY = [CONFIG, log('list'), ...FILE]
 
 /** Requests, each set to an app with these options. */
 const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
-  [{}, [...EVERY, { path: '/openapi.json' }, { path: '/healthz' }]],
+  [{}, [...EVERY, { path: '/openapi.json' }, { path: '/healthz' }, READY]],
   [{}, EVERY.map(({ path }) => ({ path: `${path}${path.includes('?') ? '&' : '?'}levle=error` }))],
   [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
   [{}, [{ path: '/api/v1/config?detail=x' }, log('list?detail=x')]],
-  [{}, [log('view?size=x&file=a.log'), log('histogram?buckets=0&file=a.log'), log('download')]],
-  [{}, ['view', 'histogram', 'download'].map((name) => log(`${name}?file=none`))],
+  [
+    {},
+    [log('view?size=x&file=a.log'), log('histogram?buckets=0&file=a.log'), log('fields'), log('download')],
+  ],
+  [{}, ['view', 'histogram', 'fields', 'download'].map((name) => log(`${name}?file=none`))],
   [
     {},
     [log('view?file=a.log&format=ndjson'), log('view?file=a.log.gz&lines=1'), log('download?file=a.log.gz')],
@@ -78,6 +87,10 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
       log('view?file=plain.txt&level=warn'),
     ],
   ],
+  [{}, [log('fields?file=a.log&regex=('), log('fields?file=plain.txt&since=1h')]],
+  [{}, [log('fields?file=plain.txt&level=warn'), log('fields?file=broken.gz')]],
+  [{}, [log('fields?file=a.log.zst'), log('fields?file=a.log.bz2')]],
+  [{ limits: { archiveBytes: 1000 } }, [log('fields?file=large.gz')]],
   [{}, [log('histogram?file=a.log&regex=('), log('histogram?file=plain.txt')]],
   [{}, [log('histogram?file=timed.log&level=warn'), log('view?file=a.log&before=x')]],
   [
@@ -118,7 +131,7 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   ...(['unavailable', 'denied', 'throttled', 'timeout'] as const).map(
     (code): [Partial<AppOptions>, Asked[]] => [
       { logs: failing(new StoreError(code, 'x')), config: () => Promise.reject(new StoreError(code, 'x')) },
-      EVERY,
+      [...EVERY, READY],
     ],
   ),
   ...(['changed', 'bad-segment', 'missing-segment'] satisfies StoreErrorCode[]).map(
@@ -200,9 +213,11 @@ async function crowd(): Promise<[Asked, Response][]> {
     },
   }
   const app = createApp({ logs: slow, config: '', limits: { scans: 1 } })
-  const requests = [log('view?file=a.log&q=none'), log('histogram?file=a.log')].flatMap((asked) =>
-    Array.from({ length: 12 }, () => asked),
-  )
+  const requests = [
+    log('view?file=a.log&q=none'),
+    log('histogram?file=a.log'),
+    log('fields?file=a.log'),
+  ].flatMap((asked) => Array.from({ length: 12 }, () => asked))
   return Promise.all(
     requests.map(async (asked): Promise<[Asked, Response]> => [asked, await answerOf(app, asked)]),
   )
