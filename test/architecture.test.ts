@@ -44,7 +44,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/error.ts', ['error.ts']],
   ['log/time.ts', ['time.ts']],
   ['log/instant.ts', ['instant.ts']],
-  ['log/files', ['files.ts', 'family.ts', 'include.ts', 'joined.ts', 'narrow.ts', 'tail.ts']],
+  ['log/files', ['files.ts', 'family.ts', 'include.ts', 'joined.ts', 'names.ts', 'narrow.ts', 'tail.ts']],
   [
     'log/format/read',
     ['json-fit.ts', 'level.ts', 'named.ts', 'quoted.ts', 'stamp.ts', 'years.ts', 'zone-names.ts'],
@@ -72,6 +72,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'kind.ts',
       'member.ts',
       'open.ts',
+      'relatives.ts',
       'series.ts',
       'text.ts',
       'window.ts',

@@ -5,7 +5,7 @@ import { COMMON_HEADERS } from '../http/conditional.ts'
 import { corsFor } from '../http/cors.ts'
 import { bad, searchOf, show } from '../http/params.ts'
 import { Problem, problemResponse, toProblem } from '../http/problem.ts'
-import { parseName } from '../log/files/family.ts'
+import { stemOf } from '../log/files/names.ts'
 import { HOME_LOGS, openHome } from '../node/home.ts'
 import { readiness } from '../observe/ready.ts'
 import { type Page, showAsset, showPage } from '../routes/page.ts'
@@ -159,7 +159,7 @@ function limitOf(value: string | undefined): number | undefined {
 function openNode(store: Store, id: string): FleetHome {
   const folder = folderStore(store, `${id}/`)
   const logs = segmentStore(folder, folderStore(store, `${id}/${HOME_LOGS}/`), {
-    stemOf: (name) => parseName(name).stem,
+    stemOf,
   })
   const { config, node } = openHome(folder)
   return { logs, config, node }

@@ -1,4 +1,4 @@
-import { familyOf, parseName } from '../log/files/family.ts'
+import { familyOf, logNames } from '../log/files/family.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { type Heartbeat, parseHeartbeat } from '../segment/heartbeat.ts'
 import { HEARTBEAT } from '../segment/names.ts'
@@ -168,8 +168,9 @@ export class Shipper {
   #group(listed: readonly Listed[]): Map<string, Listed[]> {
     const included = includeFilter(this.#options.include ?? [])
     const byLog = new Map<string, Listed[]>()
+    const logs = logNames(listed.map(toEntry))
     for (const file of listed) {
-      const log = parseName(file.name).stem
+      const log = logs.get(file.name)!
       if (!included(file.name) || log === '' || log === '.' || log === '..') continue
       const files = byLog.get(log) ?? []
       byLog.set(log, files)
@@ -354,8 +355,11 @@ export class Shipper {
 /** The files of one log, oldest first, in the same order as a reader of the directory. */
 function inOrder(log: string, listed: readonly Listed[]): Listed[] {
   const byName = new Map(listed.map((file) => [file.name, file]))
-  const entries = listed.map(({ name, size, modified }) => ({ key: name, size, modified, etag: '' }))
-  return familyOf(log, entries).map(({ key }) => byName.get(key)!)
+  return familyOf(log, listed.map(toEntry)).members.map(({ key }) => byName.get(key)!)
+}
+
+function toEntry({ name, size, modified }: Listed) {
+  return { key: name, size, modified, etag: '' }
 }
 
 /** Reusable memory for texts: a fresh 8 MiB for each segment would make 50 MB of garbage a second. */

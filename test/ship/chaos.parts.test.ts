@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { parseName } from '../../src/log/files/family.ts'
+import { stemOf } from '../../src/log/files/names.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { bucketWriter } from '../support/bucket.ts'
@@ -82,7 +82,7 @@ function suite(place: () => Place): void {
         const home = s3Store({ ...place(), prefix })
         const mirror = s3Store({ ...place(), prefix: `${prefix}/logs` })
         const app = createApp({
-          logs: segmentStore(home, mirror, { stemOf: (name) => parseName(name).stem }),
+          logs: segmentStore(home, mirror, { stemOf }),
           config: '',
         })
         const answer = await app.request('/api/v1/log/view?file=broker.log&rotated=true&size=1000000000')

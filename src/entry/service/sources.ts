@@ -41,13 +41,13 @@ export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions
   const mirror = open(home, HOME_LOGS)
   // A chunk of its own: a worker's core stays small.
   const logs = once(async () => {
-    const [{ segmentStore }, { parseName }] = await Promise.all([
+    const [{ segmentStore }, { stemOf }] = await Promise.all([
       import('../../store/segments.ts'),
-      import('../../log/files/family.ts'),
+      import('../../log/files/names.ts'),
     ])
     return segmentStore(open(home, '', true), mirror, {
       ...options,
-      stemOf: (name) => parseName(name).stem,
+      stemOf,
       optionalMirror: !parseBucket(home),
     })
   })

@@ -1,112 +1,327 @@
 import type { Entry } from '../../store/store.ts'
+import { isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
 
-/** What a name tells about a log file: which log it belongs to, and its place among the rotated files. */
-export interface LogName {
-  /** The name of the active file, `broker.log` for `broker.log.2.gz` and for `broker-2026-11-14.log`. */
-  stem: string
-  /** Digits of the date and time in the name, empty when it has none. */
-  date: string
-  /** The number in the name (`.1` is newer than `.2`), -1 when it has none. */
-  index: number
-  compressed: boolean
+/** What the beginning of a file says about its place in the family. The caller reads it: this file reads nothing. */
+export interface Head {
+  /** Time of the first record in milliseconds; null when it has none. */
+  time: number | null
+  /** Says whether two files begin with the same text; null when there is too little of it. */
+  print: string | null
 }
 
-const COMPRESSED = /\.(?:gz|zst|zstd|zip|bz2|xz)$/i
-// A date, perhaps with a time, perhaps with a counter: 2026-11-14, 20261114, 2026-11-14T10-00-00.000, 20261114-1.
-const DATE =
-  '((?:19|20)\\d\\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\\d|3[01])' +
-  '(?:[T_.-]?(?:[01]\\d|2[0-3])(?:[-:.h]?[0-5]\\d(?:[-:.m]?[0-5]\\d(?:[.,-]?\\d{3,9})?)?)?Z?)?)' +
-  '(?:[._-](\\d{1,4}))?'
-/** logrotate's `dateformat -%s`. */
-const EPOCH = '[-.](1\\d{9})'
-const AFTER = new RegExp(`^(.+?)[-._]${DATE}$`)
-const INSIDE = new RegExp(`^(.+?)[-._]${DATE}(\\.[A-Za-z][A-Za-z0-9]{0,7})$`)
-const AFTER_EPOCH = new RegExp(`^(.+\\.[A-Za-z]+)${EPOCH}$`)
-const NUMBERED = /^(.+?\.[A-Za-z][A-Za-z0-9_-]*)\.(\d{1,6})$/
-
-/** An older life of a shipped log. A higher number is newer, as a lower index is. */
-const LIFE = /^(.+)@(\d{6,8})$/
-const LAST_LIFE = 99_999_999
-
-/** Takes a file's name apart. A name in no known form of rotation is its own stem. */
-export function parseName(name: string): LogName {
-  const life = LIFE.exec(name)
-  if (life) return { stem: life[1]!, date: '', index: LAST_LIFE - Number(life[2]), compressed: false }
-  const compressed = COMPRESSED.test(name)
-  const plain = compressed ? name.replace(COMPRESSED, '') : name
-  const dated = (stem: string, date: string, index: string | undefined): LogName => ({
-    stem,
-    date: date.replace(/\D/g, ''),
-    index: index === undefined ? -1 : Number(index),
-    compressed,
-  })
-  const inside = INSIDE.exec(plain)
-  if (inside) return dated(`${inside[1]}${inside[4]}`, inside[2]!, inside[3])
-  const epoch = AFTER_EPOCH.exec(plain)
-  if (epoch) return dated(epoch[1]!, isoDigits(Number(epoch[2])), undefined)
-  const after = AFTER.exec(plain)
-  if (after) return dated(after[1]!, after[2]!, after[3])
-  const numbered = NUMBERED.exec(plain)
-  if (numbered) return { stem: numbered[1]!, date: '', index: Number(numbered[2]), compressed }
-  return { stem: plain, date: '', index: -1, compressed }
-}
-
-/**
- * The files of the log that `name` belongs to, oldest first, the active one last. `broker-slow.log` is no relative
- * of `broker.log`. While a file is being compressed it is there twice: then only the uncompressed one counts.
- */
-export function familyOf(name: string, entries: readonly Entry[]): Entry[] {
-  const { stem } = parseName(name)
-  const prefix = familyPrefix(name)
-  const members: Member[] = []
-  for (const entry of entries) {
-    if (!entry.key.startsWith(prefix)) continue
-    const parsed = parseName(entry.key)
-    if (parsed.stem === stem) members.push({ entry, ...parsed })
-  }
-  const plain = new Set(members.filter((member) => !member.compressed).map((member) => member.entry.key))
-  const single = members.filter(
-    (member) => !member.compressed || !plain.has(member.entry.key.replace(COMPRESSED, '')),
-  )
-  const rotated = single.filter((member) => member.date !== '' || member.index >= 0)
-  // Dates and numbers say nothing about each other: a mixed family is put in order by time of change alone.
-  const mixed = rotated.some((member) => member.date !== '') && rotated.some((member) => member.date === '')
-  return single.sort(mixed ? byChange : byName).map((member) => member.entry)
-}
-
-/** What the names of all members of a family begin with. */
-export function familyPrefix(name: string): string {
-  return parseName(name).stem.replace(/\.[A-Za-z][A-Za-z0-9]*$/, '')
+/** The files of one log, in order. */
+export interface Family {
+  /** Oldest first. Each text is there once. */
+  members: Entry[]
+  /** False when names, records and times of change contradict each other, so that the order is a guess. */
+  certain: boolean
+  /** Whether the log has a file that is always the newest, such as `app.log` before its rotated files. */
+  fixed: boolean
+  /** Files whose head would make the order more certain. */
+  wanted: Entry[]
+  /** Other names of members: links, and files with the same text. */
+  aliases: ReadonlyMap<string, string>
 }
 
 interface Member extends LogName {
   entry: Entry
 }
 
+/** How many heads are asked for at most; the members before these are put in order by their time of change. */
+const MAX_HEADS = 200
+/** A copy and its original were changed at about the same time. */
+const COPY_MS = 2000
+
+/**
+ * The files of the log that `name` belongs to. `broker-slow.log` is not a relative of `broker.log`. Numbers have no
+ * agreed direction (logrotate's `.1` is the newest, Log4j's the oldest), so heads and times of change decide:
+ * call it again with what it `wanted`.
+ */
+export function familyOf(
+  name: string,
+  entries: readonly Entry[],
+  headOf: (entry: Entry) => Head | undefined = () => undefined,
+): Family {
+  const aliases = new Map<string, string>()
+  const members = withoutLinks(withoutTwins(membersOf(name, entries), aliases), aliases)
+  const arranged = arrange(members, headOf)
+  const single = withoutCopies(arranged.order, headOf, aliases)
+  const newest = single.at(-1)
+  return {
+    members: single.map((member) => member.entry),
+    certain: arranged.certain,
+    fixed: newest !== undefined && isActive(newest),
+    wanted: arranged.wanted.filter((entry) => entry.size > 0 && headOf(entry) === undefined),
+    aliases,
+  }
+}
+
+/** Where a name stands in a family, under that name or another; -1 when it is not in it. */
+export function placeIn({ members, aliases }: Family, name: string): number {
+  const key = aliases.get(name) ?? name
+  return members.findIndex((member) => member.key === key)
+}
+
+/**
+ * The last file of the log that a request for `name` reaches: the newest of the family, unless that is a fixed file
+ * and another one was asked for.
+ */
+export function lastFor(family: Family, name: string): number {
+  const own = placeIn(family, name)
+  return family.fixed && own >= 0 ? own : family.members.length - 1
+}
+
+/** The files that a request for the whole log of `name` reads: up to that file, or all for the log's own name. */
+export function lastOfWhole(family: Family, name: string): number {
+  return isRotatedName(name) ? placeIn(family, name) : lastFor(family, name)
+}
+
+/** The log that each file belongs to, by the name of its active file or, where it has none, by its stem. */
+export function logNames(entries: readonly Entry[]): Map<string, string> {
+  const keys = new Set(entries.map((entry) => entry.key))
+  const logs = new Map<string, string>()
+  const byId = new Map<string, string>()
+  for (const { key, id } of entries) {
+    const parsed = parseName(key)
+    const log = isAlone(parsed, keys) ? key : parsed.stem
+    logs.set(key, log)
+    if (id !== undefined && isRotated(parsed) && log !== key) byId.set(id, log)
+  }
+  // A link to the newest file belongs to the log of that file.
+  for (const { key, id } of entries) {
+    const log = id === undefined ? undefined : byId.get(id)
+    if (log !== undefined && logs.get(key) === key) logs.set(key, log)
+  }
+  return logs
+}
+
+function membersOf(name: string, entries: readonly Entry[]): Member[] {
+  const keys = new Set(entries.map((entry) => entry.key))
+  const own = parseName(name)
+  if (isAlone(own, keys)) return entries.filter(({ key }) => key === name).map((entry) => ({ entry, ...own }))
+  const members: Member[] = []
+  for (const entry of entries) {
+    const parsed = parseName(entry.key)
+    if (parsed.stem !== own.stem) continue
+    if (!isAlone(parsed, keys)) members.push({ entry, ...parsed })
+  }
+  return members
+}
+
+/** `app.1.log` without an `app.log` is a log of its own. Weekdays are a family without such a file, too. */
+function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): boolean {
+  return weak === true && unclear !== 'weekday' && !keys.has(stem)
+}
+
+/** While a file is being compressed it is there twice: then only the uncompressed one counts. */
+function withoutTwins(members: Member[], aliases: Map<string, string>): Member[] {
+  const plain = new Set(members.filter((member) => !member.compressed).map((member) => member.entry.key))
+  return members.filter(({ compressed, entry }) => {
+    const twin = compressed ? uncompressedName(entry.key) : ''
+    if (!plain.has(twin)) return true
+    aliases.set(entry.key, twin)
+    return false
+  })
+}
+
+/** A link and its target are one file. The name with the date or number stays: it says where the file belongs. */
+function withoutLinks(members: Member[], aliases: Map<string, string>): Member[] {
+  const byId = new Map<string, Member>()
+  for (const member of members) {
+    const { id } = member.entry
+    const other = id === undefined ? undefined : byId.get(id)
+    if (id !== undefined && (!other || isActive(other))) byId.set(id, member)
+  }
+  return members.filter(({ entry }) => {
+    const kept = entry.id === undefined ? undefined : byId.get(entry.id)
+    if (!kept || kept.entry === entry) return true
+    aliases.set(entry.key, kept.entry.key)
+    return false
+  })
+}
+
+/**
+ * A file that begins as another one does is a copy of it: `app.log.1` beside `app.log.2.gz` in the middle of a sync,
+ * or a log that is being copied and truncated. The uncompressed one stays, and the newer of two.
+ */
+function withoutCopies(
+  order: Member[],
+  headOf: (entry: Entry) => Head | undefined,
+  aliases: Map<string, string>,
+): Member[] {
+  const kept = new Map<string, Member>()
+  for (const member of order) {
+    const print = headOf(member.entry)?.print
+    if (!print) continue
+    const other = kept.get(print)
+    if (!other || other.compressed || !member.compressed) kept.set(print, member)
+  }
+  return order.filter((member) => {
+    const print = headOf(member.entry)?.print
+    const original = print ? kept.get(print) : undefined
+    if (!original || original === member) return true
+    aliases.set(member.entry.key, original.entry.key)
+    return false
+  })
+}
+
+interface Arranged {
+  order: Member[]
+  certain: boolean
+  wanted: Entry[]
+}
+
+function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
+  const order = [...members].sort(byName)
+  const copies = order.flatMap((member, i) =>
+    i > 0 && mayBeCopy(order[i - 1]!, member) ? [order[i - 1]!, member] : [],
+  )
+  if (isClear(order)) return { order, certain: true, wanted: copies.map(({ entry }) => entry) }
+  const rotated = order.filter((member) => !isActive(member))
+  const sample = [...sampleOf(rotated), ...order.filter(isActive)].filter(({ entry }) => entry.size > 0)
+  const wanted = [...new Set([...sample, ...copies])].map(({ entry }) => entry)
+  if (wanted.some((entry) => entry.size > 0 && headOf(entry) === undefined))
+    return { ...byChangeAlone(order), wanted }
+  const timesIn = (order: readonly Member[]) => order.flatMap(({ entry }) => headOf(entry)?.time ?? [])
+  const times = timesIn(order)
+  if (times.length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
+  const changes = changesOf(order)
+  if (isRising(changes) && isRising(times)) return { order, certain: true, wanted }
+  // The hour that comes twice in autumn looks like a step back; times of change show that it is none.
+  if (isRising(changes, -1) && isRising(times, CLOCK_CHANGE_MS)) return { order, certain: true, wanted }
+  const reversed = [...members].sort(byNameReversed)
+  if (isRising(changesOf(reversed)) && isRising(timesIn(reversed)))
+    return { order: reversed, certain: true, wanted }
+  return byTimes(order, headOf)
+}
+
+/** A date and time that no other member has needs no evidence. */
+function isClear(order: readonly Member[]): boolean {
+  const rotated = order.filter((member) => !isActive(member))
+  if (rotated.some(({ date, unclear }) => date === '' || unclear !== undefined)) return false
+  // What follows a date may be a counter, and counters may fall: only one file for a date is clear.
+  return new Set(rotated.map(({ date }) => date)).size === rotated.length
+}
+
+function sampleOf(rotated: readonly Member[]): Member[] {
+  if (rotated.length <= 4) return [...rotated]
+  return [0, 1, rotated.length >> 1, rotated.length - 1].map((i) => rotated[i]!)
+}
+
+/** Compressing and renaming keep the time of change, and a copy is made while the log is being written. */
+function mayBeCopy(one: Member, two: Member): boolean {
+  const apart = Math.abs(one.entry.modified - two.entry.modified)
+  return apart === 0 || (isActive(two) && apart < COPY_MS)
+}
+
+/** The order by time of change, where the records tell nothing: in one direction of the names if it fits that. */
+function byChangeAlone(order: Member[]): Omit<Arranged, 'wanted'> {
+  if (isRising(changesOf(order))) return { order, certain: true }
+  const reversed = [...order].sort(byNameReversed)
+  if (isRising(changesOf(reversed))) return { order: reversed, certain: true }
+  return { order: [...order].sort(byChange), certain: false }
+}
+
+/** The order by the times of the first records, which asks for all of them. */
+function byTimes(order: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
+  const changed = [...order].sort(byChange)
+  const newest = changed.slice(-MAX_HEADS)
+  const older = changed.slice(0, -MAX_HEADS)
+  const wanted = newest.map(({ entry }) => entry)
+  if (newest.some(({ entry }) => headOf(entry) === undefined)) return { ...byChangeAlone(order), wanted }
+  const timeOf = ({ entry }: Member) => headOf(entry)?.time ?? null
+  const timed = newest.filter((member) => timeOf(member) !== null)
+  timed.sort((a, b) => timeOf(a)! - timeOf(b)! || byChange(a, b))
+  const { sorted, fits } = insertByChange(
+    timed,
+    newest.filter((member) => timeOf(member) === null),
+  )
+  const certain = fits && older.length === 0 && !isContradicted(timed, timeOf)
+  return { order: [...older, ...sorted], certain, wanted }
+}
+
+/**
+ * Puts files without a time (a new one, or the rest of a line that a rotation cut) where their time of change belongs.
+ * The newest of all comes last in any case; for another one the times of change must fit the order.
+ */
+function insertByChange(
+  timed: readonly Member[],
+  untimed: readonly Member[],
+): { sorted: Member[]; fits: boolean } {
+  const sorted = [...timed]
+  let fits = true
+  for (const member of [...untimed].sort(byChange)) {
+    const { modified, size } = member.entry
+    const fresh = isActive(member) && sorted.every(({ entry }) => entry.modified <= modified + COPY_MS)
+    const at = fresh ? sorted.length : sorted.findLastIndex(({ entry }) => entry.modified <= modified) + 1
+    if (size > 0 && at < sorted.length && !isRising(changesOf(sorted))) fits = false
+    sorted.splice(at, 0, member)
+  }
+  return { sorted, fits }
+}
+
+/** A day between a name's date and its records is a matter of zones; more than that is a contradiction. */
+const ZONES_MS = 30 * 3_600_000
+
+function isContradicted(full: readonly Member[], timeOf: (member: Member) => number | null): boolean {
+  let latest = Number.NEGATIVE_INFINITY
+  for (const [i, member] of full.entries()) {
+    const before = full[i - 1]
+    const tie = before && timeOf(before) === timeOf(member) && before.entry.modified === member.entry.modified
+    const day = member.unclear
+      ? Number.NaN
+      : Date.parse(member.date.replace(/^(\d{4})(\d\d)(\d\d).*$/, '$1-$2-$3'))
+    if (tie || day < latest - ZONES_MS) return true
+    if (day > latest) latest = day
+  }
+  return false
+}
+
+const CLOCK_CHANGE_MS = 3_600_000
+
+/** Whether no number is lower than the one before it by more than the tolerance; -1 means that each is higher. */
+function isRising(numbers: readonly number[], tolerance = 0): boolean {
+  return numbers.every((number, i) => i === 0 || numbers[i - 1]! - number <= tolerance)
+}
+
+function changesOf(order: readonly Member[]): number[] {
+  return order.map(({ entry }) => entry.modified)
+}
+
+/** Behind a date numbers rise; without one, the highest is the oldest. */
 function byName(a: Member, b: Member): number {
   return (
     Number(isActive(a)) - Number(isActive(b)) ||
-    compareDates(a.date, b.date) ||
-    (a.date === '' ? b.index - a.index : 0) ||
+    compare(a.date, b.date) ||
+    (a.date === '' ? b.index - a.index : a.index - b.index) ||
     a.entry.modified - b.entry.modified ||
-    a.index - b.index ||
-    Number(b.compressed) - Number(a.compressed)
+    Number(b.compressed) - Number(a.compressed) ||
+    compare(a.entry.key, b.entry.key)
+  )
+}
+
+/** The same with numbers in the other direction. */
+function byNameReversed(a: Member, b: Member): number {
+  return (
+    Number(isActive(a)) - Number(isActive(b)) ||
+    compare(a.date, b.date) ||
+    (a.date === '' ? a.index - b.index : b.index - a.index) ||
+    byName(a, b)
   )
 }
 
 function byChange(a: Member, b: Member): number {
-  return Number(isActive(a)) - Number(isActive(b)) || a.entry.modified - b.entry.modified || byName(a, b)
+  return a.entry.modified - b.entry.modified || byName(a, b)
 }
 
-function isActive(member: Member): boolean {
-  return member.date === '' && member.index < 0
+function isActive(member: LogName): boolean {
+  return !isRotated(member)
 }
 
-/** A date without a time is the end of that day's first file or its only one: it sorts before its times. */
-function compareDates(a: string, b: string): number {
+function isRotated({ date, index, unclear }: LogName): boolean {
+  return date !== '' || index >= 0 || unclear !== undefined
+}
+
+function compare(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1
-}
-
-function isoDigits(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 19).replace(/\D/g, '')
 }

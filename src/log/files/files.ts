@@ -47,6 +47,8 @@ export interface LogFiles {
   read(name: string, range: ByteRange | undefined, options?: FileReadOptions): Promise<StoreRead>
   /** The joined log of a name, which may be empty; null where the name can be none. Absent where nothing is joined. */
   joined?(name: string): Promise<JoinedLog | null>
+  /** A mark that changes when a file appears or goes. Absent or null where the store has none. */
+  revision?(): string | null
   /** Gives notice of changes, where the store can; null where followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
 }
@@ -72,6 +74,7 @@ export function logFiles(
       if (isListed(entry.key)) entries.push(entry)
     return sorted(entries)
   }
+  const revision = () => fast?.revision() ?? null
   const listings = new Listings(
     async (signal) => {
       if (!joins) return { entries: await collect('', signal, !nested) }
@@ -79,7 +82,7 @@ export function logFiles(
       const notes = partial ? { note: 'size-partial' as const } : {}
       return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
     },
-    () => fast?.revision() ?? null,
+    revision,
     now,
   )
 
@@ -110,6 +113,7 @@ export function logFiles(
       }
       return (await store.read(name, range, options)) ?? absent(name, options.signal)
     },
+    revision,
     // A joined log grows by new objects, of which no store gives notice.
     watch: (name, changed) => (joins ? null : (store.watch?.(name, changed) ?? null)),
   }

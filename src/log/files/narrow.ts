@@ -25,6 +25,7 @@ export function narrowFiles(files: LogFiles, patterns: readonly string[]): LogFi
       return included(name) ? files.read(name, range, options) : unknownFile()
     },
     ...(files.joined && { joined: async (name) => (included(name) ? files.joined!(name) : null) }),
+    revision: () => files.revision?.() ?? null,
     watch: (name, changed) => (included(name) ? files.watch(name, changed) : null),
   }
 }

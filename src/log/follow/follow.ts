@@ -2,13 +2,15 @@ import { StoreError } from '../../store/store.ts'
 import { Budget } from '../../work/budget.ts'
 import type { Lease } from '../../work/memory-budget.ts'
 import { LogError } from '../error.ts'
+import { lastFor, placeIn } from '../files/family.ts'
 import { relaxedFiles } from '../files/files.ts'
+import { isRotatedName } from '../files/names.ts'
 import { PLAIN } from '../format/detect.ts'
 import type { Filter } from '../search/filter.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import { openAnyLog } from '../text/joined.ts'
-import { listFamily, type OpenLog } from '../text/open.ts'
+import { listFamily, type Opener, type OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
 import {
@@ -22,7 +24,7 @@ import {
 } from '../view/view.ts'
 import type { Channel } from './channel.ts'
 import { concat, type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
-import { type FollowLimits, Hub, type Joined } from './hub.ts'
+import { type Followed, type FollowLimits, Hub, type Joined } from './hub.ts'
 
 /** What is followed, and how it goes out. */
 export interface FollowRequest {
@@ -72,36 +74,44 @@ export class Followers {
 
   /** Between a rotation and the first line after it there may be no file for a moment: who comes back then waits. */
   async #start(request: FollowRequest, signal?: AbortSignal): Promise<Started> {
-    const { files } = this.#context
     const { file } = request.view
+    const opener = { ...this.#context, budget: new Budget({ signal }) }
     for (let tries = 0; ; tries++) {
       try {
-        const hub = await this.#hubOf(file)
+        const alone = request.last === null && (await isOutdated(opener, file))
+        const hub = await this.#hubOf({ file, alone })
         return await startFollower(this.#context, this.#limits, hub, { ...request, signal })
       } catch (error) {
         if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
-        if ((await listFamily(files, file, signal)).length === 0) throw error
+        if ((await listFamily(opener, file)).members.length === 0) throw error
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
   }
 
-  async #hubOf(file: string): Promise<Hub> {
-    if (!this.#limits.shared) return Hub.open(this.#context, this.#limits, file, () => {})
-    const known = this.#hubs.get(file)
+  async #hubOf(log: Followed): Promise<Hub> {
+    if (!this.#limits.shared) return Hub.open(this.#context, this.#limits, log, () => {})
+    const key = `${log.alone ? 'alone' : 'log'} ${log.file}`
+    const known = this.#hubs.get(key)
     const hub = known && (await known.catch(() => null))
     if (hub?.keep()) return hub
-    const made = this.#hubs.get(file)
-    if (made && made !== known) return this.#hubOf(file)
-    const opening = Hub.open(this.#context, this.#limits, file, () => {
-      if (this.#hubs.get(file) === opening) this.#hubs.delete(file)
-    })
-    this.#hubs.set(file, opening)
-    opening.catch(() => {
-      if (this.#hubs.get(file) === opening) this.#hubs.delete(file)
-    })
+    const made = this.#hubs.get(key)
+    if (made && made !== known) return this.#hubOf(log)
+    const forget = () => {
+      if (this.#hubs.get(key) === opening) this.#hubs.delete(key)
+    }
+    const opening = Hub.open(this.#context, this.#limits, log, forget)
+    this.#hubs.set(key, opening)
+    opening.catch(forget)
     return opening
   }
+}
+
+/** Whether the log of a file went on in a newer one. Such a file is followed by itself. */
+async function isOutdated(opener: Opener, file: string): Promise<boolean> {
+  if (!isRotatedName(file) || (await opener.files.joined?.(file))) return false
+  const family = await listFamily(opener, file)
+  return placeIn(family, file) < lastFor(family, file)
 }
 
 /** A part of a log that is sent as it is, and the place where it goes on. */
@@ -370,9 +380,15 @@ class Follower {
       return new Uint8Array(0)
     }
     const page = await this.#page(log, to, budget, place.inside)
-    const renamed = series.parts[0]!.name
-    if (!frame.events || renamed === place.name) return page
-    return concat([renderChange({ kind: 'rotated', file: place.name, to: renamed }, place), page])
+    if (!frame.events) return page
+    const found = series.parts[0]!.name
+    if (found !== place.name)
+      return concat([renderChange({ kind: 'rotated', file: place.name, to: found }, place), page])
+    const now = this.#place ?? goal
+    if (now.name === found || log.certain === undefined) return page
+    // Where the order of the files is a guess, something may be missing between them.
+    const change = { kind: 'rotated' as const, file: found, to: now.name }
+    return concat([page, renderChange(log.certain ? change : { kind: 'gap', file: asked.file }, now)])
   }
 
   async #page(log: OpenLog, to: number, budget: Budget, inside: boolean): Promise<Uint8Array> {
@@ -416,7 +432,9 @@ class Follower {
   /** What the client saw is gone. It is told so, and goes on at the beginning of what is there. */
   #tellGap(): void {
     const { file } = this.#request.view
-    const start = { name: file, id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
+    // A file with a date in its name may be gone for good: then the log goes on in a newer one.
+    const name = isRotatedName(file) ? this.#channel.place.name : file
+    const start = { name, id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
     this.#first.push(renderChange({ kind: 'gap', file }, start))
     this.#place = start
   }

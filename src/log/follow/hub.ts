@@ -36,11 +36,18 @@ const SETTLE = 60
 /** What goes along with a log as it grows. */
 type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'poll'>
 
-async function openTracker({ files, limits }: ViewContext, file: string): Promise<LogTracker> {
+/** What is followed: a log, or with `alone` a file that its log has left behind. */
+export interface Followed {
+  file: string
+  alone: boolean
+}
+
+async function openTracker({ files, limits }: ViewContext, { file, alone }: Followed): Promise<LogTracker> {
   const joined = await files.joined?.(file)
-  if (!joined) return Tracker.open(files, file, limits)
+  const open = () => Tracker.open(files, file, { limits, alone })
+  if (!joined) return open()
   const { JoinTracker } = await import('./join-tracker.ts')
-  return (await JoinTracker.open(joined, limits)) ?? Tracker.open(files, file, limits)
+  return (await JoinTracker.open(joined, limits)) ?? open()
 }
 
 /** One log, watched once for all who follow it. */
@@ -57,6 +64,8 @@ export class Hub {
   #queue: Promise<unknown> = Promise.resolve()
   #pause: number
   #failures = 0
+  /** Clients that are about to join. */
+  #joining = 0
   #open = true
 
   private constructor(limits: FollowLimits, tracker: LogTracker, closed: () => void) {
@@ -69,12 +78,12 @@ export class Hub {
   static async open(
     context: ViewContext,
     limits: FollowLimits,
-    file: string,
+    log: Followed,
     closed: () => void,
   ): Promise<Hub> {
-    const tracker = await openTracker(context, file)
+    const tracker = await openTracker(context, log)
     const hub = new Hub(limits, tracker, closed)
-    hub.#unwatch = context.files.watch(file, () => hub.#lookIn(hub.#batchPause()))
+    hub.#unwatch = context.files.watch(log.file, () => hub.#lookIn(hub.#batchPause()))
     hub.#beat = setInterval(() => {
       for (const channel of hub.#channels.values()) channel.heartbeat()
     }, limits.heartbeat)
@@ -92,7 +101,10 @@ export class Hub {
 
   /** The channel of those who ask the same, up to date. */
   async join(key: string, frame: Frame, filter: Filter, raw: boolean): Promise<Joined> {
+    this.#joining++
     return this.#exclusively(async () => {
+      // On a busy machine it may have closed while the client was on its way: the caller then opens another one.
+      if (!this.#open) throw new StoreError('changed', 'Cannot join a hub that is closed')
       await this.#look()
       let channel = this.#channels.get(key)
       if (!channel) {
@@ -104,6 +116,9 @@ export class Hub {
       channel.followers++
       // Taken before anything else can happen: what comes next follows this place without a gap.
       return { channel, place: channel.place, number: channel.next }
+    }).finally(() => {
+      this.#joining--
+      this.#rest()
     })
   }
 
@@ -216,7 +231,7 @@ export class Hub {
     if (this.#linger) clearTimeout(this.#linger)
     this.#linger = setTimeout(() => {
       this.#linger = null
-      if (this.#channels.size === 0) this.#close()
+      if (this.#channels.size === 0 && this.#joining === 0) this.#close()
     }, LINGER)
   }
 

@@ -2,12 +2,15 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
+import { type Family, lastFor, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
+import { isRotatedName } from '../files/names.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { collect } from '../text/bytes.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
 import { findAmong, listFamily, type Opener, openText } from '../text/open.ts'
+import { settledOf } from '../text/relatives.ts'
 import { equal, type Text } from '../text/text.ts'
 
 /** What happened to a log: bytes were appended, or something happened to its file. */
@@ -21,9 +24,17 @@ export type Change =
 const BATCH = 1024 * 1024
 const MAX_POLLED = 4 * BATCH
 
+/** Without a mark of the directory, the pause between two looks for a newer file. A list may be a request to a bucket. */
+const LOOK_MS = 2000
+/** Clocks of files are coarse: a list that was made later than this after a change shows all of it. */
+const COARSE_MS = 50
+/** A list of a large directory is made again after this many times what it cost. */
+const LOOK_PER_COST = 30
+
 /**
- * Goes along with a log as it grows, through rotations: a renamed file is read to its end and then the new one, a
- * file that was copied and truncated in its copy. What the file was before is proven by its last bytes at each read.
+ * Goes along with a log as it grows, through rotations: a renamed file is read to its end and then the new one, a file
+ * that was copied and truncated in its copy, and from a file with a date in its name it moves on when a newer one has
+ * grown. What the file was before is proven by its last bytes at each read.
  */
 export class Tracker {
   readonly #files: LogFiles
@@ -38,6 +49,16 @@ export class Tracker {
   #etag: string | undefined
   /** The rest of a file that was compressed meanwhile. */
   #archive: Text | null = null
+  /** Whether the file was renamed, so that a new one under its name is to be expected. */
+  #renamed = false
+  /** Whether it moves on to newer files. */
+  #moves = true
+  /** A newer file that is still empty. */
+  #awaited: string | null = null
+  /** When the next look for a newer file is due. */
+  #lookAt = 0
+  /** The state of the directory at the last list, and when it was first and last listed in that state. */
+  #listed: { mark: string | null; since: number; last: number } = { mark: null, since: 0, last: 0 }
 
   private constructor(files: LogFiles, file: string, limits: ArchiveLimits) {
     this.#files = files
@@ -46,17 +67,35 @@ export class Tracker {
     this.#opener = { files, limits, budget: new Budget() }
   }
 
-  /** Starts at the present end of a file. */
-  static async open(files: LogFiles, file: string, limits: ArchiveLimits): Promise<Tracker> {
+  /**
+   * Starts at the present end of the newest file of a log. With `alone`, at that of the file itself, and stays with it:
+   * a file that is not the newest of its log does not grow.
+   */
+  static async open(
+    files: LogFiles,
+    file: string,
+    { limits, alone }: { limits: ArchiveLimits; alone: boolean },
+  ): Promise<Tracker> {
     const tracker = new Tracker(files, file, limits)
-    if (soundsCompressed(file) && (await kindOf(files, await files.stat(file))) !== 'plain')
+    tracker.#moves = !alone
+    if (!alone) await tracker.#toNewest()
+    const name = tracker.#name
+    if (soundsCompressed(name) && (await kindOf(files, await files.stat(name))) !== 'plain')
       throw new LogError('unsupported', 'A compressed file does not grow; view it without follow.')
-    const got = await files.read(file, { suffix: PRINT_READ })
+    const got = await files.read(tracker.#name, { suffix: PRINT_READ })
     tracker.#id = got.entry.id ?? null
     tracker.#offset = got.entry.size
     tracker.#seen = await collect(got)
     tracker.#etag = got.entry.etag
     return tracker
+  }
+
+  /** Only a name with a date or number, or a log that goes round in a circle, needs a list. */
+  async #toNewest(): Promise<void> {
+    if (!isRotatedName(this.#file) && (this.#files.revision?.() ?? null) === null) return
+    const family = await listFamily(this.#opener, this.#file)
+    const last = lastFor(family, this.#file)
+    if (last >= 0) this.#name = nameOf(family, last, this.#file)
   }
 
   /** Where it is: everything before was given. */
@@ -65,9 +104,9 @@ export class Tracker {
     return { name: this.#name, id: this.#id, offset: this.#offset, print, inside: false }
   }
 
-  /** Whether it waits in a renamed file for the new one to grow, so that it should look again soon. */
+  /** Whether it waits for a new file to grow, so that it should look again soon. */
   get between(): boolean {
-    return this.#name !== this.#file
+    return this.#renamed || this.#awaited !== null
   }
 
   /** The bytes right before the place, at most `length`; null when the file is no longer what it was. */
@@ -113,7 +152,7 @@ export class Tracker {
         if (!(await this.#relocate(changes))) return false
         continue
       }
-      if (!this.between || !(await this.#toNext(changes))) return false
+      if (!(await this.#mayMove()) || !(await this.#toNext(changes))) return false
     }
     return true
   }
@@ -163,36 +202,66 @@ export class Tracker {
 
   /** Looks for the file among its relatives. False when nothing can be done but wait. */
   async #relocate(changes: Change[]): Promise<boolean> {
-    const family = await listFamily(this.#files, this.#file)
+    const family = await listFamily(this.#opener, this.#file)
     const found = await this.#tolerant(() => findAmong(this.#opener, family, this.place))
     if (found === undefined) return false
     if (found !== null) {
-      if (this.#name === this.#file && found.name !== this.#file)
-        changes.push({ kind: 'rotated', file: this.#file, to: found.name })
+      if (!this.#renamed && found.name !== this.#name)
+        changes.push({ kind: 'rotated', file: this.#name, to: found.name })
+      this.#renamed = found.name !== this.#file
       this.#name = found.name
       this.#id = found.entry.id ?? null
       this.#etag = undefined
       this.#archive = found.compressed ? found : null
       return true
     }
-    const active = family.find(({ key }) => key === this.#file)
-    if (!active) return false
+    const last = this.#successor(family)
+    if (!last) return false
     // In place, it was truncated; another file means that the old one is gone with what was not read of it.
-    const truncated = (active.id ?? null) === this.#id && this.#name === this.#file
+    const truncated = (last.id ?? null) === this.#id && nameOf(family, last, this.#file) === this.#name
     changes.push({ kind: truncated ? 'truncated' : 'gap', file: this.#file })
-    await this.#start(active)
+    await this.#start(last, family)
     return true
   }
 
-  /** From the end of a renamed file to the next one, once that has grown: until then, the writer may not have moved. */
+  /** The file to go on with when the old one is gone; undefined while it is to be expected under its name. */
+  #successor(family: Family): Entry | undefined {
+    const own = placeIn(family, this.#file)
+    if (own < 0 && !isRotatedName(this.#file)) return undefined
+    return family.members[lastFor(family, this.#file)]
+  }
+
+  /** Whether a list is worth its price now: something may have appeared, or what was expected has grown. */
+  async #mayMove(): Promise<boolean> {
+    if (!this.#moves) return false
+    const revision = this.#files.revision?.() ?? null
+    const awaited = this.#renamed ? this.#file : this.#awaited
+    if (awaited !== null) {
+      const entry = await this.#tolerant(() => this.#files.stat(awaited))
+      if (entry && entry.size > 0) return true
+    }
+    const { mark, since, last } = this.#listed
+    if (revision !== null && revision === mark && last - since >= COARSE_MS) return false
+    if (awaited === null && settledOf(this.#files).has(this.#name)) return false
+    if (revision === null && awaited === null && !isRotatedName(this.#file)) return false
+    return Date.now() >= this.#lookAt
+  }
+
+  /** From the end of a file to the next one, once that has grown: until then, the writer may not have moved. */
   async #toNext(changes: Change[]): Promise<boolean> {
-    const family = await listFamily(this.#files, this.#file)
-    const at = family.findIndex(({ key }) => key === this.#name)
+    const began = Date.now()
+    const mark = this.#files.revision?.() ?? null
+    this.#listed = { mark, since: mark === this.#listed.mark ? this.#listed.since : began, last: began }
+    const family = await listFamily(this.#opener, this.#file)
+    const cost = (Date.now() - began) * LOOK_PER_COST
+    this.#lookAt =
+      Date.now() + Math.max(cost, (this.#files.revision?.() ?? null) === null && !this.#renamed ? LOOK_MS : 0)
+    const at = placeIn(family, this.#name)
     // Another rotation may have given the name to another file. A plain file is proven by the read below.
-    if (this.#archive && family[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
-    const next = at < 0 ? undefined : family[at + 1]
-    const own = family.findIndex(({ key }) => key === this.#file)
-    if (!next || at >= own || (next.size === 0 && next.key === this.#file)) return false
+    if (this.#archive && family.members[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
+    const next = at < 0 ? undefined : this.#nextIn(family, at)
+    this.#awaited = next && next.size === 0 ? next.key : null
+    if (!next || next.size === 0) return false
     // The writer moved after its last line here: what it wrote until then is there now.
     const last = await this.#readOn()
     if (last === 'lost') return true
@@ -201,15 +270,30 @@ export class Tracker {
       changes.push({ kind: 'data', name: this.#name, id: this.#id, offset, bytes: last })
       return true
     }
-    if (family[at]!.gap) changes.push({ kind: 'gap', file: this.#file })
-    await this.#start(next)
+    // Where the order is a guess, a gap that is told is better than lines that come twice.
+    if (!family.certain || family.members[at]!.gap) changes.push({ kind: 'gap', file: this.#file })
+    else if (!this.#renamed)
+      changes.push({ kind: 'rotated', file: this.#name, to: nameOf(family, next, this.#file) })
+    await this.#start(next, family)
     return true
   }
 
+  /** The next file that holds anything, or an empty one at the end. */
+  #nextIn(family: Family, at: number): Entry | undefined {
+    const { members } = family
+    const last = lastFor(family, this.#file)
+    const end = this.#renamed ? Math.max(last, placeIn(family, this.#file)) : last
+    if (at >= end) return undefined
+    if (!family.certain) return members[end]!.modified >= members[at]!.modified ? members[end] : undefined
+    return members.slice(at + 1, end).find(({ size }) => size > 0) ?? members[end]
+  }
+
   /** Moves on to the start of another file. Nothing changes before it is open. */
-  async #start(entry: Entry): Promise<void> {
+  async #start(entry: Entry, family: Family): Promise<void> {
     const text = await openText(this.#opener, entry)
-    this.#name = entry.key
+    this.#name = nameOf(family, entry, this.#file)
+    this.#renamed = false
+    this.#awaited = null
     this.#id = entry.id ?? null
     this.#offset = 0
     this.#seen = new Uint8Array(0)
@@ -228,6 +312,12 @@ export class Tracker {
       throw error
     }
   }
+}
+
+/** A member's name; the one that is followed where it is another name for it, such as a link. */
+function nameOf({ members, aliases }: Family, member: Entry | number, file: string): string {
+  const { key } = typeof member === 'number' ? members[member]! : member
+  return aliases.get(file) === key ? file : key
 }
 
 function joinEnd(a: Uint8Array, b: Uint8Array): Uint8Array {

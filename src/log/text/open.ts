@@ -2,12 +2,14 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import { type Entry, MissingBytes } from '../../store/store.ts'
 import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
-import { familyOf, familyPrefix, parseName } from '../files/family.ts'
+import { type Family, lastFor, lastOfWhole, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
+import { isRotatedName, parseName } from '../files/names.ts'
 import { type ArchiveLimits, ArchiveText } from './archive.ts'
 import { collect } from './bytes.ts'
 import { badCursor, type Cursor } from './cursor.ts'
 import { kindOf } from './kind.ts'
+import { findFamily, settledOf } from './relatives.ts'
 import { Series } from './series.ts'
 import { holds, PlainText, type Text } from './text.ts'
 
@@ -32,6 +34,8 @@ export interface Foresight {
 export interface OpenLog {
   series: Series
   at: number | null
+  /** False when the order of several files is a guess; absent where there is only one. */
+  certain?: boolean
   /** The address at which missing bytes end the log early; absent when nothing is missing. */
   end?: number
 }
@@ -54,15 +58,16 @@ export async function openLog(
   request: LogRequest,
   foresight: Foresight = { tail: 0, head: 0 },
 ): Promise<OpenLog> {
-  const { files, budget } = opener
   const { file, rotated, cursor } = request
   if (cursor) return openAtCursor(opener, request, cursor.place, cursor.direction)
   const opening = openFile(opener, file, foresight)
   if (!rotated) return { series: await Series.open([await opening]), at: null }
-  const [text, family] = await Promise.all([opening, listFamily(files, file, budget.signal)])
-  const own = family.findIndex((member) => member.key === file)
-  const older = own < 0 ? [] : family.slice(0, own)
-  return { series: await Series.open([...(await openTexts(opener, older)), text]), at: null }
+  const [text, family] = await Promise.all([opening, listFamily(opener, file)])
+  const own = placeIn(family, file)
+  const older = await openTexts(opener, family.members.slice(0, Math.max(0, own)))
+  const newer = own < 0 ? [] : family.members.slice(own + 1, lastOfWhole(family, file) + 1)
+  const series = await Series.open([...older, text, ...(await openTexts(opener, newer))])
+  return { series, at: null, certain: family.certain }
 }
 
 /** Opens one file. Its beginning and its end are read at the same time, where they are going to be needed. */
@@ -99,8 +104,13 @@ function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
 }
 
 /** The files of the log that `file` belongs to as they are now, oldest first. */
-export async function listFamily(files: LogFiles, file: string, signal?: AbortSignal): Promise<Entry[]> {
-  return familyOf(file, await files.startingWith(familyPrefix(file), signal))
+export async function listFamily(opener: Opener, file: string): Promise<Family> {
+  const { files, budget } = opener
+  const note = settledOf(files).look(file)
+  const open = (entry: Entry, budget: Budget) => openText({ ...opener, budget }, entry)
+  const family = await findFamily(files, file, { open, signal: budget.signal })
+  note(family)
+  return family
 }
 
 async function openAtCursor(
@@ -109,32 +119,69 @@ async function openAtCursor(
   cursor: Cursor,
   direction: 'before' | 'after',
 ): Promise<OpenLog> {
-  const { files, budget } = opener
-  if (parseName(cursor.name).stem !== parseName(file).stem)
-    throw badCursor(direction, 'belongs to another log file')
+  const related = parseName(cursor.name).stem === parseName(file).stem
   const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is to be asked for; nor is anything older, unless the family is wanted.
-  if (direct && (direction === 'after' ? cursor.name === file : !rotated))
-    return { series: await Series.open([direct]), at: cursor.offset }
+  const enough =
+    direct && related && (direction === 'after' ? isEnough(opener, file, direct, cursor) : !rotated)
+  if (enough) return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
-  const family = await listFamily(files, file, budget.signal)
-  // Between the read and the list, a rotation may have given the name to another file.
-  const still = direct && family.some((member) => member.key === direct.name && isSame(member, direct.entry))
-  const found = still ? direct : await findMoved(opener, family, cursor)
+  const { family, found } = await findCursor(opener, { file, cursor, direct })
+  if (!related && placeIn(family, cursor.name) < 0) throw badCursor(direction, 'belongs to another log file')
   if (!found) throw gone()
-  const index = family.findIndex((member) => member.key === found.name)
-  const own = family.findIndex((member) => member.key === file)
+  const index = placeIn(family, found.name)
   if (direction === 'before' || index < 0) {
-    const older = rotated && index > 0 ? family.slice(0, index) : []
-    return { series: await Series.open([...(await openTexts(opener, older)), found]), at: cursor.offset }
+    const older = rotated && index > 0 ? family.members.slice(0, index) : []
+    const series = await Series.open([...(await openTexts(opener, older)), found])
+    return { series, at: cursor.offset, certain: older.length === 0 || family.certain }
   }
-  const newer = family.slice(index + 1, own < 0 ? undefined : Math.max(own, index) + 1)
+  const newer = newerThan(family, index, file)
   const series = await Series.open([found, ...(await openTexts(opener, newer))])
-  return { series, at: (await series.base(0)) + cursor.offset }
+  const certain = newer.length === 0 || family.certain
+  return { series, at: (await series.base(0)) + cursor.offset, certain }
+}
+
+/** How often a file is looked for that may be moving. */
+const LOOKS = 3
+
+/** The family of a file, and the member that a cursor points into. Files move while they are looked for. */
+async function findCursor(
+  opener: Opener,
+  { file, cursor, direct }: { file: string; cursor: Cursor; direct: Text | null },
+): Promise<{ family: Family; found: Text | null }> {
+  for (let look = 1; ; look++) {
+    const revision = opener.files.revision?.() ?? null
+    const family = await listFamily(opener, file)
+    // Between the read and the list, a rotation may have given the name to another file.
+    const same = direct ? family.members[placeIn(family, direct.name)] : undefined
+    const found =
+      direct && same && isSame(same, direct.entry) ? direct : await findMoved(opener, family, cursor)
+    const moved = revision !== (opener.files.revision?.() ?? null)
+    if (found || look >= LOOKS || !moved) return { family, found }
+  }
+}
+
+/** Whether what comes after a cursor can only be in the file it points into. */
+function isEnough({ files }: Opener, file: string, { entry }: Text, cursor: Cursor): boolean {
+  if (cursor.name !== file && !settledOf(files).has(cursor.name)) return false
+  // What is left of a file comes first, whatever follows it.
+  if (entry.size > cursor.offset) return true
+  if (settledOf(files).has(cursor.name)) return true
+  // rotatelogs can go round in a circle of files, and then the log's own name is not always the newest. Where a list is
+  // a request to a bucket, nobody does that.
+  return (files.revision?.() ?? null) === null && !isRotatedName(file)
+}
+
+/** The members after one of them, up to the last that a request for `file` reaches. Where that is a guess, only the last. */
+function newerThan(family: Family, index: number, file: string): Entry[] {
+  const last = Math.max(index, lastFor(family, file))
+  if (family.certain) return family.members.slice(index + 1, last + 1)
+  const [found, newest] = [family.members[index]!, family.members[last]!]
+  return last > index && newest.modified >= found.modified ? [newest] : []
 }
 
 /** Looks for what a cursor points into. A forged cursor would decompress every archive, so this has a budget. */
-async function findMoved(opener: Opener, family: readonly Entry[], cursor: Cursor): Promise<Text | null> {
+async function findMoved(opener: Opener, family: Family, cursor: Cursor): Promise<Text | null> {
   const { unpacking = (job) => job() } = opener
   try {
     return await unpacking(() => findAmong(opener, family, cursor))
@@ -175,14 +222,10 @@ async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<
 const MAX_RATIO = 2000
 
 /** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
-export async function findAmong(
-  opener: Opener,
-  family: readonly Entry[],
-  cursor: Cursor,
-): Promise<Text | null> {
+export async function findAmong(opener: Opener, { members }: Family, cursor: Cursor): Promise<Text | null> {
   const rank = (entry: Entry) =>
     cursor.id !== null && entry.id === cursor.id ? 0 : entry.key === cursor.name ? 1 : 2
-  const candidates = [...family].reverse().sort((a, b) => rank(a) - rank(b))
+  const candidates = [...members].reverse().sort((a, b) => rank(a) - rank(b))
   for (const entry of candidates) {
     // Nothing was seen of an empty file: only its identity or its name can tell.
     if (cursor.print.length === 0 && rank(entry) === 2) continue

@@ -2,6 +2,7 @@ import type { Compression } from '../../codec/kind.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
+import { logNames } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
 import { detectFormat, type LineFormat } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
@@ -20,6 +21,8 @@ export interface FileDetail {
   /** ISO 8601, in the zone of the logs. */
   modified: string
   kind: Kind
+  /** The log that the file is a part of: the name of its active file, or what that would be called. */
+  log: string
   /** The times of the first and last record; null where they are not known. */
   first: string | null
   last: string | null
@@ -78,6 +81,7 @@ export function detailer(
     }
     await Promise.all(Array.from({ length: atOnce }, work))
     const complete = queue.length === 0 && newest.length <= MAX_FILES && !failed
+    const logs = logNames(entries)
     const files = entries.map((entry) => {
       const { key: name, size, modified } = entry
       const times = found.get(keyOf(entry)) ?? known.get(keyOf(entry)) ?? UNKNOWN
@@ -86,6 +90,7 @@ export function detailer(
         size,
         modified: zone.format(Math.floor(modified)),
         kind: kindSoFar(context.files, entry),
+        log: logs.get(name) ?? name,
         ...times,
       }
     })

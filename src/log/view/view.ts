@@ -75,7 +75,14 @@ export interface ViewContext {
  * What the answer must say: that a budget ended it, that times are out of order and were checked one by one, or that
  * bytes are missing.
  */
-export type Note = 'scan-budget' | 'answer-budget' | 'time-order' | 'unknown-field' | TimeNote | HoleNote
+export type Note =
+  | 'scan-budget'
+  | 'answer-budget'
+  | 'time-order'
+  | 'family-order'
+  | 'unknown-field'
+  | TimeNote
+  | HoleNote
 
 /** What an answer holds, before it is rendered. */
 export interface View {
@@ -213,6 +220,7 @@ async function select(
   const lo = forward && lowest === Number.NEGATIVE_INFINITY ? await series.floor(lowest) : lowest
   const hi = after || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
+  if (log.certain === false) notes.push('family-order')
   if (timed || records) notes.push(...timeNotes(format, zone))
   const base = { series, format, notes, ends: [], memory: null, bottom }
   if (lo >= hi) {

@@ -20,7 +20,7 @@ export const PARAMETERS = [
     role: 'shape',
     type: 'flag',
     value: 'true',
-    meaning: 'Adds `modified`, `kind`, `first` and `last` to each entry.',
+    meaning: 'Adds `modified`, `kind`, `log`, `first` and `last` to each entry.',
     example: 'true',
   },
   {

@@ -1,85 +1,225 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { familyOf, parseName } from '../../../src/log/files/family.ts'
+import {
+  type Family,
+  familyOf,
+  type Head,
+  lastFor,
+  logNames,
+  placeIn,
+} from '../../../src/log/files/family.ts'
+import { parseName } from '../../../src/log/files/names.ts'
 import type { Entry } from '../../../src/store/store.ts'
+import { NAMINGS, type Naming } from './namings.ts'
 
-const entry = (key: string, modified = 0): Entry => ({ key, size: 1, modified, etag: `"${key}"` })
-const names = (name: string, keys: (string | [string, number])[]) =>
-  familyOf(
-    name,
-    keys.map((key) => (typeof key === 'string' ? entry(key) : entry(...key))),
-  ).map((member) => member.key)
+const entry = (key: string, modified = 0, id?: string): Entry => ({
+  key,
+  size: 100,
+  modified,
+  etag: `"${key}"`,
+  ...(id !== undefined && { id }),
+})
+const keys = (family: Family) => family.members.map(({ key }) => key)
 
-describe('parseName', () => {
-  it.each([
-    ['broker.log', 'broker.log', '', -1, false],
-    ['broker-2026-11-14.log', 'broker.log', '20261114', -1, false],
-    ['broker-2026-11-14T10-00-00.000.log', 'broker.log', '20261114100000000', -1, false],
-    ['broker-2026-11-14T10-00-00.000.log.gz', 'broker.log', '20261114100000000', -1, true],
-    ['broker.2026-11-14.log.gz', 'broker.log', '20261114', -1, true],
-    ['broker_20261114.log', 'broker.log', '20261114', -1, false],
-    ['broker.log.1', 'broker.log', '', 1, false],
-    ['broker.log.2.gz', 'broker.log', '', 2, true],
-    ['broker.log.12.zst', 'broker.log', '', 12, true],
-    ['broker.log-20261114', 'broker.log', '20261114', -1, false],
-    ['broker.log-20261114.gz', 'broker.log', '20261114', -1, true],
-    ['broker.log-20261114-2', 'broker.log', '20261114', 2, false],
-    ['broker.log.2026-11-14', 'broker.log', '20261114', -1, false],
-    ['broker.log-1794650400', 'broker.log', '20261114100000', -1, false],
-    ['broker-2026-11-14.3.log', 'broker.log', '20261114', 3, false],
-    ['broker-slow.log', 'broker-slow.log', '', -1, false],
-    ['broker-slow-2026-11-14.log', 'broker-slow.log', '20261114', -1, false],
-    ['broker-2.log', 'broker-2.log', '', -1, false],
-    ['node-1.2.3.log', 'node-1.2.3.log', '', -1, false],
-    ['broker-2026-13-14.log', 'broker-2026-13-14.log', '', -1, false],
-    ['syslog', 'syslog', '', -1, false],
-    ['syslog-20261114', 'syslog', '20261114', -1, false],
-    ['broker.log.gz', 'broker.log', '', -1, true],
-    ['.gz', '', '', -1, true],
-  ])('%s', (name, stem, date, index, compressed) => {
-    expect(parseName(name)).toEqual({ stem, date, index, compressed })
+/** Asks as a caller does: until nothing more is wanted. Returns how many heads were read, too. */
+function ask(name: string, entries: readonly Entry[], headOf: (entry: Entry) => Head = () => NONE) {
+  const read = new Map<string, Head>()
+  let family = familyOf(name, entries, (entry) => read.get(entry.key))
+  for (let round = 0; family.wanted.length > 0; round++) {
+    expect(round, 'rounds').toBeLessThan(3)
+    for (const wanted of family.wanted) read.set(wanted.key, headOf(wanted))
+    family = familyOf(name, entries, (entry) => read.get(entry.key))
+  }
+  return { family, heads: read.size }
+}
+const NONE: Head = { time: null, print: null }
+const DAY = 86_400_000
+const START = Date.UTC(2026, 10, 10)
+
+/** The files of a naming with the times their records would have; links share the identity of their target. */
+function build({ files, others = [], links = [] }: Naming, change: (i: number) => number) {
+  const times = new Map(files.map((key, i) => [key, START + i * DAY]))
+  const entries = files.map((key, i) => entry(key, change(i), `id-${key}`))
+  for (const [link, target] of links)
+    entries.push({ ...entries[files.indexOf(target)]!, key: link, etag: `"${link}"` })
+  for (const key of others) entries.push(entry(key, START, `id-${key}`))
+  const headOf = ({ key }: Entry): Head => {
+    const target = links.find(([link]) => link === key)?.[1] ?? key
+    return { time: times.get(target) ?? null, print: target }
+  }
+  return { entries: entries.sort((a, b) => (a.key < b.key ? -1 : 1)), headOf }
+}
+
+describe('every naming', () => {
+  const named = NAMINGS.map((naming) => [`${naming.who}: ${naming.how}`, naming] as const)
+
+  it.each(named)('%s is one log, in order of its records', (_, naming) => {
+    const { files, log, others = [], links = [] } = naming
+    // Local files were changed in their order; in a bucket, the time of change is that of the upload.
+    const orders = [(i: number) => START + i * DAY, (i: number) => START + ((i * 7) % files.length) * 1000]
+    for (const [where, change] of orders.entries()) {
+      const { entries, headOf } = build(naming, change)
+      for (const file of files) {
+        const { family } = ask(file, entries, headOf)
+        expect(keys(family), `${where === 0 ? 'local' : 'bucket'}, asked for ${file}`).toEqual(files)
+        expect(family.certain).toBe(true)
+      }
+      const names = logNames(entries)
+      for (const file of files) expect(names.get(file), file).toBe(log)
+      for (const [link] of links) expect(names.get(link), link).toBe(log)
+      for (const other of others) expect(names.get(other), other).not.toBe(log)
+    }
+  })
+
+  it.each(named)('%s reads few heads where the times of change agree', (_, naming) => {
+    const { entries, headOf } = build(naming, (i) => START + i * DAY)
+    const { heads } = ask(naming.files[0]!, entries, headOf)
+    // In a circle and among weekdays only the records tell.
+    const circle = /circle|%a/.test(naming.how)
+    expect(heads).toBeLessThanOrEqual(circle ? naming.files.length : 5)
+  })
+
+  it('reaches the newest file from a file with a date, and stays with a rotated file where there is a fixed one', () => {
+    for (const naming of NAMINGS) {
+      const { entries, headOf } = build(naming, (i) => START + i * DAY)
+      const fixed = parseName(naming.files.at(-1)!)
+      const isFixed = fixed.date === '' && fixed.index < 0 && !fixed.unclear
+      const first = naming.files[0]!
+      const { family } = ask(first, entries, headOf)
+      expect(family.fixed, naming.how).toBe(isFixed)
+      expect(lastFor(family, first), naming.how).toBe(isFixed ? 0 : naming.files.length - 1)
+    }
   })
 })
 
 describe('familyOf', () => {
-  it('puts numbered files in order, the highest number first and the active file last', () => {
-    const keys = ['broker.log', 'broker.log.1', 'broker.log.10.gz', 'broker.log.2.gz', 'broker-slow.log']
-    const family = ['broker.log.10.gz', 'broker.log.2.gz', 'broker.log.1', 'broker.log']
-    expect(names('broker.log', keys)).toEqual(family)
-    expect(names('broker.log.2.gz', keys)).toEqual(family)
-  })
-  it('puts dated files in order', () => {
-    expect(
-      names('broker.log', [
-        'broker-2026-11-14T10-00-00.000.log',
-        'broker-2026-11-13T10-00-00.000.log.gz',
-        'broker-2026-11-14T09-00-00.000.log',
-        'broker-slow-2026-11-14T09-30-00.000.log',
-        'broker.log',
-      ]),
-    ).toEqual([
-      'broker-2026-11-13T10-00-00.000.log.gz',
-      'broker-2026-11-14T09-00-00.000.log',
-      'broker-2026-11-14T10-00-00.000.log',
-      'broker.log',
-    ])
-  })
   it('counts a file once while it is being compressed', () => {
-    expect(names('broker.log', ['broker.log', 'broker.log.1', 'broker.log.1.gz'])).toEqual([
-      'broker.log.1',
-      'broker.log',
-    ])
+    const { family } = ask('a.log', [entry('a.log', 2), entry('a.log.1', 1), entry('a.log.1.gz', 2)])
+    expect(keys(family)).toEqual(['a.log.1', 'a.log'])
+    expect(placeIn(family, 'a.log.1.gz')).toBe(0)
   })
-  it('puts dates and numbers together in order of change', () => {
-    expect(
-      names('a.log', [
-        ['a.log', 9],
-        ['a.log.1', 5],
-        ['a.log-20261114', 7],
-        ['a.log-20261113', 3],
-      ]),
-    ).toEqual(['a.log-20261113', 'a.log.1', 'a.log-20261114', 'a.log'])
+
+  it('counts the same text once: a sync that is half done, a copy before its original is truncated', () => {
+    const texts: Record<string, string> = {
+      'a.log.3.gz': 'x',
+      'a.log.2.gz': 'y',
+      'a.log.1': 'y',
+      'a.log': 'z',
+    }
+    const time = { x: 1, y: 2, z: 3 } as Record<string, number>
+    const headOf = ({ key }: Entry): Head => ({ time: time[texts[key]!]!, print: texts[key]! })
+    const entries = [entry('a.log', 9), entry('a.log.1', 5), entry('a.log.2.gz', 5), entry('a.log.3.gz', 3)]
+    expect(keys(ask('a.log', entries, headOf).family)).toEqual(['a.log.3.gz', 'a.log.1', 'a.log'])
+    // In a bucket the times of change say nothing.
+    const bucket = [entry('a.log', 9), entry('a.log.1', 5), entry('a.log.2.gz', 7), entry('a.log.3.gz', 8)]
+    expect(keys(ask('a.log', bucket, headOf).family)).toEqual(['a.log.3.gz', 'a.log.1', 'a.log'])
+    texts['a.log.1'] = 'z'
+    const copied = [entry('a.log', 5), entry('a.log.1', 5), entry('a.log.2.gz', 3)]
+    expect(keys(ask('a.log', copied, headOf).family)).toEqual(['a.log.2.gz', 'a.log'])
   })
+
+  it('takes a link for the file that it leads to', () => {
+    const entries = [
+      entry('a.log', 9, 'new'),
+      entry('a.log.1794477600', 9, 'new'),
+      entry('a.log.1794391200', 3, 'old'),
+    ]
+    const { family } = ask('a.log', entries)
+    expect(keys(family)).toEqual(['a.log.1794391200', 'a.log.1794477600'])
+    expect(placeIn(family, 'a.log')).toBe(1)
+  })
+
+  it('puts dates and numbers together in order of their records, else of change', () => {
+    const entries = [
+      entry('a.log', 9),
+      entry('a.log.1', 5),
+      entry('a.log-20261114', 7),
+      entry('a.log-20261113', 3),
+    ]
+    const order = ['a.log-20261113', 'a.log.1', 'a.log-20261114', 'a.log']
+    expect(keys(ask('a.log', entries).family)).toEqual(order)
+    const times: Record<string, number> = {
+      'a.log': 4,
+      'a.log.1': 3,
+      'a.log-20261114': 2,
+      'a.log-20261113': 1,
+    }
+    const told = ask('a.log', entries, ({ key }) => ({ time: times[key]!, print: key }))
+    expect(keys(told.family)).toEqual(['a.log-20261113', 'a.log-20261114', 'a.log.1', 'a.log'])
+  })
+
+  it('says that it guesses where nothing tells the order, or everything tells another one', () => {
+    const mixed = [entry('a.log', 9), entry('a.log.1', 3), entry('a.log.2', 7), entry('a.log.3', 5)]
+    expect(ask('a.log', mixed).family.certain).toBe(false)
+    const dated = [1, 2, 3].map((day) => entry(`a-2026-11-0${day}-1.log`, day))
+    dated.push(entry('a-2026-11-01-2.log', 1))
+    const lies = ask('a-2026-11-01-1.log', dated, ({ key }) => ({
+      time: -Number(key.slice(10, 12)) * DAY,
+      print: key,
+    }))
+    expect(lies.family.certain).toBe(false)
+  })
+
   it('knows no relatives of a name in no family', () => {
-    expect(names('a.log', ['b.log', 'a.log2', 'a.logs', 'a.log'])).toEqual(['a.log'])
+    const others = ['b.log', 'a.log2', 'a.logs', 'a.log', 'a-1.log', 'a.1.2.log'].map((key) => entry(key))
+    expect(keys(ask('a.log', others).family)).toEqual(['a.log'])
+    // Two brokers, not one that is rotated.
+    expect(keys(ask('node.1.log', [entry('node.1.log'), entry('node.2.log')]).family)).toEqual(['node.1.log'])
+  })
+
+  it('asks for no more heads than it may', () => {
+    const many = Array.from({ length: 1000 }, (_, i) => entry(`a.log.${i}`, (i * 37) % 1000))
+    const { family, heads } = ask('a.log.1', many, ({ key }) => ({ time: Number(key.slice(6)), print: key }))
+    expect(heads).toBeLessThanOrEqual(210)
+    expect(family.certain).toBe(false)
+  })
+})
+
+describe('no name pattern', () => {
+  const part = fc.constantFrom('app', 'db-4', 'x')
+  const two = fc.integer({ min: 1, max: 12 }).map((n) => String(n).padStart(2, '0'))
+  const day = fc
+    .tuple(two, two)
+    .chain(([month, day]) =>
+      fc.constantFrom(
+        `2026-${month}-${day}`,
+        `2026${month}${day}`,
+        `${month}-${day}-2026`,
+        `2026_${month}_${day}`,
+      ),
+    )
+  const number = fc.integer({ min: 0, max: 30 }).map(String)
+  const name = fc.oneof(
+    fc.tuple(part, number).map(([p, n]) => `${p}.log.${n}`),
+    fc.tuple(part, number).map(([p, n]) => `${p}.${n}.log`),
+    fc.tuple(part, day, number).map(([p, d, n]) => `${p}-${d}-${n}.log`),
+    fc.tuple(part, day, number).map(([p, d, n]) => `${p}.${d}.${n}.log.gz`),
+    fc.tuple(part, day, number).map(([p, d, n]) => `${p}-${d}.log.${n}`),
+    fc.tuple(part, fc.constantFrom('Mon', 'Tue', 'Wed')).map(([p, d]) => `${p}-${d}.log`),
+    part.map((p) => `${p}.log`),
+  )
+
+  it('makes an order that contradicts the times of the records, unless it is said', () => {
+    const files = fc.uniqueArray(fc.tuple(name, fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6)), {
+      selector: ([name]) => name,
+      minLength: 2,
+      maxLength: 12,
+    })
+    fc.assert(
+      fc.property(files, (files) => {
+        const time = new Map(files.map(([key, time]) => [key, time * 7_200_000]))
+        const entries = files.map(([key, , modified]) => entry(key, modified))
+        for (const { key } of entries) {
+          const { family } = ask(key, entries, (entry) => ({ time: time.get(entry.key)!, print: entry.key }))
+          const times = keys(family).map((key) => time.get(key)!)
+          const dates = new Set(keys(family).map((key) => parseName(key).date))
+          // A date that no other file has is believed; a counter never is.
+          if (family.certain && dates.size < times.length)
+            expect(times).toEqual(times.toSorted((a, b) => a - b))
+          expect(new Set(keys(family)).size).toBe(keys(family).length)
+        }
+      }),
+      { numRuns: 2000 },
+    )
   })
 })

@@ -34,7 +34,7 @@ it('looks at a long line when it ends, not with every piece of it', () => {
 it('closes a channel that fails, and feeds the others', async () => {
   const store = memoryStore({ 'a.log': 'one\n' })
   const limits = { followers: 9, heartbeat: 60_000, duration: null, poll: [5, 5] as const, shared: true }
-  const hub = await Hub.open(contextOf(logFiles(store)), limits, 'a.log', () => {})
+  const hub = await Hub.open(contextOf(logFiles(store)), limits, { file: 'a.log', alone: false }, () => {})
   const broken = {
     ...filter,
     format: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { parseName } from '../../../src/log/files/family.ts'
+import { stemOf } from '../../../src/log/files/names.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import { putLife, putSegment } from '../../support/segments.ts'
@@ -14,7 +14,7 @@ const lines = (from: number, to: number) =>
 function shipped() {
   const home = memoryStore()
   const mirror = memoryStore()
-  const logs = segmentStore(home, mirror, { stemOf: (name) => parseName(name).stem })
+  const logs = segmentStore(home, mirror, { stemOf })
   const app = createApp({ logs, config: '' })
   const get = async (query: string, headers: Record<string, string> = {}) => {
     const response = await app.request(`/api/v1/log/${query}`, { headers })

@@ -1,0 +1,170 @@
+/** What a file's name says: which log it belongs to, and its place among the rotated files. */
+export interface LogName {
+  /** The log's own name: `broker.log` for `broker.log.2.gz` and for `broker-2026-11-14.log`. */
+  stem: string
+  /** Digits of the date and time in the name that sort as they are; empty when it has none. */
+  date: string
+  /** The number in the name, -1 when it has none. What follows a date may be an hour, a minute or a counter. */
+  index: number
+  compressed: boolean
+  /** `weekday`: a name that comes again every week. `day-month`: nobody can tell which of the two is the month. */
+  unclear?: 'weekday' | 'day-month'
+  /** Set when it is a rotated file only if there is a file with the stem's name: `app.1.log` beside `app.log`. */
+  weak?: true
+}
+
+const COMPRESSED = /\.(?:gz|zst|zstd|zip|bz2|xz)$/i
+
+const EXTENSION = '(\\.[A-Za-z][A-Za-z0-9]{0,7})'
+const DAY = '(?:19|20)\\d\\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\\d|3[01])'
+const US_DAY = '(?:0[1-9]|[12]\\d|3[01])[-_.](?:0[1-9]|[12]\\d|3[01])[-_.](?:19|20)\\d\\d'
+/** Hour; hour and minute; or a time with seconds, perhaps with a fraction. Two digits may be a counter instead. */
+const TIME =
+  '(?:[T_.-]?([01]\\d|2[0-3])(?:[-_:.h]?([0-5]\\d)(?:[-_:.m]?([0-5]\\d(?:[.,_-]?\\d{3,9})?))?)?Z?)?'
+/** A counter or a process number. */
+const COUNTER = '(?:[._-](\\d{1,7}))?'
+const DATED = `(${DAY}|${US_DAY})${TIME}${COUNTER}`
+
+const INSIDE = new RegExp(`^(.+?)[-._]{1,2}${DATED}${EXTENSION}$`)
+/** winston-daily-rotate-file counts behind the extension: `app-2026-11-15.log.1`. */
+const INSIDE_COUNTED = new RegExp(`^(.+?)[-._]{1,2}${DATED}${EXTENSION}\\.(\\d{1,6})$`)
+/** Serilog puts the date directly behind the name: `log20261115_001.txt`. */
+const JOINED = new RegExp(`^(.*?[A-Za-z])(${DAY.replaceAll('[-_.]?', '')})${TIME}${COUNTER}${EXTENSION}$`)
+const AFTER = new RegExp(`^(.+?)[-._]{1,2}${DATED}$`)
+/** logrotate's `dateformat -%s`, rotatelogs without a format. */
+const EPOCH = new RegExp(`^(.+?)[-._](1\\d{9})${EXTENSION}?$`)
+/** RocksDB: microseconds. */
+const OLD_LOG = /^(.+)\.old\.(1\d{15})$/
+/** svlogd and multilog: TAI64N, and whether it is finished (`s`), being processed (`t`) or unfinished (`u`). */
+const TAI64N = /^@(4[0-9a-f]{23})\.[stu]$/
+const CURRENT = 'current'
+const WEEKDAY = new RegExp(
+  `^(.+?)[-._](?:mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday)?${EXTENSION}?$`,
+  'i',
+)
+const NUMBERED = /^(.+?\.[A-Za-z][A-Za-z0-9_-]*)\.(\d{1,6})$/
+/** `syslog.1`, `ERRORLOG.1` */
+const BARE_NUMBERED = /^([^.]+)\.(\d{1,6})$/
+/** `app.1.log`: logrotate's `extension`, logback's fixed window. `node-1.2.3.log` has a version in its name. */
+const NUMBERED_INSIDE = new RegExp(`^(.+?)\\.(\\d{1,6})${EXTENSION}$`)
+
+/** An older life of a shipped log. A higher number is newer. */
+const LIFE = /^(.+)@(\d{6,8})$/
+
+/** Takes a file's name apart. A name in no known form of rotation is its own stem. */
+export function parseName(name: string): LogName {
+  const life = LIFE.exec(name)
+  if (life) return { stem: life[1]!, date: life[2]!.padStart(8, '0'), index: -1, compressed: false }
+  const compressed = COMPRESSED.test(name)
+  const plain = compressed ? name.replace(COMPRESSED, '') : name
+  return { ...parsePlain(plain), compressed }
+}
+
+/** The name without the ending of a compressed file. */
+export function uncompressedName(name: string): string {
+  return name.replace(COMPRESSED, '')
+}
+
+/** The log that a name belongs to for certain, whatever other files there are. */
+export function stemOf(name: string): string {
+  const { stem, weak } = parseName(name)
+  return weak ? name : stem
+}
+
+/** Whether a name has the form of a rotated file: a date, a number or a weekday. */
+export function isRotatedName(name: string): boolean {
+  const { date, index, unclear } = parseName(name)
+  return date !== '' || index >= 0 || unclear !== undefined
+}
+
+/** What the names of all members of a family begin with. */
+export function familyPrefixes(name: string): string[] {
+  const { stem } = parseName(name)
+  if (stem === CURRENT) return [CURRENT, '@4']
+  return [stem.replace(/\.[A-Za-z][A-Za-z0-9]*$/, '')]
+}
+
+type Plain = Omit<LogName, 'compressed'>
+
+function parsePlain(name: string): Plain {
+  const tai = TAI64N.exec(name)
+  if (tai) return { stem: CURRENT, date: tai[1]!, index: -1 }
+  const old = OLD_LOG.exec(name)
+  if (old) return { stem: old[1]!, date: isoDigits(Number(old[2]) / 1000) + old[2]!.slice(-3), index: -1 }
+  const counted = INSIDE_COUNTED.exec(name)
+  if (counted) {
+    const [, stem, day, hour, minute, second, counter, extension, index] = counted
+    const dated = datedName(`${stem}${extension}`, day!, [hour, minute, second], counter)
+    // A second number counts the files of the first: `app-2026-11-15-10.log.2`.
+    const date = dated.index < 0 ? dated.date : dated.date + String(dated.index).padStart(2, '0')
+    return { ...dated, date, index: Number(index) }
+  }
+  const inside = INSIDE.exec(name) ?? JOINED.exec(name)
+  if (inside) {
+    const [, stem, day, hour, minute, second, counter, extension] = inside
+    return datedName(`${stem}${extension}`, day!, [hour, minute, second], counter)
+  }
+  const epoch = EPOCH.exec(name)
+  if (epoch) {
+    // A date may stand before the seconds: `app.log-20261115-1794735000`.
+    const { stem, date } = parsePlain(`${epoch[1]}${epoch[3] ?? ''}`)
+    const whole = date === '' ? `${epoch[1]}${epoch[3] ?? ''}` : stem
+    return { stem: whole, date: isoDigits(Number(epoch[2]) * 1000), index: -1 }
+  }
+  const after = AFTER.exec(name)
+  if (after) {
+    const [, stem, day, hour, minute, second, counter] = after
+    return datedName(stem!, day!, [hour, minute, second], counter)
+  }
+  const weekday = WEEKDAY.exec(name)
+  if (weekday)
+    return { stem: `${weekday[1]}${weekday[2] ?? ''}`, date: '', index: -1, unclear: 'weekday', weak: true }
+  return numberedName(name)
+}
+
+function numberedName(name: string): Plain {
+  const numbered = NUMBERED.exec(name)
+  if (numbered) return { stem: numbered[1]!, date: '', index: Number(numbered[2]) }
+  const bare = BARE_NUMBERED.exec(name)
+  if (bare) return { stem: bare[1]!, date: '', index: Number(bare[2]), weak: true }
+  const inside = NUMBERED_INSIDE.exec(name)
+  if (inside && !/\d\.\d+$/.test(inside[1]!))
+    return { stem: `${inside[1]}${inside[3]}`, date: '', index: Number(inside[2]), weak: true }
+  return { stem: name, date: '', index: -1 }
+}
+
+/**
+ * A name with a date. Whether two digits behind it are an hour or a counter makes no difference for the order as long
+ * as both are read as numbers; so the last group is the index, unless it is the seconds of a time.
+ */
+function datedName(
+  stem: string,
+  day: string,
+  [hour, minute, second]: (string | undefined)[],
+  counter: string | undefined,
+): Plain {
+  const american = /^\d\d[-_.]\d\d[-_.](\d{4})$/.exec(day)
+  const digits = american ? american[1]! + day.slice(0, 2) + day.slice(3, 5) : day.replace(/\D/g, '')
+  // `15-11-2026` can only be a day and a month; `11-12-2026` can be both.
+  const [one, two] = american ? [Number(day.slice(0, 2)), Number(day.slice(3, 5))] : [0, 13]
+  const date = one > 12 ? digits.slice(0, 4) + digits.slice(6) + digits.slice(4, 6) : digits
+  const unclear = american && one <= 12 && two <= 12 && one !== two ? ({ unclear: 'day-month' } as const) : {}
+  const groups = [hour, minute].filter((group) => group !== undefined)
+  if (second !== undefined)
+    return {
+      stem,
+      date: date + groups.join('') + second.replace(/\D/g, ''),
+      index: asIndex(counter),
+      ...unclear,
+    }
+  const last = counter ?? groups.pop()
+  return { stem, date: date + groups.join(''), index: asIndex(last), ...unclear }
+}
+
+function asIndex(digits: string | undefined): number {
+  return digits === undefined ? -1 : Number(digits)
+}
+
+function isoDigits(millis: number): string {
+  return new Date(millis).toISOString().slice(0, 23).replace(/\D/g, '').replace(/000$/, '')
+}

@@ -1,0 +1,57 @@
+import type { Entry } from '../../store/store.ts'
+import type { Head } from '../files/family.ts'
+import type { LogFiles } from '../files/files.ts'
+import { detectFormat } from '../format/detect.ts'
+import { lineEnd } from '../format/lines.ts'
+import { UTC } from '../time.ts'
+import { hashBytes } from './cursor.ts'
+import type { Text } from './text.ts'
+
+/** How much of a file is read: enough that two files which begin alike are copies. */
+const HEAD = 4096
+const REMEMBERED = 4096
+
+/** The heads of files, by version: a renamed file keeps its own. */
+export class Heads {
+  readonly #known = new Map<string, Head>()
+
+  get(entry: Entry): Head | undefined {
+    return entry.size === 0 ? NOTHING : this.#known.get(versionOf(entry))
+  }
+
+  /** Reads the head of a file and remembers it. */
+  async read(text: Text): Promise<void> {
+    const head = headOf(await text.head(HEAD), text.entry)
+    if (this.#known.size >= REMEMBERED) this.#known.delete(this.#known.keys().next().value!)
+    this.#known.set(versionOf(text.entry), head)
+  }
+}
+
+const heads = new WeakMap<LogFiles, Heads>()
+
+/** The heads that are remembered for a node's log files. */
+export function headsOf(files: LogFiles): Heads {
+  const known = heads.get(files) ?? new Heads()
+  heads.set(files, known)
+  return known
+}
+
+const NOTHING: Head = { time: null, print: null }
+
+/** A rename changes the etag of a file, but not its identity. */
+function versionOf({ id, size, modified, etag }: Entry): string {
+  return id === undefined ? etag : `${id} ${size} ${modified}`
+}
+
+function headOf(bytes: Uint8Array, { modified }: Entry): Head {
+  const format = detectFormat(bytes, undefined, { reference: modified })
+  if (!format.timed) return NOTHING
+  for (let at = 0; at < bytes.length; ) {
+    const end = lineEnd(bytes, at, bytes.length)
+    // All zones will do: only the times of one log are compared with each other.
+    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, UTC) : Number.NaN
+    if (!Number.isNaN(time)) return { time, print: `${bytes.length}:${hashBytes(bytes, 0, bytes.length)}` }
+    at = end + 1
+  }
+  return NOTHING
+}
