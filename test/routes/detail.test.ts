@@ -32,20 +32,21 @@ describe('the list in detail', () => {
     const last = '2026-11-15T02:15:00.003Z'
     const none = { modified, first: null, last: null }
     expect(body).toEqual([
-      { name: 'a.log', size: TEXT.length, modified, kind: 'plain', first, last },
-      { name: 'a.log.1.gz', size: gzipSync(TEXT).length, modified, kind: 'gzip', first, last },
-      { name: 'a.log.2.zst', size: 8, kind: 'plain', ...none },
-      { name: 'broken.gz', size: 8, kind: 'plain', ...none },
-      { name: 'empty.log', size: 0, kind: 'plain', ...none },
+      { name: 'a.log', log: 'a.log', size: TEXT.length, modified, kind: 'plain', first, last },
+      { name: 'a.log.1.gz', log: 'a.log', size: gzipSync(TEXT).length, modified, kind: 'gzip', first, last },
+      { name: 'a.log.2.zst', log: 'a.log', size: 8, kind: 'plain', ...none },
+      { name: 'broken.gz', log: 'broken', size: 8, kind: 'plain', ...none },
+      { name: 'empty.log', log: 'empty.log', size: 0, kind: 'plain', ...none },
       {
         name: 'large.log',
+        log: 'large.log',
         size: expect.any(Number),
         modified,
         kind: 'plain',
         first: '2026-11-15T01:00:00.000Z',
         last: '2026-11-15T02:00:00.000Z',
       },
-      { name: 'plain.txt', size: 6, kind: 'plain', ...none },
+      { name: 'plain.txt', log: 'plain.txt', size: 6, kind: 'plain', ...none },
     ])
   })
   test('times are in the zone of the logs', async () => {
