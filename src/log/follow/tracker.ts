@@ -251,7 +251,6 @@ export class Tracker {
   async #toNext(changes: Change[]): Promise<boolean> {
     const began = Date.now()
     const mark = this.#files.revision?.() ?? null
-    this.#listed = { mark, since: mark === this.#listed.mark ? this.#listed.since : began, last: began }
     const family = await listFamily(this.#opener, this.#file)
     const cost = (Date.now() - began) * LOOK_PER_COST
     this.#lookAt =
@@ -261,7 +260,11 @@ export class Tracker {
     if (this.#archive && family.members[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
     const next = at < 0 ? undefined : this.#nextIn(family, at)
     this.#awaited = next && next.size === 0 ? next.key : null
-    if (!next || next.size === 0) return false
+    const { mark: known, since } = this.#listed
+    // Only a list that shows nothing to move on to need not be made again.
+    const empty = !next || next.size === 0
+    this.#listed = { mark: empty ? mark : null, since: mark === known ? since : began, last: began }
+    if (!next || empty) return false
     // The writer moved after its last line here: what it wrote until then is there now.
     const last = await this.#readOn()
     if (last === 'lost') return true
