@@ -7,6 +7,8 @@ export interface Head {
   time: number | null
   /** Says whether two files begin with the same text; null when there is too little of it. */
   print: string | null
+  /** Bytes of text; absent for a compressed file that nobody has read to its end. */
+  length?: number
 }
 
 /** The files of one log, in order. */
@@ -19,6 +21,8 @@ export interface Family {
   fixed: boolean
   /** Files whose head would make the order more certain. */
   wanted: Entry[]
+  /** Compressed files that may be copies of others, if only their length were known. */
+  unmeasured: Entry[]
   /** Other names of members: links, and files with the same text. */
   aliases: ReadonlyMap<string, string>
 }
@@ -52,6 +56,10 @@ export function familyOf(
     certain: arranged.certain,
     fixed: newest !== undefined && isActive(newest),
     wanted: arranged.wanted.filter((entry) => entry.size > 0 && headOf(entry) === undefined),
+    unmeasured: [...alike(arranged.order, headOf).values()]
+      .flat()
+      .map(({ entry }) => entry)
+      .filter((entry) => headOf(entry)?.length === undefined),
     aliases,
   }
 }
@@ -141,28 +149,44 @@ function withoutLinks(members: Member[], aliases: Map<string, string>): Member[]
 }
 
 /**
- * A file that begins as another one does is a copy of it: `app.log.1` beside `app.log.2.gz` in the middle of a sync,
- * or a log that is being copied and truncated. The uncompressed one stays, and the newer of two.
+ * Two files that begin alike and have the same length are copies: `app.log.1` beside `app.log.2.gz` in the middle of a
+ * sync. So is the beginning of the active file under a rotated name, while it is copied before it is truncated. The
+ * uncompressed one stays, and the newer of two. Where a length is not known, a repetition is better than a loss.
  */
 function withoutCopies(
   order: Member[],
   headOf: (entry: Entry) => Head | undefined,
   aliases: Map<string, string>,
 ): Member[] {
-  const kept = new Map<string, Member>()
-  for (const member of order) {
-    const print = headOf(member.entry)?.print
-    if (!print) continue
-    const other = kept.get(print)
-    if (!other || other.compressed || !member.compressed) kept.set(print, member)
-  }
+  const groups = alike(order, headOf)
   return order.filter((member) => {
-    const print = headOf(member.entry)?.print
-    const original = print ? kept.get(print) : undefined
-    if (!original || original === member) return true
+    const others = groups.get(headOf(member.entry)?.print ?? '') ?? []
+    const original = others.find((other) => other !== member && isCopyOf(member, other, headOf))
+    if (!original) return true
     aliases.set(member.entry.key, original.entry.key)
     return false
   })
+}
+
+/** Files that begin with the same text, where there is more than one. */
+function alike(order: readonly Member[], headOf: (entry: Entry) => Head | undefined): Map<string, Member[]> {
+  const groups = new Map<string, Member[]>()
+  for (const member of order) {
+    const print = headOf(member.entry)?.print
+    if (print) groups.set(print, [...(groups.get(print) ?? []), member])
+  }
+  for (const [print, group] of groups) if (group.length < 2) groups.delete(print)
+  return groups
+}
+
+function isCopyOf(one: Member, other: Member, headOf: (entry: Entry) => Head | undefined): boolean {
+  const [length, full] = [headOf(one.entry)?.length, headOf(other.entry)?.length]
+  if (length === undefined || full === undefined) return false
+  if (length < full) return isActive(other) && !one.compressed
+  if (length > full || isActive(one)) return false
+  // Of two that are the same, only one goes.
+  if (isActive(other) || one.compressed !== other.compressed) return isActive(other) || one.compressed
+  return byName(one, other) < 0
 }
 
 interface Arranged {

@@ -21,7 +21,18 @@ export class Heads {
 
   /** Reads the head of a file and remembers it. */
   async read(text: Text): Promise<void> {
-    const head = headOf(await text.head(HEAD), text.entry)
+    const { time, print } = headOf(await text.head(HEAD), text.entry)
+    this.#remember(text, { time, print, ...(!text.compressed && { length: text.entry.size }) })
+  }
+
+  /** Reads a compressed file to its end for the length of its text. */
+  async measure(text: Text): Promise<void> {
+    const head = this.get(text.entry)
+    if (head) this.#remember(text, { ...head, length: await text.size() })
+    await text.release?.()
+  }
+
+  #remember(text: Text, head: Head): void {
     if (this.#known.size >= REMEMBERED) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(versionOf(text.entry), head)
   }

@@ -1,6 +1,6 @@
 import type { Entry } from '../../store/store.ts'
 import { StoreError } from '../../store/store.ts'
-import { Budget } from '../../work/budget.ts'
+import { Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { type Family, familyOf, lastFor, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -13,6 +13,8 @@ const AT_ONCE = 8
 const HEADS_MILLIS = 10_000
 /** Each round may show that more heads are needed: a few, then all. */
 const ROUNDS = 3
+/** How many archives are read to their end at most. */
+const MEASURED = 4
 /** How often files are listed again that move while they are looked at. */
 const LISTS = 5
 
@@ -59,7 +61,24 @@ async function putInOrder(name: string, entries: readonly Entry[], work: Work): 
     if (moved && !work.last) return null
     family = familyOf(name, entries, headOf)
   }
-  return family
+  if (family.unmeasured.length === 0) return family
+  await measure(family.unmeasured.slice(0, MEASURED), { ...work, heads, failed })
+  return familyOf(name, entries, headOf)
+}
+
+/** Whole archives are read for their length: copies are rare, and there are two of them. */
+async function measure(
+  entries: readonly Entry[],
+  { heads, budget, open }: Work & { heads: Heads; failed: Set<Entry> },
+): Promise<void> {
+  for (const entry of entries) {
+    try {
+      if (await budget.step()) await heads.measure(await open(entry, budget))
+    } catch (error) {
+      if (!(error instanceof LogError || error instanceof StoreError || error instanceof BudgetError))
+        throw error
+    }
+  }
 }
 
 const UNKNOWN = { time: null, print: null }
@@ -78,8 +97,9 @@ async function readHeads(
         else failed.add(entry)
       } catch (error) {
         // A broken archive, or a file that may not be read, has no head.
-        if (!(error instanceof LogError || error instanceof StoreError)) throw error
-        moved ||= error.code === 'changed' || error.code === 'unknown-file'
+        if (error instanceof BudgetError) failed.add(entry)
+        else if (!(error instanceof LogError || error instanceof StoreError)) throw error
+        else moved ||= error.code === 'changed' || error.code === 'unknown-file'
         failed.add(entry)
       }
     }

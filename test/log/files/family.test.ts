@@ -107,7 +107,7 @@ describe('familyOf', () => {
       'a.log': 'z',
     }
     const time = { x: 1, y: 2, z: 3 } as Record<string, number>
-    const headOf = ({ key }: Entry): Head => ({ time: time[texts[key]!]!, print: texts[key]! })
+    const headOf = ({ key }: Entry): Head => ({ time: time[texts[key]!]!, print: texts[key]!, length: 100 })
     const entries = [entry('a.log', 9), entry('a.log.1', 5), entry('a.log.2.gz', 5), entry('a.log.3.gz', 3)]
     expect(keys(ask('a.log', entries, headOf).family)).toEqual(['a.log.3.gz', 'a.log.1', 'a.log'])
     // In a bucket the times of change say nothing.
@@ -116,6 +116,22 @@ describe('familyOf', () => {
     texts['a.log.1'] = 'z'
     const copied = [entry('a.log', 5), entry('a.log.1', 5), entry('a.log.2.gz', 3)]
     expect(keys(ask('a.log', copied, headOf).family)).toEqual(['a.log.2.gz', 'a.log'])
+  })
+
+  it('does not take a file for a copy that begins as another one and is longer, or of unknown length', () => {
+    const lengths: Record<string, number | undefined> = { 'a.log': 10, 'a.log.1.gz': 5000 }
+    const headOf = ({ key }: Entry): Head => {
+      const length = lengths[key]
+      return { time: 1, print: 'same', ...(length !== undefined && { length }) }
+    }
+    const entries = [entry('a.log', 5), entry('a.log.1.gz', 5)]
+    expect(keys(ask('a.log', entries, headOf).family)).toEqual(['a.log.1.gz', 'a.log'])
+    lengths['a.log.1.gz'] = undefined
+    const { family } = ask('a.log', entries, headOf)
+    expect(keys(family)).toEqual(['a.log.1.gz', 'a.log'])
+    expect(family.unmeasured.map(({ key }) => key)).toEqual(['a.log.1.gz'])
+    lengths['a.log.1.gz'] = 10
+    expect(keys(ask('a.log', entries, headOf).family)).toEqual(['a.log'])
   })
 
   it('takes a link for the file that it leads to', () => {
