@@ -23,13 +23,13 @@ import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
 import { once } from './work/once.ts'
 
-/** What a node state service is made of. */
+/** The options of a node state service. */
 export interface AppOptions extends LogOptions {
   /** Where the log files are. */
   logs: Store
   /** The node's configuration as TOML text; a function is called for every request. */
   config: string | (() => string | Promise<string>)
-  /** The node's own description. What is not set here is derived from `facts` and the configuration. @default {} */
+  /** The node's own description. Unset fields are derived from `facts` and the configuration. @default {} */
   node?: Partial<NodeInfo> | (() => Partial<NodeInfo> | Promise<Partial<NodeInfo>>)
   /** What the system says about the node. @default the version of this package, online since now */
   facts?: Partial<NodeFacts>
@@ -45,7 +45,7 @@ export interface AppOptions extends LogOptions {
   /** When set, every request under `/api/` needs `Authorization: Bearer …`. @default none */
   token?: string
   /**
-   * Several tokens with names, scopes and files; `token` opens everything besides them. Called for every request:
+   * Several tokens with names, scopes and files; `token` also works, and allows everything. Called for every request:
    * return the same array while nothing has changed. @default none
    */
   tokens?: TokenSource
@@ -73,7 +73,7 @@ export interface AppOptions extends LogOptions {
 type Need = Scope | 'token' | 'nothing'
 type Handler = (request: Request, grant: Grant) => Response | Promise<Response>
 
-/** Makes the app: Fetch API types only, so that it runs anywhere and can be mounted under any path. */
+/** Creates the app: Fetch API types only, so that it runs anywhere and can be mounted under any path. */
 export function createApp(options: AppOptions): Hono {
   const app = new Hono()
   const cors = corsFor(options.corsOrigins ?? [])
@@ -120,13 +120,13 @@ export function createApp(options: AppOptions): Hono {
   }
   const refuse = (error: unknown, request: Request): Response => {
     const problem = toProblem(error)
-    // A client disconnect is not a server error, and what a log cannot answer is the client's to fix.
+    // A client disconnect is not a server error, and a LogError is for the client to fix.
     if (problem.status >= 500 && !request.signal.aborted && !(error instanceof LogError))
       onError(problem.cause ?? problem, request)
     return problemResponse(problem, request.headers.get('Accept'))
   }
   const { node = {}, limits: { maxSize } = {} } = options
-  /** Reads the parameters of a resource, and says on the answer that some were unknown. */
+  /** Reads the parameters of a resource, and notes unknown ones on the response. */
   const withQuery = (
     resource: Resource,
     handler: (request: Request, query: Query, grant: Grant) => Response | Promise<Response>,
@@ -253,7 +253,7 @@ export function lokiHandler(
   return async (request, grant) => (await load()).answer(request, await sources(grant))
 }
 
-/** For liveness probes: answers whatever the state of the store. */
+/** For liveness probes: answers regardless of the state of the store. */
 function healthy(): Response {
   return new Response('ok\n', { headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS } })
 }

@@ -293,7 +293,7 @@ const NO_FLAGS: { command: Command; given: Layer } = { command: 'serve', given: 
 /** Precedence, highest first: flag, environment, settings file, default. Throws a SettingsError. */
 export async function loadSettings({ argv, env, readFile }: Surroundings): Promise<Loaded> {
   const warnings: string[] = []
-  // A worker has no command line and no files, so it never loads what reads them.
+  // A worker has no command line and no files, so it never loads the code for them.
   const flags = argv.length > 0 ? (await import('./settings/flags.ts')).readFlags(SETTINGS, argv) : NO_FLAGS
   if (flags.command !== 'serve') return { ...flags, ...resolve([]), warnings }
   const layers = [flags.given, readEnvironment(SETTINGS, env, warnings)]

@@ -4,7 +4,7 @@ import { get as getSecure } from 'node:https'
 import process from 'node:process'
 
 const port = process.argv[2] ?? process.env.NODESTATE_PORT ?? '9000'
-// The certificate names the host, not loopback: who answers is not the question here.
+// The certificate names the host, not loopback, and identity does not matter here.
 const where = { host: '127.0.0.1', port, path: '/healthz', timeout: 2000, rejectUnauthorized: false }
 
 function isHealthy(get: typeof getPlain): Promise<boolean> {

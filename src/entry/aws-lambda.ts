@@ -26,7 +26,7 @@ export const handler: LambdaHandler = lambdaHandler({
   log,
 })
 
-/** An app of your own as a Lambda function behind a function URL, an API Gateway or a load balancer. */
+/** Your own app as a Lambda function behind a function URL, an API Gateway or a load balancer. */
 export function handle(app: App): LambdaHandler {
   return answerEvents(async () => (request) => app.fetch(request), log)
 }

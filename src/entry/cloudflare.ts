@@ -8,7 +8,7 @@ export interface WorkerEnv {
   [name: string]: unknown
 }
 
-/** A Worker, as Cloudflare wants it for its default export. */
+/** A Worker, in the form of Cloudflare's default export. */
 export interface Worker<Env = WorkerEnv> {
   fetch(request: Request, env: Env, context?: unknown): Promise<Response>
 }
@@ -56,7 +56,7 @@ function compose(env: WorkerEnv): Promise<Answer> {
     env: Object.fromEntries(texts),
     bound: bucket && ((prefix) => r2Store(bucket, { prefix })),
     hints: HINTS,
-    // A request may ask its bucket 1,000 times, and a busy log is looked at four times a second.
+    // A request may call its bucket 1,000 times, and a busy log is checked four times a second.
     followMillis: 120_000,
     log: (line) => console.error(`nodestate: ${line}`),
   })

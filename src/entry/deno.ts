@@ -24,7 +24,7 @@ declare const Deno: {
 /** How long it waits before it listens again after a failure. */
 const RETRY_MS = 200
 
-/** Serves an app on Deno, which cuts an answer whose body fails; one that nobody reads is cut here. */
+/** Serves an app on Deno, which aborts a response whose body fails; one that is not being read is aborted here. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
   const { port, hostname, tls, stallMs, onError, onCut } = resolveServeOptions(options)
   const cut = new AbortController()

@@ -1,5 +1,5 @@
 /**
- * What a reader of logs may be told about a log, without HTTP: `unknown-file`, `bad-cursor` (not one of ours),
+ * Why a log cannot be read, independent of HTTP: `unknown-file`, `bad-cursor` (not one of ours),
  * `cursor-gone` (what it points into was truncated or is no longer there), `no-time` and `no-level` (the file's
  * lines have none), `bad-archive`, `archive-budget` (too much to decompress), `too-busy` (the cap of scans or
  * followers is reached), `bad-pattern`, `unsupported`.
@@ -17,7 +17,7 @@ export type LogErrorCode =
   | 'bad-pattern'
   | 'unsupported'
 
-/** A refusal to read a log. The message is shown to clients: one sentence that tells what to do. */
+/** Why a log cannot be read. The message is shown to clients: one sentence that says what to do. */
 export class LogError extends Error {
   readonly code: LogErrorCode
 

@@ -23,9 +23,9 @@ export function parseInstant(text: string, options: InstantOptions): number | nu
   return dated(input, zone) ?? timeOfDay(input, options)
 }
 
-/** What an instant is read by. */
+/** What is needed to read an instant. */
 export interface InstantOptions {
-  /** The zone of a time that names none. */
+  /** The zone of a time that does not name one. */
   zone: Zone
   /** Ms since the epoch. */
   now: number
@@ -76,7 +76,7 @@ function timeOfDay(text: string, { zone, now, after }: InstantOptions): number |
   const found = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?$/.exec(text)
   if (!found) return null
   const [, h, min, s = '0', decimals = ''] = found
-  // Days are counted on the wall: yesterday is 23 or 25 hours ago on two days of the year.
+  // Days are counted by wall clock: yesterday is 23 or 25 hours ago on two days of the year.
   const start = after ?? now
   const wall = new Date(start + zone.offsetAt(start))
   for (const days of after === undefined ? [0, -1] : [0, 1]) {

@@ -8,11 +8,11 @@ import type { ViewContext } from './view/view.ts'
 
 /** How logs are read. */
 export interface LogOptions {
-  /** The zone of times that name none: an IANA name, an offset, or `local` for the system's. @default 'UTC' */
+  /** The zone of times that do not name one: an IANA name, an offset, or `local` for the system's. @default 'UTC' */
   timezone?: string
   /** How much one request may cost. */
   limits?: Limits
-  /** How following behaves; `false` where the runtime cannot keep answers open. */
+  /** How following behaves; `false` if the runtime cannot keep responses open. */
   follow?: FollowOptions | false
   /** Searches in shared memory: Bun reads into it without a copy, V8 reads out of it slowly. @default false */
   sharedMemory?: boolean
@@ -26,13 +26,13 @@ export interface Limits {
   scanBytes?: number
   /** Milliseconds that one search may take. @default 10,000 */
   scanMillis?: number
-  /** Searches that run at once; four times as many wait in line. @default 4 */
+  /** Searches that run at once; four times as many are queued. @default 4 */
   scans?: number
-  /** Text that is taken out of one compressed file, in bytes. @default 512 MiB */
+  /** Text to decompress from one file, in bytes. @default 512 MiB */
   archiveBytes?: number
   /** Text of one compressed file that is kept in memory at a time, in bytes. @default 32 MiB, or what fits `memory` */
   windowBytes?: number
-  /** Reads that are under way at once where the store is not a disk; the platform may limit them. @default 16 */
+  /** Parallel reads if the store is not a disk; the platform may limit them. @default 16 */
   parallelReads?: number
   /** Memory of the process in bytes: searches, archives and unsent answers are kept within it. @default 2 GiB */
   memory?: number
@@ -44,9 +44,9 @@ export interface FollowOptions {
   followers?: number
   /** Milliseconds after which a follow ends, where a runtime limits what a request may do. @default no end */
   maxMillis?: number
-  /** Milliseconds between two looks at a file, where the store does not report changes. @default [250, 3000] */
+  /** Milliseconds between two checks of a file, if the store does not report changes. @default [250, 3000] */
   pollMillis?: readonly [shortest: number, longest: number]
-  /** Whether the followers of a log share one look at it; not where requests cannot share state. @default true */
+  /** Whether the followers of a log share its polling; not possible where requests cannot share state. @default true */
   shared?: boolean
   /** Milliseconds between two heartbeats. Bun closes a connection that is silent for 10 seconds. @default 8000 */
   heartbeatMillis?: number
@@ -58,7 +58,7 @@ const MIB = 1024 * 1024
 interface Shares {
   /** Text that each archive keeps. */
   window: number
-  /** What all answers may hold until they are sent, and one of them. */
+  /** What all responses together, and one of them, may hold until they are sent. */
   answers: number
   answer: number
   /** Maximum number of concurrent searches. */
@@ -66,8 +66,8 @@ interface Shares {
 }
 
 /**
- * Shares out the memory of a process. The runtime, its code and its garbage take up to 96 MiB. Each search takes some
- * 12 MiB and each archive two windows and a read, as many of them as run at once; the rest is for answers.
+ * Divides the memory of a process. The runtime, its code and its garbage take up to 96 MiB. Each concurrent search takes
+ * about 12 MiB, and each archive that is read takes two windows and a read; the rest is for answers.
  */
 export function sharesOf(memory: number): Shares {
   const usable = memory - Math.min(96 * MIB, 0.375 * memory)
@@ -105,7 +105,7 @@ export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
       archiveWindow: limits.windowBytes ?? shares.window,
     },
     scans: concurrencyLimit({ most, maxWait: scanMillis, busy: () => tooBusy('searches') }),
-    // Tails of archives are short, so many may wait for them; nobody waits longer than a search takes.
+    // Tails of archives are short, so many may queue for them; none waits longer than a search takes.
     archives: concurrencyLimit({
       most,
       queue: 1000,

@@ -8,11 +8,11 @@ export type { Registry, Sample }
 
 /** What is counted, and its page. Make one with `createMetrics` and pass it to `createApp({ metrics })`. */
 export interface Metrics {
-  /** For metrics of your own. */
+  /** For your own metrics. */
   registry: Registry
   /** The store with its calls counted. */
   store(store: Store): Store
-  /** A request began; the returned functions take its end. */
+  /** Reports the start of a request; the returned functions report its end. */
   request(request: Request, route: string): RequestWatch
   /** Counts the searches of an app; those of several apps are added up. */
   scans(limit: ScanLimit): void
@@ -27,11 +27,11 @@ export interface ScanLimit {
   readonly load: { running: number; waiting: number }
 }
 
-/** Told how a request goes on. */
+/** Reports the progress of a request. */
 export interface RequestWatch {
-  /** The head of the answer is ready. */
+  /** The response headers are ready. */
   answered(status: number, notes: string | null): void
-  /** The last byte is out, or the body failed. Bytes are null where they are not known. */
+  /** The last byte was sent, or the body failed. Bytes are null if unknown. */
   ended(bytes: number | null): void
 }
 
@@ -57,14 +57,14 @@ export function createMetrics({ runtime = 'unknown' } = {}): Metrics {
   )
   const cuts = registry.counter('nodestate_scans_cut', 'Searches that their budget ended early.')
   const hits = registry.counter('nodestate_cache_hits', 'Answers that the client already had (304).')
-  // Not held: a fleet makes an app for a node that is asked for, and forgets it again.
+  // Held weakly: a fleet creates an app for a requested node and drops it again.
   let limits: WeakRef<ScanLimit>[] = []
   const sum = (part: 'running' | 'waiting') => {
     limits = limits.filter((limit) => limit.deref() !== undefined)
     return limits.reduce((total, limit) => total + (limit.deref()?.load[part] ?? 0), 0)
   }
   registry.gauge('nodestate_scans_running', 'Searches that run.', () => sum('running'))
-  registry.gauge('nodestate_scans_waiting', 'Searches that wait in line.', () => sum('waiting'))
+  registry.gauge('nodestate_scans_waiting', 'Searches that are queued.', () => sum('waiting'))
   let inFlight = 0
   let followers = 0
   registry.gauge('nodestate_http_requests_in_flight', 'Answers that are being made or sent.', () => inFlight)

@@ -1,6 +1,6 @@
 import type { Registry } from './registry.ts'
 
-/** What a runtime tells about its process; null where it cannot. */
+/** What a runtime reports about its process; null if it cannot. */
 export interface ProcessFacts {
   /** Seconds since the Unix epoch. */
   started: number
@@ -8,7 +8,7 @@ export interface ProcessFacts {
   cpuSeconds(): number | null
   openDescriptors(): number | null
   maxDescriptors(): number | null
-  /** How late the event loop was since the last look: percentiles, in seconds. */
+  /** How late the event loop was since the last scrape: percentiles, in seconds. */
   eventLoopDelay(): { percentile: number; seconds: number }[] | null
 }
 

@@ -1,7 +1,7 @@
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import type { Store } from '../store/store.ts'
 
-/** How long one look at the store counts, in milliseconds: probes of many balancers share it. */
+/** How long one check of the store is cached, in milliseconds: probes of many load balancers share it. */
 const LOOK_MS = 2000
 
 /** `GET /readyz`: whether the store answers. The problem of a store that does not is thrown. */

@@ -11,16 +11,16 @@ export interface Histogram {
   observe(value: number, labels?: Labels): void
 }
 
-/** A value that is read when somebody looks. */
+/** A value that is read at each scrape. */
 export type Sample = { value: number; labels?: Labels }
 
 /** Metrics by name, as text for Prometheus. */
 export interface Registry {
   counter(name: string, help: string): Counter
   histogram(name: string, help: string, bounds: readonly number[]): Histogram
-  /** `read` is called at every look; null leaves the metric out. */
+  /** `read` is called at each scrape; null leaves the metric out. */
   gauge(name: string, help: string, read: () => number | readonly Sample[] | null): void
-  /** A counter that somebody else keeps: only its present value is read. */
+  /** A counter kept elsewhere: only its current value is read. */
   counted(name: string, help: string, read: () => number | readonly Sample[] | null): void
   /** All of it in Prometheus's text format, or in OpenMetrics. */
   text(format: 'prometheus' | 'openmetrics'): string
@@ -37,7 +37,7 @@ interface Family {
 export function createRegistry(): Registry {
   const families: Family[] = []
   const instruments = new Map<string, Counter | Histogram>()
-  /** Two apps may share a registry: a name stands for one instrument. */
+  /** Two apps may share a registry, so each name has one instrument. */
   const once = <I extends Counter | Histogram>(name: string, make: () => I): I => {
     const known = instruments.get(name) as I | undefined
     if (known) return known
@@ -124,7 +124,7 @@ function histogram(families: Family[], name: string, help: string, bounds: reado
   }
 }
 
-/** OpenMetrics wants an edge to look like a float. */
+/** OpenMetrics requires bucket bounds to look like floats. */
 function bucketEdge(bound: number): string {
   return Number.isInteger(bound) ? `${bound}.0` : String(bound)
 }

@@ -1,4 +1,4 @@
-/** What a request is known by, from its head or made for it. */
+/** The id of a request, from its headers or generated. */
 export interface RequestId {
   id: string
   /** The W3C traceparent that came with it. */
@@ -9,7 +9,7 @@ const ID = /^[\w.:+/=@-]{1,128}$/
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/
 
 /**
- * `X-Request-Id` where it is harmless in a log line, else the trace id of a W3C `traceparent`, else a new one.
+ * `X-Request-Id` if it is harmless in a log line, otherwise the trace id of a W3C `traceparent`, otherwise a new one.
  * Both headers go out again as they came in.
  */
 export function requestIdOf(headers: Headers): RequestId {

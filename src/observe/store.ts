@@ -47,7 +47,7 @@ export function observedStore(store: Store, registry: Registry): Store {
   })
 }
 
-/** A condition that does not hold is an answer, not a failure. */
+/** A failed condition is an answer, not an error. */
 function count(errors: Counter, operation: string, error: unknown): void {
   const kind = error instanceof StoreError ? error.code : 'other'
   if (kind !== 'unchanged' && kind !== 'changed') errors.add(1, { operation, kind })

@@ -1,4 +1,4 @@
-/** A span of OpenTelemetry's API, as far as it is used. */
+/** A span of OpenTelemetry's API, reduced to the parts used here. */
 export interface Span {
   setAttribute(key: string, value: string | number): unknown
   setStatus(status: { code: number; message?: string }): unknown
@@ -6,7 +6,7 @@ export interface Span {
   end(): unknown
 }
 
-/** A tracer of OpenTelemetry's API, as far as it is used: `trace.getTracer('nodestate')` is one. */
+/** A tracer of OpenTelemetry's API, reduced to the parts used here: `trace.getTracer('nodestate')` is one. */
 export interface Tracer {
   startSpan(name: string, options: { kind: number; attributes: Record<string, string | number> }): Span
 }
@@ -26,7 +26,7 @@ export function startSpan(tracer: Tracer, request: Request, route: string): Span
   return tracer.startSpan(`${request.method} ${route}`, { kind: SERVER, attributes })
 }
 
-/** Ends a span with what the answer was, and why its body failed, where it did. */
+/** Ends a span with the status of the response and, if its body failed, the reason. */
 export function endSpan(span: Span, status: number, failure: unknown): void {
   span.setAttribute('http.response.status_code', status)
   if (failure !== null)

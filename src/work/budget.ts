@@ -1,7 +1,7 @@
 import type { MemoryBudget } from './memory-budget.ts'
 import { Pace } from './pace.ts'
 
-/** Thrown where work cannot go on within its budget and has nothing partial to return. */
+/** Thrown when work cannot continue within its budget and has no partial result. */
 export class BudgetError extends Error {
   constructor() {
     super('The budget of this request is spent')
@@ -26,7 +26,7 @@ export interface BudgetOptions {
 
 /**
  * Everything one request may cost: bytes, time and memory, plus the signal that ends it. It travels with the request
- * through bisection, cursor look-up, decompression, search, rendering and following, so nothing runs outside it.
+ * through bisection, cursor lookup, decompression, search, rendering and following, so nothing runs outside it.
  */
 export class Budget {
   readonly signal: AbortSignal | undefined

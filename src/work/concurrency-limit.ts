@@ -1,8 +1,8 @@
-/** Runs at most a fixed number of jobs at once; more wait in line, and past that they are refused. */
+/** Runs at most a fixed number of jobs at once; more are queued, and beyond that they are refused. */
 export interface ConcurrencyLimit {
-  /** Runs `job` when there is a place for it. An aborted waiter leaves the line at once. */
+  /** Runs `job` when there is a free slot. An aborted waiter leaves the queue at once. */
   run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Waits for a place, and gives the call that hands it on. For work that outlives one promise, such as a stream. */
+  /** Waits for a slot and returns a function that releases it. For work that outlives one promise, such as a stream. */
   enter(signal?: AbortSignal): Promise<() => void>
   /** How many run and wait right now. */
   readonly load: { running: number; waiting: number }
@@ -11,7 +11,7 @@ export interface ConcurrencyLimit {
 export interface ConcurrencyOptions {
   /** How many jobs run at once. */
   most: number
-  /** How many may wait in line. @default four times `most` */
+  /** How many may be queued. @default four times `most` */
   queue?: number
   /** Milliseconds after which a waiter is refused. @default no limit */
   maxWait?: number | undefined
@@ -19,7 +19,7 @@ export interface ConcurrencyOptions {
   busy: () => Error
 }
 
-/** Makes a limit. Places are handed on in the order in which they were asked for. */
+/** Creates a limit. Slots are granted in the order of the calls. */
 export function concurrencyLimit({
   most,
   queue = most * 4,
@@ -58,7 +58,7 @@ export function concurrencyLimit({
     })
   }
 
-  /** The place goes straight to the next in line, so nobody can slip in between. */
+  /** The slot goes directly to the next in the queue, so no other caller can take it first. */
   function handOn(): void {
     const [next] = waiting
     if (!next) {

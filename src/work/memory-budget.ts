@@ -1,12 +1,12 @@
 /** Memory that one request holds. */
 export interface Lease {
-  /** Asks for more. False when there is none: the caller then stops with what it has. */
+  /** Requests more. False if there is none: the caller then stops with what it has. */
   grow(bytes: number): boolean
-  /** Gives part of it back early. */
+  /** Returns part of it early. */
   shrink(bytes: number): void
-  /** Gives everything back. Safe to call twice. */
+  /** Returns everything. Safe to call twice. */
   release(): void
-  /** Gives everything back when `owner` is collected, in case nobody releases it. */
+  /** Returns everything when `owner` is garbage-collected, in case it is never released. */
   tieTo(owner: object): void
 }
 

@@ -1,6 +1,6 @@
 import { Problem } from '../../http/problem.ts'
 
-/** An event of a function URL or of an API Gateway HTTP API (payload format 2.0), as far as it is used. */
+/** An event of a function URL or of an API Gateway HTTP API (payload format 2.0), reduced to the parts used here. */
 export interface LambdaEventV2 {
   rawPath: string
   rawQueryString: string
@@ -8,7 +8,7 @@ export interface LambdaEventV2 {
   requestContext: { domainName?: string; stage?: string; http: { method: string } }
 }
 
-/** An event of an API Gateway REST API (payload format 1.0), as far as it is used. */
+/** An event of an API Gateway REST API (payload format 1.0), reduced to the parts used here. */
 export interface LambdaEventV1 {
   httpMethod: string
   path: string
@@ -77,7 +77,7 @@ function readV1(event: LambdaEventV1): Asked {
   }
 }
 
-/** Names with their values: all of them where the event has them, else the last of each. */
+/** Names with their values: all of them if the event has them, otherwise the last of each. */
 function pairs(
   many: Record<string, string[] | undefined> | null | undefined,
   single: Record<string, string | undefined> | null | undefined,

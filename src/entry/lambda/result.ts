@@ -11,19 +11,19 @@ export interface LambdaResult {
 }
 
 const KIB = 1024
-/** Lambda takes answers up to 6 MB, counted after JSON and base64; some of it is left for the headers. */
+/** Lambda accepts responses up to 6 MB, counted after JSON and base64; some of it is reserved for the headers. */
 export const LAMBDA_BYTES = 6 * KIB * KIB - 64 * KIB
-/** A load balancer takes 1 MB. */
+/** A load balancer accepts 1 MB. */
 export const LOAD_BALANCER_BYTES = KIB * KIB - 64 * KIB
 
-/** The response as a result. Throws a Problem when it is larger than the platform takes. */
+/** The response as a result. Throws a Problem if it is larger than the platform accepts. */
 export async function toResult(response: Response, most: number): Promise<LambdaResult> {
   const headers = Object.fromEntries(response.headers)
   const bytes = await receive(response, most)
   return { statusCode: response.status, headers, ...encode(bytes, most) }
 }
 
-/** Text as text where it is UTF-8, since base64 makes it a third larger; anything else as base64. */
+/** Text as text if it is UTF-8, because base64 makes it a third larger; anything else as base64. */
 function encode(bytes: Uint8Array, most: number): Pick<LambdaResult, 'body' | 'isBase64Encoded'> {
   try {
     const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

@@ -20,7 +20,7 @@ export interface AccessLogOptions {
 
 /**
  * Logs each request at info: method, target, status, milliseconds until the head of the answer was ready.
- * When info is not written, `fetch` comes back as it is, and the log costs nothing.
+ * If info is not logged, `fetch` is returned unchanged, and the log costs nothing.
  */
 export function withAccessLog(
   fetch: Fetch,
@@ -51,7 +51,7 @@ export function safeTarget(url: string, token: string | null): string {
   return target.length > LONGEST ? `${target.slice(0, LONGEST)}…` : target
 }
 
-/** Each parameter by itself, in one pass: a pattern over the whole took 400 ms for a row of 15,000 question marks. */
+/** Each parameter separately, in one pass: a pattern over the whole URL took 400 ms for 15,000 question marks. */
 function withoutSecretValues(target: string): string {
   const query = target.indexOf('?')
   if (query < 0) return target
@@ -68,8 +68,8 @@ function withoutSecretValues(target: string): string {
 const ENCODINGS = 3
 
 /**
- * A token hides behind any percent-encoding: `%74oken`, lower and upper case, twice encoded. The text is decoded with
- * the place of each byte in mind, and what reads as the token is masked where it stands.
+ * A token can hide behind percent-encoding: `%74oken`, lower and upper case, encoded twice. The text is decoded while
+ * tracking the position of each byte, and the token is masked at its original position.
  */
 function withoutToken(target: string, token: string): string {
   let masked = target.replaceAll(token, '***')
@@ -84,7 +84,7 @@ function withoutToken(target: string, token: string): string {
   return masked
 }
 
-/** The text after so many rounds of decoding, and where in the original each of its characters, and its end, stands. */
+/** The text after this many rounds of decoding, and the original position of each character and of the end. */
 function decoded(original: string, rounds: number): { text: string; starts: number[] } {
   let text = original
   let starts = Array.from({ length: original.length + 1 }, (_, i) => i)

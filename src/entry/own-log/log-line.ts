@@ -4,7 +4,7 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 /** Where a line comes from: the component tags and the module that logs it. */
 export interface Origin {
   tags: readonly string[]
-  /** `entry/own-log/access.ts:1`: line 1 stands for the module, since the line of a call changes with every edit. */
+  /** `entry/own-log/access.ts:1`: line 1 is a placeholder, because the line of a call changes with every edit. */
   source: string
 }
 
@@ -33,14 +33,14 @@ export function textLine({ time, level, origin, message, context }: LogEntry): s
   return context ? `${line}\t${neutral(JSON.stringify(context))}\n` : `${line}\n`
 }
 
-/** One JSON object; the context's fields stand beside the others, which they cannot replace. */
+/** One JSON object; the context's fields are added beside the others and cannot replace them. */
 export function jsonLine({ time, level, origin, message, context }: LogEntry): string {
   const fields = { time: new Date(time).toISOString(), level, message, ...origin }
   return `${neutral(JSON.stringify({ ...fields, ...context, ...fields }))}\n`
 }
 
 /**
- * Text that can neither start a line or a field of its own nor steer a terminal: control characters, line separators
+ * Text that can neither start a new line or field nor control a terminal: control characters, line separators
  * and direction marks become `\uXXXX`, as JSON writes them.
  */
 export function neutral(text: string): string {

@@ -12,14 +12,14 @@ export interface OwnLog {
   info: Write
   warn: Write
   error: Write
-  /** Writes what is still held back, and ends. */
+  /** Writes what is still buffered, then closes. */
   close(): void
 }
 
 const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
 /**
- * Opens the own log. A line is in the file before its request is answered. Only when several come in one turn of the
+ * Opens our own log. A line is in the file before its request is answered. Only when several come in one turn of the
  * event loop, the later ones wait for its end and are written together, before the next request is read.
  */
 export function openOwnLog(

@@ -6,7 +6,7 @@ export interface RotatingFileOptions {
   maxBytes?: number
   /** How many rotated files are kept, as `NAME.1` (the newest) to `NAME.4`. @default 4 */
   maxFiles?: number
-  /** Told once when writing fails, and again only after it has worked in between. */
+  /** Called once when writing fails, and again only after it has worked in between. */
   onError?: (error: unknown) => void
 }
 
@@ -16,7 +16,7 @@ export interface LineWriter {
   close(): void
 }
 
-/** So often it is looked whether the file is still the one at its path, and a failed open is tried again. */
+/** How often to check that the file is still the one at its path, and to retry a failed open. */
 const CHECK_MS = 1000
 
 /**
@@ -47,7 +47,7 @@ export function rotatingFile(path: string, options: RotatingFileOptions = {}): L
     if (old !== null) closeSync(old)
     open()
   }
-  /** Another process may have rotated, or a person deleted the file: then the name is free or someone else's. */
+  /** Another process may have rotated or deleted the file: then the name is free or belongs to another file. */
   const isOurs = () => statSync(path, { throwIfNoEntry: false })?.ino === inode
   const rotate = () => {
     if (isOurs()) {

@@ -103,7 +103,7 @@ nodestate help COMMAND shows how a command is used.
 function worldOf(): World {
   const controller = new AbortController()
   process.on('SIGINT', () => {
-    // Pressed twice: whatever still runs is not worth waiting for.
+    // Pressed twice: do not wait for what is still running.
     if (controller.signal.aborted) process.exit(130)
     controller.abort()
   })

@@ -13,11 +13,11 @@ import { startWith } from './start.ts'
 const WORKERS = origin('entry/process/workers.ts', 'Server', 'Workers')
 const startNode = startWith(serve)
 
-/** A worker that lived shorter than this died at once. */
+/** A worker that lived for less than this died at startup. */
 const AT_ONCE_MS = 2000
-/** After this many such deaths in a row the service ends: it is no accident. */
+/** After this many such deaths in a row the service exits: it is not a coincidence. */
 const DEATHS = 5
-/** The wait before a worker is started again doubles from one to the other while they die at once. */
+/** The delay before a restart doubles from the first to the second value while workers die at startup. */
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 2000
 
@@ -37,7 +37,7 @@ export function startNodeOrWorkers(loaded: Loaded, stderr: LineWriter, env: Envi
 }
 
 /**
- * Starts the workers and looks after them: one that dies is started again. The settings are read once, here, so that
+ * Starts and supervises the workers: one that dies is restarted. The settings are read once, here, so that
  * all serve the same, whenever they were started.
  */
 async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
@@ -132,7 +132,7 @@ export function serveAsWorker(): void {
   // Ctrl-C reaches every process of a terminal: the primary decides what to do.
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => void stop())
-  // The primary is gone: nobody is left to stop this worker.
+  // The primary is gone, so nothing else would stop this worker.
   process.on('disconnect', () => void stop(0))
   tell('ready')
 }

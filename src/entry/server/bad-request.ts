@@ -7,11 +7,11 @@ export type HttpSocket = Socket & { _httpMessage?: ServerResponse | null }
 
 const refused = new WeakSet<Socket>()
 
-/** What is not HTTP is answered with a problem, behind the answers to the good requests before it. */
+/** Invalid HTTP is answered with a problem, after the responses to the valid requests before it. */
 export function refuse(error: NodeJS.ErrnoException, socket: HttpSocket): void {
   // More garbage, which the first one has an answer for.
   if (refused.has(socket)) return
-  // Nothing can be said where the handshake failed: `end` would wait for it, and hold the connection for ever.
+  // Nothing can be sent if the handshake failed: `end` would wait for it and hold the connection forever.
   if (!/^(HPE_|ERR_HTTP_)/.test(error.code ?? '')) return void socket.destroy()
   refused.add(socket)
   const answer = socket._httpMessage

@@ -23,7 +23,7 @@ export function trackConnections(server: Server, secure: boolean): Connections {
   return { all, unused }
 }
 
-/** A connection without a request is closed this long after the stop: a request may be on its way. */
+/** A connection without a request is closed this long after the stop: a request may still arrive. */
 const UNUSED_MS = 250
 
 /** Closes the server; whether answers had to be cut. */
@@ -31,7 +31,7 @@ export function stopServer(server: Server, { all, unused }: Connections, graceMs
   return new Promise((resolve) => {
     let cut = false
     const start = performance.now()
-    // A connection becomes idle when its answer ends, and there is no event for it: look again and again.
+    // A connection becomes idle when its response ends, and there is no event for that: poll.
     const idle = setInterval(() => {
       server.closeIdleConnections()
       if (performance.now() - start < UNUSED_MS) return

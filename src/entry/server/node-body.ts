@@ -8,7 +8,7 @@ import { SlicedStream, type Slices } from '../../store/fast.ts'
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 
 /**
- * Sends streams itself. A stream that fails cuts the connection behind what was read, and the bodies of files go out
+ * Sends streams itself. A stream that fails cuts the connection after what was read, and the bodies of files go out
  * slice by slice: through a web stream 1 MiB takes twice as long. A client that reads slowly holds one slice; one that
  * reads fast lets the others have their turn after each.
  */
@@ -33,7 +33,7 @@ export function withSlicedBodies(fetch: Fetch, onCut: (error: unknown, request: 
   }
 }
 
-/** The missing last chunk, or the length, tells the client. HTTP/1.0 has neither: there, only a reset does. */
+/** The client sees it by the missing last chunk or the length. HTTP/1.0 has neither, so there it takes a reset. */
 function cut(outgoing: ServerResponse): void {
   if (outgoing.req.httpVersionMinor === 0 && !outgoing.hasHeader('Content-Length'))
     outgoing.socket?.resetAndDestroy()
@@ -49,7 +49,7 @@ async function sendSlices(body: Slices, outgoing: ServerResponse): Promise<void>
     if (slice === null) break
     if (outgoing.destroyed || !(await isWritten(outgoing, slice))) break
     body.release(slice)
-    // A slice that fits into the socket is written at once: without this, one client could take all the time.
+    // A slice that fits into the socket is written at once; without this, one client could take all the CPU time.
     await new Promise(setImmediate)
   }
   if (outgoing.destroyed) body.cancel()

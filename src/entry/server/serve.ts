@@ -6,7 +6,7 @@ export interface App {
 
 /** How to listen. */
 export interface ServeOptions {
-  /** The port to listen on; 0 takes a free one. @default 9000 */
+  /** The port to listen on; 0 picks a free one. @default 9000 */
   port?: number | undefined
   /** The address to listen on. @default '127.0.0.1' */
   hostname?: string | undefined
@@ -35,7 +35,7 @@ export interface Server {
 /** Makes an app listen on one runtime. */
 export type Serve = (app: App, options?: ServeOptions) => Promise<Server>
 
-/** The options with their defaults. A host may come with the brackets that it has in a URL. */
+/** The options with their defaults. A host may have brackets, as in a URL. */
 export function resolveServeOptions(options: ServeOptions) {
   const { port = 9000, hostname = '127.0.0.1', tls = null, stallSeconds = 60 } = options
   return {
@@ -48,7 +48,7 @@ export function resolveServeOptions(options: ServeOptions) {
   }
 }
 
-/** The URL of a server that can be opened: a wildcard is no address. */
+/** A URL that can be opened: a wildcard is not an address. */
 export function urlOf(secure: boolean, hostname: string, port: number): string {
   return `${secure ? 'https' : 'http'}://${reachable(hostname)}:${port}`
 }

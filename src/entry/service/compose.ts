@@ -38,7 +38,7 @@ export interface Service {
   tls: { cert: string; key: string } | null
   /** One line each for stderr; nothing that stops the service. */
   warnings: string[]
-  /** The request handler. The port is the one that the system gave, where 0 was asked for. */
+  /** The request handler. The port is the one the system assigned, if 0 was requested. */
   handler(port: number): Fetch
   /** The line that says where to look. */
   welcome(url: string): string
@@ -162,15 +162,15 @@ function nodeMetrics(runtime: string): Metrics {
   return metrics
 }
 
-/** The same for a program that starts the service and wants to know where it is. */
+/** The same for a program that starts the service and needs its address. */
 function welcomeJson(fields: { url: string; version: string; logs: string; config: string | null }): string {
   const time = new Date().toISOString()
   return JSON.stringify({ time, level: 'info', message: `nodestate ${VERSION} listens`, ...fields })
 }
 
 /**
- * Loads what the app would load when it is first asked for. A runtime remembers that a module could not be read: if
- * its first use came while no descriptor was left, or while an update replaced the files, it would fail for ever.
+ * Preloads what the app would load on first use. A runtime remembers that a module could not be read: if its first use
+ * came when no descriptor was left, or while an update replaced the files, it would fail forever.
  */
 async function loadRest({ join, loki, page }: Settings): Promise<void> {
   await Promise.allSettled([
@@ -207,13 +207,13 @@ export function describe(error: unknown): string {
   return parts.join(': ')
 }
 
-/** A known failure tells its code; of an unknown one the stack is wanted, too. */
+/** A known failure logs its code; an unknown one also logs the stack. */
 function contextOf(error: unknown): Record<string, unknown> {
   if (error instanceof StoreError || error instanceof HomeError) return { code: error.code }
   return { stack: error instanceof Error ? (error.stack ?? null) : null }
 }
 
-/** Reads the configuration anew each time. It is looked at once before the start, for that is when someone is there to see. */
+/** Reads the configuration for each request. It is checked once before the start, when someone is watching. */
 function openConfig({ config }: Settings): (() => Promise<string>) | null {
   if (config === null) return null
   readOrRefuse(config, '--config')
@@ -227,7 +227,7 @@ function openConfig({ config }: Settings): (() => Promise<string>) | null {
   }
 }
 
-/** O_NONBLOCK: a FIFO in the file's place would hold one of four threads for ever, and with four the whole service. */
+/** O_NONBLOCK: a FIFO in place of the file would block one of four threads forever, and four would block the service. */
 async function readRegular(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
@@ -257,7 +257,7 @@ function readOrRefuse(path: string, flag: string): string {
   }
 }
 
-/** Makes the own log directory; of someone else's, tells what stands in the way. */
+/** Creates nodestate's own log directory; for any other directory, reports why it cannot be read. */
 function prepareLogs(directory: string, embedded: boolean): string[] {
   try {
     if (embedded) mkdirSync(directory, { recursive: true })
@@ -272,7 +272,7 @@ function prepareLogs(directory: string, embedded: boolean): string[] {
         { cause: error },
       )
     }
-    // A sidecar starts before its database: the directory may still come.
+    // A sidecar may start before its database: the directory may still be created.
     const why = codeOf(error) === 'ENOENT' ? 'is not there yet' : `cannot be read (${codeOf(error)})`
     return [`The log directory ${shown(directory)} ${why}: requests for logs get 503 until it is.`]
   }

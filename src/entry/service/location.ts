@@ -1,4 +1,4 @@
-/** The environment, or what a platform gives in its place. */
+/** The environment, or the platform's equivalent. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A place in a bucket, as `s3://bucket/prefix` names it. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** Reads a file of the system as text; null where it is not there. */
 type ReadText = (path: string) => string | null
 
-/** The memory that this process may use in bytes: the smallest limit of its cgroups, else the machine's memory. */
+/** The memory that this process may use, in bytes: the smallest limit of its cgroups, otherwise the machine's memory. */
 export function memoryLimit(read: ReadText = readText, machine: number = totalmem()): number {
   const limits = (read('/proc/self/cgroup') ?? '').split('\n').flatMap((line) => {
     const [, controllers = '', path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []

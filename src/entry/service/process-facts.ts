@@ -6,7 +6,7 @@ import type { ProcessFacts } from '../../observe/process.ts'
 const NANOSECONDS = 1e9
 const PERCENTILES = [50, 90, 99, 100]
 
-/** What this process tells about itself; null for what the runtime, the system or its permissions keep back. */
+/** What this process can report about itself; null where the runtime, the system or permissions do not allow it. */
 export function processFacts(): ProcessFacts {
   const delay = attempt(() => {
     const histogram = monitorEventLoopDelay({ resolution: 10 })
@@ -21,7 +21,7 @@ export function processFacts(): ProcessFacts {
         const { user, system } = process.cpuUsage()
         return (user + system) / 1e6
       }),
-    // One of them is the look itself.
+    // One of them is this check itself.
     openDescriptors: () => attempt(() => readdirSync('/proc/self/fd').length - 1),
     maxDescriptors: () =>
       attempt(() => {

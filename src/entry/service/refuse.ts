@@ -1,6 +1,6 @@
 import { type Loaded, SettingsError } from '../../settings.ts'
 
-/** For the runtimes that have no workers. Throws a SettingsError when some are wanted. */
+/** For runtimes without worker processes. Throws a SettingsError if some are requested. */
 export function refuseWorkers({ settings }: Loaded, runtime: string): void {
   if ((settings.workers ?? 1) === 1) return
   throw new SettingsError(

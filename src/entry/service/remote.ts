@@ -14,7 +14,7 @@ const EDGE_HOME = { keepBytes: 16 * 1024 * 1024, shared: false }
 /** Answers a request of one deployment. */
 export type Answer = (request: Request) => Response | Promise<Response>
 
-/** What a platform without a file system gives. */
+/** What a platform without a file system provides. */
 export interface Platform {
   env: Environment
   /** Opens a folder of the bucket that is bound to the deployment; without it only `s3://` locations work. */
@@ -23,25 +23,25 @@ export interface Platform {
   hints: { token: string; home: string }
   /** Milliseconds for which an answer may stay open to follow a log; 0 where answers cannot stay open. */
   followMillis: number
-  /** Takes one line about a failure. */
+  /** Prints one line about a failure. */
   log(line: string): void
 }
 
 /**
- * The service for a platform that has only an environment and buckets. What cannot work as it is configured
- * answers every request with a 503 that tells what to set: there is nobody at the start to read an error.
+ * The service for a platform that has only an environment and buckets. If the configuration cannot
+ * work, every request gets a 503 that says what to set: there is no console at startup to print an error to.
  */
 export async function composeRemote({ env, bound, hints, followMillis, log }: Platform): Promise<Answer> {
   try {
     const { settings, sources, warnings } = await loadSettings({ argv: [], env })
     for (const warning of warnings) log(warning)
-    // There is no file to read tokens from, and to ignore the setting would leave the service open.
+    // There is no file to read tokens from, and ignoring the setting would leave the service open.
     if (settings.tokens !== null)
       return refuse('NODESTATE_TOKENS names a file, and there are none here: set NODESTATE_TOKEN instead.')
     if (settings.token === null && !settings.insecure) return refuse(hints.token)
     if (settings.fleet !== null && !parseBucket(settings.fleet) && !bound) return refuse(hints.home)
     refuseMixed({ settings, sources })
-    // A bound bucket is a home as it is; its settings may name a folder in it.
+    // A bound bucket is itself a home; the settings may name a folder in it.
     const home = settings.home ?? (sources.logs === 'default' && bound ? '.' : null)
     if (home === null && sources.logs === 'default') return refuse(hints.home)
     for (const location of [settings.home, sources.logs === 'default' ? null : settings.logs])
@@ -49,7 +49,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const named = [home, settings.logs, settings.fleet].some(
       (location) => location !== null && parseBucket(location),
     )
-    // A chunk of its own: in front of an R2 binding it is never loaded.
+    // A separate chunk: with an R2 binding it is never loaded.
     const openBucket = named ? (await import('./open-bucket.ts')).openBucket : null
     const openStore: OpenStore = (location, below) => {
       const bucket = parseBucket(location)
@@ -57,7 +57,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     }
     const logOptions = edgeLogOptions(settings)
     const ids = requestIds()
-    // Counts of an isolate that lives for minutes mean little: only where they are asked for.
+    // Counters of an isolate that lives for minutes mean little, so they are off unless requested.
     const metrics =
       settings.metrics && sources.metrics !== 'default'
         ? (await import('../../observe/metrics.ts')).createMetrics({ runtime: 'edge' })
@@ -72,7 +72,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       ...(settings.token !== null && { token: settings.token }),
       allowHosts: settings.allowHost,
       corsOrigins: settings.corsOrigin,
-      // A request cannot use what another one opened: each follower looks for itself.
+      // A request cannot use what another one opened, so each follower polls separately.
       follow: followMillis > 0 && { ...logOptions.follow, maxMillis: followMillis, shared: false },
       loki: settings.loki && (async () => (await import('../../loki.ts')).loki),
       page: settings.page && (async () => (await import('../../page.ts')).page),

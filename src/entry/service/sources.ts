@@ -14,7 +14,7 @@ export interface Sources {
   node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
 }
 
-/** Opens a place below a location, with what lies in its folders if `nested`. Only the runtime knows its stores. */
+/** Opens a path below a location, including its subfolders if `nested`. Only the runtime knows its stores. */
 export type OpenStore = (location: string, below: string, nested?: boolean) => Store
 
 /** How the logs of homes are read on this runtime. */
@@ -39,7 +39,7 @@ export function openSources(
 /** The logs of a home: what a shipper wrote, and the mirrors in `logs/`. */
 export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions): Store {
   const mirror = open(home, HOME_LOGS)
-  // A chunk of its own: a worker's core stays small.
+  // A separate chunk, so that a worker's core stays small.
   const logs = once(async () => {
     const [{ segmentStore }, { stemOf }] = await Promise.all([
       import('../../store/segments.ts'),
@@ -61,7 +61,7 @@ export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions
   }
 }
 
-/** What the app of one node of a fleet is made of: the same as that of a home. */
+/** The options of one fleet node's app: the same as for a home. */
 export function openFleetHome(home: string, open: OpenStore, options: HomeOptions = {}) {
   const { config, node } = openHome(open(home, ''))
   return { logs: openHomeLogs(home, open, options), config, node }

@@ -3,7 +3,7 @@ import { shown } from '../../settings/row.ts'
 import { type Settings, SettingsError } from '../../settings.ts'
 
 /**
- * Finds out which of the two files is the bad one; OpenSSL's own words help nobody. It is looked at beforehand: a
+ * Finds out which of the two files is the bad one, because OpenSSL's message does not say. It is checked beforehand: a
  * server starts with empty files, or with a key of another kind than the certificate's, and then no client gets in.
  */
 export function checkTls({ tlsCert, tlsKey }: Settings, { cert, key }: { cert: string; key: string }): void {

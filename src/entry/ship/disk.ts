@@ -6,7 +6,7 @@ import * as zlib from 'node:zlib'
 import { crc32 as slowCrc32 } from '../../codec/crc32.ts'
 import type { Disk, DiskFile, Listed, Native } from '../../ship/disk.ts'
 
-/** A log directory on Node, Bun and Deno. `report` is told of names that are not UTF-8, once each. */
+/** A log directory on Node, Bun and Deno. `report` is called once for each name that is not UTF-8. */
 export function nodeDisk(directory: string, report: (line: string) => void): Disk {
   const odd = new Set<string>()
   return {

@@ -22,7 +22,7 @@ import { showProgress } from './progress.ts'
 const LINE_AGE_MS = 60_000
 const EXIT = { done: 0, 'no-directory': 1, replaced: 3 } as const
 
-/** `nodestate ship`: runs until it is stopped, and gives the exit code. */
+/** `nodestate ship`: runs until it is stopped, and returns the exit code. */
 export async function runShip(argv: readonly string[], env: Environment = process.env): Promise<number> {
   try {
     const settings = loadShipSettings(argv, env)
@@ -76,7 +76,7 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
   const unshow = process.stderr.isTTY ? showProgress(shipper, process.stderr) : null
   let signals = 0
   const stop = () => {
-    // Asked twice: whatever still runs is not worth waiting for. It is shipped at the next start.
+    // Asked twice: do not wait for what is still running. It is shipped at the next start.
     if (++signals > 1) process.exit(0)
     shipper.stop()
   }

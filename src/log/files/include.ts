@@ -1,6 +1,6 @@
 /**
- * Whether a name is wanted, by shell patterns: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, and `\` before a character that
- * is meant as it stands. No pattern wants everything. Matching takes at most pattern × name steps.
+ * Whether a name is wanted, by shell patterns: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, and `\` before a literal
+ * character. Without patterns, every name is wanted. Matching takes at most pattern × name steps.
  */
 export function includeFilter(patterns: readonly string[]): (name: string) => boolean {
   if (patterns.length === 0) return () => true
@@ -14,7 +14,7 @@ export function includeFilter(patterns: readonly string[]): (name: string) => bo
 const ANY = Symbol('any run of characters')
 type Token = typeof ANY | ((character: string) => boolean)
 
-/** How many patterns one pattern with braces may stand for. */
+/** How many patterns one pattern with braces may expand to. */
 const MAX_ALTERNATIVES = 1000
 
 /** `a{b,c}d` as `abd` and `acd`; braces nest. A brace without its partner is an ordinary character. */
@@ -79,7 +79,7 @@ function classOf(members: string[]): (character: string) => boolean {
   return (character) => ranges.some(([from, to]) => character >= from && character <= to) !== negated
 }
 
-/** Goes back to the last `*` alone: what an earlier one took never needs to change. */
+/** Backtracks only to the last `*`: what an earlier one matched never needs to change. */
 function matches(tokens: Token[], characters: string[]): boolean {
   let t = 0
   let c = 0

@@ -84,7 +84,7 @@ export class JoinedLog {
     return members
   }
 
-  /** A member by its key alone, as a cursor has it; null when it is none of this log. */
+  /** A member by its key alone, as in a cursor; null if it is not part of this log. */
   memberOf(key: string): Member | null {
     const parsed = parseKey(key)
     if (!parsed || !this.#tree.holds(parsed.log)) return null

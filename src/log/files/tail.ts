@@ -19,7 +19,7 @@ export interface Tail {
   offset: number
   length: number
   body: Bytes
-  /** Bytes of the file that were seen on the way, and where they lie: a cursor recognizes the file by them. */
+  /** Bytes of the file that were read on the way, and their offset: a cursor recognizes the file by them. */
   seen: { offset: number; bytes: Uint8Array } | null
   /** Bytes before it that are missing, when they end the tail. */
   missing?: Missing
@@ -45,14 +45,14 @@ export async function readTail(read: RangeReader, size: number, options: ReadOpt
   return whole ? wholeFile(got, slices) : tailOfSlices(read, got, slices, options)
 }
 
-/** Where the tail starts in `bytes`, whose first byte lies before the window. */
+/** Where the tail starts in `bytes`, whose first byte is before the window. */
 export function startInWindow(bytes: Uint8Array): number {
   const newline = bytes.indexOf(LF)
   if (newline >= 0 && newline + 1 < bytes.length) return newline + 1
   return characterStart(bytes, 1)
 }
 
-/** The first character start at or after `at`. More than three continuation bytes are no UTF-8 and stay as they are. */
+/** The first character start at or after `at`. More than three continuation bytes are not UTF-8 and stay as they are. */
 export function characterStart(bytes: Uint8Array, at: number): number {
   let i = at
   while (i < bytes.length && i - at < 4 && (bytes[i]! & 0xc0) === 0x80) i++

@@ -7,16 +7,16 @@ export const SLACK = 64 * 1024
 
 export interface BackwardOptions {
   series: Series
-  /** Nothing before it is read. */
+  /** Reads nothing before this. */
   lo: number
   /** The length of the first chunk, and of each one after it. */
   step: number
   largest: number
-  /** Where there is one, the first chunks lie in its memory. */
+  /** If given, the first chunks are read into its memory. */
   scanner: Scanner | null
-  /** How many reads may be under way at once. @default 1 */
+  /** How many reads may run in parallel. @default 1 */
   parallel?: number
-  /** Where the memory of more than one read ahead comes from. @default no limit */
+  /** The memory budget for more than one read ahead. @default no limit */
   memory?: MemoryBudget | undefined
 }
 
@@ -29,22 +29,22 @@ interface Ahead {
   isDone: boolean
 }
 
-/** How the next chunk is asked for. */
+/** How the next chunk is requested. */
 export interface ChunkRequest {
   /** A longer chunk, because a record did not fit into the last one. */
   longer: number | null
-  /** The chunk read before: its first bytes, up to the new chunk's end, are used again. */
+  /** The previous chunk: its first bytes, up to the new chunk's end, are reused. */
   kept: { from: number; bytes: Uint8Array } | null
-  /** Whether to read on while the chunk is examined. */
+  /** Whether to read ahead while the chunk is examined. */
   readAhead: boolean
 }
 
-/** Where several reads at once pay off, a scan that goes on begins with this many. */
+/** Where parallel reads pay off, a continuing scan begins with this many. */
 const FIRST_WINDOW = 4
 
 /**
  * Reads a log backwards in chunks, in order. While one is examined, those before it are already being read: on a disk
- * one, off the event loop; on a bucket as many as keep the consumer from waiting, up to `parallel`. The memory of a
+ * one, off the event loop; on a bucket as many as it takes to keep the consumer busy, up to `parallel`. The memory of a
  * chunk is reused for a later one.
  */
 export class Backward {
@@ -104,15 +104,15 @@ export class Backward {
     return { from: ahead.from, bytes: buffer.subarray(0, at - ahead.from) }
   }
 
-  /** Ends what is under way, so that nothing is read after the scan. */
+  /** Ends pending reads, so that nothing is read after the scan. */
   async end(): Promise<void> {
-    // Reads into lent memory cannot be interrupted; others end at once.
+    // Reads into borrowed memory cannot be interrupted; others end at once.
     this.#ended.abort()
     await this.#drain()
     this.#lease?.release()
   }
 
-  /** Reads the chunk that ends at `at`: as the next of the queue, or at once where it does not fit into a buffer. */
+  /** Reads the chunk that ends at `at`: as the next of the queue, or directly if it does not fit into a buffer. */
   async #read(at: number, longer: number | null): Promise<Uint8Array | null> {
     const length = longer ?? this.#step
     // An archive is not decompressed before everything newer was examined.
@@ -137,7 +137,7 @@ export class Backward {
     }
   }
 
-  /** Starts a read; false when there is no memory for it. The first two reads always have theirs. */
+  /** Starts a read; false if there is no memory for it. The first two reads always have memory. */
   #start(from: number, to: number): boolean {
     const buffer = this.#free.pop() ?? this.#fresh()
     if (buffer === null) return false
@@ -158,7 +158,7 @@ export class Backward {
     return new Uint8Array(size)
   }
 
-  /** Waits for everything that is under way: its memory is in use until then. */
+  /** Waits for all pending reads: their memory is in use until then. */
   async #drain(): Promise<void> {
     for (const { bytes, buffer } of this.#queue.splice(0)) {
       await bytes.catch(() => {})

@@ -8,7 +8,7 @@ let idle: Uint8Array<ArrayBuffer>[] = []
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /**
- * A block of BLOCK bytes with arbitrary content. Allocating each one anew costs a sixth of a search with many hits:
+ * A block of BLOCK bytes with arbitrary content. Allocating each one costs a sixth of a search with many hits:
  * the pages must be mapped, and the collector runs for every few blocks.
  */
 export function takeBlock(): Uint8Array<ArrayBuffer> {
@@ -23,6 +23,6 @@ export function giveBack({ buffer }: Uint8Array): void {
   timer = setTimeout(() => {
     idle = []
   }, IDLE_MS)
-  // Where timers can, this one must not keep the process alive.
+  // If the runtime supports it, this timer must not keep the process alive.
   ;(timer as { unref?: () => void }).unref?.()
 }

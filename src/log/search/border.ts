@@ -2,13 +2,13 @@ import { lineEnd, nextStart } from '../format/lines.ts'
 import type { Probes, Sample } from './probes.ts'
 
 /**
- * Where an instant lies in a log: every record before `from` is earlier, every record at or after `to` is not, and
- * those between must be checked one by one. In a log in order of time both are the same.
+ * The position of an instant in a log: every record before `from` is earlier, every record at or after `to` is not, and
+ * those between must be checked individually. In a log ordered by time both are the same.
  */
 export interface Border {
   from: number
   to: number
-  /** False when the log was seen to be out of order, so that time alone does not tell where a record is. */
+  /** False if the log was found to be out of order, so that time alone does not locate a record. */
   ordered: boolean
 }
 
@@ -17,7 +17,7 @@ export const NEAR = 256 * 1024
 /** The margin, and how far apart the samples beyond it are. Over a network, fewer and larger reads are quicker. */
 const MARGIN = 384 * 1024
 const REMOTE_MARGIN = 1024 * 1024
-/** How far from the border a clock that stepped back is looked for. */
+/** How far around the border to search for a clock that stepped back. */
 const FAR = 8 * 1024 * 1024
 /** A larger part of a file that is out of order makes all of it count as unordered. */
 const MAX_DISORDER = 64 * 1024 * 1024
@@ -27,14 +27,14 @@ const READ = 1024 * 1024
 
 /** The part of a file that holds the border, between an early record and a late one. */
 export interface Zone {
-  /** Offsets; null at the file's own ends. */
+  /** Offsets; null at the ends of the file. */
   early: Sample | null
   late: Sample | null
-  /** What lies between the two without a time. */
+  /** The part between the two that has no times. */
   blank: { from: number; to: number; isHole: boolean } | null
 }
 
-/** Finds the exact border in a zone; null when the file is in no usable order, `spent` when the budget ended it. */
+/** Finds the exact border in a zone; null if the file is not in a usable order, `spent` if the budget ran out. */
 export async function borderIn(
   probes: Probes,
   instant: number,
@@ -82,7 +82,7 @@ async function both<T>(
   return isDone ? result : 'spent'
 }
 
-/** The part that must be checked record by record because samples around the zone are out of order; else null. */
+/** The part that must be checked record by record because samples around the zone are out of order; otherwise null. */
 function disorderAround(
   samples: readonly Sample[],
   instant: number,
@@ -116,7 +116,7 @@ interface Examined {
   blank: Zone['blank']
 }
 
-/** Looks at every record near the zone: where the early ones end and the late ones begin. */
+/** Checks every record near the zone for where the early ones end and the late ones begin. */
 async function examine(
   probes: Probes,
   instant: number,
@@ -158,7 +158,7 @@ const EXAMINED = 256 * 1024
 /** Walks over records in order and remembers the first late one and the end of the last early one. */
 class EarlyAndLate {
   firstLate: number | null = null
-  /** Where the last early record ends: null while none was seen, NaN until the next record starts. */
+  /** Where the last early record ends: null before the first, NaN until the next record starts. */
   early: number | null = null
   readonly #probes: Probes
   readonly #instant: number
@@ -169,7 +169,7 @@ class EarlyAndLate {
     this.#instant = instant
   }
 
-  /** Looks at some records of bytes, which lie at `base`; returns where to go on. */
+  /** Checks some records of bytes, which start at `base`; returns where to continue. */
   look(bytes: Uint8Array, base: number, from: number): number {
     const { format, zone } = this.#probes.options
     const isFileStart = base === 0 && from === 0
@@ -192,7 +192,7 @@ class EarlyAndLate {
   }
 }
 
-/** The bytes [from, to), read in pieces side by side; null when the budget ends. */
+/** The bytes [from, to), read in parallel pieces; null when the budget runs out. */
 async function readAll(probes: Probes, from: number, to: number): Promise<Uint8Array | null> {
   const { budget, parallel } = probes.options
   const { text } = probes

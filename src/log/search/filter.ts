@@ -7,12 +7,12 @@ import type { Scanner } from './scanner.ts'
 /** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
 export interface Filter {
   format: LineFormat
-  /** Set while the log was empty: the format is found by the first lines that come. */
+  /** Set if the log was empty: the format is detected from the first lines. */
   undecided?: boolean
   zone: Zone
   /** An index into LEVELS: this one and above. */
   level: number | null
-  /** Only these of them, a bit for each. @default all of them */
+  /** Only these levels, one bit for each. @default all of them */
   levels?: number | undefined
   matcher: Matcher | null
   /** Records that start below `below` must be at or after `at`. */
@@ -87,7 +87,7 @@ export function matches(
       at = startOf(format, bytes, at, hit, to)
       record.headEnd = lineEnd(bytes, at, to)
     }
-    // Each line is looked at once: where it ends, and whether it starts the next record.
+    // Each line is examined once: where it ends, and whether it starts the next record.
     let end = record.headEnd + 1
     let nextHeadEnd = to
     for (; end < to; end = nextHeadEnd + 1) {
@@ -114,7 +114,7 @@ function areRecords(lines: Int32Array): boolean {
   return true
 }
 
-/** The records of a chunk that hold the given lines, when nothing else is asked of them. */
+/** The records of a chunk that contain the given lines, if there is no other condition. */
 function around(lines: Int32Array, { bytes, from, to }: Chunk, format: LineFormat): number[] {
   const ranges: number[] = []
   let at = from
@@ -141,7 +141,7 @@ function nextOf(lines: Int32Array): NonNullable<Matcher['find']> {
   }
 }
 
-/** Where a line starts, whether or not it is sure to be a whole record. */
+/** Where a line starts, whether or not it is certainly a whole record. */
 function startAt(lines: Int32Array, i: number): number {
   const start = lines[i]!
   return start < 0 ? ~start : start

@@ -6,7 +6,7 @@ import { isHole as isHoleOf } from '../text/hole.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 
-/** What a probe saw: the first record with a time behind its offset, or that there is none nearby. */
+/** What a probe found: the first record with a time after its offset, or that there is none nearby. */
 export interface Sample {
   /** Where the probe began to read. */
   at: number
@@ -14,14 +14,14 @@ export interface Sample {
   start: number
   /** Its time; NaN for a blank. */
   time: number
-  /** Whether a blank held nothing but NULs: a hole, as a truncated file with a writer that does not append has. */
+  /** Whether a blank held only NULs: a hole, as in a truncated file whose writer does not append. */
   isHole: boolean
 }
 
 const PROBE = 4 * 1024
-/** Where no record with a time is found within this many bytes, the probe gives up: it may be a hole of gigabytes. */
+/** If no record with a time is found within this many bytes, the probe gives up: it may be a hole of gigabytes. */
 const MAX_PROBE = 256 * 1024
-/** How many samples of how many versions of files are remembered: about 2 MB in all. */
+/** How many samples of how many file versions are cached: about 2 MB in all. */
 const MAX_SAMPLES = 512
 const MAX_VERSIONS = 32
 const remembered = new WeakMap<LogFiles, Map<string, Map<number, Sample>>>()
@@ -31,13 +31,13 @@ export interface ProbeOptions {
   format: LineFormat
   zone: Zone
   budget: Budget
-  /** How many reads are under way at once. */
+  /** How many reads run in parallel. */
   parallel: number
 }
 
 /**
- * Looks at the times of a file at chosen places. What was seen is remembered for each version of a file, so the next
- * question starts near its answer.
+ * Samples the times of a file at chosen places. Samples are cached for each version of a file, so the next search
+ * starts near its result.
  */
 export class Probes {
   readonly text: Text
@@ -55,10 +55,10 @@ export class Probes {
     return [...this.#samples.values()].filter(({ at }) => at >= from && at < to).sort((a, b) => a.at - b.at)
   }
 
-  /** Probes at several places, as many at once as the store allows. False when the budget ended it. */
+  /** Probes several places, as many in parallel as the store allows. False if the budget ran out. */
   async look(places: readonly number[]): Promise<boolean> {
     const { budget, parallel } = this.options
-    // Probes are short: twice as many as reads of a scan, so that those of one border are one round trip.
+    // Probes are short, so twice as many run as reads of a scan: those of one border take one round trip.
     const atOnce = parallel === 1 ? 1 : 2 * parallel
     const queue = [...new Set(places)].filter((at) => !this.#samples.has(at))
     let isSpent = false
@@ -85,7 +85,7 @@ export class Probes {
       budget.spend(bytes.length)
       const whole = from + bytes.length === end
       isHole &&= isHoleOf(bytes)
-      // A whole page of NULs is a hole: there is nothing to be found nearby.
+      // A whole page of NULs is a hole: there is nothing nearby.
       if (isHole) return { at, start: from + bytes.length, time: Number.NaN, isHole }
       let start = nextStart(format, bytes, 0, bytes.length)
       while (start >= 0) {
@@ -97,7 +97,7 @@ export class Probes {
         start = nextStart(format, bytes, stop, bytes.length)
       }
       if (from + bytes.length >= limit) break
-      // Go on at the last newline, so that no line is seen without its beginning.
+      // Continue at the last newline, so that no line is read without its beginning.
       const newline = bytes.lastIndexOf(10)
       from = newline > 0 ? from + newline : from + Math.max(1, bytes.length - 1)
     }
@@ -114,7 +114,7 @@ function samplesOf(files: LogFiles, version: string): Map<number, Sample> {
   const versions = remembered.get(files) ?? new Map<string, Map<number, Sample>>()
   remembered.set(files, versions)
   const samples = versions.get(version) ?? new Map<number, Sample>()
-  // The version that was used last goes last.
+  // The most recently used version goes last.
   versions.delete(version)
   versions.set(version, samples)
   if (versions.size > MAX_VERSIONS) versions.delete(versions.keys().next().value!)

@@ -20,20 +20,20 @@ export interface Recent {
   from: number
   /** Whether older records were found and dropped. */
   dropped: boolean
-  /** Where the budget ended the pass; null when it reached the end. */
+  /** Where the pass ran out of budget; null if it reached the end. */
   stopped: number | null
 }
 
 const CHUNK = 1024 * 1024
-/** A longer record is taken apart. */
+/** A longer record is split. */
 const LONGEST_READ = 8 * 1024 * 1024
 
-/** A stretch that is read once, from its start. */
+/** A range that is read once, from its start. */
 export interface Pass {
   series: Series
   from: number
   to: number
-  /** Whether `from` is surely the start of a record. */
+  /** Whether `from` is certainly the start of a record. */
   isStart: boolean
   filter: Filter
   fit: Fit
@@ -96,7 +96,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
       const start = ranges[i]!
       const end = ranges[i + 1]!
       const count = countBy === 'records' ? 1 : fit.lines === null ? 0 : countLines(bytes, start, end)
-      // Other answers may hold the memory: then fewer records are kept, as if less had been asked for.
+      // Other responses may hold the memory: then fewer records are kept, as if less had been requested.
       while (memory && !memory.grow(end - start)) {
         if (queue.length === 0) throw noMemory()
         drop()
@@ -115,7 +115,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
   return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: null }
 }
 
-/** The bytes [from, to), or null when the budget has ended. */
+/** The bytes [from, to), or null if the budget has run out. */
 async function readOn({ series, budget }: Pass, from: number, to: number): Promise<Uint8Array | null> {
   if (!(await budget.step())) return null
   try {

@@ -19,7 +19,7 @@ const TEXT_CHUNKS = 4
 const UNIT = 64 * 1024
 const LARGEST_UNIT = 1024 * 1024
 
-/** Goes back from `hi` and finds the most recent records that fit. */
+/** Searches backwards from `hi` for the most recent records that fit. */
 export async function scanBack(scan: Scan): Promise<Found> {
   const { series, lo, filter, budget, reading } = scan
   const step = Math.min(reading.chunk, budget.bytesLeft)
@@ -43,7 +43,7 @@ export async function scanBack(scan: Scan): Promise<Found> {
   }
 }
 
-/** One backward search: each step decides one stretch of the log, from the newest to the oldest. */
+/** One backward search: each step decides one range of the log, from the newest to the oldest. */
 class BackwardScan {
   readonly #scan: Scan
   readonly #reader: Backward
@@ -51,7 +51,7 @@ class BackwardScan {
   readonly #sink: Sink
   /** Everything from here on is decided. */
   #at: number
-  /** The length of the next read, when a record did not fit into the last one. */
+  /** The length of the next read, if a record did not fit into the last one. */
   #longer: number | null = null
   /** The last chunk: the beginning of it may belong to the record before. */
   #kept: { from: number; bytes: Uint8Array } | null = null
@@ -67,7 +67,7 @@ class BackwardScan {
     this.#at = scan.hi
   }
 
-  /** Gives back the memory of what was found, when it is not going to be answered. */
+  /** Releases the memory of what was found, if it is not going to be sent. */
   release(): void {
     this.#sink.memory?.release()
   }
@@ -139,7 +139,7 @@ class BackwardScan {
     return isBottom ? 'bottom' : 'continue'
   }
 
-  /** What a pass found that the budget ended. Only the newest file can be given in part: its rest comes after it. */
+  /** What a pass found before its budget ran out. Only the newest file can be answered in part. */
   #partOf({ kept, from, dropped }: Recent, stopped: number, isBottom: boolean): Found {
     const { series, hi } = this.#scan
     if (this.#at < hi || hi < series.end) throw new BudgetError()
@@ -165,7 +165,7 @@ class BackwardScan {
     const isBottom = from <= lo || series.isStart(from)
     let first = isBottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
     if (first < 0) {
-      // A hole of gigabytes is one line: no filter wants NULs, so they are passed over.
+      // A hole of gigabytes is one line: no filter matches NULs, so they are skipped.
       const isFiltered = filter.matcher !== null || filter.level !== null
       if (isFiltered && this.#longer === null && isHole(bytes)) {
         budget.spend(bytes.length)
@@ -188,7 +188,7 @@ class BackwardScan {
     return isBottom ? 'bottom' : 'continue'
   }
 
-  /** Takes the wanted records of a chunk in steps that others can go between. */
+  /** Takes the wanted records of a chunk in steps, yielding in between. */
   async #takeAll(from: number, bytes: Uint8Array, first: number, isBottom: boolean): Promise<Found | null> {
     const { filter, budget } = this.#scan
     // A plain text is found at 2 GB/s.
@@ -209,7 +209,7 @@ class BackwardScan {
     return null
   }
 
-  /** Takes the wanted records of a chunk, the newest first; an answer when no more fit. */
+  /** Takes the wanted records of a chunk, newest first; returns a result when no more fit. */
   #take(
     from: number,
     { bytes, start: first, end: last }: { bytes: Uint8Array; start: number; end: number },
@@ -250,12 +250,12 @@ class BackwardScan {
   }
 }
 
-/** How far the first record start is looked for before it takes a scan to find it. */
+/** How far to search for the first record start before it takes a scan. */
 const HEAD = 64 * 1024
 
 /**
  * Where the most recent records of [lo, hi) that fit start, when all of them are wanted: the result of `scanBack`
- * without reading them. Null when only a scan can tell: at a cut record, in an archive, at a long record.
+ * without reading them. Null if only a scan can decide: at a cut record, in an archive, at a long record.
  */
 export async function wholeBack(
   series: Series,
@@ -270,7 +270,7 @@ export async function wholeBack(
   const to = Math.min(from + HEAD, hi)
   const bytes = await series.read(from - 1, to)
   const start = nextStart(format, bytes, 0, bytes.length)
-  // The last line may be cut, and what it is depends on all of it.
+  // The last line may be cut, and judging it takes all of it.
   if (start < 0 || (to < hi && bytes.indexOf(10, start) < 0)) return null
   return { from: from - 1 + start, complete: false }
 }

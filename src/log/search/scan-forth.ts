@@ -5,7 +5,7 @@ import { type Chunk, type Filter, matches } from './filter.ts'
 import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
 import { Sink } from './sink.ts'
 
-/** Goes on from `lo` and finds the first records that fit. */
+/** Searches forward from `lo` for the first records that fit. */
 export async function scanForth(scan: Scan): Promise<Found> {
   const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
   try {
@@ -34,12 +34,12 @@ async function goOn(scan: Scan, sink: Sink): Promise<Found> {
   if (lo >= hi) return found(lo, { complete: true, inside })
   const step = Math.min(reading.chunk, budget.bytesLeft)
   let length = step
-  // A place inside a record: what was given of it before depends on whether that part was a match.
+  // Inside a record: what was returned of it before depends on whether that part matched.
   for (let at = await recordBefore(series, lo, hi, filter.format); at < hi; ) {
     if (!(await budget.step())) return found(Math.max(at, lo), { cut: true })
     const bytes = await readWithin(series, at, Math.min(at + length, hi))
     if (bytes === null) {
-      // Nothing beyond the place could be read: another try would end here, too.
+      // Nothing beyond this place could be read, and a retry would end here, too.
       if (at <= lo) throw new BudgetError()
       return found(at, { cut: true })
     }
@@ -73,7 +73,7 @@ async function goOn(scan: Scan, sink: Sink): Promise<Found> {
   return found(hi, { complete: true })
 }
 
-/** The bytes [from, to), or null when the budget ended their decompression. */
+/** The bytes [from, to), or null if the budget ran out while decompressing them. */
 async function readWithin(series: Series, from: number, to: number): Promise<Uint8Array | null> {
   try {
     return await series.read(from, to)
@@ -84,8 +84,8 @@ async function readWithin(series: Series, from: number, to: number): Promise<Uin
 }
 
 /**
- * The first record began before `place`, where the answer does. If the part before it was a match, it was given
- * already, and its rest follows; if only the whole record is one, all of it follows.
+ * The first record began before `place`, where the answer starts. If the part before it matched, it was already
+ * returned, and its rest follows; if only the whole record matches, all of it follows.
  */
 function withoutGiven(
   ranges: ArrayLike<number>,

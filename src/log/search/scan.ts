@@ -18,9 +18,9 @@ export interface Scan {
   budget: Budget
   /** How the log is read. */
   reading: Reading
-  /** Whether each record is a piece of its own, with its end. @default false */
+  /** Whether each record is a separate piece, with its end. @default false */
   each?: boolean | undefined
-  /** Whether the open end lies inside a record that was found and cut. @default false */
+  /** Whether the open end is inside a record that was found and cut. @default false */
   inside?: boolean
 }
 
@@ -30,21 +30,21 @@ export interface Reading {
   chunk: number
   /** Whether reads into WebAssembly's memory are fastest when it is shared; see Scanner. @default false */
   sharedMemory?: boolean
-  /** How many reads are under way at once. @default 1 */
+  /** How many reads run in parallel. @default 1 */
   parallel?: number
 }
 
-/** How many chunks are under way over a network: a read should take longer than the way there and back. */
+/** How many chunks are requested in parallel over a network: a read should take longer than a round trip. */
 const REMOTE_CHUNKS = 64
 /** How many chunks one read has at most. */
 const LARGEST_READ = 8
 
-/** The size of a read over a network once a scan goes on. */
+/** The size of a read over a network once a scan continues. */
 export function remoteChunk({ chunk, parallel = 1 }: Reading): number {
   return chunk * Math.max(1, Math.min(LARGEST_READ, Math.floor(REMOTE_CHUNKS / parallel)))
 }
 
-/** What a search found: records in the order of the log, and where to go on. */
+/** What a search found: records in log order, and where to continue. */
 export interface Found {
   pieces: Uint8Array[]
   /** Where each piece ends. */
@@ -56,7 +56,7 @@ export interface Found {
   inside: boolean
   /** Whether the far end was reached. */
   complete: boolean
-  /** Whether the budget ended it. */
+  /** Whether the budget ran out. */
   cut: boolean
   /** Whether the memory for answers ran out before the answer was full. */
   isShort: boolean
@@ -64,14 +64,14 @@ export interface Found {
   memory: Lease | null
 }
 
-/** A longer record is taken apart: it would have to be held in memory, and matched in one go, which takes 10 ms. */
+/** A longer record is split: it would have to be held in memory and matched in one step, which takes 10 ms. */
 export const MAX_RECORD = 8 * 1024 * 1024
-/** A lease for what a search is going to find; null where memory is not limited. */
+/** A lease for what a search is going to find; null if memory is not limited. */
 export function leaseOf(budget: Budget): Lease | null {
   return budget.memory?.lease(0) ?? null
 }
 
-/** How far around a place a record's border is looked for at first. */
+/** How far around a place to search for a record boundary at first. */
 const NEARBY = 64 * 1024
 
 /** Where the record that holds `at` starts; `at` itself when it is a record's start. */

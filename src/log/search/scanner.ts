@@ -8,14 +8,14 @@ interface Loops {
 }
 
 const PAGE = 64 * 1024
-/** Where the needle's fold lies; the needle itself is at 0. */
+/** Where the needle's fold is stored; the needle itself is at 0. */
 const FOLD = 4096
-/** Where the head of a record lies, in three rows. */
+/** Where the head of a record is stored, in three rows. */
 const HEAD = 2 * FOLD
 const ROW = 32
 /** How far the loops may read or write beyond the end. */
 const PAD = 64
-/** A needle is shorter by as much as is read beyond its end. */
+/** A needle must be shorter than this by the bytes read beyond its end. */
 const MAX_NEEDLE = FOLD - 16
 /** The smallest chunk size of a scanner. Only pages that are used take physical memory. */
 const ROOM = 4 * 1024 * 1024 + 64 * 1024
@@ -53,7 +53,7 @@ export class Scanner {
     // A line with a hit has two bytes at least, with its line break.
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
     const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / PAGE)
-    // It never grows: a read into it may be under way, and growing would take the memory away from under it.
+    // It never grows: growing would detach the memory from a read in progress.
     const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared })
     this.shared = shared
     this.room = room
@@ -111,7 +111,7 @@ export class Scanner {
     for (let i = first; i < ranges.length; ) {
       pairs[count++] = ranges[i]!
       let end = ranges[i + 1]!
-      // Neighbours go in one copy. So there are never more pairs than fit: between two lies a byte at least.
+      // Adjacent ranges share one copy, so there are never more pairs than fit: at least one byte separates two.
       for (i += 2; i < ranges.length && ranges[i] === end; i += 2) end = ranges[i + 1]!
       pairs[count++] = end
     }
@@ -148,7 +148,7 @@ function compile(shared: boolean): WebAssembly.Module {
 
 /**
  * A scanner for chunks of `room` bytes, to be released after use; null where this runtime has none. Bun reads into
- * WebAssembly's memory by way of a copy, unless that memory is `shared` and so cannot be detached during the read. V8
+ * WebAssembly's memory through a copy, unless that memory is `shared` and so cannot be detached during the read. V8
  * copies out of shared memory at a third of the speed.
  */
 export function takeScanner(room: number, shared = false): Scanner | null {

@@ -12,31 +12,31 @@ export type { Border } from './border.ts'
 
 /** A file up to this size is examined as a whole: on a bucket that is quicker than bisection, and shows any disorder. */
 const SMALL = 4 * 1024 * 1024
-/** How far a wall clock that is set back can mislead, with room to spare. */
+/** How far a wall clock that is set back can mislead, with some margin. */
 const SHIFT = 3 * 3_600_000
 const HEAD = 64 * 1024
 
-/** The log in which times are looked for. */
+/** The log in which times are searched for. */
 export interface Timed {
   files: LogFiles
   series: Series
   format: LineFormat
   zone: Zone
   budget: Budget
-  /** How many reads are under way at once. @default 1 */
+  /** How many reads run in parallel. @default 1 */
   parallel?: number
 }
 
 /**
- * Finds an instant by bisection with range reads, several side by side where the store is far away. Files of a series
+ * Finds an instant by bisection with range reads, several in parallel if the store is far away. Files of a series
  * are skipped as a whole by the time of their first record; compressed ones cannot be bisected, so their records are
- * checked one by one. When the
+ * checked individually. When the
  * budget ends, every record of the log must be checked.
  */
 export async function seek(log: Timed, instant: number): Promise<Border> {
   const { zone } = log
   if (zone.offsetAt(instant + SHIFT) < zone.offsetAt(instant - SHIFT)) {
-    // Clocks are set back near here: an hour's wall times come twice, and times alone do not tell them apart.
+    // Clocks are set back near here: an hour of wall times occurs twice, and times alone do not distinguish them.
     const [before, after] = await Promise.all([
       seekPart(log, instant - SHIFT),
       seekPart(log, instant + SHIFT),
@@ -100,7 +100,7 @@ export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<nu
   return probes.known(border.from - 1, border.from)[0]?.time ?? null
 }
 
-/** The first bytes of parts, asked for newest first and read a few ahead where several reads at once pay off. */
+/** The first bytes of parts, requested newest first, a few ahead where parallel reads pay off. */
 function headsOf(parts: readonly Text[], parallel: number): (index: number) => Promise<Uint8Array> {
   const heads = new Map<number, Promise<Uint8Array>>()
   return (index) => {
@@ -115,7 +115,7 @@ function headsOf(parts: readonly Text[], parallel: number): (index: number) => P
   }
 }
 
-/** The time of the first record that has one, NaN when none has. */
+/** The time of the first record that has one; NaN if none has. */
 export function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): number {
   for (let at = 0; at < bytes.length; ) {
     const end = lineEnd(bytes, at, bytes.length)
@@ -190,7 +190,7 @@ class Bisection {
         ]
   }
 
-  /** Where to probe next in a gap: around the place that an even flow of records gives, or evenly. */
+  /** Where to probe next in a gap: around the place that interpolation suggests, or evenly. */
   #places([from, to]: readonly [number, number], count: number, round: number): number[] {
     const width = to - from
     const early = this.#early?.time

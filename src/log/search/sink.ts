@@ -22,7 +22,7 @@ export class Sink {
   #block: Uint8Array<ArrayBuffer> | null = null
   #free = 0
 
-  /** Memory shared with other requests; null where it is not limited. */
+  /** Memory shared with other requests; null if it is not limited. */
   readonly memory: Lease | null
   #isRefused = false
 
@@ -56,7 +56,7 @@ export class Sink {
     return true
   }
 
-  /** As `take`, for bytes that are the record's own: they are not copied. */
+  /** As `take`, for bytes owned by the record: they are not copied. */
   adopt(bytes: Uint8Array, base: number): boolean {
     if (!this.fits(bytes, 0, bytes.length)) return false
     this.#block = null
@@ -65,7 +65,7 @@ export class Sink {
     return true
   }
 
-  /** Whether a whole record fits; if so, its room is taken. */
+  /** Whether a whole record fits; if so, reserves its space. */
   fits(bytes: Uint8Array, start: number, end: number): boolean {
     if (end - start > this.#size || this.#isRefused) return false
     if (this.memory && !this.memory.grow(end - start)) {
@@ -166,7 +166,7 @@ export class Sink {
     return cut
   }
 
-  /** Part of a record is all that there is to answer: without memory for it, there is no answer. */
+  /** The answer is only part of a record: without memory for it, there is no answer. */
   #leaseCut(length: number): void {
     if (this.#isRefused || (this.memory && !this.memory.grow(Math.min(length, this.#size)))) throw noMemory()
   }
@@ -178,7 +178,7 @@ export class Sink {
   }
 }
 
-/** The refusal when other answers hold all the memory that there is for them. */
+/** The error when other responses hold all the memory reserved for them. */
 export function noMemory(): LogError {
   return new LogError(
     'too-busy',

@@ -1,7 +1,7 @@
 import { characterStart } from '../files/tail.ts'
 import type { Series } from '../text/series.ts'
 
-/** How much fits into an answer: bytes, and lines where a number was given. Whichever ends first. */
+/** How much fits into an answer: bytes, and lines if a number was given; whichever limit is reached first. */
 export interface Fit {
   size: number
   lines: number | null
@@ -18,7 +18,7 @@ const LARGEST_READ = 1024 * 1024
 export async function lastThatFit(series: Series, lo: number, hi: number, fit: Fit): Promise<number> {
   const from = await series.floor(Math.max(lo, hi - fit.size))
   if (fit.lines === 0 || from >= hi) return hi
-  // Counted from the end first: a few lines are found without a look at where `size` would begin.
+  // Count from the end first: a few lines are found without reading where `size` would begin.
   const lines = fit.lines === null ? null : await lastLines(series, from, hi, fit.lines)
   if (lines !== null) return lines
   return from <= lo || series.isStart(from) ? from : firstLineStart(series, from, hi)
@@ -32,7 +32,7 @@ export async function firstThatFit(series: Series, lo: number, hi: number, fit: 
   return fit.lines === null ? end : firstLines(series, lo, end, fit.lines)
 }
 
-/** The first line start in [from, hi), which may be `from` itself; else a character start. */
+/** The first line start in [from, hi), which may be `from` itself; otherwise a character start. */
 async function firstLineStart(series: Series, from: number, hi: number): Promise<number> {
   for (let at = from - 1, step = FIRST_READ; at < hi; step = LARGEST_READ) {
     const bytes = await series.read(at, Math.min(at + step, hi))
@@ -45,7 +45,7 @@ async function firstLineStart(series: Series, from: number, hi: number): Promise
   return start < hi ? start : from
 }
 
-/** Behind the last newline in [lo, to); else the last character end. */
+/** After the last newline in [lo, to); otherwise the last character end. */
 async function lastLineEnd(series: Series, lo: number, to: number): Promise<number> {
   for (let at = to, step = FIRST_READ; at > lo; step = LARGEST_READ) {
     const from = Math.max(lo, at - step)

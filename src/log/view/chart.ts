@@ -9,14 +9,14 @@ export interface Histogram {
   to: number
   /** Ms per bucket. */
   step: number
-  /** False when the budget ended the count; it goes back from the end, so the oldest records are missing. */
+  /** False if the budget ran out; counting goes backwards, so the oldest records are missing. */
   complete: boolean
   /** True when the counts were estimated from samples. */
   estimated?: true
   /** What the columns of `counts` are: the levels, and `none` for records without one. */
   levels: string[]
   buckets: { time: number; counts: number[] }[]
-  /** What an answer must say about the times, beside the chart. */
+  /** Notes about the times, in addition to the chart. */
   notes?: TimeNote[]
 }
 

@@ -8,7 +8,7 @@ import { type Chart, COLUMNS } from './chart.ts'
 const SAMPLES = 64
 const SAMPLE = 16 * 1024
 
-/** What one sample tells about the stretch of the log that begins with it. */
+/** What one sample says about the range of the log that begins with it. */
 interface Sample {
   /** The time of its first record; NaN when it has none. */
   time: number
@@ -16,7 +16,7 @@ interface Sample {
   density: number[]
 }
 
-/** Fills a chart from samples of [lo, hi). False when the budget ended it. */
+/** Fills a chart from samples of [lo, hi). False if the budget ran out. */
 export async function estimate(
   log: Timed,
   { lo, hi, filter }: { lo: number; hi: number; filter: Filter },
@@ -77,7 +77,7 @@ function sampleOf(bytes: Uint8Array, isStart: boolean, filter: Filter): Sample {
   return { time, density }
 }
 
-/** Adds records that lie evenly between two times. */
+/** Adds records spread evenly between two times. */
 function spread(
   chart: Chart,
   { from, to }: { from: number; to: number },

@@ -21,9 +21,9 @@ import {
 export interface Export {
   format: LineFormat
   notes: Note[]
-  /** The next records, some at a time; null behind the last. It throws rather than end early. */
+  /** The next records, some at a time; null after the last. It throws rather than end early. */
   next: Source
-  /** Hands on the place among the searches. Called at the end, and by whoever leaves before it. */
+  /** Releases the search slot. Called at the end, or when the client disconnects before it. */
   close(): void
 }
 
@@ -31,8 +31,8 @@ export interface Export {
 const PAGE = 1024 * 1024
 
 /**
- * Opens an export. Its budget is the log itself: it has no limit of bytes or time, but it holds one place among the
- * searches, yields to others between its steps, and ends with its client.
+ * Opens an export. Its budget is the log itself: it has no limit of bytes or time, but it uses one search slot,
+ * yields between its steps, and ends with its client.
  */
 export async function openExport(
   context: ViewContext,

@@ -31,11 +31,11 @@ export type HistogramRequest = Omit<LogRequest, 'cursor'> &
   Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'> & {
     /** At most this many buckets. */
     buckets: number
-    /** A picture from a few samples instead of a count. @default false */
+    /** An estimate from a few samples instead of a count. @default false */
     estimate?: boolean | undefined
     /** Where a bucket begins, and so all of them. @default the wall clock's full steps */
     origin?: number | undefined
-    /** The width of a bucket in ms, in place of their number. */
+    /** The width of a bucket in ms, instead of their number. */
     step?: number | undefined
   }
 
@@ -43,7 +43,7 @@ const EDGE = 64 * 1024
 /** A record longer than this is counted in pieces. */
 const MAX_RECORD = 8 * 1024 * 1024
 
-/** Counts records over time; null when `isKnown` says that the client knows the answer for these files already. */
+/** Counts records over time; null if `isKnown` says that the client already has the answer for these files. */
 export async function histogramOf(
   context: ViewContext,
   request: HistogramRequest,
@@ -156,7 +156,7 @@ class Count {
     })
   }
 
-  /** False when the budget ended it. */
+  /** False if the budget ran out. */
   async run(): Promise<boolean> {
     try {
       return await this.#goBack()
@@ -235,7 +235,7 @@ class Count {
     return true
   }
 
-  /** Counts the records of bytes[from, to), which are whole, in steps that others can go between. */
+  /** Counts the records of bytes[from, to), which are whole, in steps, yielding in between. */
   async #countIn(bytes: Uint8Array, from: number, to: number): Promise<void> {
     const { filter, add } = this.#stretch
     for (let at = from; at < to; ) {
@@ -287,7 +287,7 @@ function timeBefore({ bytes, from, to }: Omit<Chunk, 'base'>, format: LineFormat
   return Number.NaN
 }
 
-/** What was asked for, or from the log's first record to its last; null when no record has a time. */
+/** The requested range, or from the log's first record to its last; null if no record has a time. */
 async function rangeOf(
   log: Timed,
   { since, until }: HistogramRequest,

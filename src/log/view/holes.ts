@@ -18,12 +18,12 @@ export interface Selected {
 /** Bytes are missing: between others, or from the beginning on. */
 export type HoleNote = 'gap' | 'begins-late'
 
-/** How many holes one answer looks behind. */
+/** How many holes one answer looks past. */
 const MOST = 16
 
 /**
- * Selects from a log of which bytes may be missing. A hole ends an answer as the start of a log does: what is newer is
- * given with a note, and the page before goes on before the hole.
+ * Selects from a log of which bytes may be missing. A hole ends an answer like the start of a log: what is newer is
+ * returned with a note, and the previous page continues before the hole.
  */
 export async function selectAround<V extends Selected>(
   log: OpenLog,
@@ -34,7 +34,7 @@ export async function selectAround<V extends Selected>(
   for (let holes = 0; ; holes++) {
     try {
       const view = await select(around.log)
-      // What is read only while it is sent must be there before that begins.
+      // Bytes that are read while they are sent must be known to exist before sending begins.
       if (view.pieces === null) await view.series.ensure(view.from, view.to)
       return { ...view, ...around.finish(view) }
     } catch (error) {
@@ -44,7 +44,7 @@ export async function selectAround<V extends Selected>(
   }
 }
 
-/** The same for what gives no pages: the result, and whether a hole ended it. */
+/** The same for answers without pages: the result, and whether a hole ended it. */
 export async function untilHole<T>(
   log: OpenLog,
   request: LogRequest,
@@ -65,7 +65,7 @@ export async function untilHole<T>(
 class Around {
   log: OpenLog
   readonly #request: LogRequest
-  /** What lies below the log's beginning, and above its end. */
+  /** What is below the log's beginning, and above its end. */
   #below: Missing | null = null
   #skipped = false
 
@@ -109,7 +109,7 @@ class Around {
     await this.#beginAt(index, missing, to)
   }
 
-  /** Leaves out a hole above everything that was asked for. */
+  /** Leaves out a hole above the requested range. */
   async #endAt(index: number, end: number): Promise<void> {
     const { parts } = this.log.series
     const part = parts[index]!
@@ -134,7 +134,7 @@ class Around {
     }
   }
 
-  /** What the answer must tell, and where it goes on. */
+  /** The notes of the answer, and where it continues. */
   finish(view: Selected): Pick<Selected, 'prev' | 'notes'> {
     const { cursor } = this.#request
     const forward = cursor?.direction === 'after'
@@ -157,7 +157,7 @@ class Around {
   }
 }
 
-/** Whether an answer reaches over the end of a file behind which bytes were lost. */
+/** Whether an answer crosses the end of a file after which bytes were lost. */
 function crossesGap({ series, from, to }: Selected): boolean {
   const { parts } = series
   let end = series.end

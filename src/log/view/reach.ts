@@ -5,21 +5,21 @@ import type { JoinReach } from '../text/joined.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
 
-/** How much wider each look is than the one before. */
+/** How much wider each attempt is than the one before. */
 const WIDER = 8
-/** Looks at one log: by then a period is 22 years wide. */
+/** Attempts per log: by then a period is 22 years wide. */
 const MAX_LOOKS = 6
 /**
  * Around a period, by the times in the keys: shippers name an object when they begin or when they end it, mostly within
  * a quarter of an hour.
  */
 const MARGIN = 30 * 60_000
-/** Stored bytes that the first look of a search takes. */
+/** Stored bytes that the first attempt of a search covers. */
 const SEARCH = 64 * 1024 * 1024
 const LEAST = 1024 * 1024
 const HEAD = 64 * 1024
 
-/** What is asked of a log, as far as it matters here. */
+/** The parts of a request that matter here. */
 interface Asked {
   fit: Fit
   since: number | null
@@ -29,13 +29,13 @@ interface Asked {
   cursor: { direction: 'before' | 'after' } | null
 }
 
-/** How far into a joined log to look, and how often it was looked already. */
+/** How far into a joined log to look, and how many attempts there were. */
 export interface ViewReach extends JoinReach {
   look: number
   asked: { since: number | null; until: number | null }
 }
 
-/** The first look into a joined log. */
+/** The first attempt at a joined log. */
 export function firstReach({ fit, since, until, level, matcher }: Asked): ViewReach {
   const perLine = 512
   const isSearch = level !== null || matcher !== null
@@ -44,7 +44,7 @@ export function firstReach({ fit, since, until, level, matcher }: Asked): ViewRe
   return reachAt({ wanted: isSearch ? 0 : wanted, bytes, look: 1, asked: { since, until } })
 }
 
-/** A wider look. */
+/** A wider attempt. */
 export function widerReach({ wanted, bytes, look, asked }: ViewReach): ViewReach {
   return reachAt({ wanted, bytes: bytes * WIDER, look: look + 1, asked })
 }

@@ -5,7 +5,7 @@ import type { Zone } from '../time.ts'
 /** What is not certain about the times of a log: the zone, or the date. */
 export type TimeNote = 'ambiguous-zone' | 'assumed-date'
 
-/** What an answer must say about its times. */
+/** Notes about the times of an answer. */
 export function timeNotes(format: LineFormat, zone: Zone): TimeNote[] {
   const notes: TimeNote[] = []
   if (format.ambiguousZone && !usesAbbreviation(zone, format.ambiguousZone)) notes.push('ambiguous-zone')

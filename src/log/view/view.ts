@@ -24,7 +24,7 @@ import { type HoleNote, selectAround } from './holes.ts'
 import { firstReach, needsMore, widerReach } from './reach.ts'
 import { type TimeNote, timeNotes } from './time-notes.ts'
 
-/** What is asked of a log. */
+/** A request for a part of a log. */
 export interface ViewRequest extends LogRequest {
   fit: Fit
   /** Ms since the epoch: records at or after, records before. */
@@ -32,14 +32,14 @@ export interface ViewRequest extends LogRequest {
   until: number | null
   /** An index into LEVELS. */
   level: number | null
-  /** Only these of them, a bit for each. @default all of them */
+  /** Only these levels, one bit for each. @default all of them */
   levels?: number | undefined
   matcher: Matcher | null
   /** Whether whole records are wanted, as for JSON, and then `lines` counts them. */
   records: boolean
   /** Whether the first that fit are wanted rather than the last. @default false */
   first?: boolean | undefined
-  /** Whether each record is wanted as a piece of its own. @default false */
+  /** Whether each record is wanted as a separate piece. @default false */
   each?: boolean
 }
 
@@ -67,13 +67,13 @@ export interface ViewContext {
   /** Memory for answers, shared by all requests. @default no limit */
   memory?: MemoryBudget | undefined
   now: () => number
-  /** How many reads are under way at once: many where the store is far away. @default 1 */
+  /** How many reads run in parallel: many if the store is far away. @default 1 */
   parallel?: number
 }
 
 /**
- * What the answer must say: that a budget ended it, that times are out of order and were checked one by one, or that
- * bytes are missing.
+ * The notes of an answer: the budget ran out, times are out of order and were checked individually, or bytes are
+ * missing.
  */
 export type Note =
   | 'scan-budget'
@@ -91,11 +91,11 @@ export interface View {
   /** The text, from one address to another. */
   from: number
   to: number
-  /** Records, when not all of that text was wanted; else null. */
+  /** Records, if not all of that text was wanted; otherwise null. */
   pieces: Uint8Array[] | null
   /** Where each of them ends. */
   ends: number[]
-  /** Nothing below this address was asked for; minus infinity without a limit. */
+  /** Nothing below this address was requested; minus infinity without a limit. */
   bottom: number
   /** Where the page before begins; null when there is none. */
   prev: Cursor | null
@@ -158,12 +158,12 @@ function isLogStart(series: Series, address: number): boolean {
 
 /** The budget of one request. */
 export function budgetOf({ limits, memory, now }: ViewContext, signal: AbortSignal | undefined): Budget {
-  // Archives are gone through twice: once for their size, once for their text.
+  // Archives are read twice: once for their size, once for their text.
   const unpacked = 2 * Math.max(limits.scanBytes, limits.archiveBytes)
   return new Budget({ bytes: limits.scanBytes, unpacked, millis: limits.scanMillis, signal, memory, now })
 }
 
-/** The refusal when an archive cannot be gone through within the budget, and there is nothing partial to give. */
+/** The error when an archive cannot be read within the budget and there is no partial result. */
 export function tooMuchArchive(file: string, cause: BudgetError): LogError {
   return new LogError(
     'archive-budget',
@@ -172,7 +172,7 @@ export function tooMuchArchive(file: string, cause: BudgetError): LogError {
   )
 }
 
-/** Whether compressed files may be among what is asked for. */
+/** Whether the request may involve compressed files. */
 function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
   return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
 }
@@ -206,7 +206,7 @@ async function select(
   if (!empty) checkFormat(format, request)
 
   const after = request.cursor?.direction === 'after'
-  // A page before a cursor is the last part of what comes before it, also where the first part was asked for.
+  // A page before a cursor is the last part of what comes before it, even if the first part was requested.
   const forward = after || (request.first === true && request.cursor === null)
   const { files, zone, parallel = 1 } = context
   // The search for times leaves half of the budget to the search for records.
@@ -232,7 +232,7 @@ async function select(
   const cursorOrNull = async (address: number, inside = false) =>
     address <= bottom || isLogStart(series, address) ? null : series.cursor(address, inside)
 
-  // The end of an archive that was not reached is not known: no tail can be given instead of it.
+  // If the end of an archive was not reached, it is not known, so there is no tail to return instead.
   const all = level === null && !matcher && isWhole(since) && isWhole(until)
   if (series.isCut && all && !forward) throw new BudgetError()
   if (span) {
@@ -267,13 +267,13 @@ async function select(
     inside: request.cursor?.place.inside ?? false,
   }
   const run = () => (forward ? scanForth(scan) : scanBack(scan))
-  // A page of all records costs no more than a tail does, so it needs no place: 2,000 followers may join at once.
+  // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
   const isCheap = all && size <= CHEAP
   const found = isCheap ? await run() : await inPlace(context.scans, budget, run)
   if (found.cut || series.isCut) notes.push('scan-budget')
   else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))
     notes.push('answer-budget')
-  // Between two pages lies a cut record, or none: seen from either side.
+  // Two adjacent pages agree on whether a record is cut between them.
   const cutBelow = request.cursor?.place.inside === true
   const prev = forward
     ? await cursorOrNull(lo, cutBelow && lo === at)
@@ -285,7 +285,7 @@ async function select(
   return { ...base, from, to, pieces, ends, prev, next, memory }
 }
 
-/** Which records a request wants, between the borders that were found for its times. */
+/** Which records a request selects, between the borders found for its times. */
 export function filterOf(
   request: Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'>,
   { format, zone, since, until }: Borders & { format: LineFormat; zone: Zone },
@@ -302,7 +302,7 @@ export function filterOf(
   }
 }
 
-/** Where the records of a time range begin and end; null where the request names no time. */
+/** Where the records of a time range begin and end; null if the request has no time. */
 export interface Borders {
   since: Border | null
   until: Border | null
@@ -313,10 +313,10 @@ function isWhole(border: Border | null): boolean {
   return border === null || border.from === border.to
 }
 
-/** Up to this size, a page of all records is read without waiting for a place. */
+/** Up to this size, a page of all records is read without waiting for a slot. */
 const CHEAP = 1024 * 1024
 
-/** Runs a job when there is a place for it. The time it waits does not count. */
+/** Runs a job when there is a free slot. Waiting time does not count. */
 export function inPlace<T>(limit: ConcurrencyLimit, budget: Budget, job: () => Promise<T>): Promise<T> {
   const resume = budget.pause()
   return limit.run(() => {
@@ -325,7 +325,7 @@ export function inPlace<T>(limit: ConcurrencyLimit, budget: Budget, job: () => P
   }, budget.signal)
 }
 
-/** Where a backward scan goes on; null when it saw everything. */
+/** Where a backward scan continues; null if it saw everything. */
 async function behind(
   series: Series,
   found: Found,
@@ -335,10 +335,10 @@ async function behind(
   return isAll ? null : cursor(found.from, found.inside)
 }
 
-/** How much of a log's end is looked at for a field that no record had. */
+/** How much of a log's end is searched for a field that no matching record had. */
 const FIELD_SAMPLE = 256 * 1024
 
-/** Whether a log has, as far as its end shows, one of the fields that it was asked for in no record. */
+/** Whether one of the requested fields is missing from every record at the log's end. */
 async function lacksFields(series: Series, filter: Filter, fields: readonly string[]): Promise<boolean> {
   const from = await series.floor(series.end - FIELD_SAMPLE)
   const bytes = await series.read(from, series.end)
@@ -351,7 +351,7 @@ export function readingOf({ limits, parallel = 1 }: ViewContext): Reading {
   return { chunk: limits.scanChunk, sharedMemory: limits.sharedMemory ?? false, parallel }
 }
 
-/** What of a file will be needed, as far as the request tells. */
+/** Which parts of a file the request will need. */
 function foresightOf(request: ViewRequest): Foresight {
   const { lines, size } = request.fit
   const { since, until, level, matcher, records } = request
@@ -365,16 +365,16 @@ function foresightOf(request: ViewRequest): Foresight {
   }
 }
 
-/** How much is read of a file's end while it is opened, at most. */
+/** The most that is read of a file's end while opening it. */
 const LARGEST_TAIL = 256 * 1024
 
-/** How much of a file's head and tail is looked at to know its format. */
+/** How much of a file's head and tail is read to detect its format. */
 const SAMPLE = 16 * 1024
 
 /**
- * The format of a log, by the newest file that holds anything. A short one in no format may be the rest of a record
- * that a rotation cut off, so then the one before it is asked. In a log that is followed (`live`), times without a year
- * or a date are judged by the clock: its modification time is the past by then.
+ * The format of a log, judged by the newest file that is not empty. A short file in no known format may be the rest of a
+ * record that a rotation cut off, so the file before it decides. In a log that is followed (`live`), times without a
+ * year or a date are read relative to now, because the modification time is soon outdated.
  */
 export async function formatOf(series: Series, live = false): Promise<LineFormat> {
   for (let i = series.parts.length - 1; i >= 0; i--) {
@@ -389,13 +389,13 @@ export async function formatOf(series: Series, live = false): Promise<LineFormat
   return PLAIN
 }
 
-/** Whether a format can answer what is asked of it; a LogError when it can't. */
+/** Throws a LogError if a format cannot answer the request. */
 export function checkFormat(format: LineFormat, asked: Pick<ViewRequest, 'since' | 'until' | 'level'>): void {
   if ((asked.since !== null || asked.until !== null) && !format.timed) throw noTime()
   if (asked.level !== null && !format.leveled) throw noLevel()
 }
 
-/** Whether a log holds nothing. */
+/** Whether a log is empty. */
 export async function isEmpty(series: Series): Promise<boolean> {
   return series.end === 0 && (await series.floor(-1)) === 0
 }
