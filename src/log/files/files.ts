@@ -35,7 +35,7 @@ export interface FileReadOptions extends ReadOptions {
 
 /** The log files of a node. One filter decides what is listed and what can be read: they cannot differ. */
 export interface LogFiles {
-  /** Whether reads take microseconds, as on a disk, so that several at once gain nothing. @default false */
+  /** Whether reads take microseconds, as on a disk, so that parallel reads gain nothing. @default false */
   readonly isNear?: boolean
   /** All log files. Concurrent callers share one listing, which ends early when all of them have left. */
   list(signal?: AbortSignal): Promise<Listing>
@@ -49,7 +49,7 @@ export interface LogFiles {
   joined?(name: string): Promise<JoinedLog | null>
   /** A mark that changes when a file appears or goes. Absent or null where the store has none. */
   revision?(): string | null
-  /** Gives notice of changes, where the store can; null where followers must poll. */
+  /** Reports changes, if the store can; null if followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
 }
 
@@ -88,7 +88,7 @@ export function logFiles(
 
   /** Objects of a joined log are not listed, so they cannot be read by their names. */
   const isFile = async (name: string) => isListed(name) && !(joins && (await joins()).isMember(name))
-  /** A joined log is listed, but has no bytes of its own. */
+  /** A joined log is listed, but has no file to read. */
   const absent = async (name: string, signal: AbortSignal | undefined): Promise<never> => {
     if (!joins || !isListed(name)) return unknownFile()
     const { members } = await (await joins()).get(name).find({ bytes: 1 }, signal)
@@ -114,7 +114,7 @@ export function logFiles(
       return (await store.read(name, range, options)) ?? absent(name, options.signal)
     },
     revision,
-    // A joined log grows by new objects, of which no store gives notice.
+    // A joined log grows by new objects, which no store reports.
     watch: (name, changed) => (joins ? null : (store.watch?.(name, changed) ?? null)),
   }
 }

@@ -51,7 +51,7 @@ const NUMBERED_INSIDE = new RegExp(`^(.+?)\\.(\\d{1,6})${EXTENSION}$`)
 /** An older life of a shipped log. A higher number is newer. */
 const LIFE = /^(.+)@(\d{6,8})$/
 
-/** Takes a file's name apart. A name in no known form of rotation is its own stem. */
+/** Parses a file's name. A name without a known rotation suffix is its own stem. */
 export function parseName(name: string): LogName {
   const life = LIFE.exec(name)
   if (life) return { stem: life[1]!, date: life[2]!.padStart(8, '0'), index: -1, compressed: false }

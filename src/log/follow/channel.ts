@@ -5,7 +5,7 @@ import { type Cursor, fingerprint } from '../text/cursor.ts'
 import { concat, type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
 import type { Change } from './tracker.ts'
 
-/** What goes out at once, and the place behind it. */
+/** What is sent at once, and the place after it. */
 export interface Batch {
   bytes: Uint8Array
   end: Cursor
@@ -13,37 +13,37 @@ export interface Batch {
 
 type Data = Extract<Change, { kind: 'data' }>
 
-/** How many batches are kept for followers that are a little late. Who is later reads the log by itself. */
+/** How many batches are kept for followers that lag a little. Later ones read the log themselves. */
 const KEPT = 64
 const KEPT_BYTES = 1024 * 1024
-/** A line that does not end is let go in pieces of this size. */
+/** A line that does not end is sent in pieces of this size. */
 const MAX_PENDING = 16 * 1024 * 1024
 const LF = 10
 
 /**
- * What all followers who asked the same are given: each batch is filtered and rendered once. A record is known to be
- * whole when the next one starts; the last one is let go by `flush`, a moment after it came.
+ * What all followers with the same request receive: each batch is filtered and rendered once. A record is known to be
+ * complete when the next one starts; the last one is sent by `flush`, a moment after it arrived.
  */
 export class Channel {
-  /** Everything before it was given. */
+  /** Everything before it was sent. */
   place: Cursor
   followers = 0
-  /** What ended it, after the last batch. */
+  /** The error that ended it, after the last batch. */
   failure: unknown = null
   readonly #frame: Frame
   readonly #filter: Filter
-  /** Whether bytes go out as they come, unfinished lines too. */
+  /** Whether bytes are sent as they arrive, unfinished lines included. */
   readonly #raw: boolean
   readonly #waiters = new Set<() => void>()
   #batches: Batch[] = []
   #first = 0
   #size = 0
-  /** What came and was not given, with where it lies: lines of the last record, and a line without its end. */
+  /** What arrived but was not sent, and its position: lines of the last record, and an unfinished line. */
   #pending: Data[] = []
   #pendingBytes = 0
   /** Whether complete lines are among it. */
   #held = false
-  /** The last record that was looked at, as far as it was seen, and whether it was given. */
+  /** The last record examined, as far as it was seen, and whether it was sent. */
   #last: { bytes: Uint8Array; given: boolean } | null = null
   #time = Number.NaN
   #beats = 0
@@ -78,16 +78,16 @@ export class Channel {
     return this.#beat
   }
 
-  /** Calls back once, at the next batch or beat. Returns how to forget it. */
+  /** Calls back once, at the next batch or heartbeat. Returns a function that cancels it. */
   wait(wake: () => void): () => void {
     this.#waiters.add(wake)
     return () => this.#waiters.delete(wake)
   }
 
-  /** Takes what happened. Returns whether a record is held that `flush` may let go. */
+  /** Handles what happened. Returns whether a record is held back that `flush` may send. */
   feed(change: Change): boolean {
     if (change.kind !== 'data') {
-      // After a rotation, a line without its end stays: the new file completes it. After a cut, nothing will.
+      // After a rotation, an unfinished line is kept: the new file completes it. After a truncation, nothing will.
       if (this.#pending.length > 0) this.#take(true, change.kind !== 'rotated')
       if (this.#frame.events) this.#add(renderChange(change, this.place), this.place)
       return false
@@ -98,23 +98,23 @@ export class Channel {
     }
     this.#pending.push(change)
     this.#pendingBytes += change.bytes.length
-    // A long line that comes in many pieces is looked at when it ends, not with every piece.
+    // A long line that arrives in many pieces is examined when it ends, not with every piece.
     if (this.#pendingBytes <= MAX_PENDING && change.bytes.indexOf(LF) < 0) return this.#held
     return this.#take(false)
   }
 
-  /** Ends it for its followers, after they have read what was given. */
+  /** Ends it for its followers, after they have read what was sent. */
   fail(error: unknown): void {
     this.failure = error ?? new Error('Cannot follow: the channel failed')
     this.#wake()
   }
 
-  /** Lets the last record go, as far as its lines are complete. */
+  /** Sends the last record, as far as its lines are complete. */
   flush(): void {
     if (this.#held) this.#take(true)
   }
 
-  /** A sign of life to all who have nothing else to read. */
+  /** A heartbeat for all followers that have nothing else to read. */
   heartbeat(): void {
     if (!this.#frame.events) return
     this.#beats++
@@ -122,7 +122,7 @@ export class Channel {
     this.#wake()
   }
 
-  /** Gives the pending records but the last one, or all of them. Returns whether lines are still held. */
+  /** Sends the pending records except the last one, or all of them. Returns whether lines are still held back. */
   #take(all: boolean, cut = false): boolean {
     const bytes = concat(this.#pending.map((data) => data.bytes))
     const lines = bytes.lastIndexOf(LF) + 1
@@ -156,7 +156,7 @@ export class Channel {
     return this.#held
   }
 
-  /** What of a record is to be given now: all, its rest when the beginning was given, or nothing. */
+  /** Which part of a record to send now: all, its rest if the beginning was sent, or nothing. */
   #judge(bytes: Uint8Array, from: number, to: number): Uint8Array | null {
     const { format } = this.#filter
     const lf = bytes.indexOf(LF, from)
@@ -200,7 +200,7 @@ function endPlace({ name, id, offset, bytes }: Data, length: number): Cursor {
   return { name, id, offset: offset + length, print, inside: false }
 }
 
-/** The place behind the first `length` bytes. */
+/** The place after the first `length` bytes. */
 function placeIn(pending: readonly Data[], length: number): Cursor {
   let left = length
   for (const data of pending) {

@@ -26,13 +26,13 @@ import type { Channel } from './channel.ts'
 import { concat, type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
 import { type Followed, type FollowLimits, Hub, type Joined } from './hub.ts'
 
-/** What is followed, and how it goes out. */
+/** What is followed, and how it is sent. */
 export interface FollowRequest {
   view: ViewRequest
   frame: Frame
-  /** Names what filters are the same, so that those who ask the same share the work. */
+  /** Identifies the filters, so that followers with the same filters share the work. */
   key: string
-  /** Where the client was; outranks the tail that it asks for. */
+  /** Where the client was; takes precedence over the requested tail. */
   last: Cursor | null
 }
 
@@ -45,9 +45,9 @@ export class Followers {
   readonly #hubs = new Map<string, Promise<Hub>>()
   readonly #count: { following: number }
 
-  /** `count` is shared by several of these that have one limit together. */
+  /** `count` is shared by several of these that have a common limit. */
   constructor(context: ViewContext, limits: FollowLimits, count = { following: 0 }) {
-    // One look at a shipped log in two seconds serves all who follow it.
+    // One check of a shipped log every two seconds serves all its followers.
     this.#context = { ...context, files: relaxedFiles(context.files, LOOK_AGE) }
     this.#limits = limits
     this.#count = count
@@ -72,7 +72,7 @@ export class Followers {
     }
   }
 
-  /** Between a rotation and the first line after it there may be no file for a moment: who comes back then waits. */
+  /** Between a rotation and the first line after it there may be no file for a moment: a client that reconnects then waits. */
   async #start(request: FollowRequest, signal?: AbortSignal): Promise<Started> {
     const { file } = request.view
     const opener = { ...this.#context, budget: new Budget({ signal }) }
@@ -114,7 +114,7 @@ async function isOutdated(opener: Opener, file: string): Promise<boolean> {
   return placeIn(family, file) < lastFor(family, file)
 }
 
-/** A part of a log that is sent as it is, and the place where it goes on. */
+/** A part of a log that is sent unchanged, and the place where it continues. */
 interface Tail {
   series: Series
   at: number
@@ -122,7 +122,7 @@ interface Tail {
   place: Cursor
 }
 
-/** How much a follower that reads by itself takes at once. */
+/** How much a follower that reads the log itself takes at once. */
 const PAGE = 256 * 1024
 
 type Started = (leave: () => void) => ReadableStream<Uint8Array>
@@ -166,19 +166,19 @@ class Follower {
   readonly #request: FollowRequest
   readonly #filter: Filter
   readonly #raw: boolean
-  /** What goes out before anything else. */
+  /** What is sent before anything else. */
   readonly #first: Uint8Array[] = []
   /** The memory that it holds. */
   #memory: Lease | null = null
   /** The tail, where it is too large to be held. */
   #tail: Tail | null = null
-  /** Everything before it was given; null while the channel's batches follow without a gap. */
+  /** Everything before it was sent; null while the channel's batches follow without a gap. */
   #place: Cursor | null = null
-  /** The place behind the last batch that was taken, and the number of the next. */
+  /** The place after the last batch taken, and the number of the next. */
   #given: Cursor
   #number: number
   #beats: number
-  /** Ends whatever is being read for this client when it leaves. */
+  /** Ends reads for this client when it disconnects. */
   readonly #left = new AbortController()
   #ended = false
   #wake: (() => void) | null = null
@@ -200,19 +200,19 @@ class Follower {
     this.#beats = channel.beats
   }
 
-  /** Selects the tail that ends where the channel goes on. What can't be answered throws here. */
+  /** Selects the tail that ends where the channel continues. Requests that can't be answered throw here. */
   async begin(signal?: AbortSignal): Promise<void> {
     const { view: asked, frame, last } = this.#request
     if (frame.events) this.#first.push(renderBeat(null))
     if (last) {
       this.#place = last
-      // Resolved now, so that what is gone is told before the stream starts.
+      // Resolved now, so that a missing place is reported before the stream starts.
       try {
         const cursor = { place: last, direction: 'after' as const }
         const budget = budgetOf(this.#context, signal)
         await openAnyLog({ ...this.#context, budget }, { ...asked, cursor })
       } catch (error) {
-        // Moved while it was looked at: looked for again as soon as the stream runs.
+        // Moved meanwhile: it is searched for again as soon as the stream runs.
         if (isMoving(error)) return
         if (!frame.events || !(error instanceof LogError && error.code === 'cursor-gone')) throw error
         this.#tellGap()
@@ -269,7 +269,7 @@ class Follower {
     )
   }
 
-  /** What goes out next; null at the end. */
+  /** What is sent next; null at the end. */
   async #next(): Promise<Uint8Array | null> {
     for (;;) {
       if (this.#ended) return null
@@ -329,7 +329,7 @@ class Follower {
       return bytes
     } catch (error) {
       if (!isMoving(error)) throw error
-      // The file was rotated: what is left of the tail is looked for like anything that was missed.
+      // The file was rotated: the rest of the tail is searched for like anything else that was missed.
       this.#tail = null
       this.#place = tail.place
       return new Uint8Array(0)
@@ -338,7 +338,7 @@ class Follower {
 
   /**
    * One page of what lies between the place and the channel's. When nothing does, the channel's next batch follows.
-   * Files are renamed, compressed and removed while they are looked at: then they are looked at again.
+   * Files may be renamed, compressed or removed meanwhile: then they are read again.
    */
   async #catchUp(place: Cursor): Promise<Uint8Array> {
     for (let tries = 0; tries < 50 && !this.#ended; tries++) {
@@ -348,7 +348,7 @@ class Follower {
       } catch (error) {
         const gone = error instanceof LogError && error.code === 'cursor-gone'
         if (gone && !this.#request.frame.events) throw error
-        // Told once: until there is a file again, there is nothing more to say.
+        // Reported once: until there is a file again, there is nothing more to report.
         if (gone && !isStart(place)) {
           this.#tellGap()
           return new Uint8Array(0)
@@ -429,7 +429,7 @@ class Follower {
     return renderRecords(records, this.#request.frame, view.format, this.#context.zone)
   }
 
-  /** What the client saw is gone. It is told so, and goes on at the beginning of what is there. */
+  /** What the client saw is gone. This reports it and continues at the beginning of what is there. */
   #tellGap(): void {
     const { file } = this.#request.view
     // A file with a date in its name may be gone for good: then the log goes on in a newer one.
@@ -440,7 +440,7 @@ class Follower {
   }
 }
 
-/** Whether a read failed because files were moved, and may succeed when it is made again. */
+/** Whether a read failed because files were moved, and may succeed when retried. */
 function isMoving(error: unknown): boolean {
   if (error instanceof StoreError) return error.code === 'changed'
   return error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive')
@@ -451,7 +451,7 @@ function isStart({ offset, print }: Cursor): boolean {
   return offset === 0 && print.length === 0
 }
 
-/** Records with the place behind each. */
+/** Records with the place after each. */
 async function placed(series: Series, pieces: readonly Uint8Array[], ends: readonly number[]) {
   const records = []
   for (let i = 0; i < pieces.length; i++) {
@@ -477,13 +477,13 @@ async function addressOf(series: Series, place: Cursor): Promise<number | null> 
   return null
 }
 
-/** The filter of a follow: times are asked of every record, since there is nothing to bisect in what is to come. */
+/** The filter of a follow: times are checked for every record, because future records cannot be bisected. */
 async function liveFilter(
   context: ViewContext,
   asked: ViewRequest,
   signal: AbortSignal | undefined,
 ): Promise<Filter> {
-  // A file that was just made is empty, or begins with the rest of a record: its predecessors tell the format.
+  // A new file is empty, or begins with the rest of a record: its predecessors show the format.
   const budget = budgetOf(context, signal)
   const log = await openAnyLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
   const format = await formatOf(log.series, true)

@@ -4,15 +4,15 @@ import { type Cursor, encodeCursor } from '../text/cursor.ts'
 import type { Zone } from '../time.ts'
 import type { Change } from './tracker.ts'
 
-/** How records go out: as they are, as JSON lines, or each as an event. */
+/** How records are sent: unchanged, as JSON lines, or each as an event. */
 export interface Frame {
   events: boolean
   json: boolean
-  /** What JSON records carry besides their fields. */
+  /** What JSON records contain besides their fields. */
   record?: RecordOptions
 }
 
-/** A record, and the place behind it. */
+/** A record, and the place after it. */
 export interface Placed {
   bytes: Uint8Array
   end: Cursor
@@ -21,7 +21,7 @@ export interface Placed {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** Records as they go out. */
+/** Records as they are sent. */
 export function renderRecords(
   records: readonly Placed[],
   { events, json, record }: Frame,
@@ -38,13 +38,13 @@ export function renderRecords(
   return encoder.encode(out)
 }
 
-/** What happened to the file, told to those who understand events; null for the others. */
+/** What happened to the file, for clients that understand events; null for the others. */
 export function renderChange(change: Exclude<Change, { kind: 'data' }>, place: Cursor): Uint8Array {
   const { kind, ...data } = change
   return encoder.encode(event(kind, place, JSON.stringify(data)))
 }
 
-/** A sign of life, and how far the log was looked through: events may be rare. */
+/** A heartbeat, and how far the log was searched: events may be rare. */
 export function renderBeat(place: Cursor | null): Uint8Array {
   return encoder.encode(
     place === null ? ': hello\nretry: 1000\n\n' : `: alive\nid: ${encodeCursor(place)}\n\n`,
@@ -52,8 +52,8 @@ export function renderBeat(place: Cursor | null): Uint8Array {
 }
 
 /**
- * One event. Each line of the data is a `data:` line of its own; a carriage return would end one, too, so that those
- * before a line end are left out and others count as line ends.
+ * One event. Each line of the data is a separate `data:` line; a carriage return would end one, too, so those before a
+ * line end are dropped and others count as line ends.
  */
 function event(name: string, id: Cursor, data: string): string {
   const lines = (data.endsWith('\n') ? data.slice(0, -1) : data).split(/\r?\n|\r(?!$)|\r$/)

@@ -8,15 +8,15 @@ import { Tracker } from './tracker.ts'
 
 /** How following behaves. */
 export interface FollowLimits {
-  /** How many follow at once. */
+  /** The maximum number of followers. */
   followers: number
-  /** Milliseconds between two signs of life. */
+  /** Milliseconds between two heartbeats. */
   heartbeat: number
   /** Milliseconds after which a follow ends, for runtimes that limit what a request may do; null for no end. */
   duration: number | null
-  /** Where the store gives no notice: the pause between two looks, in ms, from the shortest to the longest. */
+  /** If the store does not report changes: the pause between two polls, in ms, from the shortest to the longest. */
   poll: readonly [number, number]
-  /** Whether one look at a log serves all who follow it. */
+  /** Whether all followers of a log share its polling. */
   shared: boolean
 }
 
@@ -28,12 +28,12 @@ export interface Joined {
   number: number
 }
 
-/** A hub that nobody follows any more lives on for a moment: clients come back. */
+/** A hub without followers is kept for a moment, because clients reconnect. */
 const LINGER = 2000
-/** A record is let go so long after its last line came. */
+/** A record is sent this long after its last line arrived. */
 const SETTLE = 60
 
-/** What goes along with a log as it grows. */
+/** Tracks a log as it grows. */
 type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'poll'>
 
 /** What is followed: a log, or with `alone` a file that its log has left behind. */
@@ -50,7 +50,7 @@ async function openTracker({ files, limits }: ViewContext, { file, alone }: Foll
   return (await JoinTracker.open(joined, limits)) ?? open()
 }
 
-/** One log, watched once for all who follow it. */
+/** One log, watched once for all its followers. */
 export class Hub {
   readonly #tracker: LogTracker
   readonly #limits: FollowLimits
@@ -99,7 +99,7 @@ export class Hub {
     return true
   }
 
-  /** The channel of those who ask the same, up to date. */
+  /** The channel shared by followers with the same request, up to date. */
   async join(key: string, frame: Frame, filter: Filter, raw: boolean): Promise<Joined> {
     this.#joining++
     return this.#exclusively(async () => {
@@ -129,7 +129,7 @@ export class Hub {
     this.#rest()
   }
 
-  /** Looks for changes now. */
+  /** Checks for changes now. */
   async sync(): Promise<void> {
     await this.#exclusively(() => this.#look())
   }
@@ -178,7 +178,7 @@ export class Hub {
     }, SETTLE)
   }
 
-  /** A channel that fails is closed and its followers are cut off, so that they come back; the others go on. */
+  /** A channel that fails is closed and its followers are disconnected, so that they reconnect; the others continue. */
   #forEach(work: (channel: Channel) => void): void {
     for (const [key, channel] of this.#channels) {
       try {
@@ -197,7 +197,7 @@ export class Hub {
     return Math.min(100, 5 + followers / 8)
   }
 
-  /** Looks again in so many milliseconds, or earlier if that was due. */
+  /** Polls again in this many milliseconds, or earlier if that was due. */
   #lookIn(ms: number): void {
     if (!this.#open) return
     const due = Date.now() + ms
@@ -210,9 +210,9 @@ export class Hub {
     }, ms)
   }
 
-  /** The storage failed: later it may answer again, and nothing is lost until then. */
+  /** The storage failed: it may answer again later, and nothing is lost until then. */
   #failed(error: unknown): void {
-    // A file that was moved while it was looked at is found at the next look.
+    // A file that was moved meanwhile is found at the next poll.
     if (error instanceof StoreError && error.code === 'changed') {
       this.#lookIn(50)
       return

@@ -30,7 +30,7 @@ export class JoinTracker {
     this.#seen = opened.seen
   }
 
-  /** Starts behind the newest object; null when there is none, so that it is no joined log. */
+  /** Starts after the newest object; null if there is none, because it is then not a joined log. */
   static async open(log: JoinedLog, limits: ArchiveLimits): Promise<JoinTracker | null> {
     const { members } = await log.find({ bytes: 1 })
     const last = members.at(-1)
@@ -39,7 +39,7 @@ export class JoinTracker {
     return new JoinTracker(log, opener, last, await openEnd(opener, last))
   }
 
-  /** Where it is: everything before was given. */
+  /** The current place: everything before was sent. */
   get place(): Cursor {
     const print = fingerprint(this.#seen, this.#size - this.#seen.length)
     return { name: this.#text.name, id: null, offset: this.#size, print, inside: false }
@@ -50,7 +50,7 @@ export class JoinTracker {
     return this.#text.read(Math.max(0, this.#size - length), this.#size)
   }
 
-  /** Looks for new objects. `more` says that there are more than one look brings. */
+  /** Checks for new objects. `more` says that there are more than one poll returns. */
   async poll(): Promise<{ changes: Change[]; more: boolean }> {
     const changes: Change[] = []
     let total = 0

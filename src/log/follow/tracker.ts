@@ -45,7 +45,7 @@ export class Tracker {
   #offset = 0
   /** The last bytes before the offset. */
   #seen: Uint8Array = new Uint8Array(0)
-  /** What the store need not send again; undefined while there may be more to read. */
+  /** The version that the store need not send again; undefined while there may be more to read. */
   #etag: string | undefined
   /** The rest of a file that was compressed meanwhile. */
   #archive: Text | null = null
@@ -98,7 +98,7 @@ export class Tracker {
     if (last >= 0) this.#name = nameOf(family, last, this.#file)
   }
 
-  /** Where it is: everything before was given. */
+  /** The current place: everything before was sent. */
   get place(): Cursor {
     const print = fingerprint(this.#seen, this.#offset - this.#seen.length)
     return { name: this.#name, id: this.#id, offset: this.#offset, print, inside: false }
@@ -119,19 +119,19 @@ export class Tracker {
     return whole && equal(bytes.subarray(bytes.length - this.#seen.length), this.#seen) ? bytes : null
   }
 
-  /** Looks for changes. `more` says that there are more than one look brings. */
+  /** Checks for changes. `more` says that there are more than one poll returns. */
   async poll(): Promise<{ changes: Change[]; more: boolean }> {
     const changes: Change[] = []
     try {
       return { changes, more: await this.#advance(changes) }
     } catch (error) {
-      // What was read is read: it goes out, and the failure shows again at the next look if it has not passed.
+      // What was read is sent; if the failure persists, it shows again at the next poll.
       if (changes.length > 0) return { changes, more: true }
       throw error
     }
   }
 
-  /** Adds what happened. Returns whether there is more than one look brings. */
+  /** Adds what happened. Returns whether there is more than one poll returns. */
   async #advance(changes: Change[]): Promise<boolean> {
     let total = 0
     for (let steps = 0; steps < 32; steps++) {
@@ -175,7 +175,7 @@ export class Tracker {
       return this.#move(bytes.subarray(back))
     } catch (error) {
       if (error instanceof StoreError && error.code === 'unchanged') return 'end'
-      // Replaced while it was read: the next look tells by what.
+      // Replaced while it was read: the next poll shows by what.
       if (error instanceof StoreError && error.code === 'changed') return 'lost'
       if (error instanceof LogError && error.code === 'unknown-file') return 'lost'
       throw error
@@ -200,7 +200,7 @@ export class Tracker {
     return bytes
   }
 
-  /** Looks for the file among its relatives. False when nothing can be done but wait. */
+  /** Searches for the file among the files of its log. False if it can only wait. */
   async #relocate(changes: Change[]): Promise<boolean> {
     const family = await listFamily(this.#opener, this.#file)
     const found = await this.#tolerant(() => findAmong(this.#opener, family, this.place))
@@ -304,7 +304,7 @@ export class Tracker {
     this.#archive = text.compressed ? text : null
   }
 
-  /** Files move while they are looked at; undefined means to look again later. */
+  /** Files move while they are read; undefined means to try again later. */
   async #tolerant<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work()

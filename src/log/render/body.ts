@@ -7,12 +7,12 @@ import type { Series } from '../text/series.ts'
 
 /** Up to this size, a part of a log is one buffer. */
 export const AT_ONCE = 256 * 1024
-/** A larger part goes out in slices that are read as fast as the client takes them. */
+/** A larger part is sent in slices that are read only as fast as the client takes them. */
 const SLICE = 512 * 1024
 
 /**
- * The bytes [from, to) of a log, as a buffer or as a stream. A stream that cannot go on errors, also where a broken
- * archive ends; it never just ends.
+ * The bytes [from, to) of a log, as a buffer or as a stream. A stream that cannot continue errors, even where a broken
+ * archive ends; it never ends early.
  */
 export async function bytesOf(series: Series, from: number, to: number): Promise<Bytes> {
   await series.onward(from)
@@ -49,12 +49,12 @@ export function piecesBody(
   return new SlicedStream(new PieceSlices(pieces, broken, memory))
 }
 
-/** Pieces in slices: short ones together, of long ones views. Each block is given back when it is sent. */
+/** Pieces in slices: short ones joined, long ones as views. Each block is released when it has been sent. */
 class PieceSlices implements Slices {
   #pieces: readonly Uint8Array[]
   readonly #broken: LogError | null
   #next = 0
-  /** What of the next piece is given. */
+  /** How much of the next piece has been returned. */
   #given = 0
 
   readonly #memory: Lease | null
@@ -84,7 +84,7 @@ class PieceSlices implements Slices {
 
   release(slice: Uint8Array): void {
     this.#memory?.shrink(slice.length)
-    // Slices are given and taken in order: with the last one of a block, all of it is sent.
+    // Slices are sent in order: with the last one of a block, all of it has been sent.
     if (slice.byteOffset + slice.length === slice.buffer.byteLength) giveBack(slice)
   }
 

@@ -23,7 +23,7 @@ export function colouredMessage(
   }
   plain += strip(text.slice(last))
   const end = message.indexOf('\n')
-  // A context may stand between the first line and a stack trace.
+  // A context may come between the first line and a stack trace.
   const whole = plain.indexOf(message)
   const parts = whole >= 0 || end < 0 ? [message] : [message.slice(0, end), message.slice(end)]
   let out = ''

@@ -3,12 +3,12 @@ import { lineEnd } from '../format/lines.ts'
 import { LEVELS } from '../format/read/level.ts'
 import type { Zone } from '../time.ts'
 
-/** Longer records are rendered in steps, so that a line of 30 MB holds nobody else up. */
+/** Longer records are rendered in steps, so that a line of 30 MB does not hold up other requests. */
 export const LONG = 4 * 1024 * 1024
 /** So are records with more lines than this. */
 export const MANY_LINES = 10_000
 
-/** How much of a long record's first line is taken apart. */
+/** How much of a long record's first line is parsed. */
 const HEAD = 16 * 1024
 /** How much of a long record is one step. */
 const STEP = 64 * 1024
@@ -17,11 +17,11 @@ const CR = 0x0d
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A long record as JSON text, piece by piece. Where its first line is too long to take apart, it stays text. */
+/** A long record as JSON text, piece by piece. If its first line is too long to parse, it stays text. */
 export class LongRecord {
-  /** Where the rest of it lies. */
+  /** Where its rest is. */
   at: number
-  /** Whether the piece last given ended it. */
+  /** Whether the last piece ended it. */
   ended = false
   /** The JSON up to the middle of the message. */
   readonly head: string
@@ -72,7 +72,7 @@ export class LongRecord {
   #stepEnd(from: number): number {
     const to = Math.min(from + STEP, this.#to)
     const step = this.#bytes.subarray(from, to)
-    // Looking for a line's end beyond the step would make many steps of a long line quadratic.
+    // Searching for a line's end beyond the step would make the steps of a long line quadratic.
     for (let lf = step.indexOf(LF); lf >= 0; lf = step.indexOf(LF, lf + 1)) {
       this.ended = this.#startsAt(from + lf + 1)
       if (this.ended) return from + lf
@@ -85,7 +85,7 @@ export class LongRecord {
     return at >= this.#to || this.#format.starts(this.#bytes, at, lineEnd(this.#bytes, at, this.#to))
   }
 
-  /** A place before `to` that tears no character, escape sequence or line end apart. */
+  /** A place before `to` that does not split a character, escape sequence or line end. */
   #cleanCut(from: number, to: number): number {
     const sequence = this.#bytes.subarray(to - 64, to).lastIndexOf(0x1b)
     const cut = sequence >= 0 ? to - 64 + sequence : characterStart(this.#bytes, to)
@@ -94,7 +94,7 @@ export class LongRecord {
   }
 }
 
-/** Whether a message is what bytes[…, cut) ends with, so that the bytes after it go on with it. */
+/** Whether a message is what bytes[…, cut) ends with, so that the bytes after it continue it. */
 function isWhole(bytes: Uint8Array, cut: number, message: string): boolean {
   const end = message.slice(-1000)
   if (end === '' || end.includes('\ufffd')) return false

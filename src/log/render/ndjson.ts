@@ -9,15 +9,15 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
 
-/** A line up to this length is written without a look for its end first. */
+/** A line up to this length is written without searching for its end first. */
 const SHORT = 16 * 1024
 
-/** So much room for more than was asked for makes it sure that a buffer is not replaced by a larger one for most logs. */
+/** Extra space in a buffer, so that for most logs it is never replaced by a larger one. */
 export const ROOM = 2 * SHORT + LINE_ROOM
 
-/** What records carry besides their fields. */
+/** What records contain besides their fields. */
 export interface RecordOptions {
-  /** A message that has colours comes a second time with them, as `ansi`. @default false */
+  /** A message that has colours is repeated with them, as `ansi`. @default false */
   colours?: boolean
   /** The text of the record, as `raw`. @default false */
   raw?: boolean
@@ -44,7 +44,7 @@ export class NdjsonWriter {
     this.#direct = format === lines24 && !options.raw ? directWriter(zone) : null
   }
 
-  /** Takes memory to write to. Where it does not suffice, it is replaced by more. */
+  /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */
   into(out: Uint8Array<ArrayBuffer>): void {
     this.#out = out
     this.#written = 0
@@ -59,8 +59,8 @@ export class NdjsonWriter {
   }
 
   /**
-   * Takes whole records to write. bytes[from, to) begins at a record's start; a first line that is none becomes a
-   * record of its own, with its raw text.
+   * Takes whole records to write. bytes[from, to) begins at a record's start; a first line that does not start one becomes a
+   * separate record, with its raw text.
    */
   read(bytes: Uint8Array, from: number, to: number): void {
     this.#bytes = bytes
@@ -100,7 +100,7 @@ export class NdjsonWriter {
       }
       let written = direct ? this.#line(direct, start, at) : -1
       let end = written < 0 ? endOfLine(bytes, start, to) : direct!.end
-      // Lines that begin no record belong to this one, which is then not written directly.
+      // Lines that do not begin a record belong to this one, which is then not written directly.
       let lines = 0
       while (end + 1 < to && !direct?.begins(end + 1, to)) {
         if (!raw && (lines > MANY_LINES || (written < 0 && end - start > LONG))) break
@@ -125,7 +125,7 @@ export class NdjsonWriter {
     this.#written = at
   }
 
-  /** The line at `start` by the direct writer, if that can. */
+  /** The line at `start` by the direct writer, if it can handle it. */
   #line(direct: DirectWriter, start: number, at: number): number {
     const short = start + SHORT
     if (short >= this.#to) {

@@ -7,9 +7,9 @@ import type { LineFormat } from '../format/detect.ts'
 import { lastStart } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 
-/** Writes records in another shape, into memory that it is given. */
+/** Writes records in another form, into the given memory. */
 export interface Renderer {
-  /** Takes memory to write to. Where it does not suffice, it is replaced by more. */
+  /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */
   into(out: Uint8Array<ArrayBuffer>): void
   /** What was written since `into`. */
   take(): Uint8Array<ArrayBuffer>
@@ -27,9 +27,9 @@ export interface Renderer {
 const READ = 512 * 1024
 /** Bytes per slice that is sent. */
 const SLICE = 256 * 1024
-/** With room for a record behind that, so that most logs never need more. */
+/** With space for one more record, so that most logs never need more. */
 const BUFFER = SLICE + 64 * 1024
-/** Bytes rendered between two looks at the clock: up to 8,000 records. */
+/** Bytes rendered between two checks of the clock: up to 8,000 records. */
 const RENDERED = 16 * 1024
 /** Buffers for reuse: fresh memory costs as much as what is written to it. */
 const pool: Uint8Array<ArrayBuffer>[] = []
@@ -72,7 +72,7 @@ export interface Stretch {
 
 /**
  * The records of [from, to), which begins and ends between two, each rendered: read only as fast as they are taken,
- * so that many of them cost no more memory than a few. A record longer than `longest` is taken apart.
+ * so that many of them cost no more memory than a few. A record longer than `longest` is split.
  */
 export function recordsBody(
   { series, from, to, format }: Stretch,
@@ -101,7 +101,7 @@ export function recordsBody(
   return new SlicedStream(new RenderedSlices(source, renderer))
 }
 
-/** Records from a source, each rendered, as a body. `left` is called when its client leaves before the end. */
+/** Records from a source, each rendered, as a body. `left` is called if its client disconnects before the end. */
 export function renderedStream(source: Source, renderer: Renderer, left: () => void): Bytes {
   const slices = new RenderedSlices(source, renderer)
   return new SlicedStream({
@@ -114,16 +114,16 @@ export function renderedStream(source: Source, renderer: Renderer, left: () => v
   })
 }
 
-/** Gives whole records in their order, then null. They may lie in memory that the next call uses again. */
+/** Returns whole records in order, then null. They may be in memory that the next call reuses. */
 export type Source = () => Uint8Array | null | Promise<Uint8Array | null>
 
 class RenderedSlices implements Slices {
   readonly #source: Source
   readonly #renderer: Renderer
   #open = true
-  /** What ended the source, behind all that is written. */
+  /** The error that ended the source, reported after everything that was written. */
   #failure: unknown = null
-  // Most records are rendered so fast that more of them cost no turn.
+  // Most records render so fast that more of them fit into the same turn.
   #unit = RENDERED
 
   readonly #memory: Lease | null
@@ -147,7 +147,7 @@ class RenderedSlices implements Slices {
     return slice.length > 0 ? slice : null
   }
 
-  /** Renders until a slice is full, or others should have their turn. False when nothing is left. */
+  /** Renders until a slice is full or it is time to yield. False when nothing is left. */
   async #fill(): Promise<boolean> {
     const renderer = this.#renderer
     const start = Date.now()
@@ -173,7 +173,7 @@ class RenderedSlices implements Slices {
     }
   }
 
-  /** What is to be rendered next. When that fails, what is rendered already goes out first. */
+  /** What is to be rendered next. If that fails, what is already rendered is sent first. */
   #more(): Uint8Array | null | Promise<Uint8Array | null> {
     try {
       const next = this.#source()

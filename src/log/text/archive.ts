@@ -10,7 +10,7 @@ import type { Text } from './text.ts'
 
 /** How a compressed file may be read. */
 export interface ArchiveLimits {
-  /** The most text that is taken out of one archive. */
+  /** The most text to decompress from one archive. */
   archiveBytes: number
   /** How much of that text is kept in memory. */
   archiveWindow: number
@@ -18,22 +18,22 @@ export interface ArchiveLimits {
 
 /** How much of an archive an answer may hold while it is being sent. */
 const MAX_HELD = 4 * 1024 * 1024
-/** How many archives' sizes are remembered: otherwise each page of a rotated log decompresses them again. */
+/** How many archive sizes are cached: otherwise each page of a rotated log decompresses them again. */
 const REMEMBERED = 1000
 const sizes = new WeakMap<LogFiles, Map<string, number>>()
 
 /**
- * A compressed file as its text. There is no way into the middle of it: a read ahead goes on decompressing, a read
- * back within the window is served from memory, and one before it starts again from the beginning. So a tail, a page
+ * A compressed file as its text. It has no random access: a read further on continues decompressing, a read back within
+ * the window is served from memory, and one before the window starts over from the beginning. So a tail, a page
  * or a scan of what fits the window is one pass, in bounded memory.
  */
 export class ArchiveText implements Text {
   readonly name: string
   readonly entry: Entry
   readonly compressed = true
-  /** Why the archive ends before its end; what comes before is readable. */
+  /** Why the archive ends early; what comes before is readable. */
   broken: LogError | null = null
-  /** Whether the budget ended the first pass: the text then counts as far as it was read. */
+  /** Whether the first pass ran out of budget: the text then ends where it was read to. */
   cut = false
   readonly #files: LogFiles
   readonly #kind: Compression
@@ -96,7 +96,7 @@ export class ArchiveText implements Text {
 
   async onward(from: number): Promise<void> {
     this.#onward = true
-    // A slow client would hold all of it meanwhile: decompressing again is quicker than sending.
+    // A slow client would hold all of it meanwhile; decompressing again is faster than sending.
     if (this.#to - Math.max(this.#from, from) > MAX_HELD) await this.#restart()
     else this.#drop(from)
   }
@@ -114,7 +114,7 @@ export class ArchiveText implements Text {
     return fingerprint(this.#copy(from, to), from)
   }
 
-  /** Whether this pass has not come to the end. After a restart the size is known, and the end is there. */
+  /** Whether this pass has not reached the end. After a restart the size is known, and the end is there. */
   #hasMore(): boolean {
     return this.#size === null || this.#to < this.#size
   }
@@ -127,10 +127,10 @@ export class ArchiveText implements Text {
     this.#to = 0
   }
 
-  /** One more piece of text. The window never drops what is asked for. */
+  /** One more piece of text. The window never drops what is requested. */
   async #advance(asked = Number.POSITIVE_INFINITY): Promise<void> {
     const isOpen = await this.#budget.step()
-    // What is being sent is paced by the client, so it has no deadline.
+    // A response that is being sent is paced by the client, so it has no deadline.
     if (!isOpen && !this.#onward) throw new BudgetError()
     this.#pass ??= this.#open()
     const pass = this.#pass
@@ -158,7 +158,7 @@ export class ArchiveText implements Text {
     this.#drop(this.#onward ? asked : Math.min(asked, this.#to - this.#limits.archiveWindow))
   }
 
-  /** Drops what lies before `keep`, except the last piece. */
+  /** Drops everything before `keep`, except the last piece. */
   #drop(keep: number): void {
     while (this.#pieces.length > 1 && this.#from + this.#pieces[0]!.length <= keep)
       this.#from += this.#pieces.shift()!.length

@@ -11,8 +11,8 @@ export interface Fingerprint {
 }
 
 /**
- * A place in a log that survives rotation: the file it points into by name and, where the store has such a thing,
- * by identity; inodes are used again, so the fingerprint always has the last word.
+ * A place in a log that survives rotation: the file it points into by name and, if the store has one, by identity;
+ * inodes are reused, so the fingerprint always decides.
  */
 export interface Cursor {
   name: string
@@ -20,7 +20,7 @@ export interface Cursor {
   /** Bytes of text before the place. */
   offset: number
   print: Fingerprint
-  /** Whether the place lies inside a record that was found and cut, so that its rest belongs to the answer too. */
+  /** Whether the place is inside a record that was found and cut, so that its rest belongs to the answer too. */
   inside: boolean
 }
 
@@ -29,7 +29,7 @@ const TAB = 9
 const SPACE = 32
 const NONE: Fingerprint = { offset: 0, length: 0, hash: 0 }
 
-/** How much of a file is looked at to make one, where nothing is known of it yet. */
+/** How much of a file is read to make one, if nothing is known about it yet. */
 export const PRINT_READ = 1024
 /** How many lines back a fingerprint looks for one that begins a record. */
 const LINES = 16
@@ -66,15 +66,15 @@ export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
   return (b >>> 11) * 0x100000000 + (a >>> 0)
 }
 
-/** The cursor as clients carry it: base64url, a version in front, nothing in it but what is named above. */
+/** The cursor as clients see it: base64url, with a version in front and only the parts above. */
 export function encodeCursor(cursor: Cursor): string {
   const { print, id } = cursor
-  // In decimal: other digits take ten times as long to write.
+  // In decimal: other bases take ten times as long to format.
   const plain = `${cursor.inside ? 'i' : '1'}/${cursor.offset}/${print.offset}/${print.length}/${print.hash}/${id === null ? '' : encodeURIComponent(id)}/${encodeURIComponent(cursor.name)}`
   return toBase64Url(checked(plain))
 }
 
-/** Three digits in front tell a cursor that was cut or changed on its way from one whose file is gone. */
+/** Three check digits distinguish a damaged cursor from one whose file is gone. */
 function checked(plain: string): string {
   let hash = 0
   for (let i = 0; i < plain.length; i++)
@@ -84,7 +84,7 @@ function checked(plain: string): string {
 
 const SHAPE = /^([1i])\/(\d{1,16})\/(\d{1,16})\/(\d{1,2})\/(\d{1,16})\/([^/]{0,200})\/([^/]{1,3100})$/
 
-/** Reads a cursor back; what is not one of ours is a LogError `bad-cursor`. */
+/** Parses a cursor; anything that is not ours is a LogError `bad-cursor`. */
 export function decodeCursor(text: string, parameter: string): Cursor {
   const whole = /^[A-Za-z0-9_-]{8,4500}$/.test(text) ? fromBase64Url(text) : ''
   const plain = whole.slice(3)
@@ -106,7 +106,7 @@ export function decodeCursor(text: string, parameter: string): Cursor {
   }
 }
 
-/** The error for a cursor that this service never gave, or gave for another log. */
+/** The error for a cursor that this service never issued, or issued for another log. */
 export function badCursor(parameter: string, why = 'is not a cursor of this service'): LogError {
   return new LogError(
     'bad-cursor',

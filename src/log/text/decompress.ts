@@ -11,7 +11,7 @@ export interface ArchiveFile {
   read(from: number, to: number): Promise<Uint8Array>
 }
 
-/** How much is read at a time, at first and later: a head costs little, and a pass few round trips. */
+/** How much is read at a time, at first and later, so that a head costs little and a pass takes few round trips. */
 const FIRST_READ = 256 * 1024
 const READ = 2 * 1024 * 1024
 
@@ -39,8 +39,8 @@ export async function* decompressLog(
 }
 
 /**
- * The archive is read in pieces, each to its end. One stream for all of it would hold a file or a connection open for
- * as long as nobody asks for more, which may be for ever.
+ * The archive is read in pieces, each to its end. One stream for all of it would hold a file or a connection open
+ * until the next read, which may never come.
  */
 function bytesOf(file: ArchiveFile, start: number, end: number): Source {
   return async function* () {

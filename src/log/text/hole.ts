@@ -1,5 +1,5 @@
 /**
- * Whether bytes are nothing but NULs: a hole, as a file has that was truncated under a writer that does not append.
+ * Whether bytes are only NULs: a hole, as in a file that was truncated under a writer that does not append.
  * Four bytes at a time: 1 MiB takes a fifth of a millisecond.
  */
 export function isHole(bytes: Uint8Array): boolean {

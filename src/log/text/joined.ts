@@ -15,11 +15,11 @@ export interface JoinReach {
   /** Only members of this period, by the times in their keys. */
   since?: number | undefined
   until?: number | undefined
-  /** Whether a wider look would cost too much. */
+  /** Whether a wider attempt would cost too much. */
   isWidest?: boolean
 }
 
-/** Requests for members that run side by side. */
+/** Parallel requests for members. */
 const AT_ONCE = 8
 /** Members of a period up to here are fetched at once. */
 const MAX_PREFETCH = 24
@@ -37,7 +37,7 @@ export async function openAnyLog(
   return (joined && (await openJoined(opener, joined, request, reach))) ?? openLog(opener, request, foresight)
 }
 
-/** Opens a joined log; null when it has no objects, so that the name is one of a file, if of anything. */
+/** Opens a joined log; null if it has no objects, so that the name may belong to a file. */
 async function openJoined(
   opener: Opener,
   log: JoinedLog,
@@ -90,7 +90,7 @@ async function openAt(
   return { series, at: (await series.base(0)) + place.offset }
 }
 
-/** The first members up to so many stored bytes, and at least one. */
+/** The first members up to this many stored bytes, and at least one. */
 function withinBytes(members: Member[], bytes: number): Member[] {
   let sum = 0
   return members.filter(({ entry }, i) => {
@@ -100,8 +100,8 @@ function withinBytes(members: Member[], bytes: number): Member[] {
 }
 
 /**
- * Reads what is going to be needed side by side. How much text a member holds is known only of those that were read,
- * so the newest one is read first, and then as many as its ratio says.
+ * Reads what will be needed in parallel. The amount of text in a member is known only after it was read, so the newest
+ * one is read first, and then as many as its compression ratio suggests.
  */
 async function prefetch(parts: readonly MemberText[], { wanted, since, until }: JoinReach): Promise<void> {
   const total = parts.reduce((sum, { entry }) => sum + entry.size, 0)

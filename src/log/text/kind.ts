@@ -13,24 +13,24 @@ import { collect } from './bytes.ts'
 /** What a file is: text, or how it is compressed. */
 export type Kind = 'plain' | Compression
 
-/** How many versions of files are remembered. */
+/** How many file versions are cached. */
 const REMEMBERED = 1000
-/** How much of what was read is looked at: a few hundred bytes of an archive are never UTF-8. */
+/** How many of the bytes read are checked: a few hundred bytes of an archive are never UTF-8. */
 const SAMPLE = 512
-/** Fewer bytes than this are no signature yet. */
+/** Fewer bytes than this are not a signature yet. */
 const LEAST = 4
 const kinds = new WeakMap<LogFiles, Map<string, Kind>>()
 
 /** What a file is. Its first bytes are read only when its name is a reason to; bytes that look odd later are another. */
 export async function kindOf(files: LogFiles, entry: Entry, signal?: AbortSignal): Promise<Kind> {
-  // Shipped logs are text: archives are shipped as what they hold.
+  // Shipped logs are text: archives are shipped decompressed.
   if (entry.appendOnly) return 'plain'
   const known = kinds.get(files)?.get(versionOf(entry))
   if (known !== undefined) return known
   return soundsCompressed(entry.key) ? readKind(files, entry, signal) : 'plain'
 }
 
-/** What a file is as far as that is known without a read: by its version, else by its name. */
+/** What a file is as far as that is known without a read: by its version, otherwise by its name. */
 export function kindSoFar(files: LogFiles, entry: Entry): Kind {
   return kinds.get(files)?.get(versionOf(entry)) ?? compressionByName(entry.key) ?? 'plain'
 }
@@ -59,7 +59,7 @@ async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | und
   if (got.entry.id === undefined ? got.entry.etag !== entry.etag : got.entry.id !== entry.id)
     throw new StoreError('changed', `Cannot read "${entry.key}": it was replaced`)
   const named = compressionByName(entry.key)
-  // An archive that is just being written: its name is all there is to go by.
+  // An archive that is still being written: only its name can decide.
   if (head.length < LEAST && (named === 'gzip' || named === 'zstd')) return named
   const kind = compressionOf(head) ?? 'plain'
   if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)

@@ -13,12 +13,12 @@ import { findFamily, settledOf } from './relatives.ts'
 import { Series } from './series.ts'
 import { holds, PlainText, type Text } from './text.ts'
 
-/** Which log is asked for, and from where. */
+/** Which log is requested, and from where. */
 export interface LogRequest {
   file: string
   /** With the rotated files before it. */
   rotated: boolean
-  /** A place to go on from, older or newer. */
+  /** A place to continue from, older or newer. */
   cursor: { place: Cursor; direction: 'before' | 'after' } | null
 }
 
@@ -43,12 +43,12 @@ export interface OpenLog {
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
 const AHEAD = 64 * 1024
 
-/** What it takes to open files as text. */
+/** What is needed to open files as text. */
 export interface Opener {
   files: LogFiles
   limits: ArchiveLimits
   budget: Budget
-  /** Runs a look into archives when there is a place for it. @default at once */
+  /** Runs work on archives when there is a free slot. @default at once */
   unpacking?: (<T>(job: () => Promise<T>) => Promise<T>) | undefined
 }
 
@@ -75,7 +75,7 @@ async function openFile(opener: Opener, file: string, { tail, head }: Foresight)
   const { files, budget } = opener
   if (tail === 0 || soundsCompressed(file)) return openText(opener, await files.stat(file, budget.signal))
   const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null
-  // Whatever is wrong with it, the other read tells.
+  // If something is wrong, the other read reports it.
   reading?.catch(() => {})
   const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
   if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
@@ -84,13 +84,13 @@ async function openFile(opener: Opener, file: string, { tail, head }: Foresight)
   return text
 }
 
-/** What is missing is told when it is needed. */
+/** Missing bytes are reported when they are needed. */
 function unlessMissing(error: unknown): null {
   if (error instanceof MissingBytes) return null
   throw error
 }
 
-/** The text of a file, whatever it is compressed with. */
+/** The text of a file, however it is compressed. */
 export async function openText(opener: Opener, entry: Entry): Promise<Text> {
   const kind = await kindOf(opener.files, entry, opener.budget.signal)
   return kind === 'plain'
@@ -121,7 +121,7 @@ async function openAtCursor(
 ): Promise<OpenLog> {
   const related = parseName(cursor.name).stem === parseName(file).stem
   const direct = await openDirectly(opener, cursor)
-  // In the file itself, nothing newer is to be asked for; nor is anything older, unless the family is wanted.
+  // In the file itself, nothing newer is needed, and nothing older unless the whole family is requested.
   const enough =
     direct && related && (direction === 'after' ? isEnough(opener, file, direct, cursor) : !rotated)
   if (enough) return { series: await Series.open([direct]), at: cursor.offset, certain: true }
@@ -202,7 +202,7 @@ async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<
     const offset = Math.min(cursor.print.offset, cursor.offset)
     const text = await PlainText.openAt(files, cursor.name, { offset, length: AHEAD }, budget).catch(
       async (error) => {
-        // The cursor may still be right: what is missing shows when it is read.
+        // The cursor may still be valid: missing bytes show when they are read.
         if (!(error instanceof MissingBytes)) throw error
         return new PlainText(files, await files.stat(cursor.name, budget.signal), budget)
       },
@@ -218,7 +218,7 @@ async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<
   }
 }
 
-/** Deflate compresses by 1,032 to 1 at most; zstd by more, but not for text that anybody wrote. */
+/** Deflate compresses by 1,032 to 1 at most; zstd by more, but not for real text. */
 const MAX_RATIO = 2000
 
 /** The member of a family that holds what the cursor saw: by identity first, then by name, then the newest first. */
@@ -227,12 +227,12 @@ export async function findAmong(opener: Opener, { members }: Family, cursor: Cur
     cursor.id !== null && entry.id === cursor.id ? 0 : entry.key === cursor.name ? 1 : 2
   const candidates = [...members].reverse().sort((a, b) => rank(a) - rank(b))
   for (const entry of candidates) {
-    // Nothing was seen of an empty file: only its identity or its name can tell.
+    // Nothing was read of an empty file: only its identity or its name can decide.
     if (cursor.print.length === 0 && rank(entry) === 2) continue
     const text = await openText(opener, entry)
     const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
     if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue
-    // The identity of what is only appended to is never used again.
+    // The identity of an append-only file is never reused.
     if (entry.appendOnly && cursor.id !== null) {
       if (rank(entry) === 0) return text
       continue

@@ -13,11 +13,11 @@ const WARM = 2
  */
 export class Series {
   readonly parts: readonly Text[]
-  /** The address behind the last byte. */
+  /** The address after the last byte. */
   readonly end: number
-  /** Whether the log goes on before the first part, which a wider look would find. */
+  /** Whether the log continues before the first part, which a wider attempt would find. */
   readonly older: boolean
-  /** Whether it goes on after the last part. */
+  /** Whether it continues after the last part. */
   readonly newer: boolean
   /** Where each part starts; known from `#known` on. */
   readonly #bases: number[]
@@ -50,7 +50,7 @@ export class Series {
     return this.#bases[this.#known]!
   }
 
-  /** As `floor`, but null where it is not known without decompressing, or where the part there is compressed. */
+  /** As `floor`, but null if it is not known without decompressing, or if the part there is compressed. */
   floorNow(at: number): number | null {
     const from = Math.max(at, this.#known === 0 ? this.#bases[0]! : Number.NEGATIVE_INFINITY)
     if (this.#known > 0 && this.#bases[this.#known]! > from) return null
@@ -62,7 +62,7 @@ export class Series {
     return this.floor(Number.NEGATIVE_INFINITY)
   }
 
-  /** Whether nothing lies before the address, as far as is known. */
+  /** Whether nothing comes before the address, as far as is known. */
   isStart(address: number): boolean {
     return this.#known === 0 && address <= this.#bases[0]!
   }
@@ -106,14 +106,14 @@ export class Series {
     }
   }
 
-  /** Where the file of the byte before `address` starts, if it must be read from there on; else null. */
+  /** Where the file of the byte before `address` starts, if it must be read from there on; otherwise null. */
   async sequentialStart(address: number): Promise<number | null> {
     await this.floor(address - 1)
     const index = this.#indexOf(address - 1)
     return (await this.parts[index]!.sequential?.()) ? this.#bases[index]! : null
   }
 
-  /** As `read`, in memory that the caller lends where that is possible: in one uncompressed file. */
+  /** As `read`, into the caller's memory if possible: within one uncompressed file. */
   async readInto(
     from: number,
     to: number,
@@ -151,30 +151,30 @@ export class Series {
     return this.parts.find((part) => part.broken)?.broken ?? null
   }
 
-  /** Whether the budget ended the first pass through the newest file, so that the log counts only that far. */
+  /** Whether the first pass through the newest file ran out of budget, so that the log ends there. */
   get isCut(): boolean {
     return this.parts.at(-1)!.cut === true
   }
 
-  /** The file that an address lies in, and where. An address between two files is the start of the newer. */
+  /** The file that contains an address, and the offset in it. An address between two files is the start of the newer. */
   async place(address: number): Promise<{ part: Text; offset: number }> {
     await this.floor(address)
     const index = this.#indexOf(address)
     return { part: this.parts[index]!, offset: address - this.#bases[index]! }
   }
 
-  /** The file that the byte before an address lies in, and where the address is in it. */
+  /** The file that contains the byte before an address, and the address's offset in it. */
   async before(address: number): Promise<{ part: Text; offset: number }> {
     const { part, offset } = await this.place(address - 1)
     return { part, offset: offset + 1 }
   }
 
   /**
-   * A cursor for an address. It is made of bytes that were read before where there are any, else it costs a read.
+   * A cursor for an address, made from bytes that were read before if there are any; otherwise it costs a read.
    */
   async cursor(address: number, inside = false): Promise<Cursor> {
     let { part, offset } = await this.place(address)
-    // An empty file has no bytes to know it by; the end of the file before it is the same place.
+    // An empty file has no bytes to identify it; the end of the file before it is the same place.
     for (
       let i = this.parts.indexOf(part);
       i > 0 && offset === 0 && (await this.parts[i]!.size()) === 0;

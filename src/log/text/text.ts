@@ -12,17 +12,17 @@ export interface Text {
   /** The file as it was when it was opened. */
   readonly entry: Entry
   readonly compressed: boolean
-  /** Why a compressed file ends before its end, once that is known. */
+  /** Why a compressed file ends early, once that is known. */
   readonly broken?: LogError | null
-  /** Whether the budget ended the first pass through a compressed file, so that its text counts only that far. */
+  /** Whether the first pass through a compressed file ran out of budget, so that its text ends there. */
   readonly cut?: boolean
-  /** Whether it must be read from its start on: a read back would begin there again. */
+  /** Whether it must be read from its start: a read back would start over. */
   sequential?(): Promise<boolean>
   /** Bytes of text. For a compressed file this takes one pass through all of it. */
   size(): Promise<number>
   /** Whether the text has at least `size` bytes: a compressed file is read no further than that. */
   reaches(size: number): Promise<boolean>
-  /** Exactly the bytes [from, to), which must lie inside the text; anything else is an error. */
+  /** Exactly the bytes [from, to), which must be inside the text; anything else is an error. */
   read(from: number, to: number): Promise<Uint8Array>
   /**
    * The same in the caller's memory, where the store can use it; only a few bytes are then remembered. `ended` ends the
@@ -31,7 +31,7 @@ export interface Text {
   readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
-  /** Drops the text that is kept in memory; later reads are still right, and cost more. */
+  /** Drops the text that is kept in memory; later reads are still right, but cost more. */
   release?(): Promise<void>
   /** Promises that reads only go forward from here, so that nothing behind needs to be kept. */
   onward?(from: number): Promise<void>
@@ -39,7 +39,7 @@ export interface Text {
   known(offset: number): Fingerprint | null
   /** Throws MissingBytes unless [from, to) can be read. Absent where bytes cannot be missing. */
   ensure?(from: number, to: number): Promise<void>
-  /** Where in the file this text starts, when what lies before it is missing. @default 0 */
+  /** Where in the file this text starts, if what comes before it is missing. @default 0 */
   readonly begin?: number
 }
 
@@ -63,8 +63,8 @@ interface Block {
 
 /**
  * An uncompressed file, pinned to what it was when it was opened. A live file grows all the time, and its etag
- * changes with it. Bytes below the size first seen stay right, and the identity, the size and bytes seen before prove
- * it. When they do not, it is a StoreError `changed`, never wrong bytes.
+ * changes with it. Bytes below the size first seen stay valid; the identity, the size and bytes seen before prove
+ * that. If they do not, it is a StoreError `changed`, never wrong bytes.
  */
 export class PlainText implements Text {
   readonly name: string
@@ -74,7 +74,7 @@ export class PlainText implements Text {
   readonly #budget: Budget
   #etag: string
   #judged = false
-  /** What was read last, newest first. */
+  /** The latest reads, newest first. */
   #blocks: Block[] = []
   #seen: Block | null = null
 
@@ -129,7 +129,7 @@ export class PlainText implements Text {
     if (!this.entry.appendOnly) return
     const options = { signal: this.#budget.signal, ifMatch: this.entry.etag }
     const got = await this.#files.read(this.name, { offset: from, length: to - from }, options)
-    // A large part is a stream that has not begun: only names were looked at.
+    // A large part is a stream that has not started: only the name was checked.
     if (got.body instanceof ReadableStream) await got.body.cancel()
     else this.#remember({ offset: from, bytes: got.body })
   }
@@ -172,7 +172,7 @@ export class PlainText implements Text {
     }
   }
 
-  /** What the file is, by the bytes that were read last: an archive's name may not tell. */
+  /** What the file is, judged by the last bytes read: an archive's name may not show it. */
   async kind(): Promise<Kind> {
     this.#judged = true
     const bytes = this.#blocks[0]?.bytes ?? this.#seen?.bytes ?? new Uint8Array(0)
@@ -194,12 +194,12 @@ export class PlainText implements Text {
     ended?: AbortSignal,
   ): Promise<Uint8Array> {
     const signal = this.#files.isNear ? this.#budget.signal : this.#budget.signalFor(ended)
-    // A directory's reads are too short to be interrupted: between them, an abort ends the work here.
+    // A directory's reads are too short to be interrupted, so an abort is checked between them.
     signal?.throwIfAborted()
     const got = await this.#files.read(
       this.name,
       { offset: from, length: to - from },
-      // What is only appended to needs no look at its size.
+      // An append-only file needs no check of its size.
       { signal, buffer: into, ...(this.entry.appendOnly && { ifMatch: this.entry.etag }) },
     )
     const bytes = await collect(got)
@@ -207,7 +207,7 @@ export class PlainText implements Text {
     if (got.entry.etag !== this.#etag) {
       const seen = this.#seen
       if (seen) {
-        // Read after the bytes: if what was seen first is still there now, nothing was cut before them either.
+        // Read after the bytes: if what was seen first is still there now, nothing before them was truncated either.
         const again = await this.#files.read(
           this.name,
           { offset: seen.offset, length: seen.bytes.length },

@@ -2,7 +2,7 @@ import type { Entry } from '../../store/store.ts'
 import type { Fingerprint } from './cursor.ts'
 import type { Text } from './text.ts'
 
-/** A part of a file, as if there were nothing before and behind it. Its cursors still point into the file. */
+/** A part of a file, as if there were nothing before or after it. Its cursors still point into the file. */
 export class TextWindow implements Text {
   readonly name: string
   readonly entry: Entry

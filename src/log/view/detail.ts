@@ -23,7 +23,7 @@ export interface FileDetail {
   kind: Kind
   /** The log that the file is a part of: the name of its active file, or what that would be called. */
   log: string
-  /** The times of the first and last record; null where they are not known. */
+  /** The times of the first and last record; null if unknown. */
   first: string | null
   last: string | null
 }
@@ -31,11 +31,11 @@ export interface FileDetail {
 /** Details of many files. */
 export interface Details {
   files: FileDetail[]
-  /** False when some files were not looked at: they can't be read now, are too many, or it took too long. */
+  /** False if some files were not examined: they can't be read now, are too many, or it took too long. */
   complete: boolean
 }
 
-/** Looks into files: the newest first, a few at a time, and each version of a file once. */
+/** Examines files: newest first, a few at a time, and each version of a file once. */
 export type Detailer = (entries: readonly Entry[], signal?: AbortSignal) => Promise<Details>
 
 type Times = Pick<FileDetail, 'first' | 'last'>
@@ -44,10 +44,10 @@ const HEAD = 16 * 1024
 const TAIL = 64 * 1024
 /** The last record of an archive costs its decompression: 20 ms for one of this size. */
 const SMALL_ARCHIVE = 256 * 1024
-/** How many files are looked into at once: on a disk, and over a network for each read that may be under way. */
+/** How many files are examined in parallel: on a disk, and over a network for each parallel read. */
 const FILES_AT_ONCE = 8
 const FILES_PER_READ = 4
-/** How many files one list looks into, and for how long. Two reads each: a worker may make a thousand. */
+/** How many files one list examines, and for how long. Two reads each: a worker may make a thousand. */
 const MAX_FILES = 400
 const MAX_MILLIS = 5000
 const REMEMBERED = 5000
@@ -55,7 +55,7 @@ const REMEMBERED = 5000
 const MAX_TEXT = 32 * 1024 * 1024
 const UNKNOWN: Times = { first: null, last: null }
 
-/** Makes a detailer that remembers what it saw. */
+/** Creates a detailer that caches its results. */
 export function detailer(
   context: Pick<ViewContext, 'files' | 'zone' | 'limits' | 'now' | 'parallel'>,
 ): Detailer {
@@ -99,7 +99,7 @@ export function detailer(
   }
 }
 
-/** Old versions of a growing file are never asked for again: the oldest goes first. */
+/** Old versions of a growing file are never requested again: the oldest goes first. */
 function remember(known: Map<string, Times>, key: string, times: Times): void {
   if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
   known.set(key, times)
@@ -177,7 +177,7 @@ async function archiveEnds(
       if (head && pieces.length > 2) pieces = [joined(pieces).subarray(-TAIL)]
     }
   } catch (error) {
-    // Cut by us, or broken: what came before it is right, but the end is not known.
+    // Stopped by us, or broken: what came before is valid, but the end is not known.
     if (!(error instanceof LogError && error.code === 'bad-archive') || size === 0) throw error
     return { head: head ?? joined(pieces), tail: null }
   }
