@@ -86,11 +86,7 @@ class Search {
       this.#target.client.export(query, records ? 'ndjson' : 'text', { signal }),
     )
     const print = (line: string) =>
-      records && !this.#style.json && !needsRecords(this.#style)
-        ? rawOf(line, prefix)
-        : records
-          ? printed(line, this.#style, prefix)
-          : prefix + clean(line, this.#style)
+      records ? printed(line, this.#style, prefix) : prefix + clean(line, this.#style)
     for await (const batch of linesOf(body)) {
       const wanted = batch.slice(0, this.#most - this.#found)
       this.#found += wanted.length
@@ -102,16 +98,6 @@ class Search {
       }
     }
   }
-}
-
-/** The text of a record, exactly as in the file. */
-function rawOf(line: string, prefix: string): string {
-  const { raw } = JSON.parse(line) as { raw?: string }
-  return (raw ?? line)
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((each) => prefix + each)
-    .join('\n')
 }
 
 /** The lines of a stream, as many at a time as arrive together. */

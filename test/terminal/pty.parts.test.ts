@@ -37,11 +37,24 @@ describe.skipIf(missing)("in a terminal (needs Debian's tmux)", () => {
     const command = `'${process.execPath}' '${resolve('dist/cli.js')}' tail ${node.url} broker.log -f; echo "exit $?"`
     tmux('send-keys', '-t', 'main', command, 'Enter')
     const shown = await screen(/second/)
-    expect(shown).toContain('\x1b[31m')
+    expect(shown).toContain('\x1b[31m2026-11-15 02:10:00.123')
+    // The screen has spaces where the line has tabs.
+    expect(tmux('capture-pane', '-p', '-t', 'main')).toMatch(
+      /2026-11-15 02:10:00\.123 +ERROR +a\.go:1 +\[A\]: first$/m,
+    )
+    expect(shown).toContain('[A]: ^[]0;owned^G second')
     expect(tmux('display-message', '-p', '-t', 'main', '#{pane_title}')).not.toContain('owned')
     tmux('send-keys', '-t', 'main', 'C-c')
     const ended = await screen(/exit \d+/)
     expect(ended).toMatch(/exit (0|130)/)
     expect(ended).not.toMatch(/Error|node:internal/)
+    const searches = ['second', '--color=never second', '--color=never -m 1 second', "-E --color 'sec|x'"]
+    for (const [i, search] of searches.entries()) {
+      const grep = `'${process.execPath}' '${resolve('dist/cli.js')}' grep ${search} ${node.url} broker.log; echo "search ${i}: $?"`
+      tmux('send-keys', '-t', 'main', `clear; ${grep}`, 'Enter')
+      await screen(new RegExp(`search ${i}: \\d`))
+      expect(tmux('capture-pane', '-p', '-t', 'main'), search).toContain('[A]: ^[]0;owned^G second')
+    }
+    expect(tmux('display-message', '-p', '-t', 'main', '#{pane_title}')).not.toContain('owned')
   })
 })

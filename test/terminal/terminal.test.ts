@@ -89,11 +89,12 @@ describe('tail', () => {
   })
 
   it('colors by level when told to, and marks what was looked for', async () => {
+    const text = LINES.at(-1)!.trimEnd()
     const { out } = await run(['tail', 'broker.log', '-n', '1', '--level', 'error', '--color'])
-    expect(out.startsWith('\x1b[31m2026-11-15')).toBe(true)
-    expect(out).toContain('\tERROR\tstorage/wal.go:399\t')
+    expect(out).toBe(`\x1b[31m${text}\x1b[0m\n`)
     const marked = await run(['tail', 'broker.log', '-n', '1', '--grep', 'sync', '--color=always'])
-    expect(marked.out).toContain('\x1b[1;7msync\x1b[0m')
+    const [before, after] = text.split('sync')
+    expect(marked.out).toBe(`\x1b[31m${before}\x1b[0m\x1b[1;7msync\x1b[0m\x1b[31m${after}\x1b[0m\n`)
     expect((await run(['tail', 'broker.log', '-n', '1', '--color=never'])).out).toBe(LINES.at(-1))
   })
 

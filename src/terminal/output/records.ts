@@ -29,16 +29,11 @@ export function printed(line: string, style: Style, prefix: string): string {
   }
   const text =
     style.zone === 'log' && typeof record.raw === 'string' ? record.raw : composed(record, style.zone)
+  const paint = (part: string) => style.paint.level(record.level, part)
   return text
-    .replace(/\r?\n$/, '')
+    .replace(/\n$/, '')
     .split('\n')
-    .map(
-      (each) =>
-        prefix +
-        marked(each, style.needles, style.paint, (part) =>
-          style.paint.level(record.level, clean(part, style)),
-        ),
-    )
+    .map((each) => prefix + marked(clean(each, style), style.needles, style.paint, paint))
     .join('\n')
 }
 

@@ -1,0 +1,160 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cleanUp, launch, type Program, serve, temporaryDirectory } from '../program.ts'
+
+const LEVELS = ['INFO', 'INFO', 'WARN', 'ERROR']
+const line = (i: number) => {
+  const time = new Date(Date.UTC(2026, 10, 15, 2, 10, 0, i * 10)).toISOString().replace('T', ' ').slice(0, -1)
+  const end = i % 10 === 0 ? 'Timeout' : 'ok'
+  return `${time}\t${LEVELS[i % 4]}\tstorage/wal.go:${i}\t[Storage] [WAL]: sync ${i} ${end}\t{"shard":${i % 5}}\n`
+}
+const ALL = Array.from({ length: 400 }, (_, i) => line(i))
+const OLD = ALL.slice(0, 100)
+const NEW = ALL.slice(100)
+const TRACE = '2026-11-15 02:20:00.000\tERROR\ta.go:1\t[A]: panic in flush\ngoroutine 7:\n\tmain.flush()\n'
+const ODD = '2026-11-15 02:20:00.000\tERROR\ta.go:1\t[A]: \x1b]0;owned\x07 bell\n'
+const CRLF = '2026-11-15 02:20:00.000\tINFO\ta.go:1\t[A]: from windows\r\n'
+const matching = (lines: string[], what: RegExp) => lines.filter((text) => what.test(text)).join('')
+
+let node: Program
+beforeAll(async () => {
+  const logs = join(temporaryDirectory(), 'logs')
+  mkdirSync(logs)
+  writeFileSync(join(logs, 'broker.log.1'), OLD.join(''))
+  writeFileSync(join(logs, 'broker.log'), NEW.join(''))
+  writeFileSync(join(logs, 'storage.log'), line(0) + TRACE + line(2))
+  writeFileSync(join(logs, 'odd.log'), ODD)
+  writeFileSync(join(logs, 'crlf.log'), CRLF)
+  node = await serve(['--port=0', '--logs', logs, '--timezone', 'UTC'])
+})
+afterAll(cleanUp)
+
+async function grep(...args: string[]) {
+  const program = launch(['grep', ...args], { env: { NODESTATE_URL: node.url } })
+  const code = await program.exited
+  return { code, out: program.stdout(), err: program.stderr() }
+}
+const found = (out: string) => ({ code: 0, out, err: '' })
+
+describe('grep', () => {
+  it('prints what matches, oldest first and byte for byte, and exits 0', async () => {
+    expect(await grep('timeout', 'broker.log')).toEqual(found(matching(NEW, /Timeout/)))
+    expect(await grep('Timeout', node.url, 'broker.log')).toEqual(found(matching(NEW, /Timeout/)))
+  })
+
+  it('exits 1 and prints nothing when nothing matches', async () => {
+    expect(await grep('no such words', 'broker.log')).toEqual({ code: 1, out: '', err: '' })
+    expect(await grep('TIMEOUT', 'broker.log')).toEqual({ code: 1, out: '', err: '' })
+    expect(await grep('-l', 'no such words', 'broker.log')).toEqual({ code: 1, out: '', err: '' })
+    expect(await grep('-c', 'no such words', 'broker.log')).toEqual({ code: 1, out: '0\n', err: '' })
+  })
+
+  it.each([
+    [['timeout'], /Say which log to search/],
+    [['', 'broker.log'], /nodestate grep TEXT FILE/],
+    [['timeout', 'none.log'], /none\.log/],
+    [['-E', '(', 'broker.log'], /pattern/],
+    [['-m', 'x', 'timeout', 'broker.log'], /max-count/],
+    [['--since', 'whenever', 'timeout', 'broker.log'], /since/],
+    [['timeout', 'http://127.0.0.1:1', 'broker.log'], /does not answer/],
+  ])('%j is trouble: one sentence and exit code 2', async (args, said) => {
+    const { code, out, err } = await grep(...args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(said)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  it('-c counts, -l names, -m stops', async () => {
+    expect(await grep('-c', 'Timeout', 'broker.log')).toEqual(found('30\n'))
+    expect(await grep('-l', 'Timeout', 'broker.log')).toEqual(found('broker.log\n'))
+    const three = NEW.filter((text) => text.includes('Timeout')).slice(0, 3)
+    expect(await grep('-m', '3', 'Timeout', 'broker.log')).toEqual(found(three.join('')))
+    expect(await grep('-c', '-m3', 'Timeout', 'broker.log')).toEqual(found('3\n'))
+  })
+
+  it('counts records, not lines', async () => {
+    expect(await grep('panic', 'storage.log')).toEqual(found(TRACE))
+    expect(await grep('-c', 'panic', 'storage.log')).toEqual(found('1\n'))
+    expect(await grep('-m1', 'panic', 'storage.log')).toEqual(found(TRACE))
+  })
+
+  it('-E takes a pattern, -v turns it around', async () => {
+    expect(await grep('-E', 'sync 1[05]0 (ok|Timeout)', 'broker.log')).toEqual(
+      found(matching(NEW, /sync 1[05]0 /)),
+    )
+    expect(await grep('-v', 'ok', 'broker.log')).toEqual(found(matching(NEW, /Timeout/)))
+    expect(await grep('-vE', 'sync \\d*[1-9] ', 'broker.log')).toEqual(found(matching(NEW, /sync \d*0 /)))
+    expect(await grep('-cv', 'Timeout', 'broker.log')).toEqual(found('270\n'))
+  })
+
+  it('puts its name before each line of several files', async () => {
+    const both = await grep('-E', 'sync (0|120) |panic', 'broker.log', 'storage.log')
+    const prefixed = (line(0) + TRACE).trimEnd().split('\n')
+    expect(both).toEqual(
+      found(`broker.log:${line(120)}${prefixed.map((text) => `storage.log:${text}\n`).join('')}`),
+    )
+    expect(await grep('-c', 'Timeout', 'broker.log', 'storage.log', 'odd.log')).toEqual(
+      found('broker.log:30\nstorage.log:1\nodd.log:0\n'),
+    )
+    expect(await grep('-l', 'panic', 'broker.log', 'storage.log')).toEqual(found('storage.log\n'))
+    expect(await grep('-m1', 'Timeout', 'broker.log', 'storage.log')).toEqual(
+      found(`broker.log:${line(100)}storage.log:${line(0)}`),
+    )
+  })
+
+  it('--json prints records', async () => {
+    const { code, out } = await grep('--json', '-m2', 'Timeout', 'broker.log')
+    const records = out
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text))
+    expect(code).toBe(0)
+    expect(records.map(({ level, context }) => [level, context])).toEqual([
+      ['info', { shard: 0 }],
+      ['warn', { shard: 0 }],
+    ])
+    expect(records.map(({ raw }) => raw.trimEnd())).toEqual([line(100).trimEnd(), line(110).trimEnd()])
+  })
+
+  it('--rotated searches the files before, too', async () => {
+    expect(await grep('--rotated', 'Timeout', 'broker.log')).toEqual(found(matching(ALL, /Timeout/)))
+    expect(await grep('--rotated', '-c', 'Timeout', 'broker.log')).toEqual(found('40\n'))
+  })
+
+  it('--since, --until and --level narrow it', async () => {
+    const window = ['--since', '2026-11-15 02:10:02', '--until', '2026-11-15 02:10:03']
+    expect(await grep('Timeout', 'broker.log', ...window)).toEqual(
+      found(matching(ALL.slice(200, 300), /Timeout/)),
+    )
+    expect(await grep('Timeout', 'broker.log', '--level', 'warn')).toEqual(
+      found(matching(NEW, /WARN.*Timeout/)),
+    )
+  })
+
+  it('colors the text of the record itself, and marks what was looked for', async () => {
+    const error = line(303).trimEnd()
+    const [before, after] = error.split('sync 303')
+    expect(await grep('--color', 'sync 303', 'broker.log')).toEqual(
+      found(`\x1b[31m${before}\x1b[0m\x1b[1;7msync 303\x1b[0m\x1b[31m${after}\x1b[0m\n`),
+    )
+    expect(await grep('--color', '-E', 'sync 303 ', 'broker.log')).toEqual(found(`\x1b[31m${error}\x1b[0m\n`))
+  })
+
+  it('leaves control characters alone where the output is not a terminal', async () => {
+    expect(await grep('bell', 'odd.log')).toEqual(found(ODD))
+    expect(await grep('-m1', 'bell', 'odd.log')).toEqual(found(ODD))
+    expect(await grep('from windows', 'crlf.log')).toEqual(found(CRLF))
+  })
+
+  it('ends quietly when nobody reads on', () => {
+    const command = `"${process.execPath}" dist/cli.js grep sync broker.log --rotated | head -1`
+    const { stdout, stderr, status } = spawnSync('sh', ['-c', command], {
+      env: { ...process.env, NODESTATE_URL: node.url },
+      encoding: 'utf8',
+      timeout: 20_000,
+    })
+    expect([stdout, stderr, status]).toEqual([line(0), '', 0])
+  })
+})
