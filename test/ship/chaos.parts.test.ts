@@ -1,12 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { stemOf } from '../../src/log/files/names.ts'
+import { parseKey } from '../../src/segment/names.ts'
 import { s3Store } from '../../src/store/s3.ts'
-import { segmentStore } from '../../src/store/segments.ts'
+import type { Store } from '../../src/store/store.ts'
 import { bucketWriter } from '../support/bucket.ts'
+import { noFaketime } from '../support/faketime.ts'
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Flare, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
@@ -25,19 +26,30 @@ interface Place {
   region: string
 }
 
+const credentials = ({ endpoint, accessKeyId, secretAccessKey, region }: Place) => ({
+  AWS_ENDPOINT_URL: endpoint,
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  AWS_REGION: region,
+})
+
+/** Where the homes are in the bucket: the worker serves them as a fleet. */
+const FLEET = 'chaos'
+const WORKER = { main: 'dist/entry/cloudflare.js' }
+
 const needs = (['miniflare', 'node', 'workerd'] as const).map((name) => part(name).missing).find(Boolean)
 describe.skipIf(needs)(`on Miniflare${needs ? ` (${needs})` : ''}`, () => {
   let flare: Flare
   beforeAll(async () => {
-    flare = await startMiniflare()
+    flare = await startMiniflare({ ...WORKER, bindings: { NODESTATE_FLEET: FLEET, NODESTATE_INSECURE: '1' } })
   })
   afterAll(() => flare?.stop())
-  suite(() => ({ ...flare, endpoint: flare.s3, region: 'us-east-1' }))
+  suite(() => ({ ...flare, endpoint: flare.s3, region: 'us-east-1', worker: flare.url }))
 })
 
 const ceph = process.env.NODESTATE_TEST_RADOSGW?.replace(/^.*AWS_ENDPOINT_URL=(\S+).*$/s, '$1')
 const noCeph = ceph
-  ? null
+  ? needs
   : lacking('NODESTATE_TEST_RADOSGW does not name an endpoint: see test/support/radosgw.sh')
 describe.skipIf(noCeph)(`on Ceph's radosgw${noCeph ? ` (${noCeph})` : ''}`, () => {
   const place = {
@@ -47,63 +59,87 @@ describe.skipIf(noCeph)(`on Ceph's radosgw${noCeph ? ` (${noCeph})` : ''}`, () =
     secretAccessKey: 'testsecret',
     region: 'default',
   }
-  beforeAll(() => bucketWriter(place).create())
-  suite(() => place)
+  let flare: Flare
+  beforeAll(async () => {
+    await bucketWriter(place).create()
+    const bindings = { NODESTATE_FLEET: `s3://${place.bucket}/${FLEET}`, NODESTATE_INSECURE: '1' }
+    flare = await startMiniflare({ ...WORKER, bindings: { ...bindings, ...credentials(place) } })
+  })
+  afterAll(() => flare?.stop())
+  suite(() => ({ ...place, worker: flare.url }))
 })
 
-function suite(place: () => Place): void {
-  it.each([
-    ['one shipper', 1, 1, false],
-    ['two shippers', 2, 2, false],
-    ['one shipper behind a proxy that fails', 3, 1, true],
-  ])(
-    '%s, killed again and again, loses and doubles nothing',
-    { timeout: 400_000 },
-    async (_, seed, shippers, faulty) => {
+interface Kind {
+  name: string
+  seed: number
+  shippers: number
+  faulty?: boolean
+  clock?: boolean
+}
+
+const KINDS: Kind[] = [
+  { name: 'one shipper', seed: 1, shippers: 1 },
+  { name: 'two shippers', seed: 2, shippers: 2 },
+  { name: 'one shipper behind a proxy that fails', seed: 3, shippers: 1, faulty: true },
+  { name: 'one shipper whose clock is a year behind', seed: 4, shippers: 1, clock: true },
+]
+
+function suite(place: () => Place & { worker: string }): void {
+  for (const { name, seed, shippers, faulty = false, clock = false } of KINDS) {
+    const why = clock && noFaketime
+    const title = `${name}, killed again and again, loses and doubles nothing${why ? ` (${why})` : ''}`
+    it.skipIf(why)(title, { timeout: 400_000 }, async () => {
       const root = mkdtempSync(join(tmpdir(), 'nodestate-chaos-'))
       const logs = join(root, 'logs')
       mkdirSync(logs)
-      const { endpoint, bucket, accessKeyId, secretAccessKey, region } = place()
-      const proxy = await startFaultProxy(endpoint)
+      const { worker, ...bucket } = place()
+      const proxy = await startFaultProxy(bucket.endpoint)
       const random = fractions(seed)
       if (faulty) proxy.each((method) => faultOf(method, random()))
       try {
         const log = new ChaoticLog(logs, seed)
-        const prefix = `chaos-${seed}`
-        const env = {
-          AWS_ENDPOINT_URL: proxy.endpoint,
-          AWS_ACCESS_KEY_ID: accessKeyId,
-          AWS_SECRET_ACCESS_KEY: secretAccessKey,
-          AWS_REGION: region,
-        }
-        await chaos(log, { logs, target: `s3://${bucket}/${prefix}`, env }, { kills: KILLS, shippers })
+        const env = credentials({ ...bucket, endpoint: proxy.endpoint })
+        const target = `s3://${bucket.bucket}/${FLEET}/db-${seed}`
+        await chaos(log, { logs, target, env, clock }, { kills: KILLS, shippers })
         proxy.each(() => ({ kind: 'pass' }))
 
-        const home = s3Store({ ...place(), prefix })
-        const mirror = s3Store({ ...place(), prefix: `${prefix}/logs` })
-        const app = createApp({
-          logs: segmentStore(home, mirror, { stemOf }),
-          config: '',
-        })
-        const answer = await app.request('/api/v1/log/view?file=broker.log&rotated=true&size=1000000000')
+        const view = `nodes/db-${seed}/api/v1/log/view?file=broker.log&rotated=true&size=1000000000`
+        const answer = await fetch(new URL(view, worker))
+        expect(answer.status).toBe(200)
         expect(answer.headers.get('X-Nodestate-Note')).toBeNull()
         const text = await answer.text()
         expect(text.length).toBe(log.text.length)
         expect(text === log.text).toBe(true)
         if (shippers > 1) return
-        const objects = new Map<string, Uint8Array>()
-        for await (const { key } of home.list()) {
-          const read = await home.read(key)
-          objects.set(key, new Uint8Array(await new Response(read!.body).arrayBuffer()))
-        }
-        for (const { life, text, plain, ends } of livesOf(objects, 'broker.log'))
-          if (ends.length > 0) expect(plain.equals(text!), `life ${life}`).toBe(true)
+        const objects = await objectsOf(s3Store({ ...bucket, prefix: `${FLEET}/db-${seed}` }))
+        for (const { life, text, ends } of livesOf(objects, 'broker.log'))
+          if (ends.length > 0 && text!.length > 0)
+            expect(concatenated(root, objects, life).equals(text!), `life ${life}`).toBe(true)
       } finally {
         await proxy.close()
         rmSync(root, { recursive: true, force: true })
       }
-    },
-  )
+    })
+  }
+}
+
+async function objectsOf(home: Store): Promise<Map<string, Uint8Array>> {
+  const objects = new Map<string, Uint8Array>()
+  for await (const { key } of home.list()) {
+    const read = await home.read(key)
+    objects.set(key, new Uint8Array(await new Response(read!.body).arrayBuffer()))
+  }
+  return objects
+}
+
+/** What the shell makes of a life's folder. */
+function concatenated(root: string, objects: ReadonlyMap<string, Uint8Array>, life: number): Buffer {
+  const cwd = join(root, `life-${life}`)
+  mkdirSync(cwd)
+  for (const [key, bytes] of objects)
+    if (parseKey(key)?.life === life && parseKey(key)?.log === 'broker.log')
+      writeFileSync(join(cwd, basename(key)), bytes)
+  return execFileSync('sh', ['-c', 'ls -r *.log.gz | xargs zcat'], { cwd, maxBuffer: 2 ** 28 })
 }
 
 /** 500s, cut connections, cut bodies, and answers that are lost after the PUT has landed. */

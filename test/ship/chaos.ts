@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { clockEnv } from '../support/faketime.ts'
 import { fractions } from '../support/random.mjs'
 
 const CLI = resolve('dist/cli.js')
@@ -113,19 +114,18 @@ export interface ShipCommand {
   target: string
   env: Record<string, string>
   args?: string[]
-  /** The clock is off by a year. */
+  /** Whether its clock is a year behind. */
   clock?: boolean
 }
 
 /** Starts a shipper as a process of its own. */
 export function startShipper({ logs, target, env, args = [], clock = false }: ShipCommand): ChildProcess {
-  const command = [process.execPath, CLI, 'ship', '--logs', logs, '--segment-age', '200ms', ...args, target]
-  if (clock) command.unshift('faketime', '-f', '-365d')
-  const [program, ...rest] = command as [string, ...string[]]
+  const command = [CLI, 'ship', '--logs', logs, '--segment-age', '200ms', ...args, target]
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('NODESTATE_')),
   )
-  return spawn(program, rest, { env: { ...clean, ...env } as NodeJS.ProcessEnv, stdio: 'ignore' })
+  const odd = clock ? clockEnv('-365d') : {}
+  return spawn(process.execPath, command, { env: { ...clean, ...env, ...odd }, stdio: 'ignore' })
 }
 
 /** Ships everything that is left. */

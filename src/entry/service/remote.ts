@@ -43,7 +43,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     refuseMixed({ settings, sources })
     // A bound bucket is itself a home; the settings may name a folder in it.
     const home = settings.home ?? (sources.logs === 'default' && bound ? '.' : null)
-    if (home === null && sources.logs === 'default') return refuse(hints.home)
+    if (home === null && settings.fleet === null && sources.logs === 'default') return refuse(hints.home)
     for (const location of [settings.home, sources.logs === 'default' ? null : settings.logs])
       if (location !== null && !parseBucket(location) && !bound) return refuse(hints.home)
     const named = [home, settings.logs, settings.fleet].some(
