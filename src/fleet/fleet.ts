@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { type AppOptions, accessOf, createApp } from '../app.ts'
+import { type AppOptions, accessOf, createApp, lokiHandler } from '../app.ts'
 import { hostGuard, outOfScope } from '../http/auth.ts'
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import { corsFor } from '../http/cors.ts'
@@ -12,6 +12,7 @@ import { type Page, showAsset, showPage } from '../routes/page.ts'
 import { segmentStore } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
 import { folderStore } from './folder.ts'
+import { fleetLogs } from './logs.ts'
 import { FleetNodes, isNodeId } from './nodes.ts'
 
 /** A node of a fleet, as its app is made. */
@@ -33,8 +34,8 @@ const LARGEST_PAGE = 1000
 type Handler = (request: Request, context: Context) => Response | Promise<Response>
 
 /**
- * Makes the app of a fleet: the nodes at `/api/v1/nodes` and `/`, and each node's whole API and page below
- * `/nodes/:id/`, with the same answers as a separate app.
+ * Makes the app of a fleet: the nodes at `/api/v1/nodes` and `/`, each node's whole API and page below `/nodes/:id/`
+ * with the same answers as a separate app, and with `loki` Loki's API over all nodes, where the label `node` is the id.
  */
 export function createFleet(options: FleetOptions): Hono {
   const { store, home = (id: string) => openNode(store, id), ...common } = options
@@ -87,6 +88,15 @@ export function createFleet(options: FleetOptions): Hono {
       if (!(await access(request.headers)).scopes.has('metrics')) throw outOfScope('metrics')
       return metrics.show(request)
     }
+  if (options.loki) {
+    const sources = fleetLogs({ ...common, nodes, open: (id) => home(id).logs, keep: KEPT_NODES })
+    const answerLoki = lokiHandler(options.loki, (grant) => sources(grant.files))
+    resources['/loki/*'] = async (request) => {
+      const grant = await access(request.headers)
+      if (!grant.scopes.has('logs')) throw outOfScope('logs')
+      return answerLoki(request, grant)
+    }
+  }
   for (const [path, handler] of Object.entries(resources)) {
     app.get(path, guarded(handler))
     app.all(path, guarded(methodNotAllowed))
@@ -130,8 +140,8 @@ export function createFleet(options: FleetOptions): Hono {
 /** `GET /api/v1/nodes`: the nodes by id, a page at a time. */
 async function listNodes(request: Request, all: FleetNodes): Promise<Response> {
   const search = searchOf(request.url)
-  const limit = limitOf(once(search, 'limit'))
-  const after = once(search, 'after') ?? ''
+  const limit = limitOf(single(search, 'limit'))
+  const after = single(search, 'after') ?? ''
   const { nodes, next } = await all.page({ after, limit: limit ?? PAGE })
   const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
   if (next !== null) {
@@ -141,7 +151,7 @@ async function listNodes(request: Request, all: FleetNodes): Promise<Response> {
   return new Response(request.method === 'HEAD' ? null : JSON.stringify(nodes), { headers })
 }
 
-function once(search: URLSearchParams, name: string): string | undefined {
+function single(search: URLSearchParams, name: string): string | undefined {
   const values = search.getAll(name)
   if (values.length > 1) throw bad(name, `was given ${values.length} times; give it once`)
   return values[0]

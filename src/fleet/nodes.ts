@@ -58,6 +58,16 @@ export class FleetNodes {
     return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
   }
 
+  /** The names that may be nodes, by one LIST. */
+  ids(): Promise<string[]> {
+    return this.#list(this.#now())
+  }
+
+  /** Whether a folder is a node. One that cannot be asked counts as one, so that its failure is not hidden. */
+  async has(id: string): Promise<boolean> {
+    return (await this.#ask([id], this.#now() + DEADLINE_MS)).length > 0
+  }
+
   async #list(now: number): Promise<string[]> {
     if (this.#ids && now < this.#ids.until) return this.#ids.ids
     const ids: string[] = []

@@ -22,7 +22,7 @@ export interface LogFile extends LokiSource {
   size: number
 }
 
-/** How many files are searched at the same time. */
+/** How many nodes are listed, or files searched, at the same time. */
 const AT_ONCE = 4
 
 /** The files that a selection may be about. */
@@ -31,13 +31,19 @@ export async function filesOf(
   selection: LogSelection,
   signal: AbortSignal,
 ): Promise<LogFile[]> {
-  const found: LogFile[] = []
-  for (const source of sources)
-    for (const { key, size } of isNodeWanted(selection, source.node)
-      ? (await source.context.files.list(signal)).entries
-      : [])
-      if (isWanted(selection, source.node, key)) found.push({ ...source, file: key, size })
-  return found
+  const wanted = sources.filter(({ node }) => isNodeWanted(selection, node))
+  const found = new Map<string, LogFile[]>()
+  const list = async (source: LokiSource) => {
+    const { entries } = await source.context.files.list(signal)
+    const files = entries.filter(({ key }) => isWanted(selection, source.node, key))
+    const { node, context } = source
+    found.set(
+      node,
+      files.map(({ key, size }) => ({ node, context, file: key, size })),
+    )
+  }
+  await each(wanted, list, startOf(wanted))
+  return wanted.flatMap(({ node }) => found.get(node)!)
 }
 
 /** The entries that a query selects, as streams: newest first, or oldest first when it goes forward. */
@@ -132,17 +138,17 @@ function startOf(sources: readonly LokiSource[]): number {
   return Date.now() + (sources[0]?.context.limits.scanMillis ?? 0)
 }
 
-/** Works on all files, a few at a time, until the deadline. */
-async function each(files: readonly LogFile[], work: (file: LogFile) => Promise<void>, deadline: number) {
-  const queue = [...files]
+/** Works on all nodes or files, a few at a time, until the deadline. */
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>, deadline: number) {
+  const queue = [...items]
   const worker = async () => {
-    for (let file = queue.shift(); file; file = queue.shift()) {
+    for (let item = queue.shift(); item; item = queue.shift()) {
       if (Date.now() > deadline)
         throw new LokiError(
           'The search took more time than one request may; narrow the selector to fewer files.',
           504,
         )
-      await work(file)
+      await work(item)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))

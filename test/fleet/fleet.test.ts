@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
+import { FleetNodes } from '../../src/fleet/nodes.ts'
+import { loki } from '../../src/loki.ts'
 import { openHome } from '../../src/node/home.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
@@ -37,10 +39,7 @@ function fleetOf(files: Record<string, string>, options: Partial<FleetOptions> =
     },
   }
   const app = createFleet({ store: counting, page, onError: () => {}, ...options })
-  const get = async (path: string, init?: RequestInit) => {
-    const response = await app.request(path, init)
-    return { status: response.status, headers: response.headers, text: await response.text() }
-  }
+  const get = async (path: string, init?: RequestInit) => answerOf(await app.request(path, init))
   return { store, asked, app, get }
 }
 
@@ -190,4 +189,124 @@ describe('a fleet', () => {
     expect((await outer.request('/deep/fleet/nodes/a/')).status).toBe(200)
     expect((await get('/api/v1/nodes', { method: 'POST' })).status).toBe(405)
   })
+
+  it('does not ask the nodes that it has no time for', async () => {
+    const ids = Array.from({ length: 20 }, (_, i) => `n${String(i).padStart(2, '0')}`)
+    const { store } = fleetOf(Object.fromEntries(ids.map((id) => [`${id}/ship.json`, beat()])))
+    // Each answer takes a second of the five.
+    let time = 0
+    const slow: Store = {
+      ...store,
+      read(...asked) {
+        time += 1000
+        return store.read(...asked)
+      },
+    }
+    const nodes = new FleetNodes(slow, () => time)
+    const errors = async () => (await nodes.page({ after: '', limit: 200 })).nodes.map(({ error }) => error)
+    expect(await errors()).toEqual([...Array(5).fill(null), ...Array(15).fill('not-asked')])
+    const [, late] = (await nodes.page({ after: 'n17', limit: 200 })).nodes
+    expect(late).toMatchObject({ id: 'n19', error: null })
+  })
 })
+
+describe("Loki's API of a fleet", () => {
+  const AT = Date.UTC(2026, 10, 15, 2)
+  const line = (text: string, second: number) =>
+    `${new Date(AT + second * 1000).toISOString().replace('T', ' ').slice(0, 23)}\tINFO\ta.go:1\t[A] [B]: ${text}\n`
+  const FILES = {
+    'db-1/node.json': JSON.stringify(NODE),
+    'db-1/logs/a.log': line('one', 1) + line('three', 3),
+    'db-2/node.json': JSON.stringify(NODE),
+    'db-2/logs/a.log': line('two', 2),
+    'db-2/logs/b.log': line('four', 4),
+    'other/logs/a.log': line('not a node', 5),
+  }
+  type Get = ReturnType<typeof fleetOf>['get']
+  const ask = async (get: Get, path: string, params: Record<string, string>, init?: RequestInit) => {
+    const range = { start: `${AT}000000`, end: `${AT + 60_000}000000` }
+    return get(`/loki/api/v1/${path}?${new URLSearchParams({ ...range, ...params })}`, init)
+  }
+  const data = async (...asked: Parameters<typeof ask>) => JSON.parse((await ask(...asked)).text).data
+
+  it('is there when it is wanted', async () => {
+    expect((await fleetOf(FILES).get('/loki/api/v1/labels')).status).toBe(404)
+    const { get, asked } = fleetOf(FILES, { loki })
+    expect((await data(get, 'labels', {})) as string[]).toEqual(['file', 'level', 'node'])
+    expect(asked.filter((request) => !request.startsWith('LIST'))).toEqual([])
+    expect((await get('/loki/api/v1/labels', { method: 'DELETE' })).status).toBe(405)
+  })
+
+  it('has the lines of all nodes in one order, each with the id of its node', async () => {
+    const { get } = fleetOf(FILES, { loki: async () => loki })
+    const query = { query: '{file=~".+"}' }
+    const { result } = await data(get, 'query_range', query)
+    const found = (result as { stream: Record<string, string>; values: [string, string][] }[]).flatMap(
+      ({ stream, values }) => values.map(([at, text]) => [at, stream.node, stream.file, text.split(': ')[1]]),
+    )
+    expect(found.sort().map(([, ...rest]) => rest)).toEqual([
+      ['db-1', 'a.log', 'one'],
+      ['db-2', 'a.log', 'two'],
+      ['db-1', 'a.log', 'three'],
+      ['db-2', 'b.log', 'four'],
+    ])
+    const newest = (await data(get, 'query_range', { ...query, limit: '1' })).result
+    expect(newest).toHaveLength(1)
+    expect(newest[0].stream).toEqual({ file: 'b.log', level: 'info', node: 'db-2' })
+    expect(await data(get, 'label/node/values', {})).toEqual(['db-1', 'db-2'])
+    expect(await data(get, 'label/file/values', {})).toEqual(['a.log', 'b.log'])
+    const counts = {
+      query: 'sum by (node) (count_over_time({file=~".+"}[1m]))',
+      time: `${AT + 60_000}000000`,
+    }
+    const vector = (await data(get, 'query', counts)).result as { metric: object; value: [number, string] }[]
+    expect(vector.map(({ metric, value }) => [metric, value[1]])).toEqual([
+      [{ node: 'db-1' }, '2'],
+      [{ node: 'db-2' }, '2'],
+    ])
+  })
+
+  it('asks only the nodes that a selector wants', async () => {
+    const { get, asked } = fleetOf(FILES, { loki })
+    const { result } = await data(get, 'query_range', { query: '{node="db-2", file="a.log"}' })
+    expect(result.map(({ stream }: { stream: object }) => stream)).toEqual([
+      { file: 'a.log', level: 'info', node: 'db-2' },
+    ])
+    expect(asked[0]).toBe('LIST ')
+    expect(asked.slice(1).every((request) => request.includes(' db-2/'))).toBe(true)
+  })
+
+  it('fails when a node that is wanted fails', async () => {
+    const { store } = fleetOf(FILES)
+    const failing: Store = {
+      ...store,
+      list: (prefix = '', options) => {
+        if (prefix.startsWith('db-2/')) throw new StoreError('unavailable', 'no')
+        return store.list(prefix, options)
+      },
+    }
+    const app = createFleet({ store: failing, loki, onError: () => {} })
+    const get = async (path: string) => answerOf(await app.request(path))
+    const status = async (query: string) => (await ask(get, 'query_range', { query })).status
+    expect(await status('{node="db-1"}')).toBe(200)
+    expect(await status('{file="a.log"}')).toBe(503)
+  })
+
+  it('is guarded by the token, its scope and its files', async () => {
+    const tokens = [
+      { name: 'one', token: 'only-a', files: ['a.log'] },
+      { name: 'two', token: 'config', scopes: ['config'] as const },
+    ]
+    const { get } = fleetOf(FILES, { loki, tokens: () => tokens })
+    const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } })
+    expect((await ask(get, 'labels', {})).status).toBe(401)
+    expect((await ask(get, 'labels', {}, as('config'))).status).toBe(403)
+    expect(await data(get, 'label/file/values', {}, as('only-a'))).toEqual(['a.log'])
+    const { result } = await data(get, 'query_range', { query: '{node="db-2"}' }, as('only-a'))
+    expect(result.map(({ stream }: { stream: { file: string } }) => stream.file)).toEqual(['a.log'])
+  })
+})
+
+async function answerOf(response: Response) {
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
