@@ -22,7 +22,7 @@ export const RARE = 'shard 4711 lost its leader'
 export const COMMON = 'slow compaction'
 
 /**
- * The directories that are measured, in a place of their own: `logs` with a log of 1 GiB, one of 1 MiB and one of
+ * The directories that are measured, in a separate place: `logs` with a log of 1 GiB, one of 1 MiB and one of
  * 20 GiB that is empty in the middle, `ten` files, `many` files.
  */
 export function makeData() {

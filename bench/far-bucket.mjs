@@ -1,4 +1,4 @@
-// A bucket that is far away, in a thread of its own: every answer starts after a delay, and every connection has a rate.
+// A distant bucket, in a separate thread: every response starts after a delay, and every connection has a rate limit.
 import { createServer } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { takeTurns } from './turns.mjs'
 
-/** One answer, whole, and when its last byte came: to put it together here is no time of the server's. */
+/** One whole response, and when its last byte arrived: assembling it here does not count as server time. */
 export function ask(server, path, headers = {}) {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port: server.port, path, headers, agent: false }
@@ -114,7 +114,7 @@ export async function interleave({ load: program, options, spare }, contenders, 
   return Object.fromEntries(contenders.map(({ name, server }, i) => [name ?? server.name, figures[i]]))
 }
 
-/** Loads a server until it gets no faster: compilers take a second or two to know what is hot, each worker anew. */
+/** Loads a server until it gets no faster: JIT compilers need a second or two to find what is hot, in each worker. */
 async function warmUp(program, server, target, connections) {
   const start = performance.now()
   let best = 0

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A round with a turn in which the host took more than this of the CPU time that was wanted is no measure of a server. */
+/** A round does not count if the host took more than this share of the CPU time in one of its turns. */
 export const CALM = 0.05
 
 /** Where the CPU time of the machine went until now, in ticks. */
@@ -32,7 +32,7 @@ export class Spare {
   #rows
   #row = 0
   #spent = 0
-  /** Rounds that were taken, those of them that were taken anew, and those that counted though they were not calm. */
+  /** Rounds in all, rounds that were repeated, and rounds that counted although they were not calm. */
   rounds = 0
   repeated = 0
   loud = 0

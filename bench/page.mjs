@@ -94,7 +94,7 @@ await inFolder(async (folder) => {
   }
 })
 
-/** Writes so many blocks of an hour; returns the bytes of one. */
+/** Writes this many blocks of an hour; returns the bytes of one. */
 function write(path, blocks) {
   const start = Date.UTC(2026, 0, 10)
   const stamp = (ms) => new Date(ms).toISOString().replace('T', ' ').replace('Z', '')

@@ -25,7 +25,7 @@ const verdict = (met) => (met === null ? '' : met ? 'met' : '**not met**')
 const barText = ([, , bar, sense = 'least']) =>
   bar === null ? '' : `${sense === 'least' ? '≥' : '≤'} ${bar}`
 
-/** A row as it is printed while the run goes on. */
+/** A row as it is printed during the run. */
 export function printRow(id, { title, figures, ratios, failed }, took) {
   console.log(`\n${title}   [${id}, ${number(took, 1)} s]`)
   if (failed) return console.log(`  failed: ${failed}`)
@@ -57,7 +57,7 @@ export function countMet(results) {
 /** How calm the machine was: a reader can tell a noisy run. */
 export function noiseText({ stolen, iowait, rounds, repeated, loud }) {
   const taken = `The host took ${percent(stolen)} of the CPU time that was wanted, ${percent(iowait)} waited for disks`
-  return `${taken}; ${repeated} of ${rounds} rounds were taken anew for it, ${loud} counted that were not calm.`
+  return `${taken}; ${repeated} of ${rounds} rounds were repeated because of that, ${loud} counted although they were not calm.`
 }
 
 /** Writes docs/performance.md. */
@@ -66,7 +66,7 @@ export function writeReport(results, { tools, seconds, rounds, took, noise }) {
   const complete = rows.filter(({ failed }) => !failed)
   const text = `# Performance
 
-Measured by \`npm run bench\` on one machine, all servers in the same run, in turns, after a warm-up until they got no faster; each figure is the median of ${rounds} rounds with turns of ${seconds} s. A ratio is the median of the ratios of the rounds: a virtual machine is faster in one second than in the next, and in one round it is nearly the same for all. A round in which the host gave more than ${percent(CALM)} of a turn's CPU time to other guests was taken anew while there was time for it. Every body was compared with the file, byte by byte, before it counted. The load client (\`bench/load.c\`) is one thread that discards bodies in the kernel. Absolute figures differ from machine to machine; the ratios are what counts.
+Measured by \`npm run bench\` on one machine, all servers in the same run, taking turns, after a warm-up until they got no faster; each figure is the median of ${rounds} rounds with turns of ${seconds} s. A ratio is the median of the ratios of the rounds: a virtual machine is faster in one second than in the next, and in one round it is nearly the same for all. A round in which the host gave more than ${percent(CALM)} of a turn's CPU time to other guests was taken anew while there was time for it. Every body was compared with the file, byte by byte, before it counted. The load client (\`bench/load.c\`) is one thread that discards bodies in the kernel. Absolute figures differ from machine to machine; the ratios are what counts.
 
 | | |
 |---|---|
@@ -93,7 +93,7 @@ ${rows
   )
   .join('\n')}
 
-nginx sends the bytes as they are, from the page cache to the socket, without looking at them. nodestate finds the line start, and makes a tag and two cursors. Where a ratio is against nginx, that is the distance to the limit of the machine.
+nginx sends the bytes from the page cache to the socket without reading them. nodestate also finds the line start and makes a tag and two cursors. A ratio against nginx is the distance to the limit of the machine.
 
 ## All figures
 

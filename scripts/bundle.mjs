@@ -1,6 +1,6 @@
 // Bundles an entry for a platform that takes no node_modules, into dist/PLATFORM.
 //   node scripts/bundle.mjs worker|lambda
-// What is imported only when it is needed (patterns, the page) stays a file of its own.
+// Code that is imported only when needed (patterns, the page) stays a separate file.
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'vite'

@@ -1,4 +1,4 @@
-// Compiles src/log/scanner.wat into src/log/scanner-code.ts; with --check, only tells whether that is up to date.
+// Compiles src/log/scanner.wat into src/log/scanner-code.ts; with --check, only reports whether that is up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import openWabt from 'wabt'
 

@@ -21,7 +21,7 @@ function importsOf(file: string): string[] {
   )
 }
 
-/** A room is a folder. A file that stands at the top of src is a room of its own. */
+/** A room is a folder. A file at the top of src is a room by itself. */
 const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
 
 /**

@@ -252,7 +252,7 @@ describe('the embedded default', () => {
     const cwd = temporaryDirectory()
     const program = await serve(['--port=0'], { cwd })
     const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
-    // Sent raw, for a client library would encode it.
+    // Sent raw, because a client library would encode it.
     socket.end(
       'GET /a\u001b[31m%0a%09\tX?b=\u0085\u00e9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
       'latin1',

@@ -266,7 +266,7 @@ describe('everything beyond the three operations, against a real node', () => {
 describe('follow', () => {
   const events = { 'Content-Type': 'text/event-stream' }
 
-  /** Collect until so many records came. */
+  /** Collects until this many records have arrived. */
   async function collect(base: string, records: number, options = {}): Promise<FollowEvent[]> {
     const seen: FollowEvent[] = []
     const client = createClient({ base })

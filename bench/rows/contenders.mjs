@@ -61,7 +61,7 @@ export function nodestate(bench) {
   return bench.start('nodestate', logs, () => startNodestate(logs))
 }
 
-/** nodestate on Bun on the logs, or null where Bun is not asked for. */
+/** nodestate on Bun, serving the logs, or null if Bun is not requested. */
 export async function onBun(bench) {
   const { logs } = bench.data
   return bench.tools.bun ? bench.start('bun', logs, () => startBun(bench.tools.bun, logs)) : null

@@ -19,7 +19,7 @@ export async function fairnessRow(bench) {
   return { title: 'view 5 MiB, 64 connections: p99', figures, ratios }
 }
 
-/** On servers of its own: what other rows left in memory says nothing here. */
+/** On separate servers, because what other rows left in memory would distort the result. */
 export async function memoryRow(bench) {
   const options = { connections: 64, seconds: 2 }
   const figures = {}

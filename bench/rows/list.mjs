@@ -6,7 +6,7 @@ import { ask, interleave } from '../measure.mjs'
 import { median, takeTurns } from '../turns.mjs'
 import { contenders, rates } from './contenders.mjs'
 
-/** So many lists make a turn long enough to tell whether the machine was calm. */
+/** This many lists make a turn long enough to judge whether the machine was calm. */
 const PER_TURN = 4
 
 function listTargets(directory) {

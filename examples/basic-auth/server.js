@@ -1,4 +1,4 @@
-// A name and a password in front of a node's logs; a browser asks for them by itself.
+// A name and a password in front of a node's logs; the browser prompts for them.
 //   USERNAME=ops PASSWORD=… node server.js
 import { Hono } from 'hono'
 import { basicAuth } from 'hono/basic-auth'

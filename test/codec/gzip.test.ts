@@ -8,7 +8,7 @@ import { decoders as native } from '../../src/codec/native.ts'
 import { decoders as portable } from '../../src/codec/portable.ts'
 import { StoreError } from '../../src/store/store.ts'
 
-/** A source in chunks of `size` bytes that tells how much of it was read and whether it was left before its end. */
+/** A source in chunks of `size` bytes that reports how much of it was read and whether it was abandoned early. */
 function sourceOf(bytes: Uint8Array, size: number) {
   const state = { left: false, read: 0 }
   async function* open() {

@@ -19,7 +19,7 @@ const OWN = new Set([
   'content-encoding',
 ])
 
-/** Asks one server, without anything that a client would do by itself. */
+/** Sends a request to one server, without anything that a client would add. */
 export function ask(base: string, { path, method = 'GET', headers = {} }: Asked): Promise<Answer> {
   const { hostname, port } = new URL(base)
   const options = {

@@ -147,7 +147,7 @@ export function storeContract(
         }
         const [folder] = await all(store.list('tree/c', { shallow: true, folders: true }))
         expect(folder).toEqual({ key: 'tree/c/', size: 0, modified: 0, etag: '""', folder: true })
-        // Without being asked for, and in a deep list, there are none.
+        // Unless requested, and in a deep list, there are none.
         expect((await all(store.list('tree/', { shallow: true }))).every((entry) => !entry.folder)).toBe(true)
         expect((await all(store.list('tree/', { folders: true }))).map(({ key }) => key)).toEqual(
           [...files].sort(byCodePoint),

@@ -17,7 +17,7 @@ const SIZE = 5 * MIB
 /** About the most that is kept in memory. */
 const LONGEST = 7_700_000
 
-/** Lines of a text, so many bytes or a few more. */
+/** Lines of text, at least this many bytes. */
 const numbered = (bytes: number, word: string) => {
   let text = ''
   for (let i = 0; text.length < bytes; i++) text += `${word} ${i} of a log that is longer than a slice\n`
@@ -26,7 +26,7 @@ const numbered = (bytes: number, word: string) => {
 const text = numbered(7.5 * MIB, 'line')
 const large = numbered(50 * MIB, 'row')
 
-/** What a tail of so many bytes must be. */
+/** What a tail of this many bytes must be. */
 const tailOf = (whole: Buffer, size: number) =>
   whole.subarray(whole.length <= size ? 0 : whole.indexOf(10, whole.length - size - 1) + 1)
 

@@ -14,7 +14,7 @@ const app = createApp({ logs: fsStore(logs.directory), config: '', onError() {} 
 const outer = new Hono()
 outer.route('/route', app)
 outer.mount('/mount', app.fetch)
-// A middleware that sets a header makes Hono build the answer anew.
+// A middleware that sets a header makes Hono rebuild the response.
 const dressed = new Hono()
 dressed.use(async (c, next) => {
   c.header('X-Before', '1')

@@ -4,7 +4,7 @@ import { MASK, redact } from '../../src/mask/redact.ts'
 
 const M = MASK
 
-/** In, out. `=` stands for: stays as it is. */
+/** In, out. `=` means unchanged. */
 const TABLE: Record<string, [string, string][]> = {
   'keys that name a secret': [
     ['password = "hunter2"', `password = "${M}"`],

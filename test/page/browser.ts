@@ -116,7 +116,7 @@ export async function launchBrowser() {
   const wrongs: string[] = []
   return {
     wrongs,
-    /** A page of its own: no storage is shared with another. */
+    /** A separate page that shares no storage with another. */
     async open(url: string, options: object = {}): Promise<BrowserPage> {
       const context = await browser.newContext({
         viewport: { width: 1280, height: 800 },

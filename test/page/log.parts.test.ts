@@ -133,7 +133,7 @@ describe.skipIf(missingBrowser)(
         loaded = now
       }
       expect(grown).toBe(3)
-      // And while nobody scrolls, a row stays where it is.
+      // And without scrolling, a row stays where it is.
       await page.waitForTimeout(400)
       const some = page.locator('.row').nth(10)
       const [text, at] = [await some.textContent(), (await some.boundingBox())!.y]

@@ -15,7 +15,7 @@ export function line(i: number, level = 'INFO', message = `record number ${i} wr
 export const STACK =
   'goroutine 88 [running]:\nruntime/debug.Stack()\n\t/usr/local/go/src/runtime/debug/stack.go:24 +0x64\n'
 
-/** A log of so many records: every 50th a warning, and an error with its stack at each of `errors`. */
+/** A log of this many records: every 50th a warning, and an error with its stack at each of `errors`. */
 export function writeLog(path: string, records: number, errors: readonly number[] = []): void {
   const bad = new Set(errors)
   const file = openSync(path, 'w')

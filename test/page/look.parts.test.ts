@@ -82,7 +82,7 @@ describe.skipIf(missingBrowser)(
       await facts.waitFor()
       const text = await facts.textContent()
       for (const fact of ['db-4', '10.0.0.7', '9000', '9001', '0.4.1']) expect(text).toContain(fact)
-      // When the node came online nobody has told: nodestate's own start is not presented as the node's.
+      // When the node came online is not known: nodestate's own start is not presented as the node's.
       expect(text).toContain('Online sincenot known')
       await page.getByText(/configuration: Online since.* served by nodestate, up since \d{4}-/).waitFor()
       expect(await page.title()).toContain('db-4')

@@ -118,7 +118,7 @@ export interface ShipCommand {
   clock?: boolean
 }
 
-/** Starts a shipper as a process of its own. */
+/** Starts a shipper as a separate process. */
 export function startShipper({ logs, target, env, args = [], clock = false }: ShipCommand): ChildProcess {
   const command = [CLI, 'ship', '--logs', logs, '--segment-age', '200ms', ...args, target]
   const clean = Object.fromEntries(

@@ -65,7 +65,7 @@ const once = (options: Partial<ShipperOptions> = {}): Promise<Outcome> => shippe
 const shipped = (log = 'broker.log') => textOf(objectsIn(home), log)
 const lives = (log = 'broker.log') => livesOf(objectsIn(home), log)
 
-/** Waits for something to happen; a test that waits for ever is ended by its own timeout. */
+/** Waits for something to happen; if it never does, the test's own timeout ends it. */
 async function until(isReached: () => boolean): Promise<void> {
   while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

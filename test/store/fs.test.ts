@@ -44,7 +44,7 @@ async function all(entries: AsyncIterable<Entry>): Promise<Entry[]> {
   return list
 }
 
-/** Root may read everything: for the time of `act` the process is nobody. */
+/** Root may read everything, so during `act` the process runs as nobody. */
 async function asOrdinaryUser(act: () => Promise<void>) {
   const root = process.geteuid?.() === 0
   if (root) process.seteuid?.(65534)

@@ -15,7 +15,7 @@ function findLibrary(): string | null {
 
 const library = findLibrary()
 
-/** Why no process can have a clock of its own; null when it can. */
+/** Why a process cannot have its own clock; null if it can. */
 export const noFaketime = library ? null : lacking('faketime is not installed: apt-get install faketime')
 
 /** The environment of a process whose clock is off: `-365d`, or `+0 x60` for one that runs sixty times as fast. */

@@ -10,9 +10,9 @@ export type Fault =
   | { kind: 'drop' }
   /** Passes the request on, and cuts the connection instead of answering. */
   | { kind: 'lose' }
-  /** Passes so many bytes of the body on and cuts the connection. */
+  /** Passes on this many bytes of the body, then cuts the connection. */
   | { kind: 'truncate'; after: number }
-  /** Passes so many bytes of the body on and then nothing more, with the connection open. */
+  /** Passes on this many bytes of the body, then nothing more, with the connection open. */
   | { kind: 'stall'; after: number }
   /** Answers by itself. */
   | { kind: 'answer'; status: number; body?: string; headers?: Record<string, string> }
@@ -22,7 +22,7 @@ export interface FaultProxy {
   endpoint: string
   /** What to do with the next requests; those after them pass. */
   next(...faults: Fault[]): void
-  /** What to do with every request, until it is set anew. */
+  /** What to do with every request, until it is changed. */
   each(decide: (method: string, url: string) => Fault): void
   /** How many requests came. */
   count: number

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { byCodePoint } from '../../src/store/store.ts'
 
-/** An object whose bytes are made when they are asked for: a gibibyte costs no memory. */
+/** An object whose bytes are generated on demand: a gibibyte costs no memory. */
 export interface VirtualObject {
   size: number
   etag: string

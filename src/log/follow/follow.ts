@@ -72,7 +72,7 @@ export class Followers {
     }
   }
 
-  /** Between a rotation and the first line after it there may be no file for a moment: a client that reconnects then waits. */
+  /** Between a rotation and the first line after it there may be no file: a client that reconnects then waits. */
   async #start(request: FollowRequest, signal?: AbortSignal): Promise<Started> {
     const { file } = request.view
     const opener = { ...this.#context, budget: new Budget({ signal }) }

@@ -59,7 +59,7 @@ export class NdjsonWriter {
   }
 
   /**
-   * Takes whole records to write. bytes[from, to) begins at a record's start; a first line that does not start one becomes a
+   * Takes whole records to write. bytes[from, to) begins at a record's start; a first line that starts none becomes a
    * separate record, with its raw text.
    */
   read(bytes: Uint8Array, from: number, to: number): void {

@@ -52,7 +52,7 @@ const view = (size: number) =>
 const openFiles = () =>
   readdirSync('/proc/self/fd', { withFileTypes: true }).filter((entry) => entry.isSymbolicLink()).length
 
-/** What a tail of so many bytes must be. */
+/** What a tail of this many bytes must be. */
 const expected = (size: number) => text.subarray(text.indexOf(10, text.length - size - 1) + 1)
 
 /** A client that sends a request and reads nothing. */

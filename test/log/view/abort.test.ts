@@ -14,7 +14,7 @@ const START = Date.UTC(2026, 10, 1)
 const stamp = (time: number) => new Date(time).toISOString().replace('T', ' ').slice(0, 23)
 const line = (i: number) => `${stamp(START + i * 1000)}\tINFO\tquery/a.go:12\t[Broker] [Query]: ${i}\n`
 const text = Array.from({ length: 60_000 }, (_, i) => line(i)).join('')
-/** How many reads may still be made after a client has left: one that is under way and one that is read ahead. */
+/** How many reads may still happen after a client disconnects: one in progress and one read ahead. */
 const FEW = 2
 
 /** A directory whose reads can't be interrupted: the client leaves during read number `leaveAt`. */

@@ -264,7 +264,7 @@ it('a histogram of a file that begins with a hole counts what is behind it', asy
     const histogram = (await histogramOf(contextOf(files), request, () => false))!
     const total = histogram.buckets.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)
     const records = text.slice(0, 500_000).split('\n').length
-    // The first line begins in the hole, so that it is no record of its own.
+    // The first line begins in the hole, so it is not a separate record.
     expect(total).toBeGreaterThanOrEqual(records - 2)
     expect(histogram.from).toBeGreaterThanOrEqual(START)
     expect(histogram.complete).toBe(true)

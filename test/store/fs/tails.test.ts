@@ -40,7 +40,7 @@ const suffix = async (name: string, bytes: number) => {
   const got = await store.read(name, { suffix: bytes })
   return Buffer.from(await new Response(got!.body).arrayBuffer())
 }
-/** Longer than a kernel's tick: the file's times are then known to tell of every change. */
+/** Longer than a kernel tick, after which the file's times show every change. */
 const settle = () => sleep(30)
 
 function cost() {
