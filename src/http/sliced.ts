@@ -1,7 +1,16 @@
 import type { Bytes } from '../store/store.ts'
 import { cutOnError } from './cut.ts'
 
+const NOTE = 'X-Nodestate-Note'
 const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
+const details = new WeakMap<Response, AnswerDetails>()
+
+/** What is known of an answer without a look at its headers, which would end a fast path of @hono/node-server. */
+export interface AnswerDetails {
+  /** Bytes of its body; null for a stream. */
+  length: number | null
+  notes: string | null
+}
 
 /** A response with a store's bytes as its body. A stream that fails cuts the connection on every server. */
 export function bytesResponse(
@@ -9,10 +18,20 @@ export function bytesResponse(
   headers: Record<string, string> | Headers,
   status = 200,
 ): Response {
-  if (!(body instanceof ReadableStream)) return new Response(body, { headers, status })
-  const response = new Response(cutOnError(body), { headers, status })
-  streams.set(response, body)
+  const isStream = body instanceof ReadableStream
+  const response = new Response(isStream ? cutOnError(body) : body, { headers, status })
+  if (isStream) streams.set(response, body)
+  const notes = headers instanceof Headers ? headers.get(NOTE) : (headers[NOTE] ?? null)
+  details.set(response, { length: isStream ? null : body.byteLength, notes })
   return response
+}
+
+/** The length and the notes of an answer. */
+export function detailsOf(response: Response): AnswerDetails {
+  const known = details.get(response)
+  if (known) return known
+  const length = response.headers.get('Content-Length')
+  return { length: length === null ? null : Number(length), notes: response.headers.get(NOTE) }
 }
 
 /** The stream of an answer, for a server that sends it itself. */

@@ -1,5 +1,5 @@
 import { SlicedStream, type Slices } from '../store/fast.ts'
-import { bytesResponse, streamOf } from './sliced.ts'
+import { bytesResponse, detailsOf, streamOf } from './sliced.ts'
 
 /** The same answer; `ended` gets the length of its body, null where unknown, and the reason if it failed. */
 export function watchBody(
@@ -8,8 +8,7 @@ export function watchBody(
 ): Response {
   const body = streamOf(response)
   if (body === undefined) {
-    const length = response.headers.get('Content-Length')
-    ended(length === null ? null : Number(length), null)
+    ended(detailsOf(response).length, null)
     return response
   }
   return bytesResponse(watchedStream(body, ended), response.headers, response.status)

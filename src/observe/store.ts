@@ -2,6 +2,10 @@ import { fastReads, withFastReads } from '../store/fast.ts'
 import { type Store, StoreError, type StoreRead } from '../store/store.ts'
 import type { Counter, Registry } from './registry.ts'
 
+/** The same labels for every call of an operation. */
+const OPERATIONS = { list: { operation: 'list' }, stat: { operation: 'stat' }, read: { operation: 'read' } }
+type Operation = keyof typeof OPERATIONS
+
 /** A store whose calls are counted: requests, bytes and errors by kind. */
 export function observedStore(store: Store, registry: Registry): Store {
   const requests = registry.counter('nodestate_store_requests', 'Calls of the store, by operation.')
@@ -10,8 +14,8 @@ export function observedStore(store: Store, registry: Registry): Store {
     'nodestate_store_errors',
     'Failed calls of the store, by operation and kind.',
   )
-  const call = async <T>(operation: string, run: () => Promise<T>): Promise<T> => {
-    requests.add(1, { operation })
+  const call = async <T>(operation: Operation, run: () => Promise<T>): Promise<T> => {
+    requests.add(1, OPERATIONS[operation])
     try {
       return await run()
     } catch (error) {
@@ -25,7 +29,7 @@ export function observedStore(store: Store, registry: Registry): Store {
   }
   const observed: Store = {
     async *list(prefix, options) {
-      requests.add(1, { operation: 'list' })
+      requests.add(1, OPERATIONS.list)
       try {
         yield* store.list(prefix, options)
       } catch (error) {

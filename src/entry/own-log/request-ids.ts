@@ -22,10 +22,9 @@ export function requestIds(): RequestIds {
     assign: (fetch) => (request, env) => {
       const id = requestIdOf(request.headers)
       ids.set(request, id)
-      const { outgoing } = env as { outgoing?: { setHeader?(name: string, value: string): void } }
-      if (outgoing?.setHeader) {
-        // On Node: the headers of a Response are a fast path that ends when somebody touches them.
-        name(id, (header, value) => outgoing.setHeader!(header, value))
+      const { outgoing } = env as { outgoing?: Outgoing }
+      if (outgoing?.writeHead) {
+        nameOnHead(outgoing, id)
         return fetch(request, env)
       }
       const done = (response: Response) => {
@@ -35,6 +34,26 @@ export function requestIds(): RequestIds {
       const response = fetch(request, env)
       return response instanceof Promise ? response.then(done) : done(response)
     },
+  }
+}
+
+/** What is used of Node's ServerResponse. */
+interface Outgoing {
+  writeHead(status: number, headers?: Record<string, string | string[]>): unknown
+}
+
+/**
+ * Adds the headers when the head is written. On Node, touching the headers of a Response ends one fast path, and
+ * `setHeader` another: each costs as much as the read of a short tail.
+ */
+function nameOnHead(outgoing: Outgoing, id: RequestId): void {
+  const { writeHead } = outgoing
+  outgoing.writeHead = function (this: Outgoing, status, headers) {
+    const named: Record<string, string | string[]> = { ...headers }
+    name(id, (header, value) => {
+      named[header] = value
+    })
+    return writeHead.call(this, status, named)
   }
 }
 

@@ -16,7 +16,7 @@ export type Kind = 'plain' | Compression
 /** How many file versions are cached. */
 const REMEMBERED = 1000
 /** How many of the bytes read are checked: a few hundred bytes of an archive are never UTF-8. */
-const SAMPLE = 512
+const SAMPLE = 256
 /** Fewer bytes than this are not a signature yet. */
 const LEAST = 4
 const kinds = new WeakMap<LogFiles, Map<string, Kind>>()
@@ -45,6 +45,11 @@ export async function kindOfBytes(
   return !entry.appendOnly && looksCompressed(bytes.subarray(0, SAMPLE))
     ? readKind(files, entry, signal)
     : 'plain'
+}
+
+/** Whether bytes from anywhere in a file give no reason to look at its first ones. */
+export function looksLikeText(bytes: Uint8Array): boolean {
+  return !looksCompressed(bytes.subarray(0, SAMPLE))
 }
 
 async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | undefined): Promise<Kind> {

@@ -1,4 +1,4 @@
-import { bad, searchOf, show } from '../../http/params.ts'
+import { bad, pairsOf, searchOf, show } from '../../http/params.ts'
 import { type Parameter, type Resource, rowsOf } from './row.ts'
 import type { Values } from './table.ts'
 import { TAIL_PARAMETERS } from './tail.ts'
@@ -43,13 +43,12 @@ function reader(
   const byName = new Map(rows.map((row) => [row.name, { ...row, max: max[row.name] ?? row.max }]))
   const required = rows.filter((row) => row.required)
   return (url) => {
-    const values: Record<string, unknown> = {}
     const given: string[] = []
-    let unknown = false
-    for (const [name, text] of searchOf(url)) {
+    const values: Record<string, unknown> = { given, unknown: false }
+    for (const [name, text] of pairsOf(url)) {
       const row = byName.get(name)
       if (row === undefined) {
-        unknown ||= !PROXY_PARAMETERS.has(name)
+        if (!PROXY_PARAMETERS.has(name)) values.unknown = true
         continue
       }
       const again = given.includes(name)
@@ -61,7 +60,7 @@ function reader(
     }
     for (const { name, expects } of required)
       if (values[name] === undefined) throw bad(name, `is missing; it must be ${expects}`)
-    return { ...values, given, unknown } as Query
+    return values as unknown as Query
   }
 }
 
