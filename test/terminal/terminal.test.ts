@@ -181,7 +181,7 @@ describe('trouble is one sentence and exit code 2', () => {
     [['tail', 'broker.log', '--lines', 'x'], /--lines is "x"; it must be a whole number/],
     [['tail', 'broker.log', '--token', 'secret'], /never an argument/],
     [['tail', 'broker.log', '--level', 'loud'], /level/],
-    [['grep'], /Say what to look for/],
+    [['grep'], /Say what to search for/],
     [['ls', 'ftp://x'], /a URL looks like http/],
     [['ls', 'http://127.0.0.1:1'], /does not answer/],
     [['completion', 'tcsh'], /bash, zsh or fish/],
