@@ -98,7 +98,7 @@ function writeSparse(path, size) {
   settle(fd)
 }
 
-/** To disk, now: else the kernel does it while the first rows are measured. */
+/** To disk, now; otherwise the kernel does it while the first rows are measured. */
 function settle(fd) {
   fsyncSync(fd)
   closeSync(fd)

@@ -7,7 +7,7 @@ import { ROOT, versionOf } from './tools.mjs'
 
 const number = (value, digits = 0) => value.toLocaleString('en-US', { maximumFractionDigits: digits })
 const ratio = (value) => (value >= 100 ? number(value) : value >= 10 ? number(value, 1) : number(value, 2))
-/** A figure next to its bar: with one more digit where it would else look as if it were met. */
+/** A figure next to its bar, with one more digit if rounding would make it look met. */
 const measured = (entry) => {
   const [, value, bar] = entry
   return isMet(entry) === false && ratio(value) === ratio(bar) ? number(value, 4) : ratio(value)

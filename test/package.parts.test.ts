@@ -78,7 +78,7 @@ describe('the packed package', () => {
 for (const name of ${JSON.stringify(names)}) out[name] = Object.keys(await import(name))
 console.log(JSON.stringify(out))\n`,
         )
-        // Flags of another program are none of ours.
+        // Flags of another program do not concern us.
         const result = run(command![0]!, [
           ...command!.slice(1),
           'imports.mjs',

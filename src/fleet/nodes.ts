@@ -5,7 +5,7 @@ import { parseHeartbeat } from '../segment/heartbeat.ts'
 import { HEARTBEAT } from '../segment/names.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
 
-/** A node of a fleet, as far as it is known. */
+/** What is known about a node of a fleet. */
 export interface FleetNode {
   id: string
   /** The node object. */
@@ -63,7 +63,7 @@ export class FleetNodes {
     return this.#list(this.#now())
   }
 
-  /** Whether a folder is a node. One that cannot be asked counts as one, so that its failure is not hidden. */
+  /** Whether a folder is a node. One that cannot be read counts as one, so that its failure is not hidden. */
   async has(id: string): Promise<boolean> {
     return (await this.#ask([id], this.#now() + DEADLINE_MS)).length > 0
   }

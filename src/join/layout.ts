@@ -6,7 +6,7 @@ export interface DatedKey {
   time: number
 }
 
-/** The period that a dated folder stands for. */
+/** The period that a dated folder covers. */
 export interface Period {
   from: number
   to: number

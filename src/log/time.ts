@@ -14,7 +14,7 @@ export interface Zone {
   toEpoch(year: number, month: number, day: number, h: number, min: number, s: number, ms: number): number
   /** Milliseconds east of UTC at an instant. */
   offsetAt(epoch: number): number
-  /** ISO 8601 in this zone: `2026-11-15T02:10:00.123Z` in UTC, else with the offset of that instant. */
+  /** ISO 8601 in this zone: `2026-11-15T02:10:00.123Z` in UTC, otherwise with the offset of that instant. */
   format(epoch: number): string
 }
 
@@ -101,7 +101,7 @@ function namedZone(name: string): Zone {
   }
 }
 
-/** Which offset a wall clock has: the one before a change where it happens twice or never. */
+/** Which offset a wall clock has: the one before a change if it occurs twice or never. */
 function resolve(at: number, offsetAt: (epoch: number) => number): number {
   const before = offsetAt(at - DAY)
   const after = offsetAt(at + DAY)

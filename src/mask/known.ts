@@ -10,7 +10,7 @@ export const PEM_BEGIN = /-----BEGIN [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----/
 export const PEM_END = /-----END [A-Z\d ]{0,40}PRIVATE KEY(?: BLOCK)?-----/
 
 /**
- * Tokens whose issuer gave them a form of their own, so that scanners find them. Each is long enough behind its
+ * Tokens whose issuer gave them a distinctive form, so that scanners find them. Each is long enough after its
  * prefix that no word is mistaken for one.
  */
 const TOKENS = new RegExp(
@@ -67,7 +67,7 @@ const WEBHOOKS =
 /** `-----BEGIN` in Base64. Certificates and public keys begin like this, too: the first line is decoded to tell. */
 const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/-]{6,}[\w+/=-]*/g
 
-/** Finds private keys and tokens of known form, wherever they stand in a text. */
+/** Finds private keys and tokens of known form anywhere in a text. */
 export function findKnown(text: string, spans: Span[]): void {
   for (const match of text.matchAll(TOKENS)) push(spans, match.index, match[0].length)
   if (text.includes('/hooks.slack.com/') || text.includes('/api/webhooks/')) {

@@ -17,7 +17,7 @@ export interface Setting {
 /**
  * Finds the secrets that free text carries by its own form: private keys and tokens of known form, passwords in URLs,
  * data source names and commands, and values that are given a secret name (`?token=x`, `password='x'`, `token: x`).
- * Linear in the text: every search goes on where the last one ended.
+ * Linear in the text: every search continues where the last one ended.
  */
 export function findTraces(text: string, setting: Setting): Span[] {
   const spans: Span[] = []
@@ -73,7 +73,7 @@ function findOptions(text: string, spans: Span[], inComment: boolean): void {
   }
 }
 
-/** Programs that take a password in a short option: what stands before it, and the password. */
+/** Programs that take a password in a short option: what comes before it, and the password. */
 const COMMANDS: readonly RegExp[] = [
   /\bcurl\b[^\n|;]{0,512}?\s(?:-[uU]\s{0,4}|--(?:proxy-)?user(?:=|\s{1,4}))["']?[^\s:"']{1,128}:([^\s"']+)/g,
   /\b(?:mysql\w{0,8}|mariadb[\w-]{0,8})\b[^\n|;]{0,512}?\s-p["']?([^\s"']+)/g,

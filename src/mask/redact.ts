@@ -117,7 +117,7 @@ function editPlain(toml: string, value: Value, repeated: RepeatedSecrets, edits:
     for (const span of spans) edits.push({ start: start + span.start, end: start + span.end, text: MASK })
     return
   }
-  // Escapes may hide the shape of a URL: the decoded text is searched, and written anew if anything is found.
+  // Escapes may hide the shape of a URL: the decoded text is searched, and rewritten if anything is found.
   const spans = unite([...findTraces(value.text, IN_VALUE), ...repeated.find(value.text, false)])
   if (spans.length === 0) return
   const masked = apply(
@@ -127,7 +127,7 @@ function editPlain(toml: string, value: Value, repeated: RepeatedSecrets, edits:
   edits.push({ start, end, text: JSON.stringify(masked).slice(1, -1).replaceAll('\x7f', '\\u007f') })
 }
 
-/** Reads what is commented out as TOML, in the table it stands in, as far as it is TOML. */
+/** Parses commented-out text as TOML, in the table around it, as far as it is TOML. */
 function findInComments(
   toml: string,
   comments: Comment[],

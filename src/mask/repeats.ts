@@ -55,7 +55,7 @@ function isWord(text: string, start: number, end: number): boolean {
   return !joins(text, start, -1) && !joins(text, end - 1, 1)
 }
 
-/** Reports whether a word goes on beyond its edge: directly, or over a dash or a dot. */
+/** Reports whether a word continues beyond its edge: directly, or across a dash or a dot. */
 function joins(text: string, edge: number, step: 1 | -1): boolean {
   if (!isWordChar(text, edge)) return false
   if (isWordChar(text, edge + step)) return true
@@ -67,7 +67,7 @@ function isWordChar(text: string, at: number): boolean {
   return /\w/.test(text[at] ?? '')
 }
 
-/** Reports whether a value stands here: in quotes, or after a colon or an equals sign. */
+/** Reports whether there is a value here: in quotes, or after a colon or an equals sign. */
 function isExpected(text: string, start: number, end: number): boolean {
   const before = text[start - 1]
   if ((before === '"' || before === "'" || before === '`') && text[end] === before) return true

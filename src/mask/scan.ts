@@ -1,7 +1,7 @@
 import { holdsKeys, isKeyAlone, namesAttribute, namesCount, namesSecret, namesSecretIn } from './secret.ts'
 import { isSafeSecret, looksRandom } from './value.ts'
 
-/** Where a key stands: what it is called, and whether it or a table around it is named like a secret. */
+/** The context of a key: what it is called, and whether it or a table around it is named like a secret. */
 export interface Place {
   readonly key: string
   readonly direct: boolean
@@ -52,7 +52,7 @@ export class Scanner {
     if (text.charCodeAt(0) === 0xfeff) this.pos = 1
   }
 
-  /** Reads everything; throws NOT_TOML where it can't. */
+  /** Parses everything; throws NOT_TOML if it can't. */
   all(): this {
     for (;;) {
       this.#skip(true, this.table, false)
@@ -193,7 +193,7 @@ export class Scanner {
       if (at === char && (!triple || source.startsWith(quote, this.pos))) break
       this.pos++
     }
-    // Up to two quotes may stand before the closing three.
+    // Up to two quotes may come before the closing three.
     if (triple) for (let i = 0; i < 2 && source[this.pos + 3] === char; i++) this.pos++
     let body = source.slice(from, this.pos)
     this.pos += quote.length
@@ -226,7 +226,7 @@ export class Scanner {
   }
 }
 
-/** Whether a comment stands alone on the line after another one. */
+/** Whether a comment is alone on the line after another one. */
 export function isNextLine(toml: string, one: Comment, two: Comment): boolean {
   return two.start - one.end < 1024 && /^\r?\n[ \t]*$/.test(toml.slice(one.end, two.start))
 }
@@ -266,7 +266,7 @@ function bareIsSecret(place: Place, text: string, inList: boolean): boolean {
 
 const ESCAPES: Record<string, string> = { b: '\b', t: '\t', n: '\n', f: '\f', r: '\r', e: '\x1b' }
 
-/** The text that the body of a basic string stands for. */
+/** The text that the body of a basic string represents. */
 function decodeBasic(body: string): string {
   return body.replace(
     /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|[ \t]*\r?\n[ \t\r\n]*|([\s\S]))/g,

@@ -11,7 +11,7 @@ export const CLOSERS: Record<string, string> = {
   '[': ']',
 }
 
-/** Finds passwords in URLs, and tokens that stand in for a user (`https://TOKEN@host`). */
+/** Finds passwords in URLs, and tokens used in place of a user (`https://TOKEN@host`). */
 export function findUrls(text: string, spans: Span[]): void {
   let mark = text.indexOf('://')
   let done = 0

@@ -63,7 +63,7 @@ function looksLikeKey(part: string): boolean {
 const PLACEHOLDER =
   /%-?[a-zA-Z]|%\{[\w.-]{1,64}\}[a-zA-Z]?|\$\{[\w.-]{1,64}\}|\{\{[\w.$ -]{1,64}\}\}|\{\d{0,2}\}|[<{]([\w. -]{1,64})[>}]|\$(\w{1,64})/g
 
-/** A part of a regular expression that stands for any value: `(\S+)`, `[^&]*`, `.*`. */
+/** A part of a regular expression that matches any value: `(\S+)`, `[^&]*`, `.*`. */
 const WILDCARD = /^\(?(?:\\+[SwWdD]|\.|\[\^?[^\]]{1,16}\])[*+]\??\)?$/
 
 /** Nothing but placeholders, punctuation and the name of an HTTP scheme. A default (`${PW:-x}`) is not a placeholder. */

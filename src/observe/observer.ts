@@ -3,7 +3,7 @@ import { watchBody } from '../http/watch-body.ts'
 import type { Metrics } from './metrics.ts'
 import { endSpan, startSpan, type Tracer } from './tracer.ts'
 
-/** A request began: takes its answer, and gives it back to be sent. */
+/** Reports the start of a request; the returned function wraps its response. */
 export type Observer = (request: Request, route: string) => (response: Response) => Response
 
 /** Metrics and a tracer as one observer. */

@@ -26,7 +26,7 @@ interface Props {
   fleet: { client: Client; own: string } | null
 }
 
-/** The page: who the node is, its logs, and the log or the configuration that was chosen; or the nodes of a fleet. */
+/** The page: the node, its logs, and the chosen log or configuration; or the nodes of a fleet. */
 export function App({ client, fleet }: Props) {
   const [look, setLook] = useState<Look>(() => readLook(location.hash))
   const [visit, setVisit] = useState(0)

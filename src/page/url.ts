@@ -81,7 +81,7 @@ export function readLook(hash: string): Look {
       ? [{ kind: name as Term['kind'], value }]
       : [],
   )
-  // The first text or pattern stands in the search field; everything else is a chip.
+  // The first text or pattern is in the search field; everything else is a chip.
   const first = terms.find((term) => term.kind === 'q' || term.kind === 'regex')
   return {
     file: params.get('file'),

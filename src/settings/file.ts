@@ -12,7 +12,7 @@ import {
 } from './row.ts'
 import { suggestion } from './suggestion.ts'
 
-/** The settings file: the named one, or `nodestate.toml` where there is one. */
+/** The settings file: the named one, or `nodestate.toml` if it exists. */
 export async function readSettingsFile(
   rows: readonly Row[],
   file: string | null,

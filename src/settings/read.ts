@@ -29,7 +29,7 @@ export function readEnvironment(
   return given
 }
 
-/** `NODESTATE_` variables that are no settings. What other programs put there must not keep this one from starting. */
+/** Unknown `NODESTATE_` variables. They only cause a warning: another program's must not keep this one from starting. */
 export function unknownVariables(
   rows: readonly Row[],
   env: Readonly<Record<string, string | undefined>>,

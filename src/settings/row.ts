@@ -19,7 +19,7 @@ export interface Row {
   toml?: false
 }
 
-/** The flag, the variable or the key of a setting; null where it has none. */
+/** The flag, the variable or the key of a setting; null if it has none. */
 export function namesOf(row: Row): { flag: string | null; env: string; toml: string | null; key: string } {
   return {
     flag: row.flag === false ? null : `--${row.default === true ? 'no-' : ''}${row.name}`,

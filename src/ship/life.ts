@@ -129,7 +129,7 @@ export class Life {
     return end
   }
 
-  /** Writes the last part once more as a segment, if its bytes are still known. */
+  /** Writes the last part again as a segment, if its bytes are still known. */
   async #closePart(): Promise<void> {
     const { bucket, log } = this.#context
     const packed = this.#packed ?? (await this.#packPart())

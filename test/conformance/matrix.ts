@@ -34,7 +34,7 @@ export function writeMatrix(passed: Map<string, number>): void {
   writeFileSync(FILE, matrixText(passed))
 }
 
-/** What stands in docs/matrix.md. */
+/** The text of docs/matrix.md. */
 export function readMatrix(): string {
   return readFileSync(FILE, 'utf8')
 }

@@ -27,7 +27,7 @@ export function contextOf(
   }
 }
 
-/** Asks for the last MiB of `a.log`, unless told otherwise. */
+/** Requests the last MiB of `a.log`, unless told otherwise. */
 export function viewRequest(part: Partial<ViewRequest>): ViewRequest {
   return {
     file: 'a.log',

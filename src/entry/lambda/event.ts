@@ -27,7 +27,7 @@ export function isFromLoadBalancer(event: LambdaEvent): event is LambdaEventV1 {
   return 'httpMethod' in event && event.requestContext.elb !== undefined
 }
 
-/** The event as a request. Throws where it is none. */
+/** The event as a request. Throws if it is not one. */
 export function toRequest(event: LambdaEvent): Request {
   const { method, path, query, headers, host } = 'httpMethod' in event ? readV1(event) : readV2(event)
   // The Fetch standard has no such requests.

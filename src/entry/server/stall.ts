@@ -7,7 +7,7 @@ export class StalledError extends Error {
 }
 
 /**
- * The same answer, whose body fails when nothing is taken from it for `ms`: for a server that does not tell how its
+ * The same response, whose body fails when nothing is read from it for `ms`: for a server that does not report how its
  * sockets fare. Only a wait for the client counts, never a wait for the next chunk.
  */
 export function cutWhenStalled(response: Response, ms: number, onCut: (reason: unknown) => void): Response {

@@ -290,7 +290,7 @@ function joined(location: string, name: string): string {
   return parseBucket(location) ? `${location.replace(/\/+$/, '')}/${name}` : join(location, name)
 }
 
-/** A path for a line of text: in quotes where it would not read as one word. */
+/** A path for a line of text: in quotes if it would not read as one word. */
 export function printable(path: string): string {
   return /^[\w./~+@:-]+$/.test(path) ? path : shown(path)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 
-/** Reads a file of the system as text; null where it is not there. */
+/** Reads a system file as text; null if it does not exist. */
 type ReadText = (path: string) => string | null
 
 /** The memory that this process may use, in bytes: the smallest limit of its cgroups, otherwise the machine's memory. */

@@ -7,7 +7,7 @@ export interface Head {
   time: number | null
   /** Says whether two files begin with the same text; null when there is too little of it. */
   print: string | null
-  /** Bytes of text; absent for a compressed file that nobody has read to its end. */
+  /** Bytes of text; absent for a compressed file that has not been read to its end. */
   length?: number
 }
 
@@ -31,7 +31,7 @@ interface Member extends LogName {
   entry: Entry
 }
 
-/** How many heads are asked for at most; the members before these are put in order by their time of change. */
+/** The most heads to read; the members before these are sorted by modification time. */
 const MAX_HEADS = 200
 /** A copy and its original were changed at about the same time. */
 const COPY_MS = 2000
@@ -64,7 +64,7 @@ export function familyOf(
   }
 }
 
-/** Where a name stands in a family, under that name or another; -1 when it is not in it. */
+/** The index of a name in a family, under that name or another; -1 if it is not in it. */
 export function placeIn({ members, aliases }: Family, name: string): number {
   const key = aliases.get(name) ?? name
   return members.findIndex((member) => member.key === key)
@@ -84,7 +84,7 @@ export function lastOfWhole(family: Family, name: string): number {
   return isRotatedName(name) ? placeIn(family, name) : lastFor(family, name)
 }
 
-/** The log that each file belongs to, by the name of its active file or, where it has none, by its stem. */
+/** The log that each file belongs to, by the name of its active file or, without one, by its stem. */
 export function logNames(entries: readonly Entry[]): Map<string, string> {
   const keys = new Set(entries.map((entry) => entry.key))
   const logs = new Map<string, string>()
@@ -116,7 +116,7 @@ function membersOf(name: string, entries: readonly Entry[]): Member[] {
   return members
 }
 
-/** `app.1.log` without an `app.log` is a log of its own. Weekdays are a family without such a file, too. */
+/** `app.1.log` without an `app.log` is a separate log. Weekdays are a family even without such a file. */
 function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): boolean {
   return weak === true && unclear !== 'weekday' && !keys.has(stem)
 }
@@ -168,7 +168,7 @@ function withoutCopies(
   })
 }
 
-/** Files that begin with the same text, where there is more than one. */
+/** Files that begin with the same text, if there is more than one. */
 function alike(order: readonly Member[], headOf: (entry: Entry) => Head | undefined): Map<string, Member[]> {
   const groups = new Map<string, Member[]>()
   for (const member of order) {
@@ -238,7 +238,7 @@ function mayBeCopy(one: Member, two: Member): boolean {
   return apart === 0 || (isActive(two) && apart < COPY_MS)
 }
 
-/** The order by time of change, where the records tell nothing: in one direction of the names if it fits that. */
+/** The order by modification time, if the records do not decide: in one direction of the names if that fits. */
 function byChangeAlone(order: Member[]): Omit<Arranged, 'wanted'> {
   if (isRising(changesOf(order))) return { order, certain: true }
   const reversed = [...order].sort(byNameReversed)

@@ -27,7 +27,7 @@ export interface FilesOptions {
 /** How bytes of a log file are read. */
 export interface FileReadOptions extends ReadOptions {
   /**
-   * Memory for the bytes. A store that can reads into it, and then `body` lies in it. Nobody else may touch it until
+   * Memory for the bytes. A store that supports it reads into it, and `body` points there. Nothing else may touch it until
    * the read settles.
    */
   buffer?: Uint8Array<ArrayBuffer> | undefined
@@ -64,7 +64,7 @@ export function logFiles(
   // An older life of a shipped log is included when its log is.
   const isListed = (name: string) =>
     isName(name) && (included(name) || included(name.replace(/@\d{6,8}$/, '')))
-  // Loaded only where it is used: few buckets are joined.
+  // Loaded only when used: few buckets are joined.
   const joins = join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join))
   const fast = fastReads(store)
   const collect = async (prefix: string, signal?: AbortSignal, shallow = true): Promise<Entry[]> => {

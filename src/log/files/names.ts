@@ -7,7 +7,7 @@ export interface LogName {
   /** The number in the name, -1 when it has none. What follows a date may be an hour, a minute or a counter. */
   index: number
   compressed: boolean
-  /** `weekday`: a name that comes again every week. `day-month`: nobody can tell which of the two is the month. */
+  /** `weekday`: a name that recurs every week. `day-month`: which of the two is the month is ambiguous. */
   unclear?: 'weekday' | 'day-month'
   /** Set when it is a rotated file only if there is a file with the stem's name: `app.1.log` beside `app.log`. */
   weak?: true
@@ -26,9 +26,9 @@ const COUNTER = '(?:[._-](\\d{1,7}))?'
 const DATED = `(${DAY}|${US_DAY})${TIME}${COUNTER}`
 
 const INSIDE = new RegExp(`^(.+?)[-._]{1,2}${DATED}${EXTENSION}$`)
-/** winston-daily-rotate-file counts behind the extension: `app-2026-11-15.log.1`. */
+/** winston-daily-rotate-file puts its counter after the extension: `app-2026-11-15.log.1`. */
 const INSIDE_COUNTED = new RegExp(`^(.+?)[-._]{1,2}${DATED}${EXTENSION}\\.(\\d{1,6})$`)
-/** Serilog puts the date directly behind the name: `log20261115_001.txt`. */
+/** Serilog puts the date directly after the name: `log20261115_001.txt`. */
 const JOINED = new RegExp(`^(.*?[A-Za-z])(${DAY.replaceAll('[-_.]?', '')})${TIME}${COUNTER}${EXTENSION}$`)
 const AFTER = new RegExp(`^(.+?)[-._]{1,2}${DATED}$`)
 /** logrotate's `dateformat -%s`, rotatelogs without a format. */
@@ -106,7 +106,7 @@ function parsePlain(name: string): Plain {
   }
   const epoch = EPOCH.exec(name)
   if (epoch) {
-    // A date may stand before the seconds: `app.log-20261115-1794735000`.
+    // A date may come before the seconds: `app.log-20261115-1794735000`.
     const { stem, date } = parsePlain(`${epoch[1]}${epoch[3] ?? ''}`)
     const whole = date === '' ? `${epoch[1]}${epoch[3] ?? ''}` : stem
     return { stem: whole, date: isoDigits(Number(epoch[2]) * 1000), index: -1 }
@@ -134,7 +134,7 @@ function numberedName(name: string): Plain {
 }
 
 /**
- * A name with a date. Whether two digits behind it are an hour or a counter makes no difference for the order as long
+ * A name with a date. Whether two digits after it are an hour or a counter makes no difference for the order as long
  * as both are read as numbers; so the last group is the index, unless it is the seconds of a time.
  */
 function datedName(

@@ -65,7 +65,7 @@ export class Channel {
     return this.#first + this.#batches.length
   }
 
-  /** A batch by number: undefined when it is still to come, null when it is no longer kept. */
+  /** A batch by number: undefined if it has not arrived yet, null if it is no longer kept. */
   batch(number: number): Batch | null | undefined {
     return number < this.#first ? null : this.#batches[number - this.#first]
   }

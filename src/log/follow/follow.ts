@@ -170,7 +170,7 @@ class Follower {
   readonly #first: Uint8Array[] = []
   /** The memory that it holds. */
   #memory: Lease | null = null
-  /** The tail, where it is too large to be held. */
+  /** The tail, if it is too large to be held in memory. */
   #tail: Tail | null = null
   /** Everything before it was sent; null while the channel's batches follow without a gap. */
   #place: Cursor | null = null
@@ -337,7 +337,7 @@ class Follower {
   }
 
   /**
-   * One page of what lies between the place and the channel's. When nothing does, the channel's next batch follows.
+   * One page of what is between the place and the channel's. If there is nothing, the channel's next batch follows.
    * Files may be renamed, compressed or removed meanwhile: then they are read again.
    */
   async #catchUp(place: Cursor): Promise<Uint8Array> {
@@ -432,7 +432,7 @@ class Follower {
   /** What the client saw is gone. This reports it and continues at the beginning of what is there. */
   #tellGap(): void {
     const { file } = this.#request.view
-    // A file with a date in its name may be gone for good: then the log goes on in a newer one.
+    // A file with a date in its name may be gone for good: then the log continues in a newer one.
     const name = isRotatedName(file) ? this.#channel.place.name : file
     const start = { name, id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
     this.#first.push(renderChange({ kind: 'gap', file }, start))

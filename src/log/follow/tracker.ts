@@ -24,7 +24,7 @@ export type Change =
 const BATCH = 1024 * 1024
 const MAX_POLLED = 4 * BATCH
 
-/** Without a mark of the directory, the pause between two looks for a newer file. A list may be a request to a bucket. */
+/** Without a mark of the directory, the pause between two checks for a newer file. A list may be a request to a bucket. */
 const LOOK_MS = 2000
 /** Clocks of files are coarse: a list that was made later than this after a change shows all of it. */
 const COARSE_MS = 50
@@ -55,7 +55,7 @@ export class Tracker {
   #moves = true
   /** A newer file that is still empty. */
   #awaited: string | null = null
-  /** When the next look for a newer file is due. */
+  /** When the next check for a newer file is due. */
   #lookAt = 0
   /** The state of the directory at the last list, and when it was first and last listed in that state. */
   #listed: { mark: string | null; since: number; last: number } = { mark: null, since: 0, last: 0 }
@@ -224,7 +224,7 @@ export class Tracker {
     return true
   }
 
-  /** The file to go on with when the old one is gone; undefined while it is to be expected under its name. */
+  /** The file to continue with when the old one is gone; undefined while it is still expected under its name. */
   #successor(family: Family): Entry | undefined {
     const own = placeIn(family, this.#file)
     if (own < 0 && !isRotatedName(this.#file)) return undefined
@@ -273,7 +273,7 @@ export class Tracker {
       changes.push({ kind: 'data', name: this.#name, id: this.#id, offset, bytes: last })
       return true
     }
-    // Where the order is a guess, a gap that is told is better than lines that come twice.
+    // If the order is a guess, a reported gap is better than repeated lines.
     if (!family.certain || family.members[at]!.gap) changes.push({ kind: 'gap', file: this.#file })
     else if (!this.#renamed)
       changes.push({ kind: 'rotated', file: this.#name, to: nameOf(family, next, this.#file) })

@@ -109,7 +109,7 @@ function one(reader: Reader, folded: boolean): Item {
 /** Folded, `k` and `s` also match the Kelvin sign and the long s, and what is not ASCII has more spellings still. */
 function literal(char: string, folded: boolean): Item {
   if (folded && (/[kKsS]/.test(char) || char > '\x7f')) return ANY
-  // A lone surrogate has no bytes to look for, and line ends come in two kinds.
+  // A lone surrogate has no bytes to search for, and line ends come in two kinds.
   return /[\p{Cs}\r\n]/u.test(char) ? ANY : { char, inner: null }
 }
 

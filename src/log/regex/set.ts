@@ -120,7 +120,7 @@ function probe(source: string): CodePoints {
     }
   }
   // UTF-8 has no surrogates. From plane 4 on there are few tags and large areas of one kind, which end in two
-  // code points that are no characters.
+  // code points that are not characters.
   const areas = [
     [0, 0xd7ff],
     [0xe000, 0xffff],

@@ -3,7 +3,7 @@ const COLOUR = /\x1b\[[\d;:]*m/g
 
 /**
  * A record's message with its colour escapes (`ESC [ … m`) left in, and no others; null when it has none. The
- * message comes without them, as JSON has it; where it lies in the record is found by reading past the escapes.
+ * message has none of them, as in JSON; its position in the record is found by reading past the escapes.
  */
 export function colouredMessage(
   text: string,

@@ -175,7 +175,7 @@ export class NdjsonWriter {
 }
 
 /**
- * One record's text, with its continuation lines, as JSON text without a line end. A record that fails to render is given as its text, so
+ * One record's text, with its continuation lines, as JSON text without a line end. A record that fails to render is returned as its text, so
  * that one bad line never costs a client the lines around it.
  */
 export function toJson(text: string, format: LineFormat, zone: Zone, options: RecordOptions = {}): string {

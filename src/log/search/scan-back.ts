@@ -85,7 +85,7 @@ class BackwardScan {
         if (result !== 'continue') return result
       }
     } catch (error) {
-      // Ended inside an archive, which can only be read from its start: unless that is all there is to tell.
+      // The budget ran out inside an archive, which can only be read from its start: keep what was found, if anything.
       if (!(error instanceof BudgetError) || this.#at === hi) throw error
       return this.#found(this.#at, { cut: true })
     }
@@ -153,7 +153,7 @@ class BackwardScan {
   /** The next chunk. */
   async #chunk(): Promise<Found | 'bottom' | 'continue'> {
     const { series, lo, filter, budget } = this.#scan
-    // The first chunk often has the answer; only a scan that goes on reads ahead.
+    // The first chunk often has the answer; only a scan that continues reads ahead.
     const readAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest
     const { from, bytes } = await this.#reader.chunk(this.#at, {
       longer: this.#longer,

@@ -90,7 +90,7 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
   return { ...border, from: base + border.from, to: base + border.to }
 }
 
-/** The time of the first record of a file that has one: behind a hole or a long text without times, too. */
+/** The time of the first record of a file that has one, even after a hole or a long text without times. */
 export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<number | null> {
   const probes = new Probes(text, options)
   const zone = await new Bisection(probes, Number.NEGATIVE_INFINITY, text.entry.size).run(0)

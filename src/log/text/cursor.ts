@@ -31,7 +31,7 @@ const NONE: Fingerprint = { offset: 0, length: 0, hash: 0 }
 
 /** How much of a file is read to make one, if nothing is known about it yet. */
 export const PRINT_READ = 1024
-/** How many lines back a fingerprint looks for one that begins a record. */
+/** How many lines back a fingerprint searches for one that begins a record. */
 const LINES = 16
 /** Enough for a time. */
 const ENOUGH = 24

@@ -10,7 +10,7 @@ import { holds } from './text.ts'
 export interface JoinReach {
   /** Bytes that the answer is expected to have. */
   wanted: number
-  /** Stored bytes of members to open, from the end or the cursor on. They are read only where they are needed. */
+  /** Stored bytes of members to open, from the end or the cursor on. They are read only when needed. */
   bytes: number
   /** Only members of this period, by the times in their keys. */
   since?: number | undefined

@@ -34,7 +34,7 @@ export interface Foresight {
 export interface OpenLog {
   series: Series
   at: number | null
-  /** False when the order of several files is a guess; absent where there is only one. */
+  /** False if the order of several files is a guess; absent if there is only one. */
   certain?: boolean
   /** The address at which missing bytes end the log early; absent when nothing is missing. */
   end?: number
@@ -70,7 +70,7 @@ export async function openLog(
   return { series, at: null, certain: family.certain }
 }
 
-/** Opens one file. Its beginning and its end are read at the same time, where they are going to be needed. */
+/** Opens one file. Its beginning and its end are read in parallel, if they will be needed. */
 async function openFile(opener: Opener, file: string, { tail, head }: Foresight): Promise<Text> {
   const { files, budget } = opener
   if (tail === 0 || soundsCompressed(file)) return openText(opener, await files.stat(file, budget.signal))
@@ -141,10 +141,10 @@ async function openAtCursor(
   return { series, at: (await series.base(0)) + cursor.offset, certain }
 }
 
-/** How often a file is looked for that may be moving. */
+/** How often to search for a file that may be moving. */
 const LOOKS = 3
 
-/** The family of a file, and the member that a cursor points into. Files move while they are looked for. */
+/** The family of a file, and the member that a cursor points into. Files may move during the search. */
 async function findCursor(
   opener: Opener,
   { file, cursor, direct }: { file: string; cursor: Cursor; direct: Text | null },

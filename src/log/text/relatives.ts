@@ -15,7 +15,7 @@ const HEADS_MILLIS = 10_000
 const ROUNDS = 3
 /** How many archives are read to their end at most. */
 const MEASURED = 4
-/** How often files are listed again that move while they are looked at. */
+/** How often files are listed again if they move meanwhile. */
 const LISTS = 5
 
 /** How files are read to put them in order. */
@@ -24,7 +24,7 @@ interface Reading {
   signal: AbortSignal | undefined
 }
 
-/** The files of the log that `file` belongs to, as they are now. Heads are read where names do not tell the order. */
+/** The files of the log that `file` belongs to, as they are now. Heads are read if the names do not show the order. */
 export async function findFamily(files: LogFiles, file: string, reading: Reading): Promise<Family> {
   const budget = new Budget({ millis: HEADS_MILLIS, signal: reading.signal })
   for (let tries = 1; ; tries++) {
@@ -35,7 +35,7 @@ export async function findFamily(files: LogFiles, file: string, reading: Reading
       open: reading.open,
       last: tries >= LISTS,
     })
-    // Files were renamed or truncated meanwhile: the list tells nothing any more.
+    // Files were renamed or truncated meanwhile: the list is outdated.
     if (family === null) continue
     if (name === file) return family
     const target = family.aliases.get(name) ?? name
@@ -47,7 +47,7 @@ interface Work {
   files: LogFiles
   budget: Budget
   open: Reading['open']
-  /** Whether files that move while they are looked at must do without a head. */
+  /** Whether files that move meanwhile must do without a head. */
   last: boolean
 }
 
@@ -108,7 +108,7 @@ async function readHeads(
   return moved
 }
 
-/** The files that may be of the same log, and a name that tells: a link may be called anything. */
+/** The files that may belong to the same log, and a telling name: a link may be called anything. */
 async function relativesOf(
   files: LogFiles,
   file: string,

@@ -95,7 +95,7 @@ export class Series {
     return bytes
   }
 
-  /** Throws MissingBytes unless [from, to) can be read; what is compressed is not looked at. */
+  /** Throws MissingBytes unless [from, to) can be read; compressed files are not checked. */
   async ensure(from: number, to: number): Promise<void> {
     for (let i = this.#indexOf(from); i < this.parts.length; i++) {
       const start = this.#bases[i]!

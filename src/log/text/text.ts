@@ -26,14 +26,14 @@ export interface Text {
   read(from: number, to: number): Promise<Uint8Array>
   /**
    * The same in the caller's memory, where the store can use it; only a few bytes are then remembered. `ended` ends the
-   * read when it is no longer needed. Absent where there is nothing to gain.
+   * read when it is no longer needed. Absent if there is nothing to gain.
    */
   readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
   /** Drops the text that is kept in memory; later reads are still right, but cost more. */
   release?(): Promise<void>
-  /** Promises that reads only go forward from here, so that nothing behind needs to be kept. */
+  /** Promises that reads only go forward from here, so that nothing before needs to be kept. */
   onward?(from: number): Promise<void>
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
   known(offset: number): Fingerprint | null
@@ -86,7 +86,7 @@ export class PlainText implements Text {
     this.#etag = entry.etag
   }
 
-  /** Opens a file by reading a part of it: one call of the store gives the entry and the bytes. */
+  /** Opens a file by reading a part of it: one store call returns the entry and the bytes. */
   static async openAt(files: LogFiles, name: string, range: ByteRange, budget: Budget): Promise<PlainText> {
     const got = await files.read(name, range, { signal: budget.signalFor() })
     const text = new PlainText(files, got.entry, budget)

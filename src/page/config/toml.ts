@@ -7,7 +7,7 @@ export interface Token {
 /** A line of TOML in tokens. */
 export type TomlLine = Token[]
 
-/** A table: its header line and what stands under it. The first has no header. */
+/** A table: its header line and what is below it. The first has no header. */
 export interface Section {
   /** The header's name, or null before the first table. */
   name: string | null

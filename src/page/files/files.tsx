@@ -151,5 +151,5 @@ function FileLink({ file, label, shared }: { file: ListedFile; label: string; sh
   )
 }
 
-/** Ten thousand entries in the document cost a second; nobody reads them. */
+/** Ten thousand entries in the document cost a second and are too many to read. */
 const MOST = 300

@@ -9,7 +9,7 @@ export interface LogEntry {
   rotated: ListedFile[]
 }
 
-/** A part of the names before a slash, with what lies below it. */
+/** A part of the names before a slash, with what is below it. */
 export interface Folder {
   kind: 'folder'
   label: string
@@ -63,7 +63,7 @@ function folderAt(root: Folder, parts: string[]): Folder {
   return here
 }
 
-/** The log that a file is a part of: as the node says, else by its name. */
+/** The log that a file is a part of: as the node says, otherwise by its name. */
 function logOf(file: ListedFile, names: ReadonlySet<string>): string {
   if (file.log != null) return file.log
   const plain = file.name.replace(/\.(gz|zst|zip|bz2|xz)$/i, '').replace(/@\d{6}$/, '')

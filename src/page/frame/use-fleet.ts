@@ -3,7 +3,7 @@ import { type Client, type FleetNode, ProblemError } from '../../client.ts'
 import { useFresh } from './fresh.ts'
 
 interface Options {
-  /** Where the fleet answers, or null where there is none. */
+  /** Where the fleet answers, or null if there is none. */
   client: Client | null
   session: number
   /** True for an error that the sign-in handles. */

@@ -47,8 +47,8 @@ export class Lister {
 
   /**
    * The files of a prefix at one moment. Names and files are read one after the other, and a rotation in between would
-   * hide a file that moved from one name to another. So a look counts when the directory rested since before it began,
-   * or when two looks saw the same files under the same names.
+   * hide a file that moved from one name to another. So a pass counts if the directory was unchanged since before it began,
+   * or if two passes saw the same files under the same names.
    */
   async #family(prefix: string): Promise<Entry[]> {
     let before: Seen[] | null = null

@@ -6,11 +6,11 @@ export interface RetryOptions {
   retries?: number | undefined
   /** The longest a call may take with all its retries, up to the first byte of a large body. @default 10000 */
   deadline?: number | undefined
-  /** The longest a listing may take with all its pages, without the time in which nobody waits for it. @default 30000 */
+  /** The longest a listing may take with all its pages, not counting time in which no caller waits. @default 30000 */
   listDeadline?: number | undefined
   /** The longest one request may take until it is answered. @default 5000 */
   timeout?: number | undefined
-  /** The longest a body may stand still while somebody waits for it. @default 10000 */
+  /** The longest a body may stall while a reader waits. @default 10000 */
   stall?: number | undefined
   /** Upper limit of the first pause between two requests; it doubles each time, up to 2 seconds. @default 100 */
   backoff?: number | undefined

@@ -19,7 +19,7 @@ const stamp = (i) => new Date(Date.UTC(2026, 10, 15) + i).toISOString().replace(
 const line = (i) => `${stamp(i)}\tINFO\ta.go:1\t[A]: number ${i}\n`
 const lines = (count) => Array.from({ length: count }, (_, i) => line(i)).join('')
 
-/** A bucket that answers as it is told. */
+/** A bucket with scripted answers. */
 async function bucket(answer) {
   let requests = 0
   const server = createServer((request, response) => {

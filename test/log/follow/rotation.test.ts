@@ -157,7 +157,7 @@ describe('50 followers who come and go', () => {
         await reading
         return { numbers: numbersOf(text), told: [] as string[] }
       }
-      // Open before the first line is written: who comes after the last one would wait for ever.
+      // Open before the first line is written: a follower that joins after the last one would wait forever.
       const open = await Promise.all([0, 1].map(() => app.request(`${view}&lines=0`)))
       const all = Array.from({ length: 50 }, (_, who) =>
         who < 48 ? comer(who + 1) : stayer(open[who - 48]!),

@@ -303,7 +303,7 @@ const FOLDER = join(import.meta.dirname, 'fixtures')
 /** The genuine lines of a fixture. */
 export const linesOf = ({ id }: Fixture): string => readFileSync(join(FOLDER, `${id}.log`), 'utf8')
 
-/** Where its expectations stand. */
+/** Where its expectations are. */
 export const expectedPath = ({ id }: Fixture): string => join(FOLDER, `${id}.json`)
 
 /** A template with a time filled in; `wall` shows the clock as if it were UTC. */

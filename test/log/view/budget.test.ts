@@ -21,7 +21,7 @@ const text = lines.join('')
 const textOf = async ({ series, from, to, pieces }: View) =>
   Buffer.concat(pieces ?? [await series.read(from, to)]).toString()
 
-/** A clock that moves on by `step` ms each time somebody looks at it. */
+/** A clock that advances by `step` ms each time it is read. */
 function ticking(step: number): () => number {
   let time = START
   return () => {

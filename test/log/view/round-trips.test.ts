@@ -24,12 +24,12 @@ function madeUp(key: string, size: number, levelOf: (i: number) => string) {
   return { entry, bytesOf }
 }
 
-/** A bucket that is far away: everything that is asked at once is answered at once, one round trip later. */
+/** A distant bucket: parallel requests are answered together, one round trip later. */
 function farBucket(files: ReturnType<typeof madeUp>[]) {
   const counted = { rounds: 0, requests: 0, bytes: 0, most: 0 }
   let waiting: (() => void)[] = []
   let isIdle = true
-  /** Answers once nothing more is asked: the event loop has been empty for a few turns. */
+  /** Answers when no more requests come: the event loop has been empty for a few turns. */
   const flush = async () => {
     for (let quiet = 0, seen = waiting.length; quiet < 5; ) {
       await new Promise((resolve) => setImmediate(resolve))

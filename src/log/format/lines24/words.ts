@@ -78,7 +78,7 @@ export function digitsEnd(view: DataView, from: number, to: number): number {
   return i
 }
 
-/** How many of the four bytes before `to` are decimal digits with nothing else behind them. */
+/** How many of the four bytes before `to` are decimal digits with nothing else after them. */
 export function lastDigits(view: DataView, to: number): number {
   return Math.clz32(othersThanDigits(view.getInt32(to - 4, true))) >> 3
 }

@@ -54,7 +54,7 @@ export function parseLevel(text: string): 0 | 1 | 2 | 3 | 4 | null {
   return Object.hasOwn(WORDS, word) ? (WORDS[word] as 0 | 1 | 2 | 3 | 4) : null
 }
 
-/** The level of the word at bytes[from], or -1. The word ends at the first byte that is no letter or digit. */
+/** The level of the word at bytes[from], or -1. The word ends at the first byte that is not a letter or digit. */
 export function levelAt(bytes: Uint8Array, from: number, to: number): number {
   // Five comparisons answer nearly every line; the map costs ten times as much.
   if (to - from >= 4) {

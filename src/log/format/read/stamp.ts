@@ -74,7 +74,7 @@ export function isStamp(bytes: Uint8Array, at: number, to: number): boolean {
   )
 }
 
-/** The same with an hour of one digit behind a space, as MariaDB writes it: `2026-11-15  2:10:05`. */
+/** The same with a one-digit hour after a space, as MariaDB writes it: `2026-11-15  2:10:05`. */
 export function isPaddedStamp(bytes: Uint8Array, at: number, to: number): boolean {
   return (
     to - at >= 19 &&
@@ -95,7 +95,7 @@ export const POWERS = [1, 0.01, 0.1, 1, 10, 100, 1000, 10_000, 100_000, 1_000_00
 
 /**
  * A number since the epoch, its unit judged by its size: seconds until the year 5138, then ms, µs and ns.
- * NaN when it is no number.
+ * NaN if it is not a number.
  */
 export function readEpoch(bytes: Uint8Array, from: number, to: number): number {
   let text = ''
@@ -133,7 +133,7 @@ export function readClock(bytes: Uint8Array, at: number, to: number): Clock | nu
   return { h: two(bytes, at), min: two(bytes, at + 3), s: two(bytes, at + 6), ms, end }
 }
 
-/** Whether `hh:mm:ss` stands at bytes[at]. */
+/** Whether bytes[at] begins with `hh:mm:ss`. */
 export function isClock(bytes: Uint8Array, at: number, to: number): boolean {
   return (
     to - at >= 8 &&

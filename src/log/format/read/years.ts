@@ -3,12 +3,12 @@ import type { Zone } from '../../time.ts'
 /** An instant near a file's last record: the time of its last change, or now while it is followed. */
 export type Reference = () => number
 
-/** Gives a day without a year its year: `at` is asked for the instant in a year. */
+/** Finds the year of a day without one: `at` returns the instant in a given year. */
 export type Years = (month: number, date: number, at: (year: number) => number) => number
 
 /**
  * Gives days without a year the latest year that is not after the reference. Lines of one day come together, so
- * its year is kept; it is worked out anew only for the one day of the year where the time of day decides.
+ * its year is kept; it is recomputed only for the one day of the year where the time of day decides.
  */
 export function yearsBefore(reference: Reference): Years {
   let known = { month: 0, date: 0, year: 0 }

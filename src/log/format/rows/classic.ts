@@ -7,7 +7,7 @@ const MONTH_NAME = '(?<mon>[A-Z][a-z]{2})'
 /** A supercomputer's line begins with `-`, or with the kind of an alert. */
 const ALERTS = ['- 000000000', ...Array.from({ length: 14 }, (_, i) => `${'?'.repeat(i + 2)} 000000000`)]
 
-/** Servers, clusters and runtimes whose times look like nobody else's. */
+/** Servers, clusters and runtimes with unique time formats. */
 export const CLASSIC: readonly Row[] = [
   {
     name: 'apache',

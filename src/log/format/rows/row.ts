@@ -18,15 +18,15 @@ export interface Row {
   /** What a record begins with; what follows on the line is the message. */
   head: RegExp
   /**
-   * How a record begins: `0` is a digit, `?` is anything. The quick no that keeps detection fast: it is asked of the
-   * lines of all other formats, too. Several where there are several ways to begin.
+   * How a record begins: `0` is a digit, `?` is anything. This quick check keeps detection fast: it also runs on the
+   * lines of all other formats. Several if a record can begin in several ways.
    */
   shape: string | readonly string[]
   /** Levels by the words of this format; others are known everywhere. */
   levels?: Record<string, number>
   /** The level of a record without a level word. */
   silent?: number
-  /** Where the level stands in the record's second line, that line. */
+  /** If the level is in the record's second line, that line. */
   second?: RegExp
   /** Whether the message is on the lines below. */
   below?: boolean
@@ -34,7 +34,7 @@ export interface Row {
   owns?: RegExp
 }
 
-/** How much of a line is looked at for its head. */
+/** How much of a line is read for its head. */
 const REACH = 300
 
 /** Makes a line format of a row. */
@@ -102,7 +102,7 @@ function isClockOnly(head: RegExp): boolean {
   return !/\(\?<(d|epoch)>/.test(head.source)
 }
 
-/** Reads heads. A line is asked for its start, time and level in turn, so the last answer is kept, by its text. */
+/** Parses heads. Start, time and level of a line are requested in turn, so the last result is cached by its text. */
 function headReader(head: RegExp) {
   let known = ''
   let found: Groups | null = null
@@ -175,7 +175,7 @@ function offsetOf({ z, zmin }: Groups): number | null {
   return (sign === '-' ? -1 : 1) * (Number(h) * 60 + Number(min ?? 0)) * 60_000
 }
 
-/** The groups that have a place of their own in a record. */
+/** The groups that have their own place in a record. */
 const PLACED = ['y', 'mon', 'd', 'h', 'min', 's', 'f', 'ampm', 'z', 'zmin', 'epoch']
 PLACED.push('level', 'tag', 'tag2', 'file', 'line')
 

@@ -48,7 +48,7 @@ function dateDigits(bytes: Uint8Array, from: number, to: number): number {
   return bytes[clock - 1] === 0x20 && isClock(bytes, clock, to) ? digits : 0
 }
 
-/** CockroachDB repeats the header on each line of a message; `+`, `=`, `|` or `!` after the counter tells. */
+/** CockroachDB repeats the header on each line of a message; `+`, `=`, `|` or `!` after the counter shows it. */
 function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
   const limit = Math.min(to, from + 400)
   for (let at = from + 20; at + 3 < limit; at++) {

@@ -140,7 +140,7 @@ function wordAfter(bytes: Uint8Array, from: number, to: number): number {
       if (bytes[at]! >= 0x61) capitals = false
       at++
     }
-    // Process ids and thread numbers are no words.
+    // Process ids and thread numbers are not words.
     if (isDigit(bytes[start]!)) continue
     words++
     const bracket = bytes[start - 1]
@@ -157,14 +157,14 @@ function isWord(byte: number): boolean {
   return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isDigit(byte) || byte === 0x5f
 }
 
-/** What stands before the timestamp and says more than a level: an access log's client, Cassandra's thread. */
+/** What comes before the timestamp and is more than a level: an access log's client, Cassandra's thread. */
 function prefixOf(text: string, leveled: boolean): string {
   const before = text.replace(/\[$/, '').trim()
   if (before === '' || before.startsWith('<') || /^[A-Z],$/.test(before)) return ''
   return leveled ? before.replace(/^[A-Za-z]+\s+/, '') : before
 }
 
-// Every run of spaces is bounded: two of them side by side would take quadratic time on a line of spaces.
+// Every run of spaces is bounded: two adjacent runs would take quadratic time on a line of spaces.
 const LEVEL_WORD =
   /^[\s\-:|]{0,8}[[<(|]?\s{0,8}([A-Za-z]{3,13}\d?)\s{0,8}[\]>)|]?(?:\s{0,8}:\s|\s{0,8}[-|]\s|\s|(?=\[))/
 

@@ -18,7 +18,7 @@ export const cri: Wrapper = {
     if (at + 9 > to || (tag !== 0x46 && tag !== 0x50)) return null
     if (at + 9 < to && bytes[at + 9] !== 0x20 && bytes[at + 9] !== 0x3a) return null
     let start = at + 9
-    // More tags may follow behind colons.
+    // More tags may follow after colons.
     while (start < to && bytes[start] !== 0x20) start++
     line.bytes = bytes
     line.from = Math.min(start + 1, to)

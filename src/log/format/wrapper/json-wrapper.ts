@@ -33,7 +33,7 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
 
 const isLog = (key: string) => key === 'log'
 
-/** Whether an odd number of backslashes stands before `at`. */
+/** Whether an odd number of backslashes precedes `at`. */
 function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {
   let before = at
   while (before > from && bytes[before - 1] === 0x5c) before--

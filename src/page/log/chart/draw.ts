@@ -14,7 +14,7 @@ export interface Drawing {
   hover: number | null
 }
 
-/** Severe levels stand at the bottom, where their height can be compared. */
+/** Severe levels are at the bottom, where their height can be compared. */
 const ORDER = ['fatal', 'error', 'warn', 'info', 'debug', 'none']
 
 /** Pixels under the bars for the labels of the axis. */

@@ -50,7 +50,7 @@ export function Chips({ look, apply, highlight }: Props) {
   )
 }
 
-/** The first condition on the text stands in the search field; the others are terms. */
+/** The first condition on the text is in the search field; the others are terms. */
 function fromTerms(all: Term[]): Partial<Look> {
   const first = all.find((term) => term.kind === 'q' || term.kind === 'regex')
   return {

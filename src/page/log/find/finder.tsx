@@ -146,7 +146,7 @@ function levelTitle(level: string, totals: Totals | null): string {
   return `Records of level ${level} and above${own}`
 }
 
-/** How many records have this very level, as far as they were counted. */
+/** How many records have exactly this level, as far as they were counted. */
 function Tally({ totals: { counts, complete, estimated }, level }: { totals: Totals; level: string }) {
   const sum = counts[level] ?? 0
   return (

@@ -15,8 +15,8 @@ export function momentOf(text: string, zone: number, after?: number): number | n
 }
 
 /**
- * A range that means the same tomorrow: `15m` and `02:13:30` become the dates that they stand for now. What already
- * names a date stays as it was written. Null for a text that is no time.
+ * A range that means the same tomorrow: `15m` and `02:13:30` become the dates that they mean now. What already
+ * names a date stays as it was written. Null for a text that is not a time.
  */
 export function absoluteRange(
   range: { since: string; until: string },

@@ -69,7 +69,7 @@ export function Range({ since, until, zone, choose, jump }: Props) {
           setOpen(false)
           box.current?.querySelector('button')?.focus()
         } else if (event.key === 'Enter' && event.target instanceof HTMLInputElement) {
-          // The fields stand inside the finder's form, which has its own Enter.
+          // The fields are inside the finder's form, which handles Enter itself.
           event.preventDefault()
           if (event.target === go.current) goThere()
           else apply()

@@ -60,7 +60,7 @@ export class Heights {
     }
   }
 
-  /** Rows at the start: the tree is built anew, 5 ms for a million. */
+  /** Rows at the start: the tree is rebuilt, 5 ms for a million. */
   prepend(heights: ArrayLike<number>): void {
     const all = new Float32Array(heights.length + this.#length)
     all.set(heights, 0)

@@ -127,7 +127,7 @@ export class VirtualList {
     this.#draw()
   }
 
-  /** Draw these rows again, or all of them; heights are measured anew. */
+  /** Redraws these rows, or all of them; heights are measured again. */
   refresh(seqs?: Iterable<number>): void {
     if (seqs === undefined) this.#clear()
     else {
@@ -165,7 +165,7 @@ export class VirtualList {
     this.#stick = this.atEnd && this.#source.complete()
   }
 
-  /** Bring a row into view; `align` places it, else it moves only as far as needed. */
+  /** Bring a row into view; `align` places it, otherwise it moves only as far as needed. */
   show(seq: number, align?: 'start' | 'center'): void {
     const index = seq - this.#source.first()
     if (index < 0 || index >= this.heights.length) return
@@ -244,7 +244,7 @@ export class VirtualList {
     this.#draw()
   }
 
-  /** Choose the scrollTop that stands for a place: itself, or its share of the capped height. */
+  /** Chooses the scrollTop that represents a place: itself, or its share of the capped height. */
   #fold(place: number): void {
     this.#canvas.style.height = `${this.#physical}px`
     const range = this.heights.total - this.#view
@@ -256,7 +256,7 @@ export class VirtualList {
   }
 
   #onScroll(): void {
-    // Cells that stay at the left edge cost twice the frame, so they do only where there is something to stay for.
+    // Cells that stay at the left edge cost twice the frame, so they do so only when needed.
     this.#scroller.classList.toggle('aside', this.#scroller.scrollLeft > 0)
     const top = this.#scroller.scrollTop
     const moved = top - this.#lastTop

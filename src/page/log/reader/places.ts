@@ -34,7 +34,7 @@ export class Places {
     this.#at = ground
   }
 
-  /** To the oldest records: at once where the node can, else by the time of the first one, else page by page. */
+  /** To the oldest records: at once if the node can, otherwise by the time of the first one, otherwise page by page. */
   async toStart(first: string | null): Promise<void> {
     this.#at.reopen()
     if (!(await this.#at.window.openStart())) await this.#pageToStart(first)
@@ -123,7 +123,7 @@ export class Places {
     return true
   }
 
-  /** To a record that another view showed, by its time, else forward from a cursor before it; null if it is not there. */
+  /** To a record that another view showed, by its time, otherwise forward from a cursor before it; null if it is gone. */
   async toRecord(goal: Goal): Promise<number | null> {
     const { cursor } = goal
     const { time } = parse(goal.line)

@@ -121,7 +121,7 @@ export class Reader {
     this.#events.changed()
   }
 
-  /** To the oldest records; `first` is the time of the first one, where it is known. */
+  /** To the oldest records; `first` is the time of the first one, if known. */
   async begin(first: string | null): Promise<void> {
     if (this.window.older !== null) {
       const following = this.following
@@ -143,7 +143,7 @@ export class Reader {
     return this.#steps.go(direction)
   }
 
-  /** Whether a hit is being looked for. */
+  /** Whether a search for a hit is running. */
   get searching(): boolean {
     return this.#steps.running > 0
   }
@@ -208,7 +208,7 @@ export class Reader {
     return { text: parts.map((part) => `${part}\n`).join(''), records: parts.length }
   }
 
-  /** The value that a part of a row stands for. */
+  /** The value that a part of a row represents. */
   valueOf(seq: number, part: HTMLElement): { field: string; value: string } | null {
     return clickedValue(part, this.window.item(seq)!)
   }
@@ -224,7 +224,7 @@ export class Reader {
     return { at: place?.cursor ?? '', offset: place?.offset ?? 0, record: true, time }
   }
 
-  /** The record that the reader looks at: the selected one, if it is in view, else the first in view. */
+  /** The record being read: the selected one, if it is in view, otherwise the first in view. */
   goal(expand: boolean, seq = this.#looksAt()): Goal | null {
     const item = this.window.item(seq)
     if (typeof item !== 'string') return null

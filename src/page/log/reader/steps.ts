@@ -69,7 +69,7 @@ export class Steps {
     return null
   }
 
-  /** Where all lines are shown, the node looks for the next hit beyond those that are loaded. */
+  /** If all lines are shown, the node finds the next hit beyond the loaded ones. */
   async #beyond(direction: 1 | -1): Promise<number | null> {
     const found = await this.#hits.beyond(this.#at.window, direction, () => !this.#at.closed)
     if (found === null) return null

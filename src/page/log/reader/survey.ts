@@ -31,7 +31,7 @@ export function gapBefore(window: LogWindow, seq: number): number | null {
   return Number.isNaN(gap) ? null : gap
 }
 
-/** Characters in a line of the list when lines wrap, else 0. */
+/** Characters in a line of the list when lines wrap, otherwise 0. */
 export function charactersPerLine(box: HTMLElement, wrap: boolean): number {
   const width = box.clientWidth
   if (width < NARROW) return Math.max(20, width / 7)

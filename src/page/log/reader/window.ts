@@ -32,7 +32,7 @@ export class LogWindow {
   older: string | null = null
   /** Where the newer page begins. */
   newer: string | null = null
-  /** Whether the newest record was loaded when it was last asked for. */
+  /** Whether the newest record was loaded by the last request. */
   atEnd = true
   loading: 'open' | 'older' | 'newer' | null = null
   /** Since when it has been loading, to show only long waits. */
@@ -219,7 +219,7 @@ export class LogWindow {
   }
 
   /**
-   * A page going back. A scan that found nothing within its budget goes on where it stopped, until it finds something
+   * A page going back. A scan that found nothing within its budget continues where it stopped, until it finds something
    * or reaches the start; `next` stays where it began.
    */
   async #back(page: Page, signal: AbortSignal): Promise<View<string[]>> {
@@ -261,7 +261,7 @@ export class LogWindow {
       if (this.#long && found.content.length === FEW && weigh(found.content) < size) this.#long = false
       return found
     } catch (error) {
-      // An operator may allow only small pages; without a size the node gives as much as it may.
+      // An operator may allow only small pages; without a size the node returns as much as it may.
       const refused =
         error instanceof ProblemError && error.code === 'bad-parameter' && /\bsize\b/.test(error.message)
       if (!refused || this.#capped) throw error

@@ -8,7 +8,7 @@ export interface Span {
   color: string | null
 }
 
-/** Text without escapes, and the looks that its colour escapes asked for. */
+/** Text without escapes, and the styles that its colour escapes set. */
 export interface Styled {
   text: string
   spans: Span[]

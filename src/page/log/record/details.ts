@@ -14,7 +14,7 @@ export function renderDetails(shown: Shown, look: RowLook): HTMLElement {
   }
   const searched = look.marks.some((mark) => mark.colour === 0)
   if (searched && shown.raw !== null && details.querySelector('mark') === null) {
-    // The hit may span columns, or stand in a spelling that only the log itself has.
+    // The hit may span columns, or have a spelling that occurs only in the log itself.
     const raw = element('pre', 'as-written')
     raw.append(styled(clip(rawOf(shown), LONGEST), look.marks))
     details.append(raw)

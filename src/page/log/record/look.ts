@@ -5,7 +5,7 @@ export interface RowLook {
   marks: readonly Mark[]
   open: boolean
   selected: boolean
-  /** Whether the reader asked for all of a long record. */
+  /** Whether the user requested all of a long record. */
   whole: boolean
   /** Whether the reader jumped to a hit in this record, which must be in what is drawn. */
   reveal: boolean

@@ -1,4 +1,4 @@
-/** Finds what the reader looks for, by the server's own rules. */
+/** Finds what the user searches for, by the server's own rules. */
 export interface Matcher {
   ranges(text: string): [number, number][]
   test(text: string): boolean

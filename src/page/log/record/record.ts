@@ -1,7 +1,7 @@
 import { LEVELS, type Level, type LogRecord } from '../../../client.ts'
 import { ansi } from './ansi.ts'
 
-/** What happened to the file or the view, told between records. */
+/** What happened to the file or the view, shown between records. */
 export interface Note {
   kind: 'rotated' | 'truncated' | 'gap'
   text: string
@@ -23,7 +23,7 @@ export interface Shown {
   /** Continuation lines, such as a stack trace. */
   rest: string[]
   context: unknown
-  /** The record's text as it stands in the file, where the node sent it. */
+  /** The record's original text, if the node sent it. */
   raw: string | null
 }
 
@@ -63,7 +63,7 @@ function asWritten(_: string, value: unknown, context?: { source?: string }): un
   return String(value) === source ? value : rawJSON(source)
 }
 
-/** The text to copy: the whole record as it stands in the file, or the message alone. */
+/** The text to copy: the whole record as in the file, or only the message. */
 export function textOf(item: Item, columns: boolean): string {
   if (typeof item !== 'string') return columns ? `-- ${item.text}` : ''
   const shown = parse(item)
@@ -72,7 +72,7 @@ export function textOf(item: Item, columns: boolean): string {
   return ansi([shown.message, ...shown.rest].join('\n')).text
 }
 
-/** A record's text: as the node sent it, else put together in the form of the node's document. */
+/** A record's text: as the node sent it, otherwise assembled in the node's own format. */
 export function rawOf(shown: Shown): string {
   if (shown.raw !== null) return shown.raw
   const tags = shown.tags.map((tag) => `[${tag}]`).join(' ')

@@ -75,12 +75,12 @@ function messageCell(shown: Shown, look: RowLook): HTMLElement {
     context.append(styled(` ${clip(contextText(shown.context, shown.raw), CONTEXT)}`, look.marks))
     message.append(context)
   }
-  // Inside the message's cell, so that a stack trace stands under it whatever columns there are.
+  // Inside the message's cell, so that a stack trace is below it whatever columns there are.
   if (shown.rest.length > 0) message.append(renderRest(shown, look))
   return message
 }
 
-/** The value that a part of a collapsed row stands for; an expanded record says it in its own attributes. */
+/** The value that a part of a collapsed row represents; an expanded record says it in its own attributes. */
 export function clickedValue(part: HTMLElement, item: Item): { field: string; value: string } | null {
   const { field, value } = part.dataset
   if (field !== undefined && value !== undefined) return { field, value }

@@ -16,7 +16,7 @@ export function styled(source: string, marks: readonly Mark[]): DocumentFragment
     out.append(plain)
     return out
   }
-  // Cut at every border of a colour or a hit; what lies between two cuts has one look.
+  // Cut at every boundary of a colour or a hit; each piece has one style.
   const cuts = new Set([0, plain.length])
   for (const span of spans) cuts.add(span.start).add(span.end)
   for (const hit of hits) cuts.add(hit.from).add(hit.to)

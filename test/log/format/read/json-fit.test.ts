@@ -7,7 +7,7 @@ import { toNdjson } from '../../render/whole.ts'
 const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 const wide = (keys: number) => `{${Array.from({ length: keys }, (_, i) => `"k${i}":${i}`).join(',')}}`
 
-/** A text that counts how often it is looked at. */
+/** A text that counts how often it is read. */
 function counted(text: string): Characters & { steps: number } {
   const self = {
     steps: 0,
