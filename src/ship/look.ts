@@ -1,3 +1,4 @@
+import { COMPRESSED_NAME } from '../codec/kind.ts'
 import type { Disk, DiskFile, Listed } from './disk.ts'
 import { type FileText, openText } from './text.ts'
 
@@ -151,5 +152,5 @@ function isSame(a: readonly Listed[], b: readonly Listed[]): boolean {
 }
 
 function versionOf({ name, size, modified }: { name: string; size: number; modified: number }): string {
-  return `${size} ${modified} ${/\.(?:gz|zstd?)$/i.test(name)}`
+  return `${size} ${modified} ${COMPRESSED_NAME.test(name)}`
 }

@@ -1,3 +1,4 @@
+import { compressionByName } from '../codec/kind.ts'
 import { type DiskFile, type Native, UnreadableArchive } from './disk.ts'
 
 /** A region of a text and its checksum; a text with the same bytes there matches it. */
@@ -20,8 +21,9 @@ export interface FileText {
 
 /** Opens a file as text; archives are recognized by their names. */
 export function openText(file: DiskFile, name: string): FileText {
-  const kind = /\.gz$/i.test(name) ? 'gzip' : /\.zstd?$/i.test(name) ? 'zstd' : null
-  if (kind) return new ArchiveText(file, name, kind)
+  const kind = compressionByName(name)
+  if (kind === 'gzip' || kind === 'zstd') return new ArchiveText(file, name, kind)
+  if (kind) return unreadable(file, name)
   return {
     id: file.id,
     name,
@@ -29,6 +31,12 @@ export function openText(file: DiskFile, name: string): FileText {
     size: async () => (await file.stat()).size,
     read: (from, to, into) => file.read(from, to - from, into),
   }
+}
+
+/** Archives that hold no single text, or that no runtime can decompress, are reported and left alone. */
+function unreadable(file: DiskFile, name: string): FileText {
+  const refuse = () => Promise.reject(new UnreadableArchive(name))
+  return { id: file.id, name, compressed: true, size: refuse, read: refuse }
 }
 
 /** Whether a text has the bytes of a claim at the right place. Every text matches an empty claim. */

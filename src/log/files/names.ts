@@ -1,3 +1,5 @@
+import { COMPRESSED_NAME } from '../../codec/kind.ts'
+
 /** What a file's name says: which log it belongs to, and its place among the rotated files. */
 export interface LogName {
   /** The log's own name: `broker.log` for `broker.log.2.gz` and for `broker-2026-11-14.log`. */
@@ -12,8 +14,6 @@ export interface LogName {
   /** Set when it is a rotated file only if there is a file with the stem's name: `app.1.log` beside `app.log`. */
   weak?: true
 }
-
-const COMPRESSED = /\.(?:gz|zst|zstd|zip|bz2|xz)$/i
 
 const EXTENSION = '(\\.[A-Za-z][A-Za-z0-9]{0,7})'
 const DAY = '(?:19|20)\\d\\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\\d|3[01])'
@@ -55,14 +55,14 @@ const LIFE = /^(.+)@(\d{6,8})$/
 export function parseName(name: string): LogName {
   const life = LIFE.exec(name)
   if (life) return { stem: life[1]!, date: life[2]!.padStart(8, '0'), index: -1, compressed: false }
-  const compressed = COMPRESSED.test(name)
-  const plain = compressed ? name.replace(COMPRESSED, '') : name
+  const compressed = COMPRESSED_NAME.test(name)
+  const plain = compressed ? name.replace(COMPRESSED_NAME, '') : name
   return { ...parsePlain(plain), compressed }
 }
 
 /** The name without the ending of a compressed file. */
 export function uncompressedName(name: string): string {
-  return name.replace(COMPRESSED, '')
+  return name.replace(COMPRESSED_NAME, '')
 }
 
 /** The log that a name belongs to for certain, whatever other files there are. */
