@@ -13,7 +13,6 @@ import type { Loki, LokiSource } from './loki/source.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { Observer } from './observe/observer.ts'
-import { readiness } from './observe/ready.ts'
 import type { Tracer } from './observe/tracer.ts'
 import type { Page } from './routes/page.ts'
 import { type Query, queryReader } from './routes/parameters/read.ts'
@@ -164,6 +163,7 @@ export function createApp(options: AppOptions): Hono {
   const ofLogs = (name: keyof LogResources) =>
     withQuery(name, (request, query, grant) => logs(grant.files)[name](request, query))
 
+  const ready = once(async () => (await import('./observe/ready.ts')).readiness(store))
   const resources: [path: string, need: Need, handler: Handler][] = [
     [
       '/api/v1/config',
@@ -181,7 +181,7 @@ export function createApp(options: AppOptions): Hono {
       async (request) => (await import('./openapi/route.ts')).showOpenApi(request),
     ],
     ['/healthz', 'nothing', healthy],
-    ['/readyz', 'nothing', readiness(store)],
+    ['/readyz', 'nothing', async () => (await ready())()],
   ]
   if (metrics)
     resources.push([
