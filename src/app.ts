@@ -5,6 +5,7 @@ import { hostGuard, outOfScope, tokenGuard } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
+import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
 import { logFiles } from './log/files/files.ts'
 import { narrowFiles } from './log/files/narrow.ts'
@@ -20,7 +21,6 @@ import type { Resource } from './routes/parameters/row.ts'
 import { type LogResources, logResources } from './routes/resources.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
-import { once } from './work/once.ts'
 
 /** The options of a node state service. */
 export interface AppOptions extends LogOptions {

@@ -1,5 +1,5 @@
 import { FlateErrorCode, Gunzip, Inflate } from 'fflate'
-import { Pace } from '../work/pace.ts'
+import { Pace } from '../limits/pace.ts'
 import { crc32 } from './crc32.ts'
 import { broken, chunksOf, type Decoder, type Decoders, SourceError } from './decoder.ts'
 

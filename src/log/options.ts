@@ -1,5 +1,5 @@
-import { concurrencyLimit } from '../work/concurrency-limit.ts'
-import { MemoryBudget } from '../work/memory-budget.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { MemoryBudget } from '../limits/memory-budget.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files/files.ts'
 import type { FollowLimits } from './follow/hub.ts'

@@ -1,9 +1,9 @@
+import { once } from '../../limits/once.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
 import type { NodeInfo } from '../../node/identity.ts'
 import { type Loaded, type Settings, SettingsError } from '../../settings.ts'
 import type { SegmentsOptions } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
-import { once } from '../../work/once.ts'
 import { parseBucket } from './location.ts'
 
 /** Where the answers come from. */

@@ -1,4 +1,4 @@
-import { TURN_MILLIS, yieldToEventLoop } from '../../work/yield.ts'
+import { TURN_MILLIS, yieldToEventLoop } from '../../limits/yield.ts'
 import { decode, type RecordFields } from '../format/format.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import { type View, type ViewContext, type ViewRequest, viewUnless } from '../view/view.ts'

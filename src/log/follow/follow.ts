@@ -1,6 +1,6 @@
+import { Budget } from '../../limits/budget.ts'
+import type { Lease } from '../../limits/memory-budget.ts'
 import { StoreError } from '../../store/store.ts'
-import { Budget } from '../../work/budget.ts'
-import type { Lease } from '../../work/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { lastFor, placeIn } from '../files/family.ts'
 import { relaxedFiles } from '../files/files.ts'

@@ -1,5 +1,5 @@
 import type { Member } from '../../join/members.ts'
-import { Budget } from '../../work/budget.ts'
+import { Budget } from '../../limits/budget.ts'
 import type { JoinedLog } from '../files/joined.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'

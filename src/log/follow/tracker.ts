@@ -1,6 +1,6 @@
 import { soundsCompressed } from '../../codec/kind.ts'
+import { Budget } from '../../limits/budget.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
-import { Budget } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { type Family, lastFor, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'

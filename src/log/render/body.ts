@@ -1,6 +1,6 @@
+import type { Lease } from '../../limits/memory-budget.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
-import type { Lease } from '../../work/memory-budget.ts'
 import type { LogError } from '../error.ts'
 import { giveBack } from '../search/blocks.ts'
 import type { Series } from '../text/series.ts'

@@ -1,4 +1,4 @@
-import type { Lease, MemoryBudget } from '../../work/memory-budget.ts'
+import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
 import type { Series } from '../text/series.ts'
 import type { Scanner } from './scanner.ts'
 

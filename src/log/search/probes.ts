@@ -1,4 +1,4 @@
-import type { Budget } from '../../work/budget.ts'
+import type { Budget } from '../../limits/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'

@@ -1,5 +1,5 @@
-import { type Budget, BudgetError } from '../../work/budget.ts'
-import type { Lease } from '../../work/memory-budget.ts'
+import { type Budget, BudgetError } from '../../limits/budget.ts'
+import type { Lease } from '../../limits/memory-budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 import { type Filter, matches } from './filter.ts'

@@ -1,5 +1,5 @@
-import { BudgetError } from '../../work/budget.ts'
-import { TURN_MILLIS } from '../../work/yield.ts'
+import { BudgetError } from '../../limits/budget.ts'
+import { TURN_MILLIS } from '../../limits/yield.ts'
 import { characterStart } from '../files/tail.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { nextStart } from '../format/lines.ts'

@@ -1,4 +1,4 @@
-import { BudgetError } from '../../work/budget.ts'
+import { BudgetError } from '../../limits/budget.ts'
 import { lastStart } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 import { type Chunk, type Filter, matches } from './filter.ts'

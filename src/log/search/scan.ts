@@ -1,5 +1,5 @@
-import type { Budget } from '../../work/budget.ts'
-import type { Lease } from '../../work/memory-budget.ts'
+import type { Budget } from '../../limits/budget.ts'
+import type { Lease } from '../../limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'

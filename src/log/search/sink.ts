@@ -1,4 +1,4 @@
-import type { Lease } from '../../work/memory-budget.ts'
+import type { Lease } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { characterStart } from '../files/tail.ts'
 import { countLines, lineEnd } from '../format/lines.ts'

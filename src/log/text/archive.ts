@@ -1,6 +1,6 @@
 import type { Compression } from '../../codec/kind.ts'
+import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { Entry } from '../../store/store.ts'
-import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'

@@ -1,6 +1,6 @@
 import { soundsCompressed } from '../../codec/kind.ts'
+import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { type Entry, MissingBytes } from '../../store/store.ts'
-import { type Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { type Family, lastFor, lastOfWhole, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'

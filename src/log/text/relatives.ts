@@ -1,6 +1,6 @@
+import { Budget, BudgetError } from '../../limits/budget.ts'
 import type { Entry } from '../../store/store.ts'
 import { StoreError } from '../../store/store.ts'
-import { Budget, BudgetError } from '../../work/budget.ts'
 import { LogError } from '../error.ts'
 import { type Family, familyOf, lastFor, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'

@@ -1,4 +1,4 @@
-import { BudgetError } from '../../work/budget.ts'
+import { BudgetError } from '../../limits/budget.ts'
 import type { LogError } from '../error.ts'
 import { type Cursor, PRINT_READ } from './cursor.ts'
 import type { Text } from './text.ts'

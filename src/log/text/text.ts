@@ -1,5 +1,5 @@
+import type { Budget } from '../../limits/budget.ts'
 import { type ByteRange, type Entry, StoreError } from '../../store/store.ts'
-import type { Budget } from '../../work/budget.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'

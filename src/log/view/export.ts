@@ -1,4 +1,4 @@
-import { Budget } from '../../work/budget.ts'
+import { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import type { Source } from '../render/rendered.ts'
 import { scanForth } from '../search/scan-forth.ts'

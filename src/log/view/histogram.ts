@@ -1,4 +1,4 @@
-import { type Budget, BudgetError } from '../../work/budget.ts'
+import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { LogError } from '../error.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import { lastStart, lineEnd, nextStart, startOf } from '../format/lines.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { concurrencyLimit } from '../../../src/limits/concurrency-limit.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { parseZone, type Zone } from '../../../src/log/time.ts'
 import { type View, viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { clampRange, type Store } from '../../../src/store/store.ts'
-import { concurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import { contextOf, viewRequest } from '../context.ts'
 
 const START = Date.UTC(2026, 10, 1)

@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
+import { Budget } from '../../../src/limits/budget.ts'
 import { type LogFiles, logFiles } from '../../../src/log/files/files.ts'
 import { type ArchiveLimits, ArchiveText } from '../../../src/log/text/archive.ts'
 import { Series } from '../../../src/log/text/series.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
-import { Budget } from '../../../src/work/budget.ts'
 
 const line = (i: number) =>
   `2026-11-15 02:${String(Math.floor(i / 60) % 60).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}.000\t${i % 10 ? 'INFO' : 'ERROR'}\tx.go:1\t[A]: line ${i} ${'x'.repeat(i % 90)}\n`

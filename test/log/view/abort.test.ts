@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { concurrencyLimit } from '../../../src/limits/concurrency-limit.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { detailer } from '../../../src/log/view/detail.ts'
@@ -7,7 +8,6 @@ import { histogramOf } from '../../../src/log/view/histogram.ts'
 import { viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { concurrencyLimit } from '../../../src/work/concurrency-limit.ts'
 import { contextOf, viewRequest } from '../context.ts'
 
 const START = Date.UTC(2026, 10, 1)

@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { concurrencyLimit } from '../../../src/limits/concurrency-limit.ts'
+import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { sharesOf, viewContext } from '../../../src/log/options.ts'
 import { regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
@@ -7,8 +9,6 @@ import { piecesBody } from '../../../src/log/render/body.ts'
 import { histogramOf } from '../../../src/log/view/histogram.ts'
 import { type View, viewOf } from '../../../src/log/view/view.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
-import { concurrencyLimit } from '../../../src/work/concurrency-limit.ts'
-import { MemoryBudget } from '../../../src/work/memory-budget.ts'
 import { contextOf, viewRequest } from '../context.ts'
 
 const MIB = 2 ** 20

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { Budget, BudgetError } from '../../src/work/budget.ts'
-import { concurrencyLimit } from '../../src/work/concurrency-limit.ts'
-import { MemoryBudget } from '../../src/work/memory-budget.ts'
-import { Pace } from '../../src/work/pace.ts'
+import { Budget, BudgetError } from '../../src/limits/budget.ts'
+import { concurrencyLimit } from '../../src/limits/concurrency-limit.ts'
+import { MemoryBudget } from '../../src/limits/memory-budget.ts'
+import { Pace } from '../../src/limits/pace.ts'
 
 describe('Budget', () => {
   it('ends with its bytes, its decompressed bytes or its time', async () => {
