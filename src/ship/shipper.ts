@@ -1,5 +1,6 @@
 import { familyOf, logNames } from '../log/files/family.ts'
 import { includeFilter } from '../log/files/include.ts'
+import { parseName } from '../log/files/names.ts'
 import { type Heartbeat, parseHeartbeat } from '../segment/heartbeat.ts'
 import { HEARTBEAT } from '../segment/names.ts'
 import { StoreError } from '../store/store.ts'
@@ -352,10 +353,27 @@ export class Shipper {
   }
 }
 
-/** The files of one log, oldest first, in the same order as a reader of the directory. */
+/**
+ * The files of one log, oldest first, by their names: dates rise, and numbers fall as logrotate's do. Times of change do
+ * not decide: a file that is compressed late would seem newer than its successors, and lives would change places.
+ */
 function inOrder(log: string, listed: readonly Listed[]): Listed[] {
-  const byName = new Map(listed.map((file) => [file.name, file]))
-  return familyOf(log, listed.map(toEntry)).members.map(({ key }) => byName.get(key)!)
+  const known = new Set(familyOf(log, listed.map(toEntry)).members.map(({ key }) => key))
+  return listed
+    .filter(({ name }) => known.has(name))
+    .map((file) => ({ file, ...parseName(file.name) }))
+    .sort(
+      (a, b) =>
+        Number(isActive(a)) - Number(isActive(b)) ||
+        (a.date < b.date ? -1 : a.date > b.date ? 1 : 0) ||
+        (a.date === '' ? b.index - a.index : a.index - b.index) ||
+        a.file.modified - b.file.modified,
+    )
+    .map(({ file }) => file)
+}
+
+function isActive({ date, index }: { date: string; index: number }): boolean {
+  return date === '' && index < 0
 }
 
 function toEntry({ name, size, modified }: Listed) {
