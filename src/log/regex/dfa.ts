@@ -63,6 +63,11 @@ export class Dfa {
     this.#always = this.#now.matched
   }
 
+  /** How many steps of threads it has taken so far: the measure of its work. */
+  get steps(): number {
+    return this.#steps
+  }
+
   /** Whether bytes[from, to) holds a match. A CR before an LF or at the end is ignored. */
   test(bytes: Uint8Array, from: number, to: number): boolean {
     if (this.#always) return true

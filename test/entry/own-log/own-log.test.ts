@@ -182,11 +182,10 @@ describe('access log', () => {
   })
 
   it('stay cheap when they are hostile', () => {
-    const start = performance.now()
-    for (let i = 0; i < 20; i++) safeTarget(`http://h/${'?'.repeat(15_000)}=`, null)
+    // It took eight seconds when each `?` was followed to the end; the runner's limit catches that.
+    for (let i = 0; i < 20; i++)
+      expect(safeTarget(`http://h/${'?'.repeat(15_000)}=`, null)).toHaveLength(1025)
     expect(safeTarget(`http://h/?a?token=s3cret${'?'.repeat(15_000)}`, null)).toBe('/?a?token=***')
-    // It took eight seconds when each `?` was followed to the end.
-    expect(performance.now() - start).toBeLessThan(2000)
   })
 })
 

@@ -110,13 +110,12 @@ describe('regexMatcher', () => {
     await expect(regexMatcher('x'.repeat(1001))).rejects.toThrow(/at most 1000/)
     await expect(regexMatcher('[a-z]{1000}'.repeat(20))).rejects.toThrow(/too large/)
   })
-  test('patterns that stall a backtracking engine take linear time', async () => {
+  test('patterns that stall a backtracking engine take steps in proportion to the text', () => {
     const evil = bytes('a'.repeat(100_000))
     for (const pattern of ['(a+)+b', '(a|a)*b', '(a*)*b', '(.*a){20}b', '^(a?){50}a{50}b$']) {
-      const matcher = await regexMatcher(pattern)
-      const start = performance.now()
+      const matcher = new Dfa(pattern)
       expect(matcher.test(evil, 0, evil.length)).toBe(false)
-      expect(performance.now() - start).toBeLessThan(2000)
+      expect(matcher.steps).toBeLessThan(10 * evil.length)
     }
   })
 })

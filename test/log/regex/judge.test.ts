@@ -457,26 +457,25 @@ describe('compileRegex', () => {
     )
   })
 
-  it('is made in no time, whatever it repeats', () => {
+  it('is made in few steps, whatever it repeats', () => {
     for (const [pattern, empty] of [
       ['\\pL{1000}', false],
       ['(?i)[^\\pL]{900}\\p{Greek}', false],
       ['(\\w|\\W){1000}', false],
       ['((((a?){5}){5}){5}){5}', true],
     ] as const) {
-      const start = performance.now()
-      expect(ours(pattern, bytes(''))).toBe(empty)
-      expect(performance.now() - start).toBeLessThan(2000)
+      const automaton = compileRegex(pattern)
+      expect(automaton.test(bytes(''), 0, 0)).toBe(empty)
+      expect(automaton.steps).toBeLessThan(100_000)
     }
   })
 
-  it('takes linear time where backtracking stalls, and forgets states rather than memory', () => {
+  it('takes steps in proportion where backtracking stalls, and forgets states rather than memory', () => {
     const text = bytes('ab'.repeat(50_000))
     for (const pattern of ['(a+)+c', '(a|a)*c', '(.*a){20}c', '(a|b)*a(a|b){14}c', '(x+x+)+y']) {
       const automaton = compileRegex(pattern)
-      const start = performance.now()
       expect(automaton.test(text, 0, text.length)).toBe(false)
-      expect(performance.now() - start).toBeLessThan(3000)
+      expect(automaton.steps).toBeLessThan(20 * text.length)
     }
   })
 })
