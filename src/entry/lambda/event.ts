@@ -5,6 +5,7 @@ export interface LambdaEventV2 {
   rawPath: string
   rawQueryString: string
   headers?: Record<string, string | undefined>
+  pathParameters?: Record<string, string | undefined> | null
   requestContext: { domainName?: string; stage?: string; http: { method: string } }
 }
 
@@ -12,6 +13,9 @@ export interface LambdaEventV2 {
 export interface LambdaEventV1 {
   httpMethod: string
   path: string
+  /** The route in the API: `/{proxy+}`. */
+  resource?: string
+  pathParameters?: Record<string, string | undefined> | null
   headers?: Record<string, string | undefined> | null
   multiValueHeaders?: Record<string, string[] | undefined> | null
   queryStringParameters?: Record<string, string | undefined> | null
@@ -55,7 +59,7 @@ function readV2(event: LambdaEventV2): Asked {
   for (const [name, value] of Object.entries(event.headers ?? {}))
     if (value !== undefined) headers.set(name, value)
   const inStage = event.rawPath === `/${stage}` || event.rawPath.startsWith(`/${stage}/`)
-  const path = inStage ? event.rawPath.slice(stage.length + 1) : event.rawPath
+  const path = withoutBase(inStage ? event.rawPath.slice(stage.length + 1) : event.rawPath, event)
   return { method: http.method, path, query: event.rawQueryString, headers, host: domainName }
 }
 
@@ -70,10 +74,31 @@ function readV1(event: LambdaEventV1): Asked {
     .join('&')
   return {
     method: event.httpMethod,
-    path: event.path,
+    path: event.resource === '/' ? '/' : withoutBase(event.path, event),
     query,
     headers,
     host: event.requestContext.domainName,
+  }
+}
+
+/**
+ * The path behind the base path of a custom domain, and behind the fixed part of a route such as `/db-4/{proxy+}`: the
+ * gateway passes it on as the parameter `proxy`. There it is decoded, so only its number of segments is used.
+ */
+function withoutBase(path: string, { pathParameters }: Pick<LambdaEventV1, 'pathParameters'>): string {
+  const proxy = pathParameters?.proxy
+  if (proxy === undefined) return path
+  const count = proxy.replace(/\/$/, '').split('/').length
+  const segments = path.replace(/\/$/, '').split('/').slice(1)
+  const own = segments.slice(-count).join('/')
+  return segments.length > count && decoded(own) === decoded(proxy.replace(/\/$/, '')) ? `/${own}` : path
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 
