@@ -45,6 +45,8 @@ export async function program(start: Start): Promise<void> {
     complain(message.replaceAll('\n', ' '))
     // Not process.exit(): on a pipe it would cut off what was just written.
     process.exitCode = usage ? 2 : 1
+    // Something that was started before the failure may keep the process alive.
+    setTimeout(() => process.exit(), 500).unref()
   }
 }
 

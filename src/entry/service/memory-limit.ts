@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 
+const ASSUMED = 2 * 1024 ** 3
+
 /** Reads a system file as text; null if it does not exist. */
 type ReadText = (path: string) => string | null
 
 /** The memory that this process may use, in bytes: the smallest limit of its cgroups, otherwise the machine's memory. */
-export function memoryLimit(read: ReadText = readText, machine: number = totalmem()): number {
+export function memoryLimit(read: ReadText = readText, machine: number = machineMemory()): number {
   const limits = (read('/proc/self/cgroup') ?? '').split('\n').flatMap((line) => {
     const [, controllers = '', path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? []
     if (controllers === '') return limitsOf(read, '/sys/fs/cgroup', path, 'memory.max')
@@ -15,6 +17,15 @@ export function memoryLimit(read: ReadText = readText, machine: number = totalme
     return []
   })
   return Math.min(machine, ...limits)
+}
+
+/** Deno tells only with the permission `--allow-sys=systemMemoryInfo`; without it, a small machine is assumed. */
+function machineMemory(): number {
+  try {
+    return totalmem()
+  } catch {
+    return ASSUMED
+  }
 }
 
 /** The limits of a cgroup and of those around it. In a container, its own cgroup is the root of what it sees. */
