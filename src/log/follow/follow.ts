@@ -107,11 +107,16 @@ export class Followers {
   }
 }
 
-/** Whether the log of a file went on in a newer one. Such a file is followed by itself. */
+/** A file written this recently may have been the newest when the client chose it. */
+const JUST_NOW = 60_000
+
+/** Whether the log moved on to a newer file some time ago. Such a file is followed by itself. */
 async function isOutdated(opener: Opener, file: string): Promise<boolean> {
   if (!isRotatedName(file) || (await opener.files.joined?.(file))) return false
   const family = await listFamily(opener, file)
-  return placeIn(family, file) < lastFor(family, file)
+  const own = placeIn(family, file)
+  if (own < 0) return true
+  return own < lastFor(family, file) && opener.budget.now() - family.members[own]!.modified > JUST_NOW
 }
 
 /** A part of a log that is sent unchanged, and the place where it continues. */

@@ -152,13 +152,19 @@ async function findCursor(
   for (let look = 1; ; look++) {
     const revision = opener.files.revision?.() ?? null
     const family = await listFamily(opener, file)
-    // Between the read and the list, a rotation may have given the name to another file.
+    // Between the read and the list, a rotation may have given the name to another file, or the file may have grown and
+    // been followed by another one: then its size is the one of the list.
     const same = direct ? family.members[placeIn(family, direct.name)] : undefined
-    const found =
-      direct && same && isSame(same, direct.entry) ? direct : await findMoved(opener, family, cursor)
+    const still = direct && same && isSame(same, direct.entry) ? direct : null
+    const found = still ? await atLeast(opener, still, same!) : await findMoved(opener, family, cursor)
     const moved = revision !== (opener.files.revision?.() ?? null)
     if (found || look >= LOOKS || !moved) return { family, found }
   }
+}
+
+/** The text of a file with the size that a later list shows. */
+async function atLeast(opener: Opener, text: Text, listed: Entry): Promise<Text> {
+  return listed.size > text.entry.size ? openText(opener, { ...listed, key: text.name }) : text
 }
 
 /** Whether what comes after a cursor can only be in the file it points into. */
