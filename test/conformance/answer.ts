@@ -17,6 +17,8 @@ const OWN = new Set([
   'transfer-encoding',
   'content-length',
   'content-encoding',
+  // Every request has another.
+  'x-request-id',
 ])
 
 /** Sends a request to one server, without anything that a client would add. */
