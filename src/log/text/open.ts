@@ -122,8 +122,7 @@ async function openAtCursor(
   const related = parseName(cursor.name).stem === parseName(file).stem
   const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is needed, and nothing older unless the whole family is requested.
-  const enough =
-    direct && related && (direction === 'after' ? isEnough(opener, file, direct, cursor) : !rotated)
+  const enough = direct && related && (direction === 'after' ? isEnough(opener, file, cursor) : !rotated)
   if (enough) return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
@@ -168,14 +167,11 @@ async function atLeast(opener: Opener, text: Text, listed: Entry): Promise<Text>
 }
 
 /** Whether what comes after a cursor can only be in the file it points into. */
-function isEnough({ files }: Opener, file: string, { entry }: Text, cursor: Cursor): boolean {
-  if (cursor.name !== file && !settledOf(files).has(cursor.name)) return false
-  // What is left of a file comes first, whatever follows it.
-  if (entry.size > cursor.offset) return true
+function isEnough({ files }: Opener, file: string, cursor: Cursor): boolean {
   if (settledOf(files).has(cursor.name)) return true
-  // rotatelogs can go round in a circle of files, and then the log's own name is not always the newest. Where a list is
-  // a request to a bucket, nobody does that.
-  return (files.revision?.() ?? null) === null && !isRotatedName(file)
+  // rotatelogs can cycle through numbered files, so the log's own name is not always the newest. On a bucket, where a
+  // list is a request, nobody does that.
+  return cursor.name === file && (files.revision?.() ?? null) === null && !isRotatedName(file)
 }
 
 /** The members after one of them, up to the last that a request for `file` reaches. Where that is a guess, only the last. */
