@@ -21,7 +21,7 @@ const TEXTS: Record<string, [title: string, advice: string]> = {
   'bad-parameter': ['This filter does not work here', 'Change the filters or clear them.'],
   'no-time': [
     'This log has no times',
-    'Its lines have no times that can be read, so a time range does not work. Clear it to see them.',
+    'A time range needs lines that say when they were written. Clear it to see them all.',
   ],
   'no-level': [
     'This log has no levels',
