@@ -231,7 +231,10 @@ describe.skipIf(missingBrowser)(
       const { logs } = makeLogs()
       const gone = await start(join(logs, 'nowhere'))
       const page = await browser.open(gone.url)
-      await page.getByRole('alert').filter({ hasText: 'check that it exists' }).waitFor()
+      await page
+        .getByRole('alert')
+        .filter({ hasText: 'check that the log directory or bucket exists' })
+        .waitFor()
       await page.context().close()
       const node = await start(logs)
       const other = await browser.open(`${node.url}/#file=nothing.log`)

@@ -64,7 +64,10 @@ function suite(place: () => Place): void {
         },
       })
     const logs = segmentStore(open('home'), open('home/logs'))
-    const lists = () => asked.filter((line) => line.includes('list-type=2')).length
+    // Not counted: the rest of a page that the bucket gave in two parts, as a busy radosgw may, and a second try.
+    const lists = () =>
+      new Set(asked.filter((line) => line.includes('list-type=2') && !line.includes('continuation-token')))
+        .size
     return { logs, asked, lists, app: createApp({ logs, config: '' }) }
   }
 

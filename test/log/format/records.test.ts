@@ -17,7 +17,9 @@ const line = (i: number) =>
 const record = (i: number) =>
   line(i) + '\tat a trace\n'.repeat(i % 7 === 0 ? 5 : 0) + (i === 5000 ? 'long\n'.repeat(200_000) : '')
 const LOG = new TextEncoder().encode(Array.from({ length: 12_000 }, (_, i) => record(i)).join(''))
-const OLD = new TextEncoder().encode(`\tthe end of a record\n${'short\n'.repeat(9)}${line(1)}`)
+const OLD = new TextEncoder().encode(
+  `\tthe end of a record\n${'short\n'.repeat(9)}${line(1).replace(' 02:', ' 01:')}`,
+)
 
 const request = (part: Partial<ViewRequest>) => viewRequest({ rotated: true, records: true, ...part })
 const files = logFiles(memoryStore({ 'a.log': LOG, 'a.log.1': OLD }))
