@@ -4,7 +4,7 @@ import { PROBLEMS, type ProblemCode } from '../src/http/problem.ts'
 import { MEANINGS, OTHER_STATUSES } from '../src/http/problem-meanings.ts'
 import { type Parameter, type Resource, rowsOf } from '../src/routes/parameters/row.ts'
 import { PARAMETERS } from '../src/routes/parameters/table.ts'
-import { TAIL_PARAMETERS } from '../src/routes/parameters/tail.ts'
+import { TAIL_PARAMETERS } from '../src/routes/parameters/tail-table.ts'
 
 const API = 'docs/api.md'
 const api = readFileSync(API, 'utf8')

@@ -1,8 +1,8 @@
 import { toProblem } from '../http/problem.ts'
 import { HomeError } from '../node/home.ts'
 import { parseNode } from '../node/identity.ts'
-import { parseHeartbeat } from '../segment/heartbeat.ts'
 import { HEARTBEAT } from '../segment/names.ts'
+import { parseHeartbeat } from '../segment/ship-json.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
 
 /** What is known about a node of a fleet. */

@@ -4,9 +4,9 @@ import { narrowFiles } from '../log/files/narrow.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { Detailer } from '../log/view/detail.ts'
 import type { ViewContext } from '../log/view/view.ts'
-import { listLogs } from './logs.ts'
+import { listLogs } from './list.ts'
 import type { Query } from './parameters/read.ts'
-import { viewLog } from './view.ts'
+import { viewLog } from './view/view.ts'
 
 /** Answers a request whose parameters were read. */
 export type ResourceHandler = (request: Request, query: Query) => Response | Promise<Response>
@@ -62,7 +62,7 @@ function resourcesOf(
   // Code that a list and a plain tail do not need is loaded on first use: a worker starts with a third of
   // the code.
   const queryRoutes = once(async () => {
-    const { loadQueryRoutes } = await import('./query.ts')
+    const { loadQueryRoutes } = await import('./query-routes.ts')
     return loadQueryRoutes(context, { maxSize, following, count })
   })
   const details: Detailer = async (...args) => (await queryRoutes()).details(...args)

@@ -243,9 +243,9 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['home: logs that were shipped as segments', ['store-segments.js', 'names.js'], 7.5],
     ['S3', ['entry-service-open-bucket.js'], 8],
     ['formats', ['formats.js'], 19],
-    ['search, follow, archives', ['routes-query.js'], 49],
+    ['search, follow, archives', ['routes-query-routes.js'], 49],
     ['regex and where', ['regex.js', 'where.js'], 8],
-    ['fields, export, download', ['routes-fields.js', 'routes-export.js', 'routes-download.js'], 4.9],
+    ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js'], 4.9],
     ['join', ['log-files-joined.js', 'log-follow-join-tracker.js'], 4.7],
     [
       'metrics, readiness, tokens',
@@ -278,10 +278,17 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
   it('loads everything but the core when it is first used', () => {
     expect([...closure(['worker.js'])].sort()).toEqual(['core.js', 'worker.js'])
     const core = readFileSync(join(folder, 'core.js'), 'utf8')
-    for (const name of ['routes-query', 'page', 'loki', 'openapi-route', 'fleet-fleet', 'store-segments'])
+    for (const name of [
+      'routes-query-routes',
+      'page',
+      'loki',
+      'openapi-route',
+      'fleet-fleet',
+      'store-segments',
+    ])
       expect(core).toContain(`import(\`./${name}.js\`)`)
     // A pattern search loads none of what only other requests need.
-    const search = closure(['routes-query.js'])
+    const search = closure(['routes-query-routes.js'])
     for (const name of ['loki.js', 'openapi-route.js', 'fleet-fleet.js', 'page.js', 'regex.js'])
       expect(search).not.toContain(name)
   })

@@ -174,7 +174,7 @@ function welcomeJson(fields: { url: string; version: string; logs: string; confi
  */
 async function loadRest({ join, loki, page }: Settings): Promise<void> {
   await Promise.allSettled([
-    import('../../routes/query.ts'),
+    import('../../routes/query-routes.ts'),
     import('../../routes/download.ts'),
     import('../../store/segments.ts'),
     import('../../log/files/names.ts'),
@@ -184,7 +184,7 @@ async function loadRest({ join, loki, page }: Settings): Promise<void> {
     import('../../routes/config.ts'),
     import('../../node/config.ts'),
     import('../../routes/fields.ts'),
-    import('../../routes/export.ts'),
+    import('../../routes/view/export.ts'),
     import('../../log/regex/regex.ts'),
     import('../../log/where/where.ts'),
     import('../../access/guard.ts'),

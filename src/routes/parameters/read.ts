@@ -1,7 +1,7 @@
 import { bad, pairsOf, searchOf, show } from '../../http/params.ts'
 import { type Parameter, type Resource, rowsOf } from './row.ts'
 import type { Values } from './table.ts'
-import { TAIL_PARAMETERS } from './tail.ts'
+import { TAIL_PARAMETERS } from './tail-table.ts'
 
 /** The parsed parameters of a request. */
 export interface Query extends Values {

@@ -1,5 +1,5 @@
 import type { Parameter } from './row.ts'
-import { TAIL_PARAMETERS } from './tail.ts'
+import { TAIL_PARAMETERS } from './tail-table.ts'
 
 /** The number of buckets when a request does not say. */
 export const DEFAULT_BUCKETS = 100

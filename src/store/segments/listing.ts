@@ -1,5 +1,5 @@
-import { HEARTBEAT_FRESH_MS, type Heartbeat, parseHeartbeat } from '../../segment/heartbeat.ts'
 import { HEARTBEAT, olderName } from '../../segment/names.ts'
+import { HEARTBEAT_FRESH_MS, type Heartbeat, parseHeartbeat } from '../../segment/ship-json.ts'
 import type { Entry, Store } from '../store.ts'
 import type { Life, Lives } from './lives.ts'
 

@@ -1,31 +1,28 @@
-import { bad } from '../http/params.ts'
-import type { Followers } from '../log/follow/follow.ts'
-import { parseLevel } from '../log/format/detect.ts'
-import { parseInstant } from '../log/instant.ts'
-import { combined, type Matcher, regexMatcher, textMatcher } from '../log/pattern/pattern.ts'
-import { decodeCursor } from '../log/text/cursor.ts'
-import type { ViewContext, ViewRequest } from '../log/view/view.ts'
-import { unexpected } from './parameters/kept.ts'
-import type { Query } from './parameters/read.ts'
-import { defaultSize } from './view.ts'
+import { bad } from '../../http/params.ts'
+import { parseLevel } from '../../log/format/detect.ts'
+import { parseInstant } from '../../log/instant.ts'
+import { combined, type Matcher, regexMatcher, textMatcher } from '../../log/pattern/pattern.ts'
+import { decodeCursor } from '../../log/text/cursor.ts'
+import type { ViewContext, ViewRequest } from '../../log/view/view.ts'
+import type { Query } from './read.ts'
+import { defaultSize } from './tail-table.ts'
+import { unexpected } from './unexpected.ts'
 
 /** What the routes that search need. */
 export interface QueryRoute extends ViewContext {
   /** The largest tail that may be requested. @default none */
   maxSize?: number | undefined
-  /** The following clients; null if following is off. */
-  followers: Followers | null
 }
 
-/** A request in the terms of the log. */
-interface Asked {
+/** A request as the log understands it. */
+export interface Asked {
   asked: ViewRequest
   /** Whether the answer depends on the clock. */
   clock: boolean
 }
 
-/** Turns the parameters of a request into a log query. `records` requests whole records, as for JSON. */
-export async function readRequest(query: Query, route: QueryRoute, records: boolean): Promise<Asked> {
+/** Turns query parameters into a request to the log. `records` requests whole records, as for JSON. */
+export async function readViewRequest(query: Query, route: QueryRoute, records: boolean): Promise<Asked> {
   if (query.first !== undefined && query.lines !== undefined)
     throw bad('first', 'was given together with lines; give one of the two')
   const now = route.now()
@@ -45,6 +42,9 @@ export async function readRequest(query: Query, route: QueryRoute, records: bool
   }
   return { asked, clock: since?.clock === true || until?.clock === true }
 }
+
+/** How the records of a request are written as JSON. */
+export const recordOptions = ({ ansi = false, raw = false }: Query) => ({ colours: ansi, raw })
 
 function cursorOf({ before, after }: Query): ViewRequest['cursor'] {
   if (before !== undefined && after !== undefined)
@@ -89,7 +89,7 @@ async function matcherOf({ q = [], regex = [], not = [], notregex = [], where = 
 /** Conditions on fields; their code is loaded with the first one. */
 async function conditions(texts: readonly string[]): Promise<Matcher[]> {
   if (texts.length === 0) return []
-  const { whereMatcher } = await import('../log/where/where.ts')
+  const { whereMatcher } = await import('../../log/where/where.ts')
   return texts.map((text) => {
     const matcher = whereMatcher(text)
     if (matcher === null) throw unexpected('where', text)

@@ -1,35 +1,17 @@
-import { soundsCompressed } from '../codec/kind.ts'
-import { acceptedTypes } from '../http/accept.ts'
-import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
-import { bytesResponse } from '../http/sliced.ts'
-import type { LogFiles } from '../log/files/files.ts'
-import { readTail, type Tail } from '../log/files/tail.ts'
-import { fingerprint } from '../log/text/cursor.ts'
-import { kindOfBytes, looksLikeText } from '../log/text/kind.ts'
-import { type Entry, StoreError } from '../store/store.ts'
+import { noneMatchNames, notModified, singleTag } from '../../http/conditional.ts'
+import { bytesResponse } from '../../http/sliced.ts'
+import { readTail, type Tail } from '../../log/files/tail.ts'
+import { fingerprint } from '../../log/text/cursor.ts'
+import { kindOfBytes, looksLikeText } from '../../log/text/kind.ts'
+import { type Entry, StoreError } from '../../store/store.ts'
+import type { Query } from '../parameters/read.ts'
+import { defaultSize } from '../parameters/tail-table.ts'
+import { TEXT_HEADERS, VARY } from './headers.ts'
 import { linkHeader } from './link.ts'
-import type { Query } from './parameters/read.ts'
-import { DEFAULT_SIZE } from './parameters/tail.ts'
-
-/** What the log view needs. */
-export interface ViewRoute {
-  files: LogFiles
-  /** The largest tail that may be requested. @default none: a tail streams in constant memory */
-  maxSize?: number | undefined
-  /** Answers everything but the plain tail; loaded on first use. */
-  queryView(request: Request, query: Query): Promise<Response>
-}
-
-/** `GET /api/v1/log/view`: the last part of a file, or the requested part of a log. */
-export function viewLog(request: Request, query: Query, route: ViewRoute): Promise<Response> {
-  const plain = query.given.every((name) => name === 'file' || name === 'size')
-  if (plain && !route.files.joined && !soundsCompressed(query.file!) && !wantsNdjson(request))
-    return viewTail(request, query, route)
-  return route.queryView(request, query)
-}
+import type { ViewRoute } from './route.ts'
 
 /** The plain tail: one read, and cursors made from its bytes. */
-async function viewTail(request: Request, query: Query, route: ViewRoute): Promise<Response> {
+export async function viewTail(request: Request, query: Query, route: ViewRoute): Promise<Response> {
   const { files, maxSize } = route
   const file = query.file!
   const noneMatch = request.headers.get('If-None-Match')
@@ -102,21 +84,3 @@ function linkOfTail(query: Query, { entry, offset, length, seen, missing }: Tail
   const kept = query.size === undefined ? named : `${named}&size=${query.size}`
   return linkHeader(kept, prev, { ...cursor, offset: offset + length })
 }
-
-/** Whether the Accept header requests records as JSON lines. */
-export function wantsNdjson(request: Request): boolean {
-  const accept = request.headers.get('Accept')
-  return accept?.includes('ndjson') === true && acceptedTypes(accept).has('application/x-ndjson')
-}
-
-/** The default size of a tail, within the operator's maximum. */
-export function defaultSize(maxSize: number | undefined): number {
-  return maxSize === undefined ? DEFAULT_SIZE : Math.min(DEFAULT_SIZE, maxSize)
-}
-
-/** Clients that accept JSON lines or events get another answer. */
-export const VARY = { Vary: 'Accept' } as const
-/** The type of log text. */
-export const TEXT_TYPE = 'text/plain; charset=utf-8'
-/** The headers of every answer with log text. */
-export const TEXT_HEADERS = { 'Content-Type': TEXT_TYPE, ...COMMON_HEADERS, ...VARY } as const

@@ -1,6 +1,5 @@
-import { bad, show } from '../../http/params.ts'
 import type { Query } from './read.ts'
-import { type Parameter, rowsOf } from './row.ts'
+import { rowsOf } from './row.ts'
 import { PARAMETERS, type Values } from './table.ts'
 
 const VIEW = rowsOf(PARAMETERS, 'view')
@@ -25,10 +24,4 @@ export function keptQuery(query: Query): string {
 /** Which records of a log were requested, as text: every filter as given. */
 export function filterKey(query: Query): string {
   return JSON.stringify(FILTERS.map(({ name }) => query[name as keyof Values] ?? null))
-}
-
-/** A problem about a value that has the right type but no meaning: what it is, and what it must be. */
-export function unexpected(name: keyof Values, value: string): Error {
-  const row: Parameter = PARAMETERS.find((row) => row.name === name)!
-  return bad(name, `is ${show(value)}; it must be ${row.expects}`)
 }

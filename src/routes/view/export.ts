@@ -1,14 +1,14 @@
-import { bad } from '../http/params.ts'
-import { attachment } from '../http/range.ts'
-import { bytesResponse } from '../http/sliced.ts'
-import { NdjsonWriter } from '../log/render/ndjson.ts'
-import { renderedStream } from '../log/render/rendered.ts'
-import { type Export, openExport } from '../log/view/export.ts'
-import type { ViewRequest } from '../log/view/view.ts'
-import { SlicedStream } from '../store/fast.ts'
-import type { Bytes } from '../store/store.ts'
-import type { Query } from './parameters/read.ts'
-import type { QueryRoute } from './request.ts'
+import { bad } from '../../http/params.ts'
+import { attachment } from '../../http/range.ts'
+import { bytesResponse } from '../../http/sliced.ts'
+import { NdjsonWriter } from '../../log/render/ndjson.ts'
+import { renderedStream } from '../../log/render/rendered.ts'
+import { type Export, openExport } from '../../log/view/export.ts'
+import type { ViewRequest } from '../../log/view/view.ts'
+import { SlicedStream } from '../../store/fast.ts'
+import type { Bytes } from '../../store/store.ts'
+import type { Query } from '../parameters/read.ts'
+import { type QueryRoute, recordOptions } from '../parameters/view-request.ts'
 
 /** Parameters that make no sense with an export, which is the whole filtered log. */
 const EXCLUDED = ['size', 'lines', 'before', 'follow'] as const
@@ -44,10 +44,7 @@ export async function exportLog(
   const body = asked.records
     ? renderedStream(
         opened.next,
-        new NdjsonWriter(opened.format, route.zone, {
-          colours: query.ansi ?? false,
-          raw: query.raw ?? false,
-        }),
+        new NdjsonWriter(opened.format, route.zone, recordOptions(query)),
         opened.close,
       )
     : textOf(opened)

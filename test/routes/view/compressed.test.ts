@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { memoryStore } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/store.ts'
-import { zipOf } from '../support/zip.ts'
+import { createApp } from '../../../src/app.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { zipOf } from '../../support/zip.ts'
 
 const LINES = Array.from(
   { length: 3000 },

@@ -1,7 +1,7 @@
 import type { Parameter } from './row.ts'
 
 /** The size of the tail, in bytes, when a request does not give one. */
-export const DEFAULT_SIZE = 1024 * 1024
+const DEFAULT_SIZE = 1024 * 1024
 
 /** The parameters of a plain tail. They are separate from the table, so that a tail need not load it. */
 export const TAIL_PARAMETERS = [
@@ -28,3 +28,8 @@ export const TAIL_PARAMETERS = [
     example: '4096',
   },
 ] as const satisfies readonly Parameter[]
+
+/** The default size of a tail, within the operator's maximum. */
+export function defaultSize(maxSize: number | undefined): number {
+  return maxSize === undefined ? DEFAULT_SIZE : Math.min(DEFAULT_SIZE, maxSize)
+}

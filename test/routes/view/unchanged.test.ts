@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { Directory } from '../../src/store/fs/directory.ts'
-import { fsStore } from '../../src/store/fs.ts'
-import type { Store } from '../../src/store/store.ts'
+import { createApp } from '../../../src/app.ts'
+import { Directory } from '../../../src/store/fs/directory.ts'
+import { fsStore } from '../../../src/store/fs.ts'
+import type { Store } from '../../../src/store/store.ts'
 
 let directory: string
 let store: Store

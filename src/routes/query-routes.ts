@@ -1,0 +1,40 @@
+import { Followers } from '../log/follow/follow.ts'
+import type { FollowLimits } from '../log/follow/hub.ts'
+import { type Detailer, detailer } from '../log/view/detail.ts'
+import type { ViewContext } from '../log/view/view.ts'
+import { showHistogram } from './histogram.ts'
+import type { Query } from './parameters/read.ts'
+import type { QueryViewRoute, ViewRoute } from './view/route.ts'
+import { queryView } from './view/search.ts'
+
+/** Every route that needs more than a list and a plain tail. It is most of the code, so it is loaded on first use. */
+export interface QueryRoutes {
+  view: ViewRoute['queryView']
+  histogram(request: Request, query: Query): Promise<Response>
+  fields(request: Request, query: Query): Promise<Response>
+  details: Detailer
+}
+
+interface QueryOptions {
+  maxSize: number | undefined
+  /** Null if following is off. */
+  following: FollowLimits | null
+  /** The current number of followers, counted together for all that share the limit. */
+  count: { following: number }
+}
+
+/** Creates them for the logs in `context`. */
+export function loadQueryRoutes(
+  context: ViewContext,
+  { maxSize, following, count }: QueryOptions,
+): QueryRoutes {
+  const followers = following && new Followers(context, following, count)
+  const route: QueryViewRoute = { ...context, maxSize, followers }
+  return {
+    view: (request, query) => queryView(request, query, route),
+    histogram: (request, query) => showHistogram(request, query, route),
+    // Loaded when the first panel of fields opens.
+    fields: async (request, query) => (await import('./fields.ts')).showFields(request, query, route),
+    details: detailer(context),
+  }
+}

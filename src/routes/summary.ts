@@ -1,0 +1,39 @@
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import type { LogFiles } from '../log/files/files.ts'
+import type { Asked } from './parameters/view-request.ts'
+
+/** What a log was summed up to. */
+interface Summary {
+  body: unknown
+  notes: readonly string[]
+  /** Whether a budget ended the work, so that the same request may be answered differently the next time. */
+  cut: boolean
+}
+
+/**
+ * An answer in JSON that sums up the records of a log. `summarize` returns null when the client already has the summary
+ * of the log in its present state, which `isKnown` says.
+ */
+export async function showSummary(
+  request: Request,
+  { asked, clock }: Asked,
+  files: LogFiles,
+  summarize: (isKnown: (state: string) => boolean) => Promise<Summary | null>,
+): Promise<Response> {
+  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  if (request.method === 'HEAD') {
+    await files.stat(asked.file, request.signal)
+    return new Response(null, { headers })
+  }
+  let etag = ''
+  const isKnown = (state: string) => {
+    etag = textTag(`${state}\n${request.url.slice(request.url.indexOf('?'))}`)
+    return !clock && noneMatchNames(request.headers.get('If-None-Match'), etag)
+  }
+  const summary = await summarize(isKnown)
+  if (summary === null) return notModified(etag)
+  const { body, notes, cut } = summary
+  if (notes.length > 0) headers['X-Nodestate-Note'] = notes.join(', ')
+  if (!clock && !cut) headers.ETag = etag
+  return new Response(JSON.stringify(body), { headers })
+}

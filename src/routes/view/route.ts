@@ -1,0 +1,19 @@
+import type { LogFiles } from '../../log/files/files.ts'
+import type { Followers } from '../../log/follow/follow.ts'
+import type { Query } from '../parameters/read.ts'
+import type { QueryRoute } from '../parameters/view-request.ts'
+
+/** What the view of a log needs. */
+export interface ViewRoute {
+  files: LogFiles
+  /** The largest tail that may be requested. @default none: a tail streams in constant memory */
+  maxSize?: number | undefined
+  /** Answers everything but the plain tail; loaded on first use. */
+  queryView(request: Request, query: Query): Promise<Response>
+}
+
+/** What a view needs when it is not a plain tail. */
+export interface QueryViewRoute extends QueryRoute {
+  /** The following clients; null if following is off. */
+  followers: Followers | null
+}
