@@ -67,6 +67,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'bytes.ts',
       'cursor.ts',
       'decompress.ts',
+      'heads.ts',
       'hole.ts',
       'joined.ts',
       'kind.ts',

@@ -35,11 +35,14 @@ export async function identify(
 ): Promise<Identified> {
   const found: Identified = { late: [], going: [], lost: [], fresh: [], done: [], broken: [] }
   const sized = await measure(texts, found.broken)
-  // Everything older than the newest finished file was shipped before it.
+  // Everything older than the newest finished file was shipped before it, except for the file that a life was in.
   let newest = sized.length - 1
   while (newest >= 0 && !(await isDone(sized[newest]!, ends, native))) newest--
-  found.done.push(...sized.slice(0, newest + 1).map(({ text }) => text))
+  const ours = new Set(unfinished.map(({ life }) => before(life)))
   let left = sized.slice(newest + 1)
+  for (const file of sized.slice(0, newest + 1).reverse())
+    if (ours.has(file.text.id) && !(await isDone(file, ends, native))) left.unshift(file)
+    else found.done.unshift(file.text)
 
   for (const file of left) {
     const end = await endBehind(file, ends, native)

@@ -46,6 +46,7 @@ export class LogShipper {
 
   constructor(context: LogContext) {
     this.#context = context
+    context.files.bind((id) => [...this.#lives.values()].some(({ text }) => text.id === id))
   }
 
   get status(): LogStatus | null {

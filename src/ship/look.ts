@@ -14,8 +14,8 @@ export interface LookedAt {
   gone: number | null
 }
 
-/** Sorts the names of one log's files, oldest first; names that are not separate files are left out. */
-export type Order = (files: readonly Listed[]) => Listed[]
+/** Sorts one log's files, oldest first; names that are not separate files are left out. */
+export type Order = (files: readonly Listed[]) => Promise<Listed[]>
 
 /** How often a check restarts because files moved meanwhile, before it waits for the next turn. */
 const TRIES = 8
@@ -32,6 +32,7 @@ export class LogFiles {
   #looks = 0
   /** Files that need not be opened again: they are completely shipped. */
   readonly #settled = new Map<string, string>()
+  #isBound: (id: string) => boolean = () => false
 
   constructor(disk: Disk, order: Order) {
     this.#disk = disk
@@ -52,7 +53,7 @@ export class LogFiles {
   async look(listed: readonly Listed[], again: () => Promise<Listed[]>, now: number): Promise<boolean> {
     let current = listed
     for (let tries = 0; tries < TRIES; tries++) {
-      const ordered = this.#order(current)
+      const ordered = await this.#order(current)
       const wanted = this.#wanted(ordered)
       const opened = await this.#open(wanted)
       const after = await again()
@@ -77,6 +78,11 @@ export class LogFiles {
     for (const { file } of files) await file.close()
   }
 
+  /** Says which files belong to unfinished lives: these stay open, wherever they are in the order. */
+  bind(isBound: (id: string) => boolean): void {
+    this.#isBound = isBound
+  }
+
   /** Closes a file that is gone from the directory. */
   async release(file: LookedAt): Promise<void> {
     this.#held = this.#held.filter(({ id }) => id !== file.id)
@@ -88,13 +94,17 @@ export class LogFiles {
     this.#held = []
   }
 
-  /** Files newer than the newest settled one. */
+  /**
+   * Files newer than the newest settled one. The order may be wrong, so the file of an unfinished life is wanted in any
+   * case: it is held open, which makes its inode proof.
+   */
   #wanted(ordered: readonly Listed[]): Listed[] {
     const isSettled = (file: Listed) => this.#settled.get(file.id) === versionOf(file)
     const there = new Set(ordered.map(({ id }) => id))
     for (const id of this.#settled.keys()) if (!there.has(id)) this.#settled.delete(id)
     const newest = ordered.findLastIndex(isSettled)
-    return ordered.slice(newest + 1)
+    const isHeld = (id: string) => this.#held.some((file) => file.id === id)
+    return ordered.filter(({ id }, i) => i > newest || (isHeld(id) && this.#isBound(id)))
   }
 
   /** Opens what is not open yet; null if a name now belongs to another file. */

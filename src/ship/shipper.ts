@@ -1,6 +1,5 @@
-import { familyOf, logNames } from '../log/files/family.ts'
+import { logNames } from '../log/files/family.ts'
 import { includeFilter } from '../log/files/include.ts'
-import { parseName } from '../log/files/names.ts'
 import { HEARTBEAT } from '../segment/names.ts'
 import { type Heartbeat, parseHeartbeat } from '../segment/ship-json.ts'
 import { StoreError } from '../store/store.ts'
@@ -11,6 +10,7 @@ import type { Disk, Listed, Native } from './disk.ts'
 import { LogShipper, type LogStatus } from './log.ts'
 import { LogFiles } from './look.ts'
 import type { ShipMetrics } from './metrics.ts'
+import { FileOrder } from './order.ts'
 
 /** What is shipped besides the logs. */
 export interface Beside {
@@ -182,7 +182,8 @@ export class Shipper {
 
   #open(log: string) {
     const { disk, native, rules, holdMs, metrics, report } = this.#options
-    const files = new LogFiles(disk, (listed) => inOrder(log, listed))
+    const order = new FileOrder(log, disk)
+    const files = new LogFiles(disk, (listed) => order.sort(listed))
     const shipper = new LogShipper({
       log,
       files,
@@ -351,29 +352,6 @@ export class Shipper {
       this.#sleepers.add(done)
     })
   }
-}
-
-/**
- * The files of one log, oldest first, by their names: dates rise, and numbers fall as logrotate's do. Times of change do
- * not decide: a file that is compressed late would seem newer than its successors, and lives would change places.
- */
-function inOrder(log: string, listed: readonly Listed[]): Listed[] {
-  const known = new Set(familyOf(log, listed.map(toEntry)).members.map(({ key }) => key))
-  return listed
-    .filter(({ name }) => known.has(name))
-    .map((file) => ({ file, ...parseName(file.name) }))
-    .sort(
-      (a, b) =>
-        Number(isActive(a)) - Number(isActive(b)) ||
-        (a.date < b.date ? -1 : a.date > b.date ? 1 : 0) ||
-        (a.date === '' ? b.index - a.index : a.index - b.index) ||
-        a.file.modified - b.file.modified,
-    )
-    .map(({ file }) => file)
-}
-
-function isActive({ date, index }: { date: string; index: number }): boolean {
-  return date === '' && index < 0
 }
 
 function toEntry({ name, size, modified }: Listed) {

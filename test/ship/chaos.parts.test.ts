@@ -15,8 +15,8 @@ import { fractions } from '../support/random.mjs'
 import { ChaoticLog, chaos } from './chaos.ts'
 import { livesOf } from './home.ts'
 
-/** Kills for each of the six: a few in every run, a hundred in all where there is time for them. */
-const KILLS = process.env.NODESTATE_TEST_LONG ? 17 : 4
+/** Kills for each of the ten: a few in every run, a hundred in all where there is time for them. */
+const KILLS = process.env.NODESTATE_TEST_LONG ? 10 : 3
 
 interface Place {
   endpoint: string
@@ -75,6 +75,7 @@ interface Kind {
   shippers: number
   faulty?: boolean
   clock?: boolean
+  rising?: boolean
 }
 
 const KINDS: Kind[] = [
@@ -82,10 +83,11 @@ const KINDS: Kind[] = [
   { name: 'two shippers', seed: 2, shippers: 2 },
   { name: 'one shipper behind a proxy that fails', seed: 3, shippers: 1, faulty: true },
   { name: 'one shipper whose clock is a year behind', seed: 4, shippers: 1, clock: true },
+  { name: 'one shipper of files whose numbers rise', seed: 5, shippers: 1, rising: true },
 ]
 
 function suite(place: () => Place & { worker: string }): void {
-  for (const { name, seed, shippers, faulty = false, clock = false } of KINDS) {
+  for (const { name, seed, shippers, faulty = false, clock = false, rising = false } of KINDS) {
     const why = clock && noFaketime
     const title = `${name}, killed again and again, loses and doubles nothing${why ? ` (${why})` : ''}`
     it.skipIf(why)(title, { timeout: 400_000 }, async () => {
@@ -97,7 +99,7 @@ function suite(place: () => Place & { worker: string }): void {
       const random = fractions(seed)
       if (faulty) proxy.each((method) => faultOf(method, random()))
       try {
-        const log = new ChaoticLog(logs, seed)
+        const log = new ChaoticLog(logs, seed, rising)
         const env = credentials({ ...bucket, endpoint: proxy.endpoint })
         const target = `s3://${bucket.bucket}/${FLEET}/db-${seed}`
         await chaos(log, { logs, target, env, clock }, { kills: KILLS, shippers })

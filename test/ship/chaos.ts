@@ -23,11 +23,14 @@ const HEADER = '2026-11-14 02:10:00.000\tINFO\tmain.go:1\t[Broker] [Start]: log 
 export class ChaoticLog {
   readonly #directory: string
   readonly #random: () => number
+  readonly #rising: boolean
   #written: string[] = []
   #line = 0
 
-  constructor(directory: string, seed: number) {
+  /** `rising`: rotated files are numbered upward, as Log4j does by default; their records have times that tell. */
+  constructor(directory: string, seed: number, rising = false) {
     this.#directory = directory
+    this.#rising = rising
     this.#random = fractions(seed)
   }
 
@@ -57,23 +60,29 @@ export class ChaoticLog {
     const count = this.chance(20) === 0 ? 20_000 : 1 + this.chance(200)
     const lines = Array.from(
       { length: count },
-      () =>
-        `2026-11-14 02:10:00.000\tINFO\ta.go:1\t[A] [B]: line ${this.#line++} ${'x'.repeat(this.chance(80))}\n`,
+      () => `${this.#time()}\tINFO\ta.go:1\t[A] [B]: line ${this.#line++} ${'x'.repeat(this.chance(80))}\n`,
     )
     const text = (isNew ? HEADER : '') + lines.join('')
     this.#written.push(text)
     appendFileSync(path, text)
   }
 
+  #time(): string {
+    const time = Date.UTC(2026, 10, 14, 2, 10) + (this.#rising ? this.#line : 0)
+    return new Date(time).toISOString().slice(0, 23).replace('T', ' ')
+  }
+
   #rename(): void {
-    if (!this.#shift()) return
-    renameSync(this.#at('broker.log'), this.#at('broker.log.1'))
+    const free = this.#shift()
+    if (free === null) return
+    renameSync(this.#at('broker.log'), this.#at(free))
     if (this.chance(2)) this.#append()
   }
 
   #copyTruncate(): void {
-    if (!this.#shift()) return
-    copyFileSync(this.#at('broker.log'), this.#at('broker.log.1'))
+    const free = this.#shift()
+    if (free === null) return
+    copyFileSync(this.#at('broker.log'), this.#at(free))
     truncateSync(this.#at('broker.log'))
     if (this.chance(2)) this.#append()
   }
@@ -90,17 +99,18 @@ export class ChaoticLog {
     unlinkSync(path)
   }
 
-  /** Makes room for `broker.log.1`; false when there is nothing to rotate. */
-  #shift(): boolean {
+  /** A free name for a rotated file, for which others may make room; null when there is nothing to rotate. */
+  #shift(): string | null {
     const path = this.#at('broker.log')
-    if (!existsSync(path) || readFileSync(path).length === 0) return false
+    if (!existsSync(path) || readFileSync(path).length === 0) return null
     const numbers = readdirSync(this.#directory)
       .map((name) => /^broker\.log\.(\d+)(\.gz)?$/.exec(name))
       .filter((found) => found !== null)
       .sort((a, b) => Number(b[1]) - Number(a[1]))
+    if (this.#rising) return `broker.log.${Number(numbers[0]?.[1] ?? 0) + 1}`
     for (const [name, number, packed = ''] of numbers)
       renameSync(this.#at(name), this.#at(`broker.log.${Number(number) + 1}${packed}`))
-    return true
+    return 'broker.log.1'
   }
 
   #at(name: string): string {

@@ -55,14 +55,20 @@ function versionOf({ id, size, modified, etag }: Entry): string {
 }
 
 function headOf(bytes: Uint8Array, { modified }: Entry): Head {
+  for (const time of recordTimes(bytes, modified))
+    return { time, print: `${bytes.length}:${hashBytes(bytes, 0, bytes.length)}` }
+  return NOTHING
+}
+
+/** The times of the records in a file's first bytes. `modified`: some formats have no year, or no date. */
+export function* recordTimes(bytes: Uint8Array, modified: number): Generator<number> {
   const format = detectFormat(bytes, undefined, { reference: modified })
-  if (!format.timed) return NOTHING
+  if (!format.timed) return
   for (let at = 0; at < bytes.length; ) {
     const end = lineEnd(bytes, at, bytes.length)
-    // All zones will do: only the times of one log are compared with each other.
+    // Any zone will do: only the times of one log are compared with each other.
     const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, UTC) : Number.NaN
-    if (!Number.isNaN(time)) return { time, print: `${bytes.length}:${hashBytes(bytes, 0, bytes.length)}` }
+    if (!Number.isNaN(time)) yield time
     at = end + 1
   }
-  return NOTHING
 }

@@ -1,0 +1,177 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { directoryBucket } from '../../src/entry/ship/directory.ts'
+import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
+import { ShipMetrics } from '../../src/ship/metrics.ts'
+import { Shipper } from '../../src/ship/shipper.ts'
+import { livesOf, objectsIn } from './home.ts'
+
+let root: string
+let logs: string
+let home: string
+let reports: string[]
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'nodestate-rising-'))
+  logs = join(root, 'logs')
+  home = join(root, 'home')
+  mkdirSync(logs)
+  mkdirSync(home)
+  reports = []
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+const shipper = (once: boolean) =>
+  new Shipper({
+    disk: nodeDisk(logs, (line) => reports.push(line)),
+    bucket: directoryBucket(home),
+    native: nativeOf(),
+    beside: { node: async () => null, config: async () => null },
+    metrics: new ShipMetrics(),
+    host: 'db-4',
+    run: String(Math.random()),
+    rules: { segmentBytes: 1024 * 1024, segmentAgeMs: 20, lineAgeMs: 60_000 },
+    holdMs: 60_000,
+    once,
+    lookMs: 2,
+    report: (line) => reports.push(line),
+  })
+const lives = () => livesOf(objectsIn(home), 'app.log')
+const texts = () => lives().map(({ text }) => text?.toString())
+const shipped = () => texts().join('')
+
+/** Waits for something to happen; if it never does, the test's own timeout ends it. */
+async function until(isReached: () => boolean): Promise<void> {
+  while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/**
+ * A log that is rotated as Log4j 2 does by default: the newest rotated file has the highest number. At the maximum the
+ * oldest is removed, and the others move down.
+ */
+class Log4jLog {
+  /** What was written to each file, oldest first. */
+  readonly files: string[] = []
+  readonly #begin: string
+  #count = 0
+  readonly #lineOf: (count: number) => string
+
+  constructor({ begin = '', lineOf = timed }: { begin?: string; lineOf?: (count: number) => string } = {}) {
+    this.#begin = begin
+    this.#lineOf = lineOf
+  }
+
+  write(lines: number): void {
+    const isNew = !existsSync(this.at('app.log'))
+    const text =
+      (isNew ? this.#begin : '') + Array.from({ length: lines }, () => this.#lineOf(this.#count++)).join('')
+    if (isNew) this.files.push('')
+    this.files[this.files.length - 1] += text
+    appendFileSync(this.at('app.log'), text)
+  }
+
+  rotate(most = 1000): void {
+    let next = 1
+    while (this.#nameOf(next)) next++
+    if (next > most) {
+      unlinkSync(this.at(this.#nameOf(1)!))
+      for (let number = 2; number < next; number++) {
+        const name = this.#nameOf(number)!
+        renameSync(this.at(name), this.at(name.replace(`.${number}`, `.${number - 1}`)))
+      }
+      next--
+    }
+    renameSync(this.at('app.log'), this.at(`app.log.${next}`))
+  }
+
+  /** Compresses a rotated file now, as a new file. */
+  compress(number: number): void {
+    const path = this.at(`app.log.${number}`)
+    writeFileSync(`${path}.gz`, gzipSync(readFileSync(path)))
+    unlinkSync(path)
+  }
+
+  at(name: string): string {
+    return join(logs, name)
+  }
+
+  #nameOf(number: number): string | undefined {
+    return [`app.log.${number}`, `app.log.${number}.gz`].find((name) => existsSync(this.at(name)))
+  }
+}
+
+function timed(count: number): string {
+  const time = new Date(Date.UTC(2026, 10, 14, 2, 10, count)).toISOString().slice(0, 23).replace('T', ' ')
+  return `${time} INFO [main] com.example.App - line ${count} ${'x'.repeat(40)}\n`
+}
+
+describe('a shipper of files whose numbers rise', () => {
+  it('numbers the lives of what it finds in the order in which they were written', async () => {
+    const log = new Log4jLog()
+    for (let file = 0; file < 6; file++) {
+      log.write(20)
+      if (file < 5) log.rotate()
+    }
+    await shipper(true).run()
+    expect(texts()).toEqual(log.files)
+    expect(lives().map(({ ends }) => ends.map(({ how }) => how))).toEqual([
+      ...Array.from({ length: 5 }, () => ['end']),
+      [],
+    ])
+  })
+
+  it('goes on after several rotations and late compression while it was down', async () => {
+    const log = new Log4jLog()
+    for (let round = 0; round < 6; round++) {
+      log.write(10)
+      await shipper(true).run()
+      log.write(5)
+      for (let rotations = 0; rotations < round % 3; rotations++) {
+        log.rotate()
+        log.write(7)
+      }
+      if (round === 3) log.compress(1)
+      if (round === 4) log.compress(3)
+      if (round === 5) log.compress(2)
+    }
+    await shipper(true).run()
+    expect(texts()).toEqual(log.files)
+    expect(reports).toEqual([])
+  })
+
+  it.each([
+    ['times that rise', {}],
+    ['equal first lines', { begin: '2026-11-14 02:10:00.000 INFO [main] com.example.App - log opened\n' }],
+    // The file of an unfinished life stays known while the shipper runs.
+    ['no times', { lineOf: (count: number) => `line ${count} ${'x'.repeat(40)}\n` }],
+  ])('follows a writer that removes the oldest at a maximum: %s', async (_, kind) => {
+    const log = new Log4jLog(kind)
+    const running = shipper(false)
+    const done = running.run()
+    for (let round = 0; round < 12; round++) {
+      log.write(1 + ((round * 7) % 30))
+      await until(() => shipped() === log.files.join(''))
+      log.write(3)
+      log.rotate(4)
+      log.write(2)
+      await until(() => shipped() === log.files.join(''))
+      if (round % 4 === 2) log.compress(2)
+    }
+    running.stop()
+    expect(await done).toBe('done')
+    expect(texts()).toEqual(log.files)
+    expect(reports).toEqual([])
+  })
+})
