@@ -1,19 +1,11 @@
 import { UTC } from '../time.ts'
-import { postgresqlLines } from './database/postgresql.ts'
-import { postgresqlCsvLines } from './database/postgresql-csv.ts'
+import { type Candidate, COMMON, FORMATS } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'
-import { jsonLines } from './json/json.ts'
-import { logfmtLines } from './json/logfmt.ts'
 import { isTabbed, lines24 } from './lines24/lines24.ts'
 import type { Reference } from './read/years.ts'
-import { CLASSIC } from './rows/classic.ts'
-import { DATABASE, GENERAL_LOG } from './rows/database.ts'
-import { rowLines } from './rows/row.ts'
-import { glogLines } from './stamped/glog.ts'
-import { stampedLines } from './stamped/stamped.ts'
 import { cri } from './wrapper/cri.ts'
 import { docker, fluentBit } from './wrapper/json-wrapper.ts'
-import { unwrap, type Wrapper, wrappedLines } from './wrapper/wrapped.ts'
+import { type Wrapped, type Wrapper, wrappedLines } from './wrapper/wrapped.ts'
 
 export { type LineFormat, PLAIN, type RecordFields } from './format.ts'
 export { LEVELS, type LevelName, parseLevel } from './read/level.ts'
@@ -27,22 +19,6 @@ export interface DetectOptions {
   reference?: number | Reference | undefined
 }
 
-type Maker = (reference: Reference) => LineFormat
-
-/** The formats, most precise first: the last one accepts nearly every line that the others accept. */
-const FORMATS: readonly Maker[] = [
-  (reference) => rowLines(GENERAL_LOG, reference),
-  () => lines24,
-  () => jsonLines,
-  glogLines,
-  () => postgresqlCsvLines,
-  () => postgresqlLines,
-  ...[...DATABASE, ...CLASSIC].map((row) => (reference: Reference) => rowLines(row, reference)),
-  () => logfmtLines,
-  stampedLines,
-]
-/** The formats to try on every line if a few lines do not show the format. */
-const COMMON: readonly Maker[] = [() => lines24, () => jsonLines, glogLines, () => logfmtLines, stampedLines]
 const WRAPPERS: readonly Wrapper[] = [cri, docker, fluentBit]
 
 /**
@@ -58,17 +34,35 @@ export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: Det
 
 /** The format of lines that wrap others, or null. */
 function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat | null {
-  // Wrappers write every line themselves, so checking a few lines is enough to rule them out for other files.
-  const few = lines.slice(0, 3)
   for (const wrapper of WRAPPERS) {
-    const isWrapped = ([bytes, from, to]: Line) => wrapper.read(bytes, from, to) !== null
-    if (!few.some(isWrapped)) continue
-    const wrapped = lines.filter(isWrapped)
-    if (wrapped.length * 2 < lines.length) continue
-    const inner = wrapped.flatMap(([bytes, from, to]) => linesOf(unwrap(wrapper, bytes, from, to), false))
-    return wrappedLines(wrapper, formatOf(inner, reference))
+    const inner = innerLines(wrapper, lines)
+    if (inner) return wrappedLines(wrapper, formatOf(inner, reference))
   }
   return null
+}
+
+/** The lines inside the wrapped ones; null if fewer than half are wrapped. */
+function innerLines(wrapper: Wrapper, lines: readonly Line[]): Line[] | null {
+  const inner: Line[] = []
+  let wrapped = 0
+  for (const [i, { bytes, from, to }] of lines.entries()) {
+    const line = wrapper.read(bytes, from, to)
+    if (line) {
+      wrapped++
+      pushInner(inner, line)
+    }
+    // Wrappers write every line themselves, so checking a few lines is enough to rule them out for other files.
+    if (wrapped === 0 && i === FEW - 1) return null
+  }
+  return wrapped > 0 && wrapped * 2 >= lines.length ? inner : null
+}
+
+const FEW = 3
+
+/** Adds an inner line where it is. Only one that was unescaped can hold line breaks. */
+function pushInner(inner: Line[], { bytes, from, to, partial }: Wrapped): void {
+  if (from === 0 && to === bytes.length) inner.push(...linesOf(bytes, false, partial))
+  else if (!isBlank(bytes, from, to)) inner.push({ bytes, from, to, open: partial })
 }
 
 function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
@@ -95,22 +89,38 @@ function spread(lines: readonly Line[]): readonly Line[] {
 }
 
 /** The first format that has half as many lines as the one with the most; null when none has enough. */
-function bestOf(makers: readonly Maker[], lines: readonly Line[], reference: Reference): LineFormat | null {
-  const formats: LineFormat[] = []
-  const counts: Count[] = []
-  for (const make of makers) {
+function bestOf(
+  candidates: readonly Candidate[],
+  lines: readonly Line[],
+  reference: Reference,
+): LineFormat | null {
+  const beginnings = firstBytes(lines)
+  const counts: (Count & { format: LineFormat })[] = []
+  for (const { first, make } of candidates) {
+    if (!beginnings.some((byte) => first[byte] === 1)) continue
     const format = make(reference)
-    formats.push(format)
-    const found = count(format, lines)
+    const found = { format, ...count(format, first, lines) }
     counts.push(found)
     // With half of all lines, no other can have more than twice as many.
     if (found.records > 0 && found.lines * 2 >= lines.length) break
   }
-  const most = Math.max(...counts.map(({ lines }) => lines))
+  const most = Math.max(0, ...counts.map(({ lines }) => lines))
   // One line in fifty begins a record: stack traces are long. One in a thousand is a coincidence.
   if (most === 0 || most * 50 < lines.length) return null
-  const chosen = counts.findIndex(({ records, lines }) => records > 0 && lines * 2 >= most)
-  return formats[chosen] ?? null
+  return counts.find(({ records, lines }) => records > 0 && lines * 2 >= most)?.format ?? null
+}
+
+/** The bytes that lines begin with, each once. */
+function firstBytes(lines: readonly Line[]): number[] {
+  const seen = new Uint8Array(256)
+  const list: number[] = []
+  for (const { bytes, from } of lines) {
+    const byte = bytes[from]!
+    if (seen[byte] === 1) continue
+    seen[byte] = 1
+    list.push(byte)
+  }
+  return list
 }
 
 interface Count {
@@ -120,12 +130,19 @@ interface Count {
   lines: number
 }
 
-type Line = [bytes: Uint8Array, from: number, to: number, open: boolean]
+/** A line of the sample; `open` if its end is not in it. */
+interface Line {
+  bytes: Uint8Array
+  from: number
+  to: number
+  open: boolean
+}
 
 /** How many lines show a format. */
-function count(format: LineFormat, lines: readonly Line[]): Count {
+function count(format: LineFormat, first: Uint8Array, lines: readonly Line[]): Count {
   const found = { records: 0, lines: 0 }
-  for (const [bytes, from, to, open] of lines) {
+  for (const { bytes, from, to, open } of lines) {
+    if (first[bytes[from]!] === 0) continue
     // For a line longer than the sample, only its beginning can be checked.
     const reader = open && format.open ? format.open : format
     if (!(format === lines24 ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) {
@@ -145,7 +162,7 @@ function count(format: LineFormat, lines: readonly Line[]): Count {
 function flagsOf(format: LineFormat, lines: readonly Line[]): { timed: boolean; leveled: boolean } {
   let timed = false
   let leveled = false
-  for (const [bytes, from, to, open] of lines) {
+  for (const { bytes, from, to, open } of lines) {
     const reader = open && format.open ? format.open : format
     if (!timed) timed = !Number.isNaN(reader.time(bytes, from, to, UTC))
     if (!leveled) leveled = reader.level(bytes, from, to, bytes.length) >= 0
@@ -156,7 +173,7 @@ function flagsOf(format: LineFormat, lines: readonly Line[]): { timed: boolean; 
 
 /** A zone abbreviation in the lines that means several zones. */
 function zoneNameIn(format: LineFormat, lines: readonly Line[]): string | null {
-  for (const [bytes, from, to] of format.zoneName ? lines : []) {
+  for (const { bytes, from, to } of format.zoneName ? lines : []) {
     const name = format.zoneName!(bytes, from, to)
     if (name) return name
   }
@@ -165,7 +182,7 @@ function zoneNameIn(format: LineFormat, lines: readonly Line[]): string | null {
 
 const MAX_LINES = 500
 
-function linesOf(bytes: Uint8Array, cut: boolean): Line[] {
+function linesOf(bytes: Uint8Array, cut: boolean, open = true): Line[] {
   const lines: Line[] = []
   let from = cut ? bytes.indexOf(0x0a) + 1 : 0
   // A byte order mark is not part of a line.
@@ -173,8 +190,13 @@ function linesOf(bytes: Uint8Array, cut: boolean): Line[] {
   while (from < bytes.length && lines.length < MAX_LINES) {
     const lf = bytes.indexOf(0x0a, from)
     const to = lf < 0 ? bytes.length : lf
-    if (to > from && !(to === from + 1 && bytes[from] === 0x0d)) lines.push([bytes, from, to, lf < 0])
+    if (!isBlank(bytes, from, to)) lines.push({ bytes, from, to, open: lf < 0 && open })
     from = to + 1
   }
   return lines
+}
+
+/** Whether a line has nothing but perhaps a CR. */
+function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  return to <= from || (to === from + 1 && bytes[from] === 0x0d)
 }

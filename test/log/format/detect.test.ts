@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { COMMON, FORMATS } from '../../../src/log/format/candidates.ts'
 import { detectFormat, type LineFormat, PLAIN } from '../../../src/log/format/detect.ts'
 import { parseZone, UTC } from '../../../src/log/time.ts'
+import { FIXTURES, linesOf } from './fixtures.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -58,4 +60,55 @@ test('PLAIN takes each line as a record', () => {
   expect(detectFormat(bytes('hello\nworld\n'))).toBe(PLAIN)
   expect(detectFormat(bytes(''))).toBe(PLAIN)
   expect(look(PLAIN, LINE)).toEqual({ starts: true, time: null, level: -1 })
+})
+
+describe('first bytes', () => {
+  const lines = FIXTURES.flatMap((fixture) => linesOf(fixture).split('\n'))
+    .filter((line) => line !== '')
+    .map(bytes)
+
+  test('rule out no line that a format accepts', () => {
+    for (const { first, make } of [...FORMATS, ...COMMON]) {
+      const { name, starts, owns } = make(() => Date.now())
+      for (const line of lines) {
+        const accepted = starts(line, 0, line.length) || owns?.(line, 0, line.length) === true
+        if (accepted) expect([name, first[line[0]!]]).toEqual([name, 1])
+      }
+    }
+  })
+
+  test('rule out most formats for most lines', () => {
+    const tries = lines.map((line) => FORMATS.filter(({ first }) => first[line[0]!] === 1).length)
+    const mean = tries.reduce((sum, n) => sum + n, 0) / tries.length
+    expect(mean).toBeLessThan(FORMATS.length / 2)
+    for (const first of ['{', '[', '<', 'a', ' ', '\t'])
+      expect(FORMATS.filter((format) => format.first[first.charCodeAt(0)] === 1).length).toBeLessThan(8)
+  })
+})
+
+describe('lines inside a wrapper', () => {
+  const cri = (tag: string, line: string) => `2026-11-15T02:10:00.123456789Z stdout ${tag} ${line}\n`
+
+  test('are read where they are, blank ones and parts included', () => {
+    const head = cri('F', '{"ts":1794708600,"level":"info","msg":"hi"}')
+    expect(detectFormat(bytes(head + cri('F', '') + cri('P', '{"ts":17947')))).toMatchObject({
+      name: 'cri, json',
+      timed: true,
+      leveled: true,
+    })
+  })
+
+  test('may hold line breaks', () => {
+    const line = JSON.stringify({
+      log: 'start\nts=2026-11-15T02:10:00Z level=info msg=hi\n',
+      time: 1794708600,
+    })
+    expect(detectFormat(bytes(`${line}\n`)).name).toBe('docker, logfmt')
+  })
+
+  test('need half of the file to be wrapped', () => {
+    const plain = '2026-11-15 02:10:00.123 INFO hi\n'
+    expect(detectFormat(bytes(cri('F', 'hi') + plain)).name).toBe('cri')
+    expect(detectFormat(bytes(cri('F', 'hi') + plain.repeat(2))).name).toBe('stamped')
+  })
 })

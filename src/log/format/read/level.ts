@@ -72,12 +72,21 @@ export function levelAt(bytes: Uint8Array, from: number, to: number): number {
     if (four === DEBU && (next | 32) === 0x67 && !isWordByte(last)) return 0
     if (four === FATA && (next | 32) === 0x6c && !isWordByte(last)) return 4
   }
+  if (to - from < 3 || BEGINNINGS[beginningOf(bytes[from]!, bytes[from + 1]!, bytes[from + 2]!)] === 0)
+    return -1
   let end = from
   let word = ''
   while (end < to && end - from < 14 && isWordByte(bytes[end]!))
     word += String.fromCharCode(bytes[end++]! | 32)
   return end < to && isWordByte(bytes[end]!) ? -1 : (parseLevel(word) ?? -1)
 }
+
+/** By the first three letters of a word: 1 where a level begins with them. It saves making a string of every word. */
+const BEGINNINGS = new Uint8Array(1 << 15)
+const beginningOf = (one: number, two: number, three: number) =>
+  ((one & 31) << 10) | ((two & 31) << 5) | (three & 31)
+for (const word of Object.keys(WORDS))
+  BEGINNINGS[beginningOf(word.charCodeAt(0), word.charCodeAt(1), word.charCodeAt(2))] = 1
 
 const code = (word: string) =>
   (word.charCodeAt(0) << 24) | (word.charCodeAt(1) << 16) | (word.charCodeAt(2) << 8) | word.charCodeAt(3)

@@ -3,6 +3,9 @@ import { isDigit, readClock, two } from './stamp.ts'
 import type { Years } from './years.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+const NUMBERS = new Map(
+  MONTHS.map((name, i) => [keyOf(name.charCodeAt(0), name.charCodeAt(1), name.charCodeAt(2)), i + 1]),
+)
 
 /** A time with the name of its month. */
 export interface Named {
@@ -43,8 +46,12 @@ export function readYearless(
 }
 
 function monthAt(bytes: Uint8Array, at: number): number {
-  const name = String.fromCharCode(bytes[at]! | 32, bytes[at + 1]! | 32, bytes[at + 2]! | 32)
-  return MONTHS.indexOf(name) + 1
+  return NUMBERS.get(keyOf(bytes[at]! | 32, bytes[at + 1]! | 32, bytes[at + 2]! | 32)) ?? 0
+}
+
+/** Three letters as a number: strings would cost more than the rest of the line. */
+function keyOf(one: number, two: number, three: number): number {
+  return (one << 16) | (two << 8) | three
 }
 
 function dayAt(bytes: Uint8Array, at: number): number {

@@ -20,18 +20,8 @@ const shared: Stamp = { end: 0, epoch: Number.NaN, ambiguous: null }
  */
 export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone): Stamp | null {
   if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return null
-  let end = at + 19
-  let ms = 0
-  if (end + 1 < to && (bytes[end] === 0x2e || bytes[end] === 0x2c) && isDigit(bytes[end + 1]!)) {
-    end++
-    const first = end
-    let value = 0
-    while (end < to && isDigit(bytes[end]!)) {
-      if (end - first < 9) value = value * 10 + bytes[end]! - 0x30
-      end++
-    }
-    ms = value / POWERS[Math.min(end - first, 9)]!
-  }
+  const end = decimalsEnd(bytes, at + 19, to)
+  const ms = end > at + 19 ? decimals(bytes, at + 20, end) : 0
   const y = four(bytes, at)
   const mo = two(bytes, at + 5)
   const d = two(bytes, at + 8)
@@ -44,6 +34,29 @@ export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone)
   shared.epoch =
     offset === null ? zone.toEpoch(y, mo, d, h, min, s, ms) : UTC.toEpoch(y, mo, d, h, min, s, ms) - offset
   return shared
+}
+
+/** The zone abbreviation after such a time, if it means several zones; else null. It does not compute the time. */
+export function ambiguousZoneAt(bytes: Uint8Array, at: number, to: number): string | null {
+  if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return null
+  readOffset(bytes, decimalsEnd(bytes, at + 19, to), to)
+  return ambiguous
+}
+
+/** The offset after the decimals of a second at bytes[at], or `at` when there are none. */
+function decimalsEnd(bytes: Uint8Array, at: number, to: number): number {
+  if (at + 1 >= to || (bytes[at] !== 0x2e && bytes[at] !== 0x2c) || !isDigit(bytes[at + 1]!)) return at
+  let end = at + 2
+  while (end < to && isDigit(bytes[end]!)) end++
+  return end
+}
+
+/** Decimals of a second in bytes[from, to) as ms; past nine they are below what a double holds. */
+function decimals(bytes: Uint8Array, from: number, to: number): number {
+  const end = Math.min(to, from + 9)
+  let value = 0
+  for (let at = from; at < end; at++) value = value * 10 + bytes[at]! - 0x30
+  return value / POWERS[end - from]!
 }
 
 /** Whether bytes[at] begins `YYYY-MM-DD hh:mm:ss` (or with `/`, or `T`): digits where digits belong. */
@@ -121,15 +134,8 @@ export interface Clock {
 /** Reads `hh:mm:ss` with decimals at bytes[at]; null when it is none. */
 export function readClock(bytes: Uint8Array, at: number, to: number): Clock | null {
   if (!isClock(bytes, at, to)) return null
-  let end = at + 8
-  let ms = 0
-  if (end + 1 < to && (bytes[end] === 0x2e || bytes[end] === 0x2c) && isDigit(bytes[end + 1]!)) {
-    const first = ++end
-    let value = 0
-    for (; end < to && isDigit(bytes[end]!); end++)
-      if (end - first < 9) value = value * 10 + bytes[end]! - 0x30
-    ms = value / POWERS[Math.min(end - first, 9)]!
-  }
+  const end = decimalsEnd(bytes, at + 8, to)
+  const ms = end > at + 8 ? decimals(bytes, at + 9, end) : 0
   return { h: two(bytes, at), min: two(bytes, at + 3), s: two(bytes, at + 6), ms, end }
 }
 

@@ -5,13 +5,13 @@ const DAY_NAME = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const MONTH_NAME = '(?<mon>[A-Z][a-z]{2})'
 
 /** A supercomputer's line begins with `-`, or with the kind of an alert. */
-const ALERTS = ['- 000000000', ...Array.from({ length: 14 }, (_, i) => `${'?'.repeat(i + 2)} 000000000`)]
+const ALERTS = ['- 000000000', ...Array.from({ length: 14 }, (_, i) => `^${'?'.repeat(i + 1)} 000000000`)]
 
 /** Servers, clusters and runtimes with unique time formats. */
 export const CLASSIC: readonly Row[] = [
   {
     name: 'apache',
-    shape: '[??? ??? ?? 00:00:00',
+    shape: '[^?? ^?? ?? 00:00:00',
     head: new RegExp(
       String.raw`^\[${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?<y>\d{4})\] \[(?:(?<tag>[\w-]*):)?(?<level>[a-z]+\d?)\] (?:\[pid (?<pid>\d+)(?::tid (?<tid>\d+))?\] )?`,
     ),
@@ -19,7 +19,7 @@ export const CLASSIC: readonly Row[] = [
   },
   {
     name: 'oracle',
-    shape: '??? ??? ?? 00:00:00 ',
+    shape: '^?? ^?? ?? 00:00:00 ',
     head: new RegExp(
       String.raw`^${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?:(?<z>[A-Z]{3,5}) )?(?<y>\d{4})\s*$`,
     ),
@@ -52,7 +52,7 @@ export const CLASSIC: readonly Row[] = [
   },
   {
     name: 'java.util.logging',
-    shape: ['??? 00, 0000', '??? 0, 0000'],
+    shape: ['^?? 00, 0000', '^?? 0, 0000'],
     // Since Java 20 the space before AM is a narrow one, here as the bytes of its UTF-8.
     head: new RegExp(
       String.raw`^${MONTH_NAME} (?<d>\d{1,2}), (?<y>\d{4}),? (?<h>\d{1,2}):(?<min>\d\d):(?<s>\d\d)(?: |\u202f|\xe2\x80\xaf)(?<ampm>[AP]M) (?<tag>\S+)(?: (?<method>\S+))?\s*$`,

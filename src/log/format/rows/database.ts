@@ -22,7 +22,10 @@ export const DATABASE: readonly Row[] = [
     shape: '# Time: 0',
     head: new RegExp(String.raw`^# Time: ${MYSQL}\s*$`),
     below: true,
-    owns: /^(?:# (?:User@Host|Query_time|Thread_id|Rows_affected|Schema): |SET timestamp=\d)/,
+    owns: {
+      shape: ['# ', 'SET timestamp=0'],
+      line: /^(?:# (?:User@Host|Query_time|Thread_id|Rows_affected|Schema): |SET timestamp=\d)/,
+    },
   },
   {
     name: 'mysql-5.5',
@@ -37,7 +40,10 @@ export const DATABASE: readonly Row[] = [
     ),
     levels: { Event: 1 },
     below: true,
-    owns: /^(?:PID|INSTANCE|APPHDL|APPID|AUTHID|EDUID|FUNCTION|MESSAGE|DATA|START|STOP|CHANGE|RETCODE|HOSTNAME|IMPACT)\b[^:]{0,40}:/,
+    owns: {
+      shape: ['^^^'],
+      line: /^(?:PID|INSTANCE|APPHDL|APPID|AUTHID|EDUID|FUNCTION|MESSAGE|DATA|START|STOP|CHANGE|RETCODE|HOSTNAME|IMPACT)\b[^:]{0,40}:/,
+    },
   },
   {
     name: 'hana',

@@ -18,8 +18,8 @@ export interface Row {
   /** What a record begins with; what follows on the line is the message. */
   head: RegExp
   /**
-   * How a record begins: `0` is a digit, `?` is anything. This quick check keeps detection fast: it also runs on the
-   * lines of all other formats. Several if a record can begin in several ways.
+   * How a record begins: `0` is a digit, `^` is a capital, `?` is anything. This quick check keeps detection fast: it
+   * also runs on the lines of all other formats. Several if a record can begin in several ways.
    */
   shape: string | readonly string[]
   /** Levels by the words of this format; others are known everywhere. */
@@ -31,23 +31,42 @@ export interface Row {
   /** Whether the message is on the lines below. */
   below?: boolean
   /** Lines that begin no record and still show the format. */
-  owns?: RegExp
+  owns?: { shape: readonly string[]; line: RegExp }
 }
 
 /** How much of a line is read for its head. */
 const REACH = 300
 
-/** Makes a line format of a row. */
-export function rowLines(row: Row, reference: Reference): LineFormat {
-  const shapes = shapesOf(row)
-  const hasShape = (bytes: Uint8Array, from: number, to: number) => {
-    for (const shape of shapes) if (isShaped(shape, bytes, from, to)) return true
-    return false
+/** A row, prepared for detection. */
+export interface RowFormat {
+  /** By first byte: 1 where a line of this row can begin with it. */
+  first: Uint8Array
+  make: (reference: Reference) => LineFormat
+}
+
+/** Prepares the line format of a row. */
+export function rowFormat(row: Row): RowFormat {
+  const shapes = shapesOf([row.shape].flat())
+  const owned = shapesOf(row.owns?.shape ?? [])
+  const fits = (byte: number) => [...shapes, ...owned].some(([mark]) => fitsMark(mark!, byte))
+  return {
+    first: Uint8Array.from({ length: 256 }, (_, byte) => (fits(byte) ? 1 : 0)),
+    make: (reference) => rowLines(row, { shapes, owned, reference }),
   }
+}
+
+interface Prepared {
+  /** How records begin, and how the other lines that show the format do. */
+  shapes: readonly Uint8Array[]
+  owned: readonly Uint8Array[]
+  reference: Reference
+}
+
+function rowLines(row: Row, { shapes, owned, reference }: Prepared): LineFormat {
   const years = yearsBefore(reference)
   const heads = headReader(row.head)
   const groupsAt = (bytes: Uint8Array, from: number, to: number) =>
-    hasShape(bytes, from, to) ? heads(bytes, from, to) : null
+    hasShape(shapes, bytes, from, to) ? heads(bytes, from, to) : null
   const timeOf = (groups: Groups, zone: Zone) => epochOf(groups, zone, years, reference)
   return {
     name: row.name,
@@ -66,33 +85,34 @@ export function rowLines(row: Row, reference: Reference): LineFormat {
       return levelOf(row, second ? (row.second!.exec(second)?.groups ?? {}) : groups)
     },
     ...(row.owns && {
-      owns: (bytes: Uint8Array, from: number, to: number) => row.owns!.test(headText(bytes, from, to)),
+      owns: (bytes: Uint8Array, from: number, to: number) =>
+        hasShape(owned, bytes, from, to) && row.owns!.line.test(headText(bytes, from, to)),
     }),
     zoneName: (bytes, from, to) => ambiguousZone(groupsAt(bytes, from, to)?.z),
     fields: (text, zone) => rowFields(row, text, (groups) => timeOf(groups, zone), zone),
   }
 }
 
-/** The shapes of a row as bytes, made once. */
-function shapesOf(row: Row): readonly Uint8Array[] {
-  let shapes = SHAPES.get(row)
-  if (!shapes) {
-    shapes = [row.shape].flat().map((shape) => new TextEncoder().encode(shape))
-    SHAPES.set(row, shapes)
-  }
-  return shapes
+function shapesOf(shapes: readonly string[]): readonly Uint8Array[] {
+  return shapes.map((shape) => new TextEncoder().encode(shape))
 }
 
-const SHAPES = new WeakMap<Row, readonly Uint8Array[]>()
+function hasShape(shapes: readonly Uint8Array[], bytes: Uint8Array, from: number, to: number): boolean {
+  for (const shape of shapes) if (isShaped(shape, bytes, from, to)) return true
+  return false
+}
 
 function isShaped(shape: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
   if (to - from < shape.length) return false
-  for (let i = 0; i < shape.length; i++) {
-    const wanted = shape[i]!
-    const byte = bytes[from + i]!
-    if (wanted === 0x30 ? byte < 0x30 || byte > 0x39 : wanted !== 0x3f && wanted !== byte) return false
-  }
+  for (let i = 0; i < shape.length; i++) if (!fitsMark(shape[i]!, bytes[from + i]!)) return false
   return true
+}
+
+/** Whether a byte is what a character of a shape stands for. */
+function fitsMark(mark: number, byte: number): boolean {
+  if (mark === 0x30) return byte >= 0x30 && byte <= 0x39
+  if (mark === 0x5e) return byte >= 0x41 && byte <= 0x5a
+  return mark === 0x3f || mark === byte
 }
 
 type Groups = Record<string, string | undefined>

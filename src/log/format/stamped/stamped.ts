@@ -2,7 +2,7 @@ import { UTC, type Zone } from '../../time.ts'
 import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
 import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
-import { isDigit, isPaddedStamp, isStamp, readStamp } from '../read/stamp.ts'
+import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, readStamp } from '../read/stamp.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
 
 /**
@@ -22,7 +22,10 @@ export function stampedLines(reference: Reference): LineFormat {
       const stamp = stampAt(bytes, from, to, UTC, years)
       return stamp ? levelIn(bytes, from, to, stamp) : -1
     },
-    zoneName: (bytes, from, to) => stampAt(bytes, from, to, UTC, years)?.ambiguous ?? null,
+    zoneName: (bytes, from, to) => {
+      const at = lead(bytes, from, to)
+      return at < 0 ? null : ambiguousZoneAt(bytes, at, to)
+    },
     fields: (text, zone) => stampedFields(text, zone, years),
   }
   return format

@@ -1,0 +1,52 @@
+import { postgresqlLines } from './database/postgresql.ts'
+import { postgresqlCsvLines } from './database/postgresql-csv.ts'
+import type { LineFormat } from './format.ts'
+import { jsonLines } from './json/json.ts'
+import { logfmtLines } from './json/logfmt.ts'
+import { lines24 } from './lines24/lines24.ts'
+import type { Reference } from './read/years.ts'
+import { CLASSIC } from './rows/classic.ts'
+import { DATABASE, GENERAL_LOG } from './rows/database.ts'
+import { rowFormat } from './rows/row.ts'
+import { glogLines } from './stamped/glog.ts'
+import { stampedLines } from './stamped/stamped.ts'
+
+/** A format that a file may have. */
+export interface Candidate {
+  /** By first byte: 1 where a line of the format can begin with it. Most formats are ruled out by this alone. */
+  first: Uint8Array
+  /** Makes the format; `reference` is an instant near the file's last record. */
+  make: (reference: Reference) => LineFormat
+}
+
+/** The first byte of a colour escape or of a byte order mark, which may come before the line itself. */
+const MARKS = '\x1b\xef'
+const DIGITS = '0123456789'
+
+const LINES24 = starting(DIGITS + MARKS, () => lines24)
+const OBJECTS = starting('{', () => jsonLines)
+const GLOG = starting('DIWEF', glogLines)
+const LOGFMT = { first: new Uint8Array(256).fill(1), make: () => logfmtLines }
+const STAMPED = { first: new Uint8Array(256).fill(1), make: stampedLines }
+
+/** The formats, most precise first: the last one accepts nearly every line that the others accept. */
+export const FORMATS: readonly Candidate[] = [
+  rowFormat(GENERAL_LOG),
+  LINES24,
+  OBJECTS,
+  GLOG,
+  starting(DIGITS, () => postgresqlCsvLines),
+  { first: new Uint8Array(256).fill(1), make: () => postgresqlLines },
+  ...[...DATABASE, ...CLASSIC].map(rowFormat),
+  LOGFMT,
+  STAMPED,
+]
+
+/** The formats to try on every line if a few lines do not show the format. */
+export const COMMON: readonly Candidate[] = [LINES24, OBJECTS, GLOG, LOGFMT, STAMPED]
+
+function starting(characters: string, make: Candidate['make']): Candidate {
+  const first = new Uint8Array(256)
+  for (const character of characters) first[character.charCodeAt(0)] = 1
+  return { first, make }
+}
