@@ -1,30 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../../src/app.ts'
-import { fsStore } from '../../../src/store/fs.ts'
-import { faultOf, follow, type Got, type IsDone, poll } from '../../support/log-clients.ts'
-import { lacking } from '../../support/parts.ts'
+import { faultOf } from '../../support/log-clients.ts'
+import { expectAll, type Lines, program, ROTATIONS, watched as watchedIn } from '../../support/rotated.ts'
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-const ROTATIONS = 5
-
-/** A program from Debian, or the reason to skip what needs it. */
-function program(name: string, from: string): { path: string; missing: string | null } {
-  for (const folder of ['/usr/bin', '/usr/sbin', '/bin', '/sbin'])
-    if (existsSync(join(folder, name))) return { path: join(folder, name), missing: null }
-  return { path: name, missing: lacking(`${name} is not installed: apt-get install ${from}`) }
-}
 
 let root: string
 let folder: string
@@ -35,14 +17,6 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 const path = (name: string) => join(folder, name)
-
-class Lines {
-  count = 0
-  next(): string {
-    const stamp = new Date().toISOString().replace('T', ' ').slice(0, 23)
-    return `${stamp}\tINFO\tx.go:1\t[A]: number ${this.count++} ${'.'.repeat(this.count % 97)}\n`
-  }
-}
 
 /** Writes by name, as a program that opens its log again after a rotation, and rotates by a command. */
 async function byName(lines: Lines, rotate: (n: number) => void): Promise<void> {
@@ -69,34 +43,8 @@ async function byPipe(lines: Lines, command: string, args: string[], rotated: ()
   await gone
 }
 
-/** Three clients read a log while it is written and rotated. Each waits for the last line, not for a clock. */
-async function watched(file: () => string, write: (lines: Lines) => Promise<void>): Promise<Got[]> {
-  const app = createApp({ logs: fsStore(folder), config: '' })
-  const lines = new Lines()
-  let writing = true
-  // Ends what would wait for a line that never comes, so that the failure says which one.
-  let patience = Number.POSITIVE_INFINITY
-  const isDone: IsDone = (numbers) =>
-    !writing && (numbers.at(-1) === lines.count - 1 || Date.now() > patience)
-  const done = write(lines).finally(() => {
-    writing = false
-    patience = Date.now() + 60_000
-  })
-  while (lines.count < 20) await sleep(5)
-  const name = file()
-  const clients = [follow(app, name, isDone, null), follow(app, name, isDone, 350), poll(app, name, isDone)]
-  await done
-  const results = await Promise.all(clients)
-  for (const { who, numbers } of results)
-    expect(numbers.at(-1), `${who}: the last line`).toBe(lines.count - 1)
-  return results
-}
-
-function expectAll(results: Got[]): void {
-  expect(results.map((got) => faultOf(got)).filter(Boolean)).toEqual([])
-  for (const { who, told } of results) expect(told, who).not.toContain('gap')
-  expect(results[0]!.told, 'the follower that stays').toContain('rotated')
-}
+const watched = (file: () => string, write: (lines: Lines) => Promise<void>) =>
+  watchedIn({ folder, file, write })
 
 const logrotate = program('logrotate', 'logrotate')
 describe.skipIf(logrotate.missing)(`logrotate ${logrotate.missing ?? ''}`, () => {

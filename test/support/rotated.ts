@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { fsStore } from '../../src/store/fs.ts'
+import { faultOf, follow, type Got, type IsDone, poll } from './log-clients.ts'
+import { lacking } from './parts.ts'
+
+/** How often a rotator must have rotated before a test ends. */
+export const ROTATIONS = 5
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+/** A program from Debian, or the reason to skip what needs it. */
+export function program(
+  name: string,
+  from: string,
+  folders = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'],
+): { path: string; missing: string | null } {
+  for (const folder of folders)
+    if (existsSync(join(folder, name))) return { path: join(folder, name), missing: null }
+  return { path: name, missing: lacking(`${name} is not installed: apt-get install ${from}`) }
+}
+
+/** Numbered lines for a log. */
+export class Lines {
+  count = 0
+
+  /** The text of the next line. */
+  text(): string {
+    return `number ${this.count++} ${'.'.repeat(this.count % 97)}`
+  }
+
+  /** The next line in the node's own format. */
+  next(): string {
+    const stamp = new Date().toISOString().replace('T', ' ').slice(0, 23)
+    return `${stamp}\tINFO\tx.go:1\t[A]: ${this.text()}\n`
+  }
+}
+
+/** A log that is written and rotated while it is read. */
+export interface Rotated {
+  folder: string
+  /** The file that clients ask for, once there are a few lines. */
+  file: () => string
+  /** Writes lines until the log has been rotated often enough. */
+  write: (lines: Lines) => Promise<void>
+}
+
+/** Three clients read a log while it is written and rotated. Each waits for the last line, not for a clock. */
+export async function watched({ folder, file, write }: Rotated): Promise<Got[]> {
+  const app = createApp({ logs: fsStore(folder), config: '' })
+  const lines = new Lines()
+  let writing = true
+  // Ends what would wait for a line that never comes, so that the failure says which one.
+  let deadline = Number.POSITIVE_INFINITY
+  const isDone: IsDone = (numbers) =>
+    !writing && (numbers.at(-1) === lines.count - 1 || Date.now() > deadline)
+  const done = write(lines).finally(() => {
+    writing = false
+    deadline = Date.now() + 60_000
+  })
+  while (lines.count < 20) await sleep(5)
+  const name = file()
+  const clients = [follow(app, name, isDone, null), follow(app, name, isDone, 350), poll(app, name, isDone)]
+  await done
+  const results = await Promise.all(clients)
+  for (const { who, numbers } of results)
+    expect(numbers.at(-1), `${who}: the last line`).toBe(lines.count - 1)
+  return results
+}
+
+/** Every client got every line once, and the one that stayed saw the rotation. */
+export function expectAll(results: Got[]): void {
+  expect(results.map((got) => faultOf(got)).filter(Boolean)).toEqual([])
+  for (const { who, told } of results) expect(told, who).not.toContain('gap')
+  expect(results[0]!.told, 'the follower that stays').toContain('rotated')
+}
