@@ -96,7 +96,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/render', ['body.ts', 'ndjson.ts', 'rendered.ts']],
   ['log/view', ['chart.ts', 'export.ts', 'view.ts', 'histogram.ts', 'detail.ts']],
   ['log/fields', ['fields.ts']],
-  ['log/follow', ['follow.ts', 'hub.ts', 'join-tracker.ts']],
+  ['log/follow', ['followers.ts', 'hub.ts', 'join-tracker.ts']],
   ['log', ['options.ts']],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],
   ['node', ['config.ts', 'home.ts', 'identity.ts']],

@@ -1,4 +1,4 @@
-import { Followers } from '../log/follow/follow.ts'
+import { Followers } from '../log/follow/followers.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
 import type { ViewContext } from '../log/view/view.ts'

@@ -245,7 +245,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['formats', ['formats.js'], 19],
     ['search, follow, archives', ['routes-query-routes.js'], 49],
     ['regex and where', ['regex.js', 'where.js'], 8],
-    ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js'], 4.9],
+    ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js'], 4.7],
     ['join', ['log-files-joined.js', 'log-follow-join-tracker.js'], 4.7],
     [
       'metrics, readiness, tokens',

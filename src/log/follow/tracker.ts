@@ -12,6 +12,7 @@ import { kindOf } from '../text/kind.ts'
 import { findAmong, listFamily, type Opener, openText } from '../text/open.ts'
 import { settledOf } from '../text/relatives.ts'
 import { equal, type Text } from '../text/text.ts'
+import { isMoving } from './moving.ts'
 
 /** What happened to a log: bytes were appended, or something happened to its file. */
 export type Change =
@@ -309,9 +310,7 @@ export class Tracker {
     try {
       return await work()
     } catch (error) {
-      if (error instanceof StoreError && error.code === 'changed') return undefined
-      if (error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive'))
-        return undefined
+      if (isMoving(error)) return undefined
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import type { LogFiles } from '../../log/files/files.ts'
-import type { Followers } from '../../log/follow/follow.ts'
+import type { Followers } from '../../log/follow/followers.ts'
 import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 

@@ -1,0 +1,98 @@
+import { Budget } from '../../limits/budget.ts'
+import { PLAIN } from '../format/detect.ts'
+import type { Filter } from '../search/filter.ts'
+import { scanForth } from '../search/scan-forth.ts'
+import type { Cursor } from '../text/cursor.ts'
+import { openAnyLog } from '../text/joined.ts'
+import type { OpenLog } from '../text/open.ts'
+import { formatOf, type ViewContext, type ViewRequest } from '../view/view.ts'
+import { concat, type Frame, renderChange, renderRecords } from './frame.ts'
+import { addressOf, placed } from './placed.ts'
+
+/** How much a follower that reads the log itself takes at once. */
+export const PAGE = 256 * 1024
+
+/** What a follower reads, and how it is sent. */
+export interface Reading {
+  context: ViewContext
+  view: ViewRequest
+  frame: Frame
+  filter: Filter
+  /** Whether bytes are sent unchanged. */
+  raw: boolean
+  signal: AbortSignal
+}
+
+/** A part of the log as it is sent, and the place after it. */
+export interface Page {
+  bytes: Uint8Array
+  end: Cursor
+}
+
+/**
+ * The next page on the way from one place to another; `arrived` when there is nothing between them, null while the goal
+ * cannot be found.
+ */
+export async function pageTowards(
+  goal: Cursor,
+  place: Cursor,
+  reading: Reading,
+): Promise<Page | 'arrived' | null> {
+  const cursor = { place, direction: 'after' as const }
+  const budget = new Budget({ bytes: 64 * PAGE, signal: reading.signal })
+  const log = await openAnyLog({ ...reading.context, budget }, { ...reading.view, cursor })
+  const to = await addressOf(log.series, goal)
+  if (to === null || to < log.at!) return null
+  if (to === log.at) return 'arrived'
+  const page = reading.raw
+    ? await bytesUntil(log, to)
+    : await recordsUntil(log, to, reading, { budget, inside: place.inside })
+  return reading.frame.events ? withChanges(page, log, place, reading.view.file) : page
+}
+
+async function bytesUntil({ series, at }: OpenLog, to: number): Promise<Page> {
+  const end = Math.min(to, at! + PAGE)
+  const bytes = await series.read(at!, end)
+  return { bytes, end: await series.cursor(end) }
+}
+
+async function recordsUntil(
+  { series, at }: OpenLog,
+  to: number,
+  { filter, frame }: Reading,
+  { budget, inside }: { budget: Budget; inside: boolean },
+): Promise<Page> {
+  if (filter.undecided) {
+    filter.format = await formatOf(series, true)
+    filter.undecided = filter.format === PLAIN
+  }
+  const found = await scanForth({
+    series,
+    lo: at!,
+    hi: to,
+    filter,
+    fit: { size: PAGE, lines: null },
+    countBy: 'lines',
+    budget,
+    reading: { chunk: PAGE },
+    inside,
+  })
+  const end = await series.cursor(found.to, found.inside)
+  const bytes = renderRecords(await placed(series, found), frame, filter.format, filter.zone)
+  return { bytes, end }
+}
+
+/** The page with the events that tell a client in which file it is. */
+function withChanges({ bytes, end }: Page, log: OpenLog, place: Cursor, file: string): Page {
+  const found = log.series.parts[0]!.name
+  if (found !== place.name) {
+    const renamed = renderChange({ kind: 'rotated', file: place.name, to: found }, place)
+    return { bytes: concat([renamed, bytes]), end }
+  }
+  if (end.name === found || log.certain === undefined) return { bytes, end }
+  // Where the order of the files is a guess, something may be missing between them.
+  const change = log.certain
+    ? { kind: 'rotated' as const, file: found, to: end.name }
+    : { kind: 'gap' as const, file }
+  return { bytes: concat([bytes, renderChange(change, end)]), end }
+}

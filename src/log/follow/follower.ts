@@ -1,0 +1,313 @@
+import type { Lease } from '../../limits/memory-budget.ts'
+import { LogError } from '../error.ts'
+import { isRotatedName } from '../files/names.ts'
+import type { Cursor } from '../text/cursor.ts'
+import { openAnyLog } from '../text/joined.ts'
+import type { Series } from '../text/series.ts'
+import { budgetOf, type ViewContext, type ViewRequest, viewOf } from '../view/view.ts'
+import { PAGE, pageTowards, type Reading } from './catch-up.ts'
+import type { Channel } from './channel.ts'
+import { type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
+import type { FollowLimits, Hub, Joined } from './hub.ts'
+import { liveFilter, openFilter } from './live-filter.ts'
+import { isMoving } from './moving.ts'
+import { placed } from './placed.ts'
+
+/** What is followed, and how it is sent. */
+export interface FollowRequest {
+  view: ViewRequest
+  frame: Frame
+  /** Identifies the filters, so that followers with the same filters share the work. */
+  key: string
+  /** Where the client was; takes precedence over the requested tail. */
+  last: Cursor | null
+}
+
+/** A part of a log that is sent unchanged, and the place where it continues. */
+interface Tail {
+  series: Series
+  at: number
+  to: number
+  place: Cursor
+}
+
+const NOTHING = new Uint8Array(0)
+
+/**
+ * One client. It gets the tail (or what it missed since its last connection), then the batches of its channel. A client
+ * that is too slow for those reads the log itself until it has caught up.
+ */
+export class Follower {
+  readonly #hub: Hub
+  readonly #channel: Channel
+  readonly #request: FollowRequest
+  readonly #reading: Reading
+  /** Sent before anything else. */
+  readonly #first: Uint8Array[] = []
+  /** The memory that those hold. */
+  #memory: Lease | null = null
+  /** The tail, if it is too large to be held in memory. */
+  #tail: Tail | null = null
+  /** Everything before it was sent; null while the channel's batches follow without a gap. */
+  #place: Cursor | null = null
+  /** The place after the last batch taken, and the number of the next. */
+  #given: Cursor
+  #number: number
+  #beats: number
+  /** Ends reads for this client when it disconnects. */
+  readonly #left = new AbortController()
+  #ended = false
+  #wake: (() => void) | null = null
+
+  private constructor(
+    context: ViewContext,
+    hub: Hub,
+    { channel, place, number }: Joined,
+    { filter, raw, ...request }: FollowRequest & Pick<Reading, 'filter' | 'raw'>,
+  ) {
+    const { view, frame } = request
+    this.#hub = hub
+    this.#channel = channel
+    this.#given = place
+    this.#number = number
+    this.#request = request
+    this.#reading = { context, view, frame, filter, raw, signal: this.#left.signal }
+    this.#beats = channel.beats
+  }
+
+  /** Joins the channel for a request. A request that cannot be answered throws here, before its stream starts. */
+  static async open(
+    context: ViewContext,
+    hub: Hub,
+    request: FollowRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Follower> {
+    const { view, frame, key } = request
+    const raw = isRaw(request)
+    const filter = raw ? openFilter(context) : await liveFilter(context, view, signal)
+    const joined = await hub.join(key, frame, filter, raw)
+    const follower = new Follower(context, hub, joined, { ...request, filter, raw })
+    try {
+      await follower.#begin(signal)
+      return follower
+    } catch (error) {
+      hub.leave(key, joined.channel)
+      throw error
+    }
+  }
+
+  /** What is sent to the client. `leave` is called once, when it ends. */
+  stream(
+    { duration }: FollowLimits,
+    signal: AbortSignal | undefined,
+    leave: () => void,
+  ): ReadableStream<Uint8Array> {
+    let timer: ReturnType<typeof setTimeout> | null = null
+    const end = () => {
+      if (this.#ended) return
+      if (timer !== null) clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      this.#end()
+      leave()
+    }
+    if (signal?.aborted) end()
+    signal?.addEventListener('abort', end)
+    if (duration !== null) timer = setTimeout(end, duration)
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          try {
+            const bytes = await this.#next()
+            if (bytes) controller.enqueue(bytes)
+            else controller.close()
+          } catch (error) {
+            end()
+            controller.error(error)
+          }
+        },
+        cancel: end,
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  #end(): void {
+    this.#ended = true
+    this.#left.abort()
+    this.#memory?.release()
+    this.#hub.leave(this.#request.key, this.#channel)
+    this.#wake?.()
+  }
+
+  async #begin(signal: AbortSignal | undefined): Promise<void> {
+    const { view, frame, last } = this.#request
+    if (frame.events) this.#first.push(renderBeat(null))
+    if (last) await this.#resume(last, signal)
+    else if (view.fit.size > 0 && view.fit.lines !== 0) await this.#selectTail(signal)
+  }
+
+  /** Continues where the client was. The place is resolved now, so that a missing one is reported as a problem. */
+  async #resume(last: Cursor, signal: AbortSignal | undefined): Promise<void> {
+    const { context, view, frame } = this.#reading
+    this.#place = last
+    try {
+      const budget = budgetOf(context, signal)
+      await openAnyLog({ ...context, budget }, { ...view, cursor: { place: last, direction: 'after' } })
+    } catch (error) {
+      // Moved meanwhile: it is searched for again as soon as the stream runs.
+      if (isMoving(error)) return
+      if (!frame.events || !isGone(error)) throw error
+      this.#reportGap()
+    }
+  }
+
+  /** Selects the tail, which ends where the channel continues. */
+  async #selectTail(signal: AbortSignal | undefined): Promise<void> {
+    const { context, view: asked, frame } = this.#reading
+    const cursor = { place: this.#given, direction: 'before' as const }
+    const records = frame.events || frame.json
+    const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
+    const { series, from, to, pieces, ends } = view
+    if (pieces === null) {
+      this.#tail = { series, at: from, to, place: await series.cursor(from) }
+      return
+    }
+    const found = await placed(series, { pieces, ends })
+    this.#first.push(renderRecords(found, frame, view.format, context.zone))
+    this.#memory = view.memory
+  }
+
+  /** What is sent next; null at the end. */
+  async #next(): Promise<Uint8Array | null> {
+    while (!this.#ended) {
+      const bytes = await this.#step()
+      if (bytes.length > 0) return bytes
+    }
+    return null
+  }
+
+  /** One step towards the end of the log. It may yield nothing. */
+  #step(): Uint8Array | Promise<Uint8Array> {
+    const first = this.#first.shift()
+    if (first) return first
+    this.#memory?.release()
+    if (this.#tail) return this.#readTail(this.#tail)
+    if (this.#place) return this.#catchUp(this.#place)
+    return this.#fromChannel()
+  }
+
+  async #readTail(tail: Tail): Promise<Uint8Array> {
+    try {
+      const bytes = await tail.series.read(tail.at, Math.min(tail.at + PAGE, tail.to))
+      tail.at += bytes.length
+      if (tail.at >= tail.to) this.#tail = null
+      else tail.place = await tail.series.cursor(tail.at)
+      return bytes
+    } catch (error) {
+      if (!isMoving(error)) throw error
+      // The file was rotated: the rest of the tail is searched for like anything else that was missed.
+      this.#tail = null
+      this.#place = tail.place
+      return NOTHING
+    }
+  }
+
+  /**
+   * One page of what is between the place and the channel's. If there is nothing, the channel's next batch follows.
+   * Files may be renamed, compressed or removed meanwhile: then they are read again.
+   */
+  async #catchUp(place: Cursor): Promise<Uint8Array> {
+    for (let tries = 0; tries < 50 && !this.#ended; tries++) {
+      try {
+        const bytes = await this.#towardsChannel(place)
+        if (bytes) return bytes
+      } catch (error) {
+        const gone = isGone(error)
+        if (gone && !this.#request.frame.events) throw error
+        // Reported once: until there is a file again, there is nothing more to report.
+        if (gone && !isStart(place)) {
+          this.#reportGap()
+          return NOTHING
+        }
+        if (!gone && !isMoving(error)) throw error
+      }
+      // The channel is not there yet, or the files just moved.
+      this.#channel.flush()
+      await this.#hub.sync()
+      await new Promise((resolve) => setTimeout(resolve, 20 + tries * 10))
+    }
+    throw new LogError('cursor-gone', 'The place to follow from was not found again; start without it.')
+  }
+
+  /** The next page on the way to where the channel is; null while that cannot be found. */
+  async #towardsChannel(place: Cursor): Promise<Uint8Array | null> {
+    const { place: goal, next } = this.#channel
+    const page = await pageTowards(goal, place, this.#reading)
+    if (page === null) return null
+    if (page !== 'arrived') {
+      this.#place = page.end
+      return page.bytes
+    }
+    this.#place = null
+    this.#given = goal
+    this.#number = next
+    return NOTHING
+  }
+
+  /** The next batch or heartbeat of the channel; if there is none, waits for one. */
+  #fromChannel(): Uint8Array | Promise<Uint8Array> {
+    const batch = this.#channel.batch(this.#number)
+    if (batch) {
+      this.#number++
+      this.#given = batch.end
+      return batch.bytes
+    }
+    // Too late: the batch is no longer kept.
+    if (batch === null) {
+      this.#place = this.#given
+      return NOTHING
+    }
+    if (this.#channel.failure) throw this.#channel.failure
+    if (this.#beats === this.#channel.beats) return this.#change()
+    this.#beats = this.#channel.beats
+    return this.#channel.beat
+  }
+
+  /** Waits until the channel has something new, or the client leaves. */
+  async #change(): Promise<Uint8Array> {
+    await new Promise<void>((resolve) => {
+      const forget = this.#channel.wait(resolve)
+      this.#wake = () => {
+        forget()
+        resolve()
+      }
+    })
+    this.#wake = null
+    return NOTHING
+  }
+
+  /** What the client saw is gone. This reports it and continues at the beginning of what is there. */
+  #reportGap(): void {
+    const { file } = this.#request.view
+    // A file with a date in its name may be gone for good: then the log continues in a newer one.
+    const name = isRotatedName(file) ? this.#channel.place.name : file
+    const start = { name, id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
+    this.#first.push(renderChange({ kind: 'gap', file }, start))
+    this.#place = start
+  }
+}
+
+/** Whether everything is sent as it is in the file. */
+function isRaw({ frame, view }: FollowRequest): boolean {
+  const isFiltered = view.level !== null || view.matcher || view.since !== null || view.until !== null
+  return !frame.events && !frame.json && !isFiltered
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof LogError && error.code === 'cursor-gone'
+}
+
+/** Whether a place is the start of whatever is there. */
+function isStart({ offset, print }: Cursor): boolean {
+  return offset === 0 && print.length === 0
+}

@@ -1,0 +1,93 @@
+import { Budget } from '../../limits/budget.ts'
+import { LogError } from '../error.ts'
+import { lastFor, placeIn } from '../files/family.ts'
+import { relaxedFiles } from '../files/files.ts'
+import { isRotatedName } from '../files/names.ts'
+import { listFamily, type Opener } from '../text/open.ts'
+import type { ViewContext } from '../view/view.ts'
+import { Follower, type FollowRequest } from './follower.ts'
+import { type Followed, type FollowLimits, Hub } from './hub.ts'
+import { isMoving } from './moving.ts'
+
+const LOOK_AGE = 2000
+
+/** All followers of all logs of a service. */
+export class Followers {
+  readonly #context: ViewContext
+  readonly #limits: FollowLimits
+  readonly #hubs = new Map<string, Promise<Hub>>()
+  readonly #count: { following: number }
+
+  /** `count` is shared by several of these that have a common limit. */
+  constructor(context: ViewContext, limits: FollowLimits, count = { following: 0 }) {
+    // One check of a shipped log every two seconds serves all its followers.
+    this.#context = { ...context, files: relaxedFiles(context.files, LOOK_AGE) }
+    this.#limits = limits
+    this.#count = count
+  }
+
+  /** The stream of a log: its tail, and then whatever is appended. Errors come before it starts. */
+  async follow(request: FollowRequest, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    if (this.#count.following >= this.#limits.followers)
+      throw new LogError('too-busy', 'Too many clients follow logs already; try again later.')
+    this.#count.following++
+    let left = false
+    const leave = () => {
+      if (!left) this.#count.following--
+      left = true
+    }
+    try {
+      const follower = await this.#start(request, signal)
+      return follower.stream(this.#limits, signal, leave)
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** Between a rotation and the first line after it there may be no file: a client that reconnects then waits. */
+  async #start(request: FollowRequest, signal?: AbortSignal): Promise<Follower> {
+    const { file } = request.view
+    const opener = { ...this.#context, budget: new Budget({ signal }) }
+    for (let tries = 0; ; tries++) {
+      try {
+        const alone = request.last === null && (await isOutdated(opener, file))
+        const hub = await this.#hubOf({ file, alone })
+        return await Follower.open(this.#context, hub, request, signal)
+      } catch (error) {
+        if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
+        if ((await listFamily(opener, file)).members.length === 0) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+  }
+
+  async #hubOf(log: Followed): Promise<Hub> {
+    if (!this.#limits.shared) return Hub.open(this.#context, this.#limits, log, () => {})
+    const key = `${log.alone ? 'alone' : 'log'} ${log.file}`
+    const known = this.#hubs.get(key)
+    const hub = known && (await known.catch(() => null))
+    if (hub?.keep()) return hub
+    const made = this.#hubs.get(key)
+    if (made && made !== known) return this.#hubOf(log)
+    const forget = () => {
+      if (this.#hubs.get(key) === opening) this.#hubs.delete(key)
+    }
+    const opening = Hub.open(this.#context, this.#limits, log, forget)
+    this.#hubs.set(key, opening)
+    opening.catch(forget)
+    return opening
+  }
+}
+
+/** A file written this recently may have been the newest when the client chose it. */
+const JUST_NOW = 60_000
+
+/** Whether the log moved on to a newer file some time ago. Such a file is followed by itself. */
+async function isOutdated(opener: Opener, file: string): Promise<boolean> {
+  if (!isRotatedName(file) || (await opener.files.joined?.(file))) return false
+  const family = await listFamily(opener, file)
+  const own = placeIn(family, file)
+  if (own < 0) return true
+  return own < lastFor(family, file) && opener.budget.now() - family.members[own]!.modified > JUST_NOW
+}

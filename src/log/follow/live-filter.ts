@@ -1,0 +1,33 @@
+import { PLAIN } from '../format/detect.ts'
+import type { Filter } from '../search/filter.ts'
+import { openAnyLog } from '../text/joined.ts'
+import { budgetOf, checkFormat, formatOf, type ViewContext, type ViewRequest } from '../view/view.ts'
+
+/** The filter of a follow: times are checked for every record, because future records cannot be bisected. */
+export async function liveFilter(
+  context: ViewContext,
+  asked: ViewRequest,
+  signal: AbortSignal | undefined,
+): Promise<Filter> {
+  // A new file is empty, or begins with the rest of a record: its predecessors show the format.
+  const budget = budgetOf(context, signal)
+  const log = await openAnyLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
+  const format = await formatOf(log.series, true)
+  const undecided = format === PLAIN && log.series.end === 0
+  if (!undecided) checkFormat(format, asked)
+  return {
+    format,
+    undecided,
+    zone: context.zone,
+    level: asked.level,
+    levels: asked.levels,
+    matcher: asked.matcher,
+    since: asked.since === null ? null : { at: asked.since, below: Number.POSITIVE_INFINITY },
+    until: asked.until === null ? null : { at: asked.until, from: Number.NEGATIVE_INFINITY },
+  }
+}
+
+/** The filter that everything passes. */
+export function openFilter({ zone }: ViewContext): Filter {
+  return { format: PLAIN, zone, level: null, matcher: null, since: null, until: null }
+}
