@@ -1,7 +1,7 @@
 import { type FilesOptions, type LogFiles, logFiles } from '../log/files/files.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
 import { type LogOptions, viewContext } from '../log/options.ts'
-import type { ViewContext } from '../log/view/view.ts'
+import type { ViewContext } from '../log/view/context.ts'
 import type { LokiSource } from '../loki/source.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Store } from '../store/store.ts'

@@ -4,7 +4,7 @@ import { LogError } from './error.ts'
 import type { LogFiles } from './files/files.ts'
 import type { FollowLimits } from './follow/hub.ts'
 import { parseZone, UTC } from './time.ts'
-import type { ViewContext } from './view/view.ts'
+import type { ViewContext } from './view/context.ts'
 
 /** How logs are read. */
 export interface LogOptions {

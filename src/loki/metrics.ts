@@ -1,7 +1,7 @@
 import { LEVELS } from '../log/format/detect.ts'
+import { histogramOf } from '../log/histogram/histogram.ts'
 import type { Matcher } from '../log/pattern/pattern.ts'
-import { histogramOf } from '../log/view/histogram.ts'
-import type { ViewContext } from '../log/view/view.ts'
+import type { ViewContext } from '../log/view/context.ts'
 import type { LevelChoice } from './labels.ts'
 import { LokiError, type MetricQuery } from './query.ts'
 

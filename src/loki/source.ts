@@ -1,4 +1,4 @@
-import type { ViewContext } from '../log/view/view.ts'
+import type { ViewContext } from '../log/view/context.ts'
 
 /** The logs of a node. */
 export interface LokiSource {

@@ -1,7 +1,7 @@
 import { Followers } from '../log/follow/followers.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
+import type { ViewContext } from '../log/view/context.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
-import type { ViewContext } from '../log/view/view.ts'
 import { showHistogram } from './histogram.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryViewRoute, ViewRoute } from './view/route.ts'

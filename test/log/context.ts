@@ -1,7 +1,8 @@
 import { concurrencyLimit } from '../../src/limits/concurrency-limit.ts'
 import type { LogFiles } from '../../src/log/files/files.ts'
 import { UTC } from '../../src/log/time.ts'
-import type { ViewContext, ViewLimits, ViewRequest } from '../../src/log/view/view.ts'
+import type { ViewContext, ViewLimits } from '../../src/log/view/context.ts'
+import type { ViewRequest } from '../../src/log/view/request.ts'
 
 /** What views need, with limits that no test meets unless it sets its own. */
 export function contextOf(

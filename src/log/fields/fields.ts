@@ -1,7 +1,10 @@
 import { TURN_MILLIS, yieldToEventLoop } from '../../limits/yield.ts'
 import { decode, type RecordFields } from '../format/format.ts'
 import type { Reader } from '../pattern/pattern.ts'
-import { type View, type ViewContext, type ViewRequest, viewUnless } from '../view/view.ts'
+import type { View } from '../view/answer.ts'
+import type { ViewContext } from '../view/context.ts'
+import type { ViewRequest } from '../view/request.ts'
+import { viewUnless } from '../view/view.ts'
 import { type Bytes, visitMembers } from '../where/where.ts'
 import { type Pattern, Patterns } from './patterns.ts'
 

@@ -1,7 +1,7 @@
 import { StoreError } from '../../store/store.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Cursor } from '../text/cursor.ts'
-import type { ViewContext } from '../view/view.ts'
+import type { ViewContext } from '../view/context.ts'
 import { Channel } from './channel.ts'
 import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'

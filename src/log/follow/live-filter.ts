@@ -1,7 +1,9 @@
 import { PLAIN } from '../format/detect.ts'
 import type { Filter } from '../search/filter.ts'
 import { openAnyLog } from '../text/joined.ts'
-import { budgetOf, checkFormat, formatOf, type ViewContext, type ViewRequest } from '../view/view.ts'
+import { budgetOf, type ViewContext } from '../view/context.ts'
+import { checkFormat, formatOf } from '../view/format.ts'
+import type { ViewRequest } from '../view/request.ts'
 
 /** The filter of a follow: times are checked for every record, because future records cannot be bisected. */
 export async function liveFilter(

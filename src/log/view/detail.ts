@@ -11,7 +11,7 @@ import { decompressLog } from '../text/decompress.ts'
 import { type Kind, kindOf, kindSoFar } from '../text/kind.ts'
 import { PlainText } from '../text/text.ts'
 import type { Zone } from '../time.ts'
-import type { ViewContext } from './view.ts'
+import type { ViewContext } from './context.ts'
 
 /** A log file, with the times of its first and last records. */
 export interface FileDetail {

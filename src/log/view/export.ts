@@ -5,17 +5,12 @@ import { scanForth } from '../search/scan-forth.ts'
 import { type Border, seek } from '../search/seek.ts'
 import { openAnyLog } from '../text/joined.ts'
 import type { OpenLog } from '../text/open.ts'
+import type { Note } from './answer.ts'
+import { filterOf } from './borders.ts'
+import { readingOf, type ViewContext } from './context.ts'
+import { checkFormat, formatOf, isEmpty } from './format.ts'
+import type { ViewRequest } from './request.ts'
 import { timeNotes } from './time-notes.ts'
-import {
-  checkFormat,
-  filterOf,
-  formatOf,
-  isEmpty,
-  type Note,
-  readingOf,
-  type ViewContext,
-  type ViewRequest,
-} from './view.ts'
 
 /** Every record of a log that a request wants, oldest first. */
 export interface Export {

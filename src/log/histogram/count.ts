@@ -1,0 +1,176 @@
+import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { LEVELS, type LineFormat } from '../format/detect.ts'
+import { lastStart, lineEnd, nextStart, startOf } from '../format/lines.ts'
+import { Backward } from '../search/backward.ts'
+import { type Chunk, type Filter, matches } from '../search/filter.ts'
+import { MAX_RECORD, remoteChunk } from '../search/scan.ts'
+import { isHole } from '../text/hole.ts'
+import type { Series } from '../text/series.ts'
+import type { Zone } from '../time.ts'
+import { readingOf, type ViewContext } from '../view/context.ts'
+
+/** What is counted: the records of [lo, hi) that a filter wants. */
+interface Stretch {
+  lo: number
+  hi: number
+  filter: Filter
+  add: (time: number, column: number) => void
+}
+
+/** Counts backwards through a log, as a search reads it. */
+export class Count {
+  readonly #series: Series
+  readonly #budget: Budget
+  readonly #stretch: Stretch
+  readonly #reader: Backward
+
+  constructor(context: ViewContext, series: Series, budget: Budget, stretch: Stretch) {
+    this.#series = series
+    this.#budget = budget
+    this.#stretch = stretch
+    const reading = readingOf(context)
+    const { chunk, parallel = 1 } = reading
+    const largest = parallel > 1 ? remoteChunk(reading) : chunk
+    const { memory } = budget
+    this.#reader = new Backward({
+      series,
+      lo: stretch.lo,
+      step: chunk,
+      largest,
+      scanner: null,
+      parallel,
+      memory,
+    })
+  }
+
+  /** False if the budget ran out. */
+  async run(): Promise<boolean> {
+    try {
+      return await this.#goBack()
+    } catch (error) {
+      if (error instanceof BudgetError) return false
+      throw error
+    } finally {
+      await this.#reader.end()
+    }
+  }
+
+  async #goBack(): Promise<boolean> {
+    const series = this.#series
+    const { lo, hi, filter } = this.#stretch
+    let kept: { from: number; bytes: Uint8Array } | null = null
+    let longer: number | null = null
+    let readAhead = false
+    for (let at = hi; at > lo; ) {
+      if (!(await this.#budget.step())) return false
+      const start = await series.sequentialStart(at)
+      if (start !== null) {
+        const from = Math.max(lo, start)
+        if (!(await this.#goThrough(from, at))) return false
+        at = from
+        kept = null
+        continue
+      }
+      kept = await this.#reader.chunk(at, { longer, kept, readAhead })
+      const { from, bytes } = kept
+      if (from >= at) break
+      const bottom = from <= lo || series.isStart(from)
+      let first = bottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
+      if (first < 0) {
+        if (longer === null && isHole(bytes)) {
+          this.#budget.spend(bytes.length)
+          readAhead = true
+          at = from
+          continue
+        }
+        if (bytes.length < MAX_RECORD) {
+          longer = 4 * bytes.length
+          continue
+        }
+        first = 0
+      }
+      longer = null
+      readAhead = true
+      await this.#countIn(bytes, first, bytes.length)
+      this.#budget.spend(bytes.length - first)
+      at = from + first
+      if (bottom) break
+    }
+    return true
+  }
+
+  /** An archive that can only be read from its start. */
+  async #goThrough(from: number, to: number): Promise<boolean> {
+    const { format } = this.#stretch.filter
+    for (let at = from, length = FORWARD; at < to; ) {
+      if (!(await this.#budget.step())) return false
+      const bytes = await this.#series.read(at, Math.min(at + length, to))
+      const whole = at + bytes.length >= to
+      let last = whole ? bytes.length : lastStart(format, bytes, 0, bytes.length)
+      if (last <= 0) {
+        if (length < MAX_RECORD) {
+          length *= 4
+          continue
+        }
+        last = bytes.length
+      }
+      await this.#countIn(bytes, 0, last)
+      this.#budget.spend(last)
+      at += last
+      length = FORWARD
+    }
+    return true
+  }
+
+  /** Counts the records of bytes[from, to), which are whole, in steps, yielding in between. */
+  async #countIn(bytes: Uint8Array, from: number, to: number): Promise<void> {
+    const { filter, add } = this.#stretch
+    for (let at = from; at < to; ) {
+      const next = at + UNIT >= to ? -1 : nextStart(filter.format, bytes, at + UNIT, to)
+      const end = next < 0 ? to : next
+      countIn(bytes.subarray(0, end), at, filter, add)
+      at = end
+      await this.#budget.step()
+    }
+  }
+}
+
+/** How much is counted between two turns of the event loop. */
+const UNIT = 512 * 1024
+const FORWARD = 1024 * 1024
+
+/** Counts the wanted records of bytes from a record's start on. */
+function countIn(
+  bytes: Uint8Array,
+  from: number,
+  filter: Filter,
+  add: (time: number, column: number) => void,
+) {
+  const { format, zone } = filter
+  const ranges = matches({ bytes, from, to: bytes.length, base: 0 }, filter)
+  let before = Number.NaN
+  let last = from
+  for (let i = 0; i < ranges.length; i += 2) {
+    const start = ranges[i]!
+    const end = lineEnd(bytes, start, ranges[i + 1]!)
+    let time = format.time(bytes, start, end, zone)
+    // A record without a time has that of the one before it, wanted or not.
+    if (Number.isNaN(time)) time = timeBefore({ bytes, from: last, to: start }, format, zone)
+    if (Number.isNaN(time)) time = before
+    const level = format.level(bytes, start, end, ranges[i + 1])
+    add(time, level < 0 ? LEVELS.length : level)
+    before = time
+    last = ranges[i + 1]!
+  }
+}
+
+/** The last time in bytes[from, to); NaN if there is none. */
+export function timeBefore({ bytes, from, to }: Omit<Chunk, 'base'>, format: LineFormat, zone: Zone): number {
+  for (let end = to; end > from; ) {
+    const at = startOf(format, bytes, from, end - 1, end)
+    const time = format.time(bytes, at, lineEnd(bytes, at, end), zone)
+    if (!Number.isNaN(time)) return time
+    end = at
+  }
+  return Number.NaN
+}

@@ -1,0 +1,52 @@
+import type { LineFormat } from '../format/detect.ts'
+import { lineEnd } from '../format/lines.ts'
+import { MAX_RECORD } from '../search/scan.ts'
+import { firstTimeOf, type Timed } from '../search/seek.ts'
+import type { Series } from '../text/series.ts'
+import type { Zone } from '../time.ts'
+import { timeBefore } from './count.ts'
+
+/** How much of a file's head and tail is read for its first and last time. */
+export const EDGE = 64 * 1024
+
+/** The requested range, or from the log's first record to its last; null if no record has a time. */
+export async function rangeOf(
+  log: Timed,
+  { since, until }: { since: number | null; until: number | null },
+  now: number,
+): Promise<{ from: number; to: number } | null> {
+  const first = since ?? (await firstTime(log))
+  const { series, format, zone } = log
+  const last = await lastTime(series, format, zone)
+  if (first === null || last === null) return null
+  // A clock that stepped back must not turn the range around.
+  const end = Math.max(last, since === null ? first : last) + 1
+  // A window that ends in the future ends where the log does, or now.
+  return { from: first, to: Math.floor(until === null ? end : Math.min(until, Math.max(end, now))) }
+}
+
+async function firstTime(log: Timed): Promise<number | null> {
+  const { series, format, zone, parallel = 1 } = log
+  for (const part of series.parts) {
+    const head = await part.head(EDGE)
+    for (let at = 0; at < head.length; ) {
+      const end = lineEnd(head, at, head.length)
+      const time = format.starts(head, at, end) ? format.time(head, at, end, zone) : Number.NaN
+      if (!Number.isNaN(time)) return time
+      at = end + 1
+    }
+    const behind = part.compressed ? null : await firstTimeOf(part, { ...log, parallel })
+    if (behind !== null) return behind
+  }
+  return null
+}
+
+async function lastTime(series: Series, format: LineFormat, zone: Zone): Promise<number | null> {
+  for (let length = EDGE; ; length *= 8) {
+    const from = await series.floor(series.end - length)
+    const bytes = await series.read(from, series.end)
+    const time = timeBefore({ bytes, from: 0, to: bytes.length }, format, zone)
+    if (!Number.isNaN(time)) return time
+    if (series.isStart(from) || length > MAX_RECORD) return null
+  }
+}

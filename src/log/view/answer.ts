@@ -1,0 +1,41 @@
+import type { Lease } from '../../limits/memory-budget.ts'
+import type { LineFormat } from '../format/detect.ts'
+import type { Cursor } from '../text/cursor.ts'
+import type { Series } from '../text/series.ts'
+import type { HoleNote } from './holes.ts'
+import type { TimeNote } from './time-notes.ts'
+
+/**
+ * The notes of an answer: the budget ran out, times are out of order and were checked individually, or bytes are
+ * missing.
+ */
+export type Note =
+  | 'scan-budget'
+  | 'answer-budget'
+  | 'time-order'
+  | 'family-order'
+  | 'unknown-field'
+  | TimeNote
+  | HoleNote
+
+/** What an answer holds, before it is rendered. */
+export interface View {
+  series: Series
+  format: LineFormat
+  /** The text, from one address to another. */
+  from: number
+  to: number
+  /** Records, if not all of that text was wanted; otherwise null. */
+  pieces: Uint8Array[] | null
+  /** Where each of them ends. */
+  ends: number[]
+  /** Nothing below this address was requested; minus infinity without a limit. */
+  bottom: number
+  /** Where the page before begins; null when there is none. */
+  prev: Cursor | null
+  /** Where the page after begins. */
+  next: Cursor
+  notes: Note[]
+  /** The memory that the pieces hold, to be released when they are sent. */
+  memory: Lease | null
+}

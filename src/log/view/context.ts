@@ -1,0 +1,56 @@
+import { Budget } from '../../limits/budget.ts'
+import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
+import type { MemoryBudget } from '../../limits/memory-budget.ts'
+import type { LogFiles } from '../files/files.ts'
+import type { Reading } from '../search/scan.ts'
+import type { ArchiveLimits } from '../text/archive.ts'
+import type { Zone } from '../time.ts'
+
+/** How much a view may cost. */
+export interface ViewLimits extends ArchiveLimits {
+  /** Bytes and milliseconds of one scan. */
+  scanBytes: number
+  scanMillis: number
+  /** Bytes per read of a scan. */
+  scanChunk: number
+  /** Whether searches use shared memory, which one runtime reads into faster. @default false */
+  sharedMemory?: boolean | undefined
+  /** The largest answer that is collected in memory. */
+  answerBytes: number
+}
+
+/** What a view needs besides the request. */
+export interface ViewContext {
+  files: LogFiles
+  zone: Zone
+  limits: ViewLimits
+  scans: ConcurrencyLimit
+  /** Each archive that is being read keeps its window of text in memory. @default no limit */
+  archives?: ConcurrencyLimit
+  /** Memory for answers, shared by all requests. @default no limit */
+  memory?: MemoryBudget | undefined
+  now: () => number
+  /** How many reads run in parallel: many if the store is far away. @default 1 */
+  parallel?: number
+}
+
+/** The budget of one request. */
+export function budgetOf({ limits, memory, now }: ViewContext, signal: AbortSignal | undefined): Budget {
+  // Archives are read twice: once for their size, once for their text.
+  const unpacked = 2 * Math.max(limits.scanBytes, limits.archiveBytes)
+  return new Budget({ bytes: limits.scanBytes, unpacked, millis: limits.scanMillis, signal, memory, now })
+}
+
+/** How logs are read. */
+export function readingOf({ limits, parallel = 1 }: ViewContext): Reading {
+  return { chunk: limits.scanChunk, sharedMemory: limits.sharedMemory ?? false, parallel }
+}
+
+/** Runs a job when there is a free slot. Waiting time does not count. */
+export function inPlace<T>(limit: ConcurrencyLimit, budget: Budget, job: () => Promise<T>): Promise<T> {
+  const resume = budget.pause()
+  return limit.run(() => {
+    resume()
+    return job()
+  }, budget.signal)
+}

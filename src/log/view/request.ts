@@ -1,0 +1,46 @@
+import { soundsCompressed } from '../../codec/kind.ts'
+import type { Matcher } from '../pattern/pattern.ts'
+import type { Fit } from '../search/span.ts'
+import type { Foresight, LogRequest } from '../text/open.ts'
+import { SAMPLE } from './format.ts'
+
+/** A request for a part of a log. */
+export interface ViewRequest extends LogRequest {
+  fit: Fit
+  /** Ms since the epoch: records at or after, records before. */
+  since: number | null
+  until: number | null
+  /** An index into LEVELS. */
+  level: number | null
+  /** Only these levels, one bit for each. @default all of them */
+  levels?: number | undefined
+  matcher: Matcher | null
+  /** Whether whole records are wanted, as for JSON, and then `lines` counts them. */
+  records: boolean
+  /** Whether the first that fit are wanted rather than the last. @default false */
+  first?: boolean | undefined
+  /** Whether each record is wanted as a separate piece. @default false */
+  each?: boolean
+}
+
+/** Which parts of a file the request will need. */
+export function foresightOf(request: ViewRequest): Foresight {
+  const { lines, size } = request.fit
+  const { since, until, level, matcher, records } = request
+  const needsFormat = since !== null || until !== null || level !== null || matcher !== null || records
+  // Counting lines begins with 64 KiB before the last newline.
+  const wanted = lines === null ? size : Math.max(64 * 1024 + 1, Math.min(size, lines * 512))
+  const isTail = until === null && level === null && matcher === null
+  return {
+    tail: isTail ? Math.min(Math.max(wanted, SAMPLE), LARGEST_TAIL) : SAMPLE,
+    head: needsFormat ? SAMPLE : 0,
+  }
+}
+
+/** The most that is read of a file's end while opening it. */
+const LARGEST_TAIL = 256 * 1024
+
+/** Whether the request may involve compressed files. */
+export function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
+  return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
+}

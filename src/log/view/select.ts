@@ -1,0 +1,220 @@
+import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { type LineFormat, PLAIN } from '../format/detect.ts'
+import { AT_ONCE } from '../render/body.ts'
+import type { Filter } from '../search/filter.ts'
+import type { Found, Scan } from '../search/scan.ts'
+import { scanBack, wholeBack } from '../search/scan-back.ts'
+import { scanForth } from '../search/scan-forth.ts'
+import { seek } from '../search/seek.ts'
+import { firstThatFit, lastThatFit } from '../search/span.ts'
+import type { Cursor } from '../text/cursor.ts'
+import type { OpenLog } from '../text/open.ts'
+import type { Series } from '../text/series.ts'
+import type { Note, View } from './answer.ts'
+import { type Borders, filterOf, isSharp } from './borders.ts'
+import { inPlace, readingOf, type ViewContext } from './context.ts'
+import { checkFormat, formatOf, isEmpty } from './format.ts'
+import type { ViewRequest } from './request.ts'
+import { timeNotes } from './time-notes.ts'
+
+/** What is selected from: a log, a request and what it may cost. */
+interface Job {
+  context: ViewContext
+  log: OpenLog
+  request: ViewRequest
+  budget: Budget
+}
+
+/** Where the answer is searched for. */
+interface Plan extends Job, Borders {
+  format: LineFormat
+  /** Whether the answer is the first part of [lo, hi) rather than the last. */
+  forward: boolean
+  lo: number
+  hi: number
+  /** Nothing below this address was requested; minus infinity without a limit. */
+  bottom: number
+  /** Whether every record of [lo, hi) is wanted. */
+  all: boolean
+  notes: Note[]
+}
+
+/** Selects a part of an open log. */
+export async function select(
+  context: ViewContext,
+  log: OpenLog,
+  request: ViewRequest,
+  budget: Budget,
+): Promise<View> {
+  const plan = await planOf({ context, log, request, budget })
+  if (plan.lo >= plan.hi) return nothing(plan)
+  // If the end of an archive was not reached, it is not known, so there is no tail to return instead.
+  if (log.series.isCut && plan.all && !plan.forward) throw new BudgetError()
+  if (plan.all && !request.records) return textThatFits(plan)
+  return (await allRecords(plan)) ?? search(plan)
+}
+
+async function planOf(job: Job): Promise<Plan> {
+  const { context, log, request } = job
+  const { series, at } = log
+  const { level, matcher, records } = request
+  const timed = request.since !== null || request.until !== null
+  const format = timed || level !== null || matcher || records ? await formatOf(series) : PLAIN
+  const empty = format === PLAIN && (await isEmpty(series))
+  if (!empty) checkFormat(format, request)
+
+  const after = request.cursor?.direction === 'after'
+  // A page before a cursor is the last part of what comes before it, even if the first part was requested.
+  const forward = after || (request.first === true && request.cursor === null)
+  const { since, until } = timed && !empty ? await bordersOf(job, format) : NO_BORDERS
+  const bottom = since?.from ?? Number.NEGATIVE_INFINITY
+  const top = Math.min(until?.to ?? series.end, series.end, log.end ?? series.end)
+  const lowest = after ? Math.max(at!, bottom) : bottom
+  const lo = forward && lowest === Number.NEGATIVE_INFINITY ? await series.floor(lowest) : lowest
+  const hi = after || at === null ? top : Math.min(at, top)
+  const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
+  if (log.certain === false) notes.push('family-order')
+  if (timed || records) notes.push(...timeNotes(format, context.zone))
+  const all = level === null && !matcher && isSharp(since) && isSharp(until)
+  return { ...job, format, since, until, forward, lo, hi, bottom, all, notes }
+}
+
+const NO_BORDERS: Borders = { since: null, until: null }
+
+/** Where the requested times are in the log. */
+async function bordersOf({ context, log, request, budget }: Job, format: LineFormat): Promise<Borders> {
+  const { files, zone, scans, parallel = 1 } = context
+  // The search for times leaves half of the budget to the search for records.
+  const timed = { files, series: log.series, format, zone, parallel, budget: budget.half() }
+  const find = async (instant: number | null) => (instant === null ? null : seek(timed, instant))
+  const findBoth = () => Promise.all([find(request.since), find(request.until)])
+  const [since, until] = await inPlace(scans, budget, findBoth)
+  return { since, until }
+}
+
+/** The parts of an answer that do not depend on what was found. */
+const baseOf = ({ log: { series }, format, notes, bottom }: Plan) => ({
+  series,
+  format,
+  notes,
+  ends: [],
+  memory: null,
+  bottom,
+})
+
+async function nothing(plan: Plan): Promise<View> {
+  const { series, at } = plan.log
+  const here = plan.request.cursor?.direction === 'after' ? at! : await series.floor(plan.hi)
+  const prev = plan.forward && !isLogStart(series, here) ? await series.cursor(here) : null
+  return { ...baseOf(plan), from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
+}
+
+/** All text of the range that fits. */
+async function textThatFits(plan: Plan): Promise<View> {
+  const { lo, hi, forward } = plan
+  const { series } = plan.log
+  const { fit } = plan.request
+  const from = forward ? lo : await lastThatFit(series, lo, hi, fit)
+  const to = forward ? await firstThatFit(series, lo, hi, fit) : hi
+  const prev = await cursorBefore(plan, from)
+  return { ...baseOf(plan), from, to, pieces: null, prev, next: await series.cursor(to) }
+}
+
+/** The most that may be collected for an answer. */
+const sizeOf = ({ request, context }: Plan) => Math.min(request.fit.size, context.limits.answerBytes)
+
+/** A long answer with all records is not scanned: it is read while it is sent. Null if it has to be scanned. */
+async function allRecords(plan: Plan): Promise<View | null> {
+  const { lo, hi, request, notes } = plan
+  const { series } = plan.log
+  const size = sizeOf(plan)
+  if (!plan.all || plan.forward || request.each || request.fit.lines !== null) return null
+  if (hi - lo <= AT_ONCE || size <= AT_ONCE || request.cursor?.place.inside) return null
+  const whole = await wholeBack(series, [lo, hi], plan.format, size)
+  if (!whole) return null
+  const { from, complete } = whole
+  if (!complete && request.fit.size > size) notes.push('answer-budget')
+  const prev = complete && !series.older ? null : await cursorBefore(plan, from)
+  return { ...baseOf(plan), from, to: hi, pieces: null, prev, next: await series.cursor(hi) }
+}
+
+/** Up to this size, a page of all records is read without waiting for a slot. */
+const CHEAP = 1024 * 1024
+
+/** The records that the filters want. */
+async function search(plan: Plan): Promise<View> {
+  const { context, request, budget, forward, notes } = plan
+  const { series } = plan.log
+  const scan = scanOf(plan)
+  const run = () => (forward ? scanForth(scan) : scanBack(scan))
+  // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
+  const isCheap = plan.all && scan.fit.size <= CHEAP
+  const found = isCheap ? await run() : await inPlace(context.scans, budget, run)
+  if (found.cut || series.isCut) notes.push('scan-budget')
+  else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))
+    notes.push('answer-budget')
+  const { prev, next } = await pagesAround(plan, found)
+  const { from, to, pieces, ends, memory } = found
+  const fields = request.matcher?.fields
+  if (pieces.length === 0 && fields && (await lacksFields(series, scan.filter, fields)))
+    notes.push('unknown-field')
+  return { ...baseOf(plan), from, to, pieces, ends, prev, next, memory }
+}
+
+function scanOf(plan: Plan): Scan {
+  const { context, request, budget, lo, hi } = plan
+  return {
+    series: plan.log.series,
+    lo,
+    hi,
+    filter: filterOf(request, { ...plan, zone: context.zone }),
+    fit: { ...request.fit, size: sizeOf(plan) },
+    countBy: request.records ? 'records' : 'lines',
+    budget,
+    reading: readingOf(context),
+    each: request.each,
+    inside: request.cursor?.place.inside ?? false,
+  }
+}
+
+/** The cursors of the pages before and after. Two adjacent pages agree on whether a record is cut between them. */
+async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' | 'next'>> {
+  const { forward, lo } = plan
+  const { series, at } = plan.log
+  const isCut = plan.request.cursor?.place.inside === true
+  if (forward)
+    return {
+      prev: await cursorBefore(plan, lo, isCut && lo === at),
+      next: await series.cursor(found.to, found.inside),
+    }
+  const isAll = found.complete && !(series.older && series.isStart(found.from))
+  return {
+    prev: isAll ? null : await cursorBefore(plan, found.from, found.inside),
+    next: await series.cursor(found.to, isCut && found.to === at),
+  }
+}
+
+/** The cursor of the page that ends at an address; null if nothing was requested before it, or there is nothing. */
+async function cursorBefore(
+  { bottom, log: { series } }: Plan,
+  address: number,
+  inside = false,
+): Promise<Cursor | null> {
+  return address <= bottom || isLogStart(series, address) ? null : series.cursor(address, inside)
+}
+
+/** Whether an address is where the whole log begins, not only the part of it that is open. */
+function isLogStart(series: Series, address: number): boolean {
+  return !series.older && series.isStart(address)
+}
+
+/** How much of a log's end is searched for a field that no matching record had. */
+const FIELD_SAMPLE = 256 * 1024
+
+/** Whether one of the requested fields is missing from every record at the log's end. */
+async function lacksFields(series: Series, filter: Filter, fields: readonly string[]): Promise<boolean> {
+  const from = await series.floor(series.end - FIELD_SAMPLE)
+  const bytes = await series.read(from, series.end)
+  const { hasFields } = await import('../where/where.ts')
+  return !hasFields(bytes, filter, fields)
+}
