@@ -5,6 +5,7 @@ import { hostGuard, outOfScope, tokenGuard } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { Problem, problemResponse, toProblem } from './http/problem.ts'
+import { textResponse } from './http/sliced.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
 import { logFiles } from './log/files/files.ts'
@@ -255,7 +256,7 @@ export function lokiHandler(
 
 /** For liveness probes: answers regardless of the state of the store. */
 function healthy(): Response {
-  return new Response('ok\n', { headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS } })
+  return textResponse('ok\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })
 }
 
 function methodNotAllowed(): never {

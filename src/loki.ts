@@ -1,5 +1,6 @@
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { toProblem } from './http/problem.ts'
+import { textResponse } from './http/sliced.ts'
 import { LEVELS } from './log/format/detect.ts'
 import { filesOf, type Labels, labelsOf, seriesOf, streamsOf } from './loki/answer.ts'
 import { LABELS, levelsOf, meets } from './loki/labels.ts'
@@ -42,9 +43,8 @@ async function answer(request: Request, sources: readonly LokiSource[]): Promise
       const match = pattern.exec(path)
       if (!match) continue
       const asked = { params: url.searchParams, sources, signal: request.signal }
-      return Response.json(await route(asked, decodeURIComponent(match[1] ?? '')), {
-        headers: COMMON_HEADERS,
-      })
+      const found = await route(asked, decodeURIComponent(match[1] ?? ''))
+      return textResponse(JSON.stringify(found), { 'Content-Type': 'application/json', ...COMMON_HEADERS })
     }
     throw new LokiError(`nodestate does not answer /loki/api/v1/${path}.`, 404)
   } catch (error) {
@@ -175,11 +175,8 @@ function result(resultType: string, found: Found[], started: number): unknown {
 /** Loki's errors are a sentence of text, which its clients show. */
 function refusal(error: unknown): Response {
   const headers: Record<string, string> = { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS }
-  if (error instanceof LokiError) return new Response(`${error.message}\n`, { status: error.status, headers })
+  if (error instanceof LokiError) return textResponse(`${error.message}\n`, headers, error.status)
   const problem = toProblem(error)
   if (problem.status === 500) throw error
-  return new Response(`${problem.message}\n`, {
-    status: problem.status,
-    headers: { ...headers, ...problem.headers },
-  })
+  return textResponse(`${problem.message}\n`, { ...headers, ...problem.headers }, problem.status)
 }

@@ -132,7 +132,16 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   [
     'observe',
-    ['metrics.ts', 'observer.ts', 'process.ts', 'ready.ts', 'registry.ts', 'request-id.ts', 'tracer.ts'],
+    [
+      'merge.ts',
+      'metrics.ts',
+      'observer.ts',
+      'process.ts',
+      'ready.ts',
+      'registry.ts',
+      'request-id.ts',
+      'tracer.ts',
+    ],
   ],
   ['access', ['grant.ts', 'guard.ts', 'make.ts', 'tokens.ts']],
   [

@@ -5,6 +5,7 @@ import { COMMON_HEADERS } from '../http/conditional.ts'
 import { corsFor } from '../http/cors.ts'
 import { bad, searchOf, show } from '../http/params.ts'
 import { Problem, problemResponse, toProblem } from '../http/problem.ts'
+import { textResponse } from '../http/sliced.ts'
 import { stemOf } from '../log/files/names.ts'
 import { HOME_LOGS, openHome } from '../node/home.ts'
 import { readiness } from '../observe/ready.ts'
@@ -105,7 +106,7 @@ export function createFleet(options: FleetOptions): Hono {
     typeof options.page === 'function' ? options.page() : options.page || unknownPath()
   const open: Record<string, Handler> = {
     '/healthz': () =>
-      new Response('ok\n', { headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS } }),
+      textResponse('ok\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS }),
     '/readyz': readiness(store),
     ...(metrics && options.metricsOpen && { '/metrics': (request: Request) => metrics.show(request) }),
     // The same page as a node's: where there is no configuration, it shows the nodes.
@@ -148,7 +149,7 @@ async function listNodes(request: Request, all: FleetNodes): Promise<Response> {
     const kept = limit === undefined ? '' : `limit=${limit}&`
     headers.Link = `<?${kept}after=${encodeURIComponent(next)}>; rel="next"`
   }
-  return new Response(request.method === 'HEAD' ? null : JSON.stringify(nodes), { headers })
+  return textResponse(request.method === 'HEAD' ? null : JSON.stringify(nodes), headers)
 }
 
 function single(search: URLSearchParams, name: string): string | undefined {

@@ -1,3 +1,5 @@
+import { textResponse } from './sliced.ts'
+
 /** Headers of every answer. A `Last-Modified` without this Cache-Control made a browser show stale logs after reload. */
 export const COMMON_HEADERS = {
   'Cache-Control': 'private, no-cache',
@@ -33,7 +35,7 @@ function tagsOf(header: string): string[] {
 
 /** 304, with the headers that the 200 would have had (RFC 9110, 15.4.5). */
 export function notModified(etag: string, more: Record<string, string> = {}): Response {
-  return new Response(null, { status: 304, headers: { ...COMMON_HEADERS, ...more, ETag: etag } })
+  return textResponse(null, { ...COMMON_HEADERS, ...more, ETag: etag }, 304)
 }
 
 /** A strong tag for a text: 64 bits of two multiplicative hashes, a microsecond per kilobyte. */

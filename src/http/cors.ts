@@ -1,3 +1,5 @@
+import { textResponse } from './sliced.ts'
+
 /** The headers that a page of another origin may read. */
 const EXPOSED = 'ETag, Link, Retry-After, Content-Range, Content-Disposition, X-Nodestate-Note'
 const ALLOWED_HEADERS = 'Authorization, Accept, If-None-Match, If-Range, Range, Last-Event-ID'
@@ -25,17 +27,15 @@ export function corsFor(origins: readonly string[]): Cors | null {
       if (request.method !== 'OPTIONS' || !request.headers.has('Access-Control-Request-Method')) return null
       const origin = allowed(request)
       if (origin === null) return null
-      return new Response(null, {
-        status: 204,
-        headers: {
-          'Access-Control-Allow-Origin': origin,
-          'Access-Control-Allow-Methods': 'GET, HEAD',
-          'Access-Control-Allow-Headers': ALLOWED_HEADERS,
-          'Access-Control-Max-Age': '600',
-          Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
-          'X-Content-Type-Options': 'nosniff',
-        },
-      })
+      const headers = {
+        'Access-Control-Allow-Origin': origin,
+        'Access-Control-Allow-Methods': 'GET, HEAD',
+        'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+        'Access-Control-Max-Age': '600',
+        Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
+        'X-Content-Type-Options': 'nosniff',
+      }
+      return textResponse(null, headers, 204)
     },
     apply(request, response) {
       if (!any) response.headers.append('Vary', 'Origin')

@@ -1,6 +1,7 @@
 import { LogError, type LogErrorCode } from '../log/error.ts'
 import { HomeError } from '../node/home.ts'
 import { MissingBytes, StoreError } from '../store/store.ts'
+import { textResponse } from './sliced.ts'
 
 /** Every problem. The code is the last part of its `type`; its status and title never vary. */
 export const PROBLEMS = {
@@ -122,16 +123,14 @@ export function problemResponse(problem: Problem, accept: string | null | undefi
   const body = text
     ? `${problem.message}\n`
     : `${JSON.stringify({ type: `/problems/${problem.code}`, title, status, detail: problem.message })}\n`
-  return new Response(body, {
-    status,
-    headers: {
-      'Content-Type': text ? 'text/plain; charset=utf-8' : 'application/problem+json',
-      'Cache-Control': 'private, no-cache',
-      Vary: 'Accept',
-      'X-Content-Type-Options': 'nosniff',
-      ...problem.headers,
-    },
-  })
+  const headers = {
+    'Content-Type': text ? 'text/plain; charset=utf-8' : 'application/problem+json',
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Accept',
+    'X-Content-Type-Options': 'nosniff',
+    ...problem.headers,
+  }
+  return textResponse(body, headers, status)
 }
 
 /**

@@ -5,10 +5,10 @@ const NOTE = 'X-Nodestate-Note'
 const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
 const details = new WeakMap<Response, AnswerDetails>()
 
-/** What is known of an answer without a look at its headers, which would end a fast path of @hono/node-server. */
+/** What is known about an answer without reading its headers, which would end a fast path of @hono/node-server. */
 export interface AnswerDetails {
   /** Bytes of its body; null for a stream. */
-  length: number | null
+  readonly length: number | null
   notes: string | null
 }
 
@@ -23,6 +23,18 @@ export function bytesResponse(
   if (isStream) streams.set(response, body)
   const notes = headers instanceof Headers ? headers.get(NOTE) : (headers[NOTE] ?? null)
   details.set(response, { length: isStream ? null : body.byteLength, notes })
+  return response
+}
+
+/** A response with a text as its body, or with none. Its bytes are counted only if someone reads the length. */
+export function textResponse(text: string | null, headers: Record<string, string>, status = 200): Response {
+  const response = new Response(text, { headers, status })
+  details.set(response, {
+    get length() {
+      return text === null ? 0 : new TextEncoder().encode(text).length
+    },
+    notes: headers[NOTE] ?? null,
+  })
   return response
 }
 

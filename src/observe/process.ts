@@ -12,28 +12,26 @@ export interface ProcessFacts {
   eventLoopDelay(): { percentile: number; seconds: number }[] | null
 }
 
-/** Adds the metrics of a process under the names that Prometheus's own clients use. */
+/**
+ * Adds the metrics of a process under the names that Prometheus's own clients use. Each process has its own series: a
+ * sum would hide the one that runs out of descriptors.
+ */
 export function processMetrics(registry: Registry, facts: ProcessFacts): void {
-  registry.gauge(
-    'process_start_time_seconds',
-    'When the process started, in Unix seconds.',
-    () => facts.started,
-  )
-  registry.counted('process_cpu_seconds', 'Seconds of CPU time that the process used.', facts.cpuSeconds)
-  registry.gauge('process_resident_memory_bytes', 'Bytes of physical memory in use.', facts.residentBytes)
-  registry.gauge('process_open_fds', 'Open file descriptors.', facts.openDescriptors)
-  registry.gauge('process_max_fds', 'Most file descriptors that may be open.', facts.maxDescriptors)
-  registry.gauge(
-    'nodestate_event_loop_delay_seconds',
-    'How late the event loop was since the last scrape.',
-    () => {
-      const delays = facts.eventLoopDelay()
-      return (
-        delays?.map(({ percentile, seconds }) => ({
-          value: seconds,
-          labels: { percentile: String(percentile) },
-        })) ?? null
-      )
-    },
-  )
+  const gauge = (name: string, help: string, read: Parameters<Registry['gauge']>[2]) =>
+    registry.gauge(name, help, read, 'each')
+  const cpu = 'Seconds of CPU time that the process used.'
+  gauge('process_start_time_seconds', 'When the process started, in Unix seconds.', () => facts.started)
+  registry.counted('process_cpu_seconds', cpu, facts.cpuSeconds, 'each')
+  gauge('process_resident_memory_bytes', 'Bytes of physical memory in use.', facts.residentBytes)
+  gauge('process_open_fds', 'Open file descriptors.', facts.openDescriptors)
+  gauge('process_max_fds', 'Most file descriptors that may be open.', facts.maxDescriptors)
+  gauge('nodestate_event_loop_delay_seconds', 'How late the event loop was since the last scrape.', () => {
+    const delays = facts.eventLoopDelay()
+    return (
+      delays?.map(({ percentile, seconds }) => ({
+        value: seconds,
+        labels: { percentile: String(percentile) },
+      })) ?? null
+    )
+  })
 }

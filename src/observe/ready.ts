@@ -1,4 +1,5 @@
 import { COMMON_HEADERS } from '../http/conditional.ts'
+import { textResponse } from '../http/sliced.ts'
 import type { Store } from '../store/store.ts'
 
 /** How long one check of the store is cached, in milliseconds: probes of many load balancers share it. */
@@ -18,9 +19,7 @@ export function readiness(store: Store): () => Promise<Response> {
       look.then(over, over)
     }
     await look
-    return new Response('ready\n', {
-      headers: { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS },
-    })
+    return textResponse('ready\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })
   }
 }
 

@@ -14,24 +14,40 @@ export interface Histogram {
 /** A value that is read at each scrape. */
 export type Sample = { value: number; labels?: Labels }
 
+/** What the values of several processes become: one sum, the greatest, or one series for each process. */
+export type Across = 'sum' | 'max' | 'each'
+
+type Read = () => number | readonly Sample[] | null
+
 /** Metrics by name, as text for Prometheus. */
 export interface Registry {
   counter(name: string, help: string): Counter
   histogram(name: string, help: string, bounds: readonly number[]): Histogram
-  /** `read` is called at each scrape; null leaves the metric out. */
-  gauge(name: string, help: string, read: () => number | readonly Sample[] | null): void
-  /** A counter kept elsewhere: only its current value is read. */
-  counted(name: string, help: string, read: () => number | readonly Sample[] | null): void
-  /** All of it in Prometheus's text format, or in OpenMetrics. */
-  text(format: 'prometheus' | 'openmetrics'): string
+  /** `read` is called at each scrape; null leaves the metric out. @default across 'sum' */
+  gauge(name: string, help: string, read: Read, across?: Across): void
+  /** A counter kept elsewhere: only its current value is read. @default across 'sum' */
+  counted(name: string, help: string, read: Read, across?: Across): void
+  /** The current values. */
+  families(): MetricFamily[]
+  /** The same as `textOf(families(), format)`. */
+  text(format: MetricFormat): string
 }
 
-interface Family {
+/** Prometheus's text format, or OpenMetrics. */
+export type MetricFormat = 'prometheus' | 'openmetrics'
+
+/** A metric with its current values; plain data, so that processes can exchange it. */
+export interface MetricFamily {
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
-  lines(openMetrics: boolean): string[]
+  across: Across
+  /** Each series as it is written, `name{label="value"}`, and its value. */
+  rows: [series: string, value: number][]
 }
+
+type Row = MetricFamily['rows'][number]
+type Family = Omit<MetricFamily, 'rows'> & { rows(): MetricFamily['rows'] }
 
 /** Makes an empty registry. Names of counters come without `_total`, which is added where a format wants it. */
 export function createRegistry(): Registry {
@@ -46,42 +62,46 @@ export function createRegistry(): Registry {
     return made
   }
   const read = (type: 'counter' | 'gauge') => {
-    return (name: string, help: string, values: () => number | readonly Sample[] | null) => {
+    return (name: string, help: string, values: Read, across: Across = 'sum') => {
       const suffix = type === 'counter' ? '_total' : ''
-      const lines = () => {
+      const rows = () => {
         const value = values()
         if (value === null) return []
-        const samples = typeof value === 'number' ? [{ value }] : value
-        return samples.map((sample) => `${name}${suffix}${labelsOf(sample.labels)} ${number(sample.value)}`)
+        const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : value
+        return samples.map(({ value, labels }): Row => [`${name}${suffix}${labelsOf(labels)}`, value])
       }
       const at = families.findIndex((family) => family.name === name)
-      families.splice(at < 0 ? families.length : at, at < 0 ? 0 : 1, { name, help, type, lines })
+      families.splice(at < 0 ? families.length : at, at < 0 ? 0 : 1, { name, help, type, across, rows })
     }
   }
-  const counted = read('counter')
+  const shown = () => families.map((family) => ({ ...family, rows: family.rows() }))
   return {
     counter: (name, help) => once(name, () => counter(families, name, help)),
     histogram: (name, help, bounds) => once(name, () => histogram(families, name, help, bounds)),
     gauge: read('gauge'),
-    counted,
-    text(format) {
-      const open = format === 'openmetrics'
-      const parts = families.map(({ name, help, type, lines }) => {
-        const rows = lines(open)
-        if (rows.length === 0) return ''
-        // Prometheus's own format names a counter with its ending, OpenMetrics without.
-        const title = type === 'counter' && !open ? `${name}_total` : name
-        return `# HELP ${title} ${help}\n# TYPE ${title} ${type}\n${rows.join('\n')}\n`
-      })
-      return parts.join('') + (open ? '# EOF\n' : '')
-    },
+    counted: read('counter'),
+    families: shown,
+    text: (format) => textOf(shown(), format),
   }
+}
+
+/** Metrics in the text of a format. */
+export function textOf(families: readonly MetricFamily[], format: MetricFormat): string {
+  const open = format === 'openmetrics'
+  const parts = families.map(({ name, help, type, rows }) => {
+    if (rows.length === 0) return ''
+    // Prometheus's own format names a counter with its ending, OpenMetrics without.
+    const title = type === 'counter' && !open ? `${name}_total` : name
+    const lines = rows.map(([series, value]) => `${series} ${number(value)}\n`)
+    return `# HELP ${title} ${help}\n# TYPE ${title} ${type}\n${lines.join('')}`
+  })
+  return parts.join('') + (open ? '# EOF\n' : '')
 }
 
 function counter(families: Family[], name: string, help: string): Counter {
   const series = new Map<string, number>()
-  const lines = () => [...series].map(([labels, value]) => `${name}_total${labels} ${number(value)}`)
-  families.push({ name, help, type: 'counter', lines })
+  const rows = () => [...series].map(([labels, value]): Row => [`${name}_total${labels}`, value])
+  families.push({ name, help, type: 'counter', across: 'sum', rows })
   return {
     add(amount = 1, labels) {
       const key = labelsOf(labels)
@@ -92,22 +112,21 @@ function counter(families: Family[], name: string, help: string): Counter {
 
 function histogram(families: Family[], name: string, help: string, bounds: readonly number[]): Histogram {
   const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>()
-  const lines = () =>
-    [...series.values()].flatMap(({ labels, counts, sum, count }) => {
+  const rows = () =>
+    [...series.values()].flatMap(({ labels, counts, sum, count }): Row[] => {
       let below = 0
+      const bucket = (le: string, value: number): Row => [
+        `${name}_bucket${labelsOf({ ...labels, le })}`,
+        value,
+      ]
       const buckets = bounds.map((bound, i) => {
         below += counts[i]!
-        return `${name}_bucket${labelsOf({ ...labels, le: bucketEdge(bound) })} ${below}`
+        return bucket(bucketEdge(bound), below)
       })
       const own = labelsOf(labels)
-      return [
-        ...buckets,
-        `${name}_bucket${labelsOf({ ...labels, le: '+Inf' })} ${count}`,
-        `${name}_sum${own} ${number(sum)}`,
-        `${name}_count${own} ${count}`,
-      ]
+      return [...buckets, bucket('+Inf', count), [`${name}_sum${own}`, sum], [`${name}_count${own}`, count]]
     })
-  families.push({ name, help, type: 'histogram', lines })
+  families.push({ name, help, type: 'histogram', across: 'sum', rows })
   return {
     observe(value, labels = {}) {
       const key = labelsOf(labels)

@@ -1,4 +1,5 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { textResponse } from '../http/sliced.ts'
 import { openApi } from './document.ts'
 
 let rendered: { body: string; etag: string } | null = null
@@ -11,7 +12,5 @@ export function showOpenApi(request: Request): Response {
   }
   const { body, etag } = rendered
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-  return new Response(body, {
-    headers: { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag },
-  })
+  return textResponse(body, { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag })
 }

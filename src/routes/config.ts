@@ -1,5 +1,6 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
+import { textResponse } from '../http/sliced.ts'
 import { ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
 import { describeNode, knownFields, type NodeFacts, type NodeInfo } from '../node/identity.ts'
@@ -33,9 +34,7 @@ export async function showConfig(
   const body = JSON.stringify(detail ? { ...shown, known: knownFields(set, data) } : shown)
   const etag = textTag(body)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-  return new Response(body, {
-    headers: { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag },
-  })
+  return textResponse(body, { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag })
 }
 
 async function readConfig(config: ConfigReader) {

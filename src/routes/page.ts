@@ -1,6 +1,7 @@
 import { noneMatchNames, notModified } from '../http/conditional.ts'
 import { searchOf } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
+import { textResponse } from '../http/sliced.ts'
 
 /** A file of the page. Its name holds a hash of its bytes, so it never changes. */
 export interface PageAsset {
@@ -47,9 +48,8 @@ export function showPage(request: Request, page: Page): Response | Promise<Respo
   const html = page.html
     .replaceAll(/(<script\b[^>]*\bsrc=")\.\/assets\//g, '$1?start=')
     .replaceAll('"./assets/', '"?asset=')
-  return new Response(request.method === 'HEAD' ? null : html, {
-    headers: { ...headers, 'Content-Type': 'text/html; charset=utf-8', ETag: page.etag },
-  })
+  const own = { ...headers, 'Content-Type': 'text/html; charset=utf-8', ETag: page.etag }
+  return textResponse(request.method === 'HEAD' ? null : html, own)
 }
 
 /** `GET /?start=NAME`: a module that works out where the app is mounted and imports the script from there. */
@@ -58,9 +58,8 @@ function showStart(request: Request, name: string, page: Page): Response {
   const etag = `"start-${name}"`
   const headers = { ...HEADERS, 'Cache-Control': FOREVER, ETag: etag }
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, headers)
-  return new Response(request.method === 'HEAD' ? null : startModule(name), {
-    headers: { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' },
-  })
+  const own = { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' }
+  return textResponse(request.method === 'HEAD' ? null : startModule(name), own)
 }
 
 function startModule(name: string): string {

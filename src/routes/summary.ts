@@ -1,4 +1,5 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { textResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import type { Asked } from './parameters/view-request.ts'
 
@@ -23,7 +24,7 @@ export async function showSummary(
   const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
   if (request.method === 'HEAD') {
     await files.stat(asked.file, request.signal)
-    return new Response(null, { headers })
+    return textResponse(null, headers)
   }
   let etag = ''
   const isKnown = (state: string) => {
@@ -35,5 +36,5 @@ export async function showSummary(
   const { body, notes, cut } = summary
   if (notes.length > 0) headers['X-Nodestate-Note'] = notes.join(', ')
   if (!clock && !cut) headers.ETag = etag
-  return new Response(JSON.stringify(body), { headers })
+  return textResponse(JSON.stringify(body), headers)
 }

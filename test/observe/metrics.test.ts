@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/index.ts'
+import { loki } from '../../src/loki.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
 import { createRegistry } from '../../src/observe/registry.ts'
 import { memoryStore } from '../../src/store/memory.ts'
@@ -87,6 +88,73 @@ describe('an app with metrics', () => {
     expect(text()).toContain('nodestate_http_requests_in_flight 1')
     await left.body!.cancel()
     expect(text()).toContain('nodestate_http_requests_in_flight 0')
+  })
+
+  it('counts the bytes of every answer, also of those made in memory', async () => {
+    const { app, metrics, text } = observed(memoryStore({ 'a.log': LOG, 'ü.log': LOG }), {
+      config: 'name = "Zürich"\n',
+      loki,
+      page: { html: '<p>ä</p>', etag: '"p"', assets: {} },
+      token: 't',
+      corsOrigins: ['https://elsewhere.example'],
+    })
+    const view = '/api/v1/log/view?file=a.log'
+    const paths = [
+      '/api/v1/config',
+      '/api/v1/config?detail=true',
+      '/api/v1/log/list',
+      '/api/v1/log/list?detail=true',
+      view,
+      `${view}&format=ndjson&lines=1`,
+      `${view}&size=x`,
+      '/api/v1/log/view?file=none',
+      '/api/v1/log/histogram?file=a.log',
+      '/api/v1/log/fields?file=a.log',
+      '/api/v1/log/download?file=a.log',
+      '/api/v1/elsewhere',
+      '/loki/api/v1/labels',
+      '/loki/api/v1/query?query=x',
+      '/openapi.json',
+      '/healthz',
+      '/readyz',
+      '/metrics',
+      '/',
+    ]
+    const taken = new Map<string, number>()
+    const take = async (path: string, init: RequestInit) => {
+      const answer = await app.request(path, init)
+      const bytes = (await answer.arrayBuffer()).byteLength
+      taken.set(path, (taken.get(path) ?? 0) + bytes)
+      return answer
+    }
+    for (const path of paths) {
+      const headers = { Authorization: 'Bearer t' }
+      const etag = (await take(path, { headers })).headers.get('ETag')
+      if (etag) await take(path, { headers: { ...headers, 'If-None-Match': etag } })
+      await take(path, {})
+      await take(path, { method: 'POST', headers })
+      const preflight = { Origin: 'https://elsewhere.example', 'Access-Control-Request-Method': 'GET' }
+      await take(path, { method: 'OPTIONS', headers: preflight })
+    }
+    const shown = text()
+    const routes = new Map<string, number>()
+    for (const [, route, count] of shown.matchAll(
+      /^nodestate_http_requests_total\{route="([^"]+)".* (\d+)$/gm,
+    ))
+      routes.set(route!, (routes.get(route!) ?? 0) + Number(count))
+    expect(routes.size).toBeGreaterThan(12)
+    for (const [route, count] of routes)
+      expect(shown, route).toContain(`nodestate_http_response_size_bytes_count{route="${route}"} ${count}\n`)
+    for (const route of ['/api/v1/config', '/api/v1/log/list', '/api/v1/log/view', '/loki/*', '/', 'other']) {
+      const here = (path: string) =>
+        route === 'other'
+          ? path.endsWith('elsewhere')
+          : path.split('?')[0]!.startsWith(route.replace('*', ''))
+      const bytes = [...taken].filter(([path]) => (route === '/' ? path === '/' : here(path)))
+      const sum = bytes.reduce((total, [, length]) => total + length, 0)
+      expect(shown, route).toContain(`nodestate_http_response_size_bytes_sum{route="${route}"} ${sum}\n`)
+    }
+    expect(metrics.registry.text('prometheus')).toContain('nodestate_http_requests_in_flight 0')
   })
 
   it('counts followers while they follow', async () => {

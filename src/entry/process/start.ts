@@ -1,3 +1,4 @@
+import type { JoinProcesses } from '../../observe/metrics.ts'
 import { origin } from '../own-log/log-line.ts'
 import type { App, Serve } from '../server/serve.ts'
 import { StalledError } from '../server/stall.ts'
@@ -17,16 +18,18 @@ export interface Abilities {
   runtime?: string
   /** Whether it reads into shared memory without a copy. */
   sharedMemory?: boolean
+  /** How the metrics of several processes become one answer. @default only this process's */
+  joinMetrics?: JoinProcesses
 }
 
 /** The service with its settings, on the runtime that `serve` listens on. */
 export function startWith(
   serve: Serve,
-  { single, runtime = 'node', sharedMemory = false }: Abilities = {},
+  { single, runtime = 'node', sharedMemory = false, joinMetrics }: Abilities = {},
 ): Start {
   return async (loaded, stderr, env) => {
     if (single) refuseWorkers(loaded, single)
-    const service = compose(loaded, stderr, env, { sharedMemory, runtime })
+    const service = compose(loaded, stderr, env, { sharedMemory, runtime, joinMetrics })
     const { settings, log, ids, tls, warnings } = service
     // The port is known only when the server listens, and nothing is read from a connection before that.
     const app: App = { fetch: () => new Response(null, { status: 503 }) }

@@ -9,6 +9,7 @@ import { compose, describe } from '../service/compose.ts'
 import type { Environment } from '../service/location.ts'
 import { noteFailures, type Running } from './program.ts'
 import { startWith } from './start.ts'
+import { type MetricsOrder, type MetricsWord, workerMetrics, workersMetrics } from './worker-metrics.ts'
 
 const WORKERS = origin('entry/process/workers.ts', 'Server', 'Workers')
 const startNode = startWith(serve)
@@ -22,12 +23,13 @@ const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 2000
 
 /** From the primary to a worker. */
-type Order = { start: Loaded } | { stop: number }
+type Order = { start: Loaded } | { stop: number } | MetricsOrder
 /** From a worker to the primary. */
 type Word =
   | 'ready'
   | { listens: number }
   | { refuses: { reason: SettingsError['reason'] | null; message: string } }
+  | MetricsWord
 
 /** Serves with one process, or with several that share the port. */
 export function startNodeOrWorkers(loaded: Loaded, stderr: LineWriter, env: Environment): Promise<Running> {
@@ -44,7 +46,11 @@ async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment
   // Each worker accepts by itself. Handed out by the primary, a connection that was on its way to a worker that dies
   // would neither be answered nor closed.
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  const { settings, log, tls, warnings, welcome } = compose(loaded, stderr, env)
+  const metrics = workersMetrics()
+  const { settings, log, tls, warnings, welcome } = compose(loaded, stderr, env, {
+    runtime: 'node',
+    joinMetrics: metrics.join,
+  })
   const order: Order = { start: { ...loaded, warnings: [], onlineTime: Date.now() } }
   const workers = new Set<Worker>()
   let stopping = false
@@ -53,6 +59,7 @@ async function startWorkers(loaded: Loaded, stderr: LineWriter, env: Environment
   const begin = async (): Promise<number> => {
     const worker = cluster.fork()
     workers.add(worker)
+    metrics.watch(worker)
     const born = performance.now()
     // A message to a worker that is gone; its exit is what counts.
     worker.on('error', () => {})
@@ -104,6 +111,7 @@ function listeningOf(worker: Worker, order: Order): Promise<number> {
       // An order sent earlier would be lost.
       if (word === 'ready') return void worker.send(order)
       if ('listens' in word) return resolve(word.listens)
+      if (!('refuses' in word)) return
       const { reason, message } = word.refuses
       reject(reason === null ? new Error(message) : new SettingsError(reason, message))
     })
@@ -115,13 +123,16 @@ function listeningOf(worker: Worker, order: Order): Promise<number> {
 export function serveAsWorker(): void {
   const stderr = { write: (text: string) => void process.stderr.write(text), close() {} }
   const tell = (word: Word, then = () => {}) => process.send?.(word, then)
+  const metrics = workerMetrics(tell)
+  const start = startWith(serve, { joinMetrics: metrics.join })
   let running: Running | null = null
   const stop = (graceMs?: number) =>
     (running?.close(graceMs) ?? Promise.resolve()).then(() => process.exit(0))
   process.on('message', async (order: Order) => {
     if ('stop' in order) return void stop(order.stop)
+    if (!('start' in order)) return void metrics.take(order)
     try {
-      running = await startNode(order.start, stderr, process.env)
+      running = await start(order.start, stderr, process.env)
       noteFailures(running.log)
       tell({ listens: Number(new URL(running.url).port) })
     } catch (error) {

@@ -6,7 +6,7 @@ import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
 import { pickAddress } from '../../node/identity.ts'
-import { createMetrics, type Metrics } from '../../observe/metrics.ts'
+import { createMetrics, type JoinProcesses, type Metrics } from '../../observe/metrics.ts'
 import { processMetrics } from '../../observe/process.ts'
 import { codeOf, reasonOf, shown } from '../../settings/row.ts'
 import { effectiveToml } from '../../settings/text.ts'
@@ -47,16 +47,25 @@ export interface Service {
 const STARTED = origin('entry/service/compose.ts', 'Server', 'Start')
 const FAILED = origin('entry/service/compose.ts', 'Server', 'Request')
 
+/** What the service runs in. */
+interface Host {
+  /** The runtime's name. @default 'unknown' */
+  runtime?: string
+  /** Whether the runtime reads into shared memory without a copy. @default false */
+  sharedMemory?: boolean
+  /** How the metrics of several processes become one answer. @default only this process's */
+  joinMetrics?: JoinProcesses | undefined
+}
+
 /**
  * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
- * the own log where it has no file. `sharedMemory` says that the runtime reads into shared memory without a copy. Throws a
- * SettingsError.
+ * the own log where it has no file. Throws a SettingsError.
  */
 export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sharedMemory = false, runtime = 'unknown' } = {},
+  { sharedMemory = false, runtime = 'unknown', joinMetrics }: Host = {},
 ): Service {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
@@ -66,7 +75,7 @@ export function compose(
   // Nothing is written into a directory that someone named: it is a database's.
   const embedded = sources.logs === 'default' && settings.home === null && settings.fleet === null
   refuseMixed(loaded)
-  const metrics = settings.metrics ? nodeMetrics(runtime) : undefined
+  const metrics = settings.metrics ? nodeMetrics(runtime, joinMetrics) : undefined
   const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
     const isNested = nested || settings.nested || settings.join
@@ -156,8 +165,8 @@ export function compose(
 }
 
 /** The metrics of a service, with those of its process. */
-function nodeMetrics(runtime: string): Metrics {
-  const metrics = createMetrics({ runtime })
+function nodeMetrics(runtime: string, join: JoinProcesses | undefined): Metrics {
+  const metrics = createMetrics({ runtime, join })
   processMetrics(metrics.registry, processFacts())
   return metrics
 }
