@@ -2,10 +2,19 @@ import { ProblemError } from '../../client.ts'
 import type { World } from './world.ts'
 
 /** The notes of an answer, explained for the user. */
-const SENTENCES: Record<string, string> = {
+export const SENTENCES: Record<string, string> = {
   'scan-budget': 'The node stopped searching before it had seen all of the log; narrow the time range.',
   'answer-budget': 'The answer was too large to be given whole.',
   'time-order': 'The times in this log are not in order; records near the borders were checked individually.',
+  'ambiguous-zone':
+    "The zone abbreviation in this log is ambiguous; times are read in the node's --timezone.",
+  'assumed-date': 'The times in this log have no date; the date comes from when the file was last written.',
+  'unknown-field': 'Nothing matches, and the newest records do not have this field.',
+  'family-order':
+    'The names and times of the rotated files contradict each other, so their order is a guess; records may be missing.',
+  'detail-incomplete': 'Not all files have been examined yet; try again.',
+  'size-partial': 'Some sizes do not count all objects of their log yet; try again.',
+  'unknown-parameter': 'The node does not know all parameters of the request and ignored some.',
   gap: 'Part of the log is missing.',
   'begins-late': 'The beginning of the log has expired.',
 }
