@@ -122,10 +122,10 @@ describe.each<
     'stamped',
     MICRO,
     'warn',
-    '0 [Warning] [MY-010068] [Server] hi',
+    'hi',
   ],
-  ['Redis', '1234:M 15 Nov 2026 02:10:00.123 * hi', 'stamped', AT, 'info', '* hi'],
-  ['Redis warning', '1234:S 15 Nov 2026 02:10:00.123 # hi', 'stamped', AT, 'warn', '# hi'],
+  ['Redis', '1234:M 15 Nov 2026 02:10:00.123 * hi', 'stamped', AT, 'info', 'hi'],
+  ['Redis warning', '1234:S 15 Nov 2026 02:10:00.123 # hi', 'stamped', AT, 'warn', 'hi'],
   [
     'Elasticsearch',
     '[2026-11-15T02:10:00,123][ERROR][o.e.n.Node ] [n1] hi',
@@ -134,14 +134,7 @@ describe.each<
     'error',
     '[o.e.n.Node ] [n1] hi',
   ],
-  [
-    'ClickHouse',
-    '2026.11.15 02:10:00.123456 [ 77 ] {} <Debug> Server: hi',
-    'stamped',
-    MICRO,
-    'debug',
-    '[ 77 ] {} <Debug> Server: hi',
-  ],
+  ['ClickHouse', '2026.11.15 02:10:00.123456 [ 77 ] {} <Debug> Server: hi', 'stamped', MICRO, 'debug', 'hi'],
   [
     'TiDB',
     '[2026/11/15 10:10:00.123 +08:00] [INFO] [main.go:12] ["hi"]',
@@ -159,22 +152,8 @@ describe.each<
     'Daemon.java:12 - hi',
   ],
   ['Neo4j', '2026-11-15 02:10:00.123+0000 INFO  hi', 'stamped', AT, 'info', 'hi'],
-  [
-    'Python',
-    '2026-11-15 02:10:00,123 - app.db - CRITICAL - hi',
-    'stamped',
-    AT,
-    'fatal',
-    '- app.db - CRITICAL - hi',
-  ],
-  [
-    'Ruby',
-    'E, [2026-11-15T02:10:00.123456 #12] ERROR -- : hi',
-    'stamped',
-    MICRO,
-    'error',
-    '#12] ERROR -- : hi',
-  ],
+  ['Python', '2026-11-15 02:10:00,123 - app.db - CRITICAL - hi', 'stamped', AT, 'fatal', 'hi'],
+  ['Ruby', 'E, [2026-11-15T02:10:00.123456 #12] ERROR -- : hi', 'stamped', MICRO, 'error', 'hi'],
   ['nginx', '2026/11/15 02:10:00 [crit] 12#0: hi', 'stamped', WHOLE, 'fatal', '12#0: hi'],
   ['Go log', '2026/11/15 02:10:00 connection error', 'stamped', WHOLE, null, 'connection error'],
   ['syslog', 'Nov 15 02:10:00 db-4 app[12]: hi', 'stamped', WHOLE, null, 'db-4 app[12]: hi'],
@@ -231,6 +210,45 @@ describe.each<
       '\t',
     ])
       expect(format.starts(bytes(other), 0, bytes(other).length), other).toBe(false)
+  })
+})
+
+describe('what precedes a message', () => {
+  const at = '2026-11-15 02:10:00.123'
+  test.each([
+    ['MariaDB', ' 3 [Warning] Aborted connection', 'Aborted connection', { thread: '3' }],
+    ['MariaDB InnoDB', ' 0 [Note] InnoDB: Using liburing', 'InnoDB: Using liburing', { thread: '0' }],
+    ['PgBouncer', ' UTC [1234] LOG C-0x1: login', 'C-0x1: login', { prefix: '[1234]' }],
+    [
+      'logback',
+      ' [pool-1-thread-2] ERROR com.example.App - no',
+      'com.example.App - no',
+      { prefix: '[pool-1-thread-2]' },
+    ],
+    ['Python', ' - app.db - WARNING - slow', 'slow', { prefix: 'app.db' }],
+    ['Loguru', ' | INFO     | app:main:7 - ready', 'app:main:7 - ready', undefined],
+    ['Spring', '  INFO 1 --- [main] c.e.App : ready', '1 --- [main] c.e.App : ready', undefined],
+    ['a level alone', ' INFO', '', undefined],
+    ['a level with a colon', ' warning: slow', 'slow', undefined],
+    ['a sentence', ' Error handling request', 'Error handling request', undefined],
+    ['a level in a sentence', ' replica sent ERROR reply', 'replica sent ERROR reply', undefined],
+    [
+      'a level in brackets behind words',
+      ' the state [ERROR] was left',
+      'the state [ERROR] was left',
+      undefined,
+    ],
+  ])('%s', (_, line, message, context) => {
+    const fields = detect(`${at}${line}\n`).fields(`${at}${line}\n`, UTC)
+    expect(fields.message).toBe(message)
+    expect(fields.context).toEqual(context)
+    expect(fields.level).toBeDefined()
+  })
+  test('a level before the time is none after it', () => {
+    const line = 'WARN  [main] 2026-11-15 02:10:00,123 Daemon.java:12 - warn: disk'
+    expect(detect(line).fields(line, UTC).message).toBe('Daemon.java:12 - warn: disk')
+    const syslog = '<34>1 2026-11-15T02:10:00Z db-4 - - - critical: disk'
+    expect(detect(syslog).fields(syslog, UTC).message).toBe('db-4 - - - critical: disk')
   })
 })
 

@@ -4,6 +4,7 @@ import { LEVELS, levelAt } from '../read/level.ts'
 import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
 import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, readStamp } from '../read/stamp.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
+import { headerOf } from './header.ts'
 
 /**
  * A timestamp, then a level word: PostgreSQL, MySQL, Redis, Elasticsearch, ClickHouse, TiDB, Cassandra, log4j,
@@ -105,15 +106,22 @@ const MARKS = new Map([
 ])
 
 function levelIn(bytes: Uint8Array, from: number, to: number, stamp: Found): number {
-  const start = skipAnsi(bytes, from, to)
-  if (stamp.at > start) {
-    // Before the timestamp: Cassandra's word, Ruby's letter, syslog's number, Redis' role.
-    const before = levelAt(bytes, start, stamp.at)
-    if (before >= 0) return before
-    if (bytes[start] === 0x3c) return priority(bytes, start, to)
-    if (isDigit(bytes[start]!) && bytes[stamp.at + 2] === 0x20) return MARKS.get(bytes[stamp.end + 1]!) ?? -1
-  }
-  return wordAfter(bytes, stamp.end, to)
+  return levelBefore(bytes, from, stamp) ?? wordAfter(bytes, stamp.end, to)
+}
+
+/** The level before the time or right after it: Cassandra's word, syslog's number, Redis' mark; null if there is none. */
+function levelBefore(bytes: Uint8Array, from: number, stamp: Found): number | null {
+  const start = skipAnsi(bytes, from, stamp.at)
+  if (stamp.at <= start) return null
+  const word = levelAt(bytes, start, stamp.at)
+  if (word >= 0) return word
+  if (bytes[start] === 0x3c) return priority(bytes, start, stamp.at)
+  return isMarked(bytes, start, stamp) ? (MARKS.get(bytes[stamp.end + 1]!) ?? -1) : null
+}
+
+/** Redis: a number and a role before the time, and a mark after it. */
+function isMarked(bytes: Uint8Array, start: number, stamp: Found): boolean {
+  return stamp.at > start && isDigit(bytes[start]!) && bytes[stamp.at + 2] === 0x20
 }
 
 function priority(bytes: Uint8Array, start: number, to: number): number {
@@ -167,10 +175,6 @@ function prefixOf(text: string, leveled: boolean): string {
   return leveled ? before.replace(/^[A-Za-z]+\s+/, '') : before
 }
 
-// Every run of spaces is bounded: two adjacent runs would take quadratic time on a line of spaces.
-const LEVEL_WORD =
-  /^[\s\-:|]{0,8}[[<(|]?\s{0,8}([A-Za-z]{3,13}\d?)\s{0,8}[\]>)|]?(?:\s{0,8}:\s|\s{0,8}[-|]\s|\s|(?=\[))/
-
 function stampedFields(text: string, zone: Zone, years: Years): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
@@ -178,19 +182,20 @@ function stampedFields(text: string, zone: Zone, years: Years): RecordFields {
   const bytes = new TextEncoder().encode(line)
   const stamp = stampAt(bytes, 0, bytes.length, zone, years)
   if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
-  const level = LEVELS[levelIn(bytes, 0, bytes.length, stamp)]
-  let message = new TextDecoder().decode(bytes.subarray(stamp.end)).replace(/^\]?[\s:]*/, '')
-  const word = LEVEL_WORD.exec(message)
-  if (
-    word &&
-    level !== undefined &&
-    LEVELS[levelAt(new TextEncoder().encode(word[1]), 0, word[1]!.length)] === level
-  )
-    message = message.slice(word[0].length)
-  const out: RecordFields = { time: zone.format(stamp.epoch), message: message.trimStart() }
-  if (level !== undefined) out.level = level
-  const prefix = prefixOf(decode(bytes, 0, stamp.at), level !== undefined)
-  if (prefix !== '') out.context = { prefix }
+  const early = levelBefore(bytes, 0, stamp)
+  const level = early ?? wordAfter(bytes, stamp.end, bytes.length)
+  const rest = decode(bytes, stamp.end, bytes.length).replace(/^\]?[\s:]*/, '')
+  const header = early === null && level >= 0 ? headerOf(rest, level) : null
+  const mark = isMarked(bytes, 0, stamp) && MARKS.has(bytes[stamp.end + 1]!) ? 1 : 0
+  const message = rest.slice(header?.end ?? mark).trimStart()
+  const out: RecordFields = { time: zone.format(stamp.epoch), message }
+  if (level >= 0) out.level = LEVELS[level]!
+  if (header?.tag) out.tags = [header.tag]
+  const { prefix: after = '', ...others } = header?.context ?? {}
+  const before = prefixOf(decode(bytes, 0, stamp.at), level >= 0)
+  const prefix = [before, after].filter((part) => part !== '').join(' ')
+  const context = { ...(prefix !== '' && { prefix }), ...others }
+  if (Object.keys(context).length > 0) out.context = context
   if (lf >= 0) out.message += record.slice(lf)
   return out
 }
