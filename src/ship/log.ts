@@ -1,4 +1,5 @@
 import { type End, TAIL_BYTES } from '../segment/names.ts'
+import { Stopped } from './bucket.ts'
 import { type Identified, identify } from './identity.ts'
 import { FileChanged, Life, type LifeContext } from './life.ts'
 import type { LogFiles } from './look.ts'
@@ -34,6 +35,8 @@ export class LogShipper {
   readonly #lives = new Map<number, Life>()
   /** Whether a life without a file waits for a second check. */
   #uncertain = false
+  /** Lives whose removed file was held long enough. Its inode may belong to another file now. */
+  readonly #gaveUp = new Set<number>()
   #queue: FileText[] = []
   /** The files as they were when they were last assigned to lives. */
   #seen = ''
@@ -73,14 +76,15 @@ export class LogShipper {
     const isNew = this.#context.files.looks > this.#looks
     this.#looks = this.#context.files.looks
     const isQuiet = (id: string) => isNew && look.has(id) && before.get(id) === look.get(id)
-    await this.#drop()
+    const { released } = this.#context.files
     try {
       for (let steps = 0; steps < 1000; steps++) {
         await this.#tellApart()
         if (!(await this.#advance(everything, isQuiet))) break
       }
     } catch (error) {
-      if (!(error instanceof FileChanged)) throw error
+      const isReleased = this.#context.files.released > released && !(error instanceof Stopped)
+      if (!(error instanceof FileChanged) && !isReleased) throw error
       // Assigned again at the next check.
       this.#seen = ''
       return false
@@ -97,15 +101,20 @@ export class LogShipper {
     )
   }
 
-  /** Removed files are kept open only for a while: a full disk is worse than a gap. */
-  async #drop(): Promise<void> {
+  /**
+   * Gives up removed files that were held long enough: a full disk is worse than a gap. A turn may wait for the storage
+   * meanwhile; it fails when it reads on.
+   */
+  async drop(): Promise<void> {
     const { files, holdMs, now, report, onLost } = this.#context
     for (const file of files.files) {
       if (file.gone === null || now() - file.gone < holdMs) continue
       report(`Gave up ${JSON.stringify(file.name)}, which was removed before it was shipped.`)
-      onLost()
+      const lives = [...this.#lives.values()].filter(({ text }) => text.id === file.id)
+      for (const life of lives) this.#gaveUp.add(life.number)
+      // A life is counted when it ends as lost.
+      if (lives.length === 0) onLost()
       await files.release(file)
-      this.#seen = ''
     }
   }
 
@@ -174,8 +183,9 @@ export class LogShipper {
     if (!again) return false
     for (const state of lost) {
       const life = this.#lives.get(state.life)
-      const there = life && files.files.some(({ id, gone }) => id === life.text.id && gone === null)
-      const how = there ? 'cut' : 'lost'
+      const isHere = ({ id, gone }: { id: string; gone: number | null }) =>
+        id === life?.text.id && gone === null && !this.#gaveUp.has(state.life)
+      const how = files.files.some(isHere) ? 'cut' : 'lost'
       const end = await (life ?? new Life(this.#context, files.files[0]!.text, state)).finish(how)
       this.#finished(end)
       if (how === 'cut') continue
@@ -188,6 +198,7 @@ export class LogShipper {
   #finished(end: End): void {
     const memory = this.#memory!
     this.#lives.delete(end.life)
+    this.#gaveUp.delete(end.life)
     memory.ends.set(end.life, end)
     memory.unfinished = memory.unfinished.filter(({ life }) => life !== end.life)
     memory.next = Math.max(memory.next, end.life + 1)

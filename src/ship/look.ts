@@ -30,6 +30,7 @@ export class LogFiles {
   readonly #order: Order
   #held: LookedAt[] = []
   #looks = 0
+  #released = 0
   /** Files that need not be opened again: they are completely shipped. */
   readonly #settled = new Map<string, string>()
   #isBound: (id: string) => boolean = () => false
@@ -47,6 +48,11 @@ export class LogFiles {
   /** How many checks counted. */
   get looks(): number {
     return this.#looks
+  }
+
+  /** How many files were given up. */
+  get released(): number {
+    return this.#released
   }
 
   /** Checks the files; false if they keep moving. `listed` are this log's files, as just listed. */
@@ -86,6 +92,7 @@ export class LogFiles {
   /** Closes a file that is gone from the directory. */
   async release(file: LookedAt): Promise<void> {
     this.#held = this.#held.filter(({ id }) => id !== file.id)
+    this.#released++
     await file.file.close()
   }
 

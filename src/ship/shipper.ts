@@ -5,6 +5,7 @@ import { type Heartbeat, parseHeartbeat } from '../segment/ship-json.ts'
 import { StoreError } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { type Bucket, persistent, Stopped } from './bucket.ts'
+import { bufferPool } from './buffers.ts'
 import type { CutRules } from './cut.ts'
 import type { Disk, Listed, Native } from './disk.ts'
 import { LogShipper, type LogStatus } from './log.ts'
@@ -73,8 +74,14 @@ export class Shipper {
   #reportedAt = Number.NEGATIVE_INFINITY
   #beatAt = Number.NEGATIVE_INFINITY
   #shippedAtBeat = 0
-  #running = 0
-  #waiting: (() => void)[] = []
+  #busy = 0
+  #queue: (() => void)[] = []
+  /** What runs beside the rounds. */
+  readonly #running = new Map<'beat' | 'beside', Promise<void>>()
+  #failure: { error: unknown } | null = null
+  #isReplaced = false
+  /** Whether another host has begun to ship to the same destination. */
+  #isWaiting = false
   #warnedAbsent = false
   /** Whether the first heartbeat was written: from then on, every failure is retried. */
   #started = false
@@ -127,18 +134,45 @@ export class Shipper {
       const stopping = this.#stopping !== null
       const there = await this.#look()
       if (!there && this.#options.once) return 'no-directory'
-      await this.#shipBeside()
-      const turns = this.#turns()
+      const beside = this.#start('beside', () => this.#shipBeside())
+      const turns = this.#isWaiting ? [] : this.#turns()
       const ending = stopping || this.#options.once
-      if (ending) await Promise.all(turns)
+      if (ending) await Promise.all([beside, ...turns])
+      this.#throwFailure()
       if (ending && [...this.#logs.values()].every(({ done }) => done)) {
+        await this.#running.get('beat')
         // Everything is shipped, so it does not matter whether a later shipper has taken over.
         if (this.#options.metrics.shippedBytes > this.#shippedAtBeat) await this.#beat()
         return 'done'
       }
-      if (this.#isBeatDue() && !(await this.#beat())) return 'replaced'
+      if (this.#isBeatDue())
+        void this.#start('beat', async () => {
+          this.#isReplaced = !(await this.#beat())
+        })
       await this.#sleep(this.#pause())
+      this.#throwFailure()
+      if (this.#isReplaced) return 'replaced'
     }
+  }
+
+  /**
+   * Starts work unless it is running. The rounds do not wait for it: the storage may fail for hours, and a file that is
+   * removed meanwhile can only be held open if it was seen.
+   */
+  #start(name: 'beat' | 'beside', work: () => Promise<void>): Promise<void> {
+    const running =
+      this.#running.get(name) ??
+      work()
+        .catch((error: unknown) => {
+          this.#failure ??= { error }
+        })
+        .finally(() => this.#running.delete(name))
+    this.#running.set(name, running)
+    return running
+  }
+
+  #throwFailure(): void {
+    if (this.#failure) throw this.#failure.error
   }
 
   #pause(): number {
@@ -155,15 +189,15 @@ export class Shipper {
       if (!this.#warnedAbsent && !this.#options.once)
         report('The log directory is not there yet; waiting for it.')
       this.#warnedAbsent = true
-      return false
     }
-    const byLog = this.#group(listed)
+    const byLog = this.#group(listed ?? [])
     for (const log of byLog.keys()) if (!this.#logs.has(log)) this.#logs.set(log, this.#open(log))
-    for (const [log, { files }] of this.#logs) {
+    for (const [log, { files, shipper }] of this.#logs) {
       const again = async () => this.#group((await disk.list()) ?? []).get(log) ?? []
       await files.look(byLog.get(log) ?? [], again, this.#now())
+      await shipper.drop()
     }
-    return true
+    return listed !== null
   }
 
   #group(listed: readonly Listed[]): Map<string, Listed[]> {
@@ -226,13 +260,13 @@ export class Shipper {
   }
 
   async #limited<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    this.#running++
+    while (this.#busy >= AT_ONCE) await new Promise<void>((resolve) => this.#queue.push(resolve))
+    this.#busy++
     try {
       return await work()
     } finally {
-      this.#running--
-      this.#waiting.shift()?.()
+      this.#busy--
+      this.#queue.shift()?.()
     }
   }
 
@@ -294,15 +328,19 @@ export class Shipper {
 
   /** Writes ship.json; false if another shipper on this host has taken over. */
   async #beat(): Promise<boolean> {
+    const begun = this.#now()
     const other = await this.#other()
     if (other && other.host === this.#options.host) return false
     if (other && other.age < OTHER_ALIVE_MS) {
       this.#beatAt = Number.NEGATIVE_INFINITY
-      return this.#takeOver().then((mine) => mine || this.#stopping !== null)
+      this.#isWaiting = true
+      const isMine = await this.#takeOver()
+      this.#isWaiting = false
+      return isMine || this.#stopping !== null
     }
     this.#shippedAtBeat = this.#options.metrics.shippedBytes
     await this.#bucket.put(HEARTBEAT, await this.#heartbeat())
-    this.#beatAt = this.#now()
+    this.#beatAt = begun
     return true
   }
 
@@ -356,18 +394,4 @@ export class Shipper {
 
 function toEntry({ name, size, modified }: Listed) {
   return { key: name, size, modified, etag: '' }
-}
-
-/** Reusable memory for texts: a fresh 8 MiB for each segment would make 50 MB of garbage a second. */
-function bufferPool() {
-  const free: Uint8Array<ArrayBuffer>[] = []
-  return {
-    take(size: number): Uint8Array<ArrayBuffer> {
-      const at = free.findIndex((buffer) => buffer.length >= size)
-      return at < 0 ? new Uint8Array(Math.max(size, 64 * 1024)) : free.splice(at, 1)[0]!
-    },
-    give(buffer: Uint8Array<ArrayBuffer>): void {
-      if (free.length < 4) free.push(buffer)
-    },
-  }
 }

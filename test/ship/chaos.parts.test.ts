@@ -5,7 +5,6 @@ import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseKey } from '../../src/segment/names.ts'
 import { s3Store } from '../../src/store/s3.ts'
-import type { Store } from '../../src/store/store.ts'
 import { bucketWriter } from '../support/bucket.ts'
 import { noFaketime } from '../support/faketime.ts'
 import { type Fault, startFaultProxy } from '../support/fault-proxy.ts'
@@ -13,7 +12,7 @@ import { type Flare, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
 import { fractions } from '../support/random.mjs'
 import { ChaoticLog, chaos } from './chaos.ts'
-import { livesOf } from './home.ts'
+import { livesOf, objectsOf } from './home.ts'
 
 /** Kills for each of the ten: a few in every run, a hundred in all where there is time for them. */
 const KILLS = process.env.NODESTATE_TEST_LONG ? 10 : 3
@@ -123,15 +122,6 @@ function suite(place: () => Place & { worker: string }): void {
       }
     })
   }
-}
-
-async function objectsOf(home: Store): Promise<Map<string, Uint8Array>> {
-  const objects = new Map<string, Uint8Array>()
-  for await (const { key } of home.list()) {
-    const read = await home.read(key)
-    objects.set(key, new Uint8Array(await new Response(read!.body).arrayBuffer()))
-  }
-  return objects
 }
 
 /** What the shell makes of a life's folder. */

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parseEnd, parseKey, type Segment } from '../../src/segment/names.ts'
+import type { Store } from '../../src/store/store.ts'
 
 /** A log as a bucket holds it, read without any of the reader's code. */
 export interface ShippedLife {
@@ -62,6 +63,16 @@ export function objectsIn(root: string): Map<string, Uint8Array> {
       const path = join(entry.parentPath, entry.name)
       objects.set(path.slice(root.length + 1), readFileSync(path))
     }
+  return objects
+}
+
+/** Everything in a bucket, by its key. */
+export async function objectsOf(home: Store): Promise<Map<string, Uint8Array>> {
+  const objects = new Map<string, Uint8Array>()
+  for await (const { key } of home.list()) {
+    const read = await home.read(key)
+    objects.set(key, new Uint8Array(await new Response(read!.body).arrayBuffer()))
+  }
   return objects
 }
 

@@ -1,14 +1,30 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { join, resolve } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { s3Store } from '../../src/store/s3.ts'
 import { cleanUp, launch, temporaryDirectory } from '../program.ts'
 import { clockEnv, noFaketime } from '../support/faketime.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { type Flare, startMiniflare } from '../support/miniflare.ts'
-import { part } from '../support/parts.ts'
-import { objectsIn, textOf } from './home.ts'
+import { lacking, part } from '../support/parts.ts'
+import { livesOf, objectsIn, objectsOf, textOf } from './home.ts'
 
 let root: string
 let logs: string
@@ -144,6 +160,71 @@ describe('nodestate ship', () => {
     expect(shipped()).toBe(text(0, 6))
     expect(beat().run).toBe(later)
   })
+
+  it("waits while another host's heartbeat is younger than 150 s, then goes on", async () => {
+    writeFileSync(join(logs, 'broker.log'), text(0, 3))
+    mkdirSync(home)
+    const other = { host: 'db-9', run: 'other', version: '1', node: null, logs: {}, error: null }
+    writeFileSync(join(home, 'ship.json'), JSON.stringify(other))
+    const said = 'nodestate: Another host, "db-9", ships to the same destination; waiting for it to stop.\n'
+
+    const stopped = launch(['ship', '--logs', logs, home])
+    await until(stopped, () => stopped.stderr() === said)
+    stopped.child.kill('SIGTERM')
+    expect(await stopped.exited).toBe(0)
+    expect([...objectsIn(home).keys()]).toEqual(['ship.json'])
+
+    // The storage's clock counts: here, the file's time of change.
+    const beaten = Date.now() - 147_000
+    utimesSync(join(home, 'ship.json'), beaten / 1000, beaten / 1000)
+    const waiting = launch(['ship', '--segment-age', '100ms', '--logs', logs, home])
+    await until(waiting, () => waiting.stderr() === said)
+    expect([...objectsIn(home).keys()]).toEqual(['ship.json'])
+    await until(waiting, () => beat().run !== 'other')
+    expect(statSync(join(home, 'ship.json')).mtimeMs - beaten).toBeGreaterThanOrEqual(150_000)
+    await until(waiting, () => shipped() === text(0, 3))
+    waiting.child.kill('SIGTERM')
+    expect(await waiting.exited).toBe(0)
+    expect(waiting.stderr()).toBe(said)
+  })
+})
+
+const noScript = existsSync('/usr/bin/script')
+  ? null
+  : lacking('script is not installed: apt-get install bsdutils')
+describe.skipIf(noScript)(`nodestate ship on a terminal${noScript ? ` (${noScript})` : ''}`, () => {
+  it('shows a line for each log: bytes, rate and lag', async () => {
+    writeFileSync(join(logs, 'broker.log'), text(0, 100))
+    writeFileSync(join(logs, 'a\x1b[2Jb.log'), text(0, 1))
+    const args = ['--segment-age', '100ms', '--logs', logs, home].map((arg) => `'${arg}'`)
+    const command = [process.execPath, resolve('dist/cli.js'), 'ship', ...args].join(' ')
+    const child = spawn('script', ['-qefc', `stty cols 60; exec ${command}`, '/dev/null'], { cwd: root })
+    onTestFinished(() => void child.kill())
+    let shown = ''
+    child.stdout.on('data', (data) => {
+      shown += data
+    })
+    const closed = once(child, 'close')
+    const appears = async (pattern: RegExp) => {
+      while (!pattern.test(shown)) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    await appears(/^broker\.log {2}3\.\d KiB {2}0 B\/s {2}no lag\r$/m)
+    const more = text(100, 100_000)
+    appendFileSync(join(logs, 'broker.log'), more)
+    await appears(/^broker\.log {2}\d\.\d MiB {2}\d+\.\d [KM]iB\/s {2}/m)
+    await appears(/^broker\.log {2}\d\.\d MiB {2}.*no lag\r$/m)
+    // A report stays above the lines, which are written again below it.
+    writeFileSync(Buffer.concat([Buffer.from(`${logs}/bad`), Buffer.from([0xff])]), 'x\n')
+    await appears(
+      /\[2A\r.\[Jnodestate: A file name is not UTF-8[^\n]*\n[^\n]*b\.log {2}[^\n]*\nbroker\.log {2}/,
+    )
+    // A name with control characters moves no cursor.
+    expect(shown).toContain('a?[2Jb.log  ')
+    expect(shown).not.toContain('\x1b[2J')
+    child.stdin.write('\x03')
+    expect(await closed).toEqual([0, null])
+    expect(shipped()).toBe(text(0, 100) + more)
+  })
 })
 
 const needs = (['miniflare', 'node', 'workerd'] as const).map((name) => part(name).missing).find(Boolean)
@@ -243,4 +324,49 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
     running.child.kill('SIGTERM')
     expect(await running.exited).toBe(0)
   })
+
+  it('holds a removed file while the storage fails, but only as long as --hold says', async () => {
+    const file = join(logs, 'broker.log')
+    writeFileSync(file, text(0, 3))
+    const prefix = 'hold'
+    const store = s3Store({ ...flare, endpoint: flare.s3, prefix })
+    const lives = async () => livesOf(await objectsOf(store), 'broker.log')
+    const args = ['--logs', logs, '--segment-age', '100ms', '--hold', '2s', '--metrics-listen', '127.0.0.1:0']
+    const running = launch(['ship', ...args, `s3://${flare.bucket}/${prefix}`], { env: env() })
+    while ((await lives())[0]?.text?.toString() !== text(0, 3)) await until(running, () => true)
+    const isOpen = (name: string) => openFiles(running.child.pid!).includes(join(logs, name))
+
+    proxy.each(() => ({ kind: 'answer', status: 503 }))
+    appendFileSync(file, text(3, 3))
+    renameSync(file, `${file}.1`)
+    writeFileSync(file, text(10, 2))
+    await until(running, () => isOpen('broker.log.1') && isOpen('broker.log'))
+    unlinkSync(`${file}.1`)
+    await until(running, () => isOpen('broker.log.1 (deleted)'))
+    await until(running, () => running.stderr().includes('Gave up "broker.log.1", which was removed'))
+    await until(running, () => !isOpen('broker.log.1 (deleted)'))
+
+    proxy.each(() => ({ kind: 'pass' }))
+    while ((await lives())[1]?.text?.toString() !== text(10, 2)) await until(running, () => true)
+    const [first] = await lives()
+    // What had been read before it was given up may still arrive.
+    expect([text(0, 3), text(0, 6)]).toContain(first!.text!.toString())
+    expect(first!.ends).toEqual([{ size: first!.text!.length, how: 'lost' }])
+    const url = /http:\S+\/metrics/.exec(running.stderr())![0]
+    expect(await (await fetch(url)).text()).toContain('nodestate_ship_lost_total 1\n')
+    running.child.kill('SIGTERM')
+    expect(await running.exited).toBe(0)
+  })
 })
+
+/** The files that a process has open. */
+function openFiles(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).flatMap((fd) => {
+    try {
+      return readlinkSync(join(folder, fd))
+    } catch {
+      return []
+    }
+  })
+}

@@ -337,6 +337,56 @@ describe('a shipper', () => {
     await done
   })
 
+  it('sees files that come and go while a heartbeat waits for the storage', async () => {
+    const a = lines(10)
+    writeFileSync(at('broker.log'), a)
+    const real = directoryBucket(home)
+    let open = true
+    const shut = () => Promise.reject(new Error('shut'))
+    const bucket: Bucket = {
+      names: (...asked) => (open ? real.names(...asked) : shut()),
+      get: (...asked) => (open ? real.get(...asked) : shut()),
+      put: (...asked) => (open ? real.put(...asked) : shut()),
+    }
+    const disk = nodeDisk(logs, (line) => reports.push(line))
+    let lists = 0
+    const list = () => {
+      lists++
+      return disk.list()
+    }
+    let time = 1_000_000
+    const running = shipper({ once: false, bucket, disk: { ...disk, list }, now: () => time })
+    const done = running.run()
+    await until(() => {
+      time += 20
+      return shipped() === a
+    })
+    open = false
+    time += 61_000
+    await until(() => reports.some((line) => line.endsWith('trying again.')))
+    const seen = async () => {
+      const before = lists
+      await until(() => lists > before + 4)
+    }
+    const b = lines(7)
+    renameSync(at('broker.log'), at('broker.log.1'))
+    writeFileSync(at('broker.log'), b)
+    await seen()
+    unlinkSync(at('broker.log.1'))
+    unlinkSync(at('broker.log'))
+    const c = lines(3)
+    writeFileSync(at('broker.log'), c)
+    await seen()
+    open = true
+    await until(() => {
+      time += 20
+      return shipped() === a + b + c
+    })
+    running.stop()
+    expect(await done).toBe('done')
+    expect(lives().map(({ ends }) => ends[0]?.how)).toEqual(['end', 'end', undefined])
+  })
+
   it('steps back for a later one on the same host, and waits for another host', async () => {
     writeFileSync(at('broker.log'), lines(10))
     let time = 1_000_000
