@@ -1,23 +1,60 @@
 import type { Shipper } from '../../ship/shipper.ts'
 
-/** A line for each log on a terminal: bytes, rate and lag. Returns how to stop. */
-export function showProgress(shipper: Shipper, terminal: { write(text: string): unknown }): () => void {
-  const last = new Map<string, number>()
-  let lines = 0
+/** Lines at the bottom of a terminal that are written again and again. */
+export interface Progress {
+  /** Writes text above the lines. */
+  above(text: string): void
+  /** Shows the last state and leaves it there. */
+  stop(): void
+}
+
+interface Terminal {
+  write(text: string): unknown
+  columns?: number
+}
+
+const UP_AND_CLEAR = (lines: number) => (lines > 0 ? `\x1b[${lines}A\r\x1b[J` : '')
+
+/** Shows a line for each log, once a second: bytes, rate and lag. */
+export function showProgress(status: () => Shipper['status'], terminal: Terminal): Progress {
+  const before = new Map<string, number>()
+  let rows: string[] = []
+  let at = Date.now()
+  const write = (text: string, next: string[]) => {
+    const lines = next.map((row) => `${row}\n`).join('')
+    terminal.write(UP_AND_CLEAR(rows.length) + text + lines)
+    rows = next
+  }
   const show = () => {
-    const rows = [...shipper.status].map(([log, { size, lagBytes, lagSeconds }]) => {
-      const rate = Math.max(0, size - (last.get(log) ?? size))
-      last.set(log, size)
-      return `\x1b[2K${log}  ${bytes(size)}  ${bytes(rate)}/s  ${lagBytes === 0 ? 'no lag' : `${bytes(lagBytes)} behind, ${lagSeconds.toFixed(1)} s`}\n`
+    const seconds = Math.max(0.001, (Date.now() - at) / 1000)
+    at = Date.now()
+    const next = [...status()].map(([log, { size, lagBytes, lagSeconds }]) => {
+      const rate = Math.max(0, size - (before.get(log) ?? size)) / seconds
+      before.set(log, size)
+      const lag = lagBytes === 0 ? 'no lag' : `${bytes(lagBytes)} behind, ${lagSeconds.toFixed(1)} s`
+      // A longer row would wrap, and then more lines than rows would have to be cleared.
+      return `${printable(log)}  ${bytes(size)}  ${bytes(rate)}/s  ${lag}`.slice(0, widthOf(terminal))
     })
-    terminal.write((lines > 0 ? `\x1b[${lines}A` : '') + rows.join(''))
-    lines = rows.length
+    write('', next)
   }
   const timer = setInterval(show, 1000)
-  return () => {
-    clearInterval(timer)
-    show()
+  return {
+    above: (text) => write(text, rows),
+    stop() {
+      clearInterval(timer)
+      show()
+    },
   }
+}
+
+/** A pseudo terminal without a size has 0 columns. */
+function widthOf({ columns = 0 }: Terminal): number {
+  return columns > 1 ? columns - 1 : Number.POSITIVE_INFINITY
+}
+
+/** A file's name may hold anything, such as the escape sequences of a terminal. */
+function printable(name: string): string {
+  return name.replace(/\p{Cc}/gu, '?')
 }
 
 function bytes(count: number): string {
@@ -25,5 +62,5 @@ function bytes(count: number): string {
   let at = 0
   let value = count
   for (; value >= 1024 && at < units.length - 1; at++) value /= 1024
-  return `${at === 0 ? value : value.toFixed(1)} ${units[at]}`
+  return `${at === 0 ? Math.round(value) : value.toFixed(1)} ${units[at]}`
 }

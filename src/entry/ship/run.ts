@@ -16,7 +16,7 @@ import { bucketOptions, opened } from '../service/open-bucket.ts'
 import { besideOf } from './beside.ts'
 import { directoryBucket } from './directory.ts'
 import { nativeOf, nodeDisk } from './disk.ts'
-import { showProgress } from './progress.ts'
+import { type Progress, showProgress } from './progress.ts'
 
 /** An unfinished line waits this long for its end. */
 const LINE_AGE_MS = 60_000
@@ -73,7 +73,7 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
   })
   const unlisten =
     settings.metricsListen && (await listen(settings.metricsListen, () => metrics.render(shipper.status)))
-  const unshow = process.stderr.isTTY ? showProgress(shipper, process.stderr) : null
+  progress = process.stderr.isTTY ? showProgress(() => shipper.status, process.stderr) : null
   let signals = 0
   const stop = () => {
     // Asked twice: do not wait for what is still running. It is shipped at the next start.
@@ -90,7 +90,8 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
   } finally {
     process.off('SIGTERM', stop)
     process.off('SIGINT', stop)
-    unshow?.()
+    progress?.stop()
+    progress = null
     unlisten?.()
   }
 }
@@ -125,6 +126,10 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code ?? 'it failed')
 }
 
+let progress: Progress | null = null
+
 function report(line: string): void {
-  process.stderr.write(`nodestate: ${line}\n`)
+  const text = `nodestate: ${line}\n`
+  if (progress) progress.above(text)
+  else process.stderr.write(text)
 }
