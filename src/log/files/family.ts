@@ -207,16 +207,35 @@ function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined):
   if (wanted.some((entry) => entry.size > 0 && headOf(entry) === undefined))
     return { ...byChangeAlone(order), wanted }
   const timesIn = (order: readonly Member[]) => order.flatMap(({ entry }) => headOf(entry)?.time ?? [])
-  const times = timesIn(order)
-  if (times.length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
-  const changes = changesOf(order)
-  if (isRising(changes) && isRising(times)) return { order, certain: true, wanted }
+  if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
+  const directions = [order, [...members].sort(byNameReversed)]
+  const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
+  if (agreed) return { order: agreed, certain: true, wanted }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none.
-  if (isRising(changes, -1) && isRising(times, CLOCK_CHANGE_MS)) return { order, certain: true, wanted }
-  const reversed = [...members].sort(byNameReversed)
-  if (isRising(changesOf(reversed)) && isRising(timesIn(reversed)))
-    return { order: reversed, certain: true, wanted }
-  return byTimes(order, headOf)
+  const isNear = (order: Member[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
+  if (isRising(changesOf(order), -1) && isNear(order)) return { order, certain: true, wanted }
+  const byRecords = byTimes(order, headOf)
+  // Records that agree with the names, or with the times of change, need no more.
+  if (directions.some((order) => isRising(timesIn(order))) || isRising(changesOf(byRecords.order), -1))
+    return byRecords
+  const isComplete = byRecords.wanted.every((entry) => entry.size === 0 || headOf(entry) !== undefined)
+  const byNames = isComplete ? againstRecords(directions, isNear) : null
+  return byNames ? { ...byNames, wanted: byRecords.wanted } : byRecords
+}
+
+/**
+ * The order by names where only the records tell another one: the clock was set back, or a file begins with a stray
+ * line. The times of change must allow it. If they say nothing, an hour between the records is too little to overrule
+ * the names.
+ */
+function againstRecords(
+  directions: readonly Member[][],
+  isNear: (order: Member[]) => boolean,
+): Omit<Arranged, 'wanted'> | null {
+  const changed = directions.find((order) => isRising(changesOf(order), -1))
+  if (changed) return { order: changed, certain: isNear(changed) }
+  const near = directions.find((order) => isRising(changesOf(order)) && isNear(order))
+  return near ? { order: near, certain: false } : null
 }
 
 /** A date and time that no other member has needs no evidence. */

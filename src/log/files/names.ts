@@ -47,6 +47,8 @@ const NUMBERED = /^(.+?\.[A-Za-z][A-Za-z0-9_-]*)\.(\d{1,6})$/
 const BARE_NUMBERED = /^([^.]+)\.(\d{1,6})$/
 /** `app.1.log`: logrotate's `extension`, logback's fixed window. `node-1.2.3.log` has a version in its name. */
 const NUMBERED_INSIDE = new RegExp(`^(.+?)\\.(\\d{1,6})${EXTENSION}$`)
+/** `log_001.txt`: Serilog by size alone. */
+const UNDERSCORED = new RegExp(`^(.+?)_(\\d{3,6})${EXTENSION}$`)
 
 /** An older life of a shipped log. A higher number is newer. */
 const LIFE = /^(.+)@(\d{6,8})$/
@@ -130,6 +132,14 @@ function numberedName(name: string): Plain {
   const inside = NUMBERED_INSIDE.exec(name)
   if (inside && !/\d\.\d+$/.test(inside[1]!))
     return { stem: `${inside[1]}${inside[3]}`, date: '', index: Number(inside[2]), weak: true }
+  const underscored = UNDERSCORED.exec(name)
+  if (underscored)
+    return {
+      stem: `${underscored[1]}${underscored[3]}`,
+      date: '',
+      index: Number(underscored[2]),
+      weak: true,
+    }
   return { stem: name, date: '', index: -1 }
 }
 

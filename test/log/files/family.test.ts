@@ -176,6 +176,85 @@ describe('familyOf', () => {
     expect(lies.family.certain).toBe(false)
   })
 
+  describe('the file without a number', () => {
+    const HOUR = 3_600_000
+    /** Asks for files of [name, time of change, time of the first record]. */
+    const arranged = (...files: [key: string, modified: number, time: number][]) => {
+      const times = new Map(files.map(([key, , time]) => [key, time]))
+      const entries = files.map(([key, modified]) => entry(key, modified))
+      const { family } = ask(files[0]![0], entries, ({ key }) => ({ time: times.get(key)!, print: key }))
+      return [...keys(family), family.certain ? 'certain' : 'guessed']
+    }
+
+    it('is the newest where it was changed last, whatever its first record says', () => {
+      // The clock was set back by half an hour at the rotation, or by a day.
+      expect(arranged(['a.log', 2000, 0], ['a.log.1', 1000, HOUR / 2])).toEqual([
+        'a.log.1',
+        'a.log',
+        'certain',
+      ])
+      expect(arranged(['a.log', 2000, 0], ['a.log.1', 1000, DAY])).toEqual(['a.log.1', 'a.log', 'guessed'])
+      // Nobody can tell when it was changed: names are better than half an hour.
+      expect(arranged(['a.log', 2000, 0], ['a.log.1', 2000, HOUR / 2])).toEqual([
+        'a.log.1',
+        'a.log',
+        'guessed',
+      ])
+    })
+
+    it('is the newest of several, one of which begins with a stray line', () => {
+      const files = (stray: number): [string, number, number][] => [
+        ['a.log', 5000, 4 * DAY],
+        ['a.log.1', 4000, 3 * DAY],
+        ['a.log.2.gz', 3000, stray],
+        ['a.log.3.gz', 2000, DAY],
+      ]
+      const order = ['a.log.3.gz', 'a.log.2.gz', 'a.log.1', 'a.log']
+      expect(arranged(...files(2 * DAY))).toEqual([...order, 'certain'])
+      expect(arranged(...files(9 * DAY))).toEqual([...order, 'guessed'])
+      expect(arranged(...files(0))).toEqual([...order, 'guessed'])
+    })
+
+    it('is the newest in the hour that comes twice, in either direction of the numbers', () => {
+      expect(
+        arranged(['a.log', 4000, 10 * HOUR], ['a.log.1', 3000, 9 * HOUR], ['a.log.2', 2000, 9.5 * HOUR]),
+      ).toEqual(['a.log.2', 'a.log.1', 'a.log', 'certain'])
+      expect(
+        arranged(
+          ['a.log', 5000, 10 * HOUR],
+          ['a.log.1', 2000, 8 * HOUR],
+          ['a.log.2', 3000, 9.5 * HOUR],
+          ['a.log.3', 4000, 9 * HOUR],
+        ),
+      ).toEqual(['a.log.1', 'a.log.2', 'a.log.3', 'a.log', 'certain'])
+    })
+
+    it('is the oldest where records and times of change say so: rotatelogs -n, Serilog', () => {
+      expect(arranged(['a.log', 1000, 0], ['a.log.1', 2000, DAY])).toEqual(['a.log', 'a.log.1', 'certain'])
+      expect(arranged(['a.log', 1000, 0], ['a.log.1', 2000, 9], ['a.log.2', 3000, 99])).toEqual([
+        'a.log',
+        'a.log.1',
+        'a.log.2',
+        'certain',
+      ])
+      const serilog = arranged(
+        ['log.txt', 1000, 0],
+        ['log_001.txt', 2000, DAY],
+        ['log_002.txt', 3000, 2 * DAY],
+      )
+      expect(serilog).toEqual(['log.txt', 'log_001.txt', 'log_002.txt', 'certain'])
+    })
+
+    it('is where its first record says, if the times of change fit no order', () => {
+      expect(arranged(['a.log', 2000, 3 * DAY], ['a.log.1', 1000, DAY], ['a.log.2', 3000, 2 * DAY])).toEqual([
+        'a.log.1',
+        'a.log.2',
+        'a.log',
+        'certain',
+      ])
+    })
+  })
+
   it('knows no relatives of a name in no family', () => {
     const others = ['b.log', 'a.log2', 'a.logs', 'a.log', 'a-1.log', 'a.1.2.log'].map((key) => entry(key))
     expect(keys(ask('a.log', others).family)).toEqual(['a.log'])

@@ -222,6 +222,14 @@ export const NAMINGS: Naming[] = [
   },
   {
     who: 'Serilog',
+    how: 'by size',
+    files: ['log.txt', 'log_001.txt', 'log_002.txt', 'log_003.txt'],
+    log: 'log.txt',
+    others: ['other_001.txt'],
+    note: 'in order of the records',
+  },
+  {
+    who: 'Serilog',
     how: 'by hour',
     files: ['log2026111409.txt', 'log2026111410.txt', 'log2026111500.txt'],
     log: 'log.txt',

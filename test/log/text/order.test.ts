@@ -1,0 +1,64 @@
+import { appendFileSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createApp } from '../../../src/app.ts'
+import { fsStore } from '../../../src/store/fs.ts'
+import { numbersOf } from '../../support/log-clients.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nodestate-order-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const line = (time: string, n: number) => `2026-11-${time}:00.000\tINFO\tx.go:1\t[A]: number ${n} \n`
+const write = (name: string, text: string, changed: string) => {
+  writeFileSync(join(folder, name), text)
+  const at = new Date(`2026-11-${changed}:00Z`)
+  utimesSync(join(folder, name), at, at)
+}
+
+/** What a URL answers: the numbers of its lines, its note and the address of what comes next. */
+async function get(url: string) {
+  const app = createApp({ logs: fsStore(folder), config: '' })
+  const response = await app.request(url)
+  expect(response.status).toBe(200)
+  const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1]
+  return {
+    numbers: numbersOf(await response.text()),
+    note: response.headers.get('X-Nodestate-Note'),
+    next: new URL(next!, `http://localhost${url}`),
+  }
+}
+const view = (query: string) => get(`/api/v1/log/view?${query}`)
+
+it('a rotated file with later records than the active one stays before it, and the answer says that it is a guess', async () => {
+  // The clock was set back by a day right after the rotation.
+  write('a.log.1', line('14T05:00', 1) + line('14T06:00', 2), '14T06:00')
+  write('a.log', line('13T06:00', 3) + line('13T07:00', 4), '14T08:00')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3, 4], note: 'family-order' })
+  expect(await view('file=a.log')).toMatchObject({ numbers: [3, 4], note: null })
+  expect(await view('file=a.log.1&rotated=true')).toMatchObject({ numbers: [1, 2] })
+})
+
+it('half an hour is no contradiction', async () => {
+  write('a.log.1', line('14T05:00', 1) + line('14T05:10', 2), '14T05:10')
+  write('a.log', line('14T04:40', 3) + line('14T04:50', 4), '14T05:20')
+  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3, 4], note: null })
+})
+
+it('a poller loses and repeats nothing when the clock is set back at a rotation', async () => {
+  write('a.log', line('14T05:00', 1), '14T05:00')
+  const first = await view('file=a.log')
+  expect(first.numbers).toEqual([1])
+  appendFileSync(join(folder, 'a.log'), line('14T06:00', 2))
+  renameSync(join(folder, 'a.log'), join(folder, 'a.log.1'))
+  write('a.log.1', line('14T05:00', 1) + line('14T06:00', 2), '14T06:00')
+  write('a.log', line('13T06:00', 3), '14T08:00')
+  const second = await get(first.next.pathname + first.next.search)
+  expect(second.numbers).toEqual([2, 3])
+  appendFileSync(join(folder, 'a.log'), line('13T07:00', 4))
+  const third = await get(second.next.pathname + second.next.search)
+  expect(third.numbers).toEqual([4])
+})
