@@ -36,6 +36,8 @@ const DASHED = new RegExp(`-(\\d{4})-(\\d\\d)-(\\d\\d)-(\\d\\d)-(\\d\\d)-(\\d\\d
 /** Logstash: `ls.s3.<uuid>.2026-11-15T10.00.tag.part0.txt`. */
 const LOGSTASH = new RegExp(`^ls\\.s3\\.${UUID}\\.(\\d{4})-(\\d\\d)-(\\d\\d)T(\\d\\d)\\.(\\d\\d)\\.`, 'i')
 
+const LOGSTASH_BEGIN = 'ls.s3.'
+
 /**
  * The log and the time of an object that a shipper wrote; null for any other key. With a full date in its folders, any
  * name counts; without, only the names that Vector, Firehose and Logstash write.
@@ -47,23 +49,53 @@ export function parseKey(key: string): DatedKey | null {
   const own = timeInName(name)
   for (let at = 0; at < segments.length; at++) {
     const date = dateFrom(segments, at)
-    if (!date || date.length < 3) continue
-    const { from, to } = periodOf(date)
+    if (!date || date.numbers.length < 3) continue
+    const { from, to } = periodOf(date.numbers)
     const log = segments.slice(0, at).join('/')
     // Clamped to its folder's period: folders come in the order of their dates.
     if (own !== null) return { log, time: Math.min(Math.max(own, from), to - 1) }
     // Fluent Bit: the name begins with the seconds.
-    const seconds = date.length === 5 ? /^([0-5]\d)\D/.exec(name) : null
+    const seconds = date.numbers.length === 5 ? /^([0-5]\d)\D/.exec(name) : null
     return { log, time: from + Number(seconds?.[1] ?? 0) * 1000 }
   }
   return own === null ? null : { log: segments.join('/'), time: own }
+}
+
+/** The folder of an object up to the last part of its date, with a slash at its end; empty if no folder is dated. */
+export function datedFolder(key: string): string {
+  const segments = key.split('/').slice(0, -1)
+  for (let at = 0; at < segments.length; at++) {
+    const date = dateFrom(segments, at)
+    if (date && date.numbers.length >= 3) return `${segments.slice(0, date.end).join('/')}/`
+  }
+  return ''
+}
+
+/** Whether the names like this one, in one dated folder, sort by time. */
+export function isSortedName(name: string): boolean {
+  return !name.includes('/') && (EPOCH.test(name) || timeInName(name) === null)
+}
+
+/** How far through the random names of Logstash a key is, from 0 to 1; null for other names. */
+export function shareOf(name: string): number | null {
+  return LOGSTASH.test(name) ? Number.parseInt(name.slice(LOGSTASH_BEGIN.length, 14), 16) / 2 ** 32 : null
+}
+
+/** A name that sorts that far through the random names of Logstash. */
+export function nameAtShare(share: number): string {
+  return (
+    LOGSTASH_BEGIN +
+    Math.floor(share * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0')
+  )
 }
 
 /** The period of a folder below a log, as `2026/11/`; null when it is not dated. */
 export function folderPeriod(folder: string): Period | null {
   const segments = folder.replace(/\/$/, '').split('/')
   const date = dateFrom(segments, 0)
-  return date && periodOf(date)
+  return date && periodOf(date.numbers)
 }
 
 /** Whether a folder below a log covers a day or less, so that it is worth listing in full. */
@@ -92,20 +124,29 @@ export function timeInName(name: string): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-/** The numbers of the date that begins at a segment: year, month, day, hour, minute, as far as it goes. */
-function dateFrom(segments: readonly string[], at: number): number[] | null {
+/** A date in the segments of a path. */
+interface DateFound {
+  /** Year, month, day, hour and minute, as far as they go. */
+  numbers: number[]
+  /** The segment after it. */
+  end: number
+}
+
+/** The date that begins at a segment. */
+function dateFrom(segments: readonly string[], at: number): DateFound | null {
   const first = FIRST.exec(segments[at]!)
   if (!first) return null
   const numbers = first
     .slice(1)
     .filter((text) => text !== undefined)
     .map(Number)
-  for (let i = at + 1; i < segments.length && numbers.length < LIMITS.length; i++) {
-    const next = NEXT.exec(segments[i]!)
+  let end = at + 1
+  for (; end < segments.length && numbers.length < LIMITS.length; end++) {
+    const next = NEXT.exec(segments[end]!)
     if (!next || !fits(Number(next[1]), numbers.length)) break
     numbers.push(Number(next[1]))
   }
-  return numbers.every(fits) ? numbers : null
+  return numbers.every(fits) ? { numbers, end } : null
 }
 
 function fits(value: number, unit: number): boolean {

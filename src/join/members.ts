@@ -1,5 +1,17 @@
 import { byCodePoint, type Entry, type Store } from '../store/store.ts'
-import { folderPeriod, isFine, nameAt, type Period, parseKey } from './layout.ts'
+import {
+  datedFolder,
+  folderPeriod,
+  isFine,
+  isSortedName,
+  nameAt,
+  nameAtShare,
+  type Period,
+  parseKey,
+  shareOf,
+  timeInName,
+} from './layout.ts'
+import { newestFirst } from './sorted-folder.ts'
 
 /** An object of a joined log, and the time in its key. */
 export interface Member {
@@ -14,22 +26,32 @@ export interface Members {
   newer: boolean
 }
 
-/** Which members are wanted: the newest ones that add up to this many stored bytes. */
+/** Which members are wanted: the newest ones that add up to this many stored bytes, where small ones count as 4 KiB. */
 export interface Reach {
   bytes: number
   /** Only members whose keys have times in this period. */
   since?: number | undefined
   until?: number | undefined
+  /** Members after this time are not counted: they are in the margin of a period. */
+  countUntil?: number | undefined
   /** Only this member and those before it. */
   last?: Member | undefined
 }
 
 /** Objects in one page of a listing. */
 const PAGE = 1000
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** Finished folders whose members are remembered. */
+/** A walk for this many bytes, or for a period, reads many folders. */
+const WIDE = 16 * 1024 * 1024
+/** Finished folders whose members are remembered, and how much older than the newest folder they are. */
 const MAX_FINISHED = 2000
+const SETTLED = 2 * DAY
+/** Parallel listings of one folder. */
+const AT_ONCE = 6
+/** A small object costs a request, too, so it counts as this many bytes. */
+const LEAST_COST = 4096
 
 /** By the date in the key, then by key. */
 export function byTime(a: Member, b: Member): number {
@@ -46,8 +68,12 @@ export class MemberTree {
   readonly #prefix: string
   /** The members of finished folders: nothing is written there any more. */
   readonly #finished = new Map<string, Member[]>()
-  /** The folder that held the newest members. */
-  #newest = ''
+  /** Every member from a time on has a key after this one. */
+  #newest: { after: string; from: number } | null = null
+  /** Members per millisecond in the first page of the log. */
+  #rate = 0
+  /** Whether the order of the keys is not that of the dates: there are folders of two kinds, or objects beside them. */
+  #isIrregular = false
 
   /** `log` is the path of the log below the store, empty where the store itself is the log. */
   constructor(store: Store, log: string) {
@@ -61,14 +87,22 @@ export class MemberTree {
     return log === this.#log
   }
 
+  /** Forgets finished folders, because an object that was in one of them is gone. */
+  forget(): void {
+    this.#finished.clear()
+    this.#newest = null
+  }
+
   /** The members of a reach, in order. */
   async find(reach: Reach, signal?: AbortSignal): Promise<Members> {
     const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, last } = reach
+    const { countUntil = Number.POSITIVE_INFINITY } = reach
     const walk: Walk = {
       from: since,
       to: Math.min(until, last?.time ?? until),
       older: false,
       newer: false,
+      isWide: reach.bytes >= WIDE,
       signal,
     }
     const isLater = (member: Member) =>
@@ -80,8 +114,9 @@ export class MemberTree {
       walk.newer ||= end >= 0
       let at = end < 0 ? batch.length : end
       const stop = at
-      while (at > 0 && bytes < reach.bytes && batch[at - 1]!.time >= since) bytes += batch[--at]!.entry.size
-      chosen.unshift(batch.slice(at, stop))
+      while (at > 0 && bytes < reach.bytes && batch[at - 1]!.time >= since)
+        if (batch[--at]!.time <= countUntil) bytes += costOf(batch[at]!)
+      chosen.push(batch.slice(at, stop))
       walk.older ||= at > 0
       if (walk.older) break
       if (bytes >= reach.bytes) {
@@ -89,34 +124,57 @@ export class MemberTree {
         break
       }
     }
-    return { members: chosen.flat(), older: walk.older, newer: walk.newer }
+    return { members: chosen.reverse().flat(), older: walk.older, newer: walk.newer }
   }
 
-  /** The members after one, in order; at most a page of them. */
-  async after(last: Member, signal?: AbortSignal): Promise<Member[]> {
-    const isSorted =
-      last.entry.key.slice(this.#prefix.length).includes('/') || nameAt(nameOf(last), 0) !== null
-    const after = isSorted ? { after: last.entry.key, limit: PAGE } : {}
+  /** A member, if it is still there, and those after it in order, up to that many stored bytes. */
+  async from(first: Member, bytes: number, signal?: AbortSignal): Promise<Omit<Members, 'older'>> {
+    const { start, isSorted } = this.#startAt(first)
     const entries: Entry[] = []
-    for await (const entry of this.#store.list(this.#prefix, { signal, ...after })) entries.push(entry)
-    return this.#membersOf(entries).filter((member) => byTime(member, last) > 0)
+    for (let after = start; ; after = entries.at(-1)!.key) {
+      const page = await this.#page('', { ...(after !== undefined && { after }) }, signal)
+      entries.push(...(start === undefined ? await this.#all('', page, signal) : page))
+      const isAll = page.length < PAGE || start === undefined
+      const listed = isAll || isSorted ? entries : this.#wholeFolders(entries)
+      const members = this.#membersOf(listed).filter((member) => byTime(member, first) >= 0)
+      const near = firstWithin(members, bytes)
+      if (isAll || near.length < members.length)
+        return { members: near, newer: !isAll || near.length < members.length }
+    }
+  }
+
+  /** The key after which a listing has a member and all those after it; undefined where that takes all keys. */
+  #startAt({ entry }: Member): { start: string | undefined; isSorted: boolean } {
+    const { key } = entry
+    const folder = datedFolder(key) || this.#prefix
+    const isSorted = isSortedName(key.slice(folder.length))
+    if (this.#isIrregular || (folder === this.#prefix && !isSorted)) return { start: undefined, isSorted }
+    return { start: isSorted ? key.slice(0, -1) : folder, isSorted }
+  }
+
+  /** Entries without those of the last dated folder, which may go on. */
+  #wholeFolders(entries: Entry[]): Entry[] {
+    const last = datedFolder(entries.at(-1)!.key)
+    const end = entries.findIndex(({ key }) => datedFolder(key) === last)
+    return last === '' ? [] : entries.slice(0, end)
   }
 
   /** The members of a period in batches, the newest batch first, each in order; it may hold members beside the period. */
   async *#walk(walk: Walk): AsyncGenerator<Member[]> {
-    const recent = walk.to === Number.POSITIVE_INFINITY ? await this.#sinceNewest(walk.signal) : null
+    const newest = walk.to === Number.POSITIVE_INFINITY ? this.#newest : null
+    const recent = newest && (await this.#after(newest.after, walk.signal))
     if (!recent) return yield* this.#folder('', walk)
     yield recent
-    const { from } = folderPeriod(this.#newest)!
+    const { from } = newest
     const rest = { ...walk, to: from - 1 }
-    if (from > walk.from) yield* this.#folder('', rest)
+    if (from > walk.from)
+      for await (const batch of this.#folder('', rest)) yield batch.filter(({ time }) => time < from)
     walk.older ||= rest.older || from <= walk.from
   }
 
-  /** The objects in the newest known folder and after it, in one request; null if that is not enough. */
-  async #sinceNewest(signal: AbortSignal | undefined): Promise<Member[] | null> {
-    if (this.#newest === '') return null
-    const page = await this.#page('', { after: this.#prefix + this.#newest }, signal)
+  /** The members after a key, in one request; null if that is not enough. */
+  async #after(after: string, signal: AbortSignal | undefined): Promise<Member[] | null> {
+    const page = await this.#page('', { after }, signal)
     const members = this.#membersOf(page)
     return page.length < PAGE && members.length > 0 ? members : null
   }
@@ -126,26 +184,46 @@ export class MemberTree {
     if (known) return yield known
     const period = folder === '' ? null : folderPeriod(folder)
     let level: Level | null = null
-    if (folder === '' || (period && isFine(period))) {
+    if (folder === '' || (period && isFine(period) && !this.#isCrowded(period, walk))) {
       const [page, top] = await Promise.all([
         this.#page(folder, {}, walk.signal),
         folder === '' ? this.#level(folder, walk.signal) : null,
       ])
       if (page.length < PAGE) return yield this.#remember(folder, this.#membersOf(page), isFinished)
+      if (folder === '') this.#rate = rateOf(this.#membersOf(page))
+      const base = this.#prefix + folder
+      if (folder !== '' && page.every(({ key }) => !key.slice(base.length).includes('/')))
+        return yield* this.#objects(folder, page, walk)
+      // Sixty minutes one by one cost more than a few pages.
+      if (period && walk.isWide && period.to - period.from <= HOUR)
+        return yield this.#membersOf(await this.#all(folder, page, walk.signal))
       level = top
     }
     level ??= await this.#level(folder, walk.signal)
-    yield* this.#below(folder, level, walk)
-    if (level.objects.length > 0) yield await this.#objects(folder, level, walk)
+    const children = this.#datedIn(folder, level)
+    if (children.length === 0) return yield* this.#objects(folder, level.objects, walk)
+    if (isRegular(children, period) && this.#membersOf(level.objects).length === 0)
+      return yield* this.#below(children, walk)
+    if (folder === '') this.#isIrregular = true
+    yield this.#membersOf(await this.#all(folder, [], walk.signal))
   }
 
-  /** The members in the folders of a folder, newest first, as far as their periods say. */
-  async *#below(folder: string, { folders }: Level, walk: Walk): AsyncGenerator<Member[]> {
-    const dated = folders
+  /** Whether a folder probably has more than a page of objects, but small folders inside. */
+  #isCrowded({ from, to }: Period, { isWide }: Walk): boolean {
+    return to - from > MINUTE && !(isWide && to - from <= HOUR) && this.#rate * (to - from) > PAGE
+  }
+
+  /** The dated folders of a folder, newest first. */
+  #datedIn(folder: string, { folders }: Level): Child[] {
+    return folders
       .map((name) => ({ path: folder + name, period: folderPeriod(folder + name) }))
-      .filter((child): child is { path: string; period: Period } => child.period !== null)
+      .filter((child): child is Child => child.period !== null)
       .sort((a, b) => b.period.from - a.period.from)
-    for (const { path, period } of dated) {
+  }
+
+  /** The members in folders, newest first, as far as their periods say. */
+  async *#below(children: readonly Child[], walk: Walk): AsyncGenerator<Member[]> {
+    for (const { path, period } of children) {
       if (period.from > walk.to) {
         walk.newer = true
         continue
@@ -154,57 +232,92 @@ export class MemberTree {
         walk.older = true
         return
       }
-      yield* this.#folder(path, walk, dated[0]!.period.from - period.to >= HOUR)
+      yield* this.#folder(path, walk, children[0]!.period.from - period.to >= SETTLED)
     }
   }
 
   #remember(folder: string, members: Member[], isFinished: boolean): Member[] {
     if (isFinished && this.#finished.size < MAX_FINISHED) this.#finished.set(folder, members)
-    if (members.length > 0 && folder > this.#newest) this.#newest = folder
+    if (members.length > 0 && folder !== '')
+      this.#learnNewest(this.#prefix + folder, folderPeriod(folder)!.from)
     return members
   }
 
-  /** The objects directly in a folder. Beyond one page: its end if names sort by time, otherwise all. */
-  async #objects(folder: string, level: Level, walk: Walk): Promise<Member[]> {
-    if (level.complete) return this.#membersOf(level.objects)
-    const base = this.#prefix + folder
-    const like = level.objects
-      .map(({ key }) => key.slice(base.length))
-      .find((name) => nameAt(name, 0) !== null)
-    if (like !== undefined) return this.#membersOf(await this.#endOf(folder, like, level.objects, walk))
-    const all = [...level.objects]
-    const options = { signal: walk.signal, shallow: true, after: all.at(-1)!.key }
-    for await (const entry of this.#store.list(base, options)) all.push(entry)
-    return this.#membersOf(all)
+  #learnNewest(after: string, from: number): void {
+    if (!this.#isIrregular && (this.#newest === null || from > this.#newest.from))
+      this.#newest = { after, from }
   }
 
-  /** The last page of a folder up to the end of a period, using names that sort by time. Each request halves the rest. */
-  async #endOf(folder: string, like: string, first: Entry[], walk: Walk): Promise<Entry[]> {
-    const timeOf = (entry: Entry | undefined) => (entry && parseKey(entry.key)?.time) ?? Number.NaN
+  /** The objects directly in a folder with at least a page of them, newest first if their names sort by time. */
+  async *#objects(folder: string, first: Entry[], walk: Walk): AsyncGenerator<Member[]> {
+    const base = this.#prefix + folder
+    const like = this.#membersOf(first).map(({ entry }) => entry.key.slice(base.length))
+    if (like.length === 0 || !like.every((name) => nameAt(name, 0) !== null))
+      return yield this.#membersOf(await this.#all(folder, first, walk.signal))
     const period = folderPeriod(folder)
-    let best = first
-    let lo = timeOf(first.at(-1))
-    let hi = Math.min(walk.to + 1000, period ? period.to + DAY : Number.POSITIVE_INFINITY)
-    if (hi === Number.POSITIVE_INFINITY) hi = Math.max(Date.now(), lo) + DAY
-    while (hi - lo > 1000) {
-      const middle = lo + (hi - lo) / 2
-      const page = await this.#page(
-        folder,
-        { after: this.#prefix + folder + nameAt(like, middle) },
-        walk.signal,
-      )
-      const isEnd = page.length < PAGE || timeOf(page.at(-1)) > walk.to
-      if (page.length === 0 || timeOf(page[0]) > walk.to) hi = middle
-      else best = page
-      if (best === page && isEnd) break
-      if (best === page) lo = timeOf(page.at(-1))
+    const ahead = (after: string) => this.#page(folder, { after, shallow: true }, walk.signal)
+    const chunks = newestFirst({
+      first: this.#membersOf(first).map(({ entry }) => entry),
+      pageSize: PAGE,
+      timeOf: ({ key }) => timeInName(key.slice(base.length)) ?? Number.NEGATIVE_INFINITY,
+      pageAt: (instant) => ahead(base + nameAt(like[0]!, instant)),
+      pageAfter: ({ key }) => ahead(key),
+      // Names after the folder's period count with its last moment.
+      end: period && walk.to >= period.to - 1 ? Number.POSITIVE_INFINITY : walk.to + 1,
+      likelyEnd: Math.min(period?.to ?? Number.POSITIVE_INFINITY, Date.now()),
+    })
+    for await (const chunk of chunks) {
+      const members = this.#membersOf(chunk)
+      if (members.length === 0) continue
+      const from = Math.floor(members[0]!.time / 1000) * 1000
+      this.#learnNewest(base + nameAt(like[0]!, from), from)
+      yield members
+      if (from <= walk.from) {
+        walk.older = true
+        return
+      }
     }
-    walk.older = true
-    return best
+  }
+
+  /** Everything in a folder, given its first page. The random names of Logstash are listed in parallel. */
+  async #all(folder: string, first: Entry[], signal: AbortSignal | undefined): Promise<Entry[]> {
+    if (first.length > 0 && first.length < PAGE) return first
+    const base = this.#prefix + folder
+    const last = first.at(-1)?.key
+    const share = last === undefined ? null : shareOf(last.slice(base.length))
+    const rest = share === null ? 1 : Math.min(64, Math.ceil(((1 - share) / Math.max(share, 0.001)) * 1.1))
+    const starts = [last]
+    for (let i = 1; i < rest; i++) starts.push(base + nameAtShare(share! + ((1 - share!) * i) / rest))
+    const found: Entry[][] = new Array(starts.length)
+    let next = 0
+    const work = async () => {
+      for (let i = next++; i < starts.length; i = next++)
+        found[i] = await this.#between(base, [starts[i], starts[i + 1]], signal)
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    return [...first, ...found.flat()]
+  }
+
+  /** The entries after a key, up to another one. */
+  async #between(
+    base: string,
+    [after, to]: readonly [string | undefined, string | undefined],
+    signal: AbortSignal | undefined,
+  ): Promise<Entry[]> {
+    const entries: Entry[] = []
+    for await (const entry of this.#store.list(base, { signal, ...(after !== undefined && { after }) })) {
+      if (to !== undefined && byCodePoint(entry.key, to) > 0) break
+      entries.push(entry)
+    }
+    return entries
   }
 
   /** A page of a folder and everything below it. A full page may not be all. */
-  async #page(folder: string, options: { after?: string }, signal?: AbortSignal): Promise<Entry[]> {
+  async #page(
+    folder: string,
+    options: { after?: string; shallow?: boolean },
+    signal?: AbortSignal,
+  ): Promise<Entry[]> {
     const entries: Entry[] = []
     const listing = this.#store.list(this.#prefix + folder, { signal, limit: PAGE, ...options })
     for await (const entry of listing) entries.push(entry)
@@ -214,14 +327,18 @@ export class MemberTree {
   /** The folders in a folder, and a page of the objects directly in it. */
   async #level(folder: string, signal?: AbortSignal): Promise<Level> {
     const base = this.#prefix + folder
-    const level: Level = { folders: [], objects: [], complete: true }
+    const level: Level = { folders: [], objects: [] }
     for await (const entry of this.#store.list(base, { signal, shallow: true, folders: true })) {
       if (entry.folder) level.folders.push(entry.key.slice(base.length))
       else level.objects.push(entry)
-      if (level.objects.length < PAGE) continue
-      level.complete = false
-      break
+      if (level.objects.length >= PAGE) break
     }
+    const isFull = level.objects.length >= PAGE
+    if (folder !== '' || !isFull || !nameAt(level.objects.at(-1)!.key.slice(base.length), 0)) return level
+    // Names that begin with seconds come before most dated folders; those are found behind them.
+    const behind = { signal, shallow: true, folders: true, after: `${base}2`, limit: PAGE }
+    for await (const entry of this.#store.list(base, behind))
+      if (entry.folder) level.folders.push(entry.key.slice(base.length))
     return level
   }
 
@@ -235,8 +352,40 @@ export class MemberTree {
   }
 }
 
-function nameOf({ entry }: Member): string {
-  return entry.key.slice(entry.key.lastIndexOf('/') + 1)
+function rateOf(members: readonly Member[]): number {
+  const period = members.length < 2 ? 0 : members.at(-1)!.time - members[0]!.time
+  return period === 0 ? 0 : members.length / period
+}
+
+function costOf({ entry }: Member): number {
+  return Math.max(entry.size, LEAST_COST)
+}
+
+/** The first member, and those after it that add up to at most this many stored bytes, but at least one. */
+function firstWithin(members: Member[], bytes: number): Member[] {
+  let sum = 0
+  const end = members.findIndex((member, i) => {
+    if (i > 0) sum += costOf(member)
+    return i > 1 && sum > bytes
+  })
+  return end < 0 ? members : members.slice(0, end)
+}
+
+/**
+ * Whether folders, newest first, can be read one after another: their periods do not overlap, each is shorter than
+ * that of the folder they are in, and their names sort as their dates do.
+ */
+function isRegular(children: readonly Child[], parent: Period | null): boolean {
+  return children.every(({ path, period }, i) => {
+    if (parent && period.to - period.from >= parent.to - parent.from) return false
+    const newer = children[i - 1]
+    return !newer || (period.to <= newer.period.from && byCodePoint(path, newer.path) < 0)
+  })
+}
+
+interface Child {
+  path: string
+  period: Period
 }
 
 interface Walk {
@@ -246,11 +395,12 @@ interface Walk {
   /** Whether members before or after the period were seen. */
   older: boolean
   newer: boolean
+  isWide: boolean
   signal: AbortSignal | undefined
 }
 
 interface Level {
   folders: string[]
+  /** At most a page of them. */
   objects: Entry[]
-  complete: boolean
 }

@@ -25,7 +25,8 @@ export const KEYS: Record<string, (log: string, time: number, id: number) => str
   },
   Logstash: (log, time, id) => {
     const stamp = new Date(time).toISOString().slice(0, 16).replace(':', '.')
-    const uuid = `${pad((id * 7919) % 0xfffffff, 8)}${UUID.slice(8)}`
+    // Random, as a UUID is, and the same every time.
+    const uuid = `${(Math.imul(id + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}${UUID.slice(8)}`
     return `${log}/ls.s3.${uuid}.${stamp}.tag_x.part0.txt`
   },
 }

@@ -2,8 +2,14 @@ import { Joins } from '../../join/joins.ts'
 import { parseKey } from '../../join/layout.ts'
 import { MemberReads } from '../../join/member-reads.ts'
 import type { Member, Members, MemberTree, Reach } from '../../join/members.ts'
-import type { ByteRange, Entry, ReadOptions, Store, StoreRead } from '../../store/store.ts'
-import { LogError } from '../error.ts'
+import {
+  type ByteRange,
+  type Entry,
+  type ReadOptions,
+  type Store,
+  StoreError,
+  type StoreRead,
+} from '../../store/store.ts'
 
 /** Members whose entries are remembered for reads. */
 const MAX_ENTRIES = 20_000
@@ -59,13 +65,13 @@ export class JoinedLog {
   constructor(name: string, tree: MemberTree, reads: MemberReads) {
     this.name = name
     this.#tree = tree
-    const entryOf = (key: string) => this.#entries.get(key) ?? gone()
+    const entryOf = (key: string) => this.#entries.get(key) ?? this.#lost(key)
     this.files = {
       list: async () => ({ entries: [] }),
       startingWith: async () => [],
       stat: async (key) => entryOf(key),
       read: async (key, range, { signal } = {}) =>
-        (await reads.read(entryOf(key), range, { signal })) ?? gone(),
+        (await reads.read(entryOf(key), range, { signal }).catch(unlessChanged)) ?? this.#lost(key),
       watch: () => null,
     }
   }
@@ -77,11 +83,11 @@ export class JoinedLog {
     return found
   }
 
-  /** The members after one. */
-  async after(last: Member, signal?: AbortSignal): Promise<Member[]> {
-    const members = await this.#tree.after(last, signal)
-    this.#learn(members)
-    return members
+  /** A member, if it is still there, and those after it, up to that many stored bytes. */
+  async from(first: Member, bytes: number, signal?: AbortSignal): Promise<Omit<Members, 'older'>> {
+    const found = await this.#tree.from(first, bytes, signal)
+    this.#learn(found.members)
+    return found
   }
 
   /** A member by its key alone, as in a cursor; null if it is not part of this log. */
@@ -91,13 +97,20 @@ export class JoinedLog {
     return { entry: { key, size: 0, modified: 0, etag: '' }, time: parsed.time }
   }
 
+  /** A listed object has expired or was replaced. What is remembered may be outdated, so the request starts again. */
+  #lost(key: string): never {
+    this.#entries.delete(key)
+    this.#tree.forget()
+    throw new StoreError('changed', `Cannot read "${key}": it was deleted or replaced`)
+  }
+
   #learn(members: readonly Member[]): void {
     if (this.#entries.size > MAX_ENTRIES) this.#entries.clear()
     for (const { entry } of members) this.#entries.set(entry.key, entry)
   }
 }
 
-/** An object that was listed a moment ago. */
-function gone(): never {
-  throw new LogError('unknown-file', 'An object of this log is no longer there; ask again.')
+function unlessChanged(error: unknown): null {
+  if (error instanceof StoreError && error.code === 'changed') return null
+  throw error
 }

@@ -1,4 +1,4 @@
-import type { Member } from '../../join/members.ts'
+import { byTime, type Member } from '../../join/members.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { JoinedLog } from '../files/joined.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
@@ -54,8 +54,9 @@ export class JoinTracker {
   async poll(): Promise<{ changes: Change[]; more: boolean }> {
     const changes: Change[] = []
     let total = 0
-    const members = await this.#log.after(this.#last)
+    const { members, newer } = await this.#log.from(this.#last, MAX_POLLED)
     for (const member of members) {
+      if (byTime(member, this.#last) <= 0) continue
       if (total >= MAX_POLLED) return { changes, more: true }
       const opened = await openEnd(this.#opener, member)
       const bytes = opened.size > 0 ? await opened.text.read(0, opened.size) : new Uint8Array(0)
@@ -67,7 +68,7 @@ export class JoinTracker {
       total += bytes.length
       changes.push({ kind: 'data', name: member.entry.key, id: null, offset: 0, bytes })
     }
-    return { changes, more: false }
+    return { changes, more: newer && total > 0 }
   }
 }
 

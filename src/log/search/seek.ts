@@ -59,9 +59,10 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
   const { series, format, zone, budget, parallel = 1 } = log
   const everything: Border = { from: Number.NEGATIVE_INFINITY, to: series.end, ordered: true }
   const unordered: Border = { ...everything, ordered: false }
-  let index = series.parts.length - 1
-  let newer = Number.POSITIVE_INFINITY
   const heads = headsOf(series.parts, parallel)
+  let index = series.parts.length - 1
+  if (index >= MANY) index = (await firstFrom(log, instant, (at) => heads(at, 1))) - 1
+  let newer = Number.POSITIVE_INFINITY
   for (; index > 0; index--) {
     if (!(await budget.step())) return everything
     const time = firstTime(format, zone, await heads(index))
@@ -100,11 +101,46 @@ export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<nu
   return probes.known(border.from - 1, border.from)[0]?.time ?? null
 }
 
+/** Where a log has this many parts or more, the one that holds an instant is searched for. */
+const MANY = 32
+
+/**
+ * The first part that begins at or after an instant, found with a few heads in parallel per step. The number of parts
+ * if there is none, or if the heads are out of order: then all of them are read.
+ */
+async function firstFrom(
+  { series, format, zone, budget, parallel = 1 }: Timed,
+  instant: number,
+  head: (index: number) => Promise<Uint8Array>,
+): Promise<number> {
+  const all = series.parts.length
+  let [low, high] = [0, all]
+  while (high - low > 1) {
+    if (!(await budget.step())) return all
+    const count = Math.min(high - low - 1, Math.max(4, parallel))
+    const places = Array.from({ length: count }, (_, i) =>
+      Math.floor(low + ((high - low) * (i + 1)) / (count + 1)),
+    ).filter((at) => at > low)
+    const times = await Promise.all(places.map(async (at) => firstTime(format, zone, await head(at))))
+    const timed = times.filter((time) => !Number.isNaN(time))
+    if (timed.length === 0) return high
+    if (timed.some((time, i) => i > 0 && time < timed[i - 1]!)) return all
+    const late = times.findIndex((time) => time >= instant)
+    const early = times.findLastIndex((time) => time < instant)
+    if (late >= 0) high = places[late]!
+    if (early >= 0) low = places[early]!
+  }
+  return high
+}
+
 /** The first bytes of parts, requested newest first, a few ahead where parallel reads pay off. */
-function headsOf(parts: readonly Text[], parallel: number): (index: number) => Promise<Uint8Array> {
+function headsOf(
+  parts: readonly Text[],
+  parallel: number,
+): (index: number, ahead?: number) => Promise<Uint8Array> {
   const heads = new Map<number, Promise<Uint8Array>>()
-  return (index) => {
-    const oldest = heads.has(index) ? index : Math.max(0, index - parallel + 1)
+  return (index, ahead = parallel) => {
+    const oldest = heads.has(index) ? index : Math.max(0, index - ahead + 1)
     for (let i = index; i >= oldest; i--) {
       if (heads.has(i)) continue
       const head = parts[i]!.head(HEAD)

@@ -1,4 +1,4 @@
-import type { Member } from '../../join/members.ts'
+import type { Member, Members } from '../../join/members.ts'
 import type { JoinedLog } from '../files/joined.ts'
 import { badCursor, type Cursor } from './cursor.ts'
 import { MemberText } from './member.ts'
@@ -15,15 +15,21 @@ export interface JoinReach {
   /** Only members of this period, by the times in their keys. */
   since?: number | undefined
   until?: number | undefined
+  /** Of those, only members of this period and the two next to it on either side are opened. */
+  nearSince?: number | undefined
+  nearUntil?: number | undefined
   /** Whether a wider attempt would cost too much. */
   isWidest?: boolean
 }
 
-/** Parallel requests for members. */
-const AT_ONCE = 8
-/** Members of a period up to here are fetched at once. */
+/** How much of a reach is looked at after a cursor. */
+const AHEAD = 8
+/** Parallel requests for members: Node warns of a leak when more than ten share a signal. */
+const AT_ONCE = 10
+/** How much is fetched in parallel before it is needed: of the end of a log, and of a period. */
 const MAX_PREFETCH = 24
 const MAX_PREFETCH_BYTES = 8 * 1024 * 1024
+const MAX_PERIOD_BYTES = 32 * 1024 * 1024
 const EVERYTHING: JoinReach = { wanted: 0, bytes: Number.POSITIVE_INFINITY }
 
 /** Opens a log, whether it is joined or not. */
@@ -46,12 +52,34 @@ async function openJoined(
 ): Promise<OpenLog | null> {
   const members: Opener = { ...opener, files: log.files }
   if (cursor) return openAt(members, log, cursor, reach)
-  const found = await log.find(reach, opener.budget.signal)
+  const found = await log.find({ ...reach, countUntil: reach.nearUntil }, opener.budget.signal)
   if (found.members.length === 0 && !found.older && !found.newer) return null
-  const parts = found.members.map(({ entry }) => new MemberText(members, entry))
-  if (parts.length === 0) return { series: await Series.open([emptyPart(members)], found), at: null }
+  const near = nearest(found, reach)
+  const parts = near.members.map(({ entry }) => new MemberText(members, entry))
+  if (parts.length === 0) return { series: await Series.open([emptyPart(members)], near), at: null }
   await prefetch(parts, reach)
-  return { series: await Series.open(parts, found), at: null }
+  return { series: await Series.open(parts, { ...near, ahead: aheadOf(reach) }), at: null }
+}
+
+/** A search goes through one member after another; a tail knows which ones it needs. */
+function aheadOf({ wanted }: JoinReach): number {
+  return wanted === 0 ? AT_ONCE / 2 : 0
+}
+
+/** Members next to a period that are opened, too. */
+const NEXT_TO = 2
+
+/** The members around a period. A log may have hundreds of objects in the margin that a slow shipper needs. */
+function nearest(found: Members, { nearSince = -Infinity, nearUntil = Infinity }: JoinReach): Members {
+  const { members } = found
+  const first = members.findIndex(({ time }) => time >= nearSince)
+  const from = Math.max(0, (first < 0 ? members.length : first) - NEXT_TO)
+  const to = members.findLastIndex(({ time }) => time <= nearUntil) + 1 + NEXT_TO
+  return {
+    members: members.slice(from, to),
+    older: found.older || from > 0,
+    newer: found.newer || to < members.length,
+  }
 }
 
 /** A period without members is an empty text. */
@@ -72,31 +100,38 @@ async function openAt(
     if (members.length === 0) return null
     throw badCursor(direction, 'belongs to another log file')
   }
-  const bytes = direction === 'before' ? reach.bytes : 1
-  const found = await log.find({ bytes, last, since: reach.since }, signal)
-  const own = found.members.at(-1)
-  if (own?.entry.key !== place.name) throw gone()
-  const text = new MemberText(opener, own.entry)
-  if (!(await text.reaches(place.offset)) || !(await holds(text, place.print))) throw gone()
-  const open = ({ entry }: Member) => new MemberText(opener, entry)
-  if (direction === 'before') {
-    const parts = [...found.members.slice(0, -1).map(open), text]
-    await prefetch(parts, reach)
-    return { series: await Series.open(parts, found), at: place.offset }
-  }
-  const newer = withinBytes(await log.after(own, signal), reach.bytes).map(open)
-  await inBatches(newer, (part) => part.size())
-  const series = await Series.open([text, ...newer], { older: true })
+  if (direction === 'after') return openFrom(opener, log, { last, place, reach })
+  // The member of the cursor may be named by the time when it began, long before the records that are wanted.
+  const since = reach.since === undefined ? undefined : Math.min(reach.since, last.time)
+  const found = await log.find({ bytes: reach.bytes, last, since }, signal)
+  const text = await placed(opener, found.members.at(-1), place)
+  const parts = [...found.members.slice(0, -1).map(({ entry }) => new MemberText(opener, entry)), text]
+  await prefetch(parts, reach)
+  const series = await Series.open(parts, { older: found.older, ahead: aheadOf(reach) })
+  return { series, at: place.offset }
+}
+
+/** Opens a log from a cursor on. */
+async function openFrom(
+  opener: Opener,
+  log: JoinedLog,
+  { last, place, reach }: { last: Member; place: Cursor; reach: JoinReach },
+): Promise<OpenLog> {
+  // Every member up to the end of the series is read, so this begins with what the answer needs at least.
+  const { members, newer } = await log.from(last, reach.bytes / AHEAD, opener.budget.signal)
+  const text = await placed(opener, members[0], place)
+  const texts = members.slice(1).map(({ entry }) => new MemberText(opener, entry))
+  await inBatches(texts, (part) => part.size())
+  const series = await Series.open([text, ...texts], { older: true, newer })
   return { series, at: (await series.base(0)) + place.offset }
 }
 
-/** The first members up to this many stored bytes, and at least one. */
-function withinBytes(members: Member[], bytes: number): Member[] {
-  let sum = 0
-  return members.filter(({ entry }, i) => {
-    sum += entry.size
-    return i === 0 || sum <= bytes
-  })
+/** The member that a cursor points into; an error if it is gone or is another one now. */
+async function placed(opener: Opener, own: Member | undefined, place: Cursor): Promise<MemberText> {
+  if (own?.entry.key !== place.name) throw gone()
+  const text = new MemberText(opener, own.entry)
+  if (!(await text.reaches(place.offset)) || !(await holds(text, place.print))) throw gone()
+  return text
 }
 
 /**
@@ -105,11 +140,12 @@ function withinBytes(members: Member[], bytes: number): Member[] {
  */
 async function prefetch(parts: readonly MemberText[], { wanted, since, until }: JoinReach): Promise<void> {
   const total = parts.reduce((sum, { entry }) => sum + entry.size, 0)
-  if (since !== undefined || until !== undefined) {
-    if (parts.length > MAX_PREFETCH || total > MAX_PREFETCH_BYTES) return
-    await inBatches(parts, (part) => part.head(1))
+  // Where a period begins is an offset from its end, so all of it is needed.
+  if (since !== undefined) {
+    if (total <= MAX_PERIOD_BYTES) await inBatches(parts, (part) => part.size())
     return
   }
+  if (until !== undefined) return
   const newest = parts.at(-1)!
   if (wanted === 0 || newest.entry.size > MAX_PREFETCH_BYTES) return
   const ratio = Math.max(1, (await newest.size()) / Math.max(1, newest.entry.size))

@@ -53,6 +53,11 @@ export class MemberText implements Text {
     return (await this.#open()).head(length)
   }
 
+  prepare(): void {
+    // A failure shows when the text is read.
+    this.#open().catch(() => {})
+  }
+
   async release(): Promise<void> {
     await this.#text?.release?.()
   }

@@ -6,6 +6,14 @@ import type { Text } from './text.ts'
 /** How many archives keep text at a time: a read may cross from one into the next. */
 const WARM = 2
 
+/** What lies beyond the parts of a series, and how it is read. */
+export interface SeriesOptions {
+  older?: boolean
+  newer?: boolean
+  /** How many older parts are fetched while one is read. @default 0 */
+  ahead?: number
+}
+
 /**
  * Several files as one log, oldest first. An address counts bytes from the start of the last file; older files lie
  * below zero. The size of an older file, which costs a decompression if it is compressed, is needed only by requests
@@ -19,24 +27,30 @@ export class Series {
   readonly older: boolean
   /** Whether it continues after the last part. */
   readonly newer: boolean
+  /** How many older parts are fetched while one is read. */
+  readonly #ahead: number
   /** Where each part starts; known from `#known` on. */
   readonly #bases: number[]
   #known: number
   /** The compressed files that keep text in memory, the last one read first. */
   readonly #warm: Text[] = []
 
-  private constructor(parts: readonly Text[], lastSize: number, beyond: { older: boolean; newer: boolean }) {
+  private constructor(parts: readonly Text[], lastSize: number, options: Required<SeriesOptions>) {
     this.parts = parts
-    this.older = beyond.older
-    this.newer = beyond.newer
+    this.older = options.older
+    this.newer = options.newer
+    this.#ahead = options.ahead
     this.end = lastSize
     this.#bases = new Array(parts.length).fill(0)
     this.#known = parts.length - 1
     this.#resolvePlain()
   }
 
-  static async open(parts: readonly Text[], { older = false, newer = false } = {}): Promise<Series> {
-    return new Series(parts, await parts[parts.length - 1]!.size(), { older, newer })
+  static async open(
+    parts: readonly Text[],
+    { older = false, newer = false, ahead = 0 }: SeriesOptions = {},
+  ): Promise<Series> {
+    return new Series(parts, await parts[parts.length - 1]!.size(), { older, newer, ahead })
   }
 
   /** The address as far back as the log goes: `at`, or the first byte when that is later. */
@@ -207,6 +221,7 @@ export class Series {
 
   async #resolveNext(): Promise<void> {
     const index = this.#known - 1
+    for (let i = index; i >= Math.max(0, index - this.#ahead); i--) this.parts[i]!.prepare?.()
     await this.#use(this.parts[index]!)
     const part = this.parts[index]!
     const size = await part.size()

@@ -31,6 +31,8 @@ export interface Text {
   readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
+  /** Begins to fetch it, because it will be read soon. */
+  prepare?(): void
   /** Drops the text that is kept in memory; later reads are still right, but cost more. */
   release?(): Promise<void>
   /** Promises that reads only go forward from here, so that nothing before needs to be kept. */

@@ -14,9 +14,11 @@ const MAX_LOOKS = 6
  * a quarter of an hour.
  */
 const MARGIN = 30 * 60_000
+/** Of the members in that margin, only those this close to the period are opened at first. */
+const NEAR = 2 * 60_000
 /** Stored bytes that the first attempt of a search covers. */
 const SEARCH = 64 * 1024 * 1024
-const LEAST = 1024 * 1024
+const LEAST = 256 * 1024
 const HEAD = 64 * 1024
 
 /** The parts of a request that matter here. */
@@ -40,7 +42,8 @@ export function firstReach({ fit, since, until, level, matcher }: Asked): ViewRe
   const perLine = 512
   const isSearch = level !== null || matcher !== null
   const wanted = fit.lines === null ? fit.size : Math.min(fit.size, fit.lines * perLine)
-  const bytes = Math.max(WIDER * wanted, isSearch || since !== null ? SEARCH : LEAST)
+  // Text is never much shorter than the objects that hold it.
+  const bytes = isSearch || since !== null ? Math.max(WIDER * wanted, SEARCH) : Math.max(2 * wanted, LEAST)
   return reachAt({ wanted: isSearch ? 0 : wanted, bytes, look: 1, asked: { since, until } })
 }
 
@@ -50,27 +53,30 @@ export function widerReach({ wanted, bytes, look, asked }: ViewReach): ViewReach
 }
 
 function reachAt({ wanted, bytes, look, asked: { since, until } }: Omit<ViewReach, 'isWidest'>): ViewReach {
-  const margin = MARGIN * WIDER ** (look - 1)
+  const widening = WIDER ** (look - 1)
+  const margin = MARGIN * widening
+  const near = NEAR * widening
   return {
     wanted,
     bytes,
     look,
     asked: { since, until },
     isWidest: look >= MAX_LOOKS,
-    ...(since !== null && { since: since - margin }),
-    ...(until !== null && { until: until + margin }),
+    ...(since !== null && { since: since - margin, nearSince: since - near }),
+    ...(until !== null && { until: until + margin, nearUntil: until + near }),
   }
 }
 
 /** Whether the open part of a joined log may lack some of the answer: it must begin before it and end after it. */
 export async function needsMore(
   { since, until, cursor }: Asked,
-  { series, from, format }: { series: Series; from: number; format: LineFormat },
+  { series, from, to, format }: { series: Series; from: number; to: number; format: LineFormat },
   zone: Zone,
 ): Promise<boolean> {
   const timeOf = async (index: number) => firstTime(format, zone, await series.parts.at(index)!.head(HEAD))
   if (until !== null && series.newer && !((await timeOf(-1)) >= until)) return true
-  if (!series.older || cursor?.direction === 'after') return false
+  if (cursor?.direction === 'after') return series.newer && to >= series.end
+  if (!series.older) return false
   if (since !== null && format.timed) return !((await timeOf(0)) < since)
   return series.isStart(from)
 }

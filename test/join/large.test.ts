@@ -1,0 +1,150 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { type Bucket, KEYS, lineAt, shippedBucket, UUID } from './bucket.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const COUNT = 3500
+const END = Date.UTC(2026, 10, 15, 10)
+
+const tail = (id: number) => `${UUID.slice(0, -6)}${String(id).padStart(6, '0')}.log`
+const OTHER_KEYS: typeof KEYS = {
+  ...KEYS,
+  'Vector, flat': (log, time, id) => `${log}/${Math.floor(time / 1000)}-${tail(id)}`,
+  hosts: (log, time, id) => {
+    const date = new Date(time).toISOString().slice(0, 10)
+    return `${log}/date=${date}/host-${(id * 7) % 5}/${Math.floor(time / 1000)}-${tail(id)}`
+  },
+  'two streams': (log, time, id) => KEYS.Firehose!(log, time, id).replace('stream', id % 2 ? 'a' : 'b'),
+  // The older half in folders of one kind, the newer half in folders that sort before them.
+  'two kinds of folders': (log, time, id) =>
+    id < COUNT / 2 ? KEYS.Vector!(log, time, id) : KEYS['Fluent Bit']!(log, time, id),
+}
+
+/** More objects than a listing has in a page: in a day, in an hour, in a minute, or in a flat folder. */
+const LARGE: [what: string, shipper: string, step: number][] = [
+  ['days of Vector', 'Vector', 20 * SECOND],
+  ['a flat folder of Vector', 'Vector, flat', 20 * SECOND],
+  ['crowded seconds of Vector', 'Vector, flat', 40],
+  ['a day of Fluent Bit', 'Fluent Bit', 10 * SECOND],
+  ['minutes of Fluent Bit', 'Fluent Bit', 40],
+  ['hours of Firehose', 'Firehose', 2 * SECOND],
+  ['two streams of Firehose', 'two streams', 2 * SECOND],
+  ['a flat folder of Logstash', 'Logstash', 20 * MINUTE],
+  ['hosts below the days', 'hosts', 20 * SECOND],
+  ['folders of two kinds', 'two kinds of folders', 30 * SECOND],
+]
+
+const tailOf = (text: string, size: number) =>
+  text.length <= size ? text : text.slice(text.indexOf('\n', text.length - size - 1) + 1)
+const linkOf = (response: Response, rel: string) =>
+  new RegExp(`<\\?([^>]*)>; rel="${rel}"`).exec(response.headers.get('Link') ?? '')?.[1]
+
+describe('a joined log of 3,500 objects', () => {
+  it.each(LARGE)('%s: is one text', { timeout: 120_000 }, async (_, shipper, step) => {
+    const store = memoryStore()
+    const timeOf = (i: number) => END - (COUNT - i) * step
+    const textOf = (i: number) =>
+      lineAt(timeOf(i), `object ${i} a`) + lineAt(timeOf(i) + Math.floor(step / 2), `object ${i} b`)
+    const keyOf = (i: number) => OTHER_KEYS[shipper]!('app', timeOf(i), i)
+    for (let i = 0; i < COUNT; i++) store.put(keyOf(i), textOf(i))
+    const text = Array.from({ length: COUNT }, (_, i) => textOf(i)).join('')
+    const app = createApp({ logs: store, config: '', join: true })
+    const view = async (query: string) => {
+      const response = await app.request(`/api/v1/log/view?${query}`)
+      const body = await response.text()
+      expect(response.status, body).toBe(200)
+      expect(response.headers.get('X-Nodestate-Note')).toBeNull()
+      return { response, body }
+    }
+    for (const size of [100, 3000, 250_000, 100_000_000])
+      expect((await view(`file=app&size=${size}`)).body === tailOf(text, size), `${size}`).toBe(true)
+    const all = text.split('\n').slice(0, -1)
+    expect((await view('file=app&lines=2500')).body).toBe(`${all.slice(-2500).join('\n')}\n`)
+
+    // Windows anywhere, across the borders of pages, days and folders.
+    for (const at of [0, 1, 999, 2000, 3456, 5999, 6998]) {
+      const [since, until] = [all[at]!, all[Math.min(at + 321, 6999)]!].map((line) => line.slice(0, 23))
+      const inside = all.filter((line) => line.slice(0, 23) >= since! && line.slice(0, 23) < until!)
+      const times = `since=${encodeURIComponent(since!)}&until=${encodeURIComponent(until!)}`
+      const { body } = await view(`file=app&size=10000000&${times}`)
+      expect(body, `${at}`).toBe(inside.map((line) => `${line}\n`).join(''))
+    }
+
+    // Backwards to the very beginning.
+    let pages = ''
+    let next: string | undefined
+    for (let query: string | undefined = 'file=app&size=60000'; query; ) {
+      const { response, body } = await view(query)
+      pages = body + pages
+      next = linkOf(response, 'next')
+      query = linkOf(response, 'prev')
+    }
+    expect(pages === text).toBe(true)
+    // And from the end of the first page on, as a client that polls would read it, with objects that arrive meanwhile.
+    store.put(keyOf(COUNT), textOf(COUNT))
+    let rest = ''
+    for (;;) {
+      const { response, body } = await view(next!)
+      if (body === '') break
+      rest += body
+      next = linkOf(response, 'next')
+    }
+    expect(rest === (text + textOf(COUNT)).slice(-rest.length)).toBe(true)
+    expect(rest.length).toBeGreaterThan(text.length - 60_000)
+    store.put(keyOf(COUNT + 1), textOf(COUNT + 1))
+    expect((await view(next!)).body).toBe(textOf(COUNT + 1))
+  })
+})
+
+describe('the requests of 10,000 objects', () => {
+  let bucket: Bucket | undefined
+  afterEach(() => bucket?.server.close())
+
+  const trees: [what: string, shipper: string, step: number][] = [
+    ['a month of Vector', 'Vector', 5 * MINUTE],
+    ['crowded days of Vector', 'Vector', 4 * SECOND],
+    ['a month of Fluent Bit', 'Fluent Bit', 5 * MINUTE],
+    ['crowded hours of Fluent Bit', 'Fluent Bit', 2 * SECOND],
+    ['a month of Firehose', 'Firehose', 5 * MINUTE],
+    ['crowded hours of Firehose', 'Firehose', 2 * SECOND],
+  ]
+  it.each(trees)(
+    '%s: at most 12 in 8 round trips for a tail',
+    { timeout: 60_000 },
+    async (_, shipper, step) => {
+      bucket = await shippedBucket(shipper, { count: 10_000, step, lines: 500 })
+      const path = `/api/v1/log/view?file=app&size=${256 * 1024}`
+      const first = await bucket.ask(path)
+      expect(first.body).toBe(tailOf(bucket.text(9_990), 256 * 1024))
+      expect(first.requests).toBeLessThanOrEqual(12)
+      expect(first.trips).toBeLessThanOrEqual(8)
+      const second = await bucket.ask(path)
+      expect(second.body).toBe(first.body)
+      expect(second.requests).toBeLessThan(first.requests)
+      const few = await bucket.ask('/api/v1/log/view?file=app&lines=100')
+      expect(few.body).toBe(`${first.body.trimEnd().split('\n').slice(-100).join('\n')}\n`)
+      expect(few.requests).toBeLessThan(first.requests)
+      if (step < MINUTE) return
+      const at = END - 30 * 24 * 60 * MINUTE
+      const times = [at, at + 10 * MINUTE].map((time) => new Date(time).toISOString())
+      const window = await bucket.ask(`/api/v1/log/view?file=app&since=${times[0]}&until=${times[1]}`)
+      const [since, until] = times.map((time) => time.replace('T', ' ').slice(0, 23))
+      const inside = bucket
+        .text(1300, 1420)
+        .split('\n')
+        .filter((line) => line.slice(0, 23) >= since! && line.slice(0, 23) < until!)
+      expect(window.body).toBe(`${inside.join('\n')}\n`)
+      expect(window.trips).toBeLessThanOrEqual(12)
+    },
+  )
+
+  it('a flat folder of Logstash: one listing, in parallel', { timeout: 60_000 }, async () => {
+    bucket = await shippedBucket('Logstash', { count: 10_000, step: MINUTE, lines: 500 })
+    const first = await bucket.ask(`/api/v1/log/view?file=app&size=${256 * 1024}`)
+    expect(first.body).toBe(tailOf(bucket.text(9_990), 256 * 1024))
+    expect(first.requests).toBeLessThanOrEqual(18)
+    expect(first.trips).toBeLessThanOrEqual(6)
+  })
+})
