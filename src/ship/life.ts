@@ -90,11 +90,6 @@ export class Life {
     return { life: this.number, from: this.#from, shipped: this.shipped, claim: this.claim }
   }
 
-  /** How long the first unshipped byte has waited, in milliseconds. */
-  get waitedMs(): number {
-    return this.#waiting === null ? 0 : this.#context.now() - this.#waiting
-  }
-
   /** Notes the bytes that wait. */
   async watch(): Promise<number> {
     const size = await this.text.size()

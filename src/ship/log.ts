@@ -2,7 +2,7 @@ import { type End, TAIL_BYTES } from '../segment/names.ts'
 import { Stopped } from './bucket.ts'
 import { type Identified, identify } from './identity.ts'
 import { FileChanged, Life, type LifeContext } from './life.ts'
-import type { LogFiles } from './look.ts'
+import { type LogFiles, seenAt } from './look.ts'
 import { type Memory, recall, type Unfinished } from './memory.ts'
 import type { FileText } from './text.ts'
 
@@ -60,11 +60,17 @@ export class LogShipper {
       return end ? { life: last, size: end.size, lagBytes: 0, lagSeconds: 0 } : null
     }
     let lagBytes = 0
+    let oldest: number | null = null
     for (const file of this.#context.files.files) {
-      if (file.id === life.text.id) lagBytes += Math.max(0, file.size - life.shipped)
-      else if (this.#queue.some((text) => text.id === file.id)) lagBytes += file.size
+      const isQueued = this.#queue.some((text) => text.id === file.id)
+      if (file.id !== life.text.id && !isQueued) continue
+      // Of an archive, the size on disk says nothing about its text.
+      const shipped = isQueued || file.text.compressed ? 0 : life.shipped
+      if (file.size <= shipped) continue
+      lagBytes += file.size - shipped
+      oldest ??= seenAt(file, shipped)
     }
-    const lagSeconds = Math.round(life.waitedMs / 100) / 10
+    const lagSeconds = oldest === null ? 0 : Math.round((this.#context.now() - oldest) / 100) / 10
     return { life: life.number, size: life.shipped, lagBytes, lagSeconds }
   }
 

@@ -12,6 +12,14 @@ export interface LookedAt {
   modified: number
   /** When it was first missing from the directory; null while it is there. */
   gone: number | null
+  /** The sizes that were seen, and when each was seen first. */
+  growth: readonly Growth[]
+}
+
+/** A file's size, and when it was first seen. */
+interface Growth {
+  size: number
+  at: number
 }
 
 /** Sorts one log's files, oldest first; names that are not separate files are left out. */
@@ -19,6 +27,8 @@ export type Order = (files: readonly Listed[]) => Promise<Listed[]>
 
 /** How often a check restarts because files moved meanwhile, before it waits for the next turn. */
 const TRIES = 8
+/** How many sizes of a file to remember; after that, every second one is forgotten. */
+const GROWTH = 500
 
 /**
  * The files of one log, kept open between checks, so that a file removed before it was shipped can still be read.
@@ -137,7 +147,7 @@ export class LogFiles {
       const known = this.#held.find(({ id }) => id === listed.id)
       const file = known?.file ?? opened.get(listed.id)!
       const text = known?.name === listed.name ? known.text : openText(file, listed.name)
-      return { ...listed, text, file, gone: null }
+      return { ...listed, text, file, gone: null, growth: grown(known?.growth ?? [], listed.size, now) }
     })
     const there = new Set(wanted.map(({ id }) => id))
     const inDirectory = new Set(listed.map(({ id }) => id))
@@ -157,6 +167,18 @@ export class LogFiles {
     this.#held = merged
     for (const file of unwanted) await file.close()
   }
+}
+
+/** When the byte at an offset was first seen; null if the file has never been that long. */
+export function seenAt({ growth }: LookedAt, offset: number): number | null {
+  return growth.find(({ size }) => size > offset)?.at ?? null
+}
+
+function grown(growth: readonly Growth[], size: number, at: number): readonly Growth[] {
+  const last = growth.at(-1)?.size ?? 0
+  if (size === last) return growth
+  const kept = size < last ? [] : growth.length < GROWTH ? growth : growth.filter((_, i) => i % 2 === 0)
+  return [...kept, { size, at }]
 }
 
 function isSame(a: readonly Listed[], b: readonly Listed[]): boolean {

@@ -418,6 +418,39 @@ describe('a shipper', () => {
     expect(JSON.parse(readFileSync(join(home, 'node.json'), 'utf8'))).toEqual({ hostName: 'db-4' })
   })
 
+  it('counts lag from when the oldest unshipped byte was seen, however much was shipped since', async () => {
+    writeFileSync(at('broker.log'), lines(60_000))
+    const size = readFileSync(at('broker.log')).length
+    const real = directoryBucket(home)
+    let allowed = 0
+    const held: (() => void)[] = []
+    const put: Bucket['put'] = async (key, ...rest) => {
+      if (key.endsWith('.gz') && allowed-- <= 0) await new Promise<void>((resolve) => held.push(resolve))
+      return real.put(key, ...rest)
+    }
+    let time = 1_000_000
+    const running = shipper({ once: false, bucket: { ...real, put }, now: () => time })
+    const done = running.run()
+    await until(() => held.length === 1)
+    time += 30_000
+    allowed = 2
+    held.pop()!()
+    await until(() => held.length === 1)
+    const { size: shippedBytes, lagBytes, lagSeconds } = running.status.get('broker.log')!
+    expect(shippedBytes).toBeGreaterThan(2.9 * 1024 * 1024)
+    expect(lagBytes).toBe(size - shippedBytes)
+    expect(lagSeconds).toBe(30)
+    allowed = 100
+    held.pop()!()
+    await until(() => {
+      time += 20
+      return running.status.get('broker.log')!.lagBytes === 0
+    })
+    expect(running.status.get('broker.log')!.lagSeconds).toBe(0)
+    running.stop()
+    await done
+  })
+
   it('writes segments that ls, xargs and zcat put together', async () => {
     writeFileSync(at('broker.log.1'), lines(30_000))
     writeFileSync(at('broker.log'), lines(1))
