@@ -95,9 +95,8 @@ function suite(place: () => Place): void {
     expect(lists()).toBe(1)
     asked.length = 0
     expect((await logs.stat('broker.log'))?.size).toBe(text.length)
-    // A HEAD of the bucket may still come from the mirror that was asked at first.
+    expect(asked).toHaveLength(1)
     expect(lists()).toBe(1)
-    expect(asked.filter((line) => line.includes('broker.log'))).toHaveLength(1)
   })
 
   it('cost at most 4 requests for a tail on a cold instance', async () => {

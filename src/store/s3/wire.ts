@@ -58,6 +58,8 @@ export function s3Wire(options: S3Options) {
     // Without this, the runtime requests gzip, and what it unpacks has neither the length nor the range requested.
     // Not signed: proxies rewrite it on the way.
     signed.set('Accept-Encoding', 'identity')
+    // The caller may have left while the request was signed: then it is not sent.
+    line.signal.throwIfAborted()
     return fetchIt(url, {
       method,
       headers: signed,
