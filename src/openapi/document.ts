@@ -4,6 +4,7 @@ import { type Parameter, rowsOf } from '../routes/parameters/row.ts'
 import { PARAMETERS } from '../routes/parameters/table.ts'
 import { VERSION } from '../version.ts'
 import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
+import { LOKI } from './loki.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 import { SCHEMAS } from './schemas.ts'
 
@@ -22,8 +23,13 @@ export function openApi(): object {
     // Relative to this document, so it is right wherever the app is mounted.
     servers: [{ url: '.', description: 'The node that serves this document' }],
     security: [{}, { token: [] }],
-    tags: [{ name: 'node', description: 'The node state API' }],
-    paths: Object.fromEntries(OPERATIONS.map((operation) => [operation.path, pathOf(operation)])),
+    tags: [
+      { name: 'node', description: 'The node state API' },
+      { name: 'loki', description: "Loki's read API, where it is turned on (`--loki`)" },
+    ],
+    paths: Object.fromEntries(
+      [...OPERATIONS, ...LOKI].map((operation) => [operation.path, pathOf(operation)]),
+    ),
     components: {
       schemas: SCHEMAS,
       headers: Object.fromEntries(
@@ -44,15 +50,15 @@ export function openApi(): object {
 }
 
 function pathOf(operation: Operation): object {
-  const { id, summary, open } = operation
+  const { id, path, summary, parameters = [], open } = operation
   const shared = {
-    tags: ['node'],
+    tags: [path.startsWith('/loki/') ? 'loki' : 'node'],
     summary,
     ...(open && { security: [] }),
   }
   const responses = { ...answers(operation), ...problems(operation) }
   return {
-    parameters: [...queryParameters(operation), ...headerParameters(operation)],
+    parameters: [...parameters, ...queryParameters(operation), ...headerParameters(operation)],
     get: { operationId: id, ...shared, responses },
     head: {
       operationId: `${id}Head`,

@@ -1,6 +1,6 @@
 /** Every header that an answer may have, with its meaning. */
 export const HEADERS = {
-  'Cache-Control': 'Always `private, no-cache`; a follow adds `no-transform`.',
+  'Cache-Control': '`private, no-cache`; a follow adds `no-transform`, and metrics have `no-store`.',
   'X-Content-Type-Options': 'Always `nosniff`.',
   Vary: 'The request headers that the answer depends on.',
   ETag: 'Changes whenever the answer does. Absent where the answer depends on the clock or was cut by a budget.',

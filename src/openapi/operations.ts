@@ -4,13 +4,13 @@ import type { HeaderName, REQUEST_HEADERS } from './headers.ts'
 import type { SCHEMAS } from './schemas.ts'
 
 /** A body: its media type, and what it is. */
-type Body = { type: string; example?: unknown } & (
+export type Body = { type: string; example?: unknown } & (
   | { schema: keyof typeof SCHEMAS; list?: true }
   | { text: string }
   | { any: string }
 )
 
-interface Answer {
+export interface Answer {
   description: string
   headers: HeaderName[]
   bodies: Body[]
@@ -22,6 +22,8 @@ export interface Operation {
   summary: string
   /** Where its query parameters are in the table. */
   resource?: Resource
+  /** Parameters that are not in the table, as OpenAPI has them. */
+  parameters?: object[] | undefined
   requestHeaders?: (keyof typeof REQUEST_HEADERS)[]
   /** Answers that are not problems, by status. */
   answers: Record<number, Answer>
@@ -265,6 +267,29 @@ export const OPERATIONS: Operation[] = [
       304: UNCHANGED,
     },
     problems: [...API, ...FILE, 'precondition-failed', 'range-not-satisfiable', 'answer-too-large'],
+  },
+  {
+    path: '/metrics',
+    id: 'getMetrics',
+    summary: 'Metrics of the service, where they are turned on',
+    answers: {
+      200: {
+        description: 'All metrics, with `--workers` those of all processes together.',
+        headers: [],
+        bodies: [
+          {
+            type: 'text/plain; version=0.0.4; charset=utf-8',
+            text: "Prometheus's text format.",
+            example: '# TYPE nodestate_followers gauge\nnodestate_followers 3\n',
+          },
+          {
+            type: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+            text: 'OpenMetrics, where `Accept` names it.',
+          },
+        ],
+      },
+    },
+    problems: [...API, 'unknown-path'],
   },
   {
     path: '/openapi.json',

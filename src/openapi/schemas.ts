@@ -181,6 +181,70 @@ const PROBLEM = {
   },
 } as const
 
+const STATUS = { const: 'success' } as const
+const LABELS = { type: 'object', additionalProperties: { type: 'string' } } as const
+
+const LOKI_RESULT = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: {
+    status: STATUS,
+    data: {
+      type: 'object',
+      required: ['resultType', 'result', 'stats'],
+      properties: {
+        resultType: { enum: ['streams', 'matrix', 'vector'] },
+        result: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              stream: LABELS,
+              metric: LABELS,
+              value: { type: 'array', description: 'Time in seconds, and the value as text.' },
+              values: {
+                type: 'array',
+                description: 'Time in nanoseconds and line of each record, or points like `value`.',
+                items: { type: 'array', minItems: 2, maxItems: 2 },
+              },
+            },
+          },
+        },
+        stats: { type: 'object' },
+      },
+    },
+  },
+} as const
+
+const LOKI_NAMES = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: { status: STATUS, data: { type: 'array', items: { type: 'string' } } },
+} as const
+
+const LOKI_SERIES = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: { status: STATUS, data: { type: 'array', items: LABELS } },
+} as const
+
+const LOKI_STATS = {
+  type: 'object',
+  required: ['streams', 'chunks', 'bytes', 'entries'],
+  properties: {
+    streams: { type: 'integer' },
+    chunks: { type: 'integer' },
+    bytes: { type: 'integer', description: 'Size of the files.' },
+    entries: { const: 0, description: 'Records are not counted.' },
+  },
+} as const
+
+const LOKI_BUILD_INFO = {
+  type: 'object',
+  required: ['version'],
+  properties: { version: { type: 'string', description: "Loki's version whose API this is." } },
+} as const
+
 export const SCHEMAS = {
   Config: CONFIG,
   LogFile: LOG_FILE,
@@ -189,4 +253,9 @@ export const SCHEMAS = {
   Histogram: HISTOGRAM,
   LogFields: FIELDS,
   Problem: PROBLEM,
+  LokiResult: LOKI_RESULT,
+  LokiNames: LOKI_NAMES,
+  LokiSeries: LOKI_SERIES,
+  LokiStats: LOKI_STATS,
+  LokiBuildInfo: LOKI_BUILD_INFO,
 } as const

@@ -253,7 +253,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
       4.4,
     ],
     ['Loki', ['loki.js'], 32],
-    ['OpenAPI', ['openapi-route.js'], 6.5],
+    ['OpenAPI', ['openapi-route.js'], 8.4],
     ['page', ['page.js', 'routes-page.js'], 70],
     ['fleet', ['fleet-fleet.js'], 3.3],
     // What reads a command line and files: never loaded, since a worker has neither.

@@ -6,7 +6,9 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../src/app.ts'
 import { Problem } from '../../src/http/problem.ts'
+import { loki as readApi } from '../../src/loki.ts'
 import { HomeError } from '../../src/node/home.ts'
+import { createMetrics } from '../../src/observe/metrics.ts'
 import { openApi } from '../../src/openapi/document.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError, type StoreErrorCode } from '../../src/store/store.ts'
@@ -62,12 +64,46 @@ const FILE = [
   log('download?file=a.log'),
 ]
 const READY = { path: '/readyz' }
-const EVERY = [CONFIG, log('list'), ...FILE]
+const METRICS = { path: '/metrics' }
+const loki = (path: string, query = '', more = ''): Asked => ({
+  path: `/loki/api/v1/${path}?${query && `query=${encodeURIComponent(query)}`}${more}`,
+})
+/** Times that the small logs have. */
+const THEN = '&start=2026-11-15T00:00:00Z&end=2026-11-16T00:00:00Z'
+const A = '{file="a.log"}'
+const searching = (query: string, more = '') => [
+  loki('query_range', query, THEN + more),
+  loki('query', query, `&time=2026-11-15T02:30:00Z${more}`),
+]
+const LISTING = [
+  loki('label/file/values', A),
+  loki('series', '', `&match[]=${encodeURIComponent(A)}`),
+  loki('index/stats', A),
+]
+const FIXED = [loki('labels'), loki('status/buildinfo')]
+const LOKI = [...searching(A), ...LISTING, ...FIXED]
+const EVERY = [CONFIG, log('list'), ...FILE, METRICS, ...LOKI]
+
+const OPTIONS = { logs: small, config: 'a = 1\n', loki: readApi, onError: () => {} }
 
 /** Requests, each set to an app with these options. */
 const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{}, [...EVERY, { path: '/openapi.json' }, { path: '/healthz' }, READY]],
   [{}, EVERY.map(({ path }) => ({ path: `${path}${path.includes('?') ? '&' : '?'}levle=error` }))],
+  [{}, [{ ...METRICS, headers: { Accept: 'application/openmetrics-text' } }]],
+  [{ metrics: { ...createMetrics(), show: () => Promise.reject(new Error('a bug')) } }, [METRICS]],
+  [
+    {},
+    [
+      ...searching('{file="a.log"} | json | shard="3"'),
+      ...searching('sum by (level) (count_over_time({file="a.log"}[1h]))'),
+    ],
+  ],
+  [{}, [...searching('vector(1)+vector(1)'), ...searching('x'), loki('label/file/values', 'x')]],
+  [{}, [loki('series', '', '&match[]=x'), loki('index/stats', 'x')]],
+  [{}, [...searching('{file="broken.gz"}'), ...searching('{file="a.log.zst"}')]],
+  [{ limits: { archiveBytes: 1000 } }, searching('{file="large.gz"}')],
+  [{ limits: { scanMillis: -1 } }, searching(A)],
   [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
   [{}, [{ path: '/api/v1/config?detail=x' }, log('list?detail=x')]],
   [
@@ -123,15 +159,16 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   ],
   [{ allowHosts: ['elsewhere'] }, EVERY],
   [{ logs: failing(new Error('a bug')) }, [log('list'), ...FILE]],
-  [{ node: () => Promise.reject(new Error('a bug')) }, [CONFIG]],
+  [{ node: () => Promise.reject(new Error('a bug')) }, [CONFIG, ...LOKI]],
   [{ config: 'a =' }, [CONFIG]],
-  [{ node: () => Promise.reject(new HomeError('bad-object', 'It is not valid.')) }, [CONFIG]],
+  [{ node: () => Promise.reject(new HomeError('bad-object', 'It is not valid.')) }, [CONFIG, ...LOKI]],
   [{ node: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [CONFIG]],
   [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG]],
+  [{ node: () => Promise.reject(new StoreError('timeout', 'x')) }, LOKI],
   ...(['unavailable', 'denied', 'throttled', 'timeout'] as const).map(
     (code): [Partial<AppOptions>, Asked[]] => [
       { logs: failing(new StoreError(code, 'x')), config: () => Promise.reject(new StoreError(code, 'x')) },
-      [...EVERY, READY],
+      [...EVERY.filter((asked) => asked !== METRICS && !FIXED.includes(asked)), READY],
     ],
   ),
   ...(['changed', 'bad-segment', 'missing-segment'] satisfies StoreErrorCode[]).map(
@@ -175,9 +212,12 @@ describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`
 
   it('describes only answers that occur', async () => {
     const seen = new Set<string>()
-    const see = async (asked: Asked, response: Response) => seen.add(await check(asked, response))
+    const see = async (asked: Asked, response: Response) => {
+      const which = await check(asked, response)
+      seen.add(which).add(which.split(' ').slice(0, 2).join(' '))
+    }
     for (const [options, requests] of SCENARIOS) {
-      const app = createApp({ logs: small, config: 'a = 1\n', onError: () => {}, ...options })
+      const app = createApp({ ...OPTIONS, metrics: createMetrics(), ...options })
       for (const asked of requests) {
         const response = await answerOf(app, asked)
         const tag = response.headers.get('ETag')
@@ -188,6 +228,8 @@ describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`
       }
     }
     for (const [asked, response] of await crowd()) await see(asked, response)
+    const plain = createApp({ logs: small, config: '' })
+    for (const asked of [METRICS, ...LOKI]) await see(asked, await answerOf(plain, asked))
     await see(...(await goneCursor()))
     const documented = Object.entries(document.paths).flatMap(([path, { get }]) =>
       Object.entries(get.responses).flatMap(([status, answer]) =>
@@ -234,13 +276,13 @@ async function goneCursor(): Promise<[Asked, Response]> {
 
 /** The codes of the problems of an answer, or null when it is not a problem. */
 function codesOf(answer: Answer): string[] | null {
-  const media = answer.content?.['application/problem+json'] as { examples: object } | undefined
-  return media ? Object.keys(media.examples) : null
+  const media = answer.content?.['application/problem+json'] as { examples?: object } | undefined
+  return media?.examples ? Object.keys(media.examples) : null
 }
 
 /** Holds an answer against the document; returns which of the documented ones it is. */
 async function check(asked: Asked, response: Response): Promise<string> {
-  const path = asked.path.split('?')[0]!
+  const path = asked.path.split('?')[0]!.replace('/label/file/', '/label/{name}/')
   const method = asked.method === 'HEAD' ? 'head' : 'get'
   const where = `${asked.method ?? 'GET'} ${asked.path} ${response.status}`
   const documented = document.paths[path]![method].responses[response.status]

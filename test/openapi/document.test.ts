@@ -3,13 +3,21 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type { Histogram, LogFields, LogFile, LogFileDetail, LogRecord, NodeConfig } from '../../src/client.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/http/problem.ts'
+import { loki } from '../../src/loki.ts'
+import { createMetrics } from '../../src/observe/metrics.ts'
 import { openApi } from '../../src/openapi/document.ts'
 import type { SCHEMAS } from '../../src/openapi/schemas.ts'
 import { PARAMETERS } from '../../src/routes/parameters/table.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
 const text = `${JSON.stringify(openApi(), null, 2)}\n`
-const app = createApp({ logs: memoryStore({}), config: '', token: 'secret' })
+const app = createApp({
+  logs: memoryStore({}),
+  config: '',
+  token: 'secret',
+  metrics: createMetrics(),
+  loki,
+})
 
 describe('the OpenAPI document', () => {
   it('is in the package, as nodestate/openapi.json', () => {
@@ -38,8 +46,8 @@ describe('the OpenAPI document', () => {
   })
 
   it('has every problem that a request to a resource may get', () => {
-    // Not of a resource of a node: other methods and paths, what no application sees, and the fleet's own.
-    const elsewhere: ProblemCode[] = ['bad-request', 'method-not-allowed', 'unknown-node', 'unknown-path']
+    // Not of a resource of a node: other methods, what no application sees, and the fleet's own.
+    const elsewhere: ProblemCode[] = ['bad-request', 'method-not-allowed', 'unknown-node']
     const missing = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
       (code) => !text.includes(`"/problems/${code}"`),
     )
@@ -49,7 +57,43 @@ describe('the OpenAPI document', () => {
   it('has every resource of the app', async () => {
     const paths = Object.keys((openApi() as { paths: object }).paths)
     const served = new Set(app.routes.map(({ path }) => path).filter((path) => !path.includes('*')))
-    expect([...served].sort()).toEqual(paths.sort())
+    expect([...served].sort()).toEqual(paths.filter((path) => !path.startsWith('/loki/')).sort())
+  })
+
+  it("has Loki's paths, and every parameter that they read", async () => {
+    const { get, getAll } = URLSearchParams.prototype
+    const source = readFileSync('src/loki.ts', 'utf8')
+    const routes = [...source.matchAll(/^ {2}\[\/\^(.+?)\$\/, /gm)].map(([, pattern]) =>
+      pattern!.replace('s?', 's').replace('([^/]+)', '{name}').replaceAll('\\/', '/'),
+    )
+    const { paths } = JSON.parse(text) as { paths: Record<string, { parameters: { name: string }[] }> }
+    const documented = Object.keys(paths).filter((path) => path.startsWith('/loki/'))
+    expect(documented.sort()).toEqual(routes.map((path) => `/loki/api/v1/${path}`).sort())
+    const headers = { Authorization: 'Bearer secret' }
+    for (const path of documented) {
+      const names = new Set<string>()
+      const note = <T>(name: string, value: T) => {
+        names.add(name)
+        return value
+      }
+      try {
+        URLSearchParams.prototype.get = function (name) {
+          return note(name, get.call(this, name))
+        }
+        URLSearchParams.prototype.getAll = function (name) {
+          return note(name, getAll.call(this, name))
+        }
+        for (const query of ['{node="x"}', 'rate({node="x"}[1m])'])
+          await app.request(`${path.replace('{name}', 'file')}?query=${encodeURIComponent(query)}`, {
+            headers,
+          })
+      } finally {
+        Object.assign(URLSearchParams.prototype, { get, getAll })
+      }
+      const said = paths[path]!.parameters.map(({ name }) => name).filter((name) => name !== 'name')
+      // logcli's spelling of `match[]`.
+      expect([...names].filter((name) => name !== 'match').sort(), path).toEqual(said.sort())
+    }
   })
 })
 

@@ -1,0 +1,156 @@
+import type { Answer, Body, Operation } from './operations.ts'
+
+const TEXT = 'text/plain; charset=utf-8'
+const SENTENCE: Body = { type: TEXT, text: 'A sentence, as Loki answers errors.' }
+
+const failure = (description: string): Answer => ({ description, headers: [], bodies: [SENTENCE] })
+const LISTING: Record<number, Answer> = {
+  400: failure('The query or another parameter is not valid.'),
+  503: {
+    description: 'The storage does not answer, or too many searches are running.',
+    headers: ['Retry-After'],
+    // A problem, as elsewhere, where the name of the node cannot be read.
+    bodies: [SENTENCE, { type: 'application/problem+json', schema: 'Problem' }],
+  },
+}
+const SEARCH = {
+  ...LISTING,
+  413: failure('A compressed file is too large to be searched.'),
+  501: failure('The runtime cannot decompress a file.'),
+  502: failure('A compressed file or a shipped log is damaged.'),
+  504: failure('The search took more than one request may.'),
+}
+
+const TIME = 'nanoseconds or seconds since the epoch, or RFC 3339'
+/** Parameters with their meaning, an example and, where it is not text, their schema. */
+const PARAMETERS = {
+  query: ['A query in LogQL.', '{file="broker.log"} |= "slow"'],
+  selector: ['A selector in LogQL.', '{file="broker.log"}'],
+  match: ['A selector in LogQL; the series of all selectors are listed.', ['{file="broker.log"}']],
+  start: [`Start of the range: ${TIME}; an hour before its end by default.`, '1794708600000000000'],
+  end: [`End of the range: ${TIME}; now by default.`, '1794708660000000000'],
+  since: ['Length of the range, where it has no start.', '15m'],
+  time: [`The instant: ${TIME}; now by default.`, '1794708660000000000'],
+  step: ['Step of a count, as a duration or in seconds; about 250 points by default.', '10s'],
+  limit: ['Number of entries.', 100, { type: 'integer', minimum: 1, maximum: 5000, default: 100 }],
+  direction: [
+    'Newest or oldest entries first.',
+    'backward',
+    { type: 'string', enum: ['backward', 'forward'] },
+  ],
+  name: ['The label.', 'file', { type: 'string', enum: ['file', 'level', 'node'] }],
+} as const satisfies Record<string, readonly [meaning: string, example: unknown, schema?: object]>
+
+const SPELLINGS: Record<string, string> = { selector: 'query', match: 'match[]' }
+
+function parameter(key: keyof typeof PARAMETERS, required = false): object {
+  const [description, example, schema = { type: 'string' }] = PARAMETERS[key]
+  return {
+    name: SPELLINGS[key] ?? key,
+    in: key === 'name' ? 'path' : 'query',
+    required: required || key === 'name',
+    description,
+    schema: key === 'match' ? { type: 'array', items: schema } : schema,
+    example,
+  }
+}
+
+interface Route {
+  path: string
+  id: string
+  summary: string
+  parameters?: object[]
+  /** What it answers with 200. */
+  body: Omit<Extract<Body, { schema: unknown }>, 'type'>
+  errors?: Record<number, Answer>
+}
+
+const NOW = 1_794_708_660
+const ROUTES: Route[] = [
+  {
+    path: 'query_range',
+    id: 'lokiQueryRange',
+    summary: 'The records that a query selects, or counts of them over time',
+    parameters: [
+      parameter('query', true),
+      ...(['start', 'end', 'since', 'limit', 'direction', 'step'] as const).map((key) => parameter(key)),
+    ],
+    body: {
+      schema: 'LokiResult',
+      example: {
+        status: 'success',
+        data: {
+          resultType: 'streams',
+          result: [
+            {
+              stream: { file: 'broker.log', level: 'warn', node: 'db-4' },
+              values: [[`${NOW}000000000`, 'slow query took 812 ms']],
+            },
+          ],
+          stats: { summary: { execTime: 0.004, totalEntriesReturned: 1 } },
+        },
+      },
+    },
+    errors: SEARCH,
+  },
+  {
+    path: 'query',
+    id: 'lokiQuery',
+    summary: 'The result of a query at one instant',
+    parameters: [
+      parameter('query', true),
+      ...(['time', 'limit', 'direction'] as const).map((key) => parameter(key)),
+    ],
+    body: { schema: 'LokiResult' },
+    errors: SEARCH,
+  },
+  {
+    path: 'labels',
+    id: 'lokiLabels',
+    summary: 'The labels',
+    body: { schema: 'LokiNames', example: { status: 'success', data: ['file', 'level', 'node'] } },
+  },
+  {
+    path: 'label/{name}/values',
+    id: 'lokiLabelValues',
+    summary: 'The values of a label',
+    parameters: [parameter('name'), parameter('selector')],
+    body: { schema: 'LokiNames', example: { status: 'success', data: ['broker.log'] } },
+    errors: LISTING,
+  },
+  {
+    path: 'series',
+    id: 'lokiSeries',
+    summary: 'The streams that selectors select',
+    parameters: [parameter('match')],
+    body: { schema: 'LokiSeries' },
+    errors: LISTING,
+  },
+  {
+    path: 'index/stats',
+    id: 'lokiStats',
+    summary: 'How much a query would read',
+    parameters: [parameter('selector')],
+    body: { schema: 'LokiStats', example: { streams: 1, chunks: 1, bytes: 4096, entries: 0 } },
+    errors: LISTING,
+  },
+  {
+    path: 'status/buildinfo',
+    id: 'lokiBuildInfo',
+    summary: 'The version of the API, from which clients tell what it can do',
+    body: { schema: 'LokiBuildInfo' },
+  },
+]
+
+/** Loki's read API, as operations. */
+export const LOKI: Operation[] = ROUTES.map(({ path, id, summary, parameters, body, errors }) => ({
+  path: `/loki/api/v1/${path}`,
+  id,
+  summary,
+  parameters,
+  answers: {
+    200: { description: 'As Loki answers.', headers: [], bodies: [{ type: 'application/json', ...body }] },
+    ...(errors ?? { 503: LISTING[503]! }),
+  },
+  problems: ['unauthorized', 'forbidden', 'unknown-path', 'unknown-host', 'internal', 'bad-object'],
+}))
