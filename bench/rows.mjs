@@ -4,7 +4,7 @@ import { fairnessRow, followRow, memoryRow } from './rows/crowd.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
 import { bisectionRow, digRow, ndjsonRow, searchRow } from './rows/search.mjs'
-import { accessLogRow, hugeRow, unchangedRow, viewRow } from './rows/view.mjs'
+import { accessLogRow, hugeRow, metricsRow, unchangedRow, viewRow } from './rows/view.mjs'
 
 /**
  * The rows of the table. Each gives figures: `value` next to its `bar`, and whether more or less is better.
@@ -26,6 +26,7 @@ export const ROWS = {
   'open-400': openRow,
   huge: hugeRow,
   'access-log': accessLogRow,
+  metrics: metricsRow,
   follow: followRow,
   'search-rare': (bench) => searchRow(bench, RARE, 'rare hits', 1),
   'search-common': (bench) => searchRow(bench, COMMON, '10 % hits', 1.5),

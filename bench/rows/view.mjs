@@ -74,22 +74,26 @@ export async function hugeRow(bench) {
   return { title: 'tail (64 KiB) of a 20 GiB file against a 1 MiB file', figures, ratios }
 }
 
-export async function accessLogRow(bench) {
+export function accessLogRow(bench) {
+  const title = 'view 4 KiB with the access log against without'
+  return costRow(bench, title, { name: 'info', flags: ['--log-level', 'info'] }, { name: 'warn', flags: [] })
+}
+
+export function metricsRow(bench) {
+  const title = 'view 4 KiB with metrics against without'
+  return costRow(bench, title, { name: 'metrics', flags: [] }, { name: 'none', flags: ['--no-metrics'] })
+}
+
+/** The same requests with something on and with it off. */
+async function costRow(bench, title, on, off) {
   const { logs } = bench.data
   const ours = tailOf(bench, 4 * KIB)
-  const all = [
-    {
-      name: 'nodestate, warn',
-      server: await nodestate(bench),
-      target: ours(),
-    },
-    {
-      name: 'nodestate, info',
-      server: await bench.start('info', logs, () => startNodestate(logs, ['--log-level', 'info'])),
-      target: ours(),
-    },
-  ]
-  const figures = await interleave(bench, all)
-  const ratio = ratioOf('rps', figures['nodestate, info'], figures['nodestate, warn'])
-  return { title: 'view 4 KiB with the access log against without', figures, ratios: [['Node', ratio, null]] }
+  const contender = async ({ name, flags }) => {
+    const begin = () => startNodestate(logs, flags)
+    const server = flags.length === 0 ? nodestate(bench) : bench.start(name, logs, begin)
+    return { name: `nodestate, ${name}`, server: await server, target: ours() }
+  }
+  const figures = await interleave(bench, [await contender(off), await contender(on)])
+  const ratio = ratioOf('rps', figures[`nodestate, ${on.name}`], figures[`nodestate, ${off.name}`])
+  return { title, figures, ratios: [['Node', ratio, null]] }
 }
