@@ -8,6 +8,7 @@ import { Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import { stemOf } from '../log/files/names.ts'
 import { HOME_LOGS, openHome } from '../node/home.ts'
+import { observerOf } from '../observe/observer.ts'
 import { readiness } from '../observe/ready.ts'
 import { type Page, showAsset, showPage } from '../routes/page.ts'
 import { segmentStore } from '../store/segments.ts'
@@ -45,12 +46,17 @@ export function createFleet(options: FleetOptions): Hono {
   const checkHost = hostGuard(options.allowHosts ?? [])
   const access = accessOf({ ...common, logs: store, config: '' })
   const onError = options.onError ?? ((error: unknown) => console.error(error))
-  const nodes = new FleetNodes(store)
+  const { metrics, observe } = options
+  const counted = (store: Store) => metrics?.store(store) ?? store
+  const observed = counted(store)
+  const nodes = new FleetNodes(observed)
   const apps = new Map<string, Hono>()
+  const observer = metrics || observe ? observerOf(metrics, observe) : null
 
-  const guarded = (handler: Handler, { open = false } = {}) => {
+  const guarded = (route: string, handler: Handler, { open = false } = {}) => {
     return async (c: Context): Promise<Response> => {
       const request = c.req.raw
+      const finish = observer?.(request, route)
       let response: Response
       try {
         checkHost(request.headers)
@@ -66,7 +72,7 @@ export function createFleet(options: FleetOptions): Hono {
         response = problemResponse(problem, request.headers.get('Accept'))
       }
       cors?.apply(request, response)
-      return response
+      return finish ? finish(response) : response
     }
   }
 
@@ -83,14 +89,13 @@ export function createFleet(options: FleetOptions): Hono {
   const resources: Record<string, Handler> = {
     '/api/v1/nodes': (request) => listNodes(request, nodes),
   }
-  const { metrics } = options
   if (metrics && !options.metricsOpen)
     resources['/metrics'] = async (request) => {
       if (!(await access(request.headers)).scopes.has('metrics')) throw outOfScope('metrics')
       return metrics.show(request)
     }
   if (options.loki) {
-    const sources = fleetLogs({ ...common, nodes, open: (id) => home(id).logs, keep: KEPT_NODES })
+    const sources = fleetLogs({ ...common, nodes, open: (id) => counted(home(id).logs), keep: KEPT_NODES })
     const answerLoki = lokiHandler(options.loki, (grant) => sources(grant.files))
     resources['/loki/*'] = async (request) => {
       const grant = await access(request.headers)
@@ -99,15 +104,15 @@ export function createFleet(options: FleetOptions): Hono {
     }
   }
   for (const [path, handler] of Object.entries(resources)) {
-    app.get(path, guarded(handler))
-    app.all(path, guarded(methodNotAllowed))
+    app.get(path, guarded(path, handler))
+    app.all(path, guarded(path, methodNotAllowed))
   }
   const page = async (): Promise<Page> =>
     typeof options.page === 'function' ? options.page() : options.page || unknownPath()
   const open: Record<string, Handler> = {
     '/healthz': () =>
       textResponse('ok\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS }),
-    '/readyz': readiness(store),
+    '/readyz': readiness(observed),
     ...(metrics && options.metricsOpen && { '/metrics': (request: Request) => metrics.show(request) }),
     // The same page as a node's: where there is no configuration, it shows the nodes.
     ...(options.page && {
@@ -117,24 +122,24 @@ export function createFleet(options: FleetOptions): Hono {
     }),
   }
   for (const [path, handler] of Object.entries(open)) {
-    app.get(path, guarded(handler, { open: true }))
-    app.all(path, guarded(methodNotAllowed, { open: true }))
+    app.get(path, guarded(path, handler, { open: true }))
+    app.all(path, guarded(path, methodNotAllowed, { open: true }))
   }
   const toNode = (c: Context): Response | Promise<Response> => {
     const found = /^(.*?\/nodes\/)([^/]+)(?:\/|$)/.exec(c.req.path)
     const id = found ? decoded(found[2]!) : ''
-    if (!found || !isNodeId(id)) return guarded(unknownNode, { open: true })(c)
+    if (!found || !isNodeId(id)) return guarded('other', unknownNode, { open: true })(c)
     return appOf(id, found[1]! + found[2]!).fetch(c.req.raw, c.env)
   }
   app.all('/nodes/:id', toNode)
   app.all('/nodes/:id/*', toNode)
   if (options.page) {
     // Under route(), `/` matches only without the trailing slash.
-    const show = guarded(async (request) => showPage(request, await page()), { open: true })
+    const show = guarded('/', async (request) => showPage(request, await page()), { open: true })
     app.get('*', (c, next) => (c.req.path === `${c.req.routePath.slice(0, -2)}/` ? show(c) : next()))
   }
-  app.all('/api/*', guarded(unknownPath))
-  app.all('*', guarded(unknownPath, { open: true }))
+  app.all('/api/*', guarded('other', unknownPath))
+  app.all('*', guarded('other', unknownPath, { open: true }))
   return app
 }
 

@@ -4,6 +4,7 @@ import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { FleetNodes } from '../../src/fleet/nodes.ts'
 import { loki } from '../../src/loki.ts'
 import { openHome } from '../../src/node/home.ts'
+import { createMetrics } from '../../src/observe/metrics.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
@@ -44,6 +45,35 @@ function fleetOf(files: Record<string, string>, options: Partial<FleetOptions> =
 }
 
 describe('a fleet', () => {
+  it('counts the requests for its own resources and for those of its nodes', async () => {
+    const metrics = createMetrics()
+    const files = {
+      'db-2/ship.json': beat(),
+      'db-2/node.json': JSON.stringify(NODE),
+      'db-2/config.toml': 'a = 1\n',
+    }
+    const { get } = fleetOf(files, { metrics, loki })
+    const paths = [
+      '/api/v1/nodes',
+      '/',
+      '/healthz',
+      '/readyz',
+      '/loki/api/v1/labels',
+      '/nodes/db-2/api/v1/config',
+    ]
+    for (const path of paths) expect((await get(path)).status, path).toBe(200)
+    expect((await get('/elsewhere')).status).toBe(404)
+    const { text: body } = await get('/metrics')
+    const routes = ['/api/v1/nodes', '/', '/healthz', '/readyz', '/loki/*', '/api/v1/config']
+    for (const route of routes) {
+      expect(body).toContain(`nodestate_http_requests_total{route="${route}",method="GET",status="200"} 1\n`)
+      expect(body).toContain(`nodestate_http_response_size_bytes_count{route="${route}"} 1\n`)
+    }
+    expect(body).toContain('nodestate_http_requests_total{route="other",method="GET",status="404"} 1\n')
+    expect(body).toContain('nodestate_http_requests_in_flight 1\n')
+    expect(body).toMatch(/nodestate_store_requests_total\{operation="list"\} [1-9]/)
+  })
+
   it('lists its nodes by id, with one LIST and one GET for each', async () => {
     const { get, asked } = fleetOf({
       'db-2/ship.json': beat(7),
