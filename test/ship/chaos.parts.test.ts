@@ -14,9 +14,6 @@ import { fractions } from '../support/random.mjs'
 import { ChaoticLog, chaos } from './chaos.ts'
 import { livesOf, objectsOf } from './home.ts'
 
-/** Kills for each of the ten: a few in every run, a hundred in all where there is time for them. */
-const KILLS = process.env.NODESTATE_TEST_LONG ? 10 : 3
-
 interface Place {
   endpoint: string
   bucket: string
@@ -47,6 +44,8 @@ describe.skipIf(needs)(`on Miniflare${needs ? ` (${needs})` : ''}`, () => {
 })
 
 const ceph = process.env.NODESTATE_TEST_RADOSGW?.replace(/^.*AWS_ENDPOINT_URL=(\S+).*$/s, '$1')
+/** Kills for each of the five or ten: a few in every run, a hundred in all where there is time for them. */
+const KILLS = process.env.NODESTATE_TEST_LONG ? (ceph ? 10 : 20) : 3
 const noCeph = ceph
   ? needs
   : lacking('NODESTATE_TEST_RADOSGW does not name an endpoint: see test/support/radosgw.sh')

@@ -51,7 +51,7 @@ describe.skipIf(needs)(`requests of a shipper${needs ? ` (${needs})` : ''}`, () 
   })
 })
 
-/** Runs a shipper by a clock that ticks once a second of its own, and counts its requests once it has settled. */
+/** Runs a shipper whose clock ticks once per check, and counts its requests once it has settled. */
 async function count(flare: Flare, { row, seconds, lines, segmentAgeMs }: (typeof ROWS)[number]) {
   const logs = join(temporaryDirectory(), 'logs')
   mkdirSync(logs)

@@ -213,7 +213,7 @@ describe('a shipper', () => {
 
   it('leaves broken archives and names that are not UTF-8 alone, and says so', async () => {
     writeFileSync(at('broker.log.1.gz'), gzipSync(lines(100)).subarray(0, 50))
-    // bzip2 is no runtime's to read.
+    // No runtime can read bzip2.
     writeFileSync(at('broker.log.2.bz2'), Buffer.from('425a683931415926535944f7136a0000', 'hex'))
     writeFileSync(at('broker.log'), lines(3))
     const odd = Buffer.concat([Buffer.from(`${logs}/bad`), Buffer.from([0xff]), Buffer.from('.log')])
