@@ -1,4 +1,4 @@
-import { milliseconds, parseZone, type Zone } from './time.ts'
+import { clockOf, dayOf, milliseconds, parseZone, type Zone } from './time.ts'
 
 const HOUR = 3_600_000
 const DAY = 86_400_000
@@ -68,7 +68,7 @@ function dated(text: string, zone: Zone): number | null {
   const offset = named ?? (bare === undefined ? undefined : `+${bare}`)
   const where = offset === undefined ? zone : parseZone(offset)
   if (!where) return null
-  const epoch = where.toEpoch(+y!, +mo!, +d!, +h, +min, +s, milliseconds(decimals))
+  const epoch = where.toEpoch(dayOf(+y!, +mo!, +d!), clockOf(+h, +min, +s, milliseconds(decimals)))
   return Number.isNaN(epoch) ? null : epoch
 }
 
@@ -81,15 +81,8 @@ function timeOfDay(text: string, { zone, now, after }: InstantOptions): number |
   const wall = new Date(start + zone.offsetAt(start))
   for (const days of after === undefined ? [0, -1] : [0, 1]) {
     const day = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
-    const epoch = zone.toEpoch(
-      day.getUTCFullYear(),
-      day.getUTCMonth() + 1,
-      day.getUTCDate(),
-      +h!,
-      +min!,
-      +s,
-      milliseconds(decimals),
-    )
+    const date = dayOf(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate())
+    const epoch = zone.toEpoch(date, clockOf(+h!, +min!, +s, milliseconds(decimals)))
     if (Number.isNaN(epoch)) return null
     if (after === undefined ? epoch <= now : epoch >= after) return epoch
   }

@@ -7,11 +7,8 @@
 export interface Zone {
   /** The name it was made from: an IANA name, an offset, `UTC`. */
   readonly name: string
-  /**
-   * The instant of a wall clock in ms since the epoch; `ms` may have a fraction. Month and day count from 1;
-   * NaN for what no calendar has (30 February, 24:00, second 61; second 60 is the next minute's 0).
-   */
-  toEpoch(year: number, month: number, day: number, h: number, min: number, s: number, ms: number): number
+  /** The instant of a wall clock, made by `dayOf` and `clockOf`, in ms since the epoch; NaN if there is no such day. */
+  toEpoch(day: number, clock: number): number
   /** Milliseconds east of UTC at an instant. */
   offsetAt(epoch: number): number
   /** ISO 8601 in this zone: `2026-11-15T02:10:00.123Z` in UTC, otherwise with the offset of that instant. */
@@ -20,6 +17,20 @@ export interface Zone {
 
 const HOUR = 3_600_000
 const DAY = 86_400_000
+
+/** A day of the calendar as one number, for `toEpoch`. Month and day count from 1. */
+export function dayOf(year: number, month: number, day: number): number {
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31 ? year * 10_000 + month * 100 + day : Number.NaN
+}
+
+/**
+ * A time of day in ms, for `toEpoch`; `ms` may have a fraction. NaN for what no clock shows (24:00, second 61; second 60
+ * is the next minute's 0).
+ */
+export function clockOf(h: number, min: number, s: number, ms: number): number {
+  return h > 23 || min > 59 || s > 60 ? Number.NaN : h * HOUR + min * 60_000 + s * 1000 + ms
+}
+
 /** A zone by IANA name, offset (`+02:00`, `-0730`, `+2`), `Z`, `UTC`, or `local` for the system's; else null. */
 export function parseZone(name: string): Zone | null {
   const text = name.trim()
@@ -54,10 +65,10 @@ function parseOffset(text: string): number | null {
 }
 
 function fixedZone(name: string, offset: number): Zone {
-  const wall = wallClock()
+  const startOf = dayStarts()
   return {
     name,
-    toEpoch: (year, month, day, h, min, s, ms) => wall(year, month, day, h, min, s, ms) - offset,
+    toEpoch: (day, clock) => startOf(day) + clock - offset,
     offsetAt: () => offset,
     format: (epoch) => iso(epoch, offset),
   }
@@ -65,7 +76,7 @@ function fixedZone(name: string, offset: number): Zone {
 
 function namedZone(name: string): Zone {
   const offsetAt = offsets(name)
-  const wall = wallClock()
+  const startOf = dayStarts()
   let cachedHour = Number.NaN
   let cachedOffset = 0
   // Only the hours around a change of offset get here; each minute of them is worked out once.
@@ -92,8 +103,8 @@ function namedZone(name: string): Zone {
 
   return {
     name,
-    toEpoch(year, month, day, h, min, s, ms) {
-      const at = wall(year, month, day, h, min, s, ms)
+    toEpoch(day, clock) {
+      const at = startOf(day) + clock
       return Number.isNaN(at) ? at : at - offsetOf(at)
     },
     offsetAt,
@@ -110,21 +121,18 @@ function resolve(at: number, offsetAt: (epoch: number) => number): number {
   return before
 }
 
-/** Wall clock to ms as if it were UTC; a day's start is kept, since the next line is nearly always of the same day. */
-function wallClock() {
-  let key = Number.NaN
+/** The start of a day in ms as if in UTC. It is cached, since the next line is nearly always of the same day. */
+function dayStarts(): (day: number) => number {
+  let known = Number.NaN
   let start = Number.NaN
-  return (y: number, mo: number, d: number, h: number, min: number, s: number, ms: number): number => {
-    const day = y * 10_000 + mo * 100 + d
-    if (day !== key) {
-      const date = new Date(0)
-      date.setUTCFullYear(y, mo - 1, d)
-      const real = date.getUTCMonth() === mo - 1 && date.getUTCDate() === d
-      start = real ? date.getTime() : Number.NaN
-      key = day
-    }
-    if (h > 23 || min > 59 || s > 60) return Number.NaN
-    return start + h * HOUR + min * 60_000 + s * 1000 + ms
+  return (day) => {
+    if (day === known) return start
+    const month = Math.floor(day / 100) % 100
+    const date = new Date(0)
+    date.setUTCFullYear(Math.floor(day / 10_000), month - 1, day % 100)
+    start = date.getUTCMonth() === month - 1 && date.getUTCDate() === day % 100 ? date.getTime() : Number.NaN
+    known = day
+    return start
   }
 }
 

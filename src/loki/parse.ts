@@ -161,10 +161,8 @@ function unquoted(node: Node, source: string): string {
   const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' }
   return text
     .slice(1, -1)
-    .replace(/\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/gs, (_, x, u, long, char) =>
-      char === undefined
-        ? String.fromCodePoint(Number.parseInt(x ?? u ?? long, 16))
-        : (escapes[char] ?? char),
+    .replace(/\\(?:(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(.))/gs, (_, code, char) =>
+      char === undefined ? String.fromCodePoint(Number.parseInt(code.slice(1), 16)) : (escapes[char] ?? char),
     )
 }
 

@@ -269,11 +269,10 @@ const ESCAPES: Record<string, string> = { b: '\b', t: '\t', n: '\n', f: '\f', r:
 /** The text that the body of a basic string represents. */
 function decodeBasic(body: string): string {
   return body.replace(
-    /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|[ \t]*\r?\n[ \t\r\n]*|([\s\S]))/g,
-    (_, x?: string, u?: string, U?: string, char?: string) => {
-      const hex = x ?? u ?? U
+    /\\(?:(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8})|[ \t]*\r?\n[ \t\r\n]*|([\s\S]))/g,
+    (_, hex?: string, char?: string) => {
       if (hex !== undefined) {
-        const code = Number.parseInt(hex, 16)
+        const code = Number.parseInt(hex.slice(1), 16)
         if (code > 0x10ffff) throw NOT_TOML
         return String.fromCodePoint(code)
       }

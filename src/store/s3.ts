@@ -58,8 +58,7 @@ export function s3Store(options: S3Options): Store {
     key: string,
     range: ByteRange | undefined,
     call: Call,
-    conditions: ReadOptions,
-    request: S3Request,
+    { request, signal }: { request: S3Request; signal: AbortSignal | undefined },
   ): Promise<StoreRead | null | undefined> {
     return withRetries(retry, call, async (line) => {
       const answer = await wire.send(request, line)
@@ -90,7 +89,7 @@ export function s3Store(options: S3Options): Store {
       const resume = async (sent: number) => {
         const rest = { offset: offset + sent, length: length - sent }
         const headers = { Range: rangeHeader(rest)!, 'If-Match': entry.etag }
-        return withRetries(retry, begin(retry, conditions.signal), async (again) => {
+        return withRetries(retry, begin(retry, signal), async (again) => {
           const more = await wire.send({ ...request, headers }, again)
           if (more.status === 404) throw new StoreError('changed', `"${key}" was removed while it was read`)
           if (more.status !== 206 || !more.body) throw await answerError(more, key)
@@ -104,7 +103,7 @@ export function s3Store(options: S3Options): Store {
         entry,
         offset,
         length,
-        body: exactStream(retry, arriving, { length, signal: conditions.signal, resume }),
+        body: exactStream(retry, arriving, { length, signal, resume }),
         ...date,
       }
     })
@@ -141,9 +140,10 @@ export function s3Store(options: S3Options): Store {
       const call = begin(retry, conditions.signal)
       const header = rangeHeader(range)
       const headers = { ...conditional(conditions), ...(header ? { Range: header } : {}) }
+      const request = { method: 'GET' as const, key: root + key, headers }
       for (let round = 0; round < ROUNDS; round++) {
         if (header !== null) {
-          const read = await get(key, range, call, conditions, { method: 'GET', key: root + key, headers })
+          const read = await get(key, range, call, { request, signal: conditions.signal })
           if (read !== undefined) return read
         }
         // The range is empty (416), or no bytes were requested: return the entry alone.

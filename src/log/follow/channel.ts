@@ -49,7 +49,11 @@ export class Channel {
   #beats = 0
   #beat: Uint8Array = new Uint8Array(0)
 
-  constructor(place: Cursor, pending: Data | null, frame: Frame, filter: Filter, raw: boolean) {
+  constructor(
+    place: Cursor,
+    pending: Data | null,
+    { frame, filter, raw }: { frame: Frame; filter: Filter; raw: boolean },
+  ) {
     this.place = place
     if (pending) {
       this.#pending.push(pending)

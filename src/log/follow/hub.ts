@@ -109,7 +109,7 @@ export class Hub {
       let channel = this.#channels.get(key)
       if (!channel) {
         channel = raw
-          ? new Channel(this.#tracker.place, null, frame, filter, true)
+          ? new Channel(this.#tracker.place, null, { frame, filter, raw })
           : await this.#atLineStart(frame, filter)
         this.#channels.set(key, channel)
       }
@@ -148,9 +148,13 @@ export class Hub {
       const start = offset - rest.length
       const pending = { kind: 'data' as const, name, id, offset: start, bytes: rest }
       const print = { ...place.print }
-      return new Channel({ name, id, offset: start, print, inside: false }, pending, frame, filter, false)
+      return new Channel({ name, id, offset: start, print, inside: false }, pending, {
+        frame,
+        filter,
+        raw: false,
+      })
     }
-    return new Channel(place, null, frame, filter, false)
+    return new Channel(place, null, { frame, filter, raw: false })
   }
 
   async #look(): Promise<void> {

@@ -24,8 +24,12 @@ export function lastStart(format: LineFormat, bytes: Uint8Array, from: number, t
   return -1
 }
 
-/** The start of the record that holds `at`; `from` when none is found after it. */
-export function startOf(format: LineFormat, bytes: Uint8Array, from: number, at: number, to: number): number {
+/** The start of the record that holds `at` in bytes[from, to); `from` when none is found after it. */
+export function startOf(
+  format: LineFormat,
+  { bytes, from, to }: { bytes: Uint8Array; from: number; to: number },
+  at: number,
+): number {
   let start = at === 0 ? 0 : bytes.lastIndexOf(LF, at - 1) + 1
   let end = bytes.indexOf(LF, at)
   if (end < 0 || end > to) end = to

@@ -167,7 +167,7 @@ function countIn(
 /** The last time in bytes[from, to); NaN if there is none. */
 export function timeBefore({ bytes, from, to }: Omit<Chunk, 'base'>, format: LineFormat, zone: Zone): number {
   for (let end = to; end > from; ) {
-    const at = startOf(format, bytes, from, end - 1, end)
+    const at = startOf(format, { bytes, from, to: end }, end - 1)
     const time = format.time(bytes, at, lineEnd(bytes, at, end), zone)
     if (!Number.isNaN(time)) return time
     end = at

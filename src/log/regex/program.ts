@@ -100,14 +100,17 @@ class Trees {
     const two = within(set, 0x80, 0x7ff)
     const three = [...within(set, 0x800, 0xd7ff), ...within(set, 0xe000, 0xffff)]
     const four = within(set, 0x10000, MAX)
-    for (let lead = 0xc2; lead < 0xe0; lead++) this.#edge(edges, lead, two, (lead & 0x1f) << 6, 1)
-    for (let lead = 0xe0; lead < 0xf0; lead++) this.#edge(edges, lead, three, (lead & 15) << 12, 2)
-    for (let lead = 0xf0; lead < 0xf5; lead++) this.#edge(edges, lead, four, (lead & 7) << 18, 3)
+    for (let lead = 0xc2; lead < 0xe0; lead++)
+      this.#edge(edges, lead, { set: two, base: (lead & 0x1f) << 6, left: 1 })
+    for (let lead = 0xe0; lead < 0xf0; lead++)
+      this.#edge(edges, lead, { set: three, base: (lead & 15) << 12, left: 2 })
+    for (let lead = 0xf0; lead < 0xf5; lead++)
+      this.#edge(edges, lead, { set: four, base: (lead & 7) << 18, left: 3 })
     return this.#node(edges)
   }
 
   /** An edge for the characters with this byte: those from `base` on, as many as `left` more bytes can encode. */
-  #edge(edges: number[], byte: number, set: CodePoints, base: number, left: number): void {
+  #edge(edges: number[], byte: number, { set, base, left }: Branch): void {
     const size = 64 ** left
     const inside = within(set, base, base + size - 1)
     if (inside.length === 0) return
@@ -115,7 +118,8 @@ class Trees {
     let next = full ? this.#full(left) : WHOLE
     if (!full && left > 0) {
       const below: number[] = []
-      for (let i = 0; i < 64; i++) this.#edge(below, 0x80 + i, inside, base + (i * size) / 64, left - 1)
+      for (let i = 0; i < 64; i++)
+        this.#edge(below, 0x80 + i, { set: inside, base: base + (i * size) / 64, left: left - 1 })
       next = this.#node(below)
     }
     const last = edges.length - 1
@@ -137,6 +141,13 @@ class Trees {
     }
     return node
   }
+}
+
+/** The code points of a set from `base` on that `left` more bytes can encode. */
+interface Branch {
+  set: CodePoints
+  base: number
+  left: number
 }
 
 function within(set: CodePoints, from: number, to: number): number[] {

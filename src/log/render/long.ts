@@ -31,7 +31,11 @@ export class LongRecord {
   readonly #to: number
 
   /** bytes[from, to) begins with the record. */
-  constructor(bytes: Uint8Array, from: number, to: number, format: LineFormat, zone: Zone) {
+  constructor(
+    { bytes, from, to }: { bytes: Uint8Array; from: number; to: number },
+    format: LineFormat,
+    zone: Zone,
+  ) {
     this.#bytes = bytes
     this.#to = to
     this.#format = format

@@ -111,7 +111,7 @@ export class NdjsonWriter {
         lines++
       }
       if (!raw && written < 0 && (lines > MANY_LINES || end - start > LONG)) {
-        this.#long = new LongRecord(bytes, start, to, format, this.#zone)
+        this.#long = new LongRecord({ bytes, from: start, to }, format, this.#zone)
         at = this.#put(this.#long.head, at)
         start = this.#long.at
         continue
@@ -189,7 +189,7 @@ export function toJson(text: string, format: LineFormat, zone: Zone, options: Re
 
 function longJson(text: string, format: LineFormat, zone: Zone, { raw }: RecordOptions): string {
   const bytes = encoder.encode(text.endsWith('\n') ? text.slice(0, -1) : text)
-  const record = new LongRecord(bytes, 0, bytes.length, format, zone)
+  const record = new LongRecord({ bytes, from: 0, to: bytes.length }, format, zone)
   let json = record.head
   do json += record.next()
   while (!record.ended)

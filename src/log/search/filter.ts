@@ -84,7 +84,7 @@ export function matches(
     if (find) {
       const hit = find(bytes, at, to)
       if (hit < 0) break
-      at = startOf(format, bytes, at, hit, to)
+      at = startOf(format, { bytes, from: at, to }, hit)
       record.headEnd = lineEnd(bytes, at, to)
     }
     // Each line is examined once: where it ends, and whether it starts the next record.
@@ -123,7 +123,7 @@ function around(lines: Int32Array, { bytes, from, to }: Chunk, format: LineForma
     let end = lines[i + 1]!
     if (start < at) continue
     if (lines[i]! < 0) {
-      if (start > at) start = startOf(format, bytes, at, start, to)
+      if (start > at) start = startOf(format, { bytes, from: at, to }, start)
       if (end < to) end = endOf(format, bytes, end - 1, to)
     }
     ranges.push(start, end)
@@ -155,7 +155,7 @@ export function timeAt(bytes: Uint8Array, start: number, end: number, { format, 
 /** The time of the nearest record before `start` that has one. */
 function timeBefore(bytes: Uint8Array, from: number, start: number, filter: Filter): number {
   for (let end = start; end > from; ) {
-    const at = startOf(filter.format, bytes, from, end - 1, end)
+    const at = startOf(filter.format, { bytes, from, to: end }, end - 1)
     const time = timeAt(bytes, at, end, filter)
     if (!Number.isNaN(time)) return time
     end = at

@@ -94,7 +94,7 @@ export async function recordBefore(
     const end = lineEnd(bytes, inside, bytes.length)
     if ((inside === 0 || bytes[inside - 1] === 10) && format.starts(bytes, inside, end)) return at
     if (inside === 0) return at
-    const start = startOf(format, bytes, 0, inside - 1, bytes.length)
+    const start = startOf(format, { bytes, from: 0, to: bytes.length }, inside - 1)
     if (start > 0 || series.isStart(from)) return from + start
     if (length >= MAX_RECORD) return at
   }

@@ -20,7 +20,7 @@ it('looks at a long line when it ends, not with every piece of it', () => {
       return true
     },
   }
-  const channel = new Channel(place, null, frame, { ...filter, format }, false)
+  const channel = new Channel(place, null, { frame, filter: { ...filter, format }, raw: false })
   const piece = new TextEncoder().encode('x'.repeat(100))
   const feed = (bytes: Uint8Array, offset: number) =>
     channel.feed({ kind: 'data', name: 'a.log', id: null, offset, bytes })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { detectFormat, LEVELS, type LineFormat } from '../../../src/log/format/detect.ts'
 import { lineEnd, nextStart } from '../../../src/log/format/lines.ts'
-import { parseZone, UTC } from '../../../src/log/time.ts'
+import { clockOf, dayOf, parseZone, UTC } from '../../../src/log/time.ts'
 import { expectedPath, FIXTURES, type Fixture, filled, linesOf } from './fixtures.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -81,13 +81,8 @@ describe.each(FIXTURES)('$id', (fixture) => {
       const wall = new Date(exact + zone.offsetAt(exact))
       return zone.format(
         zone.toEpoch(
-          wall.getUTCFullYear(),
-          wall.getUTCMonth() + 1,
-          wall.getUTCDate(),
-          wall.getUTCHours(),
-          wall.getUTCMinutes(),
-          wall.getUTCSeconds(),
-          wall.getUTCMilliseconds(),
+          dayOf(wall.getUTCFullYear(), wall.getUTCMonth() + 1, wall.getUTCDate()),
+          clockOf(wall.getUTCHours(), wall.getUTCMinutes(), wall.getUTCSeconds(), wall.getUTCMilliseconds()),
         ),
       )
     }

@@ -229,16 +229,16 @@ test('property: words find and copy what single bytes do', () => {
             const end = found < 0 || found > to ? to : found
             const out = new Uint8Array(at + all.length + 8)
             expect(plainEnd(viewOf(all), from, to)).toBe(end)
-            expect(copyPlain(viewOf(all), from, to, viewOf(out), at)).toBe(end)
+            expect(copyPlain({ view: viewOf(all), out: viewOf(out) }, from, to, at)).toBe(end)
             expect(Buffer.compare(out.subarray(at, at + end - from), all.subarray(from, end))).toBe(0)
-            const name = copyName(viewOf(all), from, to, viewOf(out), at)
+            const name = copyName({ view: viewOf(all), out: viewOf(out) }, from, to, at)
             const bracket = all.indexOf(0x5d, from)
             const nameEnd = bracket < 0 || bracket > end ? end : bracket
             // It stops at the last whole words before `to` at the latest.
             expect(name).toBe(Math.min(nameEnd, to - ((to - from) % 4)))
             expect(Buffer.compare(out.subarray(at, at + name - from), all.subarray(from, name))).toBe(0)
             const ascii = all.map((one) => one & 0x7f)
-            copyAscii(viewOf(ascii), from, to, viewOf(out), at)
+            copyAscii({ view: viewOf(ascii), out: viewOf(out) }, from, to, at)
             expect(Buffer.compare(out.subarray(at, at + to - from), ascii.subarray(from, to))).toBe(0)
           }
       },

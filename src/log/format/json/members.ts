@@ -2,22 +2,22 @@ import { decode, type Visit } from '../format.ts'
 import { MAX_KEYS } from '../read/json-fit.ts'
 import { ascii, findKey } from './member.ts'
 
-/** How many members are visited in one record, the inner ones included. */
-let left = 0
-
-/** Visits the members of the JSON object in bytes[from, to), and of those inside it, by their path with dots. */
+/**
+ * Visits the members of the JSON object in bytes[from, to), and of those inside it, by their path with dots; at most
+ * `MAX_KEYS` of them.
+ */
 export function visitJson(bytes: Uint8Array, from: number, to: number, visit: Visit): boolean {
-  left = MAX_KEYS
-  return visitObject(bytes, from, to, '', visit)
-}
+  let left = MAX_KEYS
+  return visitObject(from, to, '')
 
-function visitObject(bytes: Uint8Array, from: number, to: number, prefix: string, visit: Visit): boolean {
-  return findKey(bytes, from, to, (key, _, start, end) => {
-    if (left-- <= 0) return true
-    const path = prefix + readable(key)
-    if (visit(path, () => valueText(bytes, start, end))) return true
-    return bytes[start] === 0x7b && visitObject(bytes, start, end, `${path}.`, visit)
-  })
+  function visitObject(from: number, to: number, prefix: string): boolean {
+    return findKey(bytes, from, to, (key, _, start, end) => {
+      if (left-- <= 0) return true
+      const path = prefix + readable(key)
+      if (visit(path, () => valueText(bytes, start, end))) return true
+      return bytes[start] === 0x7b && visitObject(start, end, `${path}.`)
+    })
+  }
 }
 
 /** A key as text; the input has one character per byte. */

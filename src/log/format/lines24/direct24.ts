@@ -4,6 +4,7 @@ import { isDigit } from '../read/stamp.ts'
 import { jsonEnd } from './json-check.ts'
 import { isExact, lines24 } from './lines24.ts'
 import {
+  type Copy,
   copyAscii,
   copyName,
   copyPlain,
@@ -56,6 +57,8 @@ class Writer implements DirectWriter {
   #view = viewOf(EMPTY)
   #out: Uint8Array = EMPTY
   #outView = viewOf(EMPTY)
+  /** Both views. */
+  #copy: Copy = { view: this.#view, out: this.#outView }
   /** Where the source, or the tags, stopped. */
   #stop = 0
   end = 0
@@ -67,12 +70,14 @@ class Writer implements DirectWriter {
   from(bytes: Uint8Array): void {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
+    this.#copy = { view: this.#view, out: this.#outView }
     this.#begun = -1
   }
 
   into(out: Uint8Array): void {
     this.#out = out
     this.#outView = viewOf(out)
+    this.#copy = { view: this.#view, out: this.#outView }
   }
 
   begins(at: number, to: number): boolean {
@@ -180,7 +185,6 @@ class Writer implements DirectWriter {
   /** The end of the source, the tags if there are any, and the beginning of the message. */
   #tags(from: number, start: number, to: number): number {
     const bytes = this.#bytes
-    const view = this.#view
     const out = this.#out
     const outView = this.#outView
     this.#stop = from
@@ -190,7 +194,7 @@ class Writer implements DirectWriter {
     for (let i = from; i < to && bytes[i] === 0x5b; i++) {
       out[at++] = 0x22
       const name = i + 1
-      i = copyName(view, name, to, outView, at)
+      i = copyName(this.#copy, name, to, at)
       // Anything but a plain name takes the slow path.
       if (i === name || i + 1 >= to || bytes[i] !== 0x5d || bytes[name] === 0x20 || bytes[i - 1] === 0x20)
         break
@@ -211,7 +215,7 @@ class Writer implements DirectWriter {
     const bytes = this.#bytes
     const end = endOfTags(bytes, from, to)
     if (end < 0) return putTemplate(MESSAGE, this.#outView, start)
-    const at = writeTags(bytes, from, end, this.#out, putTemplate(TAGS, this.#outView, start))
+    const at = writeTags(bytes.subarray(from, end), this.#out, putTemplate(TAGS, this.#outView, start))
     if (at < 0) return -1
     this.#stop = end < to && bytes[end] === 0x20 ? end + 1 : end
     return putTemplate(MESSAGE_AFTER_TAGS, this.#outView, at)
@@ -240,11 +244,11 @@ class Writer implements DirectWriter {
   }
 
   #context(from: number, start: number, to: number): number {
-    const end = jsonEnd(this.#bytes, this.#view, from, to)
+    const end = jsonEnd(this.#view, from, to)
     // Not ASCII, not JSON, or not the last part of the line: leave it to the general writer.
     if (end < 0 || (end < to && this.#bytes[end] !== LF)) return -1
     const at = putTemplate(CONTEXT, this.#outView, start)
-    copyAscii(this.#view, from, end, this.#outView, at)
+    copyAscii(this.#copy, from, end, at)
     this.end = end
     this.#out[at + end - from] = 0x7d
     return at + end - from + 1
@@ -253,11 +257,10 @@ class Writer implements DirectWriter {
   /** Text as a JSON string's inside, up to a tab or a line's end; -1 for what is not ASCII, and for other controls. */
   #text(from: number, start: number, to: number): number {
     const bytes = this.#bytes
-    const view = this.#view
-    const outView = this.#outView
+    const copy = this.#copy
     let at = start
     for (let i = from; ; ) {
-      const stop = copyPlain(view, i, to, outView, at)
+      const stop = copyPlain(copy, i, to, at)
       at += stop - i
       const byte = stop < to ? bytes[stop]! : LF
       if (byte === TAB || byte === LF) {
@@ -299,10 +302,10 @@ function endOfTags(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /** The names, each as a JSON string, with commas between; -1 for what is not ASCII, and for controls. */
-function writeTags(bytes: Uint8Array, from: number, to: number, out: Uint8Array, start: number): number {
+function writeTags(bytes: Uint8Array, out: Uint8Array, start: number): number {
   let at = start
   let first = true
-  for (let open = from; open < to; open++) {
+  for (let open = 0; open < bytes.length; open++) {
     if (bytes[open] !== 0x5b) continue
     let left = open + 1
     let close = left

@@ -1,4 +1,4 @@
-import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { visitJson } from '../json/members.ts'
 import { fits } from '../read/json-fit.ts'
@@ -25,13 +25,13 @@ export const lines24: LineFormat = {
   time(bytes, from, to, zone) {
     if (isExact(bytes, from, to))
       return zone.toEpoch(
-        two(bytes, from) * 100 + two(bytes, from + 2),
-        two(bytes, from + 5),
-        two(bytes, from + 8),
-        two(bytes, from + 11),
-        two(bytes, from + 14),
-        two(bytes, from + 17),
-        (bytes[from + 20]! - 0x30) * 100 + two(bytes, from + 21),
+        dayOf(two(bytes, from) * 100 + two(bytes, from + 2), two(bytes, from + 5), two(bytes, from + 8)),
+        clockOf(
+          two(bytes, from + 11),
+          two(bytes, from + 14),
+          two(bytes, from + 17),
+          (bytes[from + 20]! - 0x30) * 100 + two(bytes, from + 21),
+        ),
       )
     if (!this.starts(bytes, from, to)) return Number.NaN
     return readStamp(bytes, skipAnsi(bytes, from, to), to, zone)?.epoch ?? Number.NaN

@@ -22,11 +22,17 @@ export function putTemplate({ eights, length }: Template, out: DataView, at: num
   return at + length
 }
 
+/** Where words are copied from, and where to. */
+export interface Copy {
+  view: DataView
+  out: DataView
+}
+
 /**
  * Copies the part of a JSON string that needs no escaping and returns where it ends: at a control character, a quote, a
  * backslash, a non-ASCII byte, or `to`. Overwrites up to seven bytes more.
  */
-export function copyPlain(view: DataView, from: number, to: number, out: DataView, at: number): number {
+export function copyPlain({ view, out }: Copy, from: number, to: number, at: number): number {
   const shift = at - from
   let i = from
   // Two words per iteration: the loop itself costs as much as a word.
@@ -87,7 +93,7 @@ export function lastDigits(view: DataView, to: number): number {
  * Copies a name and returns where it ends: as `copyPlain` does, and also at a closing bracket. It reads only whole
  * words, and may end up to three bytes before `to`.
  */
-export function copyName(view: DataView, from: number, to: number, out: DataView, at: number): number {
+export function copyName({ view, out }: Copy, from: number, to: number, at: number): number {
   const shift = at - from
   let i = from
   for (; i + 4 <= to; i += 4) {
@@ -100,7 +106,7 @@ export function copyName(view: DataView, from: number, to: number, out: DataView
 }
 
 /** Copies ASCII unchanged, without overwriting more. */
-export function copyAscii(view: DataView, from: number, to: number, out: DataView, at: number): void {
+export function copyAscii({ view, out }: Copy, from: number, to: number, at: number): void {
   const shift = at - from
   let i = from
   for (; i + 8 <= to; i += 8) out.setFloat64(i + shift, view.getFloat64(i, true), true)

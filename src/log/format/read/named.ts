@@ -1,6 +1,5 @@
-import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
 import { isDigit, readClock, two } from './stamp.ts'
-import type { Years } from './years.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const NUMBERS = new Map(
@@ -24,25 +23,30 @@ export function readNamed(bytes: Uint8Array, at: number, to: number, zone: Zone)
   const { h, min, s, ms, end } = clock
   const year = two(bytes, at + 7) * 100 + two(bytes, at + 9)
   const offset = separator === 0x2f ? offsetAt(bytes, end, to) : null
-  const epoch = (offset === null ? zone : UTC).toEpoch(year, month, dayAt(bytes, at), h, min, s, ms)
+  const day = dayOf(year, month, dayAt(bytes, at))
+  const epoch = (offset === null ? zone : UTC).toEpoch(day, clockOf(h, min, s, ms))
   return { epoch: epoch - (offset ?? 0), end: offset === null ? end : end + 6 }
 }
 
+/** A time without a year. */
+export interface Yearless {
+  month: number
+  day: number
+  /** Ms since midnight. */
+  clock: number
+  /** The offset after it. */
+  end: number
+}
+
 /** `Nov 15 02:10:00`, as syslog has it, or null. */
-export function readYearless(
-  bytes: Uint8Array,
-  at: number,
-  to: number,
-  zone: Zone,
-  years: Years,
-): Named | null {
+export function readYearless(bytes: Uint8Array, at: number, to: number): Yearless | null {
   const month = to - at < 15 ? 0 : monthAt(bytes, at)
   if (month === 0 || bytes[at + 3] !== 0x20) return null
   const day = dayAt(bytes, at + 4)
   const clock = bytes[at + 6] === 0x20 ? readClock(bytes, at + 7, to) : null
   if (!clock || day === 0) return null
-  const { h, min, s, ms } = clock
-  return { epoch: years(month, day, (year) => zone.toEpoch(year, month, day, h, min, s, ms)), end: clock.end }
+  const { h, min, s, ms, end } = clock
+  return { month, day, clock: clockOf(h, min, s, ms), end }
 }
 
 function monthAt(bytes: Uint8Array, at: number): number {

@@ -1,4 +1,4 @@
-import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
 import { zoneNameAt } from './zone-names.ts'
 
 /** Where a timestamp ends, and when it is. One object is reused: a scan would make millions. */
@@ -31,8 +31,9 @@ export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone)
   const offset = readOffset(bytes, end, to)
   shared.end = offsetEnd
   shared.ambiguous = ambiguous
-  shared.epoch =
-    offset === null ? zone.toEpoch(y, mo, d, h, min, s, ms) : UTC.toEpoch(y, mo, d, h, min, s, ms) - offset
+  const day = dayOf(y, mo, d)
+  const clock = clockOf(h, min, s, ms)
+  shared.epoch = offset === null ? zone.toEpoch(day, clock) : UTC.toEpoch(day, clock) - offset
   return shared
 }
 

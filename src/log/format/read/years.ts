@@ -1,4 +1,4 @@
-import type { Zone } from '../../time.ts'
+import { clockOf, dayOf, type Zone } from '../../time.ts'
 
 /** An instant near a file's last record: the time of its last change, or now while it is followed. */
 export type Reference = () => number
@@ -39,15 +39,8 @@ export function clockBefore(reference: number, zone: Zone, ms: number): number {
   for (const days of [0, -1]) {
     const date = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
     const [h, min] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60]
-    const epoch = zone.toEpoch(
-      date.getUTCFullYear(),
-      date.getUTCMonth() + 1,
-      date.getUTCDate(),
-      h,
-      min,
-      Math.floor(ms / 1000) % 60,
-      ms % 1000,
-    )
+    const day = dayOf(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate())
+    const epoch = zone.toEpoch(day, clockOf(h, min, Math.floor(ms / 1000) % 60, ms % 1000))
     if (epoch <= reference + SKEW) return epoch
   }
   return Number.NaN

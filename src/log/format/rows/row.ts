@@ -1,4 +1,4 @@
-import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS, parseLevel } from '../read/level.ts'
 import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'
@@ -176,7 +176,7 @@ function epochOf(groups: Groups, zone: Zone, years: Years, reference: Reference)
   const day = Number(groups.d)
   const offset = offsetOf(groups)
   const where = offset === null ? zone : UTC
-  const at = (year: number) => where.toEpoch(year, month, day, h, min, s, ms) - (offset ?? 0)
+  const at = (year: number) => where.toEpoch(dayOf(year, month, day), clockOf(h, min, s, ms)) - (offset ?? 0)
   if (groups.y === undefined) return years(month, day, at)
   return at(groups.y.length === 2 ? 2000 + Number(groups.y) : Number(groups.y))
 }

@@ -1,4 +1,4 @@
-import type { Zone } from '../../time.ts'
+import { clockOf, dayOf, type Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
@@ -25,7 +25,7 @@ export function glogLines(reference: Reference): LineFormat {
       const { h, min, s, ms } = clock
       const month = two(bytes, day)
       const date = two(bytes, day + 2)
-      const at = (year: number) => zone.toEpoch(year, month, date, h, min, s, ms)
+      const at = (year: number) => zone.toEpoch(dayOf(year, month, date), clockOf(h, min, s, ms))
       if (digits === 8) return at(two(bytes, from + 1) * 100 + two(bytes, from + 3))
       if (digits === 6) return at(2000 + two(bytes, from + 1))
       return years(month, date, at)

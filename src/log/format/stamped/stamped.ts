@@ -1,4 +1,4 @@
-import { UTC, type Zone } from '../../time.ts'
+import { dayOf, UTC, type Zone } from '../../time.ts'
 import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
 import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
@@ -12,22 +12,22 @@ import { headerOf } from './header.ts'
  * knows; days without a year are judged by `reference`.
  */
 export function stampedLines(reference: Reference): LineFormat {
-  const years = yearsBefore(reference)
+  const stampAt = stampReader(yearsBefore(reference))
   const format: LineFormat = {
     name: 'stamped',
     timed: true,
     leveled: true,
-    starts: (bytes, from, to) => stampAt(bytes, from, to, UTC, years) !== null,
-    time: (bytes, from, to, zone) => stampAt(bytes, from, to, zone, years)?.epoch ?? Number.NaN,
+    starts: (bytes, from, to) => stampAt(bytes, from, to, UTC) !== null,
+    time: (bytes, from, to, zone) => stampAt(bytes, from, to, zone)?.epoch ?? Number.NaN,
     level: (bytes, from, to) => {
-      const stamp = stampAt(bytes, from, to, UTC, years)
+      const stamp = stampAt(bytes, from, to, UTC)
       return stamp ? levelIn(bytes, from, to, stamp) : -1
     },
     zoneName: (bytes, from, to) => {
       const at = lead(bytes, from, to)
       return at < 0 ? null : ambiguousZoneAt(bytes, at, to)
     },
-    fields: (text, zone) => stampedFields(text, zone, years),
+    fields: (text, zone) => stampedFields(text, zone, stampAt),
   }
   return format
 }
@@ -41,18 +41,28 @@ interface Found {
   ambiguous: string | null
 }
 
-function stampAt(bytes: Uint8Array, from: number, to: number, zone: Zone, years: Years): Found | null {
-  const at = lead(bytes, from, to)
-  if (at < 0) return null
-  const stamp = readStamp(bytes, at, to, zone)
-  if (stamp) return { epoch: stamp.epoch, at, end: stamp.end, ambiguous: stamp.ambiguous }
-  const named = otherStamp(bytes, at, to, zone, years)
-  return named && { epoch: named.epoch, at, end: named.end, ambiguous: null }
+/** Finds the timestamp of a line; null if it has none. */
+type StampReader = (bytes: Uint8Array, from: number, to: number, zone: Zone) => Found | null
+
+function stampReader(years: Years): StampReader {
+  return (bytes, from, to, zone) => {
+    const at = lead(bytes, from, to)
+    if (at < 0) return null
+    const stamp = readStamp(bytes, at, to, zone)
+    if (stamp) return { epoch: stamp.epoch, at, end: stamp.end, ambiguous: stamp.ambiguous }
+    const named = namedAt(bytes, at, to, zone)
+    if (named) return { epoch: named.epoch, at, end: named.end, ambiguous: null }
+    const yearless = readYearless(bytes, at, to)
+    if (!yearless) return null
+    const { month, day, clock, end } = yearless
+    const epoch = years(month, day, (year) => zone.toEpoch(dayOf(year, month, day), clock))
+    return { epoch, at, end, ambiguous: null }
+  }
 }
 
-function otherStamp(bytes: Uint8Array, at: number, to: number, zone: Zone, years: Years): Named | null {
+function namedAt(bytes: Uint8Array, at: number, to: number, zone: Zone): Named | null {
   if (bytes[at] === 0x40) return readTai64n(bytes, at, to)
-  return isDigit(bytes[at]!) ? readNamed(bytes, at, to, zone) : readYearless(bytes, at, to, zone, years)
+  return isDigit(bytes[at]!) ? readNamed(bytes, at, to, zone) : null
 }
 
 /** Where the timestamp of a line must begin, or -1. */
@@ -175,12 +185,12 @@ function prefixOf(text: string, leveled: boolean): string {
   return leveled ? before.replace(/^[A-Za-z]+\s+/, '') : before
 }
 
-function stampedFields(text: string, zone: Zone, years: Years): RecordFields {
+function stampedFields(text: string, zone: Zone, stampAt: StampReader): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
   const line = lf < 0 ? record : record.slice(0, lf)
   const bytes = new TextEncoder().encode(line)
-  const stamp = stampAt(bytes, 0, bytes.length, zone, years)
+  const stamp = stampAt(bytes, 0, bytes.length, zone)
   if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
   const early = levelBefore(bytes, 0, stamp)
   const level = early ?? wordAfter(bytes, stamp.end, bytes.length)

@@ -14,7 +14,7 @@ function isJson(text: string): boolean {
 }
 const check = (text: string) => {
   const bytes = new TextEncoder().encode(text)
-  return jsonEnd(bytes, viewOf(bytes), 0, bytes.length) === bytes.length
+  return jsonEnd(viewOf(bytes), 0, bytes.length) === bytes.length
 }
 
 test.each([
