@@ -213,8 +213,10 @@ describe('against the native engine', () => {
       '(\\b|a)*',
       '(?:\\B.)+',
     )
+    // V8 also tries the middle of a surrogate pair, which is no place in the text: /\B/u.test('a😀a') is true there.
+    const narrow = text.map((each) => each.replace(/[\u{10000}-\u{10ffff}]/gu, 'é'))
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 6 }), text, (pieces, each) => {
+      fc.property(fc.array(piece, { maxLength: 6 }), narrow, (pieces, each) => {
         const source = pieces.join('')
         expect(matches(source, each), `/${source}/ on ${JSON.stringify(each)}`).toBe(
           new RegExp(source, 'mu').test(each),
