@@ -60,6 +60,7 @@ export class Joins {
     if (await this.#takePage(folder, walk)) return
     const folders: string[] = []
     const objects: Entry[] = []
+    let members = 0
     for await (const entry of this.#store.list(folder, {
       signal: walk.signal,
       shallow: true,
@@ -67,10 +68,12 @@ export class Joins {
     })) {
       if (entry.folder) folders.push(entry.key)
       else objects.push(entry)
+      if (!entry.folder && parseKey(entry.key)) members++
+      if (members >= PAGE) break
     }
-    walk.requests++
+    walk.requests += Math.ceil((folders.length + objects.length) / PAGE)
     const isDated = (path: string) => folderPeriod(path.slice(folder.length)) !== null
-    if (folders.some(isDated)) return this.#sumUp(folder, walk)
+    if (members >= PAGE || folders.some(isDated)) return this.#sumUp(folder, walk)
     for (const entry of objects) take(entry, walk)
     for (let i = 0; i < folders.length; i += AT_ONCE)
       await Promise.all(folders.slice(i, i + AT_ONCE).map((path) => this.#walk(path, walk)))
@@ -95,24 +98,33 @@ export class Joins {
    * to the objects that are two days older than the newest, and the next list continues from there.
    */
   async #sumUp(folder: string, walk: ListWalk): Promise<void> {
-    let sums = this.#known.get(folder) ?? { logs: new Map(), others: [], after: undefined, time: 0 }
+    const none: Sums = { logs: new Map(), others: [], after: undefined, time: 0, isSorted: true }
+    let sums = this.#known.get(folder) ?? none
     const pages: Sums[] = []
     let isComplete = false
     for (let requests = 0; requests < MAX_REQUESTS && !isComplete; requests++) {
       walk.requests++
       sums = copyOf(sums)
       let count = 0
+      const before = sums.time
       const options = { signal: walk.signal, limit: PAGE, after: sums.after }
       for await (const entry of this.#store.list(folder, options)) {
         count++
         sums.after = entry.key
-        sums.time = Math.max(sums.time, parseKey(entry.key)?.time ?? 0)
+        const time = parseKey(entry.key)?.time ?? before
+        sums.time = Math.max(sums.time, time)
+        // Random names, as of Logstash: a new object may be anywhere.
+        sums.isSorted &&= time >= before - SETTLED
         take(entry, sums)
       }
       isComplete = count < PAGE
       if (!isComplete) pages.push(sums)
     }
-    const finished = isComplete ? pages.findLast(({ time }) => time <= sums.time - SETTLED) : sums
+    const finished = !sums.isSorted
+      ? undefined
+      : isComplete
+        ? pages.findLast(({ time }) => time <= sums.time - SETTLED)
+        : sums
     if (finished && this.#known.size < 1000) this.#known.set(folder, copyOf(finished))
     walk.partial ||= !isComplete
     for (const [log, sum] of sums.logs) add(walk.logs, log, sum)
@@ -127,6 +139,8 @@ interface Sums {
   after: string | undefined
   /** The newest time among the keys. */
   time: number
+  /** Whether pages come in the order of their times. */
+  isSorted: boolean
 }
 
 function copyOf(sums: Sums): Sums {
@@ -173,5 +187,5 @@ function add(logs: Map<string, Sum>, log: string, more: Sum): void {
 
 /** A joined log in a list. Its tag changes with every new object. */
 function entryOf(key: string, { size, modified, newest }: Sum): Entry {
-  return { key, size, modified, etag: `"${size}-${modified}-${encodeURIComponent(newest)}"` }
+  return { key, size, modified, joined: true, etag: `"${size}-${modified}-${encodeURIComponent(newest)}"` }
 }

@@ -143,6 +143,19 @@ export class MemberTree {
     }
   }
 
+  /** The oldest member; null if there is none. */
+  async oldest(signal?: AbortSignal): Promise<Member | null> {
+    const page = await this.#page('', {}, signal)
+    const members = this.#membersOf(page)
+    const first = members[0]
+    if (page.length < PAGE || !first) return first ?? null
+    const folder = datedFolder(first.entry.key) || this.#prefix
+    const isFirst = ({ key }: Entry) => key.startsWith(folder)
+    if (isSortedName(first.entry.key.slice(folder.length)) || !isFirst(page.at(-1)!)) return first
+    const below = folder.slice(this.#prefix.length)
+    return this.#membersOf(await this.#all(below, page.filter(isFirst), signal))[0] ?? null
+  }
+
   /** The key after which a listing has a member and all those after it; undefined where that takes all keys. */
   #startAt({ entry }: Member): { start: string | undefined; isSorted: boolean } {
     const { key } = entry

@@ -76,7 +76,11 @@ function resourcesOf(
     view: (request, query) => viewLog(request, query, viewRoute),
     histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
     fields: async (request, query) => (await queryRoutes()).fields(request, query),
-    download: async (request, query) =>
-      (await import('./download.ts')).downloadLog(request, query, { files }),
+    download: async (request, query) => {
+      // Many objects have no bytes in common, but a text.
+      if (files.joined && (await files.stat(query.file!, request.signal)).joined)
+        return viewRoute.queryView(request, { ...query, format: 'text', download: true })
+      return (await import('./download.ts')).downloadLog(request, query, { files })
+    },
   }
 }

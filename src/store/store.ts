@@ -15,6 +15,8 @@ export interface Entry {
    * bytes are always returned as stored, still encoded, and their signature decides.
    */
   encoding?: string
+  /** Set for a log that is made of many objects and has no bytes itself. */
+  joined?: true
   /** Set for the folders of a shallow list, which have no bytes. */
   folder?: true
   /** Set if bytes below the size never change: a read with `ifMatch` then needs no check and can serve an older size. */

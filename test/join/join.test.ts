@@ -165,8 +165,6 @@ describe('a joined log', () => {
     expect(window.trips).toBeLessThanOrEqual(12)
     const absent = await bucket.ask('/api/v1/log/view?file=no.log')
     expect(absent.response.status).toBe(404)
-    const download = await bucket.ask('/api/v1/log/download?file=app')
-    expect(download.response.status).toBe(501)
     expect(
       (await bucket.ask('/api/v1/log/view?file=app/2026/11/15/09/56/00-object00009999')).response.status,
     ).toBe(404)

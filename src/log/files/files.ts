@@ -88,11 +88,15 @@ export function logFiles(
 
   /** Objects of a joined log are not listed, so they cannot be read by their names. */
   const isFile = async (name: string) => isListed(name) && !(joins && (await joins()).isMember(name))
-  /** A joined log is listed, but has no file to read. */
-  const absent = async (name: string, signal: AbortSignal | undefined): Promise<never> => {
+  /** The entry of a joined log, which is listed but has no file to read. */
+  const joinedEntry = async (name: string, signal: AbortSignal | undefined): Promise<Entry> => {
     if (!joins || !isListed(name)) return unknownFile()
     const { members } = await (await joins()).get(name).find({ bytes: 1 }, signal)
-    if (members.length === 0) return unknownFile()
+    const newest = members.at(-1)?.entry
+    return newest ? { ...newest, key: name, size: 0, joined: true } : unknownFile()
+  }
+  const absent = async (name: string, signal: AbortSignal | undefined): Promise<never> => {
+    await joinedEntry(name, signal)
     throw new LogError('unsupported', 'This log is made of many objects and has no file; view it instead.')
   }
 
@@ -103,7 +107,7 @@ export function logFiles(
     ...(joins && { joined: async (name) => (isListed(name) ? (await joins()).get(name) : null) }),
     async stat(name, signal, maxAge) {
       const entry = (await isFile(name)) ? await store.stat(name, { signal, maxAge }) : null
-      return entry ?? absent(name, signal)
+      return entry ?? joinedEntry(name, signal)
     },
     async read(name, range, options = {}) {
       if (!isListed(name) || (joins && !(await isFile(name)))) return unknownFile()

@@ -90,6 +90,18 @@ export class JoinedLog {
     return found
   }
 
+  /** The first and the last member; null if there are none. */
+  async ends(signal?: AbortSignal): Promise<[first: Member, last: Member] | null> {
+    const [first, { members }] = await Promise.all([
+      this.#tree.oldest(signal),
+      this.#tree.find({ bytes: 1 }, signal),
+    ])
+    const last = members.at(-1)
+    if (!first || !last) return null
+    this.#learn([first, last])
+    return [first, last]
+  }
+
   /** A member by its key alone, as in a cursor; null if it is not part of this log. */
   memberOf(key: string): Member | null {
     const parsed = parseKey(key)

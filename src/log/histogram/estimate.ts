@@ -8,63 +8,125 @@ import { type Chart, COLUMNS } from './chart.ts'
 const SAMPLES = 64
 const SAMPLE = 16 * 1024
 
+/** How many objects of a joined log are sampled, and how much of each. */
+const MEMBERS = 40
+const MEMBERS_AT_ONCE = 10
+const MEMBER_SAMPLE = 64 * 1024
+/** With a filter, fewer matching records than this in all samples say too little about the rest of the log. */
+const LEAST_HITS = 100
+
 /** What one sample says about the range of the log that begins with it. */
 interface Sample {
   /** The time of its first record; NaN when it has none. */
   time: number
   /** Wanted records per byte, by column. */
   density: number[]
+  /** How many there are in the sample. */
+  hits: number
+  /** Bytes of the log up to the next sample. */
+  length: number
 }
 
-/** Fills a chart from samples of [lo, hi). False if the budget ran out. */
+/** Whether an estimate could be made: not if the budget ran out, or if a filter matched too few sampled records. */
+export type Outcome = 'whole' | 'spent' | 'thin'
+
+/** Fills a chart from samples of [lo, hi). */
 export async function estimate(
   log: Timed,
   { lo, hi, filter }: { lo: number; hi: number; filter: Filter },
   chart: Chart,
-): Promise<boolean> {
+): Promise<Outcome> {
   const from = await log.series.floor(lo)
   const count = Math.max(1, Math.min(SAMPLES, Math.ceil((hi - from) / SAMPLE)))
   const length = (hi - from) / count
-  const samples: Sample[] = new Array(count)
-  const queue = Array.from({ length: count }, (_, i) => i)
-  let isSpent = false
-  const work = async () => {
-    for (let i = queue.shift(); i !== undefined; i = queue.shift()) {
-      if (!(await log.budget.step())) {
-        isSpent = true
-        return
-      }
-      const at = from + Math.floor(i * length)
-      // One byte more, so that a record that begins right there counts.
-      const bytes = await log.series.read(Math.max(from, at - 1), Math.min(hi, at + SAMPLE))
-      log.budget.spend(bytes.length)
-      samples[i] = sampleOf(bytes, at === from, filter)
-    }
+  const take = async (i: number): Promise<Sample> => {
+    const at = from + Math.floor(i * length)
+    // One byte more, so that a record that begins right there counts.
+    const bytes = await log.series.read(Math.max(from, at - 1), Math.min(hi, at + SAMPLE))
+    log.budget.spend(bytes.length)
+    return { ...sampleOf(bytes, { isStart: at === from, isEnd: false }, filter), length }
   }
   // An archive is read in order; everything else a few samples at a time.
   const parallel = log.series.parts.some((part) => part.compressed) ? 1 : (log.parallel ?? 1)
+  return fill(chart, filter, await sampled(log, count, parallel, take))
+}
+
+/**
+ * Fills a chart from some of the objects of a joined log. Only their stored sizes are known, so the samples count
+ * records per stored byte.
+ */
+export async function estimateMembers(log: Timed, filter: Filter, chart: Chart): Promise<Outcome> {
+  const { parts } = log.series
+  const count = Math.min(MEMBERS, parts.length)
+  const indexOf = (i: number) => Math.floor((i * parts.length) / count)
+  const take = async (i: number): Promise<Sample> => {
+    const part = parts[indexOf(i)]!
+    const bytes = await part.head(MEMBER_SAMPLE)
+    const size = await part.size()
+    log.budget.spend(bytes.length)
+    const sample = sampleOf(bytes, { isStart: true, isEnd: bytes.length >= size }, filter)
+    const stored = Math.max(1, part.entry.size)
+    let length = 0
+    for (let at = indexOf(i); at < indexOf(i + 1); at++) length += parts[at]!.entry.size
+    return { ...sample, density: sample.density.map((share) => (share * size) / stored), length }
+  }
+  return fill(chart, filter, await sampled(log, count, MEMBERS_AT_ONCE, take))
+}
+
+/** Takes samples, some in parallel; null if the budget ran out. */
+async function sampled(
+  { budget }: Timed,
+  count: number,
+  parallel: number,
+  take: (i: number) => Promise<Sample>,
+): Promise<Sample[] | null> {
+  const samples: Sample[] = new Array(count)
+  let next = 0
+  let isSpent = false
+  const work = async () => {
+    for (let i = next++; i < count; i = next++) {
+      if (!(await budget.step())) {
+        isSpent = true
+        return
+      }
+      samples[i] = await take(i)
+    }
+  }
   await Promise.all(Array.from({ length: Math.min(parallel, count) }, work))
-  if (isSpent) return false
+  return isSpent ? null : samples
+}
+
+function fill(
+  chart: Chart,
+  { level, levels, matcher }: Pick<Filter, 'level' | 'levels' | 'matcher'>,
+  samples: Sample[] | null,
+): Outcome {
+  if (samples === null) return 'spent'
+  const isFiltered = level !== null || levels !== undefined || matcher !== null
+  if (isFiltered && samples.reduce((sum, { hits }) => sum + hits, 0) < LEAST_HITS) return 'thin'
   const end = chart.to
-  for (let i = 0; i < count; i++) {
-    const { time, density } = samples[i]!
-    if (Number.isNaN(time)) continue
+  samples.forEach(({ time, density, length }, i) => {
+    if (Number.isNaN(time)) return
     const next = samples.slice(i + 1).find((sample) => sample.time >= time)?.time ?? end
     const until = Math.min(next, end)
     density.forEach((share, column) => {
       spread(chart, { from: time, to: until }, column, share * length)
     })
-  }
+  })
   for (const bucket of chart.buckets) bucket.counts = bucket.counts.map(Math.round)
-  return true
+  return 'whole'
 }
 
-function sampleOf(bytes: Uint8Array, isStart: boolean, filter: Filter): Sample {
+function sampleOf(
+  bytes: Uint8Array,
+  { isStart, isEnd }: { isStart: boolean; isEnd: boolean },
+  filter: Filter,
+): Omit<Sample, 'length'> {
   const { format, zone } = filter
   const first = isStart ? 0 : nextStart(format, bytes, 0, bytes.length)
   const density = new Array<number>(COLUMNS.length).fill(0)
-  const last = first < 0 ? -1 : lastStart(format, bytes, first, bytes.length)
-  if (last <= first) return { time: Number.NaN, density }
+  const last = first < 0 ? -1 : isEnd ? bytes.length : lastStart(format, bytes, first, bytes.length)
+  if (last <= first) return { time: Number.NaN, density, hits: 0 }
   let time = Number.NaN
   for (let at = first; at < last && Number.isNaN(time); at = lineEnd(bytes, at, last) + 1)
     time = format.time(bytes, at, lineEnd(bytes, at, last), zone)
@@ -74,7 +136,7 @@ function sampleOf(bytes: Uint8Array, isStart: boolean, filter: Filter): Sample {
     const level = format.level(bytes, start, lineEnd(bytes, start, ranges[i + 1]!), ranges[i + 1]!)
     density[level < 0 ? LEVELS.length : level]! += 1 / (last - first)
   }
-  return { time, density }
+  return { time, density, hits: ranges.length / 2 }
 }
 
 /** Adds records spread evenly between two times. */

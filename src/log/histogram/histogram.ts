@@ -2,17 +2,17 @@ import type { Budget } from '../../limits/budget.ts'
 import { LogError } from '../error.ts'
 import type { Filter } from '../search/filter.ts'
 import { seek } from '../search/seek.ts'
-import { openAnyLog } from '../text/joined.ts'
 import type { LogRequest, OpenLog } from '../text/open.ts'
 import { budgetOf, inPlace, type ViewContext } from '../view/context.ts'
 import { formatOf } from '../view/format.ts'
 import { untilHole } from '../view/holes.ts'
+import { openPeriod } from '../view/period.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { stateOf, withRetries } from '../view/retry.ts'
 import { timeNotes } from '../view/time-notes.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
 import { Count } from './count.ts'
-import { estimate } from './estimate.ts'
+import { estimate, estimateMembers } from './estimate.ts'
 import { EDGE, rangeOf } from './range.ts'
 
 /** Which records are counted. */
@@ -20,7 +20,7 @@ export type HistogramRequest = Omit<LogRequest, 'cursor'> &
   Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'> & {
     /** At most this many buckets. */
     buckets: number
-    /** An estimate from a few samples instead of a count. @default false */
+    /** An estimate from a few samples, unless they hold too few matching records to tell. @default false */
     estimate?: boolean | undefined
     /** Where a bucket begins, and so all of them. @default the wall clock's full steps */
     origin?: number | undefined
@@ -38,7 +38,7 @@ export async function histogramOf(
   const wanted = { ...request, cursor: null }
   return withRetries({ files: context.files, file: request.file, signal }, async () => {
     const budget = budgetOf(context, signal)
-    const log = await openAnyLog({ ...context, budget }, wanted, { head: EDGE, tail: EDGE })
+    const log = await openPeriod({ ...context, budget }, wanted, { head: EDGE, tail: EDGE })
     if (isKnown(stateOf(log.series))) return null
     const { result, hole } = await untilHole(log, wanted, (log) =>
       inPlace(context.scans, budget, () => count(context, log, request, budget)),
@@ -49,7 +49,7 @@ export async function histogramOf(
 
 async function count(
   context: ViewContext,
-  { series }: OpenLog,
+  { series, joined }: OpenLog,
   request: HistogramRequest,
   budget: Budget,
 ): Promise<Histogram> {
@@ -74,18 +74,22 @@ async function count(
 
   const notes = timeNotes(format, zone)
   const chart = layOut(range, request, zone)
+  const { level, levels, matcher } = request
+  const filter: Filter = { format, zone, level, levels, matcher, since: null, until: null }
+  if (request.estimate && joined && series.parts.length > 1) {
+    const result = await estimateMembers({ ...log, budget }, filter, chart)
+    if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
+  }
   const [since, until] = await Promise.all([
     request.since === null ? null : seek(log, range.from),
     request.until === null ? null : seek(log, range.to),
   ])
   const lo = since?.from ?? Number.NEGATIVE_INFINITY
   const hi = until?.to ?? series.end
-  const { level, levels, matcher } = request
-  const filter: Filter = { format, zone, level, levels, matcher, since: null, until: null }
   const stretch = { lo, hi: Math.min(hi, series.end), filter }
-  if (request.estimate) {
-    const isWhole = await estimate({ ...log, budget, parallel }, stretch, chart)
-    return { ...chart, complete: isWhole, estimated: true, notes }
+  if (request.estimate && !joined) {
+    const result = await estimate({ ...log, budget }, stretch, chart)
+    if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
   }
   const isWhole = await new Count(context, series, budget, {
     ...stretch,

@@ -56,9 +56,11 @@ async function openJoined(
   if (found.members.length === 0 && !found.older && !found.newer) return null
   const near = nearest(found, reach)
   const parts = near.members.map(({ entry }) => new MemberText(members, entry))
-  if (parts.length === 0) return { series: await Series.open([emptyPart(members)], near), at: null }
+  if (parts.length === 0)
+    return { series: await Series.open([emptyPart(members)], near), at: null, joined: true }
   await prefetch(parts, reach)
-  return { series: await Series.open(parts, { ...near, ahead: aheadOf(reach) }), at: null }
+  const series = await Series.open(parts, { ...near, ahead: aheadOf(reach) })
+  return { series, at: null, joined: true }
 }
 
 /** A search goes through one member after another; a tail knows which ones it needs. */
@@ -108,7 +110,7 @@ async function openAt(
   const parts = [...found.members.slice(0, -1).map(({ entry }) => new MemberText(opener, entry)), text]
   await prefetch(parts, reach)
   const series = await Series.open(parts, { older: found.older, ahead: aheadOf(reach) })
-  return { series, at: place.offset }
+  return { series, at: place.offset, joined: true }
 }
 
 /** Opens a log from a cursor on. */
@@ -123,7 +125,7 @@ async function openFrom(
   const texts = members.slice(1).map(({ entry }) => new MemberText(opener, entry))
   await inBatches(texts, (part) => part.size())
   const series = await Series.open([text, ...texts], { older: true, newer })
-  return { series, at: (await series.base(0)) + place.offset }
+  return { series, at: (await series.base(0)) + place.offset, joined: true }
 }
 
 /** The member that a cursor points into; an error if it is gone or is another one now. */
@@ -138,11 +140,15 @@ async function placed(opener: Opener, own: Member | undefined, place: Cursor): P
  * Reads what will be needed in parallel. The amount of text in a member is known only after it was read, so the newest
  * one is read first, and then as many as its compression ratio suggests.
  */
-async function prefetch(parts: readonly MemberText[], { wanted, since, until }: JoinReach): Promise<void> {
+async function prefetch(
+  parts: readonly MemberText[],
+  { wanted, bytes, since, until }: JoinReach,
+): Promise<void> {
   const total = parts.reduce((sum, { entry }) => sum + entry.size, 0)
   // Where a period begins is an offset from its end, so all of it is needed.
   if (since !== undefined) {
-    if (total <= MAX_PERIOD_BYTES) await inBatches(parts, (part) => part.size())
+    if (total <= MAX_PERIOD_BYTES && bytes !== Number.POSITIVE_INFINITY)
+      await inBatches(parts, (part) => part.size())
     return
   }
   if (until !== undefined) return

@@ -34,6 +34,8 @@ export interface Foresight {
 export interface OpenLog {
   series: Series
   at: number | null
+  /** Set for a joined log, whose parts are objects and may be many. */
+  joined?: true
   /** False if the order of several files is a guess; absent if there is only one. */
   certain?: boolean
   /** The address at which missing bytes end the log early; absent when nothing is missing. */

@@ -131,6 +131,7 @@ interface Ends {
 }
 
 async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {
+  if (entry.joined) return joinedEnds(files, entry, budget)
   const kind = await kindOf(files, entry, budget.signal)
   if (kind !== 'plain') return archiveEnds(files, entry, kind, budget.signal)
   try {
@@ -141,6 +142,15 @@ async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<En
     if (now === 'plain') throw error
     return archiveEnds(files, entry, now, budget.signal)
   }
+}
+
+/** The beginning of the first object of a joined log, and the end of the last one. */
+async function joinedEnds(files: LogFiles, { key }: Entry, budget: Budget): Promise<Ends> {
+  const log = await files.joined?.(key)
+  const ends = await log?.ends(budget.signal)
+  if (!log || !ends) return { head: new Uint8Array(0), tail: null }
+  const [first, last] = await Promise.all(ends.map(({ entry }) => endsOf(log.files, entry, budget)))
+  return { head: first!.head, tail: last!.tail }
 }
 
 async function plainEnds(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {

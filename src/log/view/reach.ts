@@ -34,7 +34,13 @@ interface Asked {
 /** How far into a joined log to look, and how many attempts there were. */
 export interface ViewReach extends JoinReach {
   look: number
-  asked: { since: number | null; until: number | null }
+  asked: Period
+}
+
+/** The times of a request. */
+export interface Period {
+  since: number | null
+  until: number | null
 }
 
 /** The first attempt at a joined log. */
@@ -45,6 +51,11 @@ export function firstReach({ fit, since, until, level, matcher }: Asked): ViewRe
   // Text is never much shorter than the objects that hold it.
   const bytes = isSearch || since !== null ? Math.max(WIDER * wanted, SEARCH) : Math.max(2 * wanted, LEAST)
   return reachAt({ wanted: isSearch ? 0 : wanted, bytes, look: 1, asked: { since, until } })
+}
+
+/** The first attempt at all of a joined log that a period needs. */
+export function periodReach(asked: Period): ViewReach {
+  return reachAt({ wanted: 0, bytes: Number.POSITIVE_INFINITY, look: 1, asked })
 }
 
 /** A wider attempt. */
@@ -69,14 +80,36 @@ function reachAt({ wanted, bytes, look, asked: { since, until } }: Omit<ViewReac
 
 /** Whether the open part of a joined log may lack some of the answer: it must begin before it and end after it. */
 export async function needsMore(
-  { since, until, cursor }: Asked,
+  asked: Asked,
   { series, from, to, format }: { series: Series; from: number; to: number; format: LineFormat },
   zone: Zone,
 ): Promise<boolean> {
-  const timeOf = async (index: number) => firstTime(format, zone, await series.parts.at(index)!.head(HEAD))
-  if (until !== null && series.newer && !((await timeOf(-1)) >= until)) return true
-  if (cursor?.direction === 'after') return series.newer && to >= series.end
-  if (!series.older) return false
-  if (since !== null && format.timed) return !((await timeOf(0)) < since)
-  return series.isStart(from)
+  const { since, cursor } = asked
+  if (cursor?.direction === 'after')
+    return (series.newer && to >= series.end) || lacksEnd(asked, series, format, zone)
+  if (await lacksPeriod(asked, series, format, zone)) return true
+  return series.older && !(since !== null && format.timed) && series.isStart(from)
+}
+
+/** Whether a joined log goes on in a period beyond the parts that are open. */
+export async function lacksPeriod(
+  asked: Period,
+  series: Series,
+  format: LineFormat,
+  zone: Zone,
+): Promise<boolean> {
+  if (await lacksEnd(asked, series, format, zone)) return true
+  const { since } = asked
+  if (since === null || !series.older || !format.timed) return false
+  return !(firstTime(format, zone, await series.parts[0]!.head(HEAD)) < since)
+}
+
+async function lacksEnd(
+  { until }: Period,
+  { newer, parts }: Series,
+  format: LineFormat,
+  zone: Zone,
+): Promise<boolean> {
+  if (until === null || !newer) return false
+  return !(firstTime(format, zone, await parts.at(-1)!.head(HEAD)) >= until)
 }

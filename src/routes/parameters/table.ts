@@ -257,7 +257,7 @@ export const PARAMETERS = [
     type: 'flag',
     value: 'true',
     meaning:
-      'Estimates the counts from a few samples instead of reading the log; the answer has `"estimated": true`.',
+      'Estimates the counts from a few samples instead of reading the log; the answer has `"estimated": true`. Filters apply to the samples; if these hold fewer than 100 matching records, the log is counted instead.',
     example: 'true',
   },
 ] as const satisfies readonly Parameter[]

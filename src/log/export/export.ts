@@ -1,26 +1,16 @@
 import { Budget } from '../../limits/budget.ts'
-import type { LineFormat } from '../format/detect.ts'
-import type { Source } from '../render/rendered.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import { type Border, seek } from '../search/seek.ts'
-import { openAnyLog } from '../text/joined.ts'
-import type { OpenLog } from '../text/open.ts'
-import type { Note } from './answer.ts'
-import { filterOf } from './borders.ts'
-import { readingOf, type ViewContext } from './context.ts'
-import { checkFormat, formatOf, isEmpty } from './format.ts'
-import type { ViewRequest } from './request.ts'
-import { timeNotes } from './time-notes.ts'
+import type { Note } from '../view/answer.ts'
+import { filterOf } from '../view/borders.ts'
+import { readingOf, type ViewContext } from '../view/context.ts'
+import { checkFormat, formatOf, isEmpty } from '../view/format.ts'
+import { openPeriod } from '../view/period.ts'
+import type { ViewRequest } from '../view/request.ts'
+import { timeNotes } from '../view/time-notes.ts'
+import { concat, type Export, type Running } from './exported.ts'
 
-/** Every record of a log that a request wants, oldest first. */
-export interface Export {
-  format: LineFormat
-  notes: Note[]
-  /** The next records, some at a time; null after the last. It throws rather than end early. */
-  next: Source
-  /** Releases the search slot. Called at the end, or when the client disconnects before it. */
-  close(): void
-}
+export type { Export } from './exported.ts'
 
 /** How much is found before it is sent. */
 const PAGE = 1024 * 1024
@@ -37,19 +27,16 @@ export async function openExport(
   const close = await context.scans.enter(signal)
   try {
     const budget = new Budget({ signal, now: context.now })
-    const log = await openAnyLog({ ...context, budget }, request)
+    const log = await openPeriod({ ...context, budget }, request)
+    if (log.joined && log.at === null) {
+      const { exportMembers } = await import('./member-export.ts')
+      return { close, ...(await exportMembers(context, { log, request, budget, close })) }
+    }
     return { close, ...(await found(context, { log, request, budget, close })) }
   } catch (error) {
     close()
     throw error
   }
-}
-
-interface Running {
-  log: OpenLog
-  request: ViewRequest
-  budget: Budget
-  close(): void
 }
 
 async function found(
@@ -78,7 +65,7 @@ async function found(
         page.memory?.release()
         lo = page.to
         inside = page.inside
-        if (page.pieces.length > 0) return joined(page.pieces)
+        if (page.pieces.length > 0) return concat(page.pieces)
       }
       const broken = series.broken()
       if (broken) throw broken
@@ -93,15 +80,4 @@ async function found(
   if (request.since !== null || request.until !== null || request.records)
     notes.push(...timeNotes(format, zone))
   return { format, notes, next }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!
-  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
 }
