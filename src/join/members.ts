@@ -282,8 +282,11 @@ export class MemberTree {
     for await (const chunk of chunks) {
       const members = this.#membersOf(chunk)
       if (members.length === 0) continue
-      const from = Math.floor(members[0]!.time / 1000) * 1000
-      this.#learnNewest(base + nameAt(like[0]!, from), from)
+      const { time, entry } = members[0]!
+      const from = Math.floor(time / 1000) * 1000
+      // Not if the time in the name is outside the folder's period, so that many members have the same time.
+      if (timeInName(entry.key.slice(base.length)) === time)
+        this.#learnNewest(base + nameAt(like[0]!, from), from)
       yield members
       if (from <= walk.from) {
         walk.older = true

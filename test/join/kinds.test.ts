@@ -31,11 +31,9 @@ describe('the objects of one joined log', () => {
   it('are compressed or not by their first bytes, each for itself', async () => {
     const lines = Array.from({ length: 9 }, (_, i) => plainLine(i, i === 4 ? 'error' : 'info'))
     // Absent before Node 22.15.
-    const zstd = zlib.zstdCompressSync as typeof zlib.zstdCompressSync | undefined
+    const zstd = (zlib as { zstdCompressSync?: (text: string) => Uint8Array }).zstdCompressSync
     const { ask } = logOf(
-      lines.map((line, i) =>
-        i % 3 === 0 ? line : i % 3 === 1 || !zstd ? gzipSync(line) : (zstd(line) as Uint8Array),
-      ),
+      lines.map((line, i) => (i % 3 === 0 ? line : i % 3 === 1 || !zstd ? gzipSync(line) : zstd(line))),
     )
     expect((await ask('view?file=app')).body).toBe(lines.join(''))
     expect((await ask('view?file=app&level=error')).body).toBe(lines[4])

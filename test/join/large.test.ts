@@ -16,6 +16,10 @@ const OTHER_KEYS: typeof KEYS = {
     const date = new Date(time).toISOString().slice(0, 10)
     return `${log}/date=${date}/host-${(id * 7) % 5}/${Math.floor(time / 1000)}-${tail(id)}`
   },
+  'another year': (log, time, id) => {
+    const date = new Date(time).toISOString().slice(0, 10)
+    return `${log}/date=${date}/${Math.floor(time / 1000) - 31_536_000}-${tail(id)}`
+  },
   'two streams': (log, time, id) => KEYS.Firehose!(log, time, id).replace('stream', id % 2 ? 'a' : 'b'),
   // The older half in folders of one kind, the newer half in folders that sort before them.
   'two kinds of folders': (log, time, id) =>
@@ -33,6 +37,7 @@ const LARGE: [what: string, shipper: string, step: number][] = [
   ['two streams of Firehose', 'two streams', 2 * SECOND],
   ['a flat folder of Logstash', 'Logstash', 20 * MINUTE],
   ['hosts below the days', 'hosts', 20 * SECOND],
+  ['times of another year in the names', 'another year', 20 * SECOND],
   ['folders of two kinds', 'two kinds of folders', 30 * SECOND],
 ]
 

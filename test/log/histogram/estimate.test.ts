@@ -13,7 +13,7 @@ const lineOf = (i: number) => {
 
 describe('an estimated histogram', () => {
   const text = Array.from({ length: COUNT }, (_, i) => lineOf(i)).join('')
-  const app = createApp({ logs: memoryStore({ 'a.log': text }), config: '', timeZone: 'UTC' })
+  const app = createApp({ logs: memoryStore({ 'a.log': text }), config: '', timezone: 'UTC' })
   const ask = async (query: string) => {
     const response = await app.request(`/api/v1/log/histogram?file=a.log&estimate=true&${query}`)
     const body = await response.text()
