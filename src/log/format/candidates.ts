@@ -45,6 +45,19 @@ export const FORMATS: readonly Candidate[] = [
 /** The formats to try on every line if a few lines do not show the format. */
 export const COMMON: readonly Candidate[] = [LINES24, OBJECTS, GLOG, LOGFMT, STAMPED]
 
+/**
+ * What may occur in a JSON log at any time, and in no sample: a line of the HTTP server through Go's log package, of a
+ * library through klog. Only a time at the very beginning counts.
+ */
+export function strays(reference: Reference): LineFormat[] {
+  const stamped = stampedLines(reference)
+  const starts: LineFormat['starts'] = (bytes, from, to) =>
+    TIMES.first[bytes[from]!] === 1 && stamped.starts(bytes, from, to)
+  return [glogLines(reference), { ...stamped, starts }]
+}
+
+const TIMES = starting(`${DIGITS}[`, stampedLines)
+
 function starting(characters: string, make: Candidate['make']): Candidate {
   const first = new Uint8Array(256)
   for (const character of characters) first[character.charCodeAt(0)] = 1

@@ -1,7 +1,9 @@
 import { UTC } from '../time.ts'
-import { type Candidate, COMMON, FORMATS } from './candidates.ts'
+import { type Candidate, COMMON, FORMATS, strays } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'
+import { jsonLines } from './json/json.ts'
 import { isTabbed, lines24 } from './lines24/lines24.ts'
+import { mixedLines } from './mixed.ts'
 import type { Reference } from './read/years.ts'
 import { cri } from './wrapper/cri.ts'
 import { docker, fluentBit } from './wrapper/json-wrapper.ts'
@@ -67,12 +69,31 @@ function pushInner(inner: Line[], { bytes, from, to, partial }: Wrapped): void {
 
 function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
   // Trying thirty formats on a thousand lines takes as long as reading them; a few lines are nearly always enough.
-  const format = bestOf(FORMATS, spread(lines), reference) ?? bestOf(COMMON, lines, reference)
-  if (format === null) return PLAIN
-  if (format === lines24) return format
+  const main = bestOf(FORMATS, spread(lines), reference) ?? bestOf(COMMON, lines, reference)
+  if (main === null) return PLAIN
+  if (main === lines24) return main
+  const format = withOthers(main, spread(lines), reference)
   const { timed, leveled } = flagsOf(format, lines)
   const ambiguousZone = zoneNameIn(format, lines)
   return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
+}
+
+/** A format together with another one that the lines show, if there is one. */
+function withOthers(main: LineFormat, lines: readonly Line[], reference: Reference): LineFormat {
+  const rest = lines.filter(({ bytes, from, to, open }) => {
+    const reader = open && main.open ? main.open : main
+    return !reader.starts(bytes, from, to) && !main.owns?.(bytes, from, to)
+  })
+  const isEnough = (count: number) => count >= 2 && count * 50 >= lines.length
+  const other = isEnough(rest.length) ? bestOf(FORMATS, rest, reference) : null
+  // JSON among other lines may be quoted in a message: only with a level it is a record.
+  const isRecord = ({ bytes, from, to }: Line) =>
+    other!.starts(bytes, from, to) &&
+    !Number.isNaN(other!.time(bytes, from, to, UTC)) &&
+    (other!.name !== jsonLines.name || other!.level(bytes, from, to) >= 0)
+  if (other && other.name !== main.name && isEnough(rest.filter(isRecord).length))
+    return mixedLines(`${main.name} and ${other.name}`, main, [other])
+  return main.name === jsonLines.name ? mixedLines(main.name, main, strays(reference)) : main
 }
 
 /** How many lines all formats are tried on: the first ones, and some from all over. */
