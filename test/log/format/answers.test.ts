@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { parseZone } from '../../../src/log/time.ts'
+import { clockOf, dayOf, parseZone } from '../../../src/log/time.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { numbersOf } from '../../support/log-clients.ts'
 import { FIXTURES, type Fixture, filled } from './fixtures.ts'
@@ -92,13 +92,8 @@ function numbered(line: string, n: number): string {
 function firstOf(epoch: number): number {
   const wall = new Date(epoch + zone.offsetAt(epoch))
   return zone.toEpoch(
-    wall.getUTCFullYear(),
-    wall.getUTCMonth() + 1,
-    wall.getUTCDate(),
-    wall.getUTCHours(),
-    wall.getUTCMinutes(),
-    wall.getUTCSeconds(),
-    wall.getUTCMilliseconds(),
+    dayOf(wall.getUTCFullYear(), wall.getUTCMonth() + 1, wall.getUTCDate()),
+    clockOf(wall.getUTCHours(), wall.getUTCMinutes(), wall.getUTCSeconds(), wall.getUTCMilliseconds()),
   )
 }
 
