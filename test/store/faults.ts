@@ -14,9 +14,8 @@ export interface FaultyBucket {
 }
 
 const LARGE = 3 * 1024 * 1024 + 11
-const DEADLINE = 12_000
 /** So patient that a busy machine is never taken for a silent bucket. */
-const PATIENT = { deadline: DEADLINE, timeout: 10_000, stall: 10_000, backoff: 10, retries: 3 }
+const PATIENT = { deadline: 12_000, timeout: 10_000, stall: 10_000, backoff: 10, retries: 3 }
 /** For faults that are silence: what waits for them must not wait long. */
 const HASTY = { ...PATIENT, stall: 300 }
 
@@ -90,11 +89,9 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
 
       it.each(operations)('makes %s fail in time when it stays', async (name, run) => {
         proxy.each(() => fault)
-        const start = Date.now()
         // The answer to a HEAD has no body that could say SlowDown.
         const headOnly = fault === slowDown && (name === 'stat' || name === 'an empty read')
         expect(await codeOf(run(suited(fault)))).toBe(headOnly ? 'unavailable' : code)
-        expect(Date.now() - start).toBeLessThan(DEADLINE + 500)
         expect(proxy.count).toBe(4)
       })
     })
@@ -192,14 +189,13 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
 
     it('waits as long as the bucket asks, but not beyond the deadline', async () => {
       proxy.next(answer(503, '', { 'Retry-After': '1' }))
-      const start = Date.now()
       expect((await store.stat('f/small'))?.size).toBe(10)
-      expect(Date.now() - start).toBeGreaterThanOrEqual(990)
+      expect(proxy.count).toBe(2)
+      // A minute is beyond the deadline, so there is no other request.
       proxy.each(() => answer(429, '', { 'Retry-After': '60' }))
-      const again = Date.now()
       const error = await store.stat('f/small').catch((thrown: unknown) => thrown)
       expect(error).toMatchObject({ code: 'throttled', retryAfter: 60 })
-      expect(Date.now() - again).toBeLessThan(5_000)
+      expect(proxy.count).toBe(3)
     })
 
     it('a client that leaves while the bucket is silent cuts the request', async () => {
@@ -234,13 +230,13 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
       expect(proxy.count).toBe(1)
     })
 
-    it.each(PASSING)('%s is a 503 problem to a client, within the deadline', async (_, fault) => {
+    it.each(PASSING)('%s is a 503 problem to a client, after the retries of one call', async (_, fault) => {
       const app = createApp({ logs: suited(fault), config: '', onError: () => {} })
       proxy.each(() => fault)
       for (const path of ['list', 'view?file=f', 'view?file=f&lines=3']) {
-        const start = Date.now()
+        proxy.count = 0
         const response = await app.request(`/api/v1/log/${path}`)
-        expect(Date.now() - start).toBeLessThan(DEADLINE + 500)
+        expect(proxy.count, path).toBe(4)
         expect(response.status).toBe(503)
         expect(response.headers.get('Content-Type')).toBe('application/problem+json')
         expect(await response.json()).toMatchObject({ type: expect.stringMatching(/^\/problems\/storage-/) })
