@@ -48,7 +48,16 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/files', ['files.ts', 'family.ts', 'include.ts', 'joined.ts', 'names.ts', 'narrow.ts', 'tail.ts']],
   [
     'log/format/read',
-    ['json-fit.ts', 'level.ts', 'named.ts', 'quoted.ts', 'stamp.ts', 'years.ts', 'zone-names.ts'],
+    [
+      'json-fit.ts',
+      'level.ts',
+      'named.ts',
+      'quoted.ts',
+      'severities.ts',
+      'stamp.ts',
+      'years.ts',
+      'zone-names.ts',
+    ],
   ],
   ['log/format/format.ts', ['format.ts']],
   ['log/format/json', ['json.ts', 'logfmt.ts', 'member.ts', 'members.ts']],

@@ -1,6 +1,7 @@
 import { UTC, type Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
-import { LEVELS, levelAt } from '../read/level.ts'
+import { LEVELS } from '../read/level.ts'
+import { LONGEST_SEVERITY, severityIn } from '../read/severities.ts'
 import { readStamp } from '../read/stamp.ts'
 
 /** The columns of a csvlog, in order; newer versions append. */
@@ -45,7 +46,7 @@ export const postgresqlCsvLines: LineFormat = {
     severityAt(bytes, from, to) >= 0 ? readStamp(bytes, from, to, zone)!.epoch : Number.NaN,
   level(bytes, from, to) {
     const at = severityAt(bytes, from, to)
-    return at < 0 ? -1 : levelAt(bytes, at, to)
+    return at < 0 ? -1 : severityFrom(bytes, at, to)
   },
   zoneName: (bytes, from, to) => readStamp(bytes, from, to, UTC)?.ambiguous ?? null,
   fields: csvFields,
@@ -65,7 +66,13 @@ function severityAt(bytes: Uint8Array, from: number, to: number): number {
     while (at < to && bytes[at] !== 0x2c) at++
     if (at++ >= to) return -1
   }
-  return levelAt(bytes, at, to) >= 0 ? at : -1
+  return severityFrom(bytes, at, to) >= 0 ? at : -1
+}
+
+/** The level in the column that begins at bytes[at], or -1. */
+function severityFrom(bytes: Uint8Array, at: number, to: number): number {
+  const comma = bytes.subarray(at, Math.min(to, at + LONGEST_SEVERITY + 1)).indexOf(0x2c)
+  return comma < 0 ? -1 : (severityIn(bytes, at, at + comma) ?? -1)
 }
 
 /** CSV doubles quotes: what looks like the next string is then still the same one. */

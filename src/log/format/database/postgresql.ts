@@ -1,31 +1,8 @@
 import { UTC, type Zone } from '../../time.ts'
 import { decode, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
+import { CONTINUATIONS, LONGEST_SEVERITY, severityIn } from '../read/severities.ts'
 import { isDigit, isStamp, readEpoch, readStamp } from '../read/stamp.ts'
-
-/** The words before `:  `, with their levels. Those without one belong to the record before them. */
-const SEVERITIES = new Map<string, number>([
-  ['DEBUG', 0],
-  ['DEBUG1', 0],
-  ['DEBUG2', 0],
-  ['DEBUG3', 0],
-  ['DEBUG4', 0],
-  ['DEBUG5', 0],
-  ['INFO', 1],
-  ['NOTICE', 1],
-  ['LOG', 1],
-  ['WARNING', 2],
-  ['ERROR', 3],
-  ['FATAL', 4],
-  ['PANIC', 4],
-  ['DETAIL', -1],
-  ['HINT', -1],
-  ['QUERY', -1],
-  ['CONTEXT', -1],
-  ['STATEMENT', -1],
-  ['LOCATION', -1],
-  ['BACKTRACE', -1],
-])
 
 /** How much is searched for the severity: prefixes with application names are long. */
 const REACH = 2048
@@ -74,17 +51,25 @@ function severityAt(bytes: Uint8Array, from: number, to: number): Severity | nul
   const limit = Math.min(to, from + REACH)
   for (let at = from + 3; at + 2 < limit; at++) {
     if (bytes[at] !== 0x3a || bytes[at + 1] !== 0x20 || bytes[at + 2] !== 0x20) continue
-    let start = at
-    while (start > from && at - start < 10 && isWord(bytes[start - 1]!)) start--
-    if (start === from || isWord(bytes[start - 1]!)) continue
-    const level = SEVERITIES.get(String.fromCharCode(...bytes.subarray(start, at)))
+    // French has a space before the colon.
+    const end = bytes[at - 1] === 0x20 ? at - 1 : at
+    let start = end
+    while (start > from && end - start <= LONGEST_SEVERITY && isWord(bytes[start - 1]!)) start--
+    const level = start === from ? undefined : severityIn(bytes, start, end)
     if (level !== undefined) return { at: start, end: at + 3, level }
   }
   return null
 }
 
+/** Letters of other scripts are bytes above ASCII. */
 function isWord(byte: number): boolean {
-  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isDigit(byte) || byte === 0x5f
+  return (
+    byte >= 0x80 ||
+    (byte >= 0x41 && byte <= 0x5a) ||
+    (byte >= 0x61 && byte <= 0x7a) ||
+    isDigit(byte) ||
+    byte === 0x5f
+  )
 }
 
 interface Found {
@@ -131,11 +116,11 @@ function postgresqlFields(text: string, zone: Zone): RecordFields {
   return out
 }
 
+const CONTINUED = new RegExp(`(?:^|[^\\p{L}\\p{N}_])((?:${CONTINUATIONS.join('|')}) ?: {2})`, 'u')
+
 /** `DETAIL:  …` of a line that repeats the prefix. */
 function withoutPrefix(line: string): string {
-  const found = /(?:^|[^A-Za-z0-9_])((?:DETAIL|HINT|QUERY|CONTEXT|STATEMENT|LOCATION|BACKTRACE): {2})/.exec(
-    line,
-  )
+  const found = CONTINUED.exec(line)
   if (!found || !/^\S*\d/.test(line)) return line
   return line.slice(found.index + found[0].length - found[1]!.length)
 }

@@ -3,6 +3,7 @@ import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, un
 import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
+import { severityIn } from '../read/severities.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 import { ROLES, SOURCES, TAGS } from './keys.ts'
 import { ascii, findKey, type IsWanted, value } from './member.ts'
@@ -76,8 +77,11 @@ function instantOf(object: Record<string, unknown>, zone: Zone): number {
 
 function levelOf(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from] === 0x22) {
-    const level = levelAt(bytes, from + 1, to - 1)
-    if (level >= 0) return level
+    const word = levelAt(bytes, from + 1, to - 1)
+    if (word >= 0) return word
+    // PostgreSQL translates its severities.
+    const severity = severityIn(bytes, from + 1, to - 1)
+    if (severity !== undefined) return severity
     // journald writes its numbers as text.
     const isNumber = to - from === 3 && isDigit(bytes[from + 1]!)
     return isNumber ? numberAt(bytes, from + 1, to - 1) : letterLevel(bytes[from + 1]!, to - from - 2)
