@@ -273,3 +273,37 @@ describe('s3Store costs', () => {
     }
   })
 })
+
+describe('objects with a Content-Encoding', () => {
+  /** Sends the header unless the request overrides it, as S3 does. */
+  const encoded = (urls: string[]) => async (url: string) => {
+    urls.push(url)
+    const modified = 'Sun, 15 Nov 2026 10:00:00 GMT'
+    const headers: Record<string, string> = { ETag: '"a"', 'Content-Length': '3', 'Last-Modified': modified }
+    if (!url.includes('response-content-encoding') && !url.includes('plain'))
+      headers['Content-Encoding'] = 'gzip'
+    return new Response('abc', { headers })
+  }
+  const options = {
+    bucket: 'logs',
+    endpoint: 'http://s3.test',
+    accessKeyId: 'key',
+    secretAccessKey: 'secret',
+  }
+
+  it('cost one more request, but only the first of them', async () => {
+    const urls: string[] = []
+    const store = s3Store({ ...options, fetch: encoded(urls) })
+    for (const key of ['a', 'b', 'plain', 'a']) expect((await store.read(key))?.length).toBe(3)
+    expect(urls.length).toBe(5)
+  })
+
+  it('cannot be read without credentials, and do not spoil other objects', async () => {
+    const urls: string[] = []
+    const { bucket, endpoint } = options
+    const store = s3Store({ bucket, endpoint, fetch: encoded(urls) })
+    await expect(store.read('a')).rejects.toThrow('needs credentials')
+    expect((await store.read('plain'))?.length).toBe(3)
+    expect(urls.some((url) => url.includes('response-content-encoding'))).toBe(false)
+  })
+})

@@ -13,7 +13,7 @@ import { concat, type Export, type Running } from './exported.ts'
 const GROUP_BYTES = 8 * 1024 * 1024
 const GROUP = 64
 /** Objects that are fetched in parallel. */
-const AT_ONCE = 10
+const AT_ONCE = 8
 const PAGE = 1024 * 1024
 /** How far back the last record of a group is searched for. */
 const LAST_RECORD = 1024 * 1024

@@ -10,7 +10,7 @@ const SAMPLE = 16 * 1024
 
 /** How many objects of a joined log are sampled, and how much of each. */
 const MEMBERS = 40
-const MEMBERS_AT_ONCE = 10
+const MEMBERS_AT_ONCE = 8
 const MEMBER_SAMPLE = 64 * 1024
 /** With a filter, fewer matching records than this in all samples say too little about the rest of the log. */
 const LEAST_HITS = 100

@@ -25,7 +25,7 @@ export interface JoinReach {
 /** How much of a reach is looked at after a cursor. */
 const AHEAD = 8
 /** Parallel requests for members: Node warns of a leak when more than ten share a signal. */
-const AT_ONCE = 10
+const AT_ONCE = 8
 /** How much is fetched in parallel before it is needed: of the end of a log, and of a period. */
 const MAX_PREFETCH = 24
 const MAX_PREFETCH_BYTES = 8 * 1024 * 1024

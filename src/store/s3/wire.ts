@@ -71,12 +71,13 @@ export function s3Wire(options: S3Options) {
 
   /**
    * The answer with the bytes as they are stored. Every runtime's fetch decodes a body that has a Content-Encoding, and
-   * fails on a range of one. So such an object is requested again without the header, and from then on directly.
+   * fails on a range of one. So such an object is requested again without the header, and from then on directly; so are
+   * other objects, because a shipper compresses all of them or none.
    */
   async function stored(request: S3Request, line: Lifeline): Promise<Response> {
     const { key, query } = request
     const plain = { ...request, query: { ...query, 'response-content-encoding': 'identity' } }
-    if (request.method === 'GET' && encodings.has(key)) return once(plain, line)
+    if (request.method === 'GET' && key !== '' && encodings.size > 0 && accessKeyId) return once(plain, line)
     const answer = await once(request, line)
     const encoding = encodingOf(answer)
     if (key === '' || !answer.ok) return answer
