@@ -20,9 +20,12 @@ export interface DiskFile {
 
 /** A log directory. The core never writes to it. */
 export interface Disk {
-  /** The regular files directly in it; null if the directory does not exist. Odd names are reported and left out. */
+  /**
+   * The regular files directly in it; null if the directory does not exist. Odd names are reported and left out. Throws
+   * UnreadableLog.
+   */
   list(): Promise<Listed[] | null>
-  /** Opens a file; null when it is gone. */
+  /** Opens a file; null when it is gone. Throws UnreadableLog. */
   open(name: string): Promise<DiskFile | null>
 }
 
@@ -38,5 +41,13 @@ export class UnreadableArchive extends Error {
   constructor(name: string, options?: { cause?: unknown }) {
     super(`Cannot read the archive ${JSON.stringify(name)}`, options)
     this.name = 'UnreadableArchive'
+  }
+}
+
+/** A file or the directory cannot be read, for lack of permission perhaps. It may pass. */
+export class UnreadableLog extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'UnreadableLog'
   }
 }

@@ -80,7 +80,7 @@ export class LogFiles {
         this.#looks++
         return true
       }
-      for (const file of opened?.values() ?? []) await file.close()
+      await closeAll(opened ?? new Map())
       current = after
     }
     return false
@@ -127,15 +127,23 @@ export class LogFiles {
   /** Opens what is not open yet; null if a name now belongs to another file. */
   async #open(wanted: readonly Listed[]): Promise<Map<string, DiskFile> | null> {
     const opened = new Map<string, DiskFile>()
+    const isOpened = await this.#openAll(wanted, opened).catch(async (error: unknown) => {
+      await closeAll(opened)
+      throw error
+    })
+    if (isOpened) return opened
+    await closeAll(opened)
+    return null
+  }
+
+  async #openAll(wanted: readonly Listed[], opened: Map<string, DiskFile>): Promise<boolean> {
     for (const { name, id } of wanted) {
       if (this.#held.some((file) => file.id === id)) continue
       const file = await this.#disk.open(name)
       if (file) opened.set(id, file)
-      if (file?.id === id) continue
-      for (const other of opened.values()) await other.close()
-      return null
+      if (file?.id !== id) return false
     }
-    return opened
+    return true
   }
 
   async #merge(
@@ -167,6 +175,10 @@ export class LogFiles {
     this.#held = merged
     for (const file of unwanted) await file.close()
   }
+}
+
+async function closeAll(files: ReadonlyMap<string, DiskFile>): Promise<void> {
+  for (const file of files.values()) await file.close()
 }
 
 /** When the byte at an offset was first seen; null if the file has never been that long. */

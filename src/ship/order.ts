@@ -1,5 +1,6 @@
 import { compressionByName } from '../codec/kind.ts'
-import { familyOf } from '../log/files/family.ts'
+import { familyOf, logNames } from '../log/files/family.ts'
+import { includeFilter } from '../log/files/include.ts'
 import { type LogName, parseName } from '../log/files/names.ts'
 import { recordTimes } from '../log/text/heads.ts'
 import type { Disk, DiskFile, Listed } from './disk.ts'
@@ -61,9 +62,30 @@ export class FileOrder {
   }
 }
 
+/** The files of each log, by the log's name. */
+export function groupByLog(
+  listed: readonly Listed[],
+  include: readonly string[] = [],
+): Map<string, Listed[]> {
+  const included = includeFilter(include)
+  const byLog = new Map<string, Listed[]>()
+  const logs = logNames(listed.map(toEntry))
+  for (const file of listed) {
+    const log = logs.get(file.name)!
+    if (!included(file.name) || log === '' || log === '.' || log === '..') continue
+    const files = byLog.get(log) ?? []
+    byLog.set(log, files)
+    files.push(file)
+  }
+  return byLog
+}
+
+function toEntry({ name, size, modified }: Listed) {
+  return { key: name, size, modified, etag: '' }
+}
+
 function membersOf(log: string, listed: readonly Listed[]): Member[] {
-  const entries = listed.map(({ name, size, modified }) => ({ key: name, size, modified, etag: '' }))
-  const known = new Set(familyOf(log, entries).members.map(({ key }) => key))
+  const known = new Set(familyOf(log, listed.map(toEntry)).members.map(({ key }) => key))
   return listed.filter(({ name }) => known.has(name)).map((file) => ({ file, ...parseName(file.name) }))
 }
 
@@ -114,9 +136,10 @@ function isClockChange(members: readonly Member[], steps: readonly number[]): bo
   )
 }
 
-/** The times in a file's head. `none`: it has none, or is a broken archive. `moved`: the name has another file now. */
+/** The times in a file's head. `none`: it has none, or cannot be read. `moved`: the name has another file now. */
 async function readHead(disk: Disk, { name, id, modified }: Listed): Promise<HeadTimes | 'none' | 'moved'> {
-  const file = await disk.open(name)
+  // If the file is needed for more than its head, opening it again says why it cannot be read.
+  const file = await disk.open(name).catch(() => null)
   try {
     if (file?.id !== id) return 'moved'
     const bytes = await firstBytes(file, name)

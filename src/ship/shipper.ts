@@ -1,5 +1,3 @@
-import { logNames } from '../log/files/family.ts'
-import { includeFilter } from '../log/files/include.ts'
 import { HEARTBEAT } from '../segment/names.ts'
 import { type Heartbeat, parseHeartbeat } from '../segment/ship-json.ts'
 import { StoreError } from '../store/store.ts'
@@ -7,11 +5,11 @@ import { VERSION } from '../version.ts'
 import { type Bucket, persistent, Stopped } from './bucket.ts'
 import { bufferPool } from './buffers.ts'
 import type { CutRules } from './cut.ts'
-import type { Disk, Listed, Native } from './disk.ts'
+import { type Disk, type Listed, type Native, UnreadableLog } from './disk.ts'
 import { LogShipper, type LogStatus } from './log.ts'
 import { LogFiles } from './look.ts'
 import type { ShipMetrics } from './metrics.ts'
-import { FileOrder } from './order.ts'
+import { FileOrder, groupByLog } from './order.ts'
 
 /** What is shipped besides the logs. */
 export interface Beside {
@@ -132,7 +130,12 @@ export class Shipper {
   async #rounds(): Promise<Outcome> {
     for (;;) {
       const stopping = this.#stopping !== null
-      const there = await this.#look()
+      const there = await this.#look().catch((error: unknown) => {
+        // What cannot be read now may be readable later; shipping once does not wait for it.
+        if (!(error instanceof UnreadableLog) || this.#options.once) throw error
+        this.#onFailure(error)
+        return true
+      })
       if (!there && this.#options.once) return 'no-directory'
       const beside = this.#start('beside', () => this.#shipBeside())
       const turns = this.#isWaiting ? [] : this.#turns()
@@ -190,28 +193,19 @@ export class Shipper {
         report('The log directory is not there yet; waiting for it.')
       this.#warnedAbsent = true
     }
-    const byLog = this.#group(listed ?? [])
+    const group = (listed: readonly Listed[] | null) => groupByLog(listed ?? [], this.#options.include)
+    const byLog = group(listed)
     for (const log of byLog.keys()) if (!this.#logs.has(log)) this.#logs.set(log, this.#open(log))
+    let failure: unknown = null
     for (const [log, { files, shipper }] of this.#logs) {
-      const again = async () => this.#group((await disk.list()) ?? []).get(log) ?? []
-      await files.look(byLog.get(log) ?? [], again, this.#now())
+      const again = async () => group(await disk.list()).get(log) ?? []
+      await files.look(byLog.get(log) ?? [], again, this.#now()).catch((error: unknown) => {
+        failure ??= error
+      })
       await shipper.drop()
     }
+    if (failure) throw failure
     return listed !== null
-  }
-
-  #group(listed: readonly Listed[]): Map<string, Listed[]> {
-    const included = includeFilter(this.#options.include ?? [])
-    const byLog = new Map<string, Listed[]>()
-    const logs = logNames(listed.map(toEntry))
-    for (const file of listed) {
-      const log = logs.get(file.name)!
-      if (!included(file.name) || log === '' || log === '.' || log === '..') continue
-      const files = byLog.get(log) ?? []
-      byLog.set(log, files)
-      files.push(file)
-    }
-    return byLog
   }
 
   #open(log: string) {
@@ -390,8 +384,4 @@ export class Shipper {
       this.#sleepers.add(done)
     })
   }
-}
-
-function toEntry({ name, size, modified }: Listed) {
-  return { key: name, size, modified, etag: '' }
 }

@@ -18,6 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { directoryBucket } from '../../src/entry/ship/directory.ts'
 import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
 import type { Bucket } from '../../src/ship/bucket.ts'
+import { UnreadableLog } from '../../src/ship/disk.ts'
 import { ShipMetrics } from '../../src/ship/metrics.ts'
 import { type Outcome, Shipper, type ShipperOptions } from '../../src/ship/shipper.ts'
 import { livesOf, objectsIn, textOf } from './home.ts'
@@ -223,6 +224,29 @@ describe('a shipper', () => {
     for (const name of ['broker.log.1.gz', 'broker.log.2.bz2'])
       expect(reports.filter((line) => line.includes(name))).toHaveLength(1)
     expect(reports.filter((line) => line.includes('UTF-8'))).toHaveLength(1)
+  })
+
+  it('goes on with other logs while a file cannot be read, and says so without its path', async () => {
+    const [a, b, c] = [lines(3), lines(4), lines(5)]
+    writeFileSync(at('broker.log.1'), a)
+    writeFileSync(at('broker.log'), b)
+    writeFileSync(at('other.log'), c)
+    const real = nodeDisk(logs, (line) => reports.push(line))
+    let denied = true
+    const open: typeof real.open = async (name) => {
+      if (denied && name === 'broker.log.1') throw new UnreadableLog('Cannot read "broker.log.1": EACCES')
+      return real.open(name)
+    }
+    await expect(once({ disk: { ...real, open } })).rejects.toThrow('Cannot read "broker.log.1": EACCES')
+    const running = shipper({ once: false, disk: { ...real, open } })
+    const done = running.run()
+    await until(() => shipped('other.log') === c && reports.length > 0)
+    expect(reports).toEqual(['Cannot read "broker.log.1": EACCES; trying again.'])
+    expect(shipped()).toBe('')
+    denied = false
+    await until(() => shipped() === a + b)
+    running.stop()
+    await done
   })
 
   it('follows a file while it runs: growth, rename, copy and truncate, removal', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { crc32 as slowCrc32 } from '../../codec/crc32.ts'
-import type { Disk, DiskFile, Listed, Native } from '../../ship/disk.ts'
+import { type Disk, type DiskFile, type Listed, type Native, UnreadableLog } from '../../ship/disk.ts'
 
 /** A log directory on Node, Bun and Deno. `report` is called once for each name that is not UTF-8. */
 export function nodeDisk(directory: string, report: (line: string) => void): Disk {
@@ -15,8 +15,8 @@ export function nodeDisk(directory: string, report: (line: string) => void): Dis
       try {
         names = (await readdir(directory, { encoding: 'buffer' })) as Buffer[]
       } catch (error) {
-        if ((error as { code?: unknown }).code === 'ENOENT') return null
-        throw error
+        if (codeOf(error) === 'ENOENT') return null
+        throw new UnreadableLog(`Cannot list the log directory: ${codeOf(error)}`, { cause: error })
       }
       const files: Listed[] = []
       for (const raw of names) {
@@ -34,16 +34,20 @@ export function nodeDisk(directory: string, report: (line: string) => void): Dis
       }
       return files
     },
-    open: (name) => openFile(join(directory, name)),
+    open: (name) => openFile(directory, name),
   }
 }
 
-async function openFile(path: string): Promise<DiskFile | null> {
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code ?? 'it failed')
+}
+
+async function openFile(directory: string, name: string): Promise<DiskFile | null> {
   // No links, which may lead out of the directory, and no waiting for the writer of a FIFO.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
-  const handle = await open(path, flags).catch((error) => {
-    if (/^(ENOENT|ELOOP)$/.test(String(error.code))) return null
-    throw error
+  const handle = await open(join(directory, name), flags).catch((error) => {
+    if (/^(ENOENT|ELOOP)$/.test(codeOf(error))) return null
+    throw new UnreadableLog(`Cannot read ${JSON.stringify(name)}: ${codeOf(error)}`, { cause: error })
   })
   if (!handle) return null
   const { dev, ino } = await handle.stat()

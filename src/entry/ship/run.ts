@@ -7,6 +7,7 @@ import process from 'node:process'
 import { SettingsError, shown } from '../../settings/row.ts'
 import { loadShipSettings, type ShipSettings, shipHelp } from '../../settings/ship.ts'
 import { UnusableBucket } from '../../ship/bucket.ts'
+import { UnreadableLog } from '../../ship/disk.ts'
 import { ShipMetrics } from '../../ship/metrics.ts'
 import { s3Bucket } from '../../ship/s3.ts'
 import { Shipper } from '../../ship/shipper.ts'
@@ -36,7 +37,9 @@ export async function runShip(argv: readonly string[], env: Environment = proces
       report('No permission to write there: check the credentials and their policy.')
       return 1
     }
-    if (!(error instanceof SettingsError || error instanceof UnusableBucket)) throw error
+    const isExpected =
+      error instanceof SettingsError || error instanceof UnusableBucket || error instanceof UnreadableLog
+    if (!isExpected) throw error
     report(`${error.message.replaceAll('\n', ' ').replace(/\.$/, '')}.`)
     return 1
   }
