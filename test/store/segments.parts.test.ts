@@ -54,20 +54,25 @@ function suite(place: () => Place): void {
   /** A cold instance in front of the bucket, and what it asks. */
   function instance() {
     const asked: string[] = []
+    let retries = 0
     const open = (prefix: string) =>
       s3Store({
         ...place(),
         prefix,
+        onRetry: () => {
+          retries++
+        },
         fetch: (url, init) => {
           asked.push(`${init.method} ${url}`)
           return fetch(url, init)
         },
       })
     const logs = segmentStore(open('home'), open('home/logs'))
-    // Not counted: the rest of a page that the bucket gave in two parts, as a busy radosgw may, and a second try.
+    // Not counted: retries on a machine that is too busy, and the rest of a short page. radosgw gives up filling a page
+    // after eight passes over the shards of its index; in 300 LISTs under load it never came to that.
     const lists = () =>
-      new Set(asked.filter((line) => line.includes('list-type=2') && !line.includes('continuation-token')))
-        .size
+      asked.filter((line) => line.includes('list-type=2') && !line.includes('continuation-token')).length -
+      retries
     return { logs, asked, lists, app: createApp({ logs, config: '' }) }
   }
 
