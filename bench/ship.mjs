@@ -32,7 +32,7 @@ const bucket = await openBucket()
 try {
   await measure()
 } finally {
-  bucket.close()
+  await bucket.close()
   rmSync(root, { recursive: true, force: true })
 }
 
@@ -172,11 +172,17 @@ async function openBucket() {
   const name = `ship-${Date.now().toString(36)}`
   const keys = { accessKeyId: 'testkey', secretAccessKey: 'testsecret', region: 'default' }
   let endpoint = ceph
-  let close = () => {}
+  let close
   if (ceph) {
     const client = new AwsClient({ ...keys, service: 's3' })
     const made = await client.fetch(`${ceph}/${name}`, { method: 'PUT' })
     if (!made.ok) throw new Error(`Cannot make the bucket ${name}: ${made.status}`)
+    // Its storage is in memory.
+    close = async () => {
+      for await (const { key } of s3Store({ ...keys, endpoint, bucket: name }).list())
+        await client.fetch(`${ceph}/${name}/${key}`, { method: 'DELETE' })
+      await client.fetch(`${ceph}/${name}`, { method: 'DELETE' })
+    }
   } else {
     const child = spawn(process.execPath, [here('plain-bucket.mjs'), join(root, 'bucket')], {
       stdio: ['pipe', 'pipe', 'inherit'],
