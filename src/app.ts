@@ -4,7 +4,7 @@ import type { TokenSource } from './access/guard.ts'
 import { hostGuard, outOfScope, tokenGuard } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
-import { Problem, problemResponse, toProblem } from './http/problem.ts'
+import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
 import { textResponse } from './http/sliced.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
@@ -257,12 +257,6 @@ export function lokiHandler(
 /** For liveness probes: answers regardless of the state of the store. */
 function healthy(): Response {
   return textResponse('ok\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })
-}
-
-function methodNotAllowed(): never {
-  throw new Problem('method-not-allowed', 'This service is read-only; use GET or HEAD.', {
-    headers: { Allow: 'GET, HEAD' },
-  })
 }
 
 function unknownPath(): never {

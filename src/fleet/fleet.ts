@@ -4,7 +4,7 @@ import { hostGuard, outOfScope } from '../http/auth.ts'
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import { corsFor } from '../http/cors.ts'
 import { bad, searchOf, show } from '../http/params.ts'
-import { Problem, problemResponse, toProblem } from '../http/problem.ts'
+import { methodNotAllowed, Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import { stemOf } from '../log/files/names.ts'
 import { HOME_LOGS, openHome } from '../node/home.ts'
@@ -187,12 +187,6 @@ function decoded(text: string): string {
   } catch {
     return ''
   }
-}
-
-function methodNotAllowed(): never {
-  throw new Problem('method-not-allowed', 'This service is read-only; use GET or HEAD.', {
-    headers: { Allow: 'GET, HEAD' },
-  })
 }
 
 function unknownPath(): never {

@@ -148,3 +148,10 @@ function prefersText(accept: string | null | undefined): boolean {
   }
   return text
 }
+
+/** Refuses any method but GET and HEAD. */
+export function methodNotAllowed(): never {
+  throw new Problem('method-not-allowed', 'This service is read-only; use GET or HEAD.', {
+    headers: { Allow: 'GET, HEAD' },
+  })
+}

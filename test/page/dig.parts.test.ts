@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
-import { type Browser, type BrowserPage, launchBrowser, missingBrowser, seriousFindings } from './browser.ts'
+import { expect, it } from 'vitest'
+import { type BrowserPage, seriousFindings } from './browser.ts'
 import { line, stamp } from './logs.ts'
+import { describePage } from './stage.ts'
 
 const START = Date.UTC(2026, 0, 10)
 
@@ -22,36 +22,16 @@ function incident(): string {
   return text
 }
 
-describe.skipIf(missingBrowser)(
-  `digging on the page${missingBrowser ? ` (${missingBrowser})` : ''}`,
-  { timeout: 90_000 },
-  () => {
-    let browser: Browser
-    let node: Program
-    let logs: string
-    beforeAll(async () => {
-      logs = join(temporaryDirectory(), 'logs')
-      mkdirSync(logs)
-      writeFileSync(join(logs, 'storage.log'), incident())
-      writeFileSync(join(logs, 'storage.log.1'), line(-1))
-      writeFileSync(join(logs, 'storage-2026-01-08.log'), line(-90_000))
-      writeFileSync(join(logs, 'other.log'), line(1))
-      node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
-      browser = await launchBrowser()
-    })
-    afterEach(() => {
-      expect(browser.wrongs.splice(0)).toEqual([])
-    })
-    afterAll(async () => {
-      await browser?.close()
-      await cleanUp()
-    })
-
-    async function open(look: string, options: object = {}): Promise<BrowserPage> {
-      const page = await browser.open(`${node.url}/#${look}`, options)
-      await page.locator('.row').first().waitFor()
-      return page
-    }
+describePage(
+  'digging on the page',
+  (logs) => {
+    writeFileSync(join(logs, 'storage.log'), incident())
+    writeFileSync(join(logs, 'storage.log.1'), line(-1))
+    writeFileSync(join(logs, 'storage-2026-01-08.log'), line(-90_000))
+    writeFileSync(join(logs, 'other.log'), line(1))
+  },
+  (stage) => {
+    const { open } = stage
     const row = (page: BrowserPage, text: string) => page.locator('.row').filter({ hasText: text })
     const hash = (page: BrowserPage) => new URLSearchParams(page.url().split('#')[1])
     const act = (page: BrowserPage, name: string) => page.getByRole('menuitem', { name }).click()
@@ -212,8 +192,8 @@ describe.skipIf(missingBrowser)(
       await page.reload()
       await page.locator('.row').first().waitFor()
       expect(await page.locator('.row .g').first().isVisible()).toBe(false)
-      writeFileSync(join(logs, 'wide.log'), line(1, 'INFO', 'wide '.repeat(400)))
-      await page.goto(`${node.url}/#file=wide.log`)
+      writeFileSync(join(stage.logs, 'wide.log'), line(1, 'INFO', 'wide '.repeat(400)))
+      await page.goto(`${stage.node.url}/#file=wide.log`)
       await row(page, 'wide wide').waitFor()
       await page.evaluate(`document.querySelector('.list').scrollLeft = 2000`)
       const list = (await page.locator('.list').boundingBox())!

@@ -1,38 +1,25 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
-import { type Browser, launchBrowser, missingBrowser, type Route, seriousFindings } from './browser.ts'
+import { expect, it } from 'vitest'
+import { serve, temporaryDirectory } from '../program.ts'
+import { type Route, seriousFindings } from './browser.ts'
 import { line, writeLog } from './logs.ts'
+import { describePage } from './stage.ts'
 
-describe.skipIf(missingBrowser)(
-  `what the page shows first, and what it makes of others${missingBrowser ? ` (${missingBrowser})` : ''}`,
-  { timeout: 90_000 },
-  () => {
-    let browser: Browser
-    let node: Program
-    beforeAll(async () => {
-      const logs = join(temporaryDirectory(), 'logs')
-      mkdirSync(join(logs, 'db'), { recursive: true })
-      writeLog(join(logs, 'broker.log'), 3000, [1500])
-      writeFileSync(join(logs, 'other.log'), line(1))
-      node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
-      browser = await launchBrowser()
-    })
-    afterEach(() => {
-      expect(browser.wrongs.splice(0)).toEqual([])
-    })
-    afterAll(async () => {
-      await browser?.close()
-      await cleanUp()
-    })
-
+describePage(
+  'what the page shows first, and what it makes of others',
+  (logs) => {
+    mkdirSync(join(logs, 'db'))
+    writeLog(join(logs, 'broker.log'), 3000, [1500])
+    writeFileSync(join(logs, 'other.log'), line(1))
+  },
+  (stage) => {
     it('shows the lines of a link while everything else is still on its way', async () => {
-      const page = await browser.open('about:blank')
+      const page = await stage.browser.open('about:blank')
       const held: Route[] = []
       for (const path of ['config', 'log/list', 'log/histogram'])
         await page.route(`**/api/v1/${path}*`, (route) => void held.push(route))
-      await page.goto(`${node.url}/#file=broker.log`)
+      await page.goto(`${stage.node.url}/#file=broker.log`)
       await page.locator('.row').filter({ hasText: 'number 2999 ' }).waitFor()
       // One request after the assets: nothing is asked before the lines.
       await expect.poll(() => held.length).toBeGreaterThanOrEqual(3)
@@ -41,12 +28,12 @@ describe.skipIf(missingBrowser)(
     })
 
     it('shows the names of the logs first, and their times as they come', async () => {
-      const page = await browser.open('about:blank')
+      const page = await stage.browser.open('about:blank')
       let release: (() => Promise<void>) | null = null
       await page.route('**/api/v1/log/list?detail=true', (route) => {
         release = () => route.continue()
       })
-      await page.goto(node.url)
+      await page.goto(stage.node.url)
       const entry = page.locator('.files a').filter({ hasText: 'broker.log' })
       await entry.waitFor()
       expect(await entry.textContent()).toMatch(/KB$/)
@@ -57,13 +44,13 @@ describe.skipIf(missingBrowser)(
     })
 
     it('shows an estimate of the chart first, and then the exact counts', async () => {
-      const page = await browser.open('about:blank')
+      const page = await stage.browser.open('about:blank')
       const exact: Route[] = []
       await page.route('**/api/v1/log/histogram?*', async (route) => {
         if (route.request().url().includes('estimate=true')) await route.continue()
         else exact.push(route)
       })
-      await page.goto(`${node.url}/#file=broker.log`)
+      await page.goto(`${stage.node.url}/#file=broker.log`)
       await page
         .locator('.legend')
         .filter({ hasText: /Estimated|Counting/ })
@@ -86,7 +73,7 @@ describe.skipIf(missingBrowser)(
         writeFileSync(join(fleet, id, 'logs/storage.log'), line(Number(id.slice(-1))))
       }
       const other = await serve(['--port', '0', '--fleet', fleet])
-      const page = await browser.open('about:blank')
+      const page = await stage.browser.open('about:blank')
       const silent = { id: 'db-9', node: null, shipped: null, age: null, lag: null, error: 'storage-denied' }
       await page.route('**/api/v1/nodes*', async (route) => {
         const nodes = (await (await fetch(route.request().url())).json()) as { id: string }[]
@@ -118,10 +105,10 @@ describe.skipIf(missingBrowser)(
     })
 
     it('shows folders where names have slashes', async () => {
-      const page = await browser.open('about:blank')
+      const page = await stage.browser.open('about:blank')
       const files = ['db/a.log', 'db/a.log.1', 'db/deep/b.log', 'top.log'].map((name) => ({ name, size: 1 }))
       await page.route('**/api/v1/log/list*', (route) => route.fulfill({ json: files }))
-      await page.goto(node.url)
+      await page.goto(stage.node.url)
       await page.getByRole('button', { name: 'db', exact: true }).click()
       await page.getByRole('button', { name: 'deep', exact: true }).click()
       expect(await page.locator('.files a .name').allTextContents()).toEqual(['a.log', 'b.log', 'top.log'])
@@ -137,7 +124,7 @@ describe.skipIf(missingBrowser)(
     })
 
     it('fits a phone: fields over the records, every control inside', async () => {
-      const page = await browser.open('about:blank', { viewport: { width: 390, height: 780 } })
+      const page = await stage.browser.open('about:blank', { viewport: { width: 390, height: 780 } })
       const fields = {
         records: 3000,
         sampled: true,
@@ -156,7 +143,7 @@ describe.skipIf(missingBrowser)(
         ],
       }
       await page.route('**/api/v1/log/fields?*', (route) => route.fulfill({ json: fields }))
-      await page.goto(`${node.url}/#file=broker.log`)
+      await page.goto(`${stage.node.url}/#file=broker.log`)
       await page.locator('.row').first().waitFor()
       await page.getByRole('button', { name: 'Fields' }).click()
       await page.locator('.field-list').waitFor()

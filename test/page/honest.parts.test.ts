@@ -1,42 +1,23 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
-import { type Browser, type BrowserPage, launchBrowser, missingBrowser } from './browser.ts'
+import { expect, it } from 'vitest'
+import { serve, temporaryDirectory } from '../program.ts'
+import type { BrowserPage } from './browser.ts'
 import { line, writeLog } from './logs.ts'
+import { describePage } from './stage.ts'
 
-describe.skipIf(missingBrowser)(
-  `a page that says what is so${missingBrowser ? ` (${missingBrowser})` : ''}`,
-  { timeout: 90_000 },
-  () => {
-    let browser: Browser
-    let node: Program
-    let logs: string
-    beforeAll(async () => {
-      logs = join(temporaryDirectory(), 'logs')
-      mkdirSync(logs)
-      writeLog(join(logs, 'broker.log'), 3000)
-      writeFileSync(join(logs, 'plain.txt'), 'just text\n'.repeat(50))
-      let one = ''
-      for (let i = 0; i < 3000; i++) one += line(i, i === 1500 ? 'ERROR' : 'INFO')
-      writeFileSync(join(logs, 'one.log'), one)
-      writeFileSync(join(logs, 'lonely.log'), line(0, 'ERROR', 'the only error') + line(5000))
-      node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
-      browser = await launchBrowser()
-    })
-    afterEach(() => {
-      expect(browser.wrongs.splice(0)).toEqual([])
-    })
-    afterAll(async () => {
-      await browser?.close()
-      await cleanUp()
-    })
-
-    async function open(look: string): Promise<BrowserPage> {
-      const page = await browser.open(`${node.url}/#${look}`)
-      await page.locator('.row').first().waitFor()
-      return page
-    }
+describePage(
+  'a page that says what is so',
+  (logs) => {
+    writeLog(join(logs, 'broker.log'), 3000)
+    writeFileSync(join(logs, 'plain.txt'), 'just text\n'.repeat(50))
+    let one = ''
+    for (let i = 0; i < 3000; i++) one += line(i, i === 1500 ? 'ERROR' : 'INFO')
+    writeFileSync(join(logs, 'one.log'), one)
+    writeFileSync(join(logs, 'lonely.log'), line(0, 'ERROR', 'the only error') + line(5000))
+  },
+  (stage) => {
+    const { open } = stage
     /** Rows of pixels of the chart that have a colour of a level in some column, from the top. */
     const tallest = (page: BrowserPage, level: string) =>
       page.evaluate<number>(`(() => {
@@ -75,7 +56,7 @@ describe.skipIf(missingBrowser)(
       await counted(page)
       await expect.poll(() => tallest(page, 'info')).toBeGreaterThan(20)
       expect(await tallest(page, 'error')).toBeLessThanOrEqual(2)
-      await page.goto(`${node.url}/#file=lonely.log&level=error`)
+      await page.goto(`${stage.node.url}/#file=lonely.log&level=error`)
       await page.getByText('1 hit loaded').waitFor()
       await counted(page)
       await expect.poll(() => tallest(page, 'error')).toBeGreaterThan(0)
@@ -87,7 +68,7 @@ describe.skipIf(missingBrowser)(
       const page = await open('file=plain.txt')
       await page.getByText('have no times').waitFor()
       expect(await page.locator('.levels').count()).toBe(0)
-      await page.goto(`${node.url}/#file=broker.log`)
+      await page.goto(`${stage.node.url}/#file=broker.log`)
       await page.locator('.levels').waitFor()
       await page.context().close()
     })
@@ -108,16 +89,16 @@ describe.skipIf(missingBrowser)(
     })
 
     it('says what went wrong once, and in its own words', async () => {
-      const page = await browser.open(`${node.url}/#file=plain.txt&level=error`)
+      const page = await stage.browser.open(`${stage.node.url}/#file=plain.txt&level=error`)
       await page.getByRole('alert').waitFor()
       const text = await page.locator('main').textContent()
       expect(text).toContain('This log has no levels')
       expect(text).not.toMatch(/parameter|ask without|\bsince\b|\bq\b/)
-      await page.goto(`${node.url}/#file=plain.txt&since=2026-01-10`)
+      await page.goto(`${stage.node.url}/#file=plain.txt&since=2026-01-10`)
       await page.getByText('This log has no times').waitFor()
       expect(await page.getByRole('alert').count()).toBe(1)
       expect((await page.locator('main').textContent()).match(/no time/g)!.length).toBe(1)
-      await page.goto(`${node.url}/#file=broker.log&since=nonsense`)
+      await page.goto(`${stage.node.url}/#file=broker.log&since=nonsense`)
       await page.getByText('This filter does not work here').waitFor()
       expect(await page.locator('main').textContent()).not.toMatch(/parameter/i)
       await page.context().close()
@@ -134,10 +115,10 @@ describe.skipIf(missingBrowser)(
     })
 
     it('shows a new file within seconds', async () => {
-      const page = await browser.open(node.url)
+      const page = await stage.browser.open(stage.node.url)
       await page.locator('.files a').first().waitFor()
       await page.waitForTimeout(500)
-      writeFileSync(join(logs, 'brand-new.log'), line(1))
+      writeFileSync(join(stage.logs, 'brand-new.log'), line(1))
       await page.locator('.files a').filter({ hasText: 'brand-new.log' }).waitFor({ timeout: 4_500 })
       await page.context().close()
     })
@@ -145,8 +126,8 @@ describe.skipIf(missingBrowser)(
     it('shows of the node what is known of the node, and says what is not', async () => {
       const directory = temporaryDirectory()
       writeFileSync(join(directory, 'db.toml'), '[broker.http]\nport = 3000\n')
-      const other = await serve(['--port', '0', '--logs', logs, '--config', join(directory, 'db.toml')])
-      const page = await browser.open(other.url)
+      const other = await serve(['--port', '0', '--logs', stage.logs, '--config', join(directory, 'db.toml')])
+      const page = await stage.browser.open(other.url)
       const facts = page.locator('.node-facts')
       await facts.waitFor()
       expect(await facts.textContent()).toContain('3000')
@@ -159,7 +140,7 @@ describe.skipIf(missingBrowser)(
 
     it('finds by search what a row shows', async () => {
       writeFileSync(
-        join(logs, 'logfmt.log'),
+        join(stage.logs, 'logfmt.log'),
         Array.from(
           { length: 20 },
           (_, i) =>
@@ -168,7 +149,7 @@ describe.skipIf(missingBrowser)(
       )
       const page = await open('file=broker.log')
       expect(await page.locator('.row .g').first().textContent()).toBe('[Storage] [Engine]')
-      await page.goto(`${node.url}/#file=logfmt.log`)
+      await page.goto(`${stage.node.url}/#file=logfmt.log`)
       const context = page.locator('.row .c')
       await context.first().waitFor()
       const shown = (await context.last().textContent()).trim()

@@ -1,47 +1,27 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
-import { type Browser, type BrowserPage, launchBrowser, missingBrowser } from './browser.ts'
+import { expect, it } from 'vitest'
+import { serve, temporaryDirectory } from '../program.ts'
+import type { BrowserPage } from './browser.ts'
 import { line, writeHugeLog, writeLog, writeOddLog } from './logs.ts'
+import { describePage } from './stage.ts'
 
 const RECORDS = 20_000
 const ERRORS = [1234, 9000, 9001, 19_500]
 const WIDE = `document.querySelector('.list').scrollWidth > document.querySelector('.list').clientWidth`
 
-describe.skipIf(missingBrowser)(
-  `a log on the page${missingBrowser ? ` (${missingBrowser})` : ''}`,
-  { timeout: 90_000 },
-  () => {
-    let browser: Browser
-    let node: Program
-    let logs: string
-    beforeAll(async () => {
-      logs = join(temporaryDirectory(), 'logs')
-      mkdirSync(logs)
-      writeLog(join(logs, 'broker.log'), RECORDS, ERRORS)
-      writeOddLog(join(logs, 'odd.log'))
-      writeFileSync(
-        join(logs, 'broker.log.1'),
-        line(-2) + line(-1, 'INFO', 'the last line before the rotation'),
-      )
-      node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
-      browser = await launchBrowser()
-    })
-    afterEach(() => {
-      expect(browser.wrongs.splice(0)).toEqual([])
-    })
-    afterAll(async () => {
-      await browser?.close()
-      rmSync(logs, { recursive: true, force: true })
-      await cleanUp()
-    })
-
-    async function open(look: string, options: object = {}): Promise<BrowserPage> {
-      const page = await browser.open(`${node.url}/#${look}`, options)
-      await page.locator('.row').first().waitFor()
-      return page
-    }
+describePage(
+  'a log on the page',
+  (logs) => {
+    writeLog(join(logs, 'broker.log'), RECORDS, ERRORS)
+    writeOddLog(join(logs, 'odd.log'))
+    writeFileSync(
+      join(logs, 'broker.log.1'),
+      line(-2) + line(-1, 'INFO', 'the last line before the rotation'),
+    )
+  },
+  (stage) => {
+    const { open } = stage
     /** The numbers of the records in view, top to bottom. */
     const numbers = async (page: BrowserPage) => {
       const texts = await page.locator('.row .m').allTextContents()
@@ -72,7 +52,7 @@ describe.skipIf(missingBrowser)(
     })
 
     it('gives no room to columns that a log does not have', async () => {
-      writeFileSync(join(logs, 'plain.txt'), 'just text\n'.repeat(50))
+      writeFileSync(join(stage.logs, 'plain.txt'), 'just text\n'.repeat(50))
       const page = await open('file=plain.txt')
       for (const name of ['t', 'l', 's', 'g'])
         expect(await page.locator(`.row .${name}`).first().isVisible()).toBe(false)
@@ -214,7 +194,7 @@ describe.skipIf(missingBrowser)(
       await page.keyboard.press('Enter')
       await page.getByText('10 hits loaded').waitFor()
       expect(await numbers(page)).toEqual(Array.from({ length: 10 }, (_, i) => 3600 + i))
-      const copy = await browser.open(page.url())
+      const copy = await stage.browser.open(page.url())
       await copy.getByText('10 hits loaded').waitFor()
       expect(await numbers(copy)).toEqual(await numbers(page))
       await copy.context().close()
@@ -339,7 +319,7 @@ describe.skipIf(missingBrowser)(
 
     it('copies what the mouse selects as whole lines, and numbers as the log wrote them', async () => {
       const text = `${line(1, 'INFO', 'first').trimEnd().slice(0, -1)},"id":12345678901234567890,"r":1.50}\n${line(2)}`
-      writeFileSync(join(logs, 'numbers.log'), text)
+      writeFileSync(join(stage.logs, 'numbers.log'), text)
       const page = await open('file=numbers.log')
       const from = (await row(page, 'first').locator('.l').boundingBox())!
       const to = (await row(page, 'number 2 ').locator('.m').boundingBox())!
@@ -354,7 +334,7 @@ describe.skipIf(missingBrowser)(
     })
 
     it('can be used by keyboard alone', async () => {
-      const page = await browser.open(node.url)
+      const page = await stage.browser.open(stage.node.url)
       await page.locator('.files a').first().waitFor()
       for (let i = 0; i < 30; i++) {
         await page.keyboard.press('Tab')
@@ -386,7 +366,7 @@ describe.skipIf(missingBrowser)(
       const { cause } = writeHugeLog(join(huge, 'storage.log'), 1024 ** 3)
       const other = await serve(['--port', '0', '--logs', huge], { env: { TZ: 'UTC' } })
       try {
-        const page = await browser.open(other.url)
+        const page = await stage.browser.open(other.url)
         await page.locator('.files a').filter({ hasText: 'storage.log' }).click()
         await page.locator('.row').first().waitFor({ timeout: 15_000 })
         await page.getByRole('button', { name: /^error/i }).click()

@@ -1,44 +1,25 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
-import { type Browser, type BrowserPage, launchBrowser, missingBrowser } from './browser.ts'
+import { expect, it } from 'vitest'
+import { serve, temporaryDirectory } from '../program.ts'
+import type { BrowserPage } from './browser.ts'
 import { line, STACK, writeLog } from './logs.ts'
+import { describePage } from './stage.ts'
 
 const RECORDS = 20_000
 const DAY = 86_400
 
-describe.skipIf(missingBrowser)(
-  `a page that keeps your place${missingBrowser ? ` (${missingBrowser})` : ''}`,
-  { timeout: 90_000 },
-  () => {
-    let browser: Browser
-    let node: Program
-    let logs: string
-    beforeAll(async () => {
-      logs = join(temporaryDirectory(), 'logs')
-      mkdirSync(logs)
-      writeLog(join(logs, 'broker.log'), RECORDS, [1234, 9000, 19_500])
-      // The day before, one record in ten seconds.
-      let before = ''
-      for (let i = -DAY; i < 0; i += 10) before += line(i)
-      writeFileSync(join(logs, 'broker.log.1'), before)
-      node = await serve(['--port', '0', '--logs', logs], { env: { TZ: 'UTC' } })
-      browser = await launchBrowser()
-    })
-    afterEach(() => {
-      expect(browser.wrongs.splice(0)).toEqual([])
-    })
-    afterAll(async () => {
-      await browser?.close()
-      await cleanUp()
-    })
-
-    async function open(look: string): Promise<BrowserPage> {
-      const page = await browser.open(`${node.url}/#${look}`)
-      await page.locator('.row').first().waitFor()
-      return page
-    }
+describePage(
+  'a page that keeps your place',
+  (logs) => {
+    writeLog(join(logs, 'broker.log'), RECORDS, [1234, 9000, 19_500])
+    // The day before, one record in ten seconds.
+    let before = ''
+    for (let i = -DAY; i < 0; i += 10) before += line(i)
+    writeFileSync(join(logs, 'broker.log.1'), before)
+  },
+  (stage) => {
+    const { open } = stage
     const row = (page: BrowserPage, text: string) => page.locator('.row').filter({ hasText: text })
     const current = (page: BrowserPage) => page.locator('.row[aria-current] .m').first()
     /** Whether a row, or a part of it, is inside the list's box. */
@@ -77,7 +58,7 @@ describe.skipIf(missingBrowser)(
       const log = join(moving, 'storage.log')
       writeLog(log, 5000, [2500])
       const other = await serve(['--port', '0', '--logs', moving], { env: { TZ: 'UTC' } })
-      const page = await browser.open(`${other.url}/#file=storage.log&level=error`)
+      const page = await stage.browser.open(`${other.url}/#file=storage.log&level=error`)
       await row(page, 'failed at 2500').locator('.m').click()
       await page.getByRole('button', { name: 'Show the lines around it' }).click()
       await row(page, 'number 2501 ').waitFor()
@@ -87,7 +68,7 @@ describe.skipIf(missingBrowser)(
       await page.context().close()
       renameSync(log, join(moving, 'storage.log.1'))
       writeFileSync(log, line(5000))
-      const colleague = await browser.open(link)
+      const colleague = await stage.browser.open(link)
       await colleague.locator('.row[aria-current] .details').waitFor()
       expect(await current(colleague).textContent()).toContain('failed at 2500')
       expect(await inView(colleague, '.row[aria-current]')).toBe(true)
@@ -116,7 +97,7 @@ describe.skipIf(missingBrowser)(
       expect(hash().get('since')).toMatch(/^\d{4}-\d\d-\d\d 01:00:00\.000$/)
       expect(hash().get('until')).toMatch(/^\d{4}-\d\d-\d\d 01:00:10\.000$/)
       // A link that somebody typed becomes one that lasts.
-      await page.goto(`${node.url}/#file=broker.log&since=15m`)
+      await page.goto(`${stage.node.url}/#file=broker.log&since=15m`)
       await expect.poll(() => page.url()).toMatch(/since=\d{4}-\d\d-\d\d/)
       await page.context().close()
     })
@@ -175,7 +156,7 @@ describe.skipIf(missingBrowser)(
     it('reveals a hit beyond the right edge, inside collapsed lines, and far inside a long line', async () => {
       const deep = `${STACK}${Array.from({ length: 30 }, (_, i) => `\tat frame ${i}\n`).join('')}\tat the hidden culprit\n`
       writeFileSync(
-        join(logs, 'hidden.log'),
+        join(stage.logs, 'hidden.log'),
         line(1, 'INFO', `${'wide '.repeat(150)}culprit at the right`) +
           line(2, 'ERROR', 'with a stack') +
           deep +
@@ -204,7 +185,7 @@ describe.skipIf(missingBrowser)(
         const filler = 'z'.repeat(500_000)
         text += line(i, 'INFO', `long ${i} ${filler}${i === 7 ? ' needle ' : ' '}${filler}`)
       }
-      writeFileSync(join(logs, 'long.log'), text)
+      writeFileSync(join(stage.logs, 'long.log'), text)
       const page = await open('file=long.log')
       await page.getByText('30 records loaded').waitFor()
       const times = await page.locator('.row .t').allTextContents()

@@ -8,6 +8,17 @@ const LONGEST_PATTERN = 1000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
 const LONGEST_CURSOR = 4500
 
+/** What `since` and `until` have in common. */
+const TIME = {
+  on: ['view', 'histogram', 'fields'],
+  role: 'filter',
+  type: 'text',
+  maxLength: 64,
+  expects:
+    'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h',
+  value: 'T',
+} as const
+
 /**
  * Every parameter. Parsing, problem details, the `unknown-parameter` note, links, docs/api.md and
  * /openapi.json are made from these rows.
@@ -53,26 +64,14 @@ export const PARAMETERS = [
   },
   {
     name: 'since',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
-    maxLength: 64,
-    expects:
-      'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h',
-    value: 'T',
+    ...TIME,
     meaning:
       'Records at or after T; see [Times](#times). Found by bisection: about 17 reads in 1 GiB, 22 in 20 GiB.',
     example: '2026-11-14T02:10:00Z',
   },
   {
     name: 'until',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
-    maxLength: 64,
-    expects:
-      'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h',
-    value: 'T',
+    ...TIME,
     meaning: 'Records before T; see [Times](#times).',
     example: '2026-11-14T02:15:00Z',
   },
