@@ -95,9 +95,13 @@ describe('histogram', () => {
     expect(counted.length).toBeLessThan(body.buckets.length)
     expect(counted.at(-1)).toBe(body.buckets.at(-1))
   })
-  test('a clock that stepped back loses nothing', async () => {
-    const text = [5, 6, 1, 2, 9, 3].map((minute) => line(START + minute * 60_000)).join('')
-    expect(sum((await ask({ 'a.log': text }, 'file=a.log')).body)).toEqual([0, 6, 0, 0, 0, 0])
+  test('a clock that stepped back loses nothing, and the answer says what is at its edges', async () => {
+    const at = (minutes: number[]) => minutes.map((minute) => line(START + minute * 60_000)).join('')
+    const { response, body } = await ask({ 'a.log': at([5, 6, 1, 2, 9, 3]) }, 'file=a.log')
+    expect(sum(body)).toEqual([0, 6, 0, 0, 0, 0])
+    expect(response.headers.get('X-Nodestate-Note')).toBe('time-order')
+    const inside = await ask({ 'a.log': at([1, 5, 3, 2, 9]) }, 'file=a.log')
+    expect(inside.response.headers.get('X-Nodestate-Note')).toBe(null)
   })
   test('records without a time have that of the one before', async () => {
     const json = (n: number, time?: number) => `${JSON.stringify({ time, level: 'info', msg: n })}\n`

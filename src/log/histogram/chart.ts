@@ -17,7 +17,7 @@ export interface Histogram {
   levels: string[]
   buckets: { time: number; counts: number[] }[]
   /** Notes about the times, in addition to the chart. */
-  notes?: TimeNote[]
+  notes?: (TimeNote | 'time-order')[]
 }
 
 /** A histogram that is being filled. */

@@ -91,27 +91,29 @@ async function count(
     const result = await estimate({ ...log, budget }, stretch, chart)
     if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
   }
-  const isWhole = await new Count(context, series, budget, {
-    ...stretch,
-    add: adder(chart, range, request),
-  }).run()
-  return { ...chart, complete: isWhole && !series.isCut && series.broken() === null, notes }
+  const { add, beyond } = adder(chart, range, request)
+  const isWhole = await new Count(context, series, budget, { ...stretch, add }).run()
+  const complete = isWhole && !series.isCut && series.broken() === null
+  return { ...chart, complete, notes: beyond() > 0 ? ['time-order', ...notes] : notes }
 }
 
-/** Adds records to the buckets of a chart. */
+/** Adds records to the buckets of a chart, and says how many are beyond the log's own ends. */
 function adder(
   chart: Chart,
   range: { from: number; to: number },
   { since, until }: HistogramRequest,
-): (time: number, column: number) => void {
-  return (time, column) => {
+): { add: (time: number, column: number) => void; beyond: () => number } {
+  let beyond = 0
+  const add = (time: number, column: number) => {
     let at = time
-    // A clock that stepped back puts records beyond the log's own ends: better at the edge than not counted.
+    // A clock that stepped back puts records there: better at the edge, with a note, than not counted.
     if (at < range.from && since === null) at = range.from
     if (at >= range.to && until === null) at = range.to - 1
     if (!(at >= range.from && at < range.to)) return
+    if (at !== time) beyond++
     chart.buckets[Math.floor((at - chart.from) / chart.step)]!.counts[column]!++
   }
+  return { add, beyond: () => beyond }
 }
 
 function empty({ since, until }: HistogramRequest, now: number): Histogram {
