@@ -1,8 +1,8 @@
 /**
  * Why a log cannot be read, independent of HTTP: `unknown-file`, `bad-cursor` (not one of ours),
  * `cursor-gone` (what it points into was truncated or is no longer there), `no-time` and `no-level` (the file's
- * lines have none), `bad-archive`, `archive-budget` (too much to decompress), `too-busy` (the cap of scans or
- * followers is reached), `bad-pattern`, `unsupported`.
+ * lines have none), `bad-archive`, `archive-budget` (too much to decompress), `too-busy` (the maximum number of
+ * searches or followers is reached), `bad-pattern`, `unsupported`.
  */
 export type LogErrorCode =
   | 'unknown-file'

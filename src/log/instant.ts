@@ -2,7 +2,7 @@ import { clockOf, dayOf, milliseconds, parseZone, type Zone } from './time.ts'
 
 const HOUR = 3_600_000
 const DAY = 86_400_000
-// What a Date can hold; an age that leads beyond it is a typing error.
+// The range of a Date; an age beyond it is a typing error.
 const EARLIEST = -8.64e15
 
 /**
@@ -92,7 +92,7 @@ function timeOfDay(text: string, { zone, now, after }: InstantOptions): number |
 /** Whether clocks in a zone show an abbreviation, such as `CST` in Chicago, in winter or in summer. */
 export function usesAbbreviation(zone: Zone, word: string): boolean {
   if (!zone.name.includes('/')) return zone.name === word
-  // Intl knows the abbreviations of a region by the English of that region.
+  // Intl has the abbreviations of a region only in the English of that region.
   return ['en-US', 'en-GB', 'en-IN', 'en-AU'].some((language) => {
     const format = new Intl.DateTimeFormat(language, { timeZone: zone.name, timeZoneName: 'short' })
     return [0, 6].some((month) =>

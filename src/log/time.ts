@@ -1,8 +1,8 @@
 /**
  * A time zone that turns wall clocks into instants, millions of times a second.
  *
- * A wall clock that happens twice (clocks set back) is the first of the two instants; one that never happens
- * (clocks set forward) counts from before the gap, so 02:30 in a gap from 02:00 to 03:00 is 03:30.
+ * A wall-clock time that occurs twice (clocks set back) is the first of the two instants; one that never occurs
+ * (clocks set forward) is counted from before the gap, so 02:30 in a gap from 02:00 to 03:00 is 03:30.
  */
 export interface Zone {
   /** The name it was made from: an IANA name, an offset, `UTC`. */

@@ -20,7 +20,7 @@ export interface LogResources {
   download: ResourceHandler
 }
 
-/** What they are made of. */
+/** What the resources need. */
 export interface LogResourceOptions {
   context: ViewContext
   /** The largest tail that may be requested. */
@@ -59,8 +59,7 @@ function resourcesOf(
   count: { following: number },
 ): LogResources {
   const files: LogFiles = context.files
-  // Code that a list and a plain tail do not need is loaded on first use: a worker starts with a third of
-  // the code.
+  // Everything beyond the list and the plain tail is loaded on first use: a worker starts with a third of the code.
   const queryRoutes = once(async () => {
     const { loadQueryRoutes } = await import('./query-routes.ts')
     return loadQueryRoutes(context, { maxSize, following, count })

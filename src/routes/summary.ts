@@ -3,7 +3,7 @@ import { textResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import type { Asked } from './parameters/view-request.ts'
 
-/** What a log was summed up to. */
+/** A summary of the records of a log. */
 interface Summary {
   body: unknown
   notes: readonly string[]
@@ -12,8 +12,8 @@ interface Summary {
 }
 
 /**
- * An answer in JSON that sums up the records of a log. `summarize` returns null when the client already has the summary
- * of the log in its present state, which `isKnown` says.
+ * A JSON answer that summarizes the records of a log. `summarize` returns null if `isKnown` says that the client already
+ * has the answer for these files.
  */
 export async function showSummary(
   request: Request,

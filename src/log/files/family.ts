@@ -5,7 +5,7 @@ import { isRotatedName, type LogName, parseName, uncompressedName } from './name
 export interface Head {
   /** Time of the first record in milliseconds; null when it has none. */
   time: number | null
-  /** Says whether two files begin with the same text; null when there is too little of it. */
+  /** Equal if two files begin with the same text; null when there is too little text to tell. */
   print: string | null
   /** Bytes of text; absent for a compressed file that has not been read to its end. */
   length?: number
@@ -15,13 +15,13 @@ export interface Head {
 export interface Family {
   /** Oldest first. Each text is there once. */
   members: Entry[]
-  /** False when names, records and times of change contradict each other, so that the order is a guess. */
+  /** False when names, records and modification times contradict each other, so that the order is a guess. */
   certain: boolean
   /** Whether the log has a file that is always the newest, such as `app.log` before its rotated files. */
   fixed: boolean
   /** Files whose head would make the order more certain. */
   wanted: Entry[]
-  /** Compressed files that may be copies of others, if only their length were known. */
+  /** Compressed files that may be copies of others; only their length would tell. */
   unmeasured: Entry[]
   /** Other names of members: links, and files with the same text. */
   aliases: ReadonlyMap<string, string>
@@ -33,7 +33,7 @@ interface Member extends LogName {
 
 /** The most heads to read; the members before these are sorted by modification time. */
 const MAX_HEADS = 200
-/** A copy and its original were changed at about the same time. */
+/** A copy and its original have about the same modification time. */
 const COPY_MS = 2000
 
 /**
@@ -121,7 +121,7 @@ function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): b
   return weak === true && unclear !== 'weekday' && !keys.has(stem)
 }
 
-/** While a file is being compressed it is there twice: then only the uncompressed one counts. */
+/** While a file is being compressed, it exists twice; only the uncompressed one counts. */
 function withoutTwins(members: Member[], aliases: Map<string, string>): Member[] {
   const plain = new Set(members.filter((member) => !member.compressed).map((member) => member.entry.key))
   return members.filter(({ compressed, entry }) => {
@@ -184,7 +184,7 @@ function isCopyOf(one: Member, other: Member, headOf: (entry: Entry) => Head | u
   if (length === undefined || full === undefined) return false
   if (length < full) return isActive(other) && !one.compressed
   if (length > full || isActive(one)) return false
-  // Of two that are the same, only one goes.
+  // Of two identical files, only one is dropped.
   if (isActive(other) || one.compressed !== other.compressed) return isActive(other) || one.compressed
   return byName(one, other) < 0
 }
@@ -224,7 +224,7 @@ function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined):
 }
 
 /**
- * The order by names where only the records tell another one: the clock was set back, or a file begins with a stray
+ * The order by names, where only the records contradict it: the clock was set back, or a file begins with a stray
  * line. The times of change must allow it. If they say nothing, an hour between the records is too little to overrule
  * the names.
  */
@@ -265,7 +265,7 @@ function byChangeAlone(order: Member[]): Omit<Arranged, 'wanted'> {
   return { order: [...order].sort(byChange), certain: false }
 }
 
-/** The order by the times of the first records, which asks for all of them. */
+/** The order by the times of the first records; all of them are needed. */
 function byTimes(order: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
   const changed = [...order].sort(byChange)
   const newest = changed.slice(-MAX_HEADS)

@@ -45,9 +45,9 @@ export interface LogFiles {
   stat(name: string, signal?: AbortSignal, maxAge?: number): Promise<Entry>
   /** Bytes of a listed name; anything else is a LogError `unknown-file`. */
   read(name: string, range: ByteRange | undefined, options?: FileReadOptions): Promise<StoreRead>
-  /** The joined log of a name, which may be empty; null where the name can be none. Absent where nothing is joined. */
+  /** The joined log of a name, which may be empty; null if the name cannot be one. Absent where nothing is joined. */
   joined?(name: string): Promise<JoinedLog | null>
-  /** A mark that changes when a file appears or goes. Absent or null where the store has none. */
+  /** A mark that changes when a file appears or disappears. Absent or null if the store has none. */
   revision?(): string | null
   /** Reports changes, if the store can; null if followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
@@ -149,7 +149,7 @@ function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)
 }
 
-/** A file in a folder below: no empty segment, no way up. */
+/** A file in a folder below: no empty segment and no `..`. */
 function isPath(name: string): boolean {
   return name.split('/').every(isFileName)
 }

@@ -1,7 +1,7 @@
 import { type Listing, type LogFiles, unknownFile } from './files.ts'
 import { includeFilter } from './include.ts'
 
-/** The log files that match one of the patterns; the others do not exist. No pattern, no file. */
+/** The log files that match one of the patterns; the others seem not to exist. Without patterns there are no files. */
 export function narrowFiles(files: LogFiles, patterns: readonly string[]): LogFiles {
   const included = patterns.length === 0 ? () => false : includeFilter(patterns)
   // One narrowed listing per listing, so that it is rendered once.

@@ -31,8 +31,8 @@ const MAX_KEPT = 1024 * 1024
 
 /**
  * The last `size` bytes from the first line start among them, in one read of at most `size + 1` bytes: the byte
- * before the window tells whether the window begins on a line start. A line longer than the window gives the
- * window from its first character start on.
+ * before the window shows whether the window begins at a line start. If one line is longer than the window, the result
+ * is the window from its first character start on.
  */
 export async function readTail(read: RangeReader, size: number, options: ReadOptions = {}): Promise<Tail> {
   const got = await read({ suffix: size + 1 }, options)
@@ -76,7 +76,7 @@ function tailFrom(
   }
 }
 
-/** All of a file. The first slice is seen before it goes out. */
+/** The whole file. The first slice is inspected before it is sent. */
 async function wholeFile(got: StoreRead, slices: Slices): Promise<Tail> {
   const first = await slices.next()
   if (first === null) return { ...got, body: new Uint8Array(0), seen: null }

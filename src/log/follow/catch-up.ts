@@ -11,7 +11,7 @@ import type { ViewRequest } from '../view/request.ts'
 import { concat, type Frame, renderChange, renderRecords } from './frame.ts'
 import { addressOf, placed } from './placed.ts'
 
-/** How much a follower that reads the log itself takes at once. */
+/** Bytes per read of a follower that reads the log itself. */
 export const PAGE = 256 * 1024
 
 /** What a follower reads, and how it is sent. */
@@ -84,7 +84,7 @@ async function recordsUntil(
   return { bytes, end }
 }
 
-/** The page with the events that tell a client in which file it is. */
+/** The page, with an event where the log continues in another file. */
 function withChanges({ bytes, end }: Page, log: OpenLog, place: Cursor, file: string): Page {
   const found = log.series.parts[0]!.name
   if (found !== place.name) {

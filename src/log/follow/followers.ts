@@ -9,6 +9,7 @@ import { Follower, type FollowRequest } from './follower.ts'
 import { type Followed, type FollowLimits, Hub } from './hub.ts'
 import { isMoving } from './moving.ts'
 
+/** How old the size of a shipped log may be, in ms: one check then serves all its followers. */
 const LOOK_AGE = 2000
 
 /** All followers of all logs of a service. */
@@ -20,7 +21,6 @@ export class Followers {
 
   /** `count` is shared by several of these that have a common limit. */
   constructor(context: ViewContext, limits: FollowLimits, count = { following: 0 }) {
-    // One check of a shipped log every two seconds serves all its followers.
     this.#context = { ...context, files: relaxedFiles(context.files, LOOK_AGE) }
     this.#limits = limits
     this.#count = count

@@ -38,7 +38,7 @@ export function renderRecords(
   return encoder.encode(out)
 }
 
-/** What happened to the file, for clients that understand events; null for the others. */
+/** What happened to the file, as an event. */
 export function renderChange(change: Exclude<Change, { kind: 'data' }>, place: Cursor): Uint8Array {
   const { kind, ...data } = change
   return encoder.encode(event(kind, place, JSON.stringify(data)))

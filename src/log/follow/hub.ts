@@ -24,7 +24,7 @@ export interface FollowLimits {
 export interface Joined {
   channel: Channel
   place: Cursor
-  /** Of the batch that follows that place. */
+  /** The number of the batch after that place. */
   number: number
 }
 
@@ -92,14 +92,14 @@ export class Hub {
     return hub
   }
 
-  /** Whether it can be joined; it then lives long enough for that. */
+  /** Whether it can be joined. If so, it stays open long enough for that. */
   keep(): boolean {
     if (!this.#open) return false
     this.#rest()
     return true
   }
 
-  /** The channel shared by followers with the same request, up to date. */
+  /** Joins the channel that followers with the same request share, after a check for changes. */
   async join(key: string, frame: Frame, filter: Filter, raw: boolean): Promise<Joined> {
     this.#joining++
     return this.#exclusively(async () => {

@@ -25,17 +25,17 @@ export type Change =
 const BATCH = 1024 * 1024
 const MAX_POLLED = 4 * BATCH
 
-/** Without a mark of the directory, the pause between two checks for a newer file. A list may be a request to a bucket. */
+/** The pause between two checks for a newer file if the store has no mark: a list may be a request to a bucket. */
 const LOOK_MS = 2000
-/** Clocks of files are coarse: a list that was made later than this after a change shows all of it. */
+/** File times are coarse: a list made later than this after a change shows all of it. */
 const COARSE_MS = 50
 /** A list of a large directory is made again after this many times what it cost. */
 const LOOK_PER_COST = 30
 
 /**
- * Goes along with a log as it grows, through rotations: a renamed file is read to its end and then the new one, a file
- * that was copied and truncated in its copy, and from a file with a date in its name it moves on when a newer one has
- * grown. What the file was before is proven by its last bytes at each read.
+ * Follows a log as it grows, through rotations. A renamed file is read to its end before the new one; the rest of a file
+ * that was copied and truncated is read from the copy; and a file with a date in its name is left once a newer one has
+ * grown. At each read, the last bytes prove that the file is still the same.
  */
 export class Tracker {
   readonly #files: LogFiles
@@ -69,8 +69,8 @@ export class Tracker {
   }
 
   /**
-   * Starts at the present end of the newest file of a log. With `alone`, at that of the file itself, and stays with it:
-   * a file that is not the newest of its log does not grow.
+   * Starts at the current end of the newest file of a log. With `alone`, it starts at the end of the file itself and
+   * stays with it: a file that is not the newest of its log does not grow.
    */
   static async open(
     files: LogFiles,
@@ -91,7 +91,7 @@ export class Tracker {
     return tracker
   }
 
-  /** Only a name with a date or number, or a log that goes round in a circle, needs a list. */
+  /** Only a name with a date or number, or a log that reuses its names in turn, needs a list. */
   async #toNewest(): Promise<void> {
     if (!isRotatedName(this.#file) && (this.#files.revision?.() ?? null) === null) return
     const family = await listFamily(this.#opener, this.#file)
@@ -218,7 +218,7 @@ export class Tracker {
     }
     const last = this.#successor(family)
     if (!last) return false
-    // In place, it was truncated; another file means that the old one is gone with what was not read of it.
+    // The same file was truncated; another one means that the old file is gone, with everything not yet read.
     const truncated = (last.id ?? null) === this.#id && nameOf(family, last, this.#file) === this.#name
     changes.push({ kind: truncated ? 'truncated' : 'gap', file: this.#file })
     await this.#start(last, family)
@@ -232,7 +232,7 @@ export class Tracker {
     return family.members[lastFor(family, this.#file)]
   }
 
-  /** Whether a list is worth its price now: something may have appeared, or what was expected has grown. */
+  /** Whether a list is worth its cost now: something may have appeared, or what was expected has grown. */
   async #mayMove(): Promise<boolean> {
     if (!this.#moves) return false
     const revision = this.#files.revision?.() ?? null
@@ -316,7 +316,7 @@ export class Tracker {
   }
 }
 
-/** A member's name; the one that is followed where it is another name for it, such as a link. */
+/** The name of a member. If `file` is another name of it, such as a link, that name is used. */
 function nameOf({ members, aliases }: Family, member: Entry | number, file: string): string {
   const { key } = typeof member === 'number' ? members[member]! : member
   return aliases.get(file) === key ? file : key

@@ -22,7 +22,7 @@ export type HistogramRequest = Omit<LogRequest, 'cursor'> &
     buckets: number
     /** An estimate from a few samples, unless they hold too few matching records to tell. @default false */
     estimate?: boolean | undefined
-    /** Where a bucket begins, and so all of them. @default the wall clock's full steps */
+    /** An instant at which a bucket begins; the others follow from it. @default the wall clock's full steps */
     origin?: number | undefined
     /** The width of a bucket in ms, instead of their number. */
     step?: number | undefined

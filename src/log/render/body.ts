@@ -105,7 +105,7 @@ class PieceSlices implements Slices {
   }
 }
 
-/** Some pieces as one. */
+/** Joins pieces into one. */
 function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
   let at = 0

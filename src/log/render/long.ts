@@ -19,7 +19,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** A long record as JSON text, piece by piece. If its first line is too long to parse, it stays text. */
 export class LongRecord {
-  /** Where its rest is. */
+  /** Where the rest of it begins. */
   at: number
   /** Whether the last piece ended it. */
   ended = false

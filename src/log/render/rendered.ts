@@ -13,7 +13,7 @@ export interface Renderer {
   into(out: Uint8Array<ArrayBuffer>): void
   /** What was written since `into`. */
   take(): Uint8Array<ArrayBuffer>
-  /** How much that is. */
+  /** How many bytes that is. */
   readonly written: number
   /** Takes whole records to write. */
   read(bytes: Uint8Array, from: number, to: number): void

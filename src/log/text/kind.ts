@@ -21,7 +21,7 @@ const SAMPLE = 256
 const LEAST = 4
 const kinds = new WeakMap<LogFiles, Map<string, Kind>>()
 
-/** What a file is. Its first bytes are read only when its name is a reason to; bytes that look odd later are another. */
+/** What a file is. Its first bytes are read only if its name suggests an archive, or if its text looks odd later. */
 export async function kindOf(files: LogFiles, entry: Entry, signal?: AbortSignal): Promise<Kind> {
   // Shipped logs are text: archives are shipped decompressed.
   if (entry.appendOnly) return 'plain'

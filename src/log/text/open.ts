@@ -16,7 +16,7 @@ import { holds, PlainText, type Text } from './text.ts'
 /** Which log is requested, and from where. */
 export interface LogRequest {
   file: string
-  /** With the rotated files before it. */
+  /** Whether to include the rotated files before it. */
   rotated: boolean
   /** A place to continue from, older or newer. */
   cursor: { place: Cursor; direction: 'before' | 'after' } | null
@@ -54,7 +54,7 @@ export interface Opener {
   unpacking?: (<T>(job: () => Promise<T>) => Promise<T>) | undefined
 }
 
-/** Opens a log: one file, or with its predecessors, or from a cursor on through whatever became of its file. */
+/** Opens a log: one file, a file with its predecessors, or everything from a cursor on, even if its file was rotated. */
 export async function openLog(
   opener: Opener,
   request: LogRequest,
@@ -86,7 +86,7 @@ async function openFile(opener: Opener, file: string, { tail, head }: Foresight)
   return text
 }
 
-/** Missing bytes are reported when they are needed. */
+/** Missing bytes are reported when something needs them. */
 function unlessMissing(error: unknown): null {
   if (error instanceof MissingBytes) return null
   throw error

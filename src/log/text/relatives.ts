@@ -66,7 +66,7 @@ async function putInOrder(name: string, entries: readonly Entry[], work: Work): 
   return familyOf(name, entries, headOf)
 }
 
-/** Whole archives are read for their length: copies are rare, and there are two of them. */
+/** Archives are read to their end for their length: copies are rare, and come in pairs. */
 async function measure(
   entries: readonly Entry[],
   { heads, budget, open }: Work & { heads: Heads; failed: Set<Entry> },
@@ -134,7 +134,7 @@ async function startingWith(
   return (await Promise.all(lists)).flat()
 }
 
-/** A revision that is younger than this may not show a file that appeared right after it: clocks of files are coarse. */
+/** A revision that is younger than this may not show a file that appeared right after it: file times are coarse. */
 const COARSE_MS = 50
 
 /** Which files have nothing newer in their family, by the state of the directory. */

@@ -87,7 +87,7 @@ export class Series {
     return this.#bases[index]!
   }
 
-  /** The bytes [from, to). Borders between files don't show. */
+  /** The bytes [from, to), across files. */
   async read(from: number, to: number): Promise<Uint8Array> {
     if (to <= from) return new Uint8Array(0)
     await this.floor(from)
@@ -151,7 +151,7 @@ export class Series {
       await this.parts[i]!.onward?.(Math.max(0, from - this.#bases[i]!))
   }
 
-  /** Each archive keeps as much text as is allowed; only those that were read last do. */
+  /** Only the archives that were read last keep text in memory. */
   async #use(part: Text): Promise<void> {
     if (!part.compressed || this.#warm[0] === part) return
     const at = this.#warm.indexOf(part)

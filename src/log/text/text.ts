@@ -33,7 +33,7 @@ export interface Text {
   head(length: number): Promise<Uint8Array>
   /** Begins to fetch it, because it will be read soon. */
   prepare?(): void
-  /** Drops the text that is kept in memory; later reads are still right, but cost more. */
+  /** Drops the text that is kept in memory; later reads are still correct, but cost more. */
   release?(): Promise<void>
   /** Promises that reads only go forward from here, so that nothing before needs to be kept. */
   onward?(from: number): Promise<void>

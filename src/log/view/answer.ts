@@ -6,7 +6,7 @@ import type { HoleNote } from './holes.ts'
 import type { TimeNote } from './time-notes.ts'
 
 /**
- * The notes of an answer: the budget ran out, times are out of order and were checked individually, or bytes are
+ * The notes of an answer, such as: the budget ran out, times are out of order and were checked one by one, or bytes are
  * missing.
  */
 export type Note =

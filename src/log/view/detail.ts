@@ -99,7 +99,7 @@ export function detailer(
   }
 }
 
-/** Old versions of a growing file are never requested again: the oldest goes first. */
+/** Old versions of a growing file are never requested again, so the oldest is dropped first. */
 function remember(known: Map<string, Times>, key: string, times: Times): void {
   if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
   known.set(key, times)
@@ -137,7 +137,7 @@ async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<En
   try {
     return await plainEnds(files, entry, budget)
   } catch (error) {
-    // It turned out to be compressed: now that is known.
+    // It turned out to be compressed, and that is cached now.
     const now = await kindOf(files, entry, budget.signal)
     if (now === 'plain') throw error
     return archiveEnds(files, entry, now, budget.signal)
@@ -187,7 +187,7 @@ async function archiveEnds(
       if (head && pieces.length > 2) pieces = [joined(pieces).subarray(-TAIL)]
     }
   } catch (error) {
-    // Stopped by us, or broken: what came before is valid, but the end is not known.
+    // Stopped here, or broken: what came before is valid, but the end is not known.
     if (!(error instanceof LogError && error.code === 'bad-archive') || size === 0) throw error
     return { head: head ?? joined(pieces), tail: null }
   }

@@ -4,7 +4,7 @@ import { gone, type LogRequest, type OpenLog } from '../text/open.ts'
 import { Series } from '../text/series.ts'
 import { TextWindow } from '../text/window.ts'
 
-/** What was selected, as far as holes matter. */
+/** The parts of an answer that matter for holes. */
 export interface Selected {
   series: Series
   from: number

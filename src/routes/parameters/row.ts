@@ -16,10 +16,10 @@ export interface Parameter {
   /** Bounds of an integer. */
   min?: number
   max?: number | undefined
-  /** Characters that a text may have. */
+  /** The longest text, in characters. */
   maxLength?: number
   required?: true
-  /** Whether it may be given more than once; its values are then a list. */
+  /** Whether it may be given more than once. Its values are then a list. */
   repeatable?: true
   /** The value used when the parameter is absent or empty. */
   default?: number | string

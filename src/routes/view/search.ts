@@ -39,7 +39,7 @@ export async function queryView(request: Request, query: Query, route: QueryView
   if (view.notes.length > 0) headers['X-Nodestate-Note'] = view.notes.join(', ')
   // A time budget never runs out at the same place twice, and the clock moves on.
   if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
-  // HEAD does the same work: only that shows that a cursor is gone or an archive is broken.
+  // HEAD does the same work: nothing less would show that a cursor is gone or an archive is broken.
   if (request.method === 'HEAD') {
     view.memory?.release()
     return new Response(null, { headers })

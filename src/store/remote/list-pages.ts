@@ -9,7 +9,7 @@ export interface ListPage {
 
 /** The pages of one listing: ten million keys. More is an endless listing. */
 const MAX_PAGES = 10_000
-/** Services may send an empty page now and then, but not again and again. */
+/** Services may send an empty page now and then, but not this many in a row. */
 const MAX_EMPTY_PAGES = 20
 
 /**
@@ -43,7 +43,7 @@ export async function* listPages(
   }
 }
 
-/** Finds listings that go in a circle or never end. */
+/** Detects listings that repeat themselves or never end. */
 class EndlessGuard {
   readonly #tokens = new Set<string>()
   readonly #firstKeys = new Set<string>()

@@ -42,7 +42,7 @@ export function retryOf(options: RetryOptions): Retry {
   }
 }
 
-/** A failure that may pass: the request is worth a retry. */
+/** A temporary failure: the request is worth a retry. */
 export class Passing extends Error {
   readonly error: StoreError
 
