@@ -197,5 +197,5 @@ function unknownPath(): never {
 }
 
 function unknownNode(): never {
-  throw new Problem('unknown-node', 'There is no node of this name; take an id from /api/v1/nodes.')
+  throw new Problem('unknown-node', 'There is no node with this id; take one from /api/v1/nodes.')
 }

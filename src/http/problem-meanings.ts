@@ -12,7 +12,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   forbidden: 'the token is valid but lacks the scope for this resource',
   'unknown-file': 'the name is not in the list',
   'unknown-path': 'there is nothing at this path',
-  'unknown-node': 'a fleet has no node of this name',
+  'unknown-node': 'a fleet has no node with this id',
   'method-not-allowed': 'the method is neither GET nor HEAD',
   'cursor-gone': 'the file that the cursor points into was truncated or deleted',
   'precondition-failed': 'a download with `If-Match`, but the file has changed',

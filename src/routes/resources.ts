@@ -76,7 +76,7 @@ function resourcesOf(
     histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
     fields: async (request, query) => (await queryRoutes()).fields(request, query),
     download: async (request, query) => {
-      // Many objects have no bytes in common, but a text.
+      // A joined log has no stored bytes of its own, only the text of its objects.
       if (files.joined && (await files.stat(query.file!, request.signal)).joined)
         return viewRoute.queryView(request, { ...query, format: 'text', download: true })
       return (await import('./download.ts')).downloadLog(request, query, { files })

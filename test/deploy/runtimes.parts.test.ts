@@ -297,7 +297,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     // A sentence of one module each, which no minifier changes.
     const sentences = [
       'is not a cursor of this service',
-      'There is no log file of this name',
+      'There is no log file with this name',
       'did you mean ',
     ]
     for (const sentence of sentences) {

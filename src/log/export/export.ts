@@ -1,4 +1,5 @@
 import { Budget } from '../../limits/budget.ts'
+import { concat } from '../render/body.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import { type Border, seek } from '../search/seek.ts'
 import type { Note } from '../view/answer.ts'
@@ -8,7 +9,7 @@ import { checkFormat, formatOf, isEmpty } from '../view/format.ts'
 import { openPeriod } from '../view/period.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { timeNotes } from '../view/time-notes.ts'
-import { concat, type Export, type Running } from './exported.ts'
+import type { Export, Running } from './exported.ts'
 
 export type { Export } from './exported.ts'
 

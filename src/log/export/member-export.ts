@@ -1,4 +1,5 @@
 import { lastStart } from '../format/lines.ts'
+import { concat } from '../render/body.ts'
 import type { Filter } from '../search/filter.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import { Series } from '../text/series.ts'
@@ -7,7 +8,7 @@ import type { Note } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
 import { checkFormat, formatOf } from '../view/format.ts'
 import { timeNotes } from '../view/time-notes.ts'
-import { concat, type Export, type Running } from './exported.ts'
+import type { Export, Running } from './exported.ts'
 
 /** Stored bytes and objects that are open at a time. */
 const GROUP_BYTES = 8 * 1024 * 1024

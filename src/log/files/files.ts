@@ -156,7 +156,10 @@ function isPath(name: string): boolean {
 
 /** Refuses a name that is not listed. */
 export function unknownFile(): never {
-  throw new LogError('unknown-file', 'There is no log file of this name; take a name from the list of logs.')
+  throw new LogError(
+    'unknown-file',
+    'There is no log file with this name; take a name from the list of logs.',
+  )
 }
 
 /** Most stores list in order; what is unsorted, as some buckets are, is sorted here. */

@@ -1,5 +1,6 @@
 import { Budget } from '../../limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
+import { concat } from '../render/body.ts'
 import type { Filter } from '../search/filter.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import type { Cursor } from '../text/cursor.ts'
@@ -8,7 +9,7 @@ import type { OpenLog } from '../text/open.ts'
 import type { ViewContext } from '../view/context.ts'
 import { formatOf } from '../view/format.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { concat, type Frame, renderChange, renderRecords } from './frame.ts'
+import { type Frame, renderChange, renderRecords } from './frame.ts'
 import { addressOf, placed } from './placed.ts'
 
 /** Bytes per read of a follower that reads the log itself. */

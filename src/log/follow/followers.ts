@@ -29,7 +29,7 @@ export class Followers {
   /** The stream of a log: its tail, and then whatever is appended. Errors come before it starts. */
   async follow(request: FollowRequest, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     if (this.#count.following >= this.#limits.followers)
-      throw new LogError('too-busy', 'Too many clients follow logs already; try again later.')
+      throw new LogError('too-busy', 'Too many clients are following logs already; try again later.')
     this.#count.following++
     let left = false
     const leave = () => {

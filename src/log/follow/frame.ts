@@ -1,4 +1,5 @@
 import type { LineFormat } from '../format/detect.ts'
+import { concat } from '../render/body.ts'
 import { type RecordOptions, toJson } from '../render/ndjson.ts'
 import { type Cursor, encodeCursor } from '../text/cursor.ts'
 import type { Zone } from '../time.ts'
@@ -62,18 +63,4 @@ function event(name: string, id: Cursor, data: string): string {
   out += `id: ${encodeCursor(id)}\n`
   for (const line of lines) out += `data: ${line}\n`
   return `${out}\n`
-}
-
-/** Some arrays as one. */
-export function concat(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!
-  let length = 0
-  for (const part of parts) length += part.length
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

@@ -62,14 +62,11 @@ async function count(
     if (series.end === 0 && series.isStart(0)) return empty(request, now())
     throw new LogError(
       'no-time',
-      'The lines of this file have no times that are understood; there is nothing to count over time.',
+      'No times were recognized in the lines of this file, so there is nothing to count over time; view it instead.',
     )
   }
   if (request.level !== null && !format.leveled)
-    throw new LogError(
-      'no-level',
-      'The lines of this file have no levels that are understood; ask without level.',
-    )
+    throw new LogError('no-level', 'No levels were recognized in the lines of this file; leave level out.')
   if (range.to <= range.from) return { ...empty(request, now()), from: range.from, to: range.from }
 
   const notes = timeNotes(format, zone)

@@ -41,7 +41,7 @@ export function piecesBody(
   broken: LogError | null,
   memory: Lease | null = null,
 ): Bytes {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const length = lengthOf(pieces)
   if (length <= AT_ONCE && !broken) {
     memory?.release()
     return joined(pieces, length)
@@ -101,11 +101,17 @@ class PieceSlices implements Slices {
       group.push(piece)
       size += piece.length
     }
-    return group.length === 1 ? group[0]! : joined(group, size)
+    return concat(group)
   }
 }
 
-/** Joins pieces into one. */
+/** Joins pieces into one; a single piece is not copied. */
+export function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  return pieces.length === 1 ? pieces[0]! : joined(pieces, lengthOf(pieces))
+}
+
+const lengthOf = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, piece) => sum + piece.length, 0)
+
 function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length)
   let at = 0

@@ -44,13 +44,13 @@ export async function isEmpty(series: Series): Promise<boolean> {
 function noTime(): LogError {
   return new LogError(
     'no-time',
-    'The lines of this file have no times that are understood; ask without since and until, by lines, size or q.',
+    'No times were recognized in the lines of this file; leave since and until out, and use lines, size or q.',
   )
 }
 
 function noLevel(): LogError {
   return new LogError(
     'no-level',
-    'The lines of this file have no levels that are understood; ask without level, by lines, size or q.',
+    'No levels were recognized in the lines of this file; leave level out, and use lines, size or q.',
   )
 }
