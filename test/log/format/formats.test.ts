@@ -213,6 +213,27 @@ describe.each<
   })
 })
 
+describe('the level behind', () => {
+  const levelOf = (line: string) => {
+    const text = bytes(`2026-11-15 02:10:00.123 ${line}`)
+    return LEVELS[stamped.level(text, 0, text.length)] ?? null
+  }
+  const stamped = detect('2026-11-15 02:10:00.123 INFO hi\n')
+  const context = `[${Array.from({ length: 12 }, (_, i) => `key${i}=some words here`).join(' ')}]`
+  test.each([
+    ['a context of many words', `${context} ERROR a.B - no`, 'error'],
+    ['a context of many words, twice', `[main] ${context} ${context} WARN a.B - no`, 'warn'],
+    ['a thread that is named after it', '[handler-ERROR-1] INFO a.B - ok', 'info'],
+    ['a thread in the same brackets', '[Server thread/WARN]: no', 'warn'],
+    ['spaces in brackets', '[ ERROR ] no', 'error'],
+    ['a colour in brackets', '[\x1b[31merror\x1b[0m] no', 'error'],
+    ['numbers', '[1] (2) 3 <Error> no', 'error'],
+    ['JSON that holds one', 'got {"status":"ERROR"} from b', null],
+    ['a bracket that stays open', '[main ERROR no', 'error'],
+    ['a sentence', 'the last try of the error handler was all right', null],
+  ])('%s', (_, line, level) => expect(levelOf(line)).toBe(level))
+})
+
 describe('what precedes a message', () => {
   const at = '2026-11-15 02:10:00.123'
   test.each([
@@ -226,6 +247,12 @@ describe('what precedes a message', () => {
       { prefix: '[pool-1-thread-2]' },
     ],
     ['Python', ' - app.db - WARNING - slow', 'slow', { prefix: 'app.db' }],
+    [
+      'a long context',
+      ` [${'key=value '.repeat(30)}] WARN slow`,
+      'slow',
+      { prefix: `[${'key=value '.repeat(30)}]` },
+    ],
     ['Loguru', ' | INFO     | app:main:7 - ready', 'app:main:7 - ready', undefined],
     ['Spring', '  INFO 1 --- [main] c.e.App : ready', '1 --- [main] c.e.App : ready', undefined],
     ['a level alone', ' INFO', '', undefined],

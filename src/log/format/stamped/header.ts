@@ -38,7 +38,7 @@ export function headerOf(text: string, level: number): Header | null {
 const LEVEL_WORD =
   /([[<(|]?)\s{0,8}([A-Za-z]{3,13}\d?)(\s{0,8}[\]>)|]?(?:\s{0,8}:(?=\s|$)|\s{0,8}[-|]\s|\s|(?=\[)|$))/y
 const MAX_PARTS = 12
-const MAX_PART = 100
+const MAX_PART = 512
 
 /** Numbers, parts in brackets and names before a dash may precede the level, and nothing else: a message may hold a level. */
 function anyHeader(text: string, level: number): Header | null {

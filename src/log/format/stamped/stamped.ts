@@ -141,37 +141,84 @@ function priority(bytes: Uint8Array, start: number, to: number): number {
   return severity <= 2 ? 4 : severity === 3 ? 3 : severity === 4 ? 2 : severity <= 6 ? 1 : 0
 }
 
+/** How far the level may be from the time, without what is in brackets, and how long that may be. */
+const MAX_WORDS = 8
+const REACH = 160
+const MAX_BRACKET = 512
+
 /**
- * The first level word among the first words after the timestamp. Messages speak of errors too: a word counts
- * when it is the very first, in brackets, or all in capitals.
+ * The first level word among the first words after the timestamp. Messages speak of errors too: a word counts when it
+ * is the very first, in brackets, or all in capitals. A thread or a context in brackets counts as one word, however
+ * long it is.
  */
 function wordAfter(bytes: Uint8Array, from: number, to: number): number {
-  const limit = Math.min(to, from + 160)
+  let limit = Math.min(to, from + REACH)
   let at = from
-  for (let words = 0; words < 8 && at < limit; ) {
+  for (let words = 0; words < MAX_WORDS && at < limit; ) {
     at = skipAnsi(bytes, at, to)
     if (at >= limit) return -1
+    const close = bracketEnd(bytes, at, to)
+    if (close > 0) {
+      const level = bytes[at] === 0x7b ? -1 : levelInBrackets(bytes, at + 1, close)
+      if (level >= 0) return level
+      limit = Math.min(to, limit + close - at)
+      at = close + 1
+      words++
+      continue
+    }
     if (!isWord(bytes[at]!)) {
       at++
       continue
     }
     const start = at
-    let capitals = true
-    while (at < to && isWord(bytes[at]!)) {
-      if (bytes[at]! >= 0x61) capitals = false
-      at++
-    }
+    at = wordEnd(bytes, at, to)
     // Process ids and thread numbers are not words.
     if (isDigit(bytes[start]!)) continue
     words++
-    const bracket = bytes[start - 1]
-    const bracketed = bracket === 0x5b || bracket === 0x3c || bracket === 0x28 || bracket === 0x7c
-    if (words === 1 || capitals || bracketed) {
+    const mark = bytes[start - 1]
+    if (words === 1 || mark === 0x3c || mark === 0x7c || isCapital(bytes, start, at)) {
       const level = at - start < 3 ? -1 : levelAt(bytes, start, to)
       if (level >= 0) return level
     }
   }
   return -1
+}
+
+/** The offset of what closes the bracket at bytes[at]; 0 if there is none. */
+function bracketEnd(bytes: Uint8Array, at: number, to: number): number {
+  const open = bytes[at]
+  const closing = open === 0x5b ? 0x5d : open === 0x28 ? 0x29 : open === 0x7b ? 0x7d : 0
+  if (closing === 0) return 0
+  const limit = Math.min(to, at + MAX_BRACKET)
+  for (let end = at + 1; end < limit; end++) if (bytes[end] === closing) return end
+  return 0
+}
+
+/** `[error]`, `[ INFO ]`, `[Server thread/INFO]`: the first word, or the last one in capitals. */
+function levelInBrackets(bytes: Uint8Array, from: number, to: number): number {
+  const first = skipAnsi(bytes, from, to)
+  let start = first
+  while (start < to && bytes[start] === 0x20) start++
+  if (start === first || isCapital(bytes, start, wordEnd(bytes, start, to))) {
+    const level = levelAt(bytes, start, to)
+    if (level >= 0) return level
+  }
+  let end = to
+  while (end > start && !isWord(bytes[end - 1]!)) end--
+  let last = end
+  while (last > start && isWord(bytes[last - 1]!)) last--
+  return end - last >= 3 && isCapital(bytes, last, end) ? levelAt(bytes, last, end) : -1
+}
+
+function wordEnd(bytes: Uint8Array, from: number, to: number): number {
+  let end = from
+  while (end < to && isWord(bytes[end]!)) end++
+  return end
+}
+
+function isCapital(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at]! >= 0x61) return false
+  return true
 }
 
 function isWord(byte: number): boolean {
