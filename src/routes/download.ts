@@ -13,10 +13,12 @@ import {
   type StoreRead,
 } from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
+import type { ViewRoute } from './view/route.ts'
 
 /** What the download needs. */
 export interface DownloadRoute {
   files: LogFiles
+  queryView: ViewRoute['queryView']
 }
 
 const TYPES: Record<Compression, string> = {
@@ -31,9 +33,12 @@ const TYPES: Record<Compression, string> = {
 export async function downloadLog(
   request: Request,
   query: Query,
-  { files }: DownloadRoute,
+  { files, queryView }: DownloadRoute,
 ): Promise<Response> {
   const file = query.file!
+  // A joined log has no stored bytes of its own, only the text of its objects.
+  if (files.joined && (await files.stat(file, request.signal)).joined)
+    return queryView(request, { ...query, format: 'text', download: true })
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
   const match = request.headers.get('If-Match')

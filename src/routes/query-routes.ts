@@ -1,8 +1,10 @@
+import type { Listing } from '../log/files/files.ts'
 import { Followers } from '../log/follow/followers.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
-import { type Detailer, detailer } from '../log/view/detail.ts'
+import { detailer } from '../log/view/detail.ts'
 import { showHistogram } from './histogram.ts'
+import { listDetails } from './list-details.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryViewRoute, ViewRoute } from './view/route.ts'
 import { queryView } from './view/search.ts'
@@ -12,7 +14,7 @@ export interface QueryRoutes {
   view: ViewRoute['queryView']
   histogram(request: Request, query: Query): Promise<Response>
   fields(request: Request, query: Query): Promise<Response>
-  details: Detailer
+  listDetails(request: Request, listing: Listing): Promise<Response>
 }
 
 interface QueryOptions {
@@ -29,12 +31,13 @@ export function loadQueryRoutes(
   { maxSize, following, count }: QueryOptions,
 ): QueryRoutes {
   const followers = following && new Followers(context, following, count)
+  const details = detailer(context)
   const route: QueryViewRoute = { ...context, maxSize, followers }
   return {
     view: (request, query) => queryView(request, query, route),
     histogram: (request, query) => showHistogram(request, query, route),
     // Loaded when the first panel of fields opens.
     fields: async (request, query) => (await import('./fields.ts')).showFields(request, query, route),
-    details: detailer(context),
+    listDetails: (request, listing) => listDetails(request, listing, details),
   }
 }

@@ -3,8 +3,7 @@ import type { LogFiles } from '../log/files/files.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
-import type { Detailer } from '../log/view/detail.ts'
-import { listLogs } from './list.ts'
+import { type LogRoutes, listLogs } from './list.ts'
 import type { Query } from './parameters/read.ts'
 import { viewLog } from './view/view.ts'
 
@@ -64,22 +63,21 @@ function resourcesOf(
     const { loadQueryRoutes } = await import('./query-routes.ts')
     return loadQueryRoutes(context, { maxSize, following, count })
   })
-  const details: Detailer = async (...args) => (await queryRoutes()).details(...args)
+  const listRoute: LogRoutes = {
+    files,
+    listDetails: async (...args) => (await queryRoutes()).listDetails(...args),
+  }
   const viewRoute = {
     files,
     maxSize,
     queryView: async (request: Request, query: Query) => (await queryRoutes()).view(request, query),
   }
   return {
-    list: (request, query) => listLogs(request, query, { files, details }),
+    list: (request, query) => listLogs(request, query, listRoute),
     view: (request, query) => viewLog(request, query, viewRoute),
     histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
     fields: async (request, query) => (await queryRoutes()).fields(request, query),
-    download: async (request, query) => {
-      // A joined log has no stored bytes of its own, only the text of its objects.
-      if (files.joined && (await files.stat(query.file!, request.signal)).joined)
-        return viewRoute.queryView(request, { ...query, format: 'text', download: true })
-      return (await import('./download.ts')).downloadLog(request, query, { files })
-    },
+    download: async (request, query) =>
+      (await import('./download.ts')).downloadLog(request, query, viewRoute),
   }
 }
