@@ -242,7 +242,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['config: TOML and its masking', ['node-config.js', 'routes-config.js'], 17],
     ['home: logs that were shipped as segments', ['store-segments.js', 'names.js'], 7.5],
     ['S3', ['entry-service-open-bucket.js'], 8],
-    ['formats', ['formats.js'], 19],
+    ['formats', ['formats.js'], 21.5],
     ['search, follow, archives', ['routes-query-routes.js'], 49],
     ['regex and where', ['regex.js', 'where.js'], 8],
     ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js'], 4.7],
