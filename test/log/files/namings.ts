@@ -89,7 +89,7 @@ export const NAMINGS: Naming[] = [
       'app.log',
     ],
     log: 'app.log',
-    note: 'a number behind a date is a counter or an hour',
+    note: 'a number after a date is a counter or an hour',
   },
   {
     who: 'Log4j 2',
@@ -171,7 +171,7 @@ export const NAMINGS: Naming[] = [
   },
   {
     who: 'rotatelogs',
-    how: '`-n 5`, round in a circle',
+    how: '`-n 5`, reused in turn',
     files: ['access.log.3', 'access.log.4', 'access.log', 'access.log.1', 'access.log.2'],
     log: 'access.log',
     note: 'in order of the records',
