@@ -5,13 +5,12 @@ import {
   isFine,
   isSortedName,
   nameAt,
-  nameAtShare,
   type Period,
   parseKey,
-  shareOf,
   timeInName,
 } from './layout.ts'
-import { newestFirst } from './sorted-folder.ts'
+import { FolderListing, type Level, PAGE } from './listing.ts'
+import { type Chunk, newestFirst } from './sorted-folder.ts'
 
 /** An object of a joined log, and the time in its key. */
 export interface Member {
@@ -38,8 +37,6 @@ export interface Reach {
   last?: Member | undefined
 }
 
-/** Objects in one page of a listing. */
-const PAGE = 1000
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -48,8 +45,6 @@ const WIDE = 16 * 1024 * 1024
 /** Finished folders whose members are remembered, and how much older than the newest folder they are. */
 const MAX_FINISHED = 2000
 const SETTLED = 2 * DAY
-/** Parallel listings of one folder. */
-const AT_ONCE = 6
 /** A small object costs a request, too, so it counts as this many bytes. */
 const LEAST_COST = 4096
 
@@ -63,23 +58,24 @@ export function byTime(a: Member, b: Member): number {
  * takes four round trips, and one the next time.
  */
 export class MemberTree {
-  readonly #store: Store
+  readonly #listing: FolderListing
   readonly #log: string
   readonly #prefix: string
   /** The members of finished folders: nothing is written there any more. */
   readonly #finished = new Map<string, Member[]>()
   /** Every member from a time on has a key after this one. */
   #newest: { after: string; from: number } | null = null
-  /** Members per millisecond in the first page of the log. */
+  /** Members per millisecond in the first page of the log, and one of their names, if all begin with their time. */
   #rate = 0
+  #like: string | null = null
   /** Whether the order of the keys is not that of the dates: there are folders of two kinds, or objects beside them. */
-  #isIrregular = false
+  #isIrregular: boolean | null = null
 
   /** `log` is the path of the log below the store, empty where the store itself is the log. */
   constructor(store: Store, log: string) {
-    this.#store = store
     this.#log = log
     this.#prefix = log === '' ? '' : `${log}/`
+    this.#listing = new FolderListing(store, this.#prefix)
   }
 
   /** Whether it is the tree of that log. */
@@ -129,11 +125,12 @@ export class MemberTree {
 
   /** A member, if it is still there, and those after it in order, up to that many stored bytes. */
   async from(first: Member, bytes: number, signal?: AbortSignal): Promise<Omit<Members, 'older'>> {
+    await this.#judge(signal)
     const { start, isSorted } = this.#startAt(first)
     const entries: Entry[] = []
     for (let after = start; ; after = entries.at(-1)!.key) {
-      const page = await this.#page('', { ...(after !== undefined && { after }) }, signal)
-      entries.push(...(start === undefined ? await this.#all('', page, signal) : page))
+      const page = await this.#listing.page('', { ...(after !== undefined && { after }) }, signal)
+      entries.push(...(start === undefined ? await this.#listing.all('', page, signal) : page))
       const isAll = page.length < PAGE || start === undefined
       const listed = isAll || isSorted ? entries : this.#wholeFolders(entries)
       const members = this.#membersOf(listed).filter((member) => byTime(member, first) >= 0)
@@ -145,7 +142,9 @@ export class MemberTree {
 
   /** The oldest member; null if there is none. */
   async oldest(signal?: AbortSignal): Promise<Member | null> {
-    const page = await this.#page('', {}, signal)
+    const [page] = await Promise.all([this.#listing.page('', {}, signal), this.#judge(signal)])
+    if (page.length === PAGE && this.#isIrregular)
+      return this.#membersOf(await this.#listing.all('', page, signal))[0] ?? null
     const members = this.#membersOf(page)
     const first = members[0]
     if (page.length < PAGE || !first) return first ?? null
@@ -153,7 +152,7 @@ export class MemberTree {
     const isFirst = ({ key }: Entry) => key.startsWith(folder)
     if (isSortedName(first.entry.key.slice(folder.length)) || !isFirst(page.at(-1)!)) return first
     const below = folder.slice(this.#prefix.length)
-    return this.#membersOf(await this.#all(below, page.filter(isFirst), signal))[0] ?? null
+    return this.#membersOf(await this.#listing.all(below, page.filter(isFirst), signal))[0] ?? null
   }
 
   /** The key after which a listing has a member and all those after it; undefined where that takes all keys. */
@@ -187,7 +186,7 @@ export class MemberTree {
 
   /** The members after a key, in one request; null if that is not enough. */
   async #after(after: string, signal: AbortSignal | undefined): Promise<Member[] | null> {
-    const page = await this.#page('', { after }, signal)
+    const page = await this.#listing.page('', { after }, signal)
     const members = this.#membersOf(page)
     return page.length < PAGE && members.length > 0 ? members : null
   }
@@ -197,28 +196,66 @@ export class MemberTree {
     if (known) return yield known
     const period = folder === '' ? null : folderPeriod(folder)
     let level: Level | null = null
+    if (period && this.#like !== null && isFine(period) && this.#isCrowded(period, walk))
+      return yield* this.#crowded(folder, this.#like, period, walk)
     if (folder === '' || (period && isFine(period) && !this.#isCrowded(period, walk))) {
       const [page, top] = await Promise.all([
-        this.#page(folder, {}, walk.signal),
-        folder === '' ? this.#level(folder, walk.signal) : null,
+        this.#listing.page(folder, {}, walk.signal),
+        folder === '' ? this.#listing.level(folder, walk.signal) : null,
       ])
       if (page.length < PAGE) return yield this.#remember(folder, this.#membersOf(page), isFinished)
-      if (folder === '') this.#rate = rateOf(this.#membersOf(page))
+      if (folder === '') this.#learnNames(this.#membersOf(page))
       const base = this.#prefix + folder
       if (folder !== '' && page.every(({ key }) => !key.slice(base.length).includes('/')))
         return yield* this.#objects(folder, page, walk)
       // Sixty minutes one by one cost more than a few pages.
       if (period && walk.isWide && period.to - period.from <= HOUR)
-        return yield this.#membersOf(await this.#all(folder, page, walk.signal))
+        return yield this.#membersOf(await this.#listing.all(folder, page, walk.signal))
       level = top
     }
-    level ??= await this.#level(folder, walk.signal)
+    level ??= await this.#listing.level(folder, walk.signal)
     const children = this.#datedIn(folder, level)
+    const isInOrder = this.#isInOrder(folder, children, level)
     if (children.length === 0) return yield* this.#objects(folder, level.objects, walk)
-    if (isRegular(children, period) && this.#membersOf(level.objects).length === 0)
-      return yield* this.#below(children, walk)
-    if (folder === '') this.#isIrregular = true
-    yield this.#membersOf(await this.#all(folder, [], walk.signal))
+    if (isInOrder) return yield* this.#below(children, walk)
+    yield this.#membersOf(await this.#listing.all(folder, [], walk.signal))
+  }
+
+  /** Whether the dated folders of a folder can be read one after another. */
+  #isInOrder(folder: string, children: readonly Child[], { objects }: Level): boolean {
+    const period = folder === '' ? null : folderPeriod(folder)
+    const isInOrder =
+      children.length === 0 || (isRegular(children, period) && this.#membersOf(objects).length === 0)
+    if (folder === '') this.#isIrregular = !isInOrder
+    return isInOrder
+  }
+
+  /** Judges the top of the log, once. */
+  async #judge(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isIrregular !== null) return
+    const level = await this.#listing.level('', signal)
+    this.#isInOrder('', this.#datedIn('', level), level)
+  }
+
+  #learnNames(members: readonly Member[]): void {
+    this.#rate = rateOf(members)
+    const names = members.map(({ entry: { key } }) => key.slice(datedFolder(key).length))
+    const isSorted = names.every((name) => !name.includes('/') && nameAt(name, 0) !== null)
+    this.#like = isSorted ? (names[0] ?? null) : null
+  }
+
+  /** A crowded folder of names that begin with their time: its first page, and a page where its end may be. */
+  async *#crowded(folder: string, like: string, period: Period, walk: Walk): AsyncGenerator<Member[]> {
+    const from = Math.floor((likelyEnd(period) - (0.9 * PAGE) / this.#rate) / 1000) * 1000
+    const after = this.#prefix + folder + nameAt(like, from)
+    const [first, entries] = await Promise.all([
+      this.#listing.page(folder, {}, walk.signal),
+      this.#listing.page(folder, { after, shallow: true }, walk.signal),
+    ])
+    if (first.length < PAGE) return yield this.#remember(folder, this.#membersOf(first), false)
+    const inside = { ...walk, guess: { from, entries } }
+    yield* this.#objects(folder, first, inside)
+    walk.older ||= inside.older
   }
 
   /** Whether a folder probably has more than a page of objects, but small folders inside. */
@@ -266,9 +303,9 @@ export class MemberTree {
     const base = this.#prefix + folder
     const like = this.#membersOf(first).map(({ entry }) => entry.key.slice(base.length))
     if (like.length === 0 || !like.every((name) => nameAt(name, 0) !== null))
-      return yield this.#membersOf(await this.#all(folder, first, walk.signal))
+      return yield this.#membersOf(await this.#listing.all(folder, first, walk.signal))
     const period = folderPeriod(folder)
-    const ahead = (after: string) => this.#page(folder, { after, shallow: true }, walk.signal)
+    const ahead = (after: string) => this.#listing.page(folder, { after, shallow: true }, walk.signal)
     const chunks = newestFirst({
       first: this.#membersOf(first).map(({ entry }) => entry),
       pageSize: PAGE,
@@ -277,7 +314,8 @@ export class MemberTree {
       pageAfter: ({ key }) => ahead(key),
       // Names after the folder's period count with its last moment.
       end: period && walk.to >= period.to - 1 ? Number.POSITIVE_INFINITY : walk.to + 1,
-      likelyEnd: Math.min(period?.to ?? Number.POSITIVE_INFINITY, Date.now()),
+      likelyEnd: likelyEnd(period),
+      guess: walk.guess,
     })
     for await (const chunk of chunks) {
       const members = this.#membersOf(chunk)
@@ -295,69 +333,6 @@ export class MemberTree {
     }
   }
 
-  /** Everything in a folder, given its first page. The random names of Logstash are listed in parallel. */
-  async #all(folder: string, first: Entry[], signal: AbortSignal | undefined): Promise<Entry[]> {
-    if (first.length > 0 && first.length < PAGE) return first
-    const base = this.#prefix + folder
-    const last = first.at(-1)?.key
-    const share = last === undefined ? null : shareOf(last.slice(base.length))
-    const rest = share === null ? 1 : Math.min(64, Math.ceil(((1 - share) / Math.max(share, 0.001)) * 1.1))
-    const starts = [last]
-    for (let i = 1; i < rest; i++) starts.push(base + nameAtShare(share! + ((1 - share!) * i) / rest))
-    const found: Entry[][] = new Array(starts.length)
-    let next = 0
-    const work = async () => {
-      for (let i = next++; i < starts.length; i = next++)
-        found[i] = await this.#between(base, [starts[i], starts[i + 1]], signal)
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-    return [...first, ...found.flat()]
-  }
-
-  /** The entries after a key, up to another one. */
-  async #between(
-    base: string,
-    [after, to]: readonly [string | undefined, string | undefined],
-    signal: AbortSignal | undefined,
-  ): Promise<Entry[]> {
-    const entries: Entry[] = []
-    for await (const entry of this.#store.list(base, { signal, ...(after !== undefined && { after }) })) {
-      if (to !== undefined && byCodePoint(entry.key, to) > 0) break
-      entries.push(entry)
-    }
-    return entries
-  }
-
-  /** A page of a folder and everything below it. A full page may not be all. */
-  async #page(
-    folder: string,
-    options: { after?: string; shallow?: boolean },
-    signal?: AbortSignal,
-  ): Promise<Entry[]> {
-    const entries: Entry[] = []
-    const listing = this.#store.list(this.#prefix + folder, { signal, limit: PAGE, ...options })
-    for await (const entry of listing) entries.push(entry)
-    return entries
-  }
-
-  /** The folders in a folder, and a page of the objects directly in it. */
-  async #level(folder: string, signal?: AbortSignal): Promise<Level> {
-    const base = this.#prefix + folder
-    const level: Level = { folders: [], objects: [] }
-    for await (const entry of this.#store.list(base, { signal, shallow: true, folders: true })) {
-      if (entry.folder) level.folders.push(entry.key.slice(base.length))
-      else level.objects.push(entry)
-      if (level.objects.length >= PAGE) break
-    }
-    const isFull = level.objects.length >= PAGE
-    if (folder !== '' || !isFull || !nameAt(level.objects.at(-1)!.key.slice(base.length), 0)) return level
-    // Names that begin with seconds come before most dated folders; those are found behind them.
-    const behind = { signal, shallow: true, folders: true, after: `${base}2`, limit: PAGE }
-    for await (const entry of this.#store.list(base, behind))
-      if (entry.folder) level.folders.push(entry.key.slice(base.length))
-    return level
-  }
-
   #membersOf(entries: readonly Entry[]): Member[] {
     const members: Member[] = []
     for (const entry of entries) {
@@ -371,6 +346,12 @@ export class MemberTree {
 function rateOf(members: readonly Member[]): number {
   const period = members.length < 2 ? 0 : members.at(-1)!.time - members[0]!.time
   return period === 0 ? 0 : members.length / period
+}
+
+/** Where the newest object of a folder probably is: now, unless its period is over or yet to come. */
+function likelyEnd(period: Period | null): number {
+  const now = Date.now()
+  return period && (now > period.to || now < period.from) ? period.to : now
 }
 
 function costOf({ entry }: Member): number {
@@ -413,10 +394,6 @@ interface Walk {
   newer: boolean
   isWide: boolean
   signal: AbortSignal | undefined
-}
-
-interface Level {
-  folders: string[]
-  /** At most a page of them. */
-  objects: Entry[]
+  /** A page of the newest folder that was read already. */
+  guess?: Chunk
 }

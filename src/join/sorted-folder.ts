@@ -16,6 +16,14 @@ export interface SortedFolder {
   end: number
   /** Where the newest object probably is: now, or the end of the folder's period. */
   likelyEnd: number
+  /** A page that was read with the first one, because the newest objects were expected there. */
+  guess?: Chunk | undefined
+}
+
+/** The objects from an instant on. */
+export interface Chunk {
+  from: number
+  entries: Entry[]
 }
 
 /** How much of a page a chunk is expected to fill, so that one request is mostly enough for it. */
@@ -51,17 +59,15 @@ export async function* newestFirst(folder: SortedFolder): AsyncGenerator<Entry[]
 }
 
 /** The last chunk that begins before the end. Half of what is left is ruled out by each request. */
-async function newestChunk(
-  folder: SortedFolder,
-  low: number,
-  span: number,
-): Promise<{ from: number; entries: Entry[] }> {
+async function newestChunk(folder: SortedFolder, low: number, span: number): Promise<Chunk> {
   const { timeOf, end, pageSize } = folder
   let lowest = low
   let highest = Math.max(low + SECOND, Math.min(end, folder.likelyEnd))
+  let guess = folder.guess && folder.guess.from > low && folder.guess.from < end ? folder.guess : undefined
   for (let at = highest - span; ; at = (lowest + highest) / 2) {
-    const from = secondOf(Math.max(lowest, at))
-    const page = await folder.pageAt(from)
+    const from = guess?.from ?? secondOf(Math.max(lowest, at))
+    const page = guess?.entries ?? (await folder.pageAt(from))
+    guess = undefined
     if (!page.some((entry) => timeOf(entry) < end)) {
       // The first page ends here, so something is there, unless it was deleted meanwhile.
       if (from <= lowest) return { from, entries: page }

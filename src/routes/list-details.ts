@@ -9,7 +9,9 @@ export async function listDetails(request: Request, listing: Listing, details: D
   if (request.method === 'HEAD') return textResponse(null, headers)
   const { files, complete } = await details(listing.entries, request.signal)
   const body = JSON.stringify(files)
-  if (!complete) return textResponse(body, { ...headers, 'X-Nodestate-Note': 'detail-incomplete' })
+  const notes = [listing.note, !complete && 'detail-incomplete'].filter(Boolean).join(', ')
+  if (notes) headers['X-Nodestate-Note'] = notes
+  if (!complete) return textResponse(body, headers)
   const etag = textTag(body)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
   return textResponse(body, { ...headers, ETag: etag })

@@ -77,6 +77,18 @@ describe('a joined log of 3,500 objects', () => {
       expect(body, `${at}`).toBe(inside.map((line) => `${line}\n`).join(''))
     }
 
+    // The first lines, of the log and of a period.
+    expect((await view('file=app&first=5')).body).toBe(
+      all
+        .slice(0, 5)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    const [first] = all.filter((line) => line.slice(0, 23) >= all[4000]!.slice(0, 23))
+    const since = encodeURIComponent(all[4000]!.slice(0, 23))
+    expect((await view(`file=app&first=1&since=${since}`)).body).toBe(`${first}\n`)
+    expect((await view('file=app&first=1&q=object%20999%20b')).body).toContain('object 999 b')
+
     // Backwards to the very beginning.
     let pages = ''
     let next: string | undefined

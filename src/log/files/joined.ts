@@ -102,6 +102,11 @@ export class JoinedLog {
     return [first, last]
   }
 
+  /** The oldest member; null if there is none. */
+  async oldest(signal?: AbortSignal): Promise<Member | null> {
+    return this.#tree.oldest(signal)
+  }
+
   /** A member by its key alone, as in a cursor; null if it is not part of this log. */
   memberOf(key: string): Member | null {
     const parsed = parseKey(key)

@@ -18,6 +18,8 @@ export interface JoinReach {
   /** Of those, only members of this period and the two next to it on either side are opened. */
   nearSince?: number | undefined
   nearUntil?: number | undefined
+  /** Whether the log is read forward, from its beginning or from `nearSince` on. @default false */
+  isForward?: boolean
   /** Whether a wider attempt would cost too much. */
   isWidest?: boolean
 }
@@ -52,6 +54,7 @@ async function openJoined(
 ): Promise<OpenLog | null> {
   const members: Opener = { ...opener, files: log.files }
   if (cursor) return openAt(members, log, cursor, reach)
+  if (reach.isForward) return openFirst(members, log, reach)
   const found = await log.find({ ...reach, countUntil: reach.nearUntil }, opener.budget.signal)
   if (found.members.length === 0 && !found.older && !found.newer) return null
   const near = nearest(found, reach)
@@ -66,6 +69,21 @@ async function openJoined(
 /** A search goes through one member after another; a tail knows which ones it needs. */
 function aheadOf({ wanted }: JoinReach): number {
   return wanted === 0 ? AT_ONCE / 2 : 0
+}
+
+/** Opens the beginning of a log, or of a period. */
+async function openFirst(opener: Opener, log: JoinedLog, reach: JoinReach): Promise<OpenLog | null> {
+  const { signal } = opener.budget
+  const { nearSince } = reach
+  const before = nearSince === undefined ? null : await log.find({ bytes: 1, until: nearSince }, signal)
+  const start = before?.members.at(-1) ?? (await log.oldest(signal))
+  if (!start) return null
+  const { members, newer } = await log.from(start, reach.bytes / AHEAD, signal)
+  const texts = members.map(({ entry }) => new MemberText(opener, entry))
+  if (texts.length === 0) throw gone()
+  await inBatches(texts, (part) => part.size())
+  const older = (before?.members.length ?? 0) > 0
+  return { series: await Series.open(texts, { older, newer }), at: null, joined: true }
 }
 
 /** Members next to a period that are opened, too. */

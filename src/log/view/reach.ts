@@ -29,6 +29,7 @@ interface Asked {
   level: number | null
   matcher: unknown
   cursor: { direction: 'before' | 'after' } | null
+  first?: boolean | undefined
 }
 
 /** How far into a joined log to look, and how many attempts there were. */
@@ -44,13 +45,15 @@ export interface Period {
 }
 
 /** The first attempt at a joined log. */
-export function firstReach({ fit, since, until, level, matcher }: Asked): ViewReach {
+export function firstReach(asked: Asked): ViewReach {
+  const { fit, since, until, level, matcher } = asked
   const perLine = 512
   const isSearch = level !== null || matcher !== null
   const wanted = fit.lines === null ? fit.size : Math.min(fit.size, fit.lines * perLine)
   // Text is never much shorter than the objects that hold it.
   const bytes = isSearch || since !== null ? Math.max(WIDER * wanted, SEARCH) : Math.max(2 * wanted, LEAST)
-  return reachAt({ wanted: isSearch ? 0 : wanted, bytes, look: 1, asked: { since, until } })
+  const isForward = readsForward(asked)
+  return reachAt({ wanted: isSearch ? 0 : wanted, bytes, look: 1, asked: { since, until }, isForward })
 }
 
 /** The first attempt at all of a joined log that a period needs. */
@@ -59,11 +62,17 @@ export function periodReach(asked: Period): ViewReach {
 }
 
 /** A wider attempt. */
-export function widerReach({ wanted, bytes, look, asked }: ViewReach): ViewReach {
-  return reachAt({ wanted, bytes: bytes * WIDER, look: look + 1, asked })
+export function widerReach({ bytes, look, ...same }: ViewReach): ViewReach {
+  return reachAt({ ...same, bytes: bytes * WIDER, look: look + 1 })
 }
 
-function reachAt({ wanted, bytes, look, asked: { since, until } }: Omit<ViewReach, 'isWidest'>): ViewReach {
+/** Whether the first records are wanted, of the log or after a cursor. */
+function readsForward({ cursor, first }: Asked): boolean {
+  return cursor ? cursor.direction === 'after' : first === true
+}
+
+function reachAt({ wanted, bytes, look, asked, isForward = false }: Omit<ViewReach, 'isWidest'>): ViewReach {
+  const { since, until } = asked
   const widening = WIDER ** (look - 1)
   const margin = MARGIN * widening
   const near = NEAR * widening
@@ -71,7 +80,8 @@ function reachAt({ wanted, bytes, look, asked: { since, until } }: Omit<ViewReac
     wanted,
     bytes,
     look,
-    asked: { since, until },
+    asked,
+    isForward,
     isWidest: look >= MAX_LOOKS,
     ...(since !== null && { since: since - margin, nearSince: since - near }),
     ...(until !== null && { until: until + margin, nearUntil: until + near }),
@@ -85,8 +95,10 @@ export async function needsMore(
   zone: Zone,
 ): Promise<boolean> {
   const { since, cursor } = asked
-  if (cursor?.direction === 'after')
-    return (series.newer && to >= series.end) || lacksEnd(asked, series, format, zone)
+  if (readsForward(asked)) {
+    if (series.newer && to >= series.end) return true
+    return cursor === null && lacksBeginning(asked, series, format, zone)
+  }
   if (await lacksPeriod(asked, series, format, zone)) return true
   return series.older && !(since !== null && format.timed) && series.isStart(from)
 }
@@ -99,9 +111,17 @@ export async function lacksPeriod(
   zone: Zone,
 ): Promise<boolean> {
   if (await lacksEnd(asked, series, format, zone)) return true
-  const { since } = asked
-  if (since === null || !series.older || !format.timed) return false
-  return !(firstTime(format, zone, await series.parts[0]!.head(HEAD)) < since)
+  return lacksBeginning(asked, series, format, zone)
+}
+
+async function lacksBeginning(
+  { since }: Period,
+  { older, parts }: Series,
+  format: LineFormat,
+  zone: Zone,
+): Promise<boolean> {
+  if (since === null || !older || !format.timed) return false
+  return !(firstTime(format, zone, await parts[0]!.head(HEAD)) < since)
 }
 
 async function lacksEnd(
