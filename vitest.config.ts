@@ -2,8 +2,13 @@ import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  // package.json maps it to dist, per runtime.
-  resolve: { alias: { '#decoders': resolve('src/codec/native.ts') } },
+  // package.json maps these to dist, per runtime.
+  resolve: {
+    alias: {
+      '#decoders': resolve('src/codec/native.ts'),
+      '#fetch': resolve('src/store/remote/node-fetch.ts'),
+    },
+  },
   test: {
     include: ['test/**/*.test.ts'],
     exclude: ['test/parts/**'],

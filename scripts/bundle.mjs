@@ -9,6 +9,7 @@ const PLATFORMS = {
   worker: {
     entry: 'src/cli/worker.ts',
     decoders: 'src/codec/portable.ts',
+    fetch: 'src/store/remote/fetch.ts',
     target: 'webworker',
     conditions: ['workerd', 'worker', 'browser', 'import', 'default'],
     extension: 'js',
@@ -16,6 +17,7 @@ const PLATFORMS = {
   lambda: {
     entry: 'src/cli/lambda.ts',
     decoders: 'src/codec/native.ts',
+    fetch: 'src/store/remote/node-fetch.ts',
     target: 'node',
     conditions: ['node', 'import', 'default'],
     extension: 'mjs',
@@ -51,8 +53,8 @@ await build({
   configFile: false,
   logLevel: 'warn',
   publicDir: false,
-  // package.json maps it to dist, per runtime; here everything comes from src.
-  resolve: { alias: { '#decoders': resolve(platform.decoders) } },
+  // package.json maps these to dist, per runtime; here everything comes from src.
+  resolve: { alias: { '#decoders': resolve(platform.decoders), '#fetch': resolve(platform.fetch) } },
   ssr: { noExternal: true, target: platform.target, resolve: { conditions: platform.conditions } },
   build: {
     ssr: platform.entry,

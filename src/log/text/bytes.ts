@@ -1,30 +1,23 @@
-import { type Bytes, StoreError, type StoreRead } from '../../store/store.ts'
+import { slicesOf } from '../../store/fast.ts'
+import { StoreError, type StoreRead } from '../../store/store.ts'
 
-/** All bytes of a read. */
-export async function collect(got: StoreRead): Promise<Uint8Array> {
-  return toBytes(got.body, got.length)
-}
-
-async function toBytes(body: Bytes, length: number): Promise<Uint8Array> {
+/** All bytes of a read, in the caller's memory if it is given and they arrive in pieces. */
+export async function collect(
+  { body, length }: StoreRead,
+  buffer?: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
-  const reader = body.getReader()
-  let all: Uint8Array | null = null
+  const slices = slicesOf(body)
+  const all = buffer && buffer.length >= length ? buffer.subarray(0, length) : new Uint8Array(length)
   let at = 0
   for (;;) {
-    const { done, value } = await reader.read()
-    if (done) break
-    if (all === null) {
-      if (value.length === length) {
-        at = length
-        all = value
-        continue
-      }
-      all = new Uint8Array(length)
-    }
-    all.set(value, at)
-    at += value.length
+    const slice = await slices.next()
+    if (slice === null) break
+    if (at + slice.length <= length) all.set(slice, at)
+    at += slice.length
+    slices.release(slice)
   }
   if (at !== length)
     throw new StoreError('unavailable', `Cannot read: the body ended after ${at} of ${length} bytes`)
-  return all ?? new Uint8Array(0)
+  return all
 }

@@ -204,7 +204,7 @@ export class PlainText implements Text {
       // An append-only file needs no check of its size.
       { signal, buffer: into, ...(this.entry.appendOnly && { ifMatch: this.entry.etag }) },
     )
-    const bytes = await collect(got)
+    const bytes = await collect(got, into)
     if (!this.#isSame(got.entry) || bytes.length !== to - from) throw replaced(this.name)
     if (got.entry.etag !== this.#etag) {
       const seen = this.#seen

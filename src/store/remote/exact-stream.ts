@@ -1,3 +1,4 @@
+import { SlicedStream, type Slices, slicesOf } from '../fast.ts'
 import { StoreError } from '../store.ts'
 import { asStoreError, type Call, type Lifeline, Passing, pauseAfter, type Retry, sleep } from './retry.ts'
 
@@ -15,20 +16,20 @@ export async function receiveAll(
   length: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(length)
-  const reader = body.getReader()
+  const slices = slicesOf(body)
   let filled = 0
   try {
     for (;;) {
       line.arm(Math.min(retry.stall, call.until - retry.now()))
-      const { done, value } = await line.bound(reader.read())
-      if (done) break
-      if (filled + value.length > length) throw new Passing(tooLong(length))
-      bytes.set(value, filled)
-      filled += value.length
+      const slice = await nextOf(slices, line)
+      if (slice === null) break
+      if (filled + slice.length > length) throw new Passing(tooLong(length))
+      bytes.set(slice, filled)
+      filled += slice.length
     }
     if (filled < length) throw new Passing(tooShort(filled, length))
   } catch (thrown) {
-    reader.cancel().catch(() => {})
+    slices.cancel()
     throw thrown
   }
   line.end()
@@ -53,58 +54,52 @@ export function exactStream(
   { length, signal, resume }: Expected,
 ): ReadableStream<Uint8Array> {
   let { line } = first
-  let reader = first.body.getReader()
+  let slices = slicesOf(first.body)
   let sent = 0
   let failures = 0
   line.disarm()
 
   async function next(): Promise<Uint8Array | null> {
-    try {
-      // The timer runs only while a reader waits: a body that is not being read is backpressure, not a stall.
-      line.arm(retry.stall)
-      const { done, value } = await line.bound(reader.read())
-      line.disarm()
-      if (done && sent < length) throw new Passing(tooShort(sent, length))
-      if (!done && sent + value.length > length) throw tooLong(length)
-      return done ? null : value
-    } catch (thrown) {
-      line.cut()
-      reader.cancel().catch(() => {})
-      signal?.throwIfAborted()
-      if (thrown instanceof StoreError && !line.late) throw thrown
-      const failure = asStoreError(thrown, line)
-      if (failures >= retry.retries) throw failure
-      await sleep(pauseAfter(retry, failures++, failure), signal)
-      const again = await resume(sent)
-      line = again.line
-      reader = again.body.getReader()
-      return new Uint8Array(0)
+    for (;;) {
+      try {
+        // The timer runs only while a reader waits: a body that is not being read is backpressure, not a stall.
+        line.arm(retry.stall)
+        const slice = await nextOf(slices, line)
+        line.disarm()
+        if (slice === null && sent < length) throw new Passing(tooShort(sent, length))
+        if (slice === null) line.end()
+        else if (sent + slice.length > length) throw tooLong(length)
+        sent += slice?.length ?? 0
+        return slice
+      } catch (thrown) {
+        line.cut()
+        slices.cancel()
+        signal?.throwIfAborted()
+        if (thrown instanceof StoreError && !line.late) throw thrown
+        const failure = asStoreError(thrown, line)
+        if (failures >= retry.retries) throw failure
+        await sleep(pauseAfter(retry, failures++, failure), signal)
+        const again = await resume(sent)
+        line = again.line
+        slices = slicesOf(again.body)
+      }
     }
   }
 
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        for (;;) {
-          const chunk = await next()
-          if (chunk !== null && chunk.length === 0) continue
-          if (chunk === null) {
-            line.end()
-            controller.close()
-            return
-          }
-          sent += chunk.length
-          controller.enqueue(chunk)
-          return
-        }
-      },
-      async cancel(reason) {
-        line.cut()
-        await reader.cancel(reason).catch(() => {})
-      },
+  return new SlicedStream({
+    next,
+    release() {},
+    cancel() {
+      line.cut()
+      slices.cancel()
     },
-    { highWaterMark: 0 },
-  )
+  })
+}
+
+/** The next slice, at the latest when the line ends. */
+function nextOf(slices: Slices, line: Lifeline): Uint8Array | null | Promise<Uint8Array | null> {
+  const next = slices.next()
+  return next instanceof Promise ? line.bound(next) : next
 }
 
 function tooShort(received: number, length: number): StoreError {

@@ -1,4 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
+import { fetchIt } from '#fetch'
 import { type Lifeline, Passing } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import type { S3Options } from './options.ts'
@@ -27,8 +28,7 @@ export function s3Wire(options: S3Options) {
   const { accessKeyId, secretAccessKey, sessionToken } = options
   if (!accessKeyId !== !secretAccessKey)
     throw new StoreError('denied', 'An access key needs its secret: give both, or none for a public bucket')
-  // Called through a closure: as a method of another object, fetch is an illegal invocation on Workers.
-  const fetchIt = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
+  const ask = options.fetch ?? fetchIt
   const now = options.now ?? Date.now
   const keys = new Map<string, ArrayBuffer>()
   /** The objects that were seen with a Content-Encoding, and which. */
@@ -60,7 +60,7 @@ export function s3Wire(options: S3Options) {
     signed.set('Accept-Encoding', 'identity')
     // The caller may have left while the request was signed: then it is not sent.
     line.signal.throwIfAborted()
-    return fetchIt(url, {
+    return ask(url, {
       method,
       headers: signed,
       redirect: 'manual',
