@@ -1,8 +1,9 @@
-// A distant bucket, in a separate thread: every response starts after a delay, and every connection has a rate limit.
+// A distant bucket, in a process of its own: every response starts after a delay, and every connection has a rate limit.
+//   node bench/far-bucket.mjs '{"delay": 30, "rate": 1e8, "size": 1073741824}'
+// Prints its port. GET /-/report says what was asked of it since the last report. It ends with its parent.
 import { createServer } from 'node:http'
-import { parentPort, workerData } from 'node:worker_threads'
 
-const { delay, rate, size } = workerData
+const { delay, rate, size } = JSON.parse(process.argv[2])
 const SLICE = 256 * 1024
 const PER_MINUTE = 10_000
 const START = Date.UTC(2026, 0, 1)
@@ -47,9 +48,10 @@ const objects = new Map([['big.log', { size, first: 0 }]])
 for (let i = 0; i < 205; i++)
   objects.set(`node-${String(i).padStart(3, '0')}.log`, { size: 3 * 2 ** 20, first: 10 * i })
 
-let requests = []
+const requests = []
 const server = createServer((request, response) => {
-  const entry = { from: performance.now(), to: Number.POSITIVE_INFINITY, bytes: 0 }
+  if (request.url === '/-/report') return response.end(JSON.stringify(requests.splice(0)))
+  const entry = { from: performance.now(), to: null, bytes: 0 }
   requests.push(entry)
   response.on('close', () => {
     entry.to = performance.now()
@@ -61,7 +63,8 @@ function answer(request, response, entry) {
   const url = new URL(request.url, 'http://bucket')
   const key = decodeURIComponent(url.pathname.split('/').slice(2).join('/'))
   if (key === '') return list(response)
-  const object = objects.get(key)
+  // big-1.log, big-2.log … are the same log under names that no answer has been remembered for.
+  const object = objects.get(key.replace(/^big-\d+/, 'big'))
   if (!object) return response.writeHead(404).end()
   const headers = { ETag: `"${key}"`, 'Last-Modified': MODIFIED, 'Accept-Ranges': 'bytes' }
   const [, a, b] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? 'bytes=0-')
@@ -99,13 +102,6 @@ function list(response) {
   )
 }
 
-parentPort.on('message', (message) => {
-  if (message === 'report') {
-    parentPort.postMessage({ requests })
-    requests = []
-  } else if (message === 'stop') {
-    server.closeAllConnections()
-    server.close(() => process.exit(0))
-  }
-})
-server.listen(0, '127.0.0.1', () => parentPort.postMessage({ port: server.address().port }))
+process.stdin.resume()
+process.stdin.on('end', () => process.exit(0))
+server.listen(0, '127.0.0.1', () => console.log(server.address().port))

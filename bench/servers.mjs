@@ -20,6 +20,24 @@ export function startBun(bun, directory) {
   return start('bun', bun, ['dist/cli/bun.js', ...flags], 'dist/cli/bun.js')
 }
 
+/** nodestate in front of a bucket, on any runtime; `program` is where the runtime is. */
+export function startBucketService(runtime, program, { endpoint, scanBytes }) {
+  const flags = ['--logs', 's3://logs', '--port', '0', '--log-level', 'warn']
+  const limits = ['--scan-bytes', String(scanBytes), '--scan-seconds', '60']
+  const env = { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' }
+  const all = ['serve', ...flags, ...limits]
+  if (runtime === 'node')
+    return start('node', process.execPath, ['dist/cli.js', ...all], 'dist/cli.js', { env })
+  if (runtime === 'bun') return start('bun', program, ['dist/cli/bun.js', ...all], 'dist/cli/bun.js', { env })
+  if (runtime === 'deno')
+    return start('deno', program, ['run', '--allow-all', 'dist/cli/deno.js', ...all], 'dist/cli/deno.js', {
+      env,
+    })
+  return start('workerd', process.execPath, ['scripts/serve.mjs', 'worker', ...all.slice(1)], 'workerd', {
+    env,
+  })
+}
+
 /** node:http with fs promises. */
 export function startBaseline(directory) {
   return start('baseline', process.execPath, ['bench/baseline.mjs', directory], 'baseline.mjs')
@@ -41,7 +59,7 @@ http { ${temporary.join(' ')} access_log off; sendfile on; tcp_nopush off; keepa
   server { listen 127.0.0.1:${port}; root ${directory}; autoindex on; autoindex_format json; } }
 `,
   )
-  const server = await start('nginx', nginx, ['-c', join(home, 'nginx.conf')], 'nginx', port)
+  const server = await start('nginx', nginx, ['-c', join(home, 'nginx.conf')], 'nginx', { port })
   return server
 }
 
@@ -50,8 +68,9 @@ export async function stopAll() {
   await Promise.all([...running].map((server) => server.stop()))
 }
 
-async function start(name, command, args, mark, knownPort) {
-  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+async function start(name, command, args, mark, { port: knownPort, env = {} } = {}) {
+  const stdio = ['ignore', 'pipe', 'pipe']
+  const child = spawn(command, args, { cwd: ROOT, stdio, env: { ...process.env, ...env } })
   let said = ''
   child.stdout.on('data', (text) => {
     said += text
