@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import openWabt from 'wabt'
 
-const source = new URL('../src/log/search/scanner.wat', import.meta.url)
-const target = new URL('../src/log/search/scanner-code.ts', import.meta.url)
+const source = new URL('../src/log/scanner/scanner.wat', import.meta.url)
+const target = new URL('../src/log/scanner/scanner-code.ts', import.meta.url)
 
 const wabt = await openWabt()
 const wat = readFileSync(source, 'utf8')

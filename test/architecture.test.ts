@@ -89,12 +89,15 @@ const ROOMS: [room: string, door: string[]][] = [
       'window.ts',
     ],
   ],
+  ['log/scanner', ['scanner.ts']],
   [
     'log/search',
     [
       'backward.ts',
       'blocks.ts',
       'filter.ts',
+      'forward.ts',
+      'reading.ts',
       'scan-back.ts',
       'scan-forth.ts',
       'scan.ts',
@@ -294,7 +297,7 @@ describe('the house', () => {
 
   it('has no function with more than four positional parameters', () => {
     // A WebAssembly export takes numbers, not objects.
-    const excepted = ['log/search/scanner.ts: lines']
+    const excepted = ['log/scanner/scanner.ts: lines']
     const found = all.flatMap((file) => longFunctions(file).map((name) => `${file}: ${name}`))
     expect(found).toEqual(excepted)
   })

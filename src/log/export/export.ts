@@ -1,5 +1,6 @@
 import { Budget } from '../../limits/budget.ts'
 import { concat } from '../render/body.ts'
+import { Forward } from '../search/forward.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import { type Border, seek } from '../search/seek.ts'
 import type { Note } from '../view/answer.ts'
@@ -33,17 +34,14 @@ export async function openExport(
       const { exportMembers } = await import('./member-export.ts')
       return { close, ...(await exportMembers(context, { log, request, budget, close })) }
     }
-    return { close, ...(await found(context, { log, request, budget, close })) }
+    return await found(context, { log, request, budget, close })
   } catch (error) {
     close()
     throw error
   }
 }
 
-async function found(
-  context: ViewContext,
-  { log, request, budget, close }: Running,
-): Promise<Omit<Export, 'close'>> {
+async function found(context: ViewContext, { log, request, budget, close: leave }: Running): Promise<Export> {
   const { series, at } = log
   const { files, zone, parallel = 1 } = context
   const format = await formatOf(series)
@@ -58,10 +56,16 @@ async function found(
   const hi = Math.min(until?.to ?? series.end, series.end)
   const filter = filterOf(request, { format, zone, since, until })
   let inside = request.cursor?.place.inside ?? false
+  const reading = readingOf(context)
+  const reader = new Forward(series, hi, reading, context.memory?.lease(0) ?? null)
+  const close = () => {
+    reader.end()
+    leave()
+  }
   const next = async (): Promise<Uint8Array | null> => {
     try {
       while (lo < hi) {
-        const scan = { series, lo, hi, filter, budget, inside, reading: readingOf(context) }
+        const scan = { series, lo, hi, filter, budget, inside, reading, reader }
         const page = await scanForth({ ...scan, fit: { size: PAGE, lines: null }, countBy: 'records' })
         page.memory?.release()
         lo = page.to
@@ -80,5 +84,5 @@ async function found(
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (request.since !== null || request.until !== null || request.records)
     notes.push(...timeNotes(format, zone))
-  return { format, notes, next }
+  return { format, notes, next, close }
 }

@@ -1,9 +1,11 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { LEVELS, type LineFormat } from '../format/detect.ts'
 import { lastStart, lineEnd, nextStart, startOf } from '../format/lines.ts'
-import { Backward } from '../search/backward.ts'
-import { type Chunk, type Filter, matches } from '../search/filter.ts'
-import { MAX_RECORD, remoteChunk } from '../search/scan.ts'
+import { type Scanner, takeScanner } from '../scanner/scanner.ts'
+import { Backward, SLACK } from '../search/backward.ts'
+import { type Candidate, type Chunk, eachWanted, type Filter } from '../search/filter.ts'
+import { remoteChunk } from '../search/reading.ts'
+import { MAX_RECORD } from '../search/scan.ts'
 import { isHole } from '../text/hole.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
@@ -23,6 +25,7 @@ export class Count {
   readonly #budget: Budget
   readonly #stretch: Stretch
   readonly #reader: Backward
+  readonly #scanner: Scanner | null
 
   constructor(context: ViewContext, series: Series, budget: Budget, stretch: Stretch) {
     this.#series = series
@@ -32,12 +35,14 @@ export class Count {
     const { chunk, parallel = 1 } = reading
     const largest = parallel > 1 ? remoteChunk(reading) : chunk
     const { memory } = budget
+    const isSearch = stretch.filter.matcher?.needle !== undefined
+    this.#scanner = isSearch ? takeScanner(largest + SLACK, reading.sharedMemory) : null
     this.#reader = new Backward({
       series,
       lo: stretch.lo,
       step: chunk,
       largest,
-      scanner: null,
+      scanner: this.#scanner,
       parallel,
       memory,
     })
@@ -52,6 +57,7 @@ export class Count {
       throw error
     } finally {
       await this.#reader.end()
+      this.#scanner?.release()
     }
   }
 
@@ -124,11 +130,11 @@ export class Count {
 
   /** Counts the records of bytes[from, to), which are whole, in steps, yielding in between. */
   async #countIn(bytes: Uint8Array, from: number, to: number): Promise<void> {
-    const { filter, add } = this.#stretch
+    const { filter } = this.#stretch
     for (let at = from; at < to; ) {
       const next = at + UNIT >= to ? -1 : nextStart(filter.format, bytes, at + UNIT, to)
       const end = next < 0 ? to : next
-      countIn(bytes.subarray(0, end), at, filter, add)
+      countIn({ bytes: bytes.subarray(0, end), from: at, to: end, base: 0 }, this.#stretch, this.#scanner)
       at = end
       await this.#budget.step()
     }
@@ -140,28 +146,22 @@ const UNIT = 512 * 1024
 const FORWARD = 1024 * 1024
 
 /** Counts the wanted records of bytes from a record's start on. */
-function countIn(
-  bytes: Uint8Array,
-  from: number,
-  filter: Filter,
-  add: (time: number, column: number) => void,
-) {
+function countIn(chunk: Chunk, { filter, add }: Stretch, scanner: Scanner | null) {
+  const { bytes, from } = chunk
   const { format, zone } = filter
-  const ranges = matches({ bytes, from, to: bytes.length, base: 0 }, filter)
   let before = Number.NaN
   let last = from
-  for (let i = 0; i < ranges.length; i += 2) {
-    const start = ranges[i]!
-    const end = lineEnd(bytes, start, ranges[i + 1]!)
-    let time = format.time(bytes, start, end, zone)
+  const count = ({ start, end, headEnd }: Candidate) => {
+    let time = format.time(bytes, start, headEnd, zone)
     // A record without a time has that of the one before it, wanted or not.
     if (Number.isNaN(time)) time = timeBefore({ bytes, from: last, to: start }, format, zone)
     if (Number.isNaN(time)) time = before
-    const level = format.level(bytes, start, end, ranges[i + 1])
+    const level = format.level(bytes, start, headEnd, end)
     add(time, level < 0 ? LEVELS.length : level)
     before = time
-    last = ranges[i + 1]!
+    last = end
   }
+  eachWanted(chunk, filter, count, scanner)
 }
 
 /** The last time in bytes[from, to); NaN if there is none. */

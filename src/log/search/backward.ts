@@ -1,6 +1,6 @@
 import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
+import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
-import type { Scanner } from './scanner.ts'
 
 /** How much of a chunk may belong to the record before it without a second read. */
 export const SLACK = 64 * 1024

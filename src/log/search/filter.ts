@@ -1,8 +1,8 @@
 import type { LineFormat } from '../format/detect.ts'
 import { endOf, lineEnd, startOf } from '../format/lines.ts'
 import type { Matcher } from '../pattern/pattern.ts'
+import type { Scanner } from '../scanner/scanner.ts'
 import type { Zone } from '../time.ts'
-import type { Scanner } from './scanner.ts'
 
 /** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
 export interface Filter {
@@ -51,7 +51,7 @@ export function matches(
   filter: Filter,
   { first = false, scanner = null }: { first?: boolean; scanner?: Scanner | null } = {},
 ): ArrayLike<number> {
-  const { bytes, from, to, base } = chunk
+  const { bytes, from, to } = chunk
   const { format, matcher } = filter
   const ranges: number[] = []
   let at = from
@@ -69,9 +69,34 @@ export function matches(
       ? lines
       : [...ranges, ...around(lines, { ...chunk, from: at }, format)]
   const find = lines ? nextOf(lines) : direct?.find?.bind(direct)
+  eachWith(find, { ...chunk, from: at }, filter, (record) => ranges.push(record.start, record.end))
+  return ranges
+}
+
+/** Calls `visit` for each wanted record of a chunk. The record is one object for all calls: one per record costs a tenth. */
+export function eachWanted(
+  chunk: Chunk,
+  filter: Filter,
+  visit: (record: Candidate) => void,
+  scanner: Scanner | null = null,
+): void {
+  const { format, matcher } = filter
+  const direct = format.unwrap ? null : matcher
+  const lines = scanner && direct?.needle ? scanner.linesWith(direct.needle, format.head, chunk) : null
+  eachWith(lines ? nextOf(lines) : direct?.find?.bind(direct), chunk, filter, visit)
+}
+
+/** The same where `find` leads to the next line that may be in a wanted record; without it, all are examined. */
+function eachWith(
+  find: Matcher['find'],
+  { bytes, from, to, base }: Chunk,
+  filter: Filter,
+  visit: (record: Candidate) => void,
+): void {
+  const { format } = filter
   const timed = filter.since !== null || filter.until !== null
-  // One object for all records: one per record costs a tenth of a scan. A record without a time has that of the
-  // record before it.
+  let at = from
+  // A record without a time has that of the record before it.
   const record: Candidate = {
     bytes,
     start: at,
@@ -101,11 +126,10 @@ export function matches(
       if (!Number.isNaN(time)) record.time = time
       else if (find) record.time = timeBefore(bytes, from, at, filter)
     }
-    if (isWanted(record, filter)) ranges.push(at, record.end)
+    if (isWanted(record, filter)) visit(record)
     at = record.end
     record.headEnd = nextHeadEnd
   }
-  return ranges
 }
 
 /** Whether every line is known to be a whole record. */

@@ -1,22 +1,29 @@
 import { BudgetError } from '../../limits/budget.ts'
 import { lastStart } from '../format/lines.ts'
-import type { Series } from '../text/series.ts'
+import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { type Chunk, type Filter, matches } from './filter.ts'
+import { Forward } from './forward.ts'
 import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
 import { Sink } from './sink.ts'
 
 /** Searches forward from `lo` for the first records that fit. */
 export async function scanForth(scan: Scan): Promise<Found> {
   const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
+  const { series, hi, filter, reading } = scan
+  const reader = scan.reader ?? new Forward(series, hi, reading, leaseOf(scan.budget))
+  const scanner = filter.matcher?.needle ? takeScanner(reading.chunk, reading.sharedMemory) : null
   try {
-    return await goOn(scan, sink)
+    return await goOn(scan, sink, reader, scanner)
   } catch (error) {
     sink.memory?.release()
     throw error
+  } finally {
+    if (reader !== scan.reader) reader.end()
+    scanner?.release()
   }
 }
 
-async function goOn(scan: Scan, sink: Sink): Promise<Found> {
+async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | null): Promise<Found> {
   const { series, lo, hi, filter, budget, reading, inside = false } = scan
   const found = (to: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces,
@@ -37,7 +44,7 @@ async function goOn(scan: Scan, sink: Sink): Promise<Found> {
   // Inside a record: what was returned of it before depends on whether that part matched.
   for (let at = await recordBefore(series, lo, hi, filter.format); at < hi; ) {
     if (!(await budget.step())) return found(Math.max(at, lo), { cut: true })
-    const bytes = await readWithin(series, at, Math.min(at + length, hi))
+    const bytes = await readWithin(reader, at, Math.min(at + length, hi))
     if (bytes === null) {
       // Nothing beyond this place could be read, and a retry would end here, too.
       if (at <= lo) throw new BudgetError()
@@ -55,7 +62,7 @@ async function goOn(scan: Scan, sink: Sink): Promise<Found> {
     budget.spend(last)
     length = step
     const chunk = { bytes, from: 0, to: last, base: at }
-    let ranges = matches(chunk, filter, { first: at < lo && inside })
+    let ranges = matches(chunk, filter, { first: at < lo && inside, scanner })
     if (at < lo) ranges = withoutGiven(ranges, chunk, { filter, place: lo - at, inside })
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
@@ -74,9 +81,9 @@ async function goOn(scan: Scan, sink: Sink): Promise<Found> {
 }
 
 /** The bytes [from, to), or null if the budget ran out while decompressing them. */
-async function readWithin(series: Series, from: number, to: number): Promise<Uint8Array | null> {
+async function readWithin(reader: Forward, from: number, to: number): Promise<Uint8Array | null> {
   try {
-    return await series.read(from, to)
+    return await reader.read(from, to)
   } catch (error) {
     if (error instanceof BudgetError) return null
     throw error

@@ -4,6 +4,8 @@ import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 import type { Filter } from './filter.ts'
+import type { Forward } from './forward.ts'
+import type { Reading } from './reading.ts'
 import type { CountBy } from './sink.ts'
 import type { Fit } from './span.ts'
 
@@ -18,30 +20,12 @@ export interface Scan {
   budget: Budget
   /** How the log is read. */
   reading: Reading
+  /** Reads forward for several searches, each of which continues the one before. @default one for this search */
+  reader?: Forward | undefined
   /** Whether each record is a separate piece, with its end. @default false */
   each?: boolean | undefined
   /** Whether the open end is inside a record that was found and cut. @default false */
   inside?: boolean
-}
-
-/** How a log is read, which depends on the store and the runtime. */
-export interface Reading {
-  /** Bytes per read. */
-  chunk: number
-  /** Whether reads into WebAssembly's memory are fastest when it is shared; see Scanner. @default false */
-  sharedMemory?: boolean
-  /** How many reads run in parallel. @default 1 */
-  parallel?: number
-}
-
-/** How many chunks are requested in parallel over a network: a read should take longer than a round trip. */
-const REMOTE_CHUNKS = 64
-/** How many chunks one read has at most. */
-const LARGEST_READ = 8
-
-/** The size of a read over a network once a scan continues. */
-export function remoteChunk({ chunk, parallel = 1 }: Reading): number {
-  return chunk * Math.max(1, Math.min(LARGEST_READ, Math.floor(REMOTE_CHUNKS / parallel)))
 }
 
 /** What a search found: records in log order, and where to continue. */

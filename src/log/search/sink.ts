@@ -2,9 +2,9 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { characterStart } from '../files/tail.ts'
 import { countLines, lineEnd } from '../format/lines.ts'
+import type { Scanner } from '../scanner/scanner.ts'
 import { BLOCK, takeBlock } from './blocks.ts'
 import type { Chunk } from './filter.ts'
-import type { Scanner } from './scanner.ts'
 import type { Fit } from './span.ts'
 
 /** What `lines` counts: lines of text, or records, which become one line of JSON each. */

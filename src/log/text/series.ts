@@ -71,6 +71,15 @@ export class Series {
     return this.parts[this.#indexOf(from)]!.compressed ? null : from
   }
 
+  /** How far uncompressed files reach from an address on; null if it is in a compressed one or its place is not known. */
+  plainEnd(from: number): number | null {
+    if (this.#bases[this.#known]! > from) return null
+    let index = this.#indexOf(from)
+    if (this.parts[index]!.compressed) return null
+    while (index < this.parts.length - 1 && !this.parts[index + 1]!.compressed) index++
+    return index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
+  }
+
   /** The log's first byte. Decompresses what has not been yet. */
   async start(): Promise<number> {
     return this.floor(Number.NEGATIVE_INFINITY)

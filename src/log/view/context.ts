@@ -2,7 +2,7 @@ import { Budget } from '../../limits/budget.ts'
 import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
 import type { MemoryBudget } from '../../limits/memory-budget.ts'
 import type { LogFiles } from '../files/files.ts'
-import type { Reading } from '../search/scan.ts'
+import type { Reading } from '../search/reading.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import type { Zone } from '../time.ts'
 

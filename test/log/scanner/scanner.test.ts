@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
 import { exactFinder, foldedFinder } from '../../../src/log/pattern/literal.ts'
 import { regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
+import { takeScanner } from '../../../src/log/scanner/scanner.ts'
 import { type Filter, matches } from '../../../src/log/search/filter.ts'
-import { takeScanner } from '../../../src/log/search/scanner.ts'
 import { UTC } from '../../../src/log/time.ts'
 
 const encoder = new TextEncoder()

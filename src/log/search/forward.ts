@@ -1,0 +1,110 @@
+import type { Lease } from '../../limits/memory-budget.ts'
+import type { Series } from '../text/series.ts'
+import { type Reading, remoteChunk } from './reading.ts'
+
+/** Part of a log that is being read, or has been. */
+interface Block {
+  from: number
+  to: number
+  bytes: Promise<Uint8Array>
+  isDone: boolean
+  /** How much of the memory budget it holds. */
+  leased: number
+}
+
+/** Where parallel reads pay off, a scan that continues begins with this many. */
+const FIRST_WINDOW = 4
+
+/**
+ * Reads a log forward, in order. While one part is examined, those after it are already being read: on a disk one, on
+ * a bucket as many as it takes to keep the consumer busy. A consumer may go back to any place of its last read.
+ */
+export class Forward {
+  readonly #series: Series
+  readonly #hi: number
+  readonly #length: number
+  readonly #parallel: number
+  readonly #lease: Lease | null
+  readonly #ended = new AbortController()
+  #window: number
+  #blocks: Block[] = []
+  /** Where a read begins that continues the last one; null before the first. */
+  #expected: { from: number; to: number } | null = null
+
+  /** Nothing from `hi` on is read. */
+  constructor(series: Series, hi: number, reading: Reading, lease: Lease | null) {
+    const { chunk, parallel = 1 } = reading
+    this.#series = series
+    this.#hi = hi
+    this.#parallel = parallel
+    this.#length = parallel > 1 ? remoteChunk(reading) : chunk
+    this.#window = Math.min(parallel, FIRST_WINDOW)
+    this.#lease = lease
+  }
+
+  /** The bytes [from, to). */
+  async read(from: number, to: number): Promise<Uint8Array> {
+    const isNext = this.#expected !== null && from >= this.#expected.from && from <= this.#expected.to
+    this.#expected = { from, to }
+    if (!isNext) this.#forget(Number.POSITIVE_INFINITY)
+    this.#forget(from)
+    // The first part often has the answer; only a scan that continues reads ahead.
+    if (isNext) this.#readOn(Math.max(from, this.#blocks.at(-1)?.to ?? from))
+    const first = this.#blocks[0]
+    if (!first || first.from > from || this.#blocks.at(-1)!.to < to) return this.#series.read(from, to)
+    if (!first.isDone) this.#window = Math.min(this.#parallel, 4 * this.#window)
+    return this.#join(from, to)
+  }
+
+  /** Ends pending reads, so that nothing is read after the scan. */
+  end(): void {
+    this.#ended.abort()
+    this.#forget(Number.POSITIVE_INFINITY)
+    this.#lease?.release()
+  }
+
+  async #join(from: number, to: number): Promise<Uint8Array> {
+    const needed = this.#blocks.filter((block) => block.from < to)
+    if (needed.length === 1) {
+      const { from: base, bytes } = needed[0]!
+      return (await bytes).subarray(from - base, to - base)
+    }
+    const all = new Uint8Array(to - from)
+    for (const block of needed) {
+      const part = (await block.bytes).subarray(Math.max(0, from - block.from), to - block.from)
+      all.set(part, Math.max(0, block.from - from))
+    }
+    return all
+  }
+
+  /** Fills the window with reads from an address on. */
+  #readOn(at: number): void {
+    // The block that is being examined counts, too.
+    for (let from = at; this.#blocks.length <= this.#window; ) {
+      const end = this.#series.plainEnd(from)
+      if (end === null || from >= this.#hi) return
+      const to = Math.min(from + this.#length, end, this.#hi)
+      // The block that is examined and the one after it always have memory.
+      const leased = this.#lease && this.#blocks.length >= 2 ? to - from : 0
+      if (leased > 0 && !this.#lease!.grow(leased)) return
+      const buffer = new Uint8Array(to - from)
+      const ended = this.#parallel > 1 ? this.#ended.signal : undefined
+      const bytes = this.#series.readInto(from, to, buffer, ended)
+      const block: Block = { from, to, bytes, isDone: false, leased }
+      const done = () => {
+        block.isDone = true
+      }
+      bytes.then(done, done)
+      this.#blocks.push(block)
+      from = to
+    }
+  }
+
+  /** Drops the blocks before an address. */
+  #forget(before: number): void {
+    while (this.#blocks[0] && this.#blocks[0].to <= before) {
+      const { leased } = this.#blocks.shift()!
+      this.#lease?.shrink(leased)
+    }
+  }
+}
