@@ -302,6 +302,10 @@ describe('the house', () => {
     expect(found).toEqual(excepted)
   })
 
+  it('has no file of more than 400 lines', () => {
+    expect(all.filter((file) => sourceOf.get(file)!.split('\n').length > 401)).toEqual([])
+  })
+
   it('has tests that stand where their sources stand', () => {
     const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     const rooms = new Set([

@@ -3,34 +3,22 @@ import {
   appendFileSync,
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   renameSync,
-  rmSync,
   symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fastReads } from '../../src/store/fast.ts'
 import { fsStore } from '../../src/store/fs.ts'
-import type { Entry, Store, StoreRead } from '../../src/store/store.ts'
+import type { Entry, StoreRead } from '../../src/store/store.ts'
+import { directory, root, store, useFresh } from './fs/fresh.ts'
 
-let root: string
-let directory: string
-let store: Store
-
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'nodestate-fs-'))
-  directory = join(root, 'logs')
-  mkdirSync(directory)
-  store = fsStore(directory)
-})
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+useFresh()
 
 const put = (name: string, content: string | Uint8Array = name) =>
   writeFileSync(join(directory, name), content)

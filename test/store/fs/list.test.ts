@@ -2,7 +2,6 @@ import {
   appendFileSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -13,25 +12,15 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fastReads } from '../../../src/store/fast.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
+import { directory, root, store, useFresh } from './fresh.ts'
 
-let root: string
-let directory: string
-let store: Store
-
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'nodestate-list-'))
-  directory = join(root, 'logs')
-  mkdirSync(directory)
-  store = fsStore(directory)
-})
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+useFresh()
 
 const at = (name: string | Uint8Array) =>
   Buffer.concat([Buffer.from(`${directory}/`), typeof name === 'string' ? Buffer.from(name) : name])
