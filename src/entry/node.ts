@@ -5,6 +5,7 @@ import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-
 import { Problem, problemResponse } from '../http/problem.ts'
 import { type HttpSocket, refuse, refuseConnect } from './server/bad-request.ts'
 import { stopServer, trackConnections } from './server/connections.ts'
+import { NamedResponse } from './server/named-response.ts'
 import { withSlicedBodies } from './server/node-body.ts'
 import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
 import { StalledError } from './server/stall.ts'
@@ -21,6 +22,7 @@ const LIMITS = {
   // A missing Host header is answered below, as a problem.
   requireHostHeader: false,
   noDelay: true,
+  ServerResponse: NamedResponse,
 }
 
 /**
