@@ -115,6 +115,35 @@ describe('a joined log of 3,500 objects', () => {
   })
 })
 
+describe('a joined log that is followed', () => {
+  it.each(['Vector', 'Fluent Bit', 'Firehose', 'Logstash'])(
+    '%s: gives 1,500 objects that arrive at once, each line once',
+    { timeout: 60_000 },
+    async (shipper) => {
+      const store = memoryStore()
+      const put = (i: number) =>
+        store.put(KEYS[shipper]!('app', END + i * MINUTE, i), lineAt(END + i * MINUTE, `object ${i}`))
+      for (let i = 0; i < 1200; i++) put(i)
+      const app = createApp({ logs: store, config: '', join: true })
+      const leave = new AbortController()
+      const response = await app.request('/api/v1/log/view?file=app&follow=true&lines=1', leave)
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+      let seen = ''
+      const until = async (text: string) => {
+        while (!seen.includes(text)) seen += (await reader.read()).value
+      }
+      await until('object 1199\n')
+      for (let i = 1200; i < 2700; i++) put(i)
+      await until('object 2699\n')
+      const expected = Array.from({ length: 1501 }, (_, i) =>
+        lineAt(END + (1199 + i) * MINUTE, `object ${1199 + i}`),
+      )
+      expect(seen === expected.join('')).toBe(true)
+      leave.abort()
+    },
+  )
+})
+
 describe('the requests of 10,000 objects', () => {
   let bucket: Bucket | undefined
   afterEach(() => bucket?.server.close())
