@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   closeSync,
@@ -16,6 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const MIB = 1024 * 1024
+/** How much text the archive holds. */
+export const ARCHIVED = 256 * MIB
 export const GIB = 1024 * MIB
 /** In one line of 5,000, and in one of 10. */
 export const RARE = 'shard 4711 lost its leader'
@@ -23,14 +26,14 @@ export const COMMON = 'slow compaction'
 
 /**
  * The directories that are measured, in a separate place: `logs` with a log of 1 GiB, one of 1 MiB and one of
- * 20 GiB that is empty in the middle, `ten` files, `many` files.
+ * 20 GiB that is empty in the middle, `ten` files, `many` files, `archive` with 256 MiB of log in a .gz.
  */
 export function makeData() {
   const root = mkdtempSync(join(tmpdir(), 'nodestate-bench-'))
   // nginx, started by root, reads as another user.
   chmodSync(root, 0o755)
   const at = (name) => join(root, name)
-  for (const name of ['logs', 'ten', 'many', 'live']) mkdirSync(at(name))
+  for (const name of ['logs', 'ten', 'many', 'live', 'archive']) mkdirSync(at(name))
   writeLog(at('logs/big.log'), GIB)
   writeLog(at('logs/small.log'), MIB)
   writeSparse(at('logs/huge.log'), 20 * GIB)
@@ -38,7 +41,16 @@ export function makeData() {
   for (let i = 0; i < 10_000; i++)
     writeFileSync(at(`many/broker-${String(i).padStart(5, '0')}.log`), 'x'.repeat(i % 50))
   settle(openSync(at('many')))
-  return { root, logs: at('logs'), ten: at('ten'), many: at('many'), live: at('live') }
+  writeLog(at('archived.log'), ARCHIVED)
+  execFileSync('sh', ['-c', 'gzip -6 < "$1" > "$2"', 'sh', at('archived.log'), at('archive/big.log.gz')])
+  return {
+    root,
+    logs: at('logs'),
+    ten: at('ten'),
+    many: at('many'),
+    live: at('live'),
+    archive: at('archive'),
+  }
 }
 
 /** Lines of a minute: one each 6 ms. All minutes are alike but for their time, else a gigabyte would take 20 s. */

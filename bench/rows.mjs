@@ -1,4 +1,5 @@
 import { COMMON, RARE } from './data.mjs'
+import { searchArchiveRow, tailArchiveRow } from './rows/archive.mjs'
 import { KIB, MIB } from './rows/contenders.mjs'
 import { fairnessRow, followRow, memoryRow } from './rows/crowd.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
@@ -30,6 +31,8 @@ export const ROWS = {
   follow: followRow,
   'search-rare': (bench) => searchRow(bench, RARE, 'rare hits', 1),
   'search-common': (bench) => searchRow(bench, COMMON, '10 % hits', 1.5),
+  'search-gz': searchArchiveRow,
+  'tail-gz': tailArchiveRow,
   dig: digRow,
   bisection: bisectionRow,
   ndjson: ndjsonRow,

@@ -7,6 +7,8 @@ import { type Chart, COLUMNS } from './chart.ts'
 /** How many samples are taken, and how large they are: four rounds with 16 reads at once, 1 MiB in all. */
 const SAMPLES = 64
 const SAMPLE = 16 * 1024
+/** Where fewer reads run at once, fewer samples are taken: each round is a round trip. */
+const MAX_ROUNDS = 7
 
 /** How many objects of a joined log are sampled, and how much of each. */
 const MEMBERS = 40
@@ -37,7 +39,9 @@ export async function estimate(
   chart: Chart,
 ): Promise<Outcome> {
   const from = await log.series.floor(lo)
-  const count = Math.max(1, Math.min(SAMPLES, Math.ceil((hi - from) / SAMPLE)))
+  const { parallel: atOnce = 1 } = log
+  const most = atOnce > 1 ? Math.min(SAMPLES, MAX_ROUNDS * atOnce) : SAMPLES
+  const count = Math.max(1, Math.min(most, Math.ceil((hi - from) / SAMPLE)))
   const length = (hi - from) / count
   const take = async (i: number): Promise<Sample> => {
     const at = from + Math.floor(i * length)
@@ -47,7 +51,7 @@ export async function estimate(
     return { ...sampleOf(bytes, { isStart: at === from, isEnd: false }, filter), length }
   }
   // An archive is read in order; everything else a few samples at a time.
-  const parallel = log.series.parts.some((part) => part.compressed) ? 1 : (log.parallel ?? 1)
+  const parallel = log.series.parts.some((part) => part.compressed) ? 1 : atOnce
   return fill(chart, filter, await sampled(log, count, parallel, take))
 }
 

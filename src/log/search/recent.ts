@@ -1,6 +1,7 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
+import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
 import { type Filter, matches } from './filter.ts'
 import { type CountBy, noMemory } from './sink.ts'
@@ -39,6 +40,8 @@ export interface Pass {
   fit: Fit
   countBy: CountBy
   budget: Budget
+  /** Finds plain text faster. */
+  scanner: Scanner | null
 }
 
 /**
@@ -56,7 +59,7 @@ export async function scanOnce(pass: Pass): Promise<Recent | null> {
 }
 
 async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | null> {
-  const { from, to, isStart, filter, fit, countBy } = pass
+  const { from, to, isStart, filter, fit, countBy, scanner } = pass
   const { format } = filter
   const queue: { record: Kept; lines: number }[] = []
   let size = 0
@@ -91,7 +94,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
       }
       last = bytes.length
     }
-    const ranges = matches({ bytes, from: first, to: last, base: at }, filter)
+    const ranges = matches({ bytes, from: first, to: last, base: at }, filter, { scanner })
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!

@@ -119,7 +119,14 @@ class BackwardScan {
     const from = Math.max(lo, start)
     const isBottom = from <= lo || series.isStart(from)
     const stretch = { series, from, to: this.#at, isStart: isBottom }
-    const recent = await scanOnce({ ...stretch, filter, fit: this.#sink.room(), countBy, budget })
+    const recent = await scanOnce({
+      ...stretch,
+      filter,
+      fit: this.#sink.room(),
+      countBy,
+      budget,
+      scanner: this.#scanner,
+    })
     if (recent === null) return null
     const sink = this.#sink
     if (recent.stopped !== null) return this.#partOf(recent, recent.stopped, isBottom)
