@@ -1,15 +1,18 @@
 // A distant bucket, in a process of its own: every response starts after a delay, and every connection has a rate limit.
 //   node bench/far-bucket.mjs '{"delay": 30, "rate": 1e8, "size": 1073741824}'
 // Prints its port. GET /-/report says what was asked of it since the last report. It ends with its parent.
+import { mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const { delay, rate, size } = JSON.parse(process.argv[2])
-const SLICE = 256 * 1024
+const SLICE = 1024 * 1024
 const PER_MINUTE = 10_000
 const START = Date.UTC(2026, 0, 1)
 const MODIFIED = 'Thu, 01 Jan 2026 00:00:00 GMT'
 
-/** A minute of log. All minutes are alike but for their time, so that any part of a gigabyte is made when it is read. */
+/** A minute of log. All minutes are alike but for their time. */
 const lines = Array.from({ length: PER_MINUTE }, (_, i) => {
   const seconds = new Date(i * 6).toISOString().slice(16, 23)
   const level = i % 850 === 7 ? 'ERROR' : 'INFO'
@@ -21,32 +24,19 @@ const template = Buffer.from(lines.join(''))
 const starts = []
 for (let i = 0, at = 0; i < lines.length; at += lines[i].length, i++) starts.push(at)
 
-/** The bytes [from, to) of the log that starts with minute `first`. */
-function bytesOf(first, from, to) {
-  const all = Buffer.allocUnsafe(to - from)
-  for (let at = from; at < to; ) {
-    const minute = Math.floor(at / template.length)
-    const begin = at - minute * template.length
-    const end = Math.min(template.length, begin + to - at)
-    const time = Buffer.from(
-      new Date(START + (first + minute) * 60_000).toISOString().slice(0, 16).replace('T', ' '),
-    )
-    template.copy(all, at - from, begin, end)
-    for (const start of starts) {
-      const place = at - from + start - begin
-      if (place + 16 <= 0) continue
-      if (start >= end || place >= all.length) break
-      const skip = Math.max(0, -place)
-      all.set(time.subarray(skip, Math.min(16, all.length - place)), place + skip)
-    }
-    at += end - begin
-  }
-  return all
+/** The log as a file: made when it is read, it would cost more than what is measured. */
+const folder = mkdtempSync(join(tmpdir(), 'nodestate-bucket-'))
+process.on('exit', () => rmSync(folder, { recursive: true }))
+const file = openSync(join(folder, 'big.log'), 'w+')
+for (let minute = 0, left = size; left > 0; minute++, left -= template.length) {
+  const time = Buffer.from(new Date(START + minute * 60_000).toISOString().slice(0, 16).replace('T', ' '))
+  for (const start of starts) time.copy(template, start)
+  writeSync(file, template, 0, Math.min(left, template.length))
 }
 
-const objects = new Map([['big.log', { size, first: 0 }]])
+const objects = new Map([['big.log', { size, at: 0 }]])
 for (let i = 0; i < 205; i++)
-  objects.set(`node-${String(i).padStart(3, '0')}.log`, { size: 3 * 2 ** 20, first: 10 * i })
+  objects.set(`node-${String(i).padStart(3, '0')}.log`, { size: 3 * 2 ** 20, at: (i % 40) * template.length })
 
 const requests = []
 const server = createServer((request, response) => {
@@ -78,11 +68,12 @@ function answer(request, response, entry) {
 }
 
 /** Sends at the rate of a connection. */
-async function send(response, { first }, { from, to }, entry) {
+async function send(response, { at: base }, { from, to }, entry) {
   const start = performance.now()
   for (let at = from; at < to; at += SLICE) {
     if (response.destroyed) return
-    const bytes = bytesOf(first, at, Math.min(at + SLICE, to))
+    const bytes = Buffer.allocUnsafe(Math.min(SLICE, to - at))
+    readSync(file, bytes, 0, bytes.length, base + at)
     entry.bytes += bytes.length
     await new Promise((resolve) => response.write(bytes, resolve))
     const ahead = start + ((at - from + bytes.length) / rate) * 1000 - performance.now()
