@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { findPart } from '../test/parts/parts.mjs'
+import { longestChain } from './chain.mjs'
 import { startBucketService, stopAll } from './servers.mjs'
 import { ROOT } from './tools.mjs'
 
@@ -131,24 +132,6 @@ async function report() {
   // Requests that were ended by their client need a moment to end there, too.
   await sleep(100)
   return (await fetch(`http://127.0.0.1:${port}/-/report`)).json()
-}
-
-/** The longest chain of requests of which each began after the one before had ended. */
-function longestChain(requests) {
-  const endOf = ({ to }) => to ?? Number.POSITIVE_INFINITY
-  const byEnd = [...requests].sort((a, b) => endOf(a) - endOf(b))
-  const lengths = new Map()
-  let longest = 0
-  for (const request of [...requests].sort((a, b) => a.from - b.from)) {
-    let length = 1
-    for (const earlier of byEnd) {
-      if (endOf(earlier) > request.from) break
-      length = Math.max(length, (lengths.get(earlier) ?? 0) + 1)
-    }
-    lengths.set(request, length)
-    longest = Math.max(longest, length)
-  }
-  return longest
 }
 
 /** Puts the table between its marks in docs/performance.md. */

@@ -41,7 +41,8 @@ for (let i = 0; i < 205; i++)
 const requests = []
 const server = createServer((request, response) => {
   if (request.url === '/-/report') return response.end(JSON.stringify(requests.splice(0)))
-  const entry = { from: performance.now(), to: null, bytes: 0 }
+  const { url, headers } = request
+  const entry = { url, range: headers.range ?? null, from: performance.now(), to: null, bytes: 0 }
   requests.push(entry)
   response.on('close', () => {
     entry.to = performance.now()
