@@ -68,8 +68,8 @@ function suite(place: () => Place): void {
         },
       })
     const logs = segmentStore(open('home'), open('home/logs'))
-    // Not counted: retries on a machine that is too busy, and the rest of a page that the bucket cut short. radosgw may
-    // cut one after eight passes over its index (so in v19); in 200 LISTs of this Ceph 16 under writes it never did.
+    // Not counted: retries on a machine that is too busy, and the rest of a page that the bucket cut short, as radosgw
+    // does now and then.
     const lists = () =>
       asked.filter((line) => line.includes('list-type=2') && !line.includes('continuation-token')).length -
       retries
@@ -108,8 +108,9 @@ function suite(place: () => Place): void {
     const { app, asked } = instance()
     const answer = await app.request(`/api/v1/log/view?file=broker.log&size=${LENGTH}`)
     expect(await answer.text()).toBe(new TextDecoder().decode(text.subarray(-LENGTH)))
-    // A second try after a broken connection is the same request.
-    expect(new Set(asked).size).toBeLessThanOrEqual(4)
+    // A second try after a broken connection is the same request; the rest of a page that was cut short is not counted.
+    const requests = new Set(asked.filter((line) => !line.includes('continuation-token')))
+    expect(requests.size).toBeLessThanOrEqual(4)
   })
 
   it('cost at most 2 LISTs and the segments it touches for any range', async () => {
@@ -124,7 +125,10 @@ function suite(place: () => Place): void {
         ),
       ).toBe(0)
       expect(lists(), String(index)).toBeLessThanOrEqual(2)
-      const segments = new Set(asked.filter((line) => line.includes('.log.gz')))
+      // The name of a segment is also in the token for the rest of a page.
+      const segments = new Set(
+        asked.filter((line) => line.includes('.log.gz') && !line.includes('list-type=2')),
+      )
       expect(segments.size, String(index)).toBe(3)
     }
   })

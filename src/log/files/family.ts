@@ -33,6 +33,8 @@ interface Member extends LogName {
 
 /** The most heads to read; the members before these are sorted by modification time. */
 const MAX_HEADS = 200
+/** Up to this many files, all heads are read where a few may mislead. */
+const MAX_ALL = 50
 /** A copy and its original have about the same modification time. */
 const COPY_MS = 2000
 
@@ -202,13 +204,15 @@ function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined):
   )
   if (isClear(order)) return { order, certain: true, wanted: copies.map(({ entry }) => entry) }
   const rotated = order.filter((member) => !isActive(member))
-  const sample = [...sampleOf(rotated), ...order.filter(isActive)].filter(({ entry }) => entry.size > 0)
+  const directions = [order, [...members].sort(byNameReversed)]
+  const isSure = isUniform(rotated) && directions.some((order) => isRising(changesOf(order), -1))
+  const asked = isSure || rotated.length > MAX_ALL ? sampleOf(rotated) : rotated
+  const sample = [...asked, ...order.filter(isActive)].filter(({ entry }) => entry.size > 0)
   const wanted = [...new Set([...sample, ...copies])].map(({ entry }) => entry)
   if (wanted.some((entry) => entry.size > 0 && headOf(entry) === undefined))
     return { ...byChangeAlone(order), wanted }
   const timesIn = (order: readonly Member[]) => order.flatMap(({ entry }) => headOf(entry)?.time ?? [])
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
-  const directions = [order, [...members].sort(byNameReversed)]
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
   if (agreed) return { order: agreed, certain: true, wanted }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none.
@@ -244,6 +248,11 @@ function isClear(order: readonly Member[]): boolean {
   if (rotated.some(({ date, unclear }) => date === '' || unclear !== undefined)) return false
   // What follows a date may be a counter, and counters may fall: only one file for a date is clear.
   return new Set(rotated.map(({ date }) => date)).size === rotated.length
+}
+
+/** Whether all names are of one kind, so that a few of them show the direction of all. */
+function isUniform(rotated: readonly Member[]): boolean {
+  return rotated.every(({ date, unclear }) => !unclear && (date === '') === (rotated[0]!.date === ''))
 }
 
 function sampleOf(rotated: readonly Member[]): Member[] {

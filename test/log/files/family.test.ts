@@ -294,6 +294,21 @@ describe('no name pattern', () => {
     part.map((p) => `${p}.log`),
   )
 
+  it('hides a contradiction behind those that were asked', () => {
+    const files: [string, number, number][] = [
+      ['x.2026-01-01.0.log.gz', 1, 1],
+      ['x-2026-01-02.log.0', 2, 2],
+      ['x.log.0', 1, 0],
+      ['x-Mon.log', 1, 0],
+      ['x-Wed.log', 2, 0],
+    ]
+    const time = new Map(files.map(([key, time]) => [key, time * 7_200_000]))
+    const entries = files.map(([key, , modified]) => entry(key, modified))
+    const { family } = ask('x-Mon.log', entries, ({ key }) => ({ time: time.get(key)!, print: key }))
+    const times = keys(family).map((key) => time.get(key)!)
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+  })
+
   it('makes an order that contradicts the times of the records, unless it is said', () => {
     const files = fc.uniqueArray(fc.tuple(name, fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6)), {
       selector: ([name]) => name,
