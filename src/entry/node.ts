@@ -52,8 +52,11 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
   server.on('checkExpectation', listener)
   server.timeout = stallMs
   server.on('timeout', (socket: HttpSocket) => {
-    // Nothing waits for the client: the answer is still being made.
-    if (socket._httpMessage && socket.writableLength === 0) return
+    // Nothing waits for the client: the answer is still being made. The timer fires once, so it is set again.
+    if (socket._httpMessage && socket.writableLength === 0) {
+      socket.setTimeout(stallMs)
+      return
+    }
     if (socket._httpMessage) onCut(new StalledError(stallMs))
     socket.destroy()
   })

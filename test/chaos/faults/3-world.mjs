@@ -190,11 +190,11 @@ export const faults = [
     async run() {
       const path = folder('logs')
       for (let i = 0; i < 40; i++) writeFileSync(join(path, `a${i}.log`), lines(100))
-      const node = await serve(['--logs', path], { wrap: ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'] })
+      const node = await serve(['--logs', path], { wrap: ['sh', '-c', 'ulimit -n 96; exec "$@"', 'sh'] })
       const seen = {}
       for (let round = 0; round < 10; round++) {
         const answers = await Promise.all(
-          Array.from({ length: 90 }, (_, i) =>
+          Array.from({ length: 130 }, (_, i) =>
             get(node.url, `/api/v1/log/view?file=a${i % 40}.log&lines=5`, { timeout: 20_000 }),
           ),
         )
@@ -203,8 +203,8 @@ export const faults = [
       await sleep(500)
       const after = await get(node.url, '/api/v1/log/view?file=a1.log&size=100')
       return {
-        tried: '90 at once with 64 descriptors',
-        count: 900,
+        tried: '130 at once with 96 descriptors',
+        count: 1300,
         figure: `${Object.entries(seen)
           .map(([status, count]) => `${count} × ${status}`)
           .join(', ')}; afterwards ${after.status}`,
