@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -108,10 +108,12 @@ function suite(place: () => Place & { worker: string }): void {
         expect(answer.status).toBe(200)
         expect(answer.headers.get('X-Nodestate-Note')).toBeNull()
         const text = await answer.text()
-        expect(text.length).toBe(log.text.length)
-        expect(text === log.text).toBe(true)
-        if (shippers > 1) return
         const objects = await objectsOf(s3Store({ ...bucket, prefix: `${FLEET}/db-${seed}` }))
+        const story =
+          text === log.text ? '' : [...storyOf(objects, log.text), ...readdirSync(logs)].join('\n')
+        expect(text.length, story).toBe(log.text.length)
+        expect(text === log.text, story).toBe(true)
+        if (shippers > 1) return
         for (const { life, text, ends } of livesOf(objects, 'broker.log'))
           if (ends.length > 0 && text!.length > 0)
             expect(concatenated(root, objects, life).equals(text!), `life ${life}`).toBe(true)
@@ -120,6 +122,17 @@ function suite(place: () => Place & { worker: string }): void {
         rmSync(root, { recursive: true, force: true })
       }
     })
+  }
+}
+
+/** Which life is which part of the log, to find out why a text is not what was written. */
+function* storyOf(objects: ReadonlyMap<string, Uint8Array>, written: string): Generator<string> {
+  let expected = 0
+  for (const { life, text, ends } of livesOf(objects, 'broker.log')) {
+    const own = Buffer.from(text ?? new Uint8Array(0)).toString()
+    const at = written.indexOf(own.slice(0, 3000))
+    yield `life ${life}: ${own.length} bytes at ${at}, expected at ${expected}; ends ${JSON.stringify(ends)}`
+    expected = at + own.length
   }
 }
 
