@@ -71,10 +71,20 @@ export class Life {
   /**
    * Begins a life with the next free number. If another shipper has taken it, that life is continued if it matches the
    * file: waiting for the other shipper would never end in a crash loop.
+   *
+   * `isStill` says whether the directory is as it was when the file was chosen. It is asked after the head was read: a
+   * file that is copied and truncated in between would begin a life with its new text, and the copy, which is older
+   * than that life, would never be shipped.
    */
-  static async begin(context: LifeContext, text: FileText, first: number): Promise<Life> {
+  static async begin(
+    context: LifeContext,
+    text: FileText,
+    first: number,
+    isStill: () => Promise<boolean>,
+  ): Promise<Life> {
     const { bucket, native, log } = context
     const head = await text.read(0, HEAD_BYTES)
+    if (head.length === 0 || !(await isStill())) throw new FileChanged(text.name)
     const claim = { from: 0, to: head.length, crc: native.crc32(head) }
     const begin = new TextEncoder().encode(beginText({ length: head.length, crc: claim.crc }))
     for (let life = first; ; life++) {

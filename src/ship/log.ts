@@ -40,6 +40,8 @@ export class LogShipper {
   #queue: FileText[] = []
   /** The files as they were when they were last assigned to lives. */
   #seen = ''
+  /** The directory at that time. */
+  #shown = ''
   /** Names and sizes at the last check: a rotated file is finished when two checks agree. */
   #lastLook = new Map<string, string>()
   #looks = 0
@@ -138,6 +140,7 @@ export class LogShipper {
       const at = memory.unfinished.findIndex((other) => other.life === life.number)
       if (at >= 0) memory.unfinished[at] = life.state
     }
+    this.#shown = files.shown
     const found = await identify(
       files.files.map(({ text }) => text),
       memory.ends,
@@ -221,7 +224,8 @@ export class LogShipper {
     if (!this.#main) {
       const text = this.#queue.shift()
       if (!text) return false
-      const life = await Life.begin(this.#context, text, this.#memory!.next)
+      const isStill = () => this.#context.files.shows(this.#shown)
+      const life = await Life.begin(this.#context, text, this.#memory!.next, isStill)
       this.#memory!.next = life.number + 1
       this.#memory!.unfinished.push(life.state)
       this.#lives.set(life.number, life)

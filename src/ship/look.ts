@@ -44,6 +44,9 @@ export class LogFiles {
   /** Files that need not be opened again: they are completely shipped. */
   readonly #settled = new Map<string, string>()
   #isBound: (id: string) => boolean = () => false
+  /** The names and inodes of the last check that counted, and how to list them again. */
+  #shown = ''
+  #list: () => Promise<Listed[]> = async () => []
 
   constructor(disk: Disk, order: Order) {
     this.#disk = disk
@@ -58,6 +61,16 @@ export class LogFiles {
   /** How many checks counted. */
   get looks(): number {
     return this.#looks
+  }
+
+  /** The names and inodes of the last check that counted. */
+  get shown(): string {
+    return this.#shown
+  }
+
+  /** Whether the directory still has these names and inodes. */
+  async shows(shown: string): Promise<boolean> {
+    return namesOf(await this.#list()) === shown
   }
 
   /** How many files were given up. */
@@ -75,8 +88,10 @@ export class LogFiles {
       const after = await again()
       // A turn may have settled a file meanwhile: then the check restarts without it.
       const isOpen = ({ id }: Listed) => opened?.has(id) || this.#held.some((file) => file.id === id)
-      if (opened && wanted.every(isOpen) && isSame(current, after)) {
+      if (opened && wanted.every(isOpen) && namesOf(current) === namesOf(after)) {
         await this.#merge(wanted, opened, { listed: current, now })
+        this.#shown = namesOf(current)
+        this.#list = again
         this.#looks++
         return true
       }
@@ -193,13 +208,11 @@ function grown(growth: readonly Growth[], size: number, at: number): readonly Gr
   return [...kept, { size, at }]
 }
 
-function isSame(a: readonly Listed[], b: readonly Listed[]): boolean {
-  const key = (files: readonly Listed[]) =>
-    files
-      .map(({ name, id }) => `${name}\0${id}`)
-      .sort()
-      .join('\n')
-  return key(a) === key(b)
+function namesOf(files: readonly Listed[]): string {
+  return files
+    .map(({ name, id }) => `${name}\0${id}`)
+    .sort()
+    .join('\n')
 }
 
 function versionOf({ name, size, modified }: { name: string; size: number; modified: number }): string {

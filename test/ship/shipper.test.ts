@@ -181,6 +181,30 @@ describe('a shipper', () => {
     expect(lives()[0]!.ends).toEqual([{ size: a.length, how: 'end' }])
   })
 
+  it('loses no copy that is made between the check of a file and the beginning of its life', async () => {
+    const before = lines(50)
+    const after = lines(30)
+    writeFileSync(at('broker.log'), before)
+    const inner = directoryBucket(home)
+    let isDone = false
+    const bucket: Bucket = {
+      ...inner,
+      async names(...asked) {
+        // The files were checked; which of them is which life is not yet decided.
+        if (!isDone) {
+          isDone = true
+          copyFileSync(at('broker.log'), at('broker.log.1'))
+          truncateSync(at('broker.log'))
+          appendFileSync(at('broker.log'), after)
+        }
+        return inner.names(...asked)
+      },
+    }
+    expect(await once({ bucket })).toBe('done')
+    expect(isDone).toBe(true)
+    expect(shipped()).toBe(before + after)
+  })
+
   it('ends a life as lost when no file holds it', async () => {
     const a = lines(50)
     writeFileSync(at('broker.log'), a)
