@@ -26,6 +26,8 @@ export interface Recent {
 }
 
 const CHUNK = 1024 * 1024
+/** What a kept record takes besides its bytes: each is an array of its own. */
+const RECORD_COST = 320
 /** A longer record is split. */
 const LONGEST_READ = 8 * 1024 * 1024
 
@@ -73,7 +75,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
     const { record, lines: count } = queue.shift()!
     size -= record.bytes.length
     lines -= count
-    memory?.shrink(record.bytes.length)
+    memory?.shrink(record.bytes.length + RECORD_COST)
     dropped = true
   }
   while (at < to) {
@@ -100,7 +102,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
       const end = ranges[i + 1]!
       const count = countBy === 'records' ? 1 : fit.lines === null ? 0 : countLines(bytes, start, end)
       // Other responses may hold the memory: then fewer records are kept, as if less had been requested.
-      while (memory && !memory.grow(end - start)) {
+      while (memory && !memory.grow(end - start + RECORD_COST)) {
         if (queue.length === 0) throw noMemory()
         drop()
       }
