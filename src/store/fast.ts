@@ -85,14 +85,40 @@ export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
   }
 }
 
+/** How much one read of a stream may bring. workerd gives 4 KiB at a time unless it is asked for more. */
+const READ = 256 * 1024
+
 /** Any stream as slices. */
 export function slicesOf(stream: ReadableStream<Uint8Array>): Slices {
   if (stream instanceof SlicedStream) return stream
+  const large = largeReader(stream)
+  if (large) return large
   const reader = stream.getReader()
   return {
     async next() {
       for (;;) {
         const { done, value } = await reader.read()
+        if (done) return null
+        if (value.length > 0) return value
+      }
+    },
+    release() {},
+    cancel: () => void reader.cancel().catch(() => {}),
+  }
+}
+
+/** Reads a stream of bytes in large slices; null if it is no such stream. */
+function largeReader(stream: ReadableStream<Uint8Array>): Slices | null {
+  let reader: ReadableStreamBYOBReader
+  try {
+    reader = stream.getReader({ mode: 'byob' })
+  } catch {
+    return null
+  }
+  return {
+    async next() {
+      for (;;) {
+        const { done, value } = await reader.read(new Uint8Array(READ))
         if (done) return null
         if (value.length > 0) return value
       }
