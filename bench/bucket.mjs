@@ -42,7 +42,7 @@ const ROWS = [
   ['the same again', `view?file=SAME&${window}`, { trips: 3 }],
   ['10 s, `level=error`', `view?file=NEW&level=error&${window}`, { trips: 7 }],
   ['`level=error&lines=100`', 'view?file=NEW&level=error&lines=100', { trips: 5 }],
-  ['`q` with one hit', 'view?file=NEW&q=nowhere', { connections: 6, edge: 4 }],
+  ['`q` without a hit', 'view?file=NEW&q=nowhere', { connections: 6, edge: 4 }],
   ['histogram, `estimate=true`', 'histogram?file=NEW&estimate=true', { trips: 10 }],
   ['histogram, exact', 'histogram?file=NEW', {}],
   ['export of all records with `q`', 'view?file=NEW&download=true&q=nowhere', {}],

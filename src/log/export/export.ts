@@ -1,7 +1,5 @@
 import { Budget } from '../../limits/budget.ts'
-import { concat } from '../render/body.ts'
 import { Forward } from '../search/forward.ts'
-import { scanForth } from '../search/scan-forth.ts'
 import { type Border, seek } from '../search/seek.ts'
 import type { Note } from '../view/answer.ts'
 import { filterOf } from '../view/borders.ts'
@@ -10,12 +8,9 @@ import { checkFormat, formatOf, isEmpty } from '../view/format.ts'
 import { openPeriod } from '../view/period.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { timeNotes } from '../view/time-notes.ts'
-import type { Export, Running } from './exported.ts'
+import { type Export, nextRecords, type Running } from './exported.ts'
 
 export type { Export } from './exported.ts'
-
-/** How much is found before it is sent. */
-const PAGE = 1024 * 1024
 
 /**
  * Opens an export. Its budget is the log itself: it has no limit of bytes or time, but it uses one search slot,
@@ -65,12 +60,10 @@ async function found(context: ViewContext, { log, request, budget, close: leave 
   const next = async (): Promise<Uint8Array | null> => {
     try {
       while (lo < hi) {
-        const scan = { series, lo, hi, filter, budget, inside, reading, reader }
-        const page = await scanForth({ ...scan, fit: { size: PAGE, lines: null }, countBy: 'records' })
-        page.memory?.release()
+        const page = await nextRecords({ series, lo, hi, filter, budget, inside, reading, reader })
         lo = page.to
         inside = page.inside
-        if (page.pieces.length > 0) return concat(page.pieces)
+        if (page.records) return page.records
       }
       const broken = series.broken()
       if (broken) throw broken

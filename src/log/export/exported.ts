@@ -1,6 +1,9 @@
 import type { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
+import { concat } from '../render/body.ts'
 import type { Source } from '../render/rendered.ts'
+import type { Scan } from '../search/scan.ts'
+import { scanForth } from '../search/scan-forth.ts'
 import type { OpenLog } from '../text/open.ts'
 import type { Note } from '../view/answer.ts'
 import type { ViewRequest } from '../view/request.ts'
@@ -21,4 +24,20 @@ export interface Running {
   request: ViewRequest
   budget: Budget
   close(): void
+}
+
+/** How much is found before it is sent. */
+const PAGE = 1024 * 1024
+
+/** The next records of a forward search, or null if this part of the log has none, and where to go on. */
+export async function nextRecords(
+  scan: Omit<Scan, 'fit' | 'countBy'>,
+): Promise<{ records: Uint8Array | null; to: number; inside: boolean }> {
+  const { pieces, memory, to, inside } = await scanForth({
+    ...scan,
+    fit: { size: PAGE, lines: null },
+    countBy: 'records',
+  })
+  memory?.release()
+  return { records: pieces.length > 0 ? concat(pieces) : null, to, inside }
 }

@@ -1,21 +1,18 @@
 import { lastStart } from '../format/lines.ts'
-import { concat } from '../render/body.ts'
 import type { Filter } from '../search/filter.ts'
-import { scanForth } from '../search/scan-forth.ts'
 import { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Note } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
 import { checkFormat, formatOf } from '../view/format.ts'
 import { timeNotes } from '../view/time-notes.ts'
-import type { Export, Running } from './exported.ts'
+import { type Export, nextRecords, type Running } from './exported.ts'
 
 /** Stored bytes and objects that are open at a time. */
 const GROUP_BYTES = 8 * 1024 * 1024
 const GROUP = 64
 /** Objects that are fetched in parallel. */
 const AT_ONCE = 8
-const PAGE = 1024 * 1024
 /** How far back the last record of a group is searched for. */
 const LAST_RECORD = 1024 * 1024
 
@@ -75,12 +72,10 @@ async function* found(
     // The last record may continue in the next group, so it is left to it.
     const hi = isLast ? series.end : await lastRecord(series, lo, filter)
     for (let inside = false; lo < hi; ) {
-      const scan = { series, lo, hi, filter, budget, inside, reading: readingOf(context) }
-      const page = await scanForth({ ...scan, fit: { size: PAGE, lines: null }, countBy: 'records' })
-      page.memory?.release()
+      const page = await nextRecords({ series, lo, hi, filter, budget, inside, reading: readingOf(context) })
       lo = page.to
       inside = page.inside
-      if (page.pieces.length > 0) yield concat(page.pieces)
+      if (page.records) yield page.records
     }
     const broken = series.broken()
     if (broken) throw broken
