@@ -58,3 +58,11 @@ export function looksCompressed(bytes: Uint8Array): boolean {
   }
   return false
 }
+
+/** How many bytes at the end of a gzip file `claimedLength` needs. */
+export const TRAILER_BYTES = 4
+
+/** How long the text of a gzip file is by its last bytes: true for one member of less than 4 GiB that is not damaged. */
+export function claimedLength(trailer: Uint8Array): number {
+  return new DataView(trailer.buffer, trailer.byteOffset, TRAILER_BYTES).getUint32(0, true)
+}

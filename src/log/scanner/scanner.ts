@@ -35,8 +35,9 @@ export class Scanner {
   /** Two places for chunks of a log: one is searched while the other is being read. */
   readonly chunks: readonly [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
   readonly room: number
+  /** A place for bytes from elsewhere. Bytes that are not here yet are copied to it before they are searched. */
+  readonly guest: Uint8Array<ArrayBuffer>
   readonly #memory: Uint8Array<ArrayBuffer>
-  readonly #guest: number
   readonly #pairs: number
   readonly #packed: number
   readonly #loops: Loops
@@ -48,8 +49,8 @@ export class Scanner {
   constructor(module: object, room: number, shared: boolean) {
     const slot = room + PAD
     const chunksAt = HEAD + 3 * ROW + PAD
-    this.#guest = chunksAt + 2 * slot
-    this.#packed = this.#guest + slot
+    const guestAt = chunksAt + 2 * slot
+    this.#packed = guestAt + slot
     // A line with a hit has two bytes at least, with its line break.
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
     const pages = Math.ceil((this.#pairs + 4 * (room + PAD)) / PAGE)
@@ -62,6 +63,7 @@ export class Scanner {
       .exports as unknown as Loops
     const chunk = (at: number) => this.#memory.subarray(at, at + room)
     this.chunks = [chunk(chunksAt), chunk(chunksAt + slot)]
+    this.guest = chunk(guestAt)
   }
 
   /**
@@ -81,8 +83,8 @@ export class Scanner {
     this.#setHead(head)
     let base = bytes.byteOffset
     if (!this.#holds(bytes)) {
-      this.#memory.set(bytes.subarray(from, to), this.#guest)
-      base = this.#guest - from
+      this.guest.set(bytes.subarray(from, to))
+      base = this.guest.byteOffset - from
     }
     const headLength = head?.length ?? ROW + 1
     const end = this.#loops.lines(base + from, base + to, low.length, headLength, base, this.#pairs)

@@ -121,10 +121,14 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
 }
 
 /** The bytes [from, to), or null if the budget has run out. */
-async function readOn({ series, budget }: Pass, from: number, to: number): Promise<Uint8Array | null> {
+async function readOn(
+  { series, budget, scanner }: Pass,
+  from: number,
+  to: number,
+): Promise<Uint8Array | null> {
   if (!(await budget.step())) return null
   try {
-    return await series.read(from, to)
+    return await (scanner ? series.readOnward(from, to, scanner.guest) : series.read(from, to))
   } catch (error) {
     if (error instanceof BudgetError) return null
     throw error

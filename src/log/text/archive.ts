@@ -1,6 +1,6 @@
-import type { Compression } from '../../codec/kind.ts'
+import { type Compression, claimedLength, TRAILER_BYTES } from '../../codec/kind.ts'
 import { type Budget, BudgetError } from '../../limits/budget.ts'
-import type { Entry } from '../../store/store.ts'
+import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
@@ -16,8 +16,23 @@ export interface ArchiveLimits {
   archiveWindow: number
 }
 
+/** Where an archive is read from, and at what cost. */
+export interface ArchiveSource {
+  files: LogFiles
+  limits: ArchiveLimits
+  budget: Budget
+  /**
+   * Whether the size that an archive claims may be used before it is proved: a search is then one pass, not two. The
+   * claim is wrong for several members in a row and for damaged archives, so whoever allows it must call `settle`.
+   * @default false
+   */
+  claims?: boolean | undefined
+}
+
 /** How much of an archive an answer may hold while it is being sent. */
 const MAX_HELD = 4 * 1024 * 1024
+/** How much of it a search keeps behind itself: a field is looked for there, and more would be garbage to collect. */
+const KEPT_BEHIND = 512 * 1024
 /** How many archive sizes are cached: otherwise each page of a rotated log decompresses them again. */
 const REMEMBERED = 1000
 const sizes = new WeakMap<LogFiles, Map<string, number>>()
@@ -45,13 +60,17 @@ export class ArchiveText implements Text {
   #from = 0
   #to = 0
   #size: number | null = null
+  /** The size that the archive's own trailer claims, until a pass has proved it. */
+  #claimed: number | null = null
+  #mayClaim: boolean
   #onward = false
 
   constructor(
     { entry, kind }: { entry: Entry; kind: Compression },
-    { files, limits, budget }: { files: LogFiles; limits: ArchiveLimits; budget: Budget },
+    { files, limits, budget, claims = false }: ArchiveSource,
   ) {
     this.#files = files
+    this.#mayClaim = claims && kind === 'gzip'
     this.#kind = kind
     this.#limits = limits
     this.#budget = budget
@@ -66,6 +85,8 @@ export class ArchiveText implements Text {
 
   /** One pass through the archive, which may use half of the budget: the text is searched after that. */
   async size(): Promise<number> {
+    if (this.#size === null && this.#mayClaim) await this.#readClaim()
+    if (this.#claimed !== null) return this.#claimed
     const half = this.#size === null ? this.#budget.half() : null
     while (this.#size === null) {
       if (half && !(await half.step())) {
@@ -77,17 +98,37 @@ export class ArchiveText implements Text {
     return this.#size
   }
 
+  async settle(): Promise<void> {
+    try {
+      while (this.#claimed !== null) await this.#advance()
+    } catch (error) {
+      throw error instanceof BudgetError ? falseClaim(this.name) : error
+    }
+  }
+
   async reaches(size: number): Promise<boolean> {
     while (this.#to < size && this.#size === null) await this.#advance()
     return (this.#size ?? this.#to) >= size
   }
 
   async read(from: number, to: number): Promise<Uint8Array> {
+    await this.#reach(from, to)
+    return this.#copy(from, to)
+  }
+
+  async readOnward(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    await this.#reach(from, to, KEPT_BEHIND)
+    return this.#copy(from, to, into.subarray(0, to - from))
+  }
+
+  /** Decompresses until [from, to) is in memory, along with `window` bytes before what was decompressed. */
+  async #reach(from: number, to: number, window = this.#limits.archiveWindow): Promise<void> {
     if (from < this.#from) await this.#restart()
     if (this.#onward) this.#drop(from)
-    while (this.#to < to && this.#hasMore()) await this.#advance(from)
+    while (this.#to < to && this.#hasMore()) await this.#advance(from, window)
+    // Nothing may follow the claimed end.
+    while (to === this.#claimed) await this.#advance(from, window)
     if (this.#to < to) throw new RangeError(`Cannot read "${this.name}" beyond its end`)
-    return this.#copy(from, to)
   }
 
   async release(): Promise<void> {
@@ -114,6 +155,20 @@ export class ArchiveText implements Text {
     return fingerprint(this.#copy(from, to), from)
   }
 
+  /** Reads what the trailer claims. What fits the window takes one pass anyway. */
+  async #readClaim(): Promise<void> {
+    this.#mayClaim = false
+    const { key, size, etag } = this.entry
+    const { archiveWindow, archiveBytes } = this.#limits
+    if (size * LIKELY_RATIO < archiveWindow) return
+    const { signal } = this.#budget
+    signal?.throwIfAborted()
+    const range = { offset: size - TRAILER_BYTES, length: TRAILER_BYTES }
+    const options = { signal, ifMatch: etag }
+    const claimed = claimedLength(await collect(await this.#files.read(key, range, options)))
+    if (claimed > Math.max(size, archiveWindow) && claimed <= archiveBytes) this.#claimed = claimed
+  }
+
   /** Whether this pass has not reached the end. After a restart the size is known, and the end is there. */
   #hasMore(): boolean {
     return this.#size === null || this.#to < this.#size
@@ -128,7 +183,7 @@ export class ArchiveText implements Text {
   }
 
   /** One more piece of text. The window never drops what is requested. */
-  async #advance(asked = Number.POSITIVE_INFINITY): Promise<void> {
+  async #advance(asked = Number.POSITIVE_INFINITY, window = this.#limits.archiveWindow): Promise<void> {
     const isOpen = await this.#budget.step()
     // A response that is being sent is paced by the client, so it has no deadline.
     if (!isOpen && !this.#onward) throw new BudgetError()
@@ -143,6 +198,8 @@ export class ArchiveText implements Text {
       this.broken = error
     }
     if (piece === null) {
+      if (this.#claimed !== null && this.#claimed !== this.#to) throw falseClaim(this.name)
+      this.#claimed = null
       this.#size = this.#to
       this.#pass = null
       if (!this.broken) remember(this.#files, this.entry, this.#to)
@@ -150,12 +207,13 @@ export class ArchiveText implements Text {
     }
     this.#pieces.push(piece)
     this.#to += piece.length
+    if (this.#claimed !== null && this.#to > this.#claimed) throw falseClaim(this.name)
     if (!this.#onward) this.#budget.unpack(piece.length)
     if (this.#to > this.#limits.archiveBytes) {
       await this.#restart()
       throw overBudget(this.name, this.#limits.archiveBytes)
     }
-    this.#drop(this.#onward ? asked : Math.min(asked, this.#to - this.#limits.archiveWindow))
+    this.#drop(this.#onward ? asked : Math.min(asked, this.#to - window))
   }
 
   /** Drops everything before `keep`, except the last piece. */
@@ -173,8 +231,7 @@ export class ArchiveText implements Text {
     return decompressLog({ name, size, read }, this.#kind, signal)
   }
 
-  #copy(from: number, to: number): Uint8Array {
-    const bytes = new Uint8Array(Math.max(0, to - from))
+  #copy(from: number, to: number, bytes = new Uint8Array(Math.max(0, to - from))): Uint8Array {
     let at = this.#from
     for (const piece of this.#pieces) {
       const end = at + piece.length
@@ -186,6 +243,14 @@ export class ArchiveText implements Text {
     }
     return bytes
   }
+}
+
+/** Logs are seldom compressed to less than a sixteenth. */
+const LIKELY_RATIO = 16
+
+/** The error for an archive that is not as long as it claims, or may not be: the request is tried again without claims. */
+function falseClaim(name: string): StoreError {
+  return new StoreError('changed', `Cannot read "${name}": its text is not as long as its trailer says`)
 }
 
 function versionOf({ key, etag }: Entry): string {

@@ -84,7 +84,7 @@ export class MemberText implements Text {
     const kind = first && compressionOf(await collect(first))
     this.#text =
       first && kind
-        ? new ArchiveText({ entry: first.entry, kind }, this.#opener)
+        ? new ArchiveText({ entry: first.entry, kind }, { ...this.#opener, claims: false })
         : new PlainText(files, first?.entry ?? entry, budget)
     return this.#text
   }

@@ -50,6 +50,8 @@ export interface Opener {
   files: LogFiles
   limits: ArchiveLimits
   budget: Budget
+  /** Whether archives may be taken to be as long as they claim; see ArchiveSource. @default false */
+  claims?: boolean | undefined
   /** Runs work on archives when there is a free slot. @default at once */
   unpacking?: (<T>(job: () => Promise<T>) => Promise<T>) | undefined
 }
@@ -109,7 +111,7 @@ function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
 export async function listFamily(opener: Opener, file: string): Promise<Family> {
   const { files, budget } = opener
   const note = settledOf(files).look(file)
-  const open = (entry: Entry, budget: Budget) => openText({ ...opener, budget }, entry)
+  const open = (entry: Entry, budget: Budget) => openText({ ...opener, budget, claims: false }, entry)
   const family = await findFamily(files, file, { open, signal: budget.signal })
   note(family)
   return family

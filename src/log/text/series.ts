@@ -153,6 +153,18 @@ export class Series {
       : this.read(from, to)
   }
 
+  /** As `read`, for one pass through a file that must be read from its start: into the caller's memory if possible. */
+  async readOnward(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    await this.floor(from)
+    const index = this.#indexOf(from)
+    const part = this.parts[index]!
+    const base = this.#bases[index]!
+    const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
+    if (!part.readOnward || to > end || to - from > into.length) return this.read(from, to)
+    await this.#use(part)
+    return part.readOnward(from - base, to - base, into)
+  }
+
   /** Promises that reads only go forward from an address. */
   async onward(from: number): Promise<void> {
     await this.floor(from)
@@ -167,6 +179,11 @@ export class Series {
     if (at >= 0) this.#warm.splice(at, 1)
     this.#warm.unshift(part)
     if (this.#warm.length > WARM) await this.#warm.pop()!.release?.()
+  }
+
+  /** Proves every size that was taken from a file's own claim; throws a StoreError `changed` if one was wrong. */
+  async settle(): Promise<void> {
+    for (const part of this.parts) await part.settle?.()
   }
 
   /** Why some text is missing at the end of a compressed file that was read, or null. */

@@ -20,6 +20,8 @@ export interface Text {
   sequential?(): Promise<boolean>
   /** Bytes of text. For a compressed file this takes one pass through all of it. */
   size(): Promise<number>
+  /** Proves a size that was taken from the file's own claim; throws a StoreError `changed` if it was wrong. */
+  settle?(): Promise<void>
   /** Whether the text has at least `size` bytes: a compressed file is read no further than that. */
   reaches(size: number): Promise<boolean>
   /** Exactly the bytes [from, to), which must be inside the text; anything else is an error. */
@@ -29,6 +31,11 @@ export interface Text {
    * read when it is no longer needed. Absent if there is nothing to gain.
    */
   readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal): Promise<Uint8Array>
+  /**
+   * As `read`, for a pass from the start to the end: in the caller's memory, and only a little is kept. Absent where a
+   * read back costs no more.
+   */
+  readOnward?(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
   /** Begins to fetch it, because it will be read soon. */

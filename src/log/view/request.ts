@@ -44,3 +44,8 @@ const LARGEST_TAIL = 256 * 1024
 export function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
   return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
 }
+
+/** Whether the newest records that match are wanted: all of the log, up to its end, is then searched. */
+export function searchesBack({ cursor, first, level, matcher }: ViewRequest): boolean {
+  return cursor === null && !first && (level !== null || matcher !== null)
+}

@@ -5,7 +5,7 @@ import type { View } from './answer.ts'
 import { budgetOf, inPlace, type ViewContext } from './context.ts'
 import { selectAround } from './holes.ts'
 import { firstReach, needsMore, widerReach } from './reach.ts'
-import { foresightOf, mayUnpack, type ViewRequest } from './request.ts'
+import { foresightOf, mayUnpack, searchesBack, type ViewRequest } from './request.ts'
 import { stateOf, withRetries } from './retry.ts'
 import { select } from './select.ts'
 
@@ -30,11 +30,15 @@ export async function viewUnless(
 ): Promise<View | null> {
   const { archives, files } = context
   const unpacks = mayUnpack(request)
+  let claims = searchesBack(request)
   const look = async () => {
     const budget = budgetOf(context, signal)
     const unpacking: Opener['unpacking'] =
       archives && !unpacks ? (job) => inPlace(archives, budget, job) : undefined
-    return viewWithin({ ...context, unpacking }, request, isKnown, budget)
+    const opener = { ...context, unpacking, claims }
+    // A claim may turn out to be false: without claims, the next attempt is right.
+    claims = false
+    return viewWithin(opener, request, isKnown, budget)
   }
   return withRetries({ files, file: request.file, signal }, () =>
     archives && unpacks ? archives.run(look, signal) : look(),
@@ -43,7 +47,7 @@ export async function viewUnless(
 
 /** Looks as far back into a joined log as it takes, or as the budget allows. Any other log is open as a whole. */
 async function viewWithin(
-  context: ViewContext & Pick<Opener, 'unpacking'>,
+  context: ViewContext & Pick<Opener, 'unpacking' | 'claims'>,
   request: ViewRequest,
   isKnown: (state: string) => boolean,
   budget: Budget,
@@ -52,9 +56,21 @@ async function viewWithin(
     const log = await openAnyLog({ ...context, budget }, request, foresightOf(request), reach)
     if (isKnown(stateOf(log.series))) return null
     const view = await selectAround(log, request, (log) => select(context, log, request, budget))
+    if (context.claims) await settle(view)
     if (!(await needsMore(request, view, context.zone))) return view
     if (!reach.isWidest && !budget.isSpent) continue
     if (!view.notes.includes('scan-budget')) view.notes.push('scan-budget')
     return view
+  }
+}
+
+/** Proves the sizes that the answer relies on. A search that was cut short relies on none. */
+async function settle({ series, notes, memory }: View): Promise<void> {
+  if (notes.includes('scan-budget')) return
+  try {
+    await series.settle()
+  } catch (error) {
+    memory?.release()
+    throw error
   }
 }
