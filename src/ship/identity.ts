@@ -14,6 +14,8 @@ export interface Identified {
   lost: Unfinished[]
   /** Files that begin a life, oldest first. */
   fresh: FileText[]
+  /** Files without any text, such as a copy that is just being made. */
+  empty: FileText[]
   /** Files that are completely shipped. */
   done: FileText[]
   /** Archives that cannot be read. */
@@ -33,7 +35,7 @@ export async function identify(
   unfinished: readonly Unfinished[],
   { native, before }: { native: Native; before: (life: number) => string | undefined },
 ): Promise<Identified> {
-  const found: Identified = { late: [], going: [], lost: [], fresh: [], done: [], broken: [] }
+  const found: Identified = { late: [], going: [], lost: [], fresh: [], empty: [], done: [], broken: [] }
   const sized = await measure(texts, found.broken)
   // Everything older than the newest finished file was shipped before it, except for the file that a life was in.
   let newest = sized.length - 1
@@ -62,7 +64,7 @@ export async function identify(
     // An older file is an unfinished copy, or was shipped before.
     left = left.slice(left.indexOf(chosen) + 1)
   }
-  found.fresh.push(...left.filter(({ size }) => size > 0).map(({ text }) => text))
+  for (const { text, size } of left) (size > 0 ? found.fresh : found.empty).push(text)
   return found
 }
 

@@ -38,6 +38,8 @@ export class LogShipper {
   /** Lives whose removed file was held long enough. Its inode may belong to another file now. */
   readonly #gaveUp = new Set<number>()
   #queue: FileText[] = []
+  /** Files that were empty when the others were put in the queue. */
+  #empty: FileText[] = []
   /** The files as they were when they were last assigned to lives. */
   #seen = ''
   /** The directory at that time. */
@@ -176,6 +178,7 @@ export class LogShipper {
     this.#main = going.shift() ?? null
     // A crash may leave more than one life without an end: the next one is found when this one is finished.
     this.#queue = going.length > 0 ? [] : found.fresh
+    this.#empty = found.empty
     const settled = files.files.filter(({ text }) => found.done.includes(text))
     await files.settle(settled)
     return true
@@ -224,8 +227,7 @@ export class LogShipper {
     if (!this.#main) {
       const text = this.#queue.shift()
       if (!text) return false
-      const isStill = () => this.#context.files.shows(this.#shown)
-      const life = await Life.begin(this.#context, text, this.#memory!.next, isStill)
+      const life = await Life.begin(this.#context, text, this.#memory!.next, () => this.#isAsIdentified())
       this.#memory!.next = life.number + 1
       this.#memory!.unfinished.push(life.state)
       this.#lives.set(life.number, life)
@@ -238,6 +240,12 @@ export class LogShipper {
     this.#finished(await life.finish())
     this.#main = null
     return this.#again()
+  }
+
+  /** Whether the directory is as it was when lives were assigned, and no copy has been made in it since. */
+  async #isAsIdentified(): Promise<boolean> {
+    for (const text of this.#empty) if ((await text.size()) > 0) return false
+    return this.#context.files.shows(this.#shown)
   }
 
   #again(): boolean {

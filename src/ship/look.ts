@@ -174,7 +174,7 @@ export class LogFiles {
     })
     const there = new Set(wanted.map(({ id }) => id))
     const inDirectory = new Set(listed.map(({ id }) => id))
-    // A file that is gone keeps its place before the files that came after it.
+    // A file that is gone keeps its place: before the files that came after it, otherwise after those before it.
     const merged = [...present]
     const unwanted: DiskFile[] = []
     for (const file of this.#held.filter(({ id }) => !there.has(id)).reverse()) {
@@ -183,9 +183,11 @@ export class LogFiles {
         unwanted.push(file.file)
         continue
       }
-      const later = this.#held.slice(this.#held.indexOf(file) + 1).map(({ id }) => id)
-      const at = merged.findIndex(({ id }) => later.includes(id))
-      merged.splice(Math.max(0, at), 0, { ...file, gone: file.gone ?? now })
+      const place = this.#held.indexOf(file)
+      const isIn = (part: readonly LookedAt[]) => (other: LookedAt) => part.some(({ id }) => id === other.id)
+      const next = merged.findIndex(isIn(this.#held.slice(place + 1)))
+      const at = next >= 0 ? next : merged.findLastIndex(isIn(this.#held.slice(0, place))) + 1
+      merged.splice(at, 0, { ...file, gone: file.gone ?? now })
     }
     this.#held = merged
     for (const file of unwanted) await file.close()

@@ -205,6 +205,53 @@ describe('a shipper', () => {
     expect(shipped()).toBe(before + after)
   })
 
+  it('loses no copy that was still empty at the check', async () => {
+    const before = lines(50)
+    const after = lines(30)
+    writeFileSync(at('broker.log'), before)
+    writeFileSync(at('broker.log.1'), '')
+    const disk = nodeDisk(logs, (line) => reports.push(line))
+    let isDone = false
+    const open: typeof disk.open = async (name) => {
+      const file = await disk.open(name)
+      if (name !== 'broker.log' || !file) return file
+      const read: typeof file.read = (...asked) => {
+        // The sizes were taken; the head is about to be read.
+        if (!isDone) {
+          copyFileSync(at('broker.log'), at('broker.log.1'))
+          truncateSync(at('broker.log'))
+          appendFileSync(at('broker.log'), after)
+        }
+        isDone = true
+        return file.read(...asked)
+      }
+      return Object.assign(Object.create(file), { read })
+    }
+    expect(await once({ disk: { ...disk, open } })).toBe('done')
+    expect(isDone).toBe(true)
+    expect(shipped()).toBe(before + after)
+  })
+
+  it('keeps the place of the newest file when it is compressed and nothing has followed it', async () => {
+    const texts = [lines(50), lines(40), lines(30)]
+    for (const [i, text] of texts.entries()) writeFileSync(at(`broker.log.${3 - i}`), text)
+    const real = directoryBucket(home)
+    let open = false
+    const names: Bucket['names'] = (...asked) =>
+      open ? real.names(...asked) : Promise.reject(new Error('shut'))
+    const running = shipper({ once: false, bucket: { ...real, names } })
+    const done = running.run()
+    await looks()
+    writeFileSync(at('broker.log.1.gz'), gzipSync(texts[2]!))
+    unlinkSync(at('broker.log.1'))
+    await looks()
+    open = true
+    await until(() => lives().length > 0 && shipped().endsWith(texts[2]!))
+    running.stop()
+    await done
+    expect(shipped()).toBe(texts.join(''))
+  })
+
   it('ends a life as lost when no file holds it', async () => {
     const a = lines(50)
     writeFileSync(at('broker.log'), a)
