@@ -171,16 +171,16 @@ class BackwardScan {
     this.#kept = { from, bytes }
     if (from >= this.#at) return 'bottom'
     const isBottom = from <= lo || series.isStart(from)
+    // A hole of gigabytes is one line: no filter matches NULs, so they are skipped.
+    const isFiltered = filter.matcher !== null || filter.level !== null
+    if (!isBottom && isFiltered && this.#longer === null && isHole(bytes)) {
+      budget.spend(bytes.length)
+      this.#hasRead = true
+      this.#at = from
+      return 'continue'
+    }
     let first = isBottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
     if (first < 0) {
-      // A hole of gigabytes is one line: no filter matches NULs, so they are skipped.
-      const isFiltered = filter.matcher !== null || filter.level !== null
-      if (isFiltered && this.#longer === null && isHole(bytes)) {
-        budget.spend(bytes.length)
-        this.#hasRead = true
-        this.#at = from
-        return 'continue'
-      }
       if (bytes.length < MAX_RECORD) {
         this.#longer = 4 * bytes.length
         return 'continue'

@@ -45,6 +45,11 @@ export function mayUnpack({ file, rotated, cursor }: LogRequest): boolean {
   return rotated || soundsCompressed(file) || (cursor !== null && soundsCompressed(cursor.place.name))
 }
 
+/** Whether records are looked for by their time, level or text. */
+export function isSearch({ since, until, level, matcher }: ViewRequest): boolean {
+  return since !== null || until !== null || level !== null || matcher !== null
+}
+
 /** Whether the newest records that match are wanted: all of the log, up to its end, is then searched. */
 export function searchesBack({ cursor, first, level, matcher }: ViewRequest): boolean {
   return cursor === null && !first && (level !== null || matcher !== null)

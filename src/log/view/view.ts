@@ -1,11 +1,12 @@
 import type { Budget } from '../../limits/budget.ts'
+import { yieldToEventLoop } from '../../limits/yield.ts'
 import { openAnyLog } from '../text/joined.ts'
 import type { Opener } from '../text/open.ts'
 import type { View } from './answer.ts'
 import { budgetOf, inPlace, type ViewContext } from './context.ts'
 import { selectAround } from './holes.ts'
 import { firstReach, needsMore, widerReach } from './reach.ts'
-import { foresightOf, mayUnpack, searchesBack, type ViewRequest } from './request.ts'
+import { foresightOf, isSearch, mayUnpack, searchesBack, type ViewRequest } from './request.ts'
 import { stateOf, withRetries } from './retry.ts'
 import { select } from './select.ts'
 
@@ -31,6 +32,8 @@ export async function viewUnless(
   const { archives, files } = context
   const unpacks = mayUnpack(request)
   let claims = searchesBack(request)
+  // Each search of a directory starts in a turn of its own: a tail would wait for thirty that start together.
+  if (files.isNear && isSearch(request)) await yieldToEventLoop()
   const look = async () => {
     const budget = budgetOf(context, signal)
     const unpacking: Opener['unpacking'] =
