@@ -91,7 +91,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
     let last = whole ? bytes.length : lastStart(format, bytes, first, bytes.length)
     if (last <= first) {
       if (length < LONGEST_READ && !whole) {
-        length *= 4
+        length = Math.min(4 * length, LONGEST_READ)
         continue
       }
       last = bytes.length

@@ -182,7 +182,7 @@ class BackwardScan {
     let first = isBottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
     if (first < 0) {
       if (bytes.length < MAX_RECORD) {
-        this.#longer = 4 * bytes.length
+        this.#longer = Math.min(4 * bytes.length, MAX_RECORD)
         return 'continue'
       }
       first = Math.max(1, characterStart(bytes, 1))

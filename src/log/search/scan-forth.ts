@@ -54,7 +54,7 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
     let last = whole ? bytes.length : lastStart(filter.format, bytes, 0, bytes.length)
     if (last <= 0 || at + last <= lo) {
       if (length < MAX_RECORD) {
-        length *= 4
+        length = Math.min(4 * length, MAX_RECORD)
         continue
       }
       last = bytes.length

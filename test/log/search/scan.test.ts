@@ -1,7 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { logFiles } from '../../../src/log/files/files.ts'
-import { textMatcher } from '../../../src/log/pattern/pattern.ts'
+import { type Matcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { decodeCursor, encodeCursor } from '../../../src/log/text/cursor.ts'
 import type { View } from '../../../src/log/view/answer.ts'
 import type { ViewContext } from '../../../src/log/view/context.ts'
@@ -192,6 +193,25 @@ describe('filters', () => {
     store.put('a.log', `${text[0]! + text[1]!}\tat c()\n${text[2]}`)
     const cursor = { place: pass(view.next), direction: 'after' as const }
     expect(await textOf(await viewOf(context, request({ ...q, cursor })))).toBe(`${text[1]}\tat c()\n`)
+  })
+
+  it('match no more than 8 MiB in one step, however long a line is', async () => {
+    const long = `${stamp(START)}\tINFO\ta.go:1\t[A] [B]: ${'x'.repeat(30 * 2 ** 20)}\n`
+    const files = { 'a.log': text[0]! + long + text[2]!, 'b.log.gz': gzipSync(text[0]! + long + text[2]!) }
+    const context = contextOf(logFiles(memoryStore(files)))
+    let longest = 0
+    const matcher: Matcher = {
+      test(_bytes, from, to) {
+        longest = Math.max(longest, to - from)
+        return false
+      },
+    }
+    for (const file of Object.keys(files))
+      for (const first of [false, true]) {
+        await viewOf(context, viewRequest({ file, matcher, first }))
+        expect(longest).toBeGreaterThan(2 ** 20)
+        expect(longest).toBeLessThanOrEqual(8 * 2 ** 20)
+      }
   })
 
   it('end at the budget, say so, and go on from there', async () => {
