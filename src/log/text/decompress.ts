@@ -14,6 +14,8 @@ export interface ArchiveFile {
 /** How much is read at a time, at first and later, so that a head costs little and a pass takes few round trips. */
 const FIRST_READ = 256 * 1024
 const READ = 2 * 1024 * 1024
+/** How much of the first read is decompressed at first: mostly only the head is wanted. */
+const FIRST_PIECE = 16 * 1024
 
 /** The text of a compressed file, in pieces. What the codec cannot read is a LogError of the same code. */
 export async function* decompressLog(
@@ -48,7 +50,8 @@ function bytesOf(file: ArchiveFile, start: number, end: number): Source {
     for (let at = start; at < end; ) {
       const bytes = await file.read(at, Math.min(end, at + length))
       if (bytes.length === 0) return
-      yield bytes
+      if (at === start) yield bytes.subarray(0, FIRST_PIECE)
+      yield at === start ? bytes.subarray(FIRST_PIECE) : bytes
       at += bytes.length
       length = READ
     }
