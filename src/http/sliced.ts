@@ -2,14 +2,22 @@ import type { Bytes } from '../store/store.ts'
 import { cutOnError } from './cut.ts'
 
 const NOTE = 'X-Nodestate-Note'
-const streams = new WeakMap<Response, ReadableStream<Uint8Array>>()
-const details = new WeakMap<Response, AnswerDetails>()
+const encoder = new TextEncoder()
 
 /** What is known about an answer without reading its headers, which would end a fast path of @hono/node-server. */
 export interface AnswerDetails {
   /** Bytes of its body; null for a stream. */
   readonly length: number | null
   notes: string | null
+}
+
+/** Details are kept on the response itself: a WeakMap of them costs a twentieth of a short answer. */
+const DETAILS = Symbol('details')
+const STREAM = Symbol('stream')
+
+interface Detailed {
+  [DETAILS]?: AnswerDetails
+  [STREAM]?: ReadableStream<Uint8Array>
 }
 
 /** A response with a store's bytes as its body. A stream that fails cuts the connection on every server. */
@@ -19,28 +27,37 @@ export function bytesResponse(
   status = 200,
 ): Response {
   const isStream = body instanceof ReadableStream
-  const response = new Response(isStream ? cutOnError(body) : body, { headers, status })
-  if (isStream) streams.set(response, body)
+  const response: Response & Detailed = new Response(isStream ? cutOnError(body) : body, { headers, status })
+  if (isStream) response[STREAM] = body
   const notes = headers instanceof Headers ? headers.get(NOTE) : (headers[NOTE] ?? null)
-  details.set(response, { length: isStream ? null : body.byteLength, notes })
+  response[DETAILS] = { length: isStream ? null : body.byteLength, notes }
   return response
+}
+
+class TextDetails implements AnswerDetails {
+  readonly #text: string | null
+  notes: string | null
+
+  constructor(text: string | null, notes: string | null) {
+    this.#text = text
+    this.notes = notes
+  }
+
+  get length(): number {
+    return this.#text === null ? 0 : encoder.encode(this.#text).length
+  }
 }
 
 /** A response with a text as its body, or with none. Its bytes are counted only if someone reads the length. */
 export function textResponse(text: string | null, headers: Record<string, string>, status = 200): Response {
-  const response = new Response(text, { headers, status })
-  details.set(response, {
-    get length() {
-      return text === null ? 0 : new TextEncoder().encode(text).length
-    },
-    notes: headers[NOTE] ?? null,
-  })
+  const response: Response & Detailed = new Response(text, { headers, status })
+  response[DETAILS] = new TextDetails(text, headers[NOTE] ?? null)
   return response
 }
 
 /** The length and the notes of an answer. */
 export function detailsOf(response: Response): AnswerDetails {
-  const known = details.get(response)
+  const known = (response as Detailed)[DETAILS]
   if (known) return known
   const length = response.headers.get('Content-Length')
   return { length: length === null ? null : Number(length), notes: response.headers.get(NOTE) }
@@ -48,5 +65,5 @@ export function detailsOf(response: Response): AnswerDetails {
 
 /** The stream of an answer, for a server that sends it itself. */
 export function streamOf(response: Response): ReadableStream<Uint8Array> | undefined {
-  return streams.get(response)
+  return (response as Detailed)[STREAM]
 }

@@ -53,6 +53,8 @@ export interface RequestWatch {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
+/** The label of an answer that the client had. */
+const CLIENT = { cache: 'client' }
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** The same object for the same labels, so that their text is written once. */
@@ -113,7 +115,7 @@ export function createMetrics({ runtime = 'unknown', join }: MetricsOptions = {}
   registry.gauge('nodestate_http_requests_in_flight', 'Answers that are being made or sent.', () => inFlight)
   registry.gauge('nodestate_followers', 'Clients that follow a log.', () => followers)
   cuts.add(0)
-  hits.add(0, { cache: 'client' })
+  hits.add(0, CLIENT)
   return {
     registry,
     store: (store) => observedStore(store, registry),
@@ -130,7 +132,7 @@ export function createMetrics({ runtime = 'unknown', join }: MetricsOptions = {}
           requests.add(1, answerLabels(route, method, status))
           seconds.observe((performance.now() - start) / 1000, routeLabels(route))
           if (notes?.includes('scan-budget')) cuts.add()
-          if (status === 304) hits.add(1, { cache: 'client' })
+          if (status === 304) hits.add(1, CLIENT)
           following = follows && status === 200
           if (following) followers++
         },

@@ -10,11 +10,11 @@ const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/
 
 /**
  * `X-Request-Id` if it is harmless in a log line, otherwise the trace id of a W3C `traceparent`, otherwise a new one.
- * Both headers go out again as they came in.
+ * Both headers go out again as they came in. `header` gives the value of one, by its name in lower case.
  */
-export function requestIdOf(headers: Headers): RequestId {
-  const given = headers.get('X-Request-Id')
-  const parent = headers.get('traceparent')
+export function requestIdOf(header: (name: string) => string | null | undefined): RequestId {
+  const given = header('x-request-id') ?? null
+  const parent = header('traceparent') ?? null
   const trace = parent === null ? null : TRACEPARENT.exec(parent)
   const valid = trace !== null && !/^0+$/.test(trace[1]!) && !parent!.startsWith('ff')
   const traceparent = valid ? parent : null

@@ -11,18 +11,19 @@ export interface RequestIds {
 
 /** Keeps the ids of requests for as long as the requests live. */
 export function requestIds(): RequestIds {
-  const ids = new WeakMap<Request, RequestId>()
   return {
     fieldsOf(request) {
-      const known = request && ids.get(request)
+      const known = (request as Named | undefined)?.[ID]
       if (!known) return {}
       const trace = known.traceparent?.split('-')[1]
       return { requestId: known.id, ...(trace !== undefined && trace !== known.id && { traceId: trace }) }
     },
     assign: (fetch) => (request, env) => {
-      const id = requestIdOf(request.headers)
-      ids.set(request, id)
-      const { outgoing } = env as { outgoing?: Outgoing }
+      const { incoming, outgoing } = env as Bindings
+      const id = requestIdOf(
+        incoming ? (name) => incoming.headers[name] : (name) => request.headers.get(name),
+      )
+      ;(request as Named)[ID] = id
       if (outgoing) {
         outgoing.requestId = id
         return fetch(request, env)
@@ -37,9 +38,17 @@ export function requestIds(): RequestIds {
   }
 }
 
-/** What is used of the responses of `nodestate/node`, which name their request themselves. */
-interface Outgoing {
-  requestId: RequestId | null
+/** The id is kept on the request itself: a WeakMap costs as much as making it. */
+const ID = Symbol('id')
+
+interface Named {
+  [ID]?: RequestId
+}
+
+/** What is used of the bindings of `nodestate/node`, whose responses name their request themselves. */
+interface Bindings {
+  incoming?: { headers: Record<string, string | undefined> }
+  outgoing?: { requestId: RequestId | null }
 }
 
 function name({ id, traceparent }: RequestId, set: (header: string, value: string) => void): void {
