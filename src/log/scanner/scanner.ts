@@ -19,7 +19,7 @@ const PAD = 64
 const MAX_NEEDLE = FOLD - 16
 /** The smallest chunk size of a scanner. Only pages that are used take physical memory. */
 const ROOM = 4 * 1024 * 1024 + 64 * 1024
-/** How many scanners are kept for reuse, with about 9 MB each. */
+/** How many scanners are kept for reuse, with about 13 MB each. */
 const MAX_IDLE = 1
 
 /** Scanners that wait to be used again. */
@@ -32,8 +32,8 @@ const modules = new Map<boolean, WebAssembly.Module>()
  * A search of 1 GiB takes a third of what the same loops take in JavaScript.
  */
 export class Scanner {
-  /** Two places for chunks of a log: one is searched while the other is being read. */
-  readonly chunks: readonly [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
+  /** Three places for chunks of a log: one is searched, one is being read, and the read of one is being prepared. */
+  readonly chunks: readonly [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>]
   readonly room: number
   /** A place for bytes from elsewhere. Bytes that are not here yet are copied to it before they are searched. */
   readonly guest: Uint8Array<ArrayBuffer>
@@ -49,7 +49,7 @@ export class Scanner {
   constructor(module: object, room: number, shared: boolean) {
     const slot = room + PAD
     const chunksAt = HEAD + 3 * ROW + PAD
-    const guestAt = chunksAt + 2 * slot
+    const guestAt = chunksAt + 3 * slot
     this.#packed = guestAt + slot
     // A line with a hit has two bytes at least, with its line break.
     this.#pairs = Math.ceil((this.#packed + slot) / 8) * 8
@@ -62,7 +62,7 @@ export class Scanner {
     this.#loops = new WebAssembly.Instance(module as WebAssembly.Module, { scanner: { memory } })
       .exports as unknown as Loops
     const chunk = (at: number) => this.#memory.subarray(at, at + room)
-    this.chunks = [chunk(chunksAt), chunk(chunksAt + slot)]
+    this.chunks = [chunk(chunksAt), chunk(chunksAt + slot), chunk(chunksAt + 2 * slot)]
     this.guest = chunk(guestAt)
   }
 

@@ -153,7 +153,7 @@ export class Backward {
 
   #fresh(): Uint8Array<ArrayBuffer> | null {
     const size = this.largest + SLACK
-    if (this.#buffers >= 2 && this.#lease && !this.#lease.grow(size)) return null
+    if (this.#buffers >= 2 && this.#lease?.grow(size) === false) return null
     this.#buffers++
     return new Uint8Array(size)
   }
