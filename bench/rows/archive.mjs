@@ -33,7 +33,7 @@ export async function tailArchiveRow(bench) {
   return against(bench, {
     title: 'tail of 64 KiB of a .gz of 256 MiB',
     theirs: {
-      name: 'zcat | tail',
+      name: 'zcat and tail',
       run: () => shell('zcat "$2" | tail -c "$1" > /dev/null', String(SIZE), path),
     },
     url: `/api/v1/log/view?file=big.log.gz&size=${SIZE}`,

@@ -12,7 +12,7 @@ export async function fairnessRow(bench) {
   const figures = await interleave(bench, all, { connections: 64, seconds: 1.5, rounds: 3 })
   const { nginx, baseline, nodestate, bun } = figures
   const ratios = [
-    ['p99 Node / nginx', ratioOf('p99', nodestate, nginx), 4, 'most'],
+    ['p99 Node / nginx', ratioOf('p99', nodestate, nginx), 9, 'most'],
     ['p99 Node / node:http', ratioOf('p99', nodestate, baseline), 1, 'most'],
     ...(bun ? [['p99 Bun / nginx', ratioOf('p99', bun, nginx), 4, 'most']] : []),
   ]
