@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 
 const CLI = resolve('dist/cli.js')
 const running = new Set()
@@ -114,20 +115,18 @@ export function raw(url, bytes, quiet = 1000) {
   })
 }
 
-/** Asks for a 4 KiB tail of another file again and again while `work` runs; the slowest hundredth, in ms. */
+/**
+ * Asks for a 4 KiB tail of another file again and again while `work` runs; the slowest hundredth, in ms. It asks from a
+ * thread of its own: what `work` does here must not count as a wait for the service.
+ */
 export async function beside(url, path, work) {
-  let on = true
-  const times = []
-  const probe = (async () => {
-    while (on) {
-      const { ms, status } = await get(url, path)
-      times.push(status === 200 ? ms : Number.POSITIVE_INFINITY)
-      await sleep(5)
-    }
-  })()
+  const prober = new Worker(new URL('./prober.mjs', import.meta.url), { workerData: { url, path } })
+  const said = () => new Promise((resolve) => prober.once('message', resolve))
+  await said()
   const result = await work()
-  on = false
-  await probe
+  prober.postMessage('stop')
+  const times = await said()
+  await prober.terminate()
   times.sort((a, b) => a - b)
   const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
   return { result, probes: times.length, p50: at(0.5), p99: at(0.99), slowest: times.at(-1) ?? 0 }
