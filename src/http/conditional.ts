@@ -35,10 +35,7 @@ function tagsOf(header: string): string[] {
 
 /** 304, with the headers that the 200 would have had (RFC 9110, 15.4.5). */
 export function notModified(etag: string, more: Record<string, string> = {}): Response {
-  // A second spread takes a twentieth of the answer.
-  const headers: Record<string, string> = { ...COMMON_HEADERS, ETag: etag }
-  for (const name in more) headers[name] = more[name]!
-  return textResponse(null, headers, 304)
+  return textResponse(null, { ...COMMON_HEADERS, ...more, ETag: etag }, 304)
 }
 
 /** A strong tag for a text: 64 bits of two multiplicative hashes, a microsecond per kilobyte. */

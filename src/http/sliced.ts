@@ -11,7 +11,7 @@ export interface AnswerDetails {
   notes: string | null
 }
 
-/** Details are kept on the response itself: a WeakMap of them costs a twentieth of a short answer. */
+/** Details are kept on the response itself, which is cheaper than a WeakMap. */
 const DETAILS = Symbol('details')
 const STREAM = Symbol('stream')
 
@@ -34,6 +34,7 @@ export function bytesResponse(
   return response
 }
 
+/** The details of a text. */
 class TextDetails implements AnswerDetails {
   readonly #text: string | null
   notes: string | null

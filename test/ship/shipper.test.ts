@@ -66,6 +66,18 @@ const once = (options: Partial<ShipperOptions> = {}): Promise<Outcome> => shippe
 const shipped = (log = 'broker.log') => textOf(objectsIn(home), log)
 const lives = (log = 'broker.log') => livesOf(objectsIn(home), log)
 
+/** A bucket whose names cannot be read until it is opened: nothing is decided before, but files are seen. */
+function shutBucket(): { bucket: Bucket; open: () => void } {
+  const real = directoryBucket(home)
+  let isOpen = false
+  const names: Bucket['names'] = (...asked) =>
+    isOpen ? real.names(...asked) : Promise.reject(new Error('shut'))
+  const open = () => {
+    isOpen = true
+  }
+  return { bucket: { ...real, names }, open }
+}
+
 /** Waits for something to happen; if it never does, the test's own timeout ends it. */
 async function until(isReached: () => boolean): Promise<void> {
   while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -235,17 +247,14 @@ describe('a shipper', () => {
   it('keeps the place of the newest file when it is compressed and nothing has followed it', async () => {
     const texts = [lines(50), lines(40), lines(30)]
     for (const [i, text] of texts.entries()) writeFileSync(at(`broker.log.${3 - i}`), text)
-    const real = directoryBucket(home)
-    let open = false
-    const names: Bucket['names'] = (...asked) =>
-      open ? real.names(...asked) : Promise.reject(new Error('shut'))
-    const running = shipper({ once: false, bucket: { ...real, names } })
+    const { bucket, open } = shutBucket()
+    const running = shipper({ once: false, bucket })
     const done = running.run()
     await looks()
     writeFileSync(at('broker.log.1.gz'), gzipSync(texts[2]!))
     unlinkSync(at('broker.log.1'))
     await looks()
-    open = true
+    open()
     await until(() => lives().length > 0 && shipped().endsWith(texts[2]!))
     running.stop()
     await done
@@ -413,11 +422,8 @@ describe('a shipper', () => {
   it('holds removed files while they wait', async () => {
     const a = lines(10)
     writeFileSync(at('broker.log'), a)
-    const real = directoryBucket(home)
-    let open = false
-    const names: Bucket['names'] = (...asked) =>
-      open ? real.names(...asked) : Promise.reject(new Error('shut'))
-    const running = shipper({ once: false, bucket: { ...real, names } })
+    const { bucket, open } = shutBucket()
+    const running = shipper({ once: false, bucket })
     const done = running.run()
     await looks()
     renameSync(at('broker.log'), at('broker.log.1'))
@@ -426,7 +432,7 @@ describe('a shipper', () => {
     await looks()
     unlinkSync(at('broker.log.1'))
     await looks()
-    open = true
+    open()
     await until(() => shipped() === a + b)
     running.stop()
     await done

@@ -38,7 +38,7 @@ export function requestIds(): RequestIds {
   }
 }
 
-/** The id is kept on the request itself: a WeakMap costs as much as making it. */
+/** The id is kept on the request itself, which is cheaper than a WeakMap. */
 const ID = Symbol('id')
 
 interface Named {

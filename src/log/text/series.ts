@@ -143,11 +143,7 @@ export class Series {
     into: Uint8Array<ArrayBuffer>,
     ended?: AbortSignal,
   ): Promise<Uint8Array> {
-    await this.floor(from)
-    const index = this.#indexOf(from)
-    const part = this.parts[index]!
-    const base = this.#bases[index]!
-    const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
+    const { part, base, end } = await this.#partAt(from)
     return part.readInto && to <= end
       ? part.readInto(from - base, to - base, into, ended)
       : this.read(from, to)
@@ -155,11 +151,7 @@ export class Series {
 
   /** As `read`, for one pass through a file that must be read from its start: into the caller's memory if possible. */
   async readOnward(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    await this.floor(from)
-    const index = this.#indexOf(from)
-    const part = this.parts[index]!
-    const base = this.#bases[index]!
-    const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
+    const { part, base, end } = await this.#partAt(from)
     if (!part.readOnward || to > end || to - from > into.length) return this.read(from, to)
     await this.#use(part)
     return part.readOnward(from - base, to - base, into)
@@ -237,6 +229,14 @@ export class Series {
       print: print ?? { offset: 0, length: 0, hash: 0 },
       inside,
     }
+  }
+
+  /** The file that contains an address, and where it starts and ends. */
+  async #partAt(address: number): Promise<{ part: Text; base: number; end: number }> {
+    await this.floor(address)
+    const index = this.#indexOf(address)
+    const end = index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
+    return { part: this.parts[index]!, base: this.#bases[index]!, end }
   }
 
   #indexOf(address: number): number {

@@ -26,14 +26,13 @@ export interface ViewRequest extends LogRequest {
 /** Which parts of a file the request will need. */
 export function foresightOf(request: ViewRequest): Foresight {
   const { lines, size } = request.fit
-  const { since, until, level, matcher, records } = request
-  const needsFormat = since !== null || until !== null || level !== null || matcher !== null || records
+  const { until, level, matcher } = request
   // Counting lines begins with 64 KiB before the last newline.
   const wanted = lines === null ? size : Math.max(64 * 1024 + 1, Math.min(size, lines * 512))
   const isTail = until === null && level === null && matcher === null
   return {
     tail: isTail ? Math.min(Math.max(wanted, SAMPLE), LARGEST_TAIL) : SAMPLE,
-    head: needsFormat ? SAMPLE : 0,
+    head: isSearch(request) || request.records ? SAMPLE : 0,
   }
 }
 
