@@ -144,7 +144,7 @@ describePage(
 
     it('has a chart that the keyboard can use, with labels on its axis', async () => {
       const page = await open('file=storage.log')
-      await page.getByRole('img', { name: /Chart of records from/ }).waitFor()
+      await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
       const slider = page.getByRole('slider', { name: 'Choose a moment in the chart' })
       await slider.focus()
       await page.keyboard.press('Home')
@@ -172,7 +172,7 @@ describePage(
       await act(page, 'Only this value over time')
       await page.getByText('Only “heartbeat”').waitFor()
       await page
-        .getByRole('img', { name: /Chart of records from [^:]*:\d\d:\d\d[^:]*:\d\d:[^:]*: [\d,]+ info$/ })
+        .getByRole('img', { name: /^Chart of records from [^:]*:\d\d:\d\d[^:]*:\d\d:[^:]*: [\d,]+ info$/ })
         .waitFor()
       await row(page, 'slow query took 3999 ').waitFor()
       await page.getByRole('button', { name: 'Show all' }).click()

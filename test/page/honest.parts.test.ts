@@ -41,7 +41,7 @@ describePage(
         }
         return best
       })()`)
-    const counted = (page: BrowserPage) => page.getByRole('img', { name: /Chart of records from/ }).waitFor()
+    const counted = (page: BrowserPage) => page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
 
     it('shows on each level how many records have that very level', async () => {
       const page = await open('file=one.log')

@@ -244,7 +244,7 @@ describePage(
     it('has a chart of levels over time, in which dragging selects a range', async () => {
       const page = await open('file=broker.log')
       const chart = page.locator('.histogram canvas')
-      await page.getByRole('img', { name: /Chart of records from .* 4 error/ }).waitFor()
+      await page.getByRole('img', { name: /^Chart of records from .* 4 error/ }).waitFor()
       const box = (await chart.boundingBox())!
       await page.mouse.move(box.x + box.width * 0.25, box.y + 20)
       await page.mouse.down()
@@ -269,7 +269,7 @@ describePage(
 
     it('goes to the moment of a bar that is clicked', async () => {
       const page = await open('file=broker.log')
-      await page.getByRole('img', { name: /Chart of records from/ }).waitFor()
+      await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
       const box = (await page.locator('.histogram canvas').boundingBox())!
       await page.mouse.move(box.x + box.width * 0.5, box.y + 40)
       await page.mouse.down()

@@ -234,5 +234,6 @@ function summary(data: Histogram, zone: number): string {
     sum === 0 ? [] : [`${count(sum)} ${name === 'none' ? 'without level' : name}`],
   )
   if (parts.length === 0) return 'Chart of records over time: no records'
-  return `Chart of records from ${wallAt(data.from, zone)} to ${wallAt(data.to, zone)}: ${parts.join(', ')}`
+  const chart = data.estimated ? 'Estimated chart' : 'Chart'
+  return `${chart} of records from ${wallAt(data.from, zone)} to ${wallAt(data.to, zone)}: ${parts.join(', ')}`
 }
