@@ -1,22 +1,39 @@
-import { expect, it } from 'vitest'
-import { yieldToEventLoop } from '../../src/limits/yield.ts'
+import { describe, expect, it } from 'vitest'
+import { TURN_MILLIS, yieldToEventLoop } from '../../src/limits/yield.ts'
 
-it('lets one piece of work continue in each turn of the event loop, in the order in which they yielded', async () => {
-  const seen: string[] = []
+/** Lets three pieces of work yield twice each, and tells what ran in each turn of the event loop. */
+async function turns(work: () => void): Promise<string[]> {
+  const seen: string[] = ['']
   let isOver = false
   const turn = () => {
-    seen.push('turn')
+    seen.push('')
     if (!isOver) setImmediate(turn)
   }
-  const work = async (name: string) => {
+  setImmediate(turn)
+  const run = async (name: string) => {
     for (let i = 0; i < 2; i++) {
       await yieldToEventLoop()
-      seen.push(name)
+      seen[seen.length - 1] += name
+      work()
     }
   }
-  setImmediate(turn)
-  await Promise.all(['a', 'b', 'c'].map(work))
+  await Promise.all(['a', 'b', 'c'].map(run))
   isOver = true
-  expect(seen.filter((each) => each !== 'turn')).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
-  expect(seen.some((each, i) => i > 0 && each !== 'turn' && seen[i - 1] !== 'turn')).toBe(false)
+  return seen.filter((each) => each !== '')
+}
+
+describe('work that has yielded', () => {
+  it('continues alone in a turn of the event loop when it takes long, in the order in which it yielded', async () => {
+    const spin = () => {
+      const until = Date.now() + TURN_MILLIS + 1
+      while (Date.now() < until);
+    }
+    expect(await turns(spin)).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
+  })
+
+  it('continues together in one turn when it is short', async () => {
+    const seen = await turns(() => {})
+    expect(seen.join('')).toBe('abcabc')
+    expect(seen.length).toBeLessThan(6)
+  })
 })
