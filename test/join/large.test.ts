@@ -191,6 +191,30 @@ describe('the requests of 10,000 objects', () => {
     },
   )
 
+  it.each(trees)(
+    '%s: small objects are fetched in parallel',
+    { timeout: 60_000 },
+    async (_, shipper, step) => {
+      bucket = await shippedBucket(shipper, { count: 10_000, step, lines: 20 })
+      const first = await bucket.ask(`/api/v1/log/view?file=app&size=${256 * 1024}`)
+      expect(first.body).toBe(tailOf(bucket.text(9_800), 256 * 1024))
+      // A hundred of them, and their folders: each minute of Fluent Bit is one.
+      expect(first.requests).toBeLessThanOrEqual(120)
+      expect(first.trips).toBeLessThanOrEqual(16)
+      const times = [-2 * 60 * MINUTE, -110 * MINUTE].map((back) => new Date(END + back).toISOString())
+      const window = await bucket.ask(
+        `/api/v1/log/view?file=app&size=10000000&since=${times[0]}&until=${times[1]}`,
+      )
+      const [since, until] = times.map((time) => time.replace('T', ' ').slice(0, 23))
+      const inside = bucket
+        .text(10_000 - Math.ceil((121 * MINUTE) / step) - 1)
+        .split('\n')
+        .filter((line) => line.slice(0, 23) >= since! && line.slice(0, 23) < until!)
+      expect(window.body).toBe(inside.map((line) => `${line}\n`).join(''))
+      expect(window.trips).toBeLessThanOrEqual(20)
+    },
+  )
+
   it('a flat folder of Logstash: one listing, in parallel', { timeout: 60_000 }, async () => {
     bucket = await shippedBucket('Logstash', { count: 10_000, step: MINUTE, lines: 500 })
     const first = await bucket.ask(`/api/v1/log/view?file=app&size=${256 * 1024}`)

@@ -1,5 +1,6 @@
 import { lastStart } from '../format/lines.ts'
 import type { Filter } from '../search/filter.ts'
+import { fetchMembers } from '../text/member.ts'
 import { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Note } from '../view/answer.ts'
@@ -11,8 +12,6 @@ import { type Export, nextRecords, type Running } from './exported.ts'
 /** Stored bytes and objects that are open at a time. */
 const GROUP_BYTES = 8 * 1024 * 1024
 const GROUP = 64
-/** Objects that are fetched in parallel. */
-const AT_ONCE = 8
 /** How far back the last record of a group is searched for. */
 const LAST_RECORD = 1024 * 1024
 
@@ -64,8 +63,7 @@ async function* found(
   let offset = 0
   while (first < parts.length) {
     const group = groupAt(parts, first)
-    for (let i = 0; i < group.length; i += AT_ONCE)
-      await Promise.all(group.slice(i, i + AT_ONCE).map((part) => part.size()))
+    await fetchMembers(group, context.parallel)
     const series = await Series.open(group)
     const isLast = first + group.length === parts.length
     let lo = (await series.base(0)) + offset

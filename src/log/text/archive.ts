@@ -224,7 +224,8 @@ export class ArchiveText implements Text {
 
   #open(): AsyncGenerator<Uint8Array, void> {
     const { key: name, size, etag } = this.entry
-    const { signal } = this.#budget
+    // Many members of a joined log are open at a time.
+    const signal = this.#budget.signalFor()
     const options = { signal, ifMatch: etag }
     const read = async (from: number, to: number) =>
       collect(await this.#files.read(name, { offset: from, length: to - from }, options))

@@ -1,7 +1,7 @@
 import type { Member, Members } from '../../join/members.ts'
 import type { JoinedLog } from '../files/joined.ts'
 import { badCursor, type Cursor } from './cursor.ts'
-import { MemberText } from './member.ts'
+import { fetchMembers, MemberText } from './member.ts'
 import { type Foresight, gone, type LogRequest, type Opener, type OpenLog, openLog } from './open.ts'
 import { Series } from './series.ts'
 import { holds } from './text.ts'
@@ -26,12 +26,13 @@ export interface JoinReach {
 
 /** How much of a reach is looked at after a cursor. */
 const AHEAD = 8
-/** Parallel requests for members: Node warns of a leak when more than ten share a signal. */
-const AT_ONCE = 8
-/** How much is fetched in parallel before it is needed: of the end of a log, and of a period. */
-const MAX_PREFETCH = 24
-const MAX_PREFETCH_BYTES = 8 * 1024 * 1024
-const MAX_PERIOD_BYTES = 32 * 1024 * 1024
+/** Members that are fetched ahead of a search, at least. */
+const LEAST_AHEAD = 4
+/** Stored bytes that are fetched in parallel before they are needed: of the end of a log, and of a period. */
+const MAX_PREFETCH = 8 * 1024 * 1024
+const MAX_PERIOD = 32 * 1024 * 1024
+/** How much text a stored byte is, until a member was read. */
+const LIKELY_RATIO = 8
 const EVERYTHING: JoinReach = { wanted: 0, bytes: Number.POSITIVE_INFINITY }
 
 /** Opens a log, whether it is joined or not. */
@@ -61,14 +62,8 @@ async function openJoined(
   const parts = near.members.map(({ entry }) => new MemberText(members, entry))
   if (parts.length === 0)
     return { series: await Series.open([emptyPart(members)], near), at: null, joined: true }
-  await prefetch(parts, reach)
-  const series = await Series.open(parts, { ...near, ahead: aheadOf(reach) })
-  return { series, at: null, joined: true }
-}
-
-/** A search goes through one member after another; a tail knows which ones it needs. */
-function aheadOf({ wanted }: JoinReach): number {
-  return wanted === 0 ? AT_ONCE / 2 : 0
+  const ahead = await prefetch(parts, reach, opener.parallel)
+  return { series: await Series.open(parts, { ...near, ahead }), at: null, joined: true }
 }
 
 /** Opens the beginning of a log, or of a period. */
@@ -81,7 +76,7 @@ async function openFirst(opener: Opener, log: JoinedLog, reach: JoinReach): Prom
   const { members, newer } = await log.from(start, reach.bytes / AHEAD, signal)
   const texts = members.map(({ entry }) => new MemberText(opener, entry))
   if (texts.length === 0) throw gone()
-  await inBatches(texts, (part) => part.size())
+  await fetchMembers(texts, opener.parallel)
   const older = (before?.members.length ?? 0) > 0
   return { series: await Series.open(texts, { older, newer }), at: null, joined: true }
 }
@@ -126,8 +121,8 @@ async function openAt(
   const found = await log.find({ bytes: reach.bytes, last, since }, signal)
   const text = await placed(opener, found.members.at(-1), place)
   const parts = [...found.members.slice(0, -1).map(({ entry }) => new MemberText(opener, entry)), text]
-  await prefetch(parts, reach)
-  const series = await Series.open(parts, { older: found.older, ahead: aheadOf(reach) })
+  const ahead = await prefetch(parts, reach, opener.parallel)
+  const series = await Series.open(parts, { older: found.older, ahead })
   return { series, at: place.offset, joined: true }
 }
 
@@ -141,7 +136,7 @@ async function openFrom(
   const { members, newer } = await log.from(last, reach.bytes / AHEAD, opener.budget.signal)
   const text = await placed(opener, members[0], place)
   const texts = members.slice(1).map(({ entry }) => new MemberText(opener, entry))
-  await inBatches(texts, (part) => part.size())
+  await fetchMembers(texts, opener.parallel)
   const series = await Series.open([text, ...texts], { older: true, newer })
   return { series, at: (await series.base(0)) + place.offset, joined: true }
 }
@@ -155,33 +150,39 @@ async function placed(opener: Opener, own: Member | undefined, place: Cursor): P
 }
 
 /**
- * Reads what will be needed in parallel. The amount of text in a member is known only after it was read, so the newest
- * one is read first, and then as many as its compression ratio suggests.
+ * Fetches what will be needed in parallel, and tells how many members to fetch ahead of those that are read then. How
+ * much text a member has is known only after it was read, so a tail takes more of them until it has enough.
  */
 async function prefetch(
   parts: readonly MemberText[],
   { wanted, bytes, since, until }: JoinReach,
-): Promise<void> {
-  const total = parts.reduce((sum, { entry }) => sum + entry.size, 0)
+  parallel = 1,
+): Promise<number> {
+  const ahead = Math.max(LEAST_AHEAD, parallel)
   // Where a period begins is an offset from its end, so all of it is needed.
   if (since !== undefined) {
-    if (total <= MAX_PERIOD_BYTES && bytes !== Number.POSITIVE_INFINITY)
-      await inBatches(parts, (part) => part.size())
-    return
+    if (bytes !== Number.POSITIVE_INFINITY && storedIn(parts) <= MAX_PERIOD)
+      await fetchMembers(parts, parallel)
+    return ahead
   }
-  if (until !== undefined) return
-  const newest = parts.at(-1)!
-  if (wanted === 0 || newest.entry.size > MAX_PREFETCH_BYTES) return
-  const ratio = Math.max(1, (await newest.size()) / Math.max(1, newest.entry.size))
-  let expected = newest.entry.size * ratio
-  const next: MemberText[] = []
-  for (let i = parts.length - 2; i >= 0 && expected < wanted && next.length < MAX_PREFETCH; i--) {
-    next.push(parts[i]!)
-    expected += parts[i]!.entry.size * ratio
+  if (until !== undefined || wanted === 0) return ahead
+  let text = 0
+  let stored = 0
+  for (let end = parts.length; end > 0 && text < wanted; ) {
+    const ratio = stored === 0 ? LIKELY_RATIO : Math.max(1, text / stored)
+    let start = end - 1
+    let expected = parts[start]!.entry.size
+    while (start > 0 && text + expected * ratio < wanted) expected += parts[--start]!.entry.size
+    if (stored + expected > MAX_PREFETCH) return ahead
+    const next = parts.slice(start, end)
+    await fetchMembers(next, parallel)
+    for (const part of next) text += await part.size()
+    stored += expected
+    end = start
   }
-  await inBatches(next, (part) => part.size())
+  return 0
 }
 
-async function inBatches(parts: readonly MemberText[], work: (part: MemberText) => Promise<unknown>) {
-  for (let i = 0; i < parts.length; i += AT_ONCE) await Promise.all(parts.slice(i, i + AT_ONCE).map(work))
+function storedIn(parts: readonly MemberText[]): number {
+  return parts.reduce((sum, { entry }) => sum + entry.size, 0)
 }

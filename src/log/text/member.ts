@@ -7,6 +7,24 @@ import type { Fingerprint } from './cursor.ts'
 import type { Opener } from './open.ts'
 import { PlainText, type Text } from './text.ts'
 
+/** Members that are fetched in parallel: for each parallel read of a large file, and at least. */
+const PER_READ = 4
+const LEAST_AT_ONCE = 8
+/** Stored bytes that are in flight, if the members are that small. */
+const IN_FLIGHT = 16 * 1024 * 1024
+
+/** Fetches members in parallel, which tells their sizes. Small ones cost little but the round trip. */
+export async function fetchMembers(parts: readonly Text[], parallel = 1): Promise<void> {
+  const largest = parts.reduce((most, { entry }) => Math.max(most, entry.size), 1)
+  const fitting = Math.min(Math.floor(IN_FLIGHT / largest), PER_READ * parallel)
+  const atOnce = Math.min(parts.length, Math.max(LEAST_AT_ONCE, fitting))
+  let next = 0
+  const work = async () => {
+    while (next < parts.length) await parts[next++]!.size()
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+}
+
 /**
  * An object of a joined log as text. Shippers compress or not whatever the name says, so its first bytes decide when
  * they are first needed; until then it counts as compressed.
@@ -78,7 +96,7 @@ export class MemberText implements Text {
   async #judge(): Promise<Text> {
     const { files, budget } = this.#opener
     const { entry, name } = this
-    const options = { signal: budget.signal }
+    const options = { signal: budget.signalFor() }
     const first =
       entry.size === 0 ? null : await files.read(name, { offset: 0, length: SIGNATURE_BYTES }, options)
     const kind = first && compressionOf(await collect(first))

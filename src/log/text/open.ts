@@ -50,6 +50,8 @@ export interface Opener {
   files: LogFiles
   limits: ArchiveLimits
   budget: Budget
+  /** How many reads run in parallel. @default 1 */
+  parallel?: number | undefined
   /** Whether archives may be taken to be as long as they claim; see ArchiveSource. @default false */
   claims?: boolean | undefined
   /** Runs work on archives when there is a free slot. @default at once */
