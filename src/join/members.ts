@@ -354,7 +354,8 @@ function likelyEnd(period: Period | null): number {
   return period && (now > period.to || now < period.from) ? period.to : now
 }
 
-function costOf({ entry }: Member): number {
+/** What a member costs to read, in stored bytes. */
+export function costOf({ entry }: Member): number {
   return Math.max(entry.size, LEAST_COST)
 }
 

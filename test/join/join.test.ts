@@ -105,6 +105,60 @@ describe('a joined log', () => {
     leave.abort()
   }, 30_000)
 
+  it.each(['Vector', 'Firehose', 'Logstash'])(
+    'is followed: an object of %s that arrives late is sent, once',
+    async (shipper) => {
+      bucket = await shippedBucket(shipper, { count: 30, step: MINUTE })
+      const { app, server } = bucket
+      const start = Date.UTC(2026, 10, 15, 10, 0, 0)
+      const put = (minutes: number, text: string) => {
+        const time = start + minutes * MINUTE
+        server.put(KEYS[shipper]!('app', time, 100 + minutes), lineAt(time, text, 'error'))
+      }
+      const follow = async (query: string, headers: Record<string, string> = {}) => {
+        const leave = new AbortController()
+        const response = await app.request(`/api/v1/log/view?file=app&follow=true&${query}`, {
+          signal: leave.signal,
+          headers,
+        })
+        const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+        const follower = { seen: '', leave: () => leave.abort(), until: async (_text: string) => {} }
+        follower.until = async (text) => {
+          while (!follower.seen.includes(text)) follower.seen += (await reader.read()).value
+        }
+        return follower
+      }
+      const plain = await follow('lines=0')
+      const records = await follow('lines=0&format=ndjson&level=error')
+      const events = await follow('lines=0', { Accept: 'text/event-stream' })
+      const each = async (text: string) => {
+        for (const follower of [plain, records, events]) await follower.until(text)
+      }
+      await events.until('hello')
+      put(5, 'newest')
+      await each('newest')
+      // Before and after the first object that was sent, and one that is too late.
+      put(-3, 'old and delayed')
+      put(2, 'late')
+      put(-25, 'beyond reach')
+      await each('old and delayed')
+      await each('late')
+      put(6, 'last')
+      await each('last')
+      const texts = [...plain.seen.matchAll(/: (.*)\n/g)].map(([, text]) => text)
+      expect(texts).toEqual(['newest', 'old and delayed', 'late', 'last'])
+      expect([...records.seen.matchAll(/"message":"([^"]*)"/g)].map(([, text]) => text)).toEqual(texts)
+      expect([...events.seen.matchAll(/^data: .*: (.*)$/gm)].map(([, text]) => text)).toEqual(texts)
+      // The place of a client is after the newest object, so nothing is repeated when it comes again.
+      const id = /^id: (.*)\ndata: .*: late$/m.exec(events.seen)![1]!
+      const again = await follow('lines=0', { Accept: 'text/event-stream', 'Last-Event-ID': id })
+      await again.until('last')
+      expect([...again.seen.matchAll(/^data: .*: (.*)$/gm)].map(([, text]) => text)).toEqual(['last'])
+      for (const follower of [plain, records, events, again]) follower.leave()
+    },
+    30_000,
+  )
+
   it('is named by its place where that is a dated folder itself, and joined in directories, too', async () => {
     bucket = await shippedBucket('Firehose', { count: 3, step: MINUTE, log: 'home/db-4' })
     const { server } = bucket

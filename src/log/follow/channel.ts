@@ -91,6 +91,10 @@ export class Channel {
 
   /** Handles what happened. Returns whether a record is held back that `flush` may send. */
   feed(change: Change): boolean {
+    if (change.kind === 'late') {
+      this.#addLate(change.bytes)
+      return this.#held
+    }
     if (change.kind !== 'data') {
       // After a rotation, an unfinished line is kept: the new file completes it. After a truncation, nothing will.
       if (this.#pending.length > 0) this.#take(true, change.kind !== 'rotated')
@@ -159,6 +163,26 @@ export class Channel {
     this.#pendingBytes = bytes.length - at
     this.#held = lines > at
     return this.#held
+  }
+
+  /** Sends lines that belong before the place, which stays. */
+  #addLate(bytes: Uint8Array): void {
+    if (this.#raw) {
+      this.#add(bytes, this.place)
+      return
+    }
+    const { format, zone } = this.#filter
+    const records: Placed[] = []
+    let time = Number.NaN
+    for (let at = 0; at < bytes.length; ) {
+      const end = endOf(format, bytes, at, bytes.length)
+      const own = timeAt(bytes, at, end, this.#filter)
+      if (!Number.isNaN(own)) time = own
+      const record = bytes.slice(at, end)
+      if (isWantedAlone(record, 0, this.#filter, time)) records.push({ bytes: record, end: this.place })
+      at = end
+    }
+    if (records.length > 0) this.#add(renderRecords(records, this.#frame, format, zone), this.place)
   }
 
   /** Which part of a record to send now: all, its rest if the beginning was sent, or nothing. */

@@ -40,7 +40,7 @@ export function renderRecords(
 }
 
 /** What happened to the file, as an event. */
-export function renderChange(change: Exclude<Change, { kind: 'data' }>, place: Cursor): Uint8Array {
+export function renderChange(change: Exclude<Change, { kind: 'data' | 'late' }>, place: Cursor): Uint8Array {
   const { kind, ...data } = change
   return encoder.encode(event(kind, place, JSON.stringify(data)))
 }
