@@ -1,7 +1,7 @@
 // Attacks the running service and writes what was seen to docs/reliability.md.
 //   npm run test:chaos [-- NAME…] [-- --write]
 // Each fault says what it tried, how often, a figure, and whether the promise held. Bounded in count and time; talks to
-// loopback only. The exit code is 1 when a promise did not hold.
+// loopback only. In CI, a promise that did not hold is tried once more. The exit code is 1 when one does not hold.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
@@ -27,13 +27,11 @@ for (const file of readdirSync(place).sort()) {
       continue
     }
     const start = Date.now()
-    let row
-    try {
-      row = await Promise.race([fault.run(), timeout()])
-    } catch (error) {
-      row = { tried: 'failed', count: 0, figure: String(error?.message ?? error).slice(0, 120), held: false }
+    let row = await attempt(fault)
+    if (!row.held && process.env.CI) {
+      console.log(`again    ${fault.name}: ${row.figure}`)
+      row = await attempt(fault)
     }
-    await cleanUp()
     rows.push({ name: fault.name, ...row })
     const seconds = ((Date.now() - start) / 1000).toFixed(1)
     console.log(`${row.held ? 'held    ' : 'NOT HELD'} ${fault.name} (${seconds} s): ${row.figure}`)
@@ -43,6 +41,17 @@ const failed = rows.filter(({ held }) => !held).length
 if (write) report()
 console.log(`${rows.length - failed} passed, ${failed} failed`)
 process.exit(failed === 0 ? 0 : 1)
+
+async function attempt(fault) {
+  try {
+    return await Promise.race([fault.run(), timeout()])
+  } catch (error) {
+    const figure = String(error?.message ?? error).slice(0, 120)
+    return { tried: 'failed', count: 0, figure, held: false }
+  } finally {
+    await cleanUp()
+  }
+}
 
 function timeout() {
   return new Promise((_, fail) => setTimeout(() => fail(new Error('no end after 150 s')), FAULT_MS).unref())
