@@ -21,5 +21,6 @@ export default defineConfig({
     // A machine that stalls for a second must not refuse a change. What passes at the second try is named at the end.
     retry: process.env.CI ? 1 : 0,
     reporters: ['default', './test/second-tries.ts'],
+    expect: { poll: { timeout: 30_000 } },
   },
 })
