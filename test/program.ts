@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -68,6 +70,23 @@ export async function serve(...given: Parameters<typeof launch>): Promise<Progra
     program.exited.then((code) => failed(new Error(`exited with ${code}: ${program.stderr()}`)))
   })
   return { ...program, url }
+}
+
+/**
+ * A port for a program that ends and comes back. It is below those that the system gives to others by itself, or
+ * another program could have it meanwhile.
+ */
+export async function lastingPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_000)
+    const server = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => server.close(resolve))
+    return port
+  }
 }
 
 /** Ends what still runs. */

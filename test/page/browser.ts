@@ -147,6 +147,30 @@ export async function launchBrowser() {
 
 export type Browser = Awaited<ReturnType<typeof launchBrowser>>
 
+/**
+ * Does something that the page tells of for a few seconds, and waits for the words. It looks for them from before the
+ * act on, so that they are not missed.
+ */
+export async function told(page: BrowserPage, words: string, act: () => Promise<unknown>): Promise<void> {
+  await Promise.all([page.getByText(words).waitFor(), act()])
+}
+
+/** Waits until the list rests: for half a second, nothing scrolls, no row changes and the address stays. */
+export function resting(page: BrowserPage): Promise<void> {
+  return page.evaluate(`new Promise((done) => {
+    const list = document.querySelector('.list')
+    const state = () => [list.scrollTop, location.hash, list.textContent].join(' ')
+    let [before, since, frames] = [state(), performance.now(), 0]
+    const look = () => {
+      const now = state()
+      if (now !== before) [before, since, frames] = [now, performance.now(), 0]
+      else if (++frames > 30 && performance.now() - since > 500) return done()
+      requestAnimationFrame(look)
+    }
+    requestAnimationFrame(look)
+  })`)
+}
+
 /** What axe-core finds serious or critical, one line each. */
 export async function seriousFindings(page: BrowserPage): Promise<string[]> {
   const require = createRequire(join(partsFolder, 'package.json'))

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Asked, longestChain } from '../../bench/chain.mjs'
 import { cleanUp, type Program, serve } from '../program.ts'
 import { type Running, start } from '../support/child.ts'
@@ -21,17 +21,20 @@ describe.skipIf(missingBrowser)(`the page in front of a far bucket${reason}`, { 
       byStdin: true,
       isReady: (line) => /^\d+$/.test(line),
     })
+    browser = await launchBrowser()
+  })
+  // One for each test: it remembers lists, and may still be reading for a page that was closed.
+  beforeEach(async () => {
     const env = {
       AWS_ENDPOINT_URL: `http://127.0.0.1:${bucket.line}`,
       AWS_ACCESS_KEY_ID: 'key',
       AWS_SECRET_ACCESS_KEY: 'secret',
     }
     node = await serve(['--port', '0', '--logs', 's3://logs'], { env })
-    browser = await launchBrowser()
   })
+  afterEach(cleanUp)
   afterAll(async () => {
     await browser?.close()
-    await cleanUp()
     await bucket?.stop()
   })
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { type BrowserPage, seriousFindings } from './browser.ts'
+import { type BrowserPage, seriousFindings, told } from './browser.ts'
 import { line, stamp } from './logs.ts'
 import { describePage } from './stage.ts'
 
@@ -52,8 +52,7 @@ describePage(
       await row(page, 'slow query took 3999 ').locator('.m').click()
       const json = row(page, 'slow query took 3999 ').locator('.json')
       await json.locator('.v').click()
-      await act(page, 'Copy')
-      await page.getByText('Value copied').waitFor()
+      await told(page, 'Value copied', () => act(page, 'Copy'))
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('3')
       await json.locator('.v').click()
       await act(page, 'Only records with this')
@@ -104,7 +103,8 @@ describePage(
 
     it('highlights several texts in several colours and filters nothing', async () => {
       const page = await open('file=storage.log')
-      const before = await page.locator('footer [role=status]').textContent()
+      const loaded = page.locator('footer [role=status]').filter({ hasText: 'records loaded' })
+      const before = await loaded.textContent()
       for (const word of ['heartbeat', 'query']) {
         const line = row(page, word).last()
         await line.locator('.m').click()
@@ -197,9 +197,9 @@ describePage(
       await row(page, 'wide wide').waitFor()
       await page.evaluate(`document.querySelector('.list').scrollLeft = 2000`)
       const list = (await page.locator('.list').boundingBox())!
-      const time = (await page.locator('.row .t').boundingBox())!
-      expect(time.x).toBeGreaterThanOrEqual(list.x)
-      expect(time.x).toBeLessThan(list.x + 60)
+      const time = async () => (await page.locator('.row .t').boundingBox())!
+      await expect.poll(async () => (await time()).x).toBeGreaterThanOrEqual(list.x)
+      expect((await time()).x).toBeLessThan(list.x + 60)
       await page.context().close()
     })
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
-import { type Browser, launchBrowser, missingBrowser, seriousFindings } from './browser.ts'
+import { type Browser, launchBrowser, missingBrowser, seriousFindings, told } from './browser.ts'
 import { writeLog, writeOddLog } from './logs.ts'
 
 const CONFIG = `# the broker
@@ -85,7 +85,7 @@ describe.skipIf(missingBrowser)(
       // When the node came online is not known: nodestate's own start is not presented as the node's.
       expect(text).toContain('Online sincenot known')
       await page.getByText(/configuration: Online since.* served by nodestate, up since \d{4}-/).waitFor()
-      expect(await page.title()).toContain('db-4')
+      await expect.poll(() => page.title()).toContain('db-4')
       await page.context().close()
     })
 
@@ -111,8 +111,7 @@ describe.skipIf(missingBrowser)(
       await page.keyboard.type('PORT')
       await page.getByText('2 found').waitFor()
       expect(await toml.locator('mark').allInnerTexts()).toEqual(['port', 'port'])
-      await page.getByRole('button', { name: 'Copy' }).click()
-      await page.getByText('Configuration copied').waitFor()
+      await told(page, 'Configuration copied', () => page.getByRole('button', { name: 'Copy' }).click())
       const copied = await page.evaluate<string>('navigator.clipboard.readText()')
       expect(copied).toContain('[broker.grpc]\nport = 9001')
       expect(copied).not.toContain('hunter2')
@@ -125,16 +124,16 @@ describe.skipIf(missingBrowser)(
       const dark = await ground()
       expect(dark).toMatch(/rgb\(\d{1,2}, \d{1,2}, \d{1,2}\)/)
       await page.emulateMedia({ colorScheme: 'light' })
-      expect(await ground()).toBe('rgb(255, 255, 255)')
+      await expect.poll(ground).toBe('rgb(255, 255, 255)')
       const button = page.getByRole('button', { name: /^Colours/ })
       await button.click()
       expect(await button.getAttribute('aria-label')).toContain('light')
       await button.click()
       expect(await button.getAttribute('aria-label')).toContain('dark')
-      expect(await ground()).toBe(dark)
+      await expect.poll(ground).toBe(dark)
       await page.reload()
       await page.locator('.toml').waitFor()
-      expect(await ground()).toBe(dark)
+      await expect.poll(ground).toBe(dark)
       await page.context().close()
     })
 

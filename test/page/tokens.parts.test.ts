@@ -44,6 +44,7 @@ describe.skipIf(missingBrowser)(
       await shown.getByLabel('Token').fill(`token-of-${name}`)
       await shown.keyboard.press('Enter')
       await shown.locator('.row').filter({ hasText: 'for everyone' }).waitFor()
+      await shown.locator('.files a').filter({ hasText: 'broker.log' }).waitFor()
       const text = await shown.evaluate<string>('document.body.innerText')
       for (const file of ['broker.log', 'storage.log'])
         expect(text.includes(file), file).toBe(files.includes(file))
