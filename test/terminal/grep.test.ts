@@ -153,7 +153,7 @@ describe('grep', () => {
     const { stdout, stderr, status } = spawnSync('sh', ['-c', command], {
       env: { ...process.env, NODESTATE_URL: node.url },
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 120_000,
     })
     expect([stdout, stderr, status]).toEqual([line(0), '', 0])
   })

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cleanUp, launch, type Program, serve, temporaryDirectory } from '../program.ts'
+import { cleanUp, lastingPort, launch, type Program, serve, temporaryDirectory } from '../program.ts'
 
 const LEVELS = ['INFO', 'INFO', 'WARN', 'ERROR']
 const line = (i: number) => {
@@ -121,8 +121,8 @@ describe('tail', () => {
     mkdirSync(place)
     const file = join(place, 'a.log')
     writeFileSync(file, line(0))
-    let served = await serve(['--port=0', '--logs', place])
-    const { port } = new URL(served.url)
+    const port = await lastingPort()
+    const served = await serve([`--port=${port}`, '--logs', place])
     const tail = launch(['tail', served.url, 'a.log', '-f'])
     await eventually(() => tail.stdout() === line(0))
     appendFileSync(file, line(1))
@@ -130,14 +130,14 @@ describe('tail', () => {
     renameSync(file, `${file}.1`)
     writeFileSync(file, line(2))
     await eventually(() => tail.stdout().endsWith(line(2)))
-    expect(tail.stderr()).toContain('a.log was rotated.')
+    await eventually(() => tail.stderr().includes('a.log was rotated.'))
     served.child.kill('SIGTERM')
     await served.exited
     await eventually(() => /Trying again in \d+ s/.test(tail.stderr()))
     appendFileSync(file, line(3))
-    served = await serve([`--port=${port}`, '--logs', place])
+    await serve([`--port=${port}`, '--logs', place])
     await eventually(() => tail.stdout().endsWith(line(3)))
-    expect(tail.stderr()).toContain('connected again')
+    await eventually(() => tail.stderr().includes('connected again'))
     tail.child.kill('SIGINT')
     expect(await tail.exited).toBe(0)
     expect(tail.stdout()).toBe([0, 1, 2, 3].map(line).join(''))
@@ -209,7 +209,7 @@ describe('trouble is one sentence and exit code 2', () => {
     const { stdout, stderr, status } = spawnSync('sh', ['-c', command], {
       env: { ...process.env, NODESTATE_URL: node.url },
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 120_000,
     })
     expect([stdout, stderr, status]).toEqual([LINES[0], '', 0])
   })
