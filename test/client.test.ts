@@ -267,25 +267,31 @@ describe('follow', () => {
   const events = { 'Content-Type': 'text/event-stream' }
 
   /** Collects until this many records have arrived. */
-  async function collect(base: string, records: number, options = {}): Promise<FollowEvent[]> {
+  async function collect(
+    base: string,
+    records: number,
+    { silence, onRecord = () => {} }: { silence?: number; onRecord?: () => void } = {},
+  ): Promise<FollowEvent[]> {
     const seen: FollowEvent[] = []
     const client = createClient({ base })
-    for await (const event of client.follow({ file: 'x.log' }, { backoff: 10, ...options })) {
+    for await (const event of client.follow({ file: 'x.log' }, { backoff: 10, silence })) {
       seen.push(event)
       if (seen.filter((each) => each.type === 'record').length >= records) break
+      if (event.type === 'record') onRecord()
     }
     return seen
   }
 
   it('resumes after the last id when the connection is lost', async () => {
     const asked: (string | undefined)[] = []
+    let cut = () => {}
     const base = await scripted((request, response, nth) => {
       asked.push(request.headers['last-event-id'] as string | undefined)
       response.writeHead(200, events)
       response.write(`: heartbeat\n\nid: c${nth}\ndata: record ${nth}\n\n`)
-      setTimeout(() => (nth % 2 ? response.end() : response.destroy()), 10)
+      cut = () => void (nth % 2 ? response.end() : response.destroy())
     })
-    const seen = await collect(base, 4)
+    const seen = await collect(base, 4, { onRecord: () => cut() })
     expect(asked).toEqual([undefined, 'c0', 'c1', 'c2'])
     expect(seen.flatMap((event) => (event.type === 'record' ? [event.data] : []))).toEqual([
       'record 0',
@@ -298,11 +304,13 @@ describe('follow', () => {
   })
 
   it('goes on without a word after an end in good order', async () => {
+    let end = () => {}
     const base = await scripted((_, response, nth) => {
       response.writeHead(200, events).write(`id: ${nth}\ndata: record ${nth}\n\n`)
-      setTimeout(() => response.end(), 1200)
+      end = () => void response.end()
     })
-    const seen = await collect(base, 2)
+    // A connection that ends within a second was lost.
+    const seen = await collect(base, 2, { onRecord: () => void setTimeout(end, 1200) })
     expect(seen.map((event) => event.type)).toEqual(['open', 'record', 'open', 'record'])
   })
 
@@ -335,7 +343,7 @@ describe('follow', () => {
       response.writeHead(200, events)
       response.write(nth === 0 ? 'id: 1\ndata: one\n\n' : 'id: 2\ndata: two\n\n')
     })
-    const seen = await collect(base, 2, { silence: 60 })
+    const seen = await collect(base, 2, { silence: 2000 })
     expect(seen.map((event) => event.type)).toEqual(['open', 'record', 'lost', 'open', 'record'])
   })
 
@@ -353,7 +361,8 @@ describe('follow', () => {
     const client = createClient({ base })
     let records = 0
     for await (const event of client.follow({ file: 'x' }, { signal: abort.signal })) {
-      if (event.type === 'record') records++
+      if (event.type !== 'record') continue
+      records++
       setTimeout(() => abort.abort(), 10)
     }
     expect(records).toBe(1)
