@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
@@ -6,9 +6,19 @@ import { cleanUp, serve, temporaryDirectory } from '../program.ts'
 
 afterEach(cleanUp)
 
-it('reads none of its files once it has started: they may be replaced, or no descriptor be left', {
-  timeout: 30_000,
-}, async () => {
+/** Waits until a process has read nothing for two seconds. */
+async function hasReadAll(pid: number): Promise<void> {
+  const read = () => /^rchar: \d+/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![0]
+  let before = ''
+  for (let quiet = 0; quiet < 20; ) {
+    const now = read()
+    quiet = now === before ? quiet + 1 : 0
+    before = now
+    await sleep(100)
+  }
+}
+
+it('reads none of its files once it has started: they may be replaced, or no descriptor be left', async () => {
   const place = temporaryDirectory()
   const logs = join(place, 'logs')
   mkdirSync(logs)
@@ -16,8 +26,10 @@ it('reads none of its files once it has started: they may be replaced, or no des
   cpSync(resolve('dist'), join(place, 'dist'), { recursive: true })
   cpSync(resolve('package.json'), join(place, 'package.json'))
   symlinkSync(resolve('node_modules'), join(place, 'node_modules'))
-  const { url } = await serve(['--port=0', '--logs', logs, '--loki'], { cli: join(place, 'dist/cli.js') })
-  await sleep(2000)
+  const { url, child } = await serve(['--port=0', '--logs', logs, '--loki'], {
+    cli: join(place, 'dist/cli.js'),
+  })
+  await hasReadAll(child.pid!)
   for (const name of readdirSync(join(place, 'dist'), { recursive: true, encoding: 'utf8' }))
     if (name.endsWith('.js')) writeFileSync(join(place, 'dist', name), 'throw new Error("another version")')
   const view = '/api/v1/log/view?file=a.log'

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { serve as serveNode } from '../../../src/entry/node.ts'
 import type { Running } from '../../../src/entry/process/program.ts'
@@ -135,8 +134,12 @@ describe('an answer that breaks off', () => {
     const program = await serve(['--port=0', '--logs', logs, '--log-level=warn'])
     const asked = get(`${program.url}/api/v1/log/view?file=big.log&size=67108864`)
     const [response] = await once(asked, 'response')
-    response.once('data', () => response.pause())
-    await sleep(200)
+    await new Promise<void>((resolve) =>
+      response.once('data', () => {
+        response.pause()
+        resolve()
+      }),
+    )
     truncateSync(path, 1000)
     const failed = once(response, 'error')
     response.resume()

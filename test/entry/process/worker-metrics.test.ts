@@ -43,7 +43,7 @@ function workersOf({ child }: Program): number[] {
   return readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ').map(Number)
 }
 
-describe('/metrics with --workers', { timeout: 60_000 }, () => {
+describe('/metrics with --workers', () => {
   it('counts what all processes did, whichever answers', async () => {
     const program = await start()
     await view(program, 60)
@@ -83,9 +83,7 @@ describe('/metrics with --workers', { timeout: 60_000 }, () => {
     const [first] = workersOf(program)
     process.kill(first!, 'SIGKILL')
     await expect
-      .poll(async () => (await scrape(program).catch(() => '')).includes('{state="reported"} 3'), {
-        timeout: 20_000,
-      })
+      .poll(async () => (await scrape(program).catch(() => '')).includes('{state="reported"} 3'))
       .toBe(true)
     const text = await scrape(program)
     expect(views(text)).toBe(30)

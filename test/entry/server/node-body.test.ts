@@ -79,7 +79,7 @@ describe('a long answer on Node', () => {
     const sockets = await Promise.all(Array.from({ length: 20 }, () => stall(9_000_000)))
     await expect.poll(openFiles).toBeGreaterThan(before + 20)
     for (const socket of sockets) socket.destroy()
-    await expect.poll(openFiles, { timeout: 5000 }).toBeLessThanOrEqual(before)
+    await expect.poll(openFiles).toBeLessThanOrEqual(before)
     expect(cuts).toEqual([])
   })
 
@@ -138,7 +138,7 @@ describe('an answer that fails on its way', () => {
       expect(whole).toBe(false)
       expect(got.length).toBeGreaterThan(0)
       expect(text.includes(got)).toBe(true)
-      expect(cuts).toHaveLength(1)
+      await expect.poll(() => cuts).toHaveLength(1)
     },
   )
 
@@ -170,7 +170,7 @@ describe('an answer that fails on its way', () => {
         Number(/content-length: (\d+)/i.exec(all.toString('latin1', 0, 2000))![1]),
       )
       expect(text.includes(body)).toBe(true)
-      expect(cuts).toHaveLength(1)
+      await expect.poll(() => cuts).toHaveLength(1)
     },
   )
 
@@ -205,5 +205,5 @@ describe('an answer that fails on its way', () => {
     })
     expect(found.equals(ann.hits)).toBe(true)
     expect(others.map((other) => other.equals(bob.hits))).toEqual([true, true, true, true])
-  }, 30_000)
+  })
 })

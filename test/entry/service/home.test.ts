@@ -52,7 +52,7 @@ describe('nodestate serve', () => {
     expect(await tail.text()).toBe(LINE)
     for (const file of ['old/deep.log', 'old%2Fdeep.log', '..%2Fnode.json', '../config.toml'])
       expect((await fetch(`${program.url}/api/v1/log/view?file=${file}`)).status).toBe(404)
-    expect(program.stderr()).toContain('\tINFO\t')
+    await expect.poll(program.stderr).toContain('\tINFO\t')
   })
 
   it('--home of a node that has only logs says what is missing', async () => {
