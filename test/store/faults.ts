@@ -16,8 +16,8 @@ export interface FaultyBucket {
 const LARGE = 3 * 1024 * 1024 + 11
 /** So patient that a busy machine is never taken for a silent bucket. */
 const PATIENT = { deadline: 12_000, timeout: 10_000, stall: 10_000, backoff: 10, retries: 3 }
-/** For faults that are silence: what waits for them must not wait long. */
-const HASTY = { ...PATIENT, stall: 300 }
+/** For faults that are silence: not so long that it is all waited for, and long enough for a request that is answered. */
+const HASTY = { ...PATIENT, timeout: 2_000, stall: 1_500 }
 
 const slowDown = { kind: 'answer', status: 503, body: '<Error><Code>SlowDown</Code></Error>' } as const
 const answer = (status: number, body = '', headers: Record<string, string> = {}): Fault => ({
@@ -37,11 +37,24 @@ const PASSING: [string, Fault, string][] = [
   ['a 503 SlowDown', slowDown, 'throttled'],
   ['a 429', answer(429), 'throttled'],
   ['a 504', answer(504), 'timeout'],
-  ['a silent bucket', { kind: 'delay', ms: 5_000 }, 'timeout'],
 ]
+const SILENCE: Fault = { kind: 'delay', ms: 5_000 }
+
+const PATHS = ['list', 'view?file=f', 'view?file=f&lines=3']
+
+/** A client is told by a problem, after the retries of one call. */
+async function expectProblem(logs: Store, proxy: FaultProxy, path: string): Promise<void> {
+  const app = createApp({ logs, config: '', onError: () => {} })
+  proxy.count = 0
+  const response = await app.request(`/api/v1/log/${path}`)
+  expect(proxy.count, path).toBe(4)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('Content-Type')).toBe('application/problem+json')
+  expect(await response.json()).toMatchObject({ type: expect.stringMatching(/^\/problems\/storage-/) })
+}
 
 /** What a store does when its bucket misbehaves: right bytes, or a StoreError within the deadline. */
-export function faultSuite(title: string, timeout: number, setup: () => Promise<FaultyBucket>): void {
+export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): void {
   describe(`${title} behind a proxy that fails`, () => {
     const large = pattern(LARGE, 9)
     let bucket: FaultyBucket
@@ -52,7 +65,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
       bucket = await setup()
       proxy = await startFaultProxy(bucket.endpoint)
       store = s3Store({ ...bucket.options, ...PATIENT, endpoint: proxy.endpoint })
-      hasty = s3Store({ ...bucket.options, ...HASTY, timeout, endpoint: proxy.endpoint })
+      hasty = s3Store({ ...bucket.options, ...HASTY, endpoint: proxy.endpoint })
       await bucket.put('f/small', 'small text')
       await bucket.put('f/large', large)
     })
@@ -63,7 +76,6 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     })
     afterAll(() => proxy?.close())
 
-    const suited = (fault: Fault) => (fault.kind === 'delay' ? hasty : store)
     const operations: [string, (store: Store) => Promise<unknown>, unknown][] = [
       [
         'list',
@@ -83,7 +95,7 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     describe.each(PASSING)('%s', (_, fault, code) => {
       it.each(operations)('is survived by %s when it passes', async (__, run, expected) => {
         proxy.next(fault, fault, fault)
-        expect(await run(suited(fault))).toEqual(expected)
+        expect(await run(store)).toEqual(expected)
         expect(proxy.count).toBe(4)
       })
 
@@ -91,9 +103,44 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
         proxy.each(() => fault)
         // The answer to a HEAD has no body that could say SlowDown.
         const headOnly = fault === slowDown && (name === 'stat' || name === 'an empty read')
-        expect(await codeOf(run(suited(fault)))).toBe(headOnly ? 'unavailable' : code)
+        expect(await codeOf(run(store))).toBe(headOnly ? 'unavailable' : code)
         expect(proxy.count).toBe(4)
       })
+    })
+
+    // At the same time, each with a proxy of its own: they do nothing but wait.
+    describe.concurrent('a silent bucket', () => {
+      const behind = async (act: (hasty: Store, proxy: FaultProxy) => Promise<void>) => {
+        const proxy = await startFaultProxy(bucket.endpoint)
+        try {
+          await act(s3Store({ ...bucket.options, ...HASTY, endpoint: proxy.endpoint }), proxy)
+        } finally {
+          await proxy.close()
+        }
+      }
+
+      it.each(operations)('is survived by %s when it passes', (_, run, expected) =>
+        behind(async (hasty, proxy) => {
+          proxy.next(SILENCE, SILENCE, SILENCE)
+          expect(await run(hasty)).toEqual(expected)
+          expect(proxy.count).toBe(4)
+        }),
+      )
+
+      it.each(operations)('makes %s fail in time when it stays', (_, run) =>
+        behind(async (hasty, proxy) => {
+          proxy.each(() => SILENCE)
+          expect(await codeOf(run(hasty))).toBe('timeout')
+          expect(proxy.count).toBe(4)
+        }),
+      )
+
+      it.each(PATHS)('is a 503 problem to a client: %s', (path) =>
+        behind(async (hasty, proxy) => {
+          proxy.each(() => SILENCE)
+          await expectProblem(hasty, proxy, path)
+        }),
+      )
     })
 
     it.each(operations)('a 403 makes %s fail at once, with denied', async (_, run) => {
@@ -199,11 +246,13 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     })
 
     it('a client that leaves while the bucket is silent cuts the request', async () => {
-      proxy.each(() => ({ kind: 'delay', ms: 5_000 }))
+      proxy.each(() => SILENCE)
       const client = new AbortController()
       const read = store.read('f/small', undefined, { signal: client.signal })
-      setTimeout(() => client.abort(), 50)
-      await expect(read).rejects.toHaveProperty('name', 'AbortError')
+      const outcome = expect(read).rejects.toHaveProperty('name', 'AbortError')
+      await expect.poll(() => proxy.count).toBe(1)
+      client.abort()
+      await outcome
       await expect.poll(() => proxy.cut).toBe(1)
       expect(proxy.count).toBe(1)
     })
@@ -231,21 +280,11 @@ export function faultSuite(title: string, timeout: number, setup: () => Promise<
     })
 
     it.each(PASSING)('%s is a 503 problem to a client, after the retries of one call', async (_, fault) => {
-      const app = createApp({ logs: suited(fault), config: '', onError: () => {} })
       proxy.each(() => fault)
-      for (const path of ['list', 'view?file=f', 'view?file=f&lines=3']) {
-        proxy.count = 0
-        const response = await app.request(`/api/v1/log/${path}`)
-        expect(proxy.count, path).toBe(4)
-        expect(response.status).toBe(503)
-        expect(response.headers.get('Content-Type')).toBe('application/problem+json')
-        expect(await response.json()).toMatchObject({ type: expect.stringMatching(/^\/problems\/storage-/) })
-      }
+      for (const path of PATHS) await expectProblem(store, proxy, path)
     })
 
-    it('gives right bytes or a StoreError, whatever comes, and nothing else', {
-      timeout: 60_000,
-    }, async () => {
+    it('gives right bytes or a StoreError, whatever comes, and nothing else', async () => {
       const random = fractions(20261115)
       const faults: (() => Fault)[] = [
         () => ({ kind: 'drop' }),

@@ -13,7 +13,7 @@ describe.skipIf(needs)(`Miniflare${needs ? ` (${needs})` : ''}`, () => {
   })
   afterAll(() => flare?.stop())
 
-  faultSuite('S3, signed, on Miniflare', 500, async () => {
+  faultSuite('S3, signed, on Miniflare', async () => {
     const writer = bucketWriter({ ...flare, endpoint: flare.s3 })
     const { bucket, accessKeyId, secretAccessKey } = flare
     return { endpoint: flare.s3, options: { bucket, accessKeyId, secretAccessKey }, put: writer.put }

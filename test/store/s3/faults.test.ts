@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-faultSuite('S3', 500, async () => ({
+faultSuite('S3', async () => ({
   endpoint: server.endpoint,
   options: { bucket: 'logs', accessKeyId: 'key', secretAccessKey: 'secret' },
   put: server.put,
