@@ -311,7 +311,6 @@ describe('fsStore, a file that changes while it is read', () => {
     const aborted = await store.read('f', undefined, { signal: abort.signal })
     abort.abort()
     await expect(new Response(aborted!.body).arrayBuffer()).rejects.toThrow()
-    await new Promise((done) => setTimeout(done, 20))
-    expect(openFiles()).toBe(before)
+    await expect.poll(openFiles).toBe(before)
   })
 })
