@@ -83,7 +83,7 @@ describe('the list in detail', () => {
     expect((await ask({ 'If-None-Match': etag })).status).toBe(304)
     store.put('b.log', TEXT)
     // A list may be up to a second old.
-    await vi.waitFor(async () => expect((await ask({ 'If-None-Match': etag })).status).toBe(200), 3000)
+    await vi.waitFor(async () => expect((await ask({ 'If-None-Match': etag })).status).toBe(200), 60_000)
   })
   test('each version of a file is read once, a few at a time', async () => {
     const store = memoryStore(Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`${i}.log`, TEXT])))
@@ -110,7 +110,7 @@ describe('the list in detail', () => {
     expect(reads).toBe(before)
     store.put('7.log', TEXT + line('03:00:00.000'))
     const seven = async () => (await ask()).find(({ name }: { name: string }) => name === '7.log')
-    await vi.waitFor(async () => expect((await seven()).last).toBe('2026-11-15T03:00:00.000Z'), 3000)
+    await vi.waitFor(async () => expect((await seven()).last).toBe('2026-11-15T03:00:00.000Z'), 60_000)
     expect(reads).toBeLessThanOrEqual(before + 2)
   })
   test('a file that may not be read does not spoil the list; a store that is down does', async () => {

@@ -202,15 +202,25 @@ describe('filters', () => {
     expect(status).toBe(200)
   })
   it('turn requests away when too many run', async () => {
+    let reads = 0
+    let go = () => {}
+    const together = new Promise<void>((resolve) => {
+      go = resolve
+    })
     const slow: Store = {
       ...files(),
       read: async (...args) => {
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        reads++
+        await together
         return files().read(...args)
       },
     }
     const busy = client(slow, { limits: { scans: 1 } })
-    const answers = await Promise.all(Array.from({ length: 12 }, () => busy('file=broker.log&q=nowhere')))
+    const asked = Promise.all(Array.from({ length: 12 }, () => busy('file=broker.log&q=nowhere')))
+    // Each looks at both ends of the file before it asks for a place.
+    await expect.poll(() => reads).toBe(24)
+    go()
+    const answers = await asked
     const statuses = answers.map((answer) => answer.status)
     expect(statuses.filter((status) => status === 200).length).toBe(5)
     const refused = answers.find((answer) => answer.status === 503)!
