@@ -80,9 +80,13 @@ describe('in a bucket', () => {
     server.put('d.log.1.gz', gzipSync(lines(0, 10)))
     server.put('d.log', lines(10, 12))
     await until(lines(4, 12))
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    const polls = async (count: number) => {
+      const before = server.requests.length
+      await expect.poll(() => server.requests.length).toBeGreaterThanOrEqual(before + count)
+    }
+    await polls(3)
     const sent = server.sent
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await polls(5)
     expect(server.sent).toBe(sent)
     await reader.cancel()
   })
