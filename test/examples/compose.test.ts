@@ -44,7 +44,6 @@ describe('compose', () => {
 
   it.skipIf(missing)(
     `shows the log of a PostgreSQL that was started by its command${missing ? ` (${missing})` : ''}`,
-    { timeout: 60_000 },
     async () => {
       const logs = join(folder, 'logs')
       mkdirSync(logs)
@@ -72,9 +71,9 @@ describe('compose', () => {
         const ask = async (path: string) =>
           (await fetch(`${url}/api/v1/log/${path}`, { headers: { Authorization: 'Bearer s3cret' } })).text()
         const name = async () => (JSON.parse(await ask('list')) as { name: string }[])[0]?.name
-        await expect.poll(name, { timeout: 20_000 }).toMatch(/^postgresql-.*\.log$/)
+        await expect.poll(name).toMatch(/^postgresql-.*\.log$/)
         const view = `view?file=${await name()}&format=ndjson&q=ready to accept connections`
-        await expect.poll(() => ask(view), { timeout: 20_000 }).not.toBe('')
+        await expect.poll(() => ask(view)).not.toBe('')
         expect(JSON.parse(await ask(view))).toMatchObject({
           message: expect.stringContaining('database system is ready to accept connections'),
           time: expect.any(String),

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp, type Program, serve } from '../program.ts'
 import { type Running, start } from '../support/child.ts'
@@ -107,7 +107,7 @@ describe.skipIf(missing)(title('a real Prometheus'), () => {
   }
 
   it('scrapes it with its token, in OpenMetrics', async () => {
-    await expect.poll(async () => (await query('up'))[0]?.value[1], { timeout: 20_000 }).toBe('1')
+    await expect.poll(async () => (await query('up'))[0]?.value[1]).toBe('1')
     const requests = await query('nodestate_http_requests_total{route="/api/v1/log/view"}')
     expect(requests.map(({ metric, value }) => [metric.status, value[1]]).sort()).toEqual([
       ['200', '1'],
@@ -120,7 +120,7 @@ describe.skipIf(missing)(title('a real Prometheus'), () => {
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
-  await sleep(10)
+  await once(server, 'listening')
   const { port } = server.address() as { port: number }
   await new Promise((resolve) => server.close(resolve))
   return port

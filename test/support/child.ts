@@ -35,7 +35,7 @@ export function start(
     if (child.exitCode === null && child.signalCode === null) {
       if (options.byStdin) child.stdin.end()
       else child.kill('SIGTERM')
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
+      const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
       await gone
       clearTimeout(timer)
     }
@@ -46,7 +46,7 @@ export function start(
       child.kill('SIGKILL')
       reject(new Error(`${command} ${reason}:\n${output}`))
     }
-    const timer = setTimeout(() => fail('was not ready in time'), options.timeout ?? 60_000)
+    const timer = setTimeout(() => fail('was not ready in time'), options.timeout ?? 110_000)
     let rest = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text
