@@ -175,7 +175,7 @@ describe('nodestate ship', () => {
     expect([...objectsIn(home).keys()]).toEqual(['ship.json'])
 
     // The storage's clock counts: here, the file's time of change.
-    const beaten = Date.now() - 147_000
+    const beaten = Date.now() - 130_000
     utimesSync(join(home, 'ship.json'), beaten / 1000, beaten / 1000)
     const waiting = launch(['ship', '--segment-age', '100ms', '--logs', logs, home])
     await until(waiting, () => waiting.stderr() === said)
