@@ -247,10 +247,16 @@ async function answerOf(app: ReturnType<typeof createApp>, { path, ...init }: As
 
 /** More searches at once than there are places. */
 async function crowd(): Promise<[Asked, Response][]> {
+  let reads = 0
+  let go = () => {}
+  const together = new Promise<void>((resolve) => {
+    go = resolve
+  })
   const slow: Store = {
     ...small,
     read: async (...args) => {
-      await new Promise((resolve) => setTimeout(resolve, 20))
+      reads++
+      await together
       return small.read(...args)
     },
   }
@@ -260,9 +266,13 @@ async function crowd(): Promise<[Asked, Response][]> {
     log('histogram?file=a.log'),
     log('fields?file=a.log'),
   ].flatMap((asked) => Array.from({ length: 12 }, () => asked))
-  return Promise.all(
+  const answers = Promise.all(
     requests.map(async (asked): Promise<[Asked, Response]> => [asked, await answerOf(app, asked)]),
   )
+  // Each looks at both ends of the file before it asks for a place.
+  await expect.poll(() => reads).toBe(2 * requests.length)
+  go()
+  return answers
 }
 
 /** A cursor into a file that has since become another. */
