@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Running, start } from '../support/child.ts'
 import { startMiniflare } from '../support/miniflare.ts'
 import { part } from '../support/parts.ts'
@@ -61,7 +61,7 @@ describe.skipIf(bun.missing)(title('Bun', bun.missing), () => {
 
 const deno = part('deno')
 describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
-  it('listens again after there was no descriptor left for a connection', { timeout: 60_000 }, async () => {
+  it('listens again after there was no descriptor left for a connection', async () => {
     const flags = '--no-prompt --allow-net --allow-read --allow-env --allow-sys=hostname,networkInterfaces'
     const command = `ulimit -n 64; exec "$0" run ${flags} dist/cli/deno.js --logs "$1" --port 0`
     const running = await start('bash', ['-c', command, deno.path!, logs], { env, cwd: root, isReady })
@@ -69,10 +69,12 @@ describe.skipIf(deno.missing)(title('Deno', deno.missing), () => {
     try {
       const port = Number(new URL(urlOf(running)).port)
       for (let i = 0; i < 80; i++) sockets.push(connect(port, '127.0.0.1').on('error', () => {}))
+      const descriptors = () => readdirSync(`/proc/${running.process.pid}/fd`).length
+      await expect.poll(descriptors).toBe(64)
+      // It waits before it listens again.
       await sleep(1000)
       for (const socket of sockets) socket.destroy()
-      await sleep(1000)
-      await expectLogs(urlOf(running))
+      await vi.waitFor(() => expectLogs(urlOf(running)), 60_000)
     } finally {
       await running.stop()
     }
