@@ -46,9 +46,10 @@ function nameOf(module) {
   return path && !path.startsWith('..') ? path.replace(/\.[jt]s$/, '').replaceAll('/', '-') : null
 }
 
-// Built aside and moved into place file by file: a worker that starts meanwhile finds each of them whole.
+// Built aside and moved into place file by file: a worker that starts meanwhile finds each of them whole. Not in dist,
+// which may be packed at the same time.
 const folder = `dist/${name}`
-const aside = `${folder}-${process.pid}`
+const aside = `node_modules/.cache/nodestate-${name}-${process.pid}`
 await build({
   configFile: false,
   logLevel: 'warn',

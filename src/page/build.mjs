@@ -1,7 +1,7 @@
 // Builds the page with Vite and packs it into one module of compressed assets, so that the app can serve it on
 // every runtime, with no file system. Does nothing when no input has changed since.
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -21,8 +21,16 @@ const stamp = `// ${await fingerprint()}`
 const known = await readFile(packed, 'utf8').catch(() => '')
 if (!known.startsWith(stamp)) await pack()
 await mkdir(shipped, { recursive: true })
-await copyFile(packed, join(shipped, 'assets.js'))
-await copyFile(join(here, 'assets.d.ts'), join(shipped, 'assets.d.ts'))
+await ship(packed, 'assets.js')
+await ship(join(here, 'assets.d.ts'), 'assets.d.ts')
+
+/** Copies what has changed: a program that starts meanwhile must not find half of a file. */
+async function ship(from, name) {
+  const to = join(shipped, name)
+  const text = await readFile(from)
+  const there = await readFile(to).catch(() => null)
+  if (!there?.equals(text)) await writeFile(to, text)
+}
 
 async function pack() {
   const { build } = await import('vite')
