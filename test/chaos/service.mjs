@@ -180,5 +180,16 @@ export function memoryLimit(bytes) {
   return null
 }
 
+/** Asks until the answer is right, or half a minute is over; the last answer either way. */
+export async function settled(ask, isRight) {
+  const end = performance.now() + 30_000
+  let answer = await ask()
+  while (!isRight(answer) && performance.now() < end) {
+    await sleep(100)
+    answer = await ask()
+  }
+  return answer
+}
+
 export const MB = 1024 * 1024
 export { sleep }

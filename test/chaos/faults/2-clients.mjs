@@ -2,7 +2,19 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { descriptors, folder, get, MB, memory, raw, serve, sleep, stalled, watchMemory } from '../service.mjs'
+import {
+  descriptors,
+  folder,
+  get,
+  MB,
+  memory,
+  raw,
+  serve,
+  settled,
+  sleep,
+  stalled,
+  watchMemory,
+} from '../service.mjs'
 
 const stamp = (i) => new Date(Date.UTC(2026, 10, 15) + i).toISOString().replace('T', ' ').slice(0, 23)
 const line = (i) => `${stamp(i)}\tINFO\ta.go:1\t[A]: number ${i}\n`
@@ -86,11 +98,10 @@ export const faults = [
       const { status, ms } = await get(node.url, '/api/v1/log/view?file=a.log&size=4096')
       const peak = most()
       // The cut comes 4 s after the last byte that a socket took.
-      let after = descriptors(node.pid)
-      for (let i = 0; i < 200 && after > before + 8; i++) {
-        await sleep(100)
-        after = descriptors(node.pid)
-      }
+      const after = await settled(
+        () => descriptors(node.pid),
+        (open) => open <= before + 8,
+      )
       for (const socket of sockets) socket.destroy()
       return {
         tried: 'and a tail beside them; --stall-seconds 4',
@@ -196,8 +207,10 @@ export const faults = [
           bytes[Math.floor(next() * bytes.length)] = Math.floor(next() * 256)
         await raw(node.url, bytes, 300)
       }
-      await sleep(1500)
-      const after = { ...memory(node.pid), open: descriptors(node.pid) }
+      const after = await settled(
+        () => ({ ...memory(node.pid), open: descriptors(node.pid) }),
+        ({ open }) => open <= before.open + 5,
+      )
       const fatal = Object.keys(seen).filter((status) => status === '500' || status === '0')
       return {
         tried: '10,000 requests, 300 raw sockets',
@@ -237,7 +250,7 @@ export const faults = [
       ]
       let right = 0
       for (const [bytes, isRight] of cases)
-        if (isRight(await raw(node.url, Buffer.from(bytes, 'latin1')))) right++
+        if (isRight(await raw(node.url, Buffer.from(bytes, 'latin1'), 5000))) right++
       return {
         tried: 'two Hosts, none, garbage behind a good request, a URL of 200 KB, a POST',
         count: cases.length,

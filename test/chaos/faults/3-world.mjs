@@ -13,7 +13,7 @@ import {
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { descriptors, folder, get, memory, serve, sleep } from '../service.mjs'
+import { descriptors, folder, get, memory, serve, settled, sleep } from '../service.mjs'
 
 const stamp = (i) => new Date(Date.UTC(2026, 10, 15) + i).toISOString().replace('T', ' ').slice(0, 23)
 const line = (i) => `${stamp(i)}\tINFO\ta.go:1\t[A]: number ${i}\n`
@@ -49,8 +49,8 @@ export const faults = [
         )
         const node = await serve(['--logs', 's3://logs/'], { env: store.env })
         const abort = new AbortController()
-        const asked = get(node.url, '/api/v1/log/list', { signal: abort.signal, timeout: 40_000 })
-        const answer = await Promise.race([asked, sleep(35_000).then(() => null)])
+        const asked = get(node.url, '/api/v1/log/list', { signal: abort.signal, timeout: 60_000 })
+        const answer = await Promise.race([asked, sleep(50_000).then(() => null)])
         abort.abort()
         await sleep(500)
         const before = store.requests()
@@ -200,8 +200,10 @@ export const faults = [
         )
         for (const { status } of answers) seen[status] = (seen[status] ?? 0) + 1
       }
-      await sleep(500)
-      const after = await get(node.url, '/api/v1/log/view?file=a1.log&size=100')
+      const after = await settled(
+        () => get(node.url, '/api/v1/log/view?file=a1.log&size=100'),
+        ({ status }) => status === 200,
+      )
       return {
         tried: '130 at once with 96 descriptors',
         count: 1300,
@@ -284,9 +286,14 @@ export const faults = [
         await get(node.url, '/api/v1/log/view?file=a.log&rotated=true&lines=500')
         if (hour === 30) early = { ...memory(node.pid), open: descriptors(node.pid) }
       }
-      for (let waited = 0; waited < 8000 && !text.includes(`number ${count - 1}\n`); waited += 100)
-        await sleep(100)
-      const late = { ...memory(node.pid), open: descriptors(node.pid) }
+      await settled(
+        () => text,
+        (text) => text.includes(`number ${count - 1}\n`),
+      )
+      const late = await settled(
+        () => ({ ...memory(node.pid), open: descriptors(node.pid) }),
+        ({ open }) => open <= early.open + 4,
+      )
       abort.abort()
       await reading
       const numbers = [...text.matchAll(/number (\d+)\n/g)].map((found) => Number(found[1]))
