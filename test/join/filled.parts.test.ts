@@ -64,30 +64,26 @@ describe.skipIf(missing)(`a bucket that others filled${missing ? ` (${missing})`
 
   for (const [tool, args] of Object.entries(TOOLS)) {
     const absent = spawnSync(tool, ['--version']).error ? lacking(`${tool} is not installed`) : null
-    it.skipIf(absent)(
-      `by ${tool} is read as it is${absent ? ` (${absent})` : ''}`,
-      { timeout: 60_000 },
-      async () => {
-        const bucket = `filled-${tool}-${Date.now().toString(36)}`
-        const place = {
-          endpoint: ceph!,
-          bucket,
-          accessKeyId: 'testkey',
-          secretAccessKey: 'testsecret',
-          region: 'default',
-        }
-        await bucketWriter(place).create()
-        execFileSync(tool, args(folder, bucket), { env: { ...env, ...keys }, stdio: 'pipe' })
-        const nested = createApp({ logs: s3Store(place), config: '', nested: true })
-        const names = async (app: typeof nested) =>
-          (await (await app.request('/api/v1/log/list')).json()).map(({ name }: { name: string }) => name)
-        expect(await names(nested)).toHaveLength(7)
-        const deep = await nested.request(`/api/v1/log/view?file=${encodeURIComponent('a/b c/ü.log')}`)
-        expect(await deep.text()).toBe('deep\n')
-        const app = createApp({ logs: s3Store(place), config: '', join: true })
-        expect(await names(app)).toEqual(['a/b c/ü.log', 'app', 'broker.log'])
-        expect(await (await app.request('/api/v1/log/view?file=app')).text()).toBe(joined)
-      },
-    )
+    it.skipIf(absent)(`by ${tool} is read as it is${absent ? ` (${absent})` : ''}`, async () => {
+      const bucket = `filled-${tool}-${Date.now().toString(36)}`
+      const place = {
+        endpoint: ceph!,
+        bucket,
+        accessKeyId: 'testkey',
+        secretAccessKey: 'testsecret',
+        region: 'default',
+      }
+      await bucketWriter(place).create()
+      execFileSync(tool, args(folder, bucket), { env: { ...env, ...keys }, stdio: 'pipe' })
+      const nested = createApp({ logs: s3Store(place), config: '', nested: true })
+      const names = async (app: typeof nested) =>
+        (await (await app.request('/api/v1/log/list')).json()).map(({ name }: { name: string }) => name)
+      expect(await names(nested)).toHaveLength(7)
+      const deep = await nested.request(`/api/v1/log/view?file=${encodeURIComponent('a/b c/ü.log')}`)
+      expect(await deep.text()).toBe('deep\n')
+      const app = createApp({ logs: s3Store(place), config: '', join: true })
+      expect(await names(app)).toEqual(['a/b c/ü.log', 'app', 'broker.log'])
+      expect(await (await app.request('/api/v1/log/view?file=app')).text()).toBe(joined)
+    })
   }
 })

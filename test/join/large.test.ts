@@ -118,7 +118,6 @@ describe('a joined log of 3,500 objects', () => {
 describe('a joined log that is followed', () => {
   it.each(['Vector', 'Fluent Bit', 'Firehose', 'Logstash'])(
     '%s: gives 1,500 objects that arrive at once, each line once',
-    { timeout: 60_000 },
     async (shipper) => {
       const store = memoryStore()
       const put = (i: number) =>
@@ -161,61 +160,53 @@ describe('the requests of 10,000 objects', () => {
     ['a month of Firehose', 'Firehose', 5 * MINUTE],
     ['crowded hours of Firehose', 'Firehose', 2 * SECOND],
   ]
-  it.each(trees)(
-    '%s: at most 12 in 8 round trips for a tail',
-    { timeout: 60_000 },
-    async (_, shipper, step) => {
-      bucket = await shippedBucket(shipper, { count: 10_000, step, lines: 500 })
-      const path = `/api/v1/log/view?file=app&size=${256 * 1024}`
-      const first = await bucket.ask(path)
-      expect(first.body).toBe(tailOf(bucket.text(9_990), 256 * 1024))
-      expect(first.requests).toBeLessThanOrEqual(12)
-      expect(first.trips).toBeLessThanOrEqual(8)
-      const second = await bucket.ask(path)
-      expect(second.body).toBe(first.body)
-      expect(second.requests).toBeLessThan(first.requests)
-      const few = await bucket.ask('/api/v1/log/view?file=app&lines=100')
-      expect(few.body).toBe(`${first.body.trimEnd().split('\n').slice(-100).join('\n')}\n`)
-      expect(few.requests).toBeLessThan(first.requests)
-      if (step < MINUTE) return
-      const at = END - 30 * 24 * 60 * MINUTE
-      const times = [at, at + 10 * MINUTE].map((time) => new Date(time).toISOString())
-      const window = await bucket.ask(`/api/v1/log/view?file=app&since=${times[0]}&until=${times[1]}`)
-      const [since, until] = times.map((time) => time.replace('T', ' ').slice(0, 23))
-      const inside = bucket
-        .text(1300, 1420)
-        .split('\n')
-        .filter((line) => line.slice(0, 23) >= since! && line.slice(0, 23) < until!)
-      expect(window.body).toBe(`${inside.join('\n')}\n`)
-      expect(window.trips).toBeLessThanOrEqual(12)
-    },
-  )
+  it.each(trees)('%s: at most 12 in 8 round trips for a tail', async (_, shipper, step) => {
+    bucket = await shippedBucket(shipper, { count: 10_000, step, lines: 500 })
+    const path = `/api/v1/log/view?file=app&size=${256 * 1024}`
+    const first = await bucket.ask(path)
+    expect(first.body).toBe(tailOf(bucket.text(9_990), 256 * 1024))
+    expect(first.requests).toBeLessThanOrEqual(12)
+    expect(first.trips).toBeLessThanOrEqual(8)
+    const second = await bucket.ask(path)
+    expect(second.body).toBe(first.body)
+    expect(second.requests).toBeLessThan(first.requests)
+    const few = await bucket.ask('/api/v1/log/view?file=app&lines=100')
+    expect(few.body).toBe(`${first.body.trimEnd().split('\n').slice(-100).join('\n')}\n`)
+    expect(few.requests).toBeLessThan(first.requests)
+    if (step < MINUTE) return
+    const at = END - 30 * 24 * 60 * MINUTE
+    const times = [at, at + 10 * MINUTE].map((time) => new Date(time).toISOString())
+    const window = await bucket.ask(`/api/v1/log/view?file=app&since=${times[0]}&until=${times[1]}`)
+    const [since, until] = times.map((time) => time.replace('T', ' ').slice(0, 23))
+    const inside = bucket
+      .text(1300, 1420)
+      .split('\n')
+      .filter((line) => line.slice(0, 23) >= since! && line.slice(0, 23) < until!)
+    expect(window.body).toBe(`${inside.join('\n')}\n`)
+    expect(window.trips).toBeLessThanOrEqual(12)
+  })
 
-  it.each(trees)(
-    '%s: small objects are fetched in parallel',
-    { timeout: 60_000 },
-    async (_, shipper, step) => {
-      bucket = await shippedBucket(shipper, { count: 10_000, step, lines: 20 })
-      const first = await bucket.ask(`/api/v1/log/view?file=app&size=${256 * 1024}`)
-      expect(first.body).toBe(tailOf(bucket.text(9_800), 256 * 1024))
-      // A hundred of them, and their folders: each minute of Fluent Bit is one.
-      expect(first.requests).toBeLessThanOrEqual(120)
-      expect(first.trips).toBeLessThanOrEqual(16)
-      const times = [-2 * 60 * MINUTE, -110 * MINUTE].map((back) => new Date(END + back).toISOString())
-      const window = await bucket.ask(
-        `/api/v1/log/view?file=app&size=10000000&since=${times[0]}&until=${times[1]}`,
-      )
-      const [since, until] = times.map((time) => time.replace('T', ' ').slice(0, 23))
-      const inside = bucket
-        .text(10_000 - Math.ceil((121 * MINUTE) / step) - 1)
-        .split('\n')
-        .filter((line) => line.slice(0, 23) >= since! && line.slice(0, 23) < until!)
-      expect(window.body).toBe(inside.map((line) => `${line}\n`).join(''))
-      expect(window.trips).toBeLessThanOrEqual(20)
-    },
-  )
+  it.each(trees)('%s: small objects are fetched in parallel', async (_, shipper, step) => {
+    bucket = await shippedBucket(shipper, { count: 10_000, step, lines: 20 })
+    const first = await bucket.ask(`/api/v1/log/view?file=app&size=${256 * 1024}`)
+    expect(first.body).toBe(tailOf(bucket.text(9_800), 256 * 1024))
+    // A hundred of them, and their folders: each minute of Fluent Bit is one.
+    expect(first.requests).toBeLessThanOrEqual(120)
+    expect(first.trips).toBeLessThanOrEqual(16)
+    const times = [-2 * 60 * MINUTE, -110 * MINUTE].map((back) => new Date(END + back).toISOString())
+    const window = await bucket.ask(
+      `/api/v1/log/view?file=app&size=10000000&since=${times[0]}&until=${times[1]}`,
+    )
+    const [since, until] = times.map((time) => time.replace('T', ' ').slice(0, 23))
+    const inside = bucket
+      .text(10_000 - Math.ceil((121 * MINUTE) / step) - 1)
+      .split('\n')
+      .filter((line) => line.slice(0, 23) >= since! && line.slice(0, 23) < until!)
+    expect(window.body).toBe(inside.map((line) => `${line}\n`).join(''))
+    expect(window.trips).toBeLessThanOrEqual(20)
+  })
 
-  it('a flat folder of Logstash: one listing, in parallel', { timeout: 60_000 }, async () => {
+  it('a flat folder of Logstash: one listing, in parallel', async () => {
     bucket = await shippedBucket('Logstash', { count: 10_000, step: MINUTE, lines: 500 })
     const first = await bucket.ask(`/api/v1/log/view?file=app&size=${256 * 1024}`)
     expect(first.body).toBe(tailOf(bucket.text(9_990), 256 * 1024))

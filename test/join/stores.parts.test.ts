@@ -33,7 +33,7 @@ const linkOf = (response: Response, rel: string) =>
 
 /** Each shipper's layout is one log, wherever it lies. */
 function joinedLogs(open: () => Place): void {
-  it.each(SHIPPERS)('shows the objects of %s as one log', { timeout: 60_000 }, async (shipper) => {
+  it.each(SHIPPERS)('shows the objects of %s as one log', async (shipper) => {
     const { store, put } = open()
     const log = shipper.toLowerCase().replace(' ', '-')
     for (let i = 0; i < COUNT; i++) await put(KEYS[shipper]!(log, timeOf(i), i), bytesOf(i))

@@ -179,7 +179,7 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
 /** What no request to this app can cause, and where it is tested instead. */
 const ELSEWHERE = [/answer-too-large$/] // test/entry/aws-lambda.test.ts
 
-describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`, { timeout: 60_000 }, () => {
+describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`, () => {
   it('has no lint', () => {
     const cli = join(partsFolder, 'node_modules/@redocly/cli/bin/cli.js')
     // Health checks and this document itself have no 4xx.
