@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { createApp } from '../../src/app.ts'
 import { s3Store } from '../../src/store/s3.ts'
@@ -106,10 +105,15 @@ export interface Bucket {
   ask(path: string): Promise<{ response: Response; body: string; requests: number; trips: number }>
 }
 
-/** Counts requests, and the longest chain of requests of which each began after the one before had ended. */
+/**
+ * Counts requests, and the longest chain of requests of which each began after the one before had ended. Requests that
+ * are under way together end together, so that the chain is the same however long each of them takes.
+ */
 class Chains {
   #requests = 0
   #longest = 0
+  #underWay = 0
+  #landed: (() => void)[] = []
 
   reset(): void {
     this.#requests = 0
@@ -124,11 +128,22 @@ class Chains {
     this.#requests++
     // What ended before this one began is what it may have waited for.
     const depth = this.#longest + 1
-    // As far away as a bucket is: an answer at once would make parallel requests look like a chain.
-    await sleep(20)
-    const response = await fetch(url, init)
-    const body = await response.arrayBuffer()
-    this.#longest = Math.max(this.#longest, depth)
-    return new Response(response.status === 304 ? null : body, response)
+    this.#underWay++
+    try {
+      const response = await fetch(url, init)
+      const body = await response.arrayBuffer()
+      return new Response(response.status === 304 ? null : body, response)
+    } finally {
+      this.#underWay--
+      await this.#allLanded()
+      this.#longest = Math.max(this.#longest, depth)
+    }
+  }
+
+  #allLanded(): Promise<void> {
+    setImmediate(() => {
+      if (this.#underWay === 0) for (const end of this.#landed.splice(0)) end()
+    })
+    return new Promise((resolve) => this.#landed.push(resolve))
   }
 }
