@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { FleetNodes } from '../../src/fleet/nodes.ts'
@@ -75,6 +75,9 @@ describe('a fleet', () => {
   })
 
   it('lists its nodes by id, with one LIST and one GET for each', async () => {
+    // What was asked is kept for five seconds.
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { get, asked } = fleetOf({
       'db-2/ship.json': beat(7),
       'db-10/ship.json': beat(),
