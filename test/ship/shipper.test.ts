@@ -66,23 +66,35 @@ const once = (options: Partial<ShipperOptions> = {}): Promise<Outcome> => shippe
 const shipped = (log = 'broker.log') => textOf(objectsIn(home), log)
 const lives = (log = 'broker.log') => livesOf(objectsIn(home), log)
 
-/** A bucket whose names cannot be read until it is opened: nothing is decided before, but files are seen. */
-function shutBucket(): { bucket: Bucket; open: () => void } {
+/**
+ * A bucket whose names cannot be read until it is opened: nothing is decided before, but files are seen. `looks` waits
+ * until they were.
+ */
+function shutBucket() {
   const real = directoryBucket(home)
+  const disk = nodeDisk(logs, (line) => reports.push(line))
+  let lists = 0
+  const list = () => {
+    lists++
+    return disk.list()
+  }
+  const looks = () => {
+    const before = lists
+    return until(() => lists > before + 4)
+  }
   let isOpen = false
   const names: Bucket['names'] = (...asked) =>
     isOpen ? real.names(...asked) : Promise.reject(new Error('shut'))
   const open = () => {
     isOpen = true
   }
-  return { bucket: { ...real, names }, open }
+  return { bucket: { ...real, names }, disk: { ...disk, list }, open, looks }
 }
 
 /** Waits for something to happen; if it never does, the test's own timeout ends it. */
 async function until(isReached: () => boolean): Promise<void> {
   while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
-const looks = () => new Promise((resolve) => setTimeout(resolve, 60))
 
 describe('a shipper', () => {
   it('ships a file, and goes on where it was', async () => {
@@ -247,8 +259,8 @@ describe('a shipper', () => {
   it('keeps the place of the newest file when it is compressed and nothing has followed it', async () => {
     const texts = [lines(50), lines(40), lines(30)]
     for (const [i, text] of texts.entries()) writeFileSync(at(`broker.log.${3 - i}`), text)
-    const { bucket, open } = shutBucket()
-    const running = shipper({ once: false, bucket })
+    const { bucket, disk, open, looks } = shutBucket()
+    const running = shipper({ once: false, bucket, disk })
     const done = running.run()
     await looks()
     writeFileSync(at('broker.log.1.gz'), gzipSync(texts[2]!))
@@ -381,7 +393,8 @@ describe('a shipper', () => {
     const running = shipper({ once: false })
     const done = running.run()
     await until(() => shipped() === 'one\n')
-    await looks()
+    // Long enough for several looks.
+    await new Promise((resolve) => setTimeout(resolve, 60))
     expect(shipped()).toBe('one\n')
     appendFileSync(at('broker.log'), 'o\n')
     await until(() => shipped() === 'one\ntwo\n')
@@ -422,8 +435,8 @@ describe('a shipper', () => {
   it('holds removed files while they wait', async () => {
     const a = lines(10)
     writeFileSync(at('broker.log'), a)
-    const { bucket, open } = shutBucket()
-    const running = shipper({ once: false, bucket })
+    const { bucket, disk, open, looks } = shutBucket()
+    const running = shipper({ once: false, bucket, disk })
     const done = running.run()
     await looks()
     renameSync(at('broker.log'), at('broker.log.1'))
