@@ -10,6 +10,7 @@ const PLATFORMS = {
     entry: 'src/cli/worker.ts',
     decoders: 'src/codec/portable.ts',
     fetch: 'src/store/remote/fetch.ts',
+    turns: 'src/limits/edge-turns.ts',
     target: 'webworker',
     conditions: ['workerd', 'worker', 'browser', 'import', 'default'],
     extension: 'js',
@@ -18,6 +19,7 @@ const PLATFORMS = {
     entry: 'src/cli/lambda.ts',
     decoders: 'src/codec/native.ts',
     fetch: 'src/store/remote/node-fetch.ts',
+    turns: 'src/limits/turns.ts',
     target: 'node',
     conditions: ['node', 'import', 'default'],
     extension: 'mjs',
@@ -55,7 +57,13 @@ await build({
   logLevel: 'warn',
   publicDir: false,
   // package.json maps these to dist, per runtime; here everything comes from src.
-  resolve: { alias: { '#decoders': resolve(platform.decoders), '#fetch': resolve(platform.fetch) } },
+  resolve: {
+    alias: {
+      '#decoders': resolve(platform.decoders),
+      '#fetch': resolve(platform.fetch),
+      '#turns': resolve(platform.turns),
+    },
+  },
   ssr: { noExternal: true, target: platform.target, resolve: { conditions: platform.conditions } },
   build: {
     ssr: platform.entry,

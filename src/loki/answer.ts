@@ -1,3 +1,4 @@
+import { byCodePoint } from '../store/store.ts'
 import { type Entry, entriesOf, isSilent } from './entries.ts'
 import { isNodeWanted, isWanted, levelsOf } from './labels.ts'
 import { matcherOf } from './matcher.ts'
@@ -115,7 +116,9 @@ export async function seriesOf(
   }
   await each(await filesOf(sources, selection, signal), count, startOf(sources))
   const scale = query.operation === 'rate' ? 1000 / query.range : 1
-  return [...series.values()].map(({ metric, values }) => ({
+  // Files are counted in parallel; the order does not depend on which is done first.
+  const sorted = [...series].sort(([a], [b]) => byCodePoint(a, b))
+  return sorted.map(([, { metric, values }]) => ({
     metric,
     // Loki omits points with a count of zero.
     values: values.flatMap((value, i): [number, number][] =>

@@ -1,0 +1,32 @@
+/** Work that waits, in the order in which it came. */
+const waiting: (() => void)[] = []
+
+/** When work first continued in this turn of the event loop. */
+let since: number | null = null
+
+/**
+ * Calls back in a later turn of the event loop, one after another, as many as fit into some milliseconds: if all of them
+ * continued in each turn, four searches would hold up everyone else four times as long as one.
+ */
+export function nextTurn(then: () => void, millis: number): void {
+  waiting.push(then)
+  const resume = () => {
+    if (since === null) {
+      since = Date.now()
+      later(endTurn)
+    }
+    if (Date.now() - since < millis) waiting.shift()!()
+    else later(resume)
+  }
+  later(resume)
+}
+
+function endTurn(): void {
+  since = null
+}
+
+/** A timer of 0 ms takes 1 ms. */
+function later(then: () => void): void {
+  const { setImmediate } = globalThis as unknown as { setImmediate: (then: () => void) => void }
+  setImmediate(then)
+}
