@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { FleetNodes } from './nodes.ts'
 
 /** What the logs of a fleet are read with. */
-export interface FleetLogsOptions extends LogOptions, FilesOptions {
+export interface FleetLogsOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
   include?: readonly string[]
   metrics?: Metrics
   nodes: FleetNodes

@@ -13,12 +13,12 @@ const WHOLE = 1024 * 1024
 const KEPT = 16 * 1024 * 1024
 
 /**
- * Reads the objects of joined logs. Most are small and never change, so they are fetched whole, once for all
- * waiting requests, and kept while there is room.
+ * Reads the objects of joined logs. Most are small and never change, so they are fetched whole and kept while there is
+ * room. A read that still runs is not shared: at the edge it never ends if its request was over first.
  */
 export class MemberReads {
   readonly #store: Store
-  readonly #kept = new Map<string, { size: number; read: Promise<StoreRead | null> }>()
+  readonly #kept = new Map<string, StoreRead>()
   #bytes = 0
 
   constructor(store: Store) {
@@ -46,14 +46,12 @@ export class MemberReads {
     if (known) {
       this.#kept.delete(id)
       this.#kept.set(id, known)
-      // Another client may have disconnected and aborted its request.
-      const read = await known.read.catch(() => undefined)
-      if (read !== undefined) return read
+      return known
     }
-    const read = this.#fetch(entry, signal)
-    this.#kept.set(id, { size: entry.size, read })
-    this.#bytes += entry.size
-    read.catch(() => this.#forget(id))
+    const read = await this.#fetch(entry, signal)
+    if (!read || this.#kept.has(id)) return read
+    this.#kept.set(id, read)
+    this.#bytes += read.length
     for (const [oldest] of this.#kept) {
       if (this.#bytes <= KEPT || oldest === id) break
       this.#forget(oldest)
@@ -71,6 +69,6 @@ export class MemberReads {
     const kept = this.#kept.get(id)
     if (!kept) return
     this.#kept.delete(id)
-    this.#bytes -= kept.size
+    this.#bytes -= kept.length
   }
 }

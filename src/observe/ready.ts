@@ -12,7 +12,8 @@ export function readiness(store: Store): () => Promise<Response> {
   return async () => {
     if (look === null || Date.now() >= until) {
       look = firstEntry(store)
-      until = Number.POSITIVE_INFINITY
+      // At the edge it never ends if its request was cancelled.
+      until = Date.now() + LOOK_MS
       const over = () => {
         until = Date.now() + LOOK_MS
       }

@@ -20,6 +20,8 @@ export interface FilesOptions {
   nested?: boolean | undefined
   /** Whether folders of dated objects are logs; a text is the name of the log if the store itself is one. @default false */
   join?: boolean | string | undefined
+  /** With `shared: false`, each request makes its own list: where requests cannot share state, one may end too early. */
+  follow?: false | { shared?: boolean } | undefined
   /** The clock. @default Date.now */
   now?: (() => number) | undefined
 }
@@ -57,7 +59,7 @@ export interface LogFiles {
 export function logFiles(
   store: Store,
   include: readonly string[] = [],
-  { nested = false, join = false, now = Date.now }: FilesOptions = {},
+  { nested = false, join = false, follow = {}, now = Date.now }: FilesOptions = {},
 ): LogFiles {
   const included = includeFilter(include)
   const isName = nested || join !== false ? isPath : isFileName
@@ -82,8 +84,7 @@ export function logFiles(
       const notes = partial ? { note: 'size-partial' as const } : {}
       return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
     },
-    revision,
-    now,
+    { revision, now, shared: follow === false || follow.shared !== false },
   )
 
   /** Objects of a joined log are not listed, so they cannot be read by their names. */

@@ -12,6 +12,14 @@ export interface Listing {
   note?: 'size-partial'
 }
 
+interface ListingsOptions {
+  /** A mark that changes with the files, if there is one. */
+  revision: () => string | null
+  now: () => number
+  /** Whether callers may share a list that is being made. */
+  shared: boolean
+}
+
 /** One list that is being made, and how many callers wait for it. */
 interface Running {
   listing: Promise<Listing>
@@ -29,17 +37,15 @@ export class Listings {
   readonly #make: (signal: AbortSignal) => Promise<Listing>
   readonly #revision: () => string | null
   readonly #now: () => number
+  readonly #shared: boolean
   #last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
   #running: Running | undefined
 
-  constructor(
-    make: (signal: AbortSignal) => Promise<Listing>,
-    revision: () => string | null,
-    now: () => number,
-  ) {
+  constructor(make: (signal: AbortSignal) => Promise<Listing>, { revision, now, shared }: ListingsOptions) {
     this.#make = make
     this.#revision = revision
     this.#now = now
+    this.#shared = shared
   }
 
   get(signal: AbortSignal | undefined): Promise<Listing> {
@@ -49,7 +55,7 @@ export class Listings {
       other.revision === revision && start >= other.at
     const last = this.#last
     if (last && isCurrent(last) && start < last.until) return Promise.resolve(last.listing)
-    const running = this.#running
+    const running = this.#shared ? this.#running : undefined
     if (running && isCurrent(running) && start < running.at + MAX_AGE_MS) return this.#join(running, signal)
     return this.#join(this.#start(revision, start), signal)
   }
