@@ -132,22 +132,23 @@ interface Ends {
 
 async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {
   if (entry.joined) return joinedEnds(files, entry, budget)
-  const kind = await kindOf(files, entry, budget.signal)
-  if (kind !== 'plain') return archiveEnds(files, entry, kind, budget.signal)
+  const signal = budget.signalFor()
+  const kind = await kindOf(files, entry, signal)
+  if (kind !== 'plain') return archiveEnds(files, entry, kind, signal)
   try {
     return await plainEnds(files, entry, budget)
   } catch (error) {
     // It turned out to be compressed, and that is cached now.
-    const now = await kindOf(files, entry, budget.signal)
+    const now = await kindOf(files, entry, signal)
     if (now === 'plain') throw error
-    return archiveEnds(files, entry, now, budget.signal)
+    return archiveEnds(files, entry, now, signal)
   }
 }
 
 /** The beginning of the first object of a joined log, and the end of the last one. */
 async function joinedEnds(files: LogFiles, { key }: Entry, budget: Budget): Promise<Ends> {
   const log = await files.joined?.(key)
-  const ends = await log?.ends(budget.signal)
+  const ends = await log?.ends(budget.signalFor())
   if (!log || !ends) return { head: new Uint8Array(0), tail: null }
   const [first, last] = await Promise.all(ends.map(({ entry }) => endsOf(log.files, entry, budget)))
   return { head: first!.head, tail: last!.tail }
