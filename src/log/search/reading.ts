@@ -11,7 +11,7 @@ export interface Reading {
 /** How many chunks are requested in parallel over a network: a read should take longer than a round trip. */
 const REMOTE_CHUNKS = 64
 /** How many chunks one read has at most. */
-const LARGEST_READ = 8
+const LARGEST_READ = 5
 
 /** The size of a read over a network once a scan continues. */
 export function remoteChunk({ chunk, parallel = 1 }: Reading): number {
