@@ -1,5 +1,5 @@
 import { FlateErrorCode, Gunzip, Inflate } from 'fflate'
-import { Pace } from '../limits/pace.ts'
+import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { crc32 } from './crc32.ts'
 import { broken, chunksOf, type Decoder, type Decoders, SourceError } from './decoder.ts'
 
@@ -16,7 +16,6 @@ const CUT = 'it ends early, or a checksum does not match'
  * gzip(1) does. (DecompressionStream is no help: it refuses a second member and drops what it has read.)
  */
 const gunzip: Decoder = async function* (open) {
-  const pace = new Pace()
   const archive = new Archive()
   for await (const chunk of chunksOf(open))
     for (let from = 0; from < chunk.length; from += STEP) {
@@ -24,7 +23,7 @@ const gunzip: Decoder = async function* (open) {
       yield* archive.take()
       if (failure) throw failure
       if (archive.done) return
-      await pace.turn()
+      if (isTurnOver()) await yieldToEventLoop()
     }
   const failure = archive.end()
   if (failure) throw failure
@@ -108,7 +107,6 @@ class Archive {
 }
 
 const inflateRaw: Decoder = async function* (open) {
-  const pace = new Pace()
   let pieces: Uint8Array[] = []
   let done = false
   const stream = new Inflate((piece, final) => {
@@ -121,7 +119,7 @@ const inflateRaw: Decoder = async function* (open) {
         stream.push(chunk.subarray(from, from + STEP))
         yield* pieces
         pieces = []
-        await pace.turn()
+        if (isTurnOver()) await yieldToEventLoop()
       }
     stream.push(new Uint8Array(0), true)
   } catch (error) {

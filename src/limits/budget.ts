@@ -1,5 +1,5 @@
 import type { MemoryBudget } from './memory-budget.ts'
-import { Pace } from './pace.ts'
+import { isTurnOver, yieldToEventLoop } from './yield.ts'
 
 /** Thrown when work cannot continue within its budget and has no partial result. */
 export class BudgetError extends Error {
@@ -33,7 +33,6 @@ export class Budget {
   readonly memory: MemoryBudget | undefined
   readonly now: () => number
   readonly #parent: Budget | null
-  readonly #pace: Pace
   #deadline: number
   #bytes: number
   #unpacked: number
@@ -43,7 +42,6 @@ export class Budget {
     this.signal = options.signal
     this.memory = options.memory
     this.#parent = parent
-    this.#pace = new Pace(this.now)
     this.#deadline = this.now() + (options.millis ?? Number.POSITIVE_INFINITY)
     this.#bytes = options.bytes ?? Number.POSITIVE_INFINITY
     this.#unpacked = options.unpacked ?? Number.POSITIVE_INFINITY
@@ -91,8 +89,8 @@ export class Budget {
    */
   async step(): Promise<boolean> {
     this.signal?.throwIfAborted()
-    if (this.#pace.isDue) {
-      await this.#pace.turn()
+    if (isTurnOver()) {
+      await yieldToEventLoop()
       this.signal?.throwIfAborted()
     }
     return !this.isSpent

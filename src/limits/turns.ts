@@ -1,8 +1,17 @@
 /** Work that waits, in the order in which it came. */
 const waiting: (() => void)[] = []
 
-/** When work first continued in this turn of the event loop. */
+/** When work first ran in this turn of the event loop, as far as is known. */
 let since: number | null = null
+
+/** Whether all work together has run for some milliseconds in this turn of the event loop. */
+export function isTurnOver(millis: number): boolean {
+  if (since === null) {
+    since = Date.now()
+    later(endTurn)
+  }
+  return Date.now() - since >= millis
+}
 
 /**
  * Calls back in a later turn of the event loop, one after another, as many as fit into some milliseconds: if all of them
@@ -11,12 +20,8 @@ let since: number | null = null
 export function nextTurn(then: () => void, millis: number): void {
   waiting.push(then)
   const resume = () => {
-    if (since === null) {
-      since = Date.now()
-      later(endTurn)
-    }
-    if (Date.now() - since < millis) waiting.shift()!()
-    else later(resume)
+    if (isTurnOver(millis)) later(resume)
+    else waiting.shift()!()
   }
   later(resume)
 }

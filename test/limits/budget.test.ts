@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { Budget, BudgetError } from '../../src/limits/budget.ts'
 import { concurrencyLimit } from '../../src/limits/concurrency-limit.ts'
 import { MemoryBudget } from '../../src/limits/memory-budget.ts'
-import { Pace } from '../../src/limits/pace.ts'
 
 describe('Budget', () => {
   it('ends with its bytes, its decompressed bytes or its time', async () => {
@@ -49,20 +48,6 @@ describe('Budget', () => {
     leaving.abort(new Error('left'))
     await expect(budget.step()).rejects.toThrow('left')
   })
-})
-
-it('Pace yields once 8 ms have passed', async () => {
-  let time = 0
-  const pace = new Pace(() => time)
-  let others = 0
-  const other = () => setImmediate(() => others++)
-  other()
-  await pace.turn()
-  expect(others).toBe(0)
-  time = 8
-  await pace.turn()
-  expect(others).toBe(1)
-  expect(pace.isDue).toBe(false)
 })
 
 describe('MemoryBudget', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { TURN_MILLIS, yieldToEventLoop } from '../../src/limits/yield.ts'
+import { isTurnOver, TURN_MILLIS, yieldToEventLoop } from '../../src/limits/yield.ts'
 
 /** Lets three pieces of work yield twice each, and tells what ran in each turn of the event loop. */
 async function turns(work: () => void): Promise<string[]> {
@@ -22,12 +22,32 @@ async function turns(work: () => void): Promise<string[]> {
   return seen.filter((each) => each !== '')
 }
 
+const spin = () => {
+  const until = Date.now() + TURN_MILLIS + 1
+  while (Date.now() < until);
+}
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('a turn of the event loop', () => {
+  it('is over when it was held for 8 ms, whoever held it', async () => {
+    await nextTurn()
+    expect(isTurnOver()).toBe(false)
+    spin()
+    expect(isTurnOver()).toBe(true)
+    await nextTurn()
+    expect(isTurnOver()).toBe(false)
+  })
+
+  it('does not count the time for which work waited', async () => {
+    await nextTurn()
+    expect(isTurnOver()).toBe(false)
+    await new Promise((resolve) => setTimeout(resolve, 2 * TURN_MILLIS))
+    expect(isTurnOver()).toBe(false)
+  })
+})
+
 describe('work that has yielded', () => {
   it('continues alone in a turn of the event loop when it takes long, in the order in which it yielded', async () => {
-    const spin = () => {
-      const until = Date.now() + TURN_MILLIS + 1
-      while (Date.now() < until);
-    }
     expect(await turns(spin)).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
   })
 

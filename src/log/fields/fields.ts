@@ -1,4 +1,4 @@
-import { TURN_MILLIS, yieldToEventLoop } from '../../limits/yield.ts'
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { decode, type RecordFields } from '../format/format.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import type { View } from '../view/answer.ts'
@@ -51,12 +51,8 @@ export async function fieldsOf(
 async function count(pieces: readonly Uint8Array[], reader: Reader): Promise<Omit<LogFields, 'sampled'>> {
   const counts = new Counts()
   const patterns = new Patterns()
-  let turn = Date.now()
   for (const piece of pieces) {
-    if (Date.now() - turn >= TURN_MILLIS) {
-      await yieldToEventLoop()
-      turn = Date.now()
-    }
+    if (isTurnOver()) await yieldToEventLoop()
     const { format, zone } = reader
     const bytes = format.unwrap?.(piece, 0, piece.length) ?? piece
     const inner = { format: format.inner ?? format, zone }

@@ -46,7 +46,7 @@ const TAIL = 64 * 1024
 const SMALL_ARCHIVE = 256 * 1024
 /** How many files are examined in parallel: on a disk, and over a network for each parallel read. */
 const FILES_AT_ONCE = 8
-const FILES_PER_READ = 5
+const FILES_PER_READ = 8
 /** How many files one list examines, and for how long. Two reads each: a worker may make a thousand. */
 const MAX_FILES = 400
 const MAX_MILLIS = 5000
