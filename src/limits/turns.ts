@@ -30,8 +30,9 @@ function endTurn(): void {
   since = null
 }
 
-/** A timer of 0 ms takes 1 ms. */
+/** A timer of 0 ms takes 1 ms, so `setImmediate` is used if available. */
 function later(then: () => void): void {
-  const { setImmediate } = globalThis as unknown as { setImmediate: (then: () => void) => void }
-  setImmediate(then)
+  const { setImmediate } = globalThis as { setImmediate?: (then: () => void) => void }
+  if (setImmediate) setImmediate(then)
+  else setTimeout(then, 0)
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { StoreError } from '../../src/store/store.ts'
 import { type Bucket, KEYS, lineAt, shippedBucket, UUID } from './bucket.ts'
 
 const SECOND = 1000
@@ -141,6 +142,31 @@ describe('a joined log that is followed', () => {
       leave.abort()
     },
   )
+})
+
+it('a joined log that is followed loses nothing when one of several new objects cannot be read for a while', async () => {
+  const store = memoryStore()
+  let failures = 0
+  const failing = {
+    ...store,
+    read: async (...[key, range, options]: Parameters<typeof store.read>) => {
+      if (key.includes('000002') && failures++ < 3) throw new StoreError('unavailable', 'The storage is away')
+      return store.read(key, range, options)
+    },
+  }
+  const put = (i: number) =>
+    store.put(KEYS.Vector!('app', END + i * MINUTE, i), lineAt(END + i * MINUTE, `object ${i}`))
+  put(0)
+  const app = createApp({ logs: failing, config: '', join: true })
+  const leave = new AbortController()
+  const response = await app.request('/api/v1/log/view?file=app&follow=true&lines=1', leave)
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let seen = ''
+  for (let i = 1; i <= 3; i++) put(i)
+  while (!seen.includes('object 3\n')) seen += (await reader.read()).value
+  expect(seen).toBe([0, 1, 2, 3].map((i) => lineAt(END + i * MINUTE, `object ${i}`)).join(''))
+  expect(failures).toBeGreaterThan(1)
+  leave.abort()
 })
 
 describe('the requests of 10,000 objects', () => {

@@ -3,7 +3,7 @@ import { Budget } from '../../limits/budget.ts'
 import type { JoinedLog } from '../files/joined.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
-import { MemberText } from '../text/member.ts'
+import { fetchMembers, MemberText } from '../text/member.ts'
 import type { Opener } from '../text/open.ts'
 import type { Change } from './tracker.ts'
 
@@ -24,18 +24,16 @@ export class JoinTracker {
   readonly #opener: Opener
   /** The members that were sent, from the first after which others may still arrive. */
   #recent: Member[]
+  /** The newest of them, its size, and its last bytes. */
   #text: MemberText
-  #size: number
-  /** The last bytes of the last object. */
-  #seen: Uint8Array
+  #size = 0
+  #seen: Uint8Array = new Uint8Array(0)
 
-  private constructor(log: JoinedLog, opener: Opener, recent: Member[], opened: Opened) {
+  private constructor(log: JoinedLog, opener: Opener, recent: Member[], last: MemberText) {
     this.#log = log
     this.#opener = opener
     this.#recent = recent
-    this.#text = opened.text
-    this.#size = opened.size
-    this.#seen = opened.seen
+    this.#text = last
   }
 
   /** Starts after the newest object; null if there is none, because it is then not a joined log. */
@@ -46,7 +44,12 @@ export class JoinTracker {
     const { members } = await log.find({ bytes: MAX_RECENT_BYTES, since })
     const recent = members.length > 0 ? members.slice(-MAX_RECENT) : [newest]
     const opener = { files: log.files, limits, budget: new Budget() }
-    return new JoinTracker(log, opener, recent, await openEnd(opener, recent.at(-1)!))
+    const last = new MemberText(opener, recent.at(-1)!.entry)
+    const tracker = new JoinTracker(log, opener, recent, last)
+    const { size, seen } = await endOf(last)
+    tracker.#size = size
+    tracker.#seen = seen
+    return tracker
   }
 
   /** The current place: everything before was sent. */
@@ -63,29 +66,43 @@ export class JoinTracker {
   /** Checks for new objects. `more` says that there are more than one poll returns. */
   async poll(): Promise<{ changes: Change[]; more: boolean }> {
     const changes: Change[] = []
-    let total = 0
+    try {
+      return { changes, more: await this.#advance(changes) }
+    } catch (error) {
+      // What was read is sent; if the failure persists, it shows again at the next poll.
+      if (changes.length > 0) return { changes, more: true }
+      throw error
+    }
+  }
+
+  /** Adds what new objects hold. Returns whether there is more than one poll returns. */
+  async #advance(changes: Change[]): Promise<boolean> {
     const known = new Set(this.#recent.map(({ entry }) => entry.key))
     const cost = this.#recent.reduce((sum, member) => sum + costOf(member), 0)
     const { members, newer } = await this.#log.from(this.#recent[0]!, MAX_POLLED + cost)
-    for (const member of members) {
-      const { key } = member.entry
-      if (known.has(key)) continue
-      if (total >= MAX_POLLED) return { changes, more: true }
-      const opened = await openEnd(this.#opener, member)
-      const bytes = opened.size > 0 ? await opened.text.read(0, opened.size) : new Uint8Array(0)
+    const fresh = members
+      .filter(({ entry }) => !known.has(entry.key))
+      .map((member) => ({ member, text: new MemberText(this.#opener, member.entry) }))
+    // A failure shows below, after what comes before it.
+    await fetchMembers(fresh.map(({ text }) => text)).catch(() => {})
+    let total = 0
+    for (const { member, text } of fresh) {
+      if (total >= MAX_POLLED) return true
+      const { size, seen } = await endOf(text)
+      const bytes = size > 0 ? await text.read(0, size) : new Uint8Array(0)
       const isLate = this.#remember(member)
-      if (bytes.length === 0) continue
-      total += bytes.length
+      if (size === 0) continue
+      total += size
       if (isLate) {
         changes.push({ kind: 'late', bytes })
         continue
       }
-      this.#text = opened.text
-      this.#size = opened.size
-      this.#seen = opened.seen
-      changes.push({ kind: 'data', name: key, id: null, offset: 0, bytes })
+      this.#text = text
+      this.#size = size
+      this.#seen = seen
+      changes.push({ kind: 'data', name: member.entry.key, id: null, offset: 0, bytes })
     }
-    return { changes, more: newer && total > 0 }
+    return newer && total > 0
   }
 
   /** Counts a member as sent. Returns whether it belongs before one that was sent. */
@@ -101,14 +118,8 @@ export class JoinTracker {
   }
 }
 
-interface Opened {
-  text: MemberText
-  size: number
-  seen: Uint8Array
-}
-
-async function openEnd(opener: Opener, { entry }: Member): Promise<Opened> {
-  const text = new MemberText(opener, entry)
+/** The size of a text, and its last bytes. */
+async function endOf(text: MemberText): Promise<{ size: number; seen: Uint8Array }> {
   const size = await text.size()
-  return { text, size, seen: (await text.read(Math.max(0, size - PRINT_READ), size)).slice() }
+  return { size, seen: (await text.read(Math.max(0, size - PRINT_READ), size)).slice() }
 }

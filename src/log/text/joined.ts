@@ -158,26 +158,27 @@ async function prefetch(
   { wanted, bytes, since, until }: JoinReach,
   parallel = 1,
 ): Promise<number> {
-  const ahead = Math.max(LEAST_AHEAD, parallel)
+  const stored = storedIn(parts)
+  // What is fetched ahead must still be kept when it is needed.
+  const ahead = Math.max(LEAST_AHEAD, Math.min(parallel, Math.floor((MAX_PREFETCH * parts.length) / stored)))
   // Where a period begins is an offset from its end, so all of it is needed.
   if (since !== undefined) {
-    if (bytes !== Number.POSITIVE_INFINITY && storedIn(parts) <= MAX_PERIOD)
-      await fetchMembers(parts, parallel)
+    if (bytes !== Number.POSITIVE_INFINITY && stored <= MAX_PERIOD) await fetchMembers(parts, parallel)
     return ahead
   }
   if (until !== undefined || wanted === 0) return ahead
   let text = 0
-  let stored = 0
+  let read = 0
   for (let end = parts.length; end > 0 && text < wanted; ) {
-    const ratio = stored === 0 ? LIKELY_RATIO : Math.max(1, text / stored)
+    const ratio = read === 0 ? LIKELY_RATIO : Math.max(1, text / read)
     let start = end - 1
     let expected = parts[start]!.entry.size
     while (start > 0 && text + expected * ratio < wanted) expected += parts[--start]!.entry.size
-    if (stored + expected > MAX_PREFETCH) return ahead
+    if (read + expected > MAX_PREFETCH) return ahead
     const next = parts.slice(start, end)
     await fetchMembers(next, parallel)
     for (const part of next) text += await part.size()
-    stored += expected
+    read += expected
     end = start
   }
   return 0

@@ -10,8 +10,10 @@ import { PlainText, type Text } from './text.ts'
 /** Members that are fetched in parallel: for each parallel read of a large file, and at least. */
 const PER_READ = 4
 const LEAST_AT_ONCE = 8
-/** Stored bytes that are in flight, if the members are that small. */
-const IN_FLIGHT = 16 * 1024 * 1024
+/** Stored bytes that are in flight, if more than the least number of members are. */
+const IN_FLIGHT = 4 * 1024 * 1024
+/** Text that stays in memory until it is read. */
+const HELD = 16 * 1024 * 1024
 
 /** Fetches members in parallel, which tells their sizes. Small ones cost little but the round trip. */
 export async function fetchMembers(parts: readonly Text[], parallel = 1): Promise<void> {
@@ -19,8 +21,13 @@ export async function fetchMembers(parts: readonly Text[], parallel = 1): Promis
   const fitting = Math.min(Math.floor(IN_FLIGHT / largest), PER_READ * parallel)
   const atOnce = Math.min(parts.length, Math.max(LEAST_AT_ONCE, fitting))
   let next = 0
+  let held = 0
   const work = async () => {
-    while (next < parts.length) await parts[next++]!.size()
+    while (next < parts.length) {
+      const part = parts[next++]!
+      held += await part.size()
+      if (held > HELD) await part.release?.()
+    }
   }
   await Promise.all(Array.from({ length: atOnce }, work))
 }
