@@ -19,10 +19,11 @@ export default defineConfig({
     // Generous: on a busy machine a property test takes a minute, and nothing here is judged by the clock.
     testTimeout: 180_000,
     hookTimeout: 120_000,
-    // A machine that stalls for a second must not refuse a change. What passes at the second try is named at the end.
-    retry: process.env.CI ? 1 : 0,
+    // A stalled machine must not fail a change. What passes at the second try is named at the end. A property that failed
+    // is not tried again: with other values it may hold.
+    retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
     reporters: ['default', './test/second-tries.ts'],
-    // What is waited for may take as long on a busy machine; by default it is given up after a second.
+    // The default is one second, too short on a busy machine.
     expect: { poll: { timeout: 60_000 } },
   },
 })

@@ -41,7 +41,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['store/s3', ['list.ts', 'options.ts', 'wire.ts']],
   ['store/segments', ['listing.ts', 'lives.ts', 'texts.ts']],
   ['store', ['fs.ts', 'memory.ts', 'r2.ts', 's3.ts', 'segments.ts']],
-  ['join', ['joins.ts', 'layout.ts', 'member-reads.ts', 'members.ts']],
+  ['join', ['joins.ts', 'layout.ts', 'member-reads.ts', 'member.ts', 'members.ts']],
   ['log/error.ts', ['error.ts']],
   ['log/time.ts', ['time.ts']],
   ['log/instant.ts', ['instant.ts']],

@@ -73,8 +73,8 @@ export async function serve(...given: Parameters<typeof launch>): Promise<Progra
 }
 
 /**
- * A port for a program that ends and comes back. It is below those that the system gives to others by itself, or
- * another program could have it meanwhile.
+ * A port for a program that ends and comes back. It is below the ephemeral range, or another program could
+ * have it meanwhile.
  */
 export async function lastingPort(): Promise<number> {
   for (;;) {

@@ -1,6 +1,6 @@
 import type { Reporter, TestCase } from 'vitest/node'
 
-/** Names each test that failed first and passed at its second try, with what was wrong: it waits for the wrong thing. */
+/** Names each test that failed first and passed at its second try, with its first error. */
 export default class SecondTries implements Reporter {
   readonly #found: TestCase[] = []
 

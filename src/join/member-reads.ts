@@ -14,15 +14,19 @@ const KEPT = 16 * 1024 * 1024
 
 /**
  * Reads the objects of joined logs. Most are small and never change, so they are fetched whole and kept while there is
- * room. A read that still runs is not shared: at the edge it never ends if its request was over first.
+ * room. Where requests may share work, those that wait for the same object share its fetch; at the edge, a fetch never
+ * settles if the request that started it ends.
  */
 export class MemberReads {
   readonly #store: Store
   readonly #kept = new Map<string, StoreRead>()
+  /** Fetches that others may wait for; null where they may not. */
+  readonly #running: Map<string, Promise<StoreRead | null>> | null
   #bytes = 0
 
-  constructor(store: Store) {
+  constructor(store: Store, shared: boolean) {
     this.#store = store
+    this.#running = shared ? new Map() : null
   }
 
   /** Bytes of an object as it was listed. */
@@ -48,7 +52,12 @@ export class MemberReads {
       this.#kept.set(id, known)
       return known
     }
-    const read = await this.#fetch(entry, signal)
+    // Its client may have disconnected and aborted it.
+    const others = await this.#running?.get(id)?.catch(() => undefined)
+    if (others !== undefined) return others
+    const fetching = this.#fetch(entry, signal)
+    this.#running?.set(id, fetching)
+    const read = await fetching.finally(() => this.#running?.delete(id))
     if (!read || this.#kept.has(id)) return read
     this.#kept.set(id, read)
     this.#bytes += read.length

@@ -10,13 +10,8 @@ import {
   timeInName,
 } from './layout.ts'
 import { FolderListing, type Level, PAGE } from './listing.ts'
+import { byTime, costOf, firstWithin, type Member } from './member.ts'
 import { type Chunk, newestFirst } from './sorted-folder.ts'
-
-/** An object of a joined log, and the time in its key. */
-export interface Member {
-  entry: Entry
-  time: number
-}
 
 /** Part of a joined log: members in order, and whether there are others on either side. */
 export interface Members {
@@ -37,6 +32,13 @@ export interface Reach {
   last?: Member | undefined
 }
 
+/** How members after one are found. */
+export interface FromOptions {
+  signal?: AbortSignal | undefined
+  /** Keys of members that cost nothing, because they are not read. */
+  known?: ReadonlySet<string>
+}
+
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
@@ -45,14 +47,6 @@ const WIDE = 16 * 1024 * 1024
 /** Finished folders whose members are remembered, and how much older than the newest folder they are. */
 const MAX_FINISHED = 2000
 const SETTLED = 2 * DAY
-/** A small object costs a request, too, so it counts as this many bytes. */
-const LEAST_COST = 4096
-
-/** By the date in the key, then by key. */
-export function byTime(a: Member, b: Member): number {
-  return a.time - b.time || byCodePoint(a.entry.key, b.entry.key)
-}
-
 /**
  * Finds the objects of one joined log, newest first, through the folders of their dates: the newest of 10,000 objects
  * takes four round trips, and one the next time.
@@ -124,7 +118,11 @@ export class MemberTree {
   }
 
   /** A member, if it is still there, and those after it in order, up to that many stored bytes. */
-  async from(first: Member, bytes: number, signal?: AbortSignal): Promise<Omit<Members, 'older'>> {
+  async from(
+    first: Member,
+    bytes: number,
+    { signal, known }: FromOptions = {},
+  ): Promise<Omit<Members, 'older'>> {
     await this.#judge(signal)
     const { start, isSorted } = this.#startAt(first)
     const entries: Entry[] = []
@@ -134,7 +132,7 @@ export class MemberTree {
       const isAll = page.length < PAGE || start === undefined
       const listed = isAll || isSorted ? entries : this.#wholeFolders(entries)
       const members = this.#membersOf(listed).filter((member) => byTime(member, first) >= 0)
-      const near = firstWithin(members, bytes)
+      const near = firstWithin(members, bytes, known)
       if (isAll || near.length < members.length)
         return { members: near, newer: !isAll || near.length < members.length }
     }
@@ -352,21 +350,6 @@ function rateOf(members: readonly Member[]): number {
 function likelyEnd(period: Period | null): number {
   const now = Date.now()
   return period && (now > period.to || now < period.from) ? period.to : now
-}
-
-/** What a member costs to read, in stored bytes. */
-export function costOf({ entry }: Member): number {
-  return Math.max(entry.size, LEAST_COST)
-}
-
-/** The first member, and those after it that add up to at most this many stored bytes, but at least one. */
-function firstWithin(members: Member[], bytes: number): Member[] {
-  let sum = 0
-  const end = members.findIndex((member, i) => {
-    if (i > 0) sum += costOf(member)
-    return i > 1 && sum > bytes
-  })
-  return end < 0 ? members : members.slice(0, end)
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Never: at the edge the clock stands still while code runs, so time passes only in a wait for the network, in which
- * others have their turn.
+ * Never: at the edge the clock stands still while code runs, so time passes only in a wait for the network, during
+ * which other requests run.
  */
 export function isTurnOver(_millis: number): boolean {
   return false

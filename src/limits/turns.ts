@@ -1,10 +1,11 @@
-/** Work that waits, in the order in which it came. */
+/** Waiting work, oldest first. */
 const waiting: (() => void)[] = []
 
-/** When work first ran in this turn of the event loop, as far as is known. */
+/** When work first ran in this turn of the event loop, and whether some of it had been waiting. */
 let since: number | null = null
+let hasResumed = false
 
-/** Whether all work together has run for some milliseconds in this turn of the event loop. */
+/** Whether work has used up some milliseconds of this turn of the event loop. */
 export function isTurnOver(millis: number): boolean {
   if (since === null) {
     since = Date.now()
@@ -14,23 +15,29 @@ export function isTurnOver(millis: number): boolean {
 }
 
 /**
- * Calls back in a later turn of the event loop, one after another, as many as fit into some milliseconds: if all of them
- * continued in each turn, four searches would hold up everyone else four times as long as one.
+ * Calls back in a later turn of the event loop. Each turn runs one waiter, and more of them only while the turn is
+ * younger than `millis`: if all of them ran in each turn, four searches would hold up everyone else four times as long
+ * as one.
  */
 export function nextTurn(then: () => void, millis: number): void {
   waiting.push(then)
   const resume = () => {
-    if (isTurnOver(millis)) later(resume)
-    else waiting.shift()!()
+    const isOver = isTurnOver(millis)
+    if (isOver && hasResumed) return later(resume)
+    // The first one has a turn of its own, whatever ran before it: otherwise busy connections would starve it.
+    if (!hasResumed) since = Date.now()
+    hasResumed = true
+    waiting.shift()!()
   }
   later(resume)
 }
 
 function endTurn(): void {
   since = null
+  hasResumed = false
 }
 
-/** A timer of 0 ms takes 1 ms, so `setImmediate` is used if available. */
+/** Not a timer if that can be avoided: one of 0 ms takes 1 ms. */
 function later(then: () => void): void {
   const { setImmediate } = globalThis as { setImmediate?: (then: () => void) => void }
   if (setImmediate) setImmediate(then)

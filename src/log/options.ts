@@ -46,7 +46,7 @@ export interface FollowOptions {
   maxMillis?: number
   /** Milliseconds between two checks of a file, if the store does not report changes. @default [250, 3000] */
   pollMillis?: readonly [shortest: number, longest: number]
-  /** Whether requests share polling, and a list that is being made; not where one cannot wait for another. @default true */
+  /** Whether requests share work, such as polling or a list; false where one cannot wait for another's. @default true */
   shared?: boolean
   /** Milliseconds between two heartbeats. Bun closes a connection that is silent for 10 seconds. @default 8000 */
   heartbeatMillis?: number

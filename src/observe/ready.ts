@@ -4,6 +4,8 @@ import type { Store } from '../store/store.ts'
 
 /** How long one check of the store is cached, in milliseconds: probes of many load balancers share it. */
 const LOOK_MS = 2000
+/** How long requests wait for the same check. At the edge, one never settles once its request is cancelled. */
+const PENDING_MS = 30_000
 
 /** `GET /readyz`: whether the store answers. The problem of a store that does not is thrown. */
 export function readiness(store: Store): () => Promise<Response> {
@@ -11,13 +13,13 @@ export function readiness(store: Store): () => Promise<Response> {
   let until = 0
   return async () => {
     if (look === null || Date.now() >= until) {
-      look = firstEntry(store)
-      // At the edge it never ends if its request was cancelled.
-      until = Date.now() + LOOK_MS
+      const own = firstEntry(store)
+      look = own
+      until = Date.now() + PENDING_MS
       const over = () => {
-        until = Date.now() + LOOK_MS
+        if (look === own) until = Date.now() + LOOK_MS
       }
-      look.then(over, over)
+      own.then(over, over)
     }
     await look
     return textResponse('ready\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })

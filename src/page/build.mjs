@@ -1,7 +1,7 @@
 // Builds the page with Vite and packs it into one module of compressed assets, so that the app can serve it on
 // every runtime, with no file system. Does nothing when no input has changed since.
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -24,12 +24,15 @@ await mkdir(shipped, { recursive: true })
 await ship(packed, 'assets.js')
 await ship(join(here, 'assets.d.ts'), 'assets.d.ts')
 
-/** Copies what has changed: a program that starts meanwhile must not find half of a file. */
+/** Copies what has changed and moves it into place, so that a program that starts meanwhile never sees half a file. */
 async function ship(from, name) {
   const to = join(shipped, name)
   const text = await readFile(from)
   const there = await readFile(to).catch(() => null)
-  if (!there?.equals(text)) await writeFile(to, text)
+  if (there?.equals(text)) return
+  const aside = `${to}-${process.pid}`
+  await writeFile(aside, text)
+  await rename(aside, to)
 }
 
 async function pack() {

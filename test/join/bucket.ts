@@ -31,6 +31,13 @@ export const KEYS: Record<string, (log: string, time: number, id: number) => str
   },
 }
 
+/** What a stream gives next. */
+export async function next(reader: ReadableStreamDefaultReader<string>): Promise<string> {
+  const { value, done } = await reader.read()
+  if (done) throw new Error('The stream has ended')
+  return value
+}
+
 /** One line of a log. */
 export const lineAt = (time: number, text: string, level = 'info') =>
   `${new Date(time).toISOString().replace('T', ' ').slice(0, 23)}\t${level}\tserver.go:1\t[Broker]: ${text}\n`

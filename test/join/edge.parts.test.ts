@@ -14,7 +14,7 @@ const keyOf = (i: number) => KEYS['Fluent Bit']!('app', timeOf(i), i)
 const needs = (['miniflare', 'node', 'workerd'] as const).map((name) => part(name).missing).find(Boolean)
 
 describe.skipIf(needs)(
-  `a joined log at the edge, where a request ends what it began${needs ? ` (${needs})` : ''}`,
+  `a joined log at the edge, where the work of a request ends with it${needs ? ` (${needs})` : ''}`,
   () => {
     let server: S3Server
     let flare: Flare
@@ -64,7 +64,7 @@ describe.skipIf(needs)(
       proxy.closeAllConnections()
     })
 
-    it('reads what a search before had begun to fetch ahead', async () => {
+    it('reads objects that an earlier search was still fetching', async () => {
       // The search has its answer in the second object from the end, with those before it on their way.
       held = (url) => Array.from({ length: COUNT - 2 }, (_, i) => keyOf(i)).some((key) => url.includes(key))
       const first = await view(`q=object%20${COUNT - 2}&lines=1`)

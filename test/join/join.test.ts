@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { s3Store } from '../../src/store/s3.ts'
-import { type Bucket, KEYS, lineAt, shippedBucket } from './bucket.ts'
+import { type Bucket, KEYS, lineAt, next, shippedBucket } from './bucket.ts'
 
 const MINUTE = 60_000
 let bucket: Bucket | undefined
@@ -93,7 +93,7 @@ describe('a joined log', () => {
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
     let seen = ''
     const until = async (text: string) => {
-      while (!seen.includes(text)) seen += (await reader.read()).value
+      while (!seen.includes(text)) seen += await next(reader)
     }
     await until('object 00002')
     const time = Date.UTC(2026, 10, 15, 10, 1, 0)
@@ -124,7 +124,7 @@ describe('a joined log', () => {
         const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
         const follower = { seen: '', leave: () => leave.abort(), until: async (_text: string) => {} }
         follower.until = async (text) => {
-          while (!follower.seen.includes(text)) follower.seen += (await reader.read()).value
+          while (!follower.seen.includes(text)) follower.seen += await next(reader)
         }
         return follower
       }

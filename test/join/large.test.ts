@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { StoreError } from '../../src/store/store.ts'
-import { type Bucket, KEYS, lineAt, shippedBucket, UUID } from './bucket.ts'
+import { type Bucket, KEYS, lineAt, next, shippedBucket, UUID } from './bucket.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
@@ -130,7 +130,7 @@ describe('a joined log that is followed', () => {
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
       let seen = ''
       const until = async (text: string) => {
-        while (!seen.includes(text)) seen += (await reader.read()).value
+        while (!seen.includes(text)) seen += await next(reader)
       }
       await until('object 1199\n')
       for (let i = 1200; i < 2700; i++) put(i)
@@ -163,9 +163,41 @@ it('a joined log that is followed loses nothing when one of several new objects 
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let seen = ''
   for (let i = 1; i <= 3; i++) put(i)
-  while (!seen.includes('object 3\n')) seen += (await reader.read()).value
+  while (!seen.includes('object 3\n')) seen += await next(reader)
   expect(seen).toBe([0, 1, 2, 3].map((i) => lineAt(END + i * MINUTE, `object ${i}`)).join(''))
   expect(failures).toBeGreaterThan(1)
+  leave.abort()
+})
+
+it('a joined log that is followed gives a large object that arrives late, together with newer ones', async () => {
+  const store = memoryStore()
+  const keyOf = (i: number) => KEYS.Vector!('app', END + i * MINUTE, i)
+  const put = (i: number, count = 1) =>
+    store.put(keyOf(i), lineAt(END + i * MINUTE, `object ${i}`).repeat(count))
+  for (const i of [0, 1, 5]) put(i)
+  const app = createApp({ logs: store, config: '', join: true })
+  const leave = new AbortController()
+  const response = await app.request('/api/v1/log/view?file=app&follow=true&lines=1', leave)
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  put(3, 30_000)
+  put(6)
+  put(2, 30_000)
+  put(7)
+  let seen = ''
+  while (!seen.includes('object 7\n')) seen += await next(reader)
+  const found = new Map<string, number>()
+  for (const [, name] of seen.matchAll(/(object \d)\n/g)) found.set(name!, (found.get(name!) ?? 0) + 1)
+  expect(Object.fromEntries(found)).toEqual({
+    'object 5': 1,
+    'object 2': 30_000,
+    'object 3': 30_000,
+    'object 6': 1,
+    'object 7': 1,
+  })
+  // A known object that is replaced by a larger one holds nobody up.
+  put(7, 100_000)
+  put(8)
+  while (!seen.includes('object 8\n')) seen += await next(reader)
   leave.abort()
 })
 

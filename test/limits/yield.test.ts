@@ -1,3 +1,4 @@
+import { stat } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isTurnOver, TURN_MILLIS, yieldToEventLoop } from '../../src/limits/yield.ts'
 
@@ -49,6 +50,29 @@ describe('a turn of the event loop', () => {
 describe('work that has yielded', () => {
   it('continues alone in a turn of the event loop when it takes long, in the order in which it yielded', async () => {
     expect(await turns(spin)).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
+  })
+
+  it('continues in the next turns, however busy connections are', async () => {
+    let isBusy = true
+    let others = 0
+    const connection = () =>
+      stat('.', () => {
+        if (!isBusy) return
+        others++
+        isTurnOver()
+        const until = Date.now() + 4
+        while (Date.now() < until);
+        connection()
+      })
+    connection()
+    connection()
+    for (let i = 0; i < 5; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const before = others
+      await yieldToEventLoop()
+      expect(others - before).toBeLessThan(10)
+    }
+    isBusy = false
   })
 
   it('continues together in one turn when it is short', async () => {

@@ -16,7 +16,7 @@ export interface FaultyBucket {
 const LARGE = 3 * 1024 * 1024 + 11
 /** So patient that a busy machine is never taken for a silent bucket. */
 const PATIENT = { deadline: 12_000, timeout: 10_000, stall: 10_000, backoff: 10, retries: 3 }
-/** For faults that are silence: not so long that it is all waited for, and long enough for a request that is answered. */
+/** For faults that are silence: short enough not to dominate the run, long enough for a request that is answered. */
 const HASTY = { ...PATIENT, timeout: 2_000, stall: 1_500 }
 
 const slowDown = { kind: 'answer', status: 503, body: '<Error><Code>SlowDown</Code></Error>' } as const

@@ -20,7 +20,7 @@ export interface FilesOptions {
   nested?: boolean | undefined
   /** Whether folders of dated objects are logs; a text is the name of the log if the store itself is one. @default false */
   join?: boolean | string | undefined
-  /** With `shared: false`, each request makes its own list: where requests cannot share state, one may end too early. */
+  /** With `shared: false`, no request waits for what another does: where that one ends, its work ends, too. */
   follow?: false | { shared?: boolean } | undefined
   /** The clock. @default Date.now */
   now?: (() => number) | undefined
@@ -61,13 +61,15 @@ export function logFiles(
   include: readonly string[] = [],
   { nested = false, join = false, follow = {}, now = Date.now }: FilesOptions = {},
 ): LogFiles {
+  const shared = follow !== false && follow.shared !== false
   const included = includeFilter(include)
   const isName = nested || join !== false ? isPath : isFileName
   // An older life of a shipped log is included when its log is.
   const isListed = (name: string) =>
     isName(name) && (included(name) || included(name.replace(/@\d{6,8}$/, '')))
   // Loaded only when used: few buckets are joined.
-  const joins = join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join))
+  const joins =
+    join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join, shared))
   const fast = fastReads(store)
   const collect = async (prefix: string, signal?: AbortSignal, shallow = true): Promise<Entry[]> => {
     if (fast) return (await fast.listAll(prefix)).filter((entry) => isListed(entry.key))
@@ -84,7 +86,7 @@ export function logFiles(
       const notes = partial ? { note: 'size-partial' as const } : {}
       return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
     },
-    { revision, now, shared: follow === false || follow.shared !== false },
+    { revision, now, shared },
   )
 
   /** Objects of a joined log are not listed, so they cannot be read by their names. */
@@ -124,8 +126,8 @@ export function logFiles(
   }
 }
 
-async function openJoins(store: Store, rootName: string): Promise<JoinedLogs> {
-  return new (await import('./joined.ts')).JoinedLogs(store, rootName)
+async function openJoins(store: Store, rootName: string, shared: boolean): Promise<JoinedLogs> {
+  return new (await import('./joined.ts')).JoinedLogs(store, rootName, shared)
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

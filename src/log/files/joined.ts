@@ -1,7 +1,8 @@
 import { Joins } from '../../join/joins.ts'
 import { parseKey } from '../../join/layout.ts'
+import type { Member } from '../../join/member.ts'
 import { MemberReads } from '../../join/member-reads.ts'
-import type { Member, Members, MemberTree, Reach } from '../../join/members.ts'
+import type { FromOptions, Members, MemberTree, Reach } from '../../join/members.ts'
 import {
   type ByteRange,
   type Entry,
@@ -20,9 +21,10 @@ export class JoinedLogs {
   readonly #reads: MemberReads
   readonly #logs = new Map<string, JoinedLog>()
 
-  constructor(store: Store, rootName: string) {
+  /** `shared` says whether a request may wait for a read of another. */
+  constructor(store: Store, rootName: string, shared: boolean) {
     this.#joins = new Joins(store, rootName)
-    this.#reads = new MemberReads(store)
+    this.#reads = new MemberReads(store, shared)
   }
 
   list(signal?: AbortSignal) {
@@ -84,8 +86,8 @@ export class JoinedLog {
   }
 
   /** A member, if it is still there, and those after it, up to that many stored bytes. */
-  async from(first: Member, bytes: number, signal?: AbortSignal): Promise<Omit<Members, 'older'>> {
-    const found = await this.#tree.from(first, bytes, signal)
+  async from(first: Member, bytes: number, options?: FromOptions): Promise<Omit<Members, 'older'>> {
+    const found = await this.#tree.from(first, bytes, options)
     this.#learn(found.members)
     return found
   }

@@ -47,6 +47,9 @@ export class Channel {
   /** The last record examined, as far as it was seen, and whether it was sent. */
   #last: { bytes: Uint8Array; given: boolean } | null = null
   #time = Number.NaN
+  #lastLate = -1
+  /** The number of the first batch of the last poll. */
+  #polled = 0
   #beats = 0
   #beat: Uint8Array = new Uint8Array(0)
 
@@ -63,6 +66,11 @@ export class Channel {
     this.#frame = frame
     this.#filter = filter
     this.#raw = raw
+  }
+
+  /** The number of the last batch of late lines, which a follower that missed it cannot read from its place on. */
+  get lastLate(): number {
+    return this.#lastLate
   }
 
   /** The number of the next batch. */
@@ -87,6 +95,12 @@ export class Channel {
   wait(wake: () => void): () => void {
     this.#waiters.add(wake)
     return () => this.#waiters.delete(wake)
+  }
+
+  /** Tells that what comes next is from another poll. */
+  startPoll(): void {
+    this.#polled = this.next
+    this.#trim()
   }
 
   /** Handles what happened. Returns whether a record is held back that `flush` may send. */
@@ -166,8 +180,10 @@ export class Channel {
   }
 
   /** Sends lines that belong before the place, which stays. */
-  #addLate(bytes: Uint8Array): void {
+  #addLate(late: Uint8Array): void {
+    const bytes = late.at(-1) === LF ? late : concat([late, new Uint8Array([LF])])
     if (this.#raw) {
+      this.#lastLate = this.next
       this.#add(bytes, this.place)
       return
     }
@@ -182,7 +198,9 @@ export class Channel {
       if (isWantedAlone(record, 0, this.#filter, time)) records.push({ bytes: record, end: this.place })
       at = end
     }
-    if (records.length > 0) this.#add(renderRecords(records, this.#frame, format, zone), this.place)
+    if (records.length === 0) return
+    this.#lastLate = this.next
+    this.#add(renderRecords(records, this.#frame, format, zone), this.place)
   }
 
   /** Which part of a record to send now: all, its rest if the beginning was sent, or nothing. */
@@ -210,11 +228,17 @@ export class Channel {
     this.place = end
     this.#batches.push({ bytes, end })
     this.#size += bytes.length
+    // Late lines stay until followers that wait have had the chance to take them.
+    if (this.#lastLate < this.#polled) this.#trim()
+    this.#wake()
+  }
+
+  /** Forgets batches beyond what is kept. */
+  #trim(): void {
     while (this.#batches.length > KEPT || (this.#size > KEPT_BYTES && this.#batches.length > 1)) {
       this.#size -= this.#batches.shift()!.bytes.length
       this.#first++
     }
-    this.#wake()
   }
 
   #wake(): void {

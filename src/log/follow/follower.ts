@@ -250,10 +250,20 @@ export class Follower {
       this.#place = page.end
       return page.bytes
     }
+    const isLateMissed = this.#channel.lastLate >= this.#number
     this.#place = null
     this.#given = goal
     this.#number = next
+    if (isLateMissed) this.#reportLate(goal)
     return NOTHING
+  }
+
+  /** Lines that arrived late belong before the place, where this client does not read again. */
+  #reportLate(place: Cursor): void {
+    const { file } = this.#request.view
+    if (!this.#request.frame.events)
+      throw new LogError('cursor-gone', 'Lines that arrived late were missed; follow the log again.')
+    this.#first.push(renderChange({ kind: 'gap', file }, place))
   }
 
   /** The next batch or heartbeat of the channel; if there is none, waits for one. */

@@ -160,6 +160,7 @@ export class Hub {
   async #look(): Promise<void> {
     const { changes, more } = await this.#tracker.poll()
     this.#failures = 0
+    for (const channel of this.#channels.values()) channel.startPoll()
     let held = false
     for (const change of changes)
       this.#forEach((channel) => {

@@ -1,4 +1,4 @@
-import { byTime, costOf, type Member } from '../../join/members.ts'
+import { byTime, type Member } from '../../join/member.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { JoinedLog } from '../files/joined.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
@@ -9,7 +9,7 @@ import type { Change } from './tracker.ts'
 
 /** Bytes of text per poll. */
 const MAX_POLLED = 4 * 1024 * 1024
-/** How far back a late object is noticed, by the time in its key, and among how many. */
+/** How far back late objects are looked for, by the time in the key, and the most members and bytes remembered. */
 const LATE_MILLIS = 10 * 60_000
 const MAX_RECENT = 200
 const MAX_RECENT_BYTES = 8 * 1024 * 1024
@@ -22,7 +22,7 @@ export class JoinTracker {
   readonly between = false
   readonly #log: JoinedLog
   readonly #opener: Opener
-  /** The members that were sent, from the first after which others may still arrive. */
+  /** Members that were sent, as far back as late ones are looked for. */
   #recent: Member[]
   /** The newest of them, its size, and its last bytes. */
   #text: MemberText
@@ -38,11 +38,10 @@ export class JoinTracker {
 
   /** Starts after the newest object; null if there is none, because it is then not a joined log. */
   static async open(log: JoinedLog, limits: ArchiveLimits): Promise<JoinTracker | null> {
-    const newest = (await log.find({ bytes: 1 })).members.at(-1)
+    const { members } = await log.find({ bytes: MAX_RECENT_BYTES })
+    const newest = members.at(-1)
     if (!newest) return null
-    const since = newest.time - LATE_MILLIS
-    const { members } = await log.find({ bytes: MAX_RECENT_BYTES, since })
-    const recent = members.length > 0 ? members.slice(-MAX_RECENT) : [newest]
+    const recent = members.slice(-MAX_RECENT).filter(({ time }) => time >= newest.time - LATE_MILLIS)
     const opener = { files: log.files, limits, budget: new Budget() }
     const last = new MemberText(opener, recent.at(-1)!.entry)
     const tracker = new JoinTracker(log, opener, recent, last)
@@ -78,8 +77,7 @@ export class JoinTracker {
   /** Adds what new objects hold. Returns whether there is more than one poll returns. */
   async #advance(changes: Change[]): Promise<boolean> {
     const known = new Set(this.#recent.map(({ entry }) => entry.key))
-    const cost = this.#recent.reduce((sum, member) => sum + costOf(member), 0)
-    const { members, newer } = await this.#log.from(this.#recent[0]!, MAX_POLLED + cost)
+    const { members, newer } = await this.#log.from(this.#recent[0]!, MAX_POLLED, { known })
     const fresh = members
       .filter(({ entry }) => !known.has(entry.key))
       .map((member) => ({ member, text: new MemberText(this.#opener, member.entry) }))

@@ -1,4 +1,5 @@
-import type { Member, Members } from '../../join/members.ts'
+import type { Member } from '../../join/member.ts'
+import type { Members } from '../../join/members.ts'
 import type { JoinedLog } from '../files/joined.ts'
 import { badCursor, type Cursor } from './cursor.ts'
 import { fetchMembers, MemberText } from './member.ts'
@@ -31,7 +32,7 @@ const LEAST_AHEAD = 4
 /** Stored bytes that are fetched in parallel before they are needed: of the end of a log, and of a period. */
 const MAX_PREFETCH = 8 * 1024 * 1024
 const MAX_PERIOD = 32 * 1024 * 1024
-/** How much text a stored byte is, until a member was read. */
+/** The compression ratio that is assumed until a member has been read. */
 const LIKELY_RATIO = 8
 const EVERYTHING: JoinReach = { wanted: 0, bytes: Number.POSITIVE_INFINITY }
 
@@ -73,7 +74,7 @@ async function openFirst(opener: Opener, log: JoinedLog, reach: JoinReach): Prom
   const before = nearSince === undefined ? null : await log.find({ bytes: 1, until: nearSince }, signal)
   const start = before?.members.at(-1) ?? (await log.oldest(signal))
   if (!start) return null
-  const { members, newer } = await log.from(start, reach.bytes / AHEAD, signal)
+  const { members, newer } = await log.from(start, reach.bytes / AHEAD, { signal })
   const texts = members.map(({ entry }) => new MemberText(opener, entry))
   if (texts.length === 0) throw gone()
   await fetchMembers(texts, opener.parallel)
@@ -133,7 +134,7 @@ async function openFrom(
   { last, place, reach }: { last: Member; place: Cursor; reach: JoinReach },
 ): Promise<OpenLog> {
   // Every member up to the end of the series is read, so this begins with what the answer needs at least.
-  const { members, newer } = await log.from(last, reach.bytes / AHEAD, opener.budget.signal)
+  const { members, newer } = await log.from(last, reach.bytes / AHEAD, { signal: opener.budget.signal })
   const text = await placed(opener, members[0], place)
   const texts = members.slice(1).map(({ entry }) => new MemberText(opener, entry))
   await fetchMembers(texts, opener.parallel)
@@ -150,8 +151,8 @@ async function placed(opener: Opener, own: Member | undefined, place: Cursor): P
 }
 
 /**
- * Fetches what will be needed in parallel, and tells how many members to fetch ahead of those that are read then. How
- * much text a member has is known only after it was read, so a tail takes more of them until it has enough.
+ * Fetches what will be needed in parallel. Returns how many members to fetch ahead of the reader. How much text a
+ * member has is known only after it was read, so a tail takes more of them until it has enough.
  */
 async function prefetch(
   parts: readonly MemberText[],

@@ -7,10 +7,10 @@ import type { Fingerprint } from './cursor.ts'
 import type { Opener } from './open.ts'
 import { PlainText, type Text } from './text.ts'
 
-/** Members that are fetched in parallel: for each parallel read of a large file, and at least. */
+/** Members fetched in parallel: for each parallel read of a large file, and the minimum. */
 const PER_READ = 4
 const LEAST_AT_ONCE = 8
-/** Stored bytes that are in flight, if more than the least number of members are. */
+/** Stored bytes in flight, unless the minimum of members exceeds it. */
 const IN_FLIGHT = 4 * 1024 * 1024
 /** Text that stays in memory until it is read. */
 const HELD = 16 * 1024 * 1024
@@ -23,10 +23,16 @@ export async function fetchMembers(parts: readonly Text[], parallel = 1): Promis
   let next = 0
   let held = 0
   const work = async () => {
-    while (next < parts.length) {
-      const part = parts[next++]!
-      held += await part.size()
-      if (held > HELD) await part.release?.()
+    try {
+      while (next < parts.length) {
+        const part = parts[next++]!
+        held += await part.size()
+        if (held > HELD) await part.release?.()
+      }
+    } catch (error) {
+      // The others begin nothing more.
+      next = parts.length
+      throw error
     }
   }
   await Promise.all(Array.from({ length: atOnce }, work))

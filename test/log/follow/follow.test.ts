@@ -256,7 +256,7 @@ describe('follow', () => {
     await reader.cancel()
   })
 
-  it('is refused to more than may follow, until one of them leaves', async () => {
+  it('refuses followers beyond the limit, until one of them leaves', async () => {
     const app = appOf(store, { follow: { followers: 2 } })
     const [first] = [await open(app, 'file=a.log'), await open(app, 'file=a.log', SSE)]
     const third = await app.request('/api/v1/log/view?file=a.log&follow=true')
