@@ -264,6 +264,25 @@ describe('the requests of 10,000 objects', () => {
     expect(window.trips).toBeLessThanOrEqual(20)
   })
 
+  it.each(trees)('%s: the last lines of small objects in few round trips', async (_, shipper, step) => {
+    bucket = await shippedBucket(shipper, { count: 10_000, step, lines: 20 })
+    const few = await bucket.ask('/api/v1/log/view?file=app&lines=100')
+    expect(few.body).toBe(bucket.text(9_995))
+    expect(few.trips).toBeLessThanOrEqual(12)
+  })
+
+  it.each(trees)('%s: few before a follower gets its first line', async (_, shipper, step) => {
+    bucket = await shippedBucket(shipper, { count: 10_000, step })
+    const leave = new AbortController()
+    const before = bucket.server.requests.length
+    const follow = { signal: leave.signal }
+    const response = await bucket.app.request('/api/v1/log/view?file=app&follow=true&lines=1', follow)
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    expect(await next(reader)).toBe(bucket.text(9_999))
+    expect(bucket.server.requests.length - before).toBeLessThanOrEqual(100)
+    leave.abort()
+  })
+
   it('a flat folder of Logstash: one listing, in parallel', async () => {
     bucket = await shippedBucket('Logstash', { count: 10_000, step: MINUTE, lines: 500 })
     const first = await bucket.ask(`/api/v1/log/view?file=app&size=${256 * 1024}`)

@@ -38,10 +38,11 @@ export class JoinTracker {
 
   /** Starts after the newest object; null if there is none, because it is then not a joined log. */
   static async open(log: JoinedLog, limits: ArchiveLimits): Promise<JoinTracker | null> {
-    const { members } = await log.find({ bytes: MAX_RECENT_BYTES })
-    const newest = members.at(-1)
+    const newest = (await log.find({ bytes: 1 })).members.at(-1)
     if (!newest) return null
-    const recent = members.slice(-MAX_RECENT).filter(({ time }) => time >= newest.time - LATE_MILLIS)
+    // In two steps, because only a period bounds how many folders are listed.
+    const { members } = await log.find({ bytes: MAX_RECENT_BYTES, since: newest.time - LATE_MILLIS })
+    const recent = members.length > 0 ? members.slice(-MAX_RECENT) : [newest]
     const opener = { files: log.files, limits, budget: new Budget() }
     const last = new MemberText(opener, recent.at(-1)!.entry)
     const tracker = new JoinTracker(log, opener, recent, last)

@@ -20,6 +20,9 @@ const NEAR = 2 * 60_000
 const SEARCH = 64 * 1024 * 1024
 const LEAST = 256 * 1024
 const HEAD = 64 * 1024
+/** Of a number of lines it is not known how long they are: how long one may be, and how much is read for them at first. */
+const PER_LINE = 512
+const FIRST_READ = 64 * 1024
 
 /** The parts of a request that matter here. */
 interface Asked {
@@ -47,9 +50,9 @@ export interface Period {
 /** The first attempt at a joined log. */
 export function firstReach(asked: Asked): ViewReach {
   const { fit, since, until, level, matcher } = asked
-  const perLine = 512
   const isSearch = level !== null || matcher !== null
-  const wanted = fit.lines === null ? fit.size : Math.min(fit.size, fit.lines * perLine)
+  const ofLines = fit.lines === null ? fit.size : Math.max(FIRST_READ, fit.lines * PER_LINE)
+  const wanted = Math.min(fit.size, ofLines)
   // Text is never much shorter than the objects that hold it.
   const bytes = isSearch || since !== null ? Math.max(WIDER * wanted, SEARCH) : Math.max(2 * wanted, LEAST)
   const isForward = readsForward(asked)
