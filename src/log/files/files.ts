@@ -1,3 +1,4 @@
+import { once } from '../../limits/once.ts'
 import { fastReads } from '../../store/fast.ts'
 import {
   type ByteRange,
@@ -61,7 +62,7 @@ export function logFiles(
   include: readonly string[] = [],
   { nested = false, join = false, follow = {}, now = Date.now }: FilesOptions = {},
 ): LogFiles {
-  const shared = follow !== false && follow.shared !== false
+  const shared = follow && follow.shared !== false
   const included = includeFilter(include)
   const isName = nested || join !== false ? isPath : isFileName
   // An older life of a shipped log is included when its log is.
@@ -86,7 +87,9 @@ export function logFiles(
       const notes = partial ? { note: 'size-partial' as const } : {}
       return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
     },
-    { revision, now, shared },
+    revision,
+    now,
+    shared,
   )
 
   /** Objects of a joined log are not listed, so they cannot be read by their names. */
@@ -128,14 +131,6 @@ export function logFiles(
 
 async function openJoins(store: Store, rootName: string, shared: boolean): Promise<JoinedLogs> {
   return new (await import('./joined.ts')).JoinedLogs(store, rootName, shared)
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 /** The same files for readers that accept a size of up to `maxAge` milliseconds ago, as followers do. */

@@ -12,14 +12,6 @@ export interface Listing {
   note?: 'size-partial'
 }
 
-interface ListingsOptions {
-  /** A mark that changes with the files, if there is one. */
-  revision: () => string | null
-  now: () => number
-  /** Whether callers may share a list that is being made. */
-  shared: boolean
-}
-
 /** One list that is being made, and how many callers wait for it. */
 interface Running {
   listing: Promise<Listing>
@@ -37,11 +29,17 @@ export class Listings {
   readonly #make: (signal: AbortSignal) => Promise<Listing>
   readonly #revision: () => string | null
   readonly #now: () => number
+  /** Whether callers may share a list that is being made. */
   readonly #shared: boolean
   #last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
   #running: Running | undefined
 
-  constructor(make: (signal: AbortSignal) => Promise<Listing>, { revision, now, shared }: ListingsOptions) {
+  constructor(
+    make: (signal: AbortSignal) => Promise<Listing>,
+    revision: () => string | null,
+    now: () => number,
+    shared: boolean,
+  ) {
     this.#make = make
     this.#revision = revision
     this.#now = now
@@ -55,7 +53,7 @@ export class Listings {
       other.revision === revision && start >= other.at
     const last = this.#last
     if (last && isCurrent(last) && start < last.until) return Promise.resolve(last.listing)
-    const running = this.#shared ? this.#running : undefined
+    const running = this.#running
     if (running && isCurrent(running) && start < running.at + MAX_AGE_MS) return this.#join(running, signal)
     return this.#join(this.#start(revision, start), signal)
   }
@@ -64,7 +62,7 @@ export class Listings {
     const abort = new AbortController()
     const listing = this.#make(abort.signal)
     const running: Running = { listing, revision, at, waiting: 0, abort }
-    this.#running = running
+    if (this.#shared) this.#running = running
     const done = () => {
       if (this.#running === running) this.#running = undefined
     }

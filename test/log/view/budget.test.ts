@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { concurrencyLimit } from '../../../src/limits/concurrency-limit.ts'
 import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
@@ -38,7 +38,7 @@ describe('an archive that takes longer than a search may', () => {
   it('is searched as far as the time goes, with a note and a cursor to go on', async () => {
     const files = open()
     // The archive's window is smaller than the text, so that it cannot be read backwards.
-    const context = contextOf(files, { scanMillis: 400, archiveWindow: 64 * 1024 }, { now: ticking(10) })
+    const context = contextOf(files, { scanMillis: 400, archiveWindow: 64 * 1024 }, { now: ticking(25) })
     const request = viewRequest({ file: 'a.log.gz', level: 3, fit: { size: 1e7, lines: null } })
     const view = await viewOf(context, request)
     expect(view.notes).toEqual(['scan-budget'])
@@ -64,7 +64,7 @@ describe('an archive that takes longer than a search may', () => {
   it('leaves what is newer: the answer ends where the archive begins, with a cursor before it', async () => {
     const newer = lines.slice(0, 100).join('')
     const family = logFiles(memoryStore({ 'b.log.1.gz': gzipSync(text), 'b.log': newer }))
-    const context = contextOf(family, { scanMillis: 150 }, { now: ticking(10) })
+    const context = contextOf(family, { scanMillis: 150 }, { now: ticking(15) })
     const request = viewRequest({ file: 'b.log', rotated: true, level: 3 })
     const view = await viewOf(context, request)
     expect(view.notes).toEqual(['scan-budget'])
@@ -221,7 +221,8 @@ describe('others have their turn', () => {
       }
     })()
     const context = contextOf(logFiles(memoryStore({ 'a.log': text })), {}, { now: () => time })
-    await viewOf(context, viewRequest({ matcher }))
+    vi.spyOn(Date, 'now').mockImplementation(() => time)
+    await viewOf(context, viewRequest({ matcher })).finally(() => vi.restoreAllMocks())
     running = false
     await turns
     return most

@@ -19,8 +19,11 @@ let directory: string
 beforeAll(() => {
   directory = fs.mkdtempSync(join(tmpdir(), 'nodestate-large-'))
   for (let i = 0; i < 2000; i++) fs.writeFileSync(join(directory, `other-${i}.txt`), '')
-  for (const name of ['app.log', 'app.log.1', 'app.log.2'])
+  for (const [i, name] of ['app.log', 'app.log.1', 'app.log.2'].entries()) {
     fs.writeFileSync(join(directory, name), `${name}\n`)
+    // Nothing but the times tells which number is the newest.
+    fs.utimesSync(join(directory, name), 1_800_000_000 - i, 1_800_000_000 - i)
+  }
 })
 afterAll(() => fs.rmSync(directory, { recursive: true, force: true }))
 
