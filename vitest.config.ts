@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: {
     alias: {
       '#decoders': resolve('src/codec/native.ts'),
-      '#fetch': resolve('src/store/remote/node-fetch.ts'),
+      '#fetch': resolve('src/store/remote/node/fetch.ts'),
       '#turns': resolve('src/limits/turns.ts'),
     },
   },

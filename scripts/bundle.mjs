@@ -18,7 +18,7 @@ const PLATFORMS = {
   lambda: {
     entry: 'src/cli/lambda.ts',
     decoders: 'src/codec/native.ts',
-    fetch: 'src/store/remote/node-fetch.ts',
+    fetch: 'src/store/remote/node/fetch.ts',
     turns: 'src/limits/turns.ts',
     target: 'node',
     conditions: ['node', 'import', 'default'],

@@ -36,6 +36,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['segment', ['cover.ts', 'names.ts', 'ship-json.ts']],
   ['store/store.ts', ['store.ts']],
   ['store/fast.ts', ['fast.ts']],
+  ['store/remote/node', ['fetch.ts']],
   ['store/remote', ['exact-stream.ts', 'list-pages.ts', 'retry.ts']],
   ['store/fs', ['directory.ts', 'file.ts', 'list.ts', 'range.ts', 'slices.ts', 'tails.ts', 'walk.ts']],
   ['store/s3', ['list.ts', 'options.ts', 'wire.ts']],
@@ -43,6 +44,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['store', ['fs.ts', 'memory.ts', 'r2.ts', 's3.ts', 'segments.ts']],
   ['join', ['joins.ts', 'layout.ts', 'member-reads.ts', 'member.ts', 'members.ts']],
   ['log/error.ts', ['error.ts']],
+  ['log/wall-clock.ts', ['wall-clock.ts']],
   ['log/time.ts', ['time.ts']],
   ['log/instant.ts', ['instant.ts']],
   ['log/files', ['files.ts', 'family.ts', 'include.ts', 'joined.ts', 'names.ts', 'narrow.ts', 'tail.ts']],
@@ -217,7 +219,7 @@ const outer = (file: string) =>
   file.startsWith('cli/') ||
   file === 'store/fs.ts' ||
   file === 'codec/native.ts' ||
-  file === 'store/remote/node-fetch.ts' ||
+  file.startsWith('store/remote/node/') ||
   file.startsWith('store/fs/') ||
   file.startsWith('entry/')
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { VERSION } from '../src/version.ts'
 import { cleanUp, launch, serve, temporaryDirectory } from './program.ts'
+import { certificate, hasOpenssl } from './support/certificate.ts'
 
 afterEach(cleanUp)
 
@@ -461,19 +462,8 @@ describe('what is not HTTP', () => {
 })
 
 describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)', () => {
-  /** A pair that is good for a day. */
-  function pair(directory: string, name: string) {
-    const [cert, key] = [join(directory, `${name}.crt`), join(directory, `${name}.key`)]
-    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1']
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-    execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...subject], {
-      stdio: 'pipe',
-    })
-    return { cert, key }
-  }
-
   it('serves HTTPS with a certificate and its key', async () => {
-    const { cert, key } = pair(temporaryDirectory(), 'a')
+    const { cert, key } = certificate(temporaryDirectory(), 'a')
     const program = await serve(['--port=0', '--tls-cert', cert, '--tls-key', key])
     expect(program.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
     const asked = tlsRequest(`${program.url}/api/v1/log/list`, { ca: readFileSync(cert), agent: false }).end()
@@ -485,7 +475,7 @@ describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)
   })
 
   it('ends a connection whose handshake does not come within ten seconds', async () => {
-    const { cert, key } = pair(temporaryDirectory(), 'a')
+    const { cert, key } = certificate(temporaryDirectory(), 'a')
     const program = await serve(['--port=0', '--tls-cert', cert, '--tls-key', key])
     const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
     socket.on('error', () => {}).resume()
@@ -494,7 +484,7 @@ describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)
   })
 
   it('does not wait for a handshake that never comes', async () => {
-    const { cert, key } = pair(temporaryDirectory(), 'a')
+    const { cert, key } = certificate(temporaryDirectory(), 'a')
     const program = await withLargeLog('--tls-cert', cert, '--tls-key', key)
     const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
     await once(socket, 'connect')
@@ -511,7 +501,7 @@ describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)
   })
 
   it('cuts a handshake that never ends, and exits 0', async () => {
-    const { cert, key } = pair(temporaryDirectory(), 'a')
+    const { cert, key } = certificate(temporaryDirectory(), 'a')
     const program = await serve(['--port=0', '--tls-cert', cert, '--tls-key', key])
     const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
     await once(socket, 'connect')
@@ -524,8 +514,8 @@ describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)
 
   it('says which of the files is bad', async () => {
     const cwd = temporaryDirectory()
-    const one = pair(cwd, 'one')
-    pair(cwd, 'two')
+    const one = certificate(cwd, 'one')
+    certificate(cwd, 'two')
     writeFileSync(join(cwd, 'bad'), 'nonsense')
     const attempt = (cert: string, key: string) => refused(['--tls-cert', cert, '--tls-key', key], { cwd })
     expect(await attempt('bad', one.key)).toEqual({
@@ -551,7 +541,3 @@ describe.skipIf(!hasOpenssl())('TLS (with the openssl program, for certificates)
     })
   })
 })
-
-function hasOpenssl(): boolean {
-  return spawnSync('openssl', ['version']).status === 0
-}

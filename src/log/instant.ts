@@ -1,4 +1,5 @@
-import { clockOf, dayOf, milliseconds, parseZone, type Zone } from './time.ts'
+import { parseZone, type Zone } from './time.ts'
+import { clockOf, dayOf, milliseconds } from './wall-clock.ts'
 
 const HOUR = 3_600_000
 const DAY = 86_400_000

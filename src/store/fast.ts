@@ -43,6 +43,11 @@ export function fastReads(store: Store): FastReads | undefined {
 export interface Slices {
   /** The next bytes, synchronously where memory has them; null at the end. It throws rather than end early. */
   next(): Uint8Array | null | Promise<Uint8Array | null>
+  /**
+   * Hands over each of the remaining slices the moment it arrives; it is valid during the call. What `take` throws ends
+   * it. Absent where there is nothing to gain (`npm run bench:bucket`, row `q`).
+   */
+  each?: ((take: (slice: Uint8Array) => void) => Promise<void>) | undefined
   /** Releases a slice, so that its memory can be reused. */
   release(slice: Uint8Array): void
   /** Stops early, or cleans up after the end. */
@@ -54,6 +59,7 @@ export interface Slices {
  * twice as fast (rows `view-1m`, `view-5m`). A consumer takes either the slices or the stream, never both.
  */
 export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
+  readonly each: Slices['each']
   readonly #slices: Slices
 
   constructor(slices: Slices) {
@@ -69,6 +75,7 @@ export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
       { highWaterMark: 0 },
     )
     this.#slices = slices
+    this.each = slices.each?.bind(slices)
   }
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
@@ -91,13 +98,11 @@ const READ = 256 * 1024
 /** Any stream as slices. */
 export function slicesOf(stream: ReadableStream<Uint8Array>): Slices {
   if (stream instanceof SlicedStream) return stream
-  const large = largeReader(stream)
-  if (large) return large
-  const reader = stream.getReader()
+  const { reader, read } = readerOf(stream)
   return {
     async next() {
       for (;;) {
-        const { done, value } = await reader.read()
+        const { done, value } = await read()
         if (done) return null
         if (value.length > 0) return value
       }
@@ -107,23 +112,13 @@ export function slicesOf(stream: ReadableStream<Uint8Array>): Slices {
   }
 }
 
-/** Reads a stream of bytes in large slices; null if it is no such stream. */
-function largeReader(stream: ReadableStream<Uint8Array>): Slices | null {
-  let reader: ReadableStreamBYOBReader
+/** A stream of bytes is read in large slices, any other as it comes. */
+function readerOf(stream: ReadableStream<Uint8Array>) {
   try {
-    reader = stream.getReader({ mode: 'byob' })
+    const reader = stream.getReader({ mode: 'byob' })
+    return { reader, read: () => reader.read(new Uint8Array(READ)) }
   } catch {
-    return null
-  }
-  return {
-    async next() {
-      for (;;) {
-        const { done, value } = await reader.read(new Uint8Array(READ))
-        if (done) return null
-        if (value.length > 0) return value
-      }
-    },
-    release() {},
-    cancel: () => void reader.cancel().catch(() => {}),
+    const reader = stream.getReader()
+    return { reader, read: () => reader.read() }
   }
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseDuration, parseInstant } from '../../src/log/instant.ts'
-import { clockOf, dayOf, parseZone, UTC } from '../../src/log/time.ts'
+import { parseZone, UTC } from '../../src/log/time.ts'
+import { clockOf, dayOf } from '../../src/log/wall-clock.ts'
 
 const berlin = parseZone('Europe/Berlin')!
 const NOW = Date.UTC(2026, 10, 15, 3, 0, 0)

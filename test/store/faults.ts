@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { collect } from '../../src/log/text/bytes.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
-import { type Store, StoreError } from '../../src/store/store.ts'
+import { type ByteRange, type Store, StoreError, type StoreRead } from '../../src/store/store.ts'
 import { all, bytesOf, codeOf, pattern } from '../contract/contract.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { fractions } from '../support/random.mjs'
@@ -37,6 +38,11 @@ const PASSING: [string, Fault, string][] = [
   ['a 503 SlowDown', slowDown, 'throttled'],
   ['a 429', answer(429), 'throttled'],
   ['a 504', answer(504), 'timeout'],
+]
+/** How a large body is read: by a client that downloads it, and by a search. */
+const WAYS: [string, ByteRange | undefined, (read: StoreRead | null) => Promise<Uint8Array>][] = [
+  ['as a stream', undefined, bytesOf],
+  ['into memory', { offset: 0, length: LARGE }, (read) => collect(read!, new Uint8Array(LARGE))],
 ]
 const SILENCE: Fault = { kind: 'delay', ms: 5_000 }
 
@@ -198,27 +204,26 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
       expect(await codeOf(hasty.read('f/small'))).toBe('timeout')
     })
 
-    it('a large body goes on where it broke, and nothing is lost', async () => {
-      proxy.next(
-        { kind: 'truncate', after: 1_000_000 },
-        { kind: 'truncate', after: 500_000 },
-        { kind: 'stall', after: 7 },
-      )
-      const read = await hasty.read('f/large')
-      expect(read?.body).toBeInstanceOf(ReadableStream)
-      expect(Buffer.compare(await bytesOf(read), large)).toBe(0)
-      expect(proxy.count).toBe(4)
-    })
-
-    it.each(['truncate', 'stall'] as const)(
-      'a large body that breaks (%s) again and again errors',
-      async (kind) => {
-        proxy.each(() => ({ kind, after: 10_000 }))
-        const read = await (kind === 'stall' ? hasty : store).read('f/large')
-        expect(await codeOf(bytesOf(read))).toBe(kind === 'stall' ? 'timeout' : 'unavailable')
+    describe.each(WAYS)('a large body, read %s', (_how, range, whole) => {
+      it('goes on where it broke, and nothing is lost', async () => {
+        proxy.next(
+          { kind: 'truncate', after: 1_000_000 },
+          { kind: 'truncate', after: 500_000 },
+          { kind: 'stall', after: 7 },
+        )
+        const read = await hasty.read('f/large', range)
+        expect(read?.body).toBeInstanceOf(ReadableStream)
+        expect(Buffer.compare(await whole(read), large)).toBe(0)
         expect(proxy.count).toBe(4)
-      },
-    )
+      })
+
+      it.each(['truncate', 'stall'] as const)('errors if it breaks (%s) again and again', async (kind) => {
+        proxy.each(() => ({ kind, after: 10_000 }))
+        const read = await (kind === 'stall' ? hasty : store).read('f/large', range)
+        expect(await codeOf(whole(read))).toBe(kind === 'stall' ? 'timeout' : 'unavailable')
+        expect(proxy.count).toBe(4)
+      })
+    })
 
     it('a large body that was replaced while it was broken is an error, not a mixture', async () => {
       await bucket.put('g/swapped', large)

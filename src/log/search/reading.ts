@@ -9,7 +9,7 @@ export interface Reading {
 }
 
 /** How many chunks are requested in parallel over a network: a read should take longer than a round trip. */
-const REMOTE_CHUNKS = 64
+const REMOTE_CHUNKS = 80
 /** How many chunks one read has at most. */
 const LARGEST_READ = 5
 

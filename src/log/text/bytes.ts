@@ -10,13 +10,16 @@ export async function collect(
   const slices = slicesOf(body)
   const all = buffer && buffer.length >= length ? buffer.subarray(0, length) : new Uint8Array(length)
   let at = 0
-  for (;;) {
-    const slice = await slices.next()
-    if (slice === null) break
+  const take = (slice: Uint8Array) => {
     if (at + slice.length <= length) all.set(slice, at)
     at += slice.length
-    slices.release(slice)
   }
+  if (slices.each) await slices.each(take)
+  else
+    for (let slice = await slices.next(); slice !== null; slice = await slices.next()) {
+      take(slice)
+      slices.release(slice)
+    }
   if (at !== length)
     throw new StoreError('unavailable', `Cannot read: the body ended after ${at} of ${length} bytes`)
   return all

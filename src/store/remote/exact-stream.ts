@@ -1,6 +1,6 @@
 import { SlicedStream, type Slices, slicesOf } from '../fast.ts'
 import { StoreError } from '../store.ts'
-import { asStoreError, type Call, type Lifeline, Passing, pauseAfter, type Retry, sleep } from './retry.ts'
+import { type Call, type Lifeline, Passing, passingFailure, pauseAfter, type Retry, sleep } from './retry.ts'
 
 /** A body that is arriving, and the connection of its request. */
 export interface Arriving {
@@ -59,24 +59,16 @@ export function exactStream(
   let failures = 0
   line.disarm()
 
-  async function next(): Promise<Uint8Array | null> {
+  /** Runs a read; when it fails, requests the rest and runs it again, unless that would not help. */
+  async function persist<T>(read: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         // The timer runs only while a reader waits: a body that is not being read is backpressure, not a stall.
         line.arm(retry.stall)
-        const slice = await nextOf(slices, line)
-        line.disarm()
-        if (slice === null && sent < length) throw new Passing(tooShort(sent, length))
-        if (slice === null) line.end()
-        else if (sent + slice.length > length) throw tooLong(length)
-        sent += slice?.length ?? 0
-        return slice
+        return await read()
       } catch (thrown) {
-        line.cut()
         slices.cancel()
-        signal?.throwIfAborted()
-        if (thrown instanceof StoreError && !line.late) throw thrown
-        const failure = asStoreError(thrown, line)
+        const failure = passingFailure(thrown, line, signal)
         if (failures >= retry.retries) throw failure
         await sleep(pauseAfter(retry, failures++, failure), signal)
         const again = await resume(sent)
@@ -86,8 +78,36 @@ export function exactStream(
     }
   }
 
+  function count(slice: Uint8Array | null): void {
+    if (slice === null && sent < length) throw new Passing(tooShort(sent, length))
+    if (slice === null) line.end()
+    else if (sent + slice.length > length) throw tooLong(length)
+    sent += slice?.length ?? 0
+  }
+
+  const next = () =>
+    persist(async () => {
+      const slice = await nextOf(slices, line)
+      line.disarm()
+      count(slice)
+      return slice
+    })
+
+  // The rest comes from the same client, so it can do the same.
+  const each = (take: (slice: Uint8Array) => void) =>
+    persist(async () => {
+      const taken = slices.each!((slice) => {
+        line.arm(retry.stall)
+        count(slice)
+        take(slice)
+      })
+      await line.bound(taken)
+      count(null)
+    })
+
   return new SlicedStream({
     next,
+    each: slices.each && each,
     release() {},
     cancel() {
       line.cut()

@@ -145,10 +145,7 @@ export async function withRetries<T>(
     try {
       return await attempt(line)
     } catch (thrown) {
-      line.cut()
-      call.signal?.throwIfAborted()
-      if (thrown instanceof StoreError && !line.late) throw thrown
-      failure = asStoreError(thrown, line)
+      failure = passingFailure(thrown, line, call.signal)
     }
     const pause = pauseAfter(retry, failures, failure)
     if (failures >= retry.retries || retry.now() + pause >= call.until) throw failure
@@ -179,10 +176,12 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-/** What an attempt threw, as a StoreError. */
-export function asStoreError(thrown: unknown, line: Lifeline): StoreError {
+/** Ends the line of an attempt that threw. Returns a failure that is worth a retry; throws any other. */
+export function passingFailure(thrown: unknown, line: Lifeline, client: AbortSignal | undefined): StoreError {
+  line.cut()
+  client?.throwIfAborted()
   if (line.late) return new StoreError('timeout', 'The storage did not answer in time', { cause: thrown })
   if (thrown instanceof Passing) return thrown.error
-  if (thrown instanceof StoreError) return thrown
+  if (thrown instanceof StoreError) throw thrown
   return new StoreError('unavailable', 'The connection to the storage failed', { cause: thrown })
 }

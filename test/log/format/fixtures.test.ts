@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { detectFormat, LEVELS, type LineFormat } from '../../../src/log/format/detect.ts'
 import { lineEnd, nextStart } from '../../../src/log/format/lines.ts'
-import { clockOf, dayOf, parseZone, UTC } from '../../../src/log/time.ts'
+import { parseZone, UTC } from '../../../src/log/time.ts'
+import { clockOf, dayOf } from '../../../src/log/wall-clock.ts'
 import { expectedPath, FIXTURES, type Fixture, filled, linesOf } from './fixtures.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -1,4 +1,5 @@
-import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
+import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf } from '../../wall-clock.ts'
 import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { visitJson } from '../json/members.ts'
 import { fits } from '../read/json-fit.ts'

@@ -1,4 +1,5 @@
-import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
+import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf } from '../../wall-clock.ts'
 import { isDigit, readClock, two } from './stamp.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']

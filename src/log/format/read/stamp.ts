@@ -1,4 +1,5 @@
-import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
+import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf } from '../../wall-clock.ts'
 import { zoneNameAt } from './zone-names.ts'
 
 /** Where a timestamp ends, and when it is. One object is reused: a scan would make millions. */

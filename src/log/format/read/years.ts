@@ -1,4 +1,5 @@
-import { clockOf, dayOf, type Zone } from '../../time.ts'
+import type { Zone } from '../../time.ts'
+import { clockOf, dayOf } from '../../wall-clock.ts'
 
 /** An instant near a file's last record: the time of its last change, or now while it is followed. */
 export type Reference = () => number

@@ -1,4 +1,5 @@
-import { clockOf, dayOf, UTC, type Zone } from '../../time.ts'
+import { UTC, type Zone } from '../../time.ts'
+import { clockOf, dayOf } from '../../wall-clock.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS, parseLevel } from '../read/level.ts'
 import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'

@@ -1,4 +1,5 @@
-import { clockOf, dayOf, type Zone } from '../../time.ts'
+import type { Zone } from '../../time.ts'
+import { clockOf, dayOf } from '../../wall-clock.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'

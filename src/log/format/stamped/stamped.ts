@@ -1,4 +1,5 @@
-import { dayOf, UTC, type Zone } from '../../time.ts'
+import { UTC, type Zone } from '../../time.ts'
+import { dayOf } from '../../wall-clock.ts'
 import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
 import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'

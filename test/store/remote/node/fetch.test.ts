@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { SlicedStream } from '../../../src/store/fast.ts'
-import { fetchIt } from '../../../src/store/remote/node-fetch.ts'
+import { SlicedStream } from '../../../../src/store/fast.ts'
+import { fetchIt } from '../../../../src/store/remote/node/fetch.ts'
 
 const stops: (() => void)[] = []
 afterEach(() => {
