@@ -1,9 +1,7 @@
 import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
-
-/** How much of a chunk may belong to the record before it without a second read. */
-export const SLACK = 64 * 1024
+import { FREE_READS, SLACK } from './reading.ts'
 
 export interface BackwardOptions {
   series: Series
@@ -137,7 +135,7 @@ export class Backward {
     }
   }
 
-  /** Starts a read; false if there is no memory for it. The first two reads always have memory. */
+  /** Starts a read; false if there is no memory for it. */
   #start(from: number, to: number): boolean {
     const buffer = this.#free.pop() ?? this.#fresh()
     if (buffer === null) return false
@@ -153,7 +151,7 @@ export class Backward {
 
   #fresh(): Uint8Array<ArrayBuffer> | null {
     const size = this.largest + SLACK
-    if (this.#buffers >= 2 && this.#lease?.grow(size) === false) return null
+    if (this.#buffers >= FREE_READS && this.#lease?.grow(size) === false) return null
     this.#buffers++
     return new Uint8Array(size)
   }

@@ -1,6 +1,6 @@
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { Series } from '../text/series.ts'
-import { type Reading, remoteChunk } from './reading.ts'
+import { FREE_READS, type Reading, remoteChunk } from './reading.ts'
 
 /** Part of a log that is being read, or has been. */
 interface Block {
@@ -84,8 +84,8 @@ export class Forward {
       const end = this.#series.plainEnd(from)
       if (end === null || from >= this.#hi) return
       const to = Math.min(from + this.#length, end, this.#hi)
-      // The block that is examined and the one after it always have memory.
-      const leased = this.#lease && this.#blocks.length >= 2 ? to - from : 0
+      const isFree = this.#blocks.filter((block) => block.leased === 0).length < FREE_READS
+      const leased = this.#lease && !isFree ? to - from : 0
       if (leased > 0 && !this.#lease!.grow(leased)) return
       const buffer = new Uint8Array(to - from)
       const ended = this.#parallel > 1 ? this.#ended.signal : undefined

@@ -6,14 +6,22 @@ export interface Reading {
   sharedMemory?: boolean
   /** How many reads run in parallel. @default 1 */
   parallel?: number
+  /** Bytes that all of them may take. @default no limit */
+  memory?: number
 }
 
-/** How many chunks are requested in parallel over a network: a read should take longer than a round trip. */
-const REMOTE_CHUNKS = 80
-/** How many chunks one read has at most. */
-const LARGEST_READ = 5
+/** How many chunks one read has at most: it then takes longer than a round trip, and costs more than its request. */
+const LARGEST_READ = 8
 
-/** The size of a read over a network once a scan continues. */
-export function remoteChunk({ chunk, parallel = 1 }: Reading): number {
-  return chunk * Math.max(1, Math.min(LARGEST_READ, Math.floor(REMOTE_CHUNKS / parallel)))
+/** How much of a chunk may belong to the record before it without a second read. */
+export const SLACK = 64 * 1024
+
+/** How many reads always have memory: the last one, the one that is examined, and the one after it. */
+export const FREE_READS = 3
+
+/** The size of a read over a network once a scan continues: as large as memory for all of them allows. */
+export function remoteChunk({ chunk, parallel = 1, memory = Number.POSITIVE_INFINITY }: Reading): number {
+  // Two more than run in parallel: while one is examined, the next read begins before the last one's memory is free.
+  const counted = Math.max(1, parallel + 2 - FREE_READS)
+  return chunk * Math.max(1, Math.min(LARGEST_READ, Math.floor(memory / counted / chunk)))
 }

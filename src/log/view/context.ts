@@ -42,8 +42,9 @@ export function budgetOf({ limits, memory, now }: ViewContext, signal: AbortSign
 }
 
 /** How logs are read. */
-export function readingOf({ limits, parallel = 1 }: ViewContext): Reading {
-  return { chunk: limits.scanChunk, sharedMemory: limits.sharedMemory ?? false, parallel }
+export function readingOf({ limits, memory, parallel = 1 }: ViewContext): Reading {
+  const { scanChunk: chunk, sharedMemory = false } = limits
+  return { chunk, sharedMemory, parallel, ...(memory && { memory: memory.total }) }
 }
 
 /** Runs a job when there is a free slot. Waiting time does not count. */
