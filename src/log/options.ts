@@ -67,7 +67,8 @@ interface Shares {
 
 /**
  * Divides the memory of a process. The runtime, its code and its garbage take up to 96 MiB. Each concurrent search takes
- * about 16 MiB, and each archive that is read takes two windows and a read; the rest is for answers.
+ * about 16 MiB, or four reads if the log is in a bucket, and each archive that is read takes two windows and a read; the
+ * rest is for answers.
  */
 export function sharesOf(memory: number): Shares {
   const usable = memory - Math.min(96 * MIB, 0.375 * memory)

@@ -217,6 +217,20 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
         expect(proxy.count).toBe(4)
       })
 
+      it('is not requested again after its reader has left', async () => {
+        proxy.each(() => ({ kind: 'stall', after: 3 }))
+        const read = await store.read('f/large', range)
+        const body = read!.body as ReadableStream<Uint8Array>
+        const reader = body.getReader()
+        await reader.read()
+        const rest = reader.read()
+        await reader.cancel()
+        await rest
+        // Far longer than the pause before a retry.
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        expect(proxy.count).toBe(1)
+      })
+
       it.each(['truncate', 'stall'] as const)('errors if it breaks (%s) again and again', async (kind) => {
         proxy.each(() => ({ kind, after: 10_000 }))
         const read = await (kind === 'stall' ? hasty : store).read('f/large', range)

@@ -1,5 +1,6 @@
 import { Budget } from '../../limits/budget.ts'
 import { Forward } from '../search/forward.ts'
+import { leaseForReads } from '../search/reading.ts'
 import { type Border, seek } from '../search/seek.ts'
 import type { Note } from '../view/answer.ts'
 import { filterOf } from '../view/borders.ts'
@@ -52,7 +53,7 @@ async function found(context: ViewContext, { log, request, budget, close: leave 
   const filter = filterOf(request, { format, zone, since, until })
   let inside = request.cursor?.place.inside ?? false
   const reading = readingOf(context)
-  const reader = new Forward(series, hi, reading, context.memory?.lease(0) ?? null)
+  const reader = new Forward(series, hi, reading, leaseForReads(context.memory))
   const close = () => {
     reader.end()
     leave()

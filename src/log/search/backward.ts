@@ -1,7 +1,7 @@
 import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
-import { FREE_READS, SLACK } from './reading.ts'
+import { FREE_READS, leaseForReads, SLACK } from './reading.ts'
 
 export interface BackwardOptions {
   series: Series
@@ -67,7 +67,7 @@ export class Backward {
     this.#window = Math.min(parallel, FIRST_WINDOW)
     this.#free = scanner ? [...scanner.chunks] : []
     this.#buffers = this.#free.length
-    this.#lease = memory?.lease(0) ?? null
+    this.#lease = leaseForReads(memory)
     this.largest = largest
   }
 

@@ -21,6 +21,6 @@ export async function collect(
       slices.release(slice)
     }
   if (at !== length)
-    throw new StoreError('unavailable', `Cannot read: the body ended after ${at} of ${length} bytes`)
+    throw new StoreError('unavailable', `The storage ended a body of ${length} bytes after ${at}`)
   return all
 }

@@ -57,7 +57,14 @@ export function exactStream(
   let slices = slicesOf(first.body)
   let sent = 0
   let failures = 0
+  let isCancelled = false
   line.disarm()
+
+  function cancel(): void {
+    isCancelled = true
+    line.cut()
+    slices.cancel()
+  }
 
   /** Runs a read; when it fails, requests the rest and runs it again, unless that would not help. */
   async function persist<T>(read: () => Promise<T>): Promise<T> {
@@ -69,11 +76,12 @@ export function exactStream(
       } catch (thrown) {
         slices.cancel()
         const failure = passingFailure(thrown, line, signal)
-        if (failures >= retry.retries) throw failure
+        if (isCancelled || failures >= retry.retries) throw failure
         await sleep(pauseAfter(retry, failures++, failure), signal)
         const again = await resume(sent)
         line = again.line
         slices = slicesOf(again.body)
+        if (isCancelled) cancel()
       }
     }
   }
@@ -109,10 +117,7 @@ export function exactStream(
     next,
     each: slices.each && each,
     release() {},
-    cancel() {
-      line.cut()
-      slices.cancel()
-    },
+    cancel,
   })
 }
 

@@ -3,6 +3,7 @@ import { Budget } from '../../../src/limits/budget.ts'
 import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { Forward } from '../../../src/log/search/forward.ts'
+import { FREE_READS, leaseForReads } from '../../../src/log/search/reading.ts'
 import { Series } from '../../../src/log/text/series.ts'
 import { PlainText } from '../../../src/log/text/text.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
@@ -31,7 +32,7 @@ async function open(reading: { chunk: number; parallel: number }, memory = new M
   const files = logFiles(store)
   const entry = await files.stat('a.log')
   const series = await Series.open([new PlainText(files, entry, new Budget())])
-  const reader = new Forward(series, TEXT.length, reading, memory.lease(0))
+  const reader = new Forward(series, TEXT.length, reading, leaseForReads(memory))
   return { reader, reads, memory, mostAtOnce: () => most }
 }
 
@@ -63,11 +64,11 @@ describe('reading forward', () => {
     reader.end()
   })
 
-  it('reads at most two parts ahead without memory, and gives back what it leased', async () => {
+  it('reads only the parts ahead that always have memory when there is no other, and gives back what it leased', async () => {
     const memory = new MemoryBudget(0)
     const { reader, mostAtOnce } = await open({ chunk: 100, parallel: 16 }, memory)
     await readAll(reader, 100)
-    expect(mostAtOnce()).toBeLessThanOrEqual(3)
+    expect(mostAtOnce()).toBeLessThanOrEqual(FREE_READS)
     reader.end()
 
     const enough = await open({ chunk: 100, parallel: 16 })

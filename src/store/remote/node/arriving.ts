@@ -56,7 +56,12 @@ export class Arriving implements Slices {
   }
 
   async each(take: (slice: Uint8Array) => void): Promise<void> {
-    for (const slice of this.#waiting.splice(0)) take(slice)
+    try {
+      for (const slice of this.#waiting.splice(0)) take(slice)
+    } catch (error) {
+      this.cancel()
+      throw error
+    }
     if (!this.#isOver) {
       this.#take = take
       await this.#arrival()

@@ -16,6 +16,8 @@ export interface Life {
   free(): void
   /** It is closed. */
   over(): void
+  /** The server gave an answer that cannot be read here. */
+  unreadable(): void
 }
 
 /** What one read may bring. Node's client brings 64 KiB at a time, each in memory of its own. */
@@ -106,6 +108,7 @@ export class Connection {
     this.#asker = null
     const head = length < 0 ? null : parseHead(this.#head.toString('latin1', 0, length))
     if (head === null) {
+      this.#life.unreadable()
       resolve(null)
       this.#end()
       return
@@ -119,7 +122,7 @@ export class Connection {
       resume: () => this.#socket.resume(),
       destroy: () => this.close(),
     })
-    resolve(new Response(new SlicedStream(this.#body), head))
+    resolve(new Response(head.hasBody ? new SlicedStream(this.#body) : null, head))
     this.#receiveBody(this.#body, rest)
   }
 
@@ -145,10 +148,10 @@ export class Connection {
     if (this.#isOver) return
     this.#isOver = true
     this.#stopListening()
-    // A server may close an idle connection in the moment in which it is used again.
+    // A server may close an idle connection just as it is used again.
     if (this.#isUsed && this.#head.length === 0) this.#asker?.resolve(null)
     else this.#asker?.reject(error)
-    this.#body?.end(error)
+    this.#body?.end(error ?? new Error('The connection was closed'))
     this.#socket.destroy()
     this.#life.over()
   }
@@ -156,22 +159,30 @@ export class Connection {
 
 const HEADER = /^([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)$/
 
-/** The head of an answer whose body has a known length; null for any other. */
-function parseHead(
-  text: string,
-): { status: number; headers: Headers; length: number; isLast: boolean } | null {
+/** The first lines of an answer. */
+interface Head {
+  status: number
+  headers: Headers
+  hasBody: boolean
+  length: number
+  /** Whether the server closes the connection after it. */
+  isLast: boolean
+}
+
+/** The head of an answer whose length is known; null for any other. */
+function parseHead(text: string): Head | null {
   const [first, ...lines] = text.split('\r\n')
   const status = Number(/^HTTP\/1\.1 ([2-5]\d\d)(?: |$)/.exec(first!)?.[1] ?? 0)
-  // The others have no body.
-  if (status === 0 || status === 204 || status === 205 || status === 304) return null
+  if (status === 0) return null
   const headers = new Headers()
   for (const line of lines) {
     const match = HEADER.exec(line)
     if (!match) return null
     headers.append(match[1]!, match[2]!)
   }
-  const length = headers.get('Content-Length') ?? ''
+  const hasBody = status !== 204 && status !== 205 && status !== 304
+  const length = hasBody ? (headers.get('Content-Length') ?? '') : '0'
   if (!/^\d{1,15}$/.test(length) || headers.has('Transfer-Encoding')) return null
   const isLast = /\bclose\b/i.test(headers.get('Connection') ?? '')
-  return { status, headers, length: Number(length), isLast }
+  return { status, headers, hasBody, length: Number(length), isLast }
 }

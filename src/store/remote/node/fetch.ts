@@ -6,8 +6,10 @@ import { Connection, type DirectGet } from './connection.ts'
 
 /** From this length on, a read is worth a connection of its own. */
 const LARGE = 1024 * 1024
-/** How many connections for large reads wait for the next one. */
+/** How many connections for large reads may be idle, per origin. */
 const MAX_IDLE = 32
+/** How long large reads go through Node's client after an answer that only it can read. */
+const UNREADABLE_MILLIS = 600_000
 
 const agents = {
   'http:': new http.Agent({ keepAlive: true }),
@@ -74,21 +76,30 @@ function bodyOf(answer: http.IncomingMessage): Arriving {
   return body
 }
 
-/** Connections that wait for the next large read, by origin. */
-const idle = new Map<string, Set<Connection>>()
+/** A store: its idle connections for large reads, and when its answers could not be read there. */
+interface Origin {
+  idle: Set<Connection>
+  unreadable: number
+}
+
+const origins = new Map<string, Origin>()
 
 /** The answer over a connection for large reads; null if it has to be asked for in the usual way. */
-function getDirectly(get: DirectGet): Promise<Response | null> {
-  const { origin } = get.url
-  const waiting = idle.get(origin) ?? new Set()
-  idle.set(origin, waiting)
-  for (const connection of waiting) {
-    waiting.delete(connection)
+function getDirectly(get: DirectGet): Promise<Response | null> | null {
+  const origin = origins.get(get.url.origin) ?? { idle: new Set(), unreadable: Number.NEGATIVE_INFINITY }
+  origins.set(get.url.origin, origin)
+  if (performance.now() - origin.unreadable < UNREADABLE_MILLIS) return null
+  const { idle } = origin
+  for (const connection of idle) {
+    idle.delete(connection)
     return connection.ask(get)
   }
   const connection = new Connection(get.url, {
-    free: () => (waiting.size < MAX_IDLE ? waiting.add(connection) : connection.close()),
-    over: () => waiting.delete(connection),
+    free: () => (idle.size < MAX_IDLE ? idle.add(connection) : connection.close()),
+    over: () => idle.delete(connection),
+    unreadable: () => {
+      origin.unreadable = performance.now()
+    },
   })
   return connection.ask(get)
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -150,6 +150,30 @@ describe('large reads on Node', () => {
     await expect(fetchIt(url, { headers: RANGE })).rejects.toThrow()
   })
 
+  it('asks a server only once whose answers it could not read before', async () => {
+    let requests = 0
+    const { url } = await httpServer((_request, response) => {
+      requests++
+      response.writeHead(206).end(BIG)
+    })
+    for (const expected of [2, 3, 4]) {
+      const body = await (await fetchIt(url, { headers: RANGE })).arrayBuffer()
+      expect(Buffer.from(body).equals(BIG)).toBe(true)
+      expect(requests).toBe(expected)
+    }
+  })
+
+  it('has no body where there is none, and uses the connection again', async () => {
+    const { url, connections } = await rawServer((socket) =>
+      socket.write('HTTP/1.1 304 Not Modified\r\nETag: "1"\r\nContent-Length: 3000000\r\n\r\n'),
+    )
+    for (let i = 0; i < 2; i++) {
+      const answer = await fetchIt(url, { headers: RANGE })
+      expect([answer.status, answer.body, answer.headers.get('ETag')]).toEqual([304, null, '"1"'])
+    }
+    expect(connections()).toBe(1)
+  })
+
   it('passes an error of the store on, and uses the connection again', async () => {
     const { url, connections } = await httpServer((_request, response) =>
       response.writeHead(503, { 'Content-Length': 4 }).end('busy'),
@@ -180,7 +204,7 @@ describe('large reads on Node', () => {
     expect(connections()).toBe(2)
   })
 
-  it('asks again when the server closes an idle connection in the moment of its next use', async () => {
+  it('asks again when the server closes an idle connection just as it is used again', async () => {
     const { url, requests } = await rawServer((socket, count) => {
       if (count === 2) socket.destroy()
       else socket.write(Buffer.concat([Buffer.from(HEAD), BIG]))
@@ -229,12 +253,39 @@ describe('large reads on Node', () => {
   })
 
   it('ends with what the reader throws', async () => {
-    const { url } = await rawServer((socket) => socket.write(Buffer.concat([Buffer.from(HEAD), BIG])))
+    const { url, sockets } = await rawServer((socket) =>
+      socket.write(Buffer.concat([Buffer.from(HEAD), BIG.subarray(0, 1_000_000)])),
+    )
     const answer = await fetchIt(url, { headers: RANGE })
     const read = slicesOf(answer).each!(() => {
       throw new Error('no room')
     })
     await expect(read).rejects.toThrow('no room')
+    const [socket] = sockets
+    await expect.poll(() => socket!.destroyed || socket!.readableEnded).toBe(true)
+  })
+
+  it('is not complete when it was ended without a reason', async () => {
+    const { url } = await rawServer((socket) => socket.write(`${HEAD}first`))
+    const controller = new AbortController()
+    const answer = await fetchIt(url, { headers: RANGE, signal: controller.signal })
+    const read = collected(answer)
+    controller.abort(null)
+    await expect(read).rejects.toThrow()
+  })
+
+  it.skipIf(!hasIpv6())('reads from an address of IPv6', async () => {
+    const server = createServer((_request, response) =>
+      response.writeHead(206, { 'Content-Length': LENGTH }).end(BIG),
+    )
+    server.listen(0, '::1')
+    await once(server, 'listening')
+    stops.push(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    const url = `http://[::1]:${(server.address() as AddressInfo).port}/`
+    expect((await collected(await fetchIt(url, { headers: RANGE }))).equals(BIG)).toBe(true)
   })
 
   it('stops reading from the connection while its reader waits', async () => {
@@ -285,6 +336,10 @@ describe('large reads on Node', () => {
     }
   })
 })
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+}
 
 function abortable() {
   const controller = new AbortController()
