@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { collect } from '../../src/log/text/bytes.ts'
@@ -224,10 +225,12 @@ export function faultSuite(title: string, setup: () => Promise<FaultyBucket>): v
         const reader = body.getReader()
         await reader.read()
         const rest = reader.read()
+        // Until that read waits for the connection.
+        await sleep(100)
         await reader.cancel()
         await rest
         // Far longer than the pause before a retry.
-        await new Promise((resolve) => setTimeout(resolve, 300))
+        await sleep(300)
         expect(proxy.count).toBe(1)
       })
 

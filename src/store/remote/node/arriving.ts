@@ -10,6 +10,11 @@ export interface Source {
   destroy(): void
 }
 
+/** Whether an answer to GET has a body, by its status. */
+export function hasBody(status: number): boolean {
+  return status !== 204 && status !== 205 && status !== 304
+}
+
 /** A body as it arrives; nothing more is read from its source while too much waits. */
 export class Arriving implements Slices {
   readonly #source: Source

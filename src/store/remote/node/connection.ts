@@ -1,7 +1,7 @@
 import * as net from 'node:net'
 import * as tls from 'node:tls'
 import { SlicedStream } from '../../fast.ts'
-import { Arriving } from './arriving.ts'
+import { Arriving, hasBody } from './arriving.ts'
 
 /** A GET, as it is sent. */
 export interface DirectGet {
@@ -28,7 +28,7 @@ const MAX_IDLE_MILLIS = 4_000
 
 /**
  * A connection to a store for large GETs, one at a time. Everything is read into the same memory and handed on from
- * there, so a search leaves no garbage and takes half the CPU time; see docs/decisions/0010. It understands only answers
+ * there, so a search leaves no garbage and takes little more than half the CPU time; see docs/decisions/0010. It understands only answers
  * of a known length. For any other, `ask` returns null, and `fetchIt` sends the request through Node's client.
  */
 export class Connection {
@@ -122,7 +122,7 @@ export class Connection {
       resume: () => this.#socket.resume(),
       destroy: () => this.close(),
     })
-    resolve(new Response(head.hasBody ? new SlicedStream(this.#body) : null, head))
+    resolve(new Response(hasBody(head.status) ? new SlicedStream(this.#body) : null, head))
     this.#receiveBody(this.#body, rest)
   }
 
@@ -163,7 +163,7 @@ const HEADER = /^([!#$%&'*+.^_`|~\w-]+):([\t\x20-\x7e\x80-\xff]*)$/
 interface Head {
   status: number
   headers: Headers
-  hasBody: boolean
+  /** Bytes of the body. */
   length: number
   /** Whether the server closes the connection after it. */
   isLast: boolean
@@ -180,9 +180,8 @@ function parseHead(text: string): Head | null {
     if (!match) return null
     headers.append(match[1]!, match[2]!)
   }
-  const hasBody = status !== 204 && status !== 205 && status !== 304
-  const length = hasBody ? (headers.get('Content-Length') ?? '') : '0'
+  const length = hasBody(status) ? (headers.get('Content-Length') ?? '') : '0'
   if (!/^\d{1,15}$/.test(length) || headers.has('Transfer-Encoding')) return null
   const isLast = /\bclose\b/i.test(headers.get('Connection') ?? '')
-  return { status, headers, hasBody, length: Number(length), isLast }
+  return { status, headers, length: Number(length), isLast }
 }

@@ -1,7 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { SlicedStream } from '../../fast.ts'
-import { Arriving } from './arriving.ts'
+import { Arriving, hasBody } from './arriving.ts'
 import { Connection, type DirectGet } from './connection.ts'
 
 /** From this length on, a read is worth a connection of its own. */
@@ -18,8 +18,8 @@ const agents = {
 
 /**
  * What a store needs of fetch, on Node's own client: its bodies skip the web streams, which take more time than a
- * search does. A far bucket is searched twice as fast (`npm run bench:bucket`). Bodies are not decoded, and redirects
- * not followed.
+ * search does. Large reads have connections of their own, which take less still (docs/decisions/0010). Bodies are not
+ * decoded, and redirects not followed.
  */
 export async function fetchIt(url: string, init: RequestInit): Promise<Response> {
   const { method = 'GET', signal } = init
@@ -61,9 +61,9 @@ function responseOf(answer: http.IncomingMessage, method: string): Response {
   const headers = new Headers()
   for (let i = 0; i < answer.rawHeaders.length; i += 2)
     headers.append(answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!)
-  const hasBody = method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304
-  if (!hasBody) answer.resume()
-  return new Response(hasBody ? new SlicedStream(bodyOf(answer)) : null, { status, headers })
+  const isEmpty = method === 'HEAD' || !hasBody(status)
+  if (isEmpty) answer.resume()
+  return new Response(isEmpty ? null : new SlicedStream(bodyOf(answer)), { status, headers })
 }
 
 function bodyOf(answer: http.IncomingMessage): Arriving {

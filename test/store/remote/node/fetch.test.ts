@@ -1,23 +1,13 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { SlicedStream } from '../../../../src/store/fast.ts'
 import { fetchIt } from '../../../../src/store/remote/node/fetch.ts'
+import { floodServer, httpServer, stopAll } from './servers.ts'
 
-const stops: (() => void)[] = []
-afterEach(() => {
-  for (const stop of stops.splice(0)) stop()
-})
+afterEach(stopAll)
 
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  stops.push(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-}
+/** The address of a server. */
+const serve = async (listener: RequestListener) => (await httpServer(listener)).url
 
 const BIG = Buffer.alloc(5_000_000, 'abcdefghij')
 
@@ -63,26 +53,12 @@ describe('fetch on Node', () => {
   })
 
   it('stops reading from the connection while its reader waits', async () => {
-    let sent = 0
-    const url = await serve((_request, response) => {
-      const send = () => {
-        while (sent < 400_000_000) {
-          sent += 1_000_000
-          if (!response.write(BIG.subarray(0, 1_000_000))) return response.once('drain', send)
-        }
-        return response.end()
-      }
-      send()
-    })
+    const { url, sentWhenStill } = await floodServer(400_000_000)
     const { body } = await fetchIt(url, {})
     const slices = body as SlicedStream
     await slices.next()
-    // Until the sender has been still for a while: what it sent then waits in the sockets.
-    for (let before = -1; before !== sent; ) {
-      before = sent
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    expect(sent).toBeLessThan(100_000_000)
+    // What was sent then waits in the sockets.
+    expect(await sentWhenStill()).toBeLessThan(100_000_000)
     await slices.cancel()
   })
 

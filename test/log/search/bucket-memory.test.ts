@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { createApp } from '../../../src/app.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import type { Store } from '../../../src/store/store.ts'
+
+const MIB = 1024 * 1024
+const pad = 'x'.repeat(900)
+const line = (i: number) =>
+  `2026-11-15 10:00:00.000\tINFO\tx.go:1\t[A]: ${i % 20 ? 'miss' : 'needle'} ${i} ${pad}\n`
+
+/** A store as far away as a bucket, so that a search reads ahead as far as memory allows. */
+function distant(store: Store): Store {
+  return {
+    ...store,
+    async read(key, range, options) {
+      const length = range && 'length' in range ? (range.length ?? 0) : 0
+      await sleep(20 + length / 50_000)
+      return store.read(key, range, options)
+    },
+  }
+}
+
+it.each([
+  [128, 6],
+  [256, 16],
+])(
+  'two searches of a bucket have memory for their answers: %i MiB, %i reads in parallel',
+  async (memory, reads) => {
+    const lines = Array.from({ length: 100_000 }, (_, i) => line(i))
+    const logs = distant(memoryStore({ 'a.log': lines.join('') }))
+    const app = createApp({ logs, config: '', limits: { memory: memory * MIB, parallelReads: reads } })
+    const wanted = lines.filter((_, i) => i % 20 === 0).join('')
+    const search = async () => {
+      const response = await app.request(`/api/v1/log/view?file=a.log&q=needle&size=${6 * MIB}`)
+      return { note: response.headers.get('X-Nodestate-Note'), text: await response.text() }
+    }
+    for (const { note, text } of await Promise.all([search(), search()])) {
+      expect(note).toBeNull()
+      expect(text.length).toBe(wanted.length)
+      expect(text === wanted).toBe(true)
+    }
+  },
+)
