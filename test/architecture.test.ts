@@ -31,7 +31,19 @@ const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
  */
 const ROOMS: [room: string, door: string[]][] = [
   ['version.ts', ['version.ts']],
-  ['limits', ['budget.ts', 'concurrency-limit.ts', 'memory-budget.ts', 'once.ts', 'yield.ts']],
+  ['bytes.ts', ['bytes.ts']],
+  [
+    'limits',
+    [
+      'bounded-map.ts',
+      'budget.ts',
+      'concurrency-limit.ts',
+      'each.ts',
+      'memory-budget.ts',
+      'once.ts',
+      'yield.ts',
+    ],
+  ],
   ['codec', ['crc32.ts', 'decompress.ts', 'error.ts', 'kind.ts', 'zip.ts']],
   ['segment', ['cover.ts', 'names.ts', 'ship-json.ts']],
   ['store/store.ts', ['store.ts']],

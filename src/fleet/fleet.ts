@@ -6,6 +6,7 @@ import { corsFor } from '../http/cors.ts'
 import { bad, searchOf, show } from '../http/params.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
+import { BoundedMap } from '../limits/bounded-map.ts'
 import { stemOf } from '../log/files/names.ts'
 import { HOME_LOGS, openHome } from '../node/home.ts'
 import { observerOf } from '../observe/observer.ts'
@@ -50,7 +51,7 @@ export function createFleet(options: FleetOptions): Hono {
   const counted = (store: Store) => metrics?.store(store) ?? store
   const observed = counted(store)
   const nodes = new FleetNodes(observed)
-  const apps = new Map<string, Hono>()
+  const apps = new BoundedMap<string, Hono>(KEPT_NODES)
   const observer = metrics || observe ? observerOf(metrics, observe) : null
 
   const guarded = (route: string, handler: Handler, { open = false } = {}) => {
@@ -78,12 +79,7 @@ export function createFleet(options: FleetOptions): Hono {
 
   /** The app of a node, mounted where the fleet is. */
   const appOf = (id: string, mount: string): Hono => {
-    const known = apps.get(mount)
-    const mounted = known ?? new Hono().route(mount, createApp({ ...common, ...home(id) }))
-    apps.delete(mount)
-    apps.set(mount, mounted)
-    if (apps.size > KEPT_NODES) apps.delete(apps.keys().next().value!)
-    return mounted
+    return apps.use(mount, () => new Hono().route(mount, createApp({ ...common, ...home(id) })))
   }
 
   const resources: Record<string, Handler> = {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../limits/bounded-map.ts'
 import { type FilesOptions, type LogFiles, logFiles } from '../log/files/files.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
 import { type LogOptions, viewContext } from '../log/options.ts'
@@ -23,16 +24,10 @@ export interface FleetLogsOptions extends LogOptions, Omit<FilesOptions, 'follow
  * a query wants it.
  */
 export function fleetLogs({ nodes, open, keep, ...options }: FleetLogsOptions) {
-  const opened = new Map<string, LogFiles>()
+  const opened = new BoundedMap<string, LogFiles>(keep)
   let limits: ViewContext | null = null
 
-  const filesOf = (id: string): LogFiles => {
-    const files = opened.get(id) ?? openFiles(id)
-    opened.delete(id)
-    opened.set(id, files)
-    if (opened.size > keep) opened.delete(opened.keys().next().value!)
-    return files
-  }
+  const filesOf = (id: string): LogFiles => opened.use(id, () => openFiles(id))
   const openFiles = (id: string): LogFiles => {
     const logs = open(id)
     const files = logFiles(options.metrics?.store(logs) ?? logs, options.include, options)

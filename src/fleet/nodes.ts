@@ -1,4 +1,5 @@
 import { toProblem } from '../http/problem.ts'
+import { BoundedMap } from '../limits/bounded-map.ts'
 import { HomeError } from '../node/home.ts'
 import { parseNode } from '../node/identity.ts'
 import { HEARTBEAT } from '../segment/names.ts'
@@ -40,7 +41,7 @@ export interface NodePage {
 export class FleetNodes {
   readonly #store: Store
   readonly #now: () => number
-  readonly #known = new Map<string, { node: FleetNode | null; until: number }>()
+  readonly #known = new BoundedMap<string, { node: FleetNode | null; until: number }>(10_000)
   #ids: { ids: string[]; until: number } | null = null
 
   constructor(store: Store, now: () => number = Date.now) {
@@ -100,7 +101,6 @@ export class FleetNodes {
         found.set(id, node)
         // What failed is tried again next time.
         if (node?.error) continue
-        if (this.#known.size >= 10_000) this.#known.clear()
         this.#known.set(id, { node, until: this.#now() + KEPT_MS })
       }
     }

@@ -1,3 +1,4 @@
+import { each } from '../limits/each.ts'
 import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import { nameAt, nameAtShare, shareOf } from './layout.ts'
 
@@ -34,12 +35,9 @@ export class FolderListing {
     const starts = [last]
     for (let i = 1; i < rest; i++) starts.push(base + nameAtShare(share! + ((1 - share!) * i) / rest))
     const found: Entry[][] = new Array(starts.length)
-    let next = 0
-    const work = async () => {
-      for (let i = next++; i < starts.length; i = next++)
-        found[i] = await this.#between(base, [starts[i], starts[i + 1]], signal)
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await each(starts, AT_ONCE, async (start, i) => {
+      found[i] = await this.#between(base, [start, starts[i + 1]], signal)
+    })
     return [...first, ...found.flat()]
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../limits/bounded-map.ts'
 /**
  * A time zone that turns wall clocks into instants, millions of times a second.
  *
@@ -61,7 +62,7 @@ function namedZone(name: string): Zone {
   let cachedHour = Number.NaN
   let cachedOffset = 0
   // Only the hours around a change of offset get here; each minute of them is worked out once.
-  const minutes = new Map<number, number>()
+  const minutes = new BoundedMap<number, number>(10_000)
 
   const offsetOf = (at: number): number => {
     const hour = Math.floor(at / HOUR)
@@ -76,7 +77,6 @@ function namedZone(name: string): Zone {
     let offset = minutes.get(minute)
     if (offset === undefined) {
       offset = resolve(minute * 60_000, offsetAt)
-      if (minutes.size > 10_000) minutes.clear()
       minutes.set(minute, offset)
     }
     return offset
@@ -130,7 +130,7 @@ function offsets(name: string): (epoch: number) => number {
     minute: 'numeric',
     second: 'numeric',
   })
-  const known = new Map<number, number>()
+  const known = new BoundedMap<number, number>(50_000)
   let lastQuarter = Number.NaN
   let last = 0
   return (epoch) => {
@@ -146,7 +146,6 @@ function offsets(name: string): (epoch: number) => number {
       date.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day))
       date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second))
       offset = date.getTime() - start
-      if (known.size > 50_000) known.clear()
       known.set(quarter, offset)
     }
     lastQuarter = quarter

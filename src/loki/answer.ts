@@ -1,3 +1,4 @@
+import { each } from '../limits/each.ts'
 import { byCodePoint } from '../store/store.ts'
 import { type Entry, entriesOf, isSilent } from './entries.ts'
 import { isNodeWanted, isWanted, levelsOf } from './labels.ts'
@@ -43,7 +44,7 @@ export async function filesOf(
       files.map(({ key, size }) => ({ node, context, file: key, size })),
     )
   }
-  await each(wanted, list, startOf(wanted))
+  await eachInTime(wanted, list, startOf(wanted))
   return wanted.flatMap(({ node }) => found.get(node)!)
 }
 
@@ -71,7 +72,7 @@ export async function streamsOf(
     if (last !== null && request.forward) end = last + 1n
     else if (last !== null) start = last
   }
-  await each(await filesOf(sources, selection, signal), search, startOf(sources))
+  await eachInTime(await filesOf(sources, selection, signal), search, startOf(sources))
   const streams = new Map<string, { stream: Labels; values: [string, string][] }>()
   for (const { of, entry } of found) {
     const stream = labelsOf(of, entry.level)
@@ -114,7 +115,7 @@ export async function seriesOf(
       for (const [i, value] of values.entries()) sum.values[i]! += value
     }
   }
-  await each(await filesOf(sources, selection, signal), count, startOf(sources))
+  await eachInTime(await filesOf(sources, selection, signal), count, startOf(sources))
   const scale = query.operation === 'rate' ? 1000 / query.range : 1
   // Files are counted in parallel; the order does not depend on which is done first.
   const sorted = [...series].sort(([a], [b]) => byCodePoint(a, b))
@@ -142,17 +143,13 @@ function startOf(sources: readonly LokiSource[]): number {
 }
 
 /** Works on all nodes or files, a few at a time, until the deadline. */
-async function each<T>(items: readonly T[], work: (item: T) => Promise<void>, deadline: number) {
-  const queue = [...items]
-  const worker = async () => {
-    for (let item = queue.shift(); item; item = queue.shift()) {
-      if (Date.now() > deadline)
-        throw new LokiError(
-          'The search took more time than one request may; narrow the selector to fewer files.',
-          504,
-        )
-      await work(item)
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+async function eachInTime<T>(items: readonly T[], work: (item: T) => Promise<void>, deadline: number) {
+  await each(items, AT_ONCE, (item) => {
+    if (Date.now() > deadline)
+      throw new LokiError(
+        'The search took more time than one request may; narrow the selector to fewer files.',
+        504,
+      )
+    return work(item)
+  })
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
@@ -39,17 +40,13 @@ export function logResources(options: LogResourceOptions): (files: readonly stri
   const count = { following: 0 }
   const make = (context: ViewContext) => resourcesOf({ ...options, context }, count)
   const all = make(options.context)
-  const narrowed = new Map<string, LogResources>()
+  const narrowed = new BoundedMap<string, LogResources>(MOST_NARROWED)
   return (patterns) => {
     if (patterns === null) return all
     const key = JSON.stringify(patterns)
-    let found = narrowed.get(key)
-    if (found === undefined) {
-      found = make({ ...options.context, files: narrowFiles(options.context.files, patterns) })
-      if (narrowed.size >= MOST_NARROWED) narrowed.delete(narrowed.keys().next().value!)
-      narrowed.set(key, found)
-    }
-    return found
+    return narrowed.use(key, () =>
+      make({ ...options.context, files: narrowFiles(options.context.files, patterns) }),
+    )
   }
 }
 

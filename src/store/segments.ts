@@ -1,3 +1,5 @@
+import { BoundedMap } from '../limits/bounded-map.ts'
+import { each } from '../limits/each.ts'
 import type { Piece } from '../segment/cover.ts'
 import { parseFile } from '../segment/names.ts'
 import { entryOf, listShipped, parseTag } from './segments/listing.ts'
@@ -43,7 +45,7 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
   const { stemOf = (name) => name, keepBytes = 32 * 1024 * 1024, shared = true, now = Date.now } = options
   const lives = new Lives(home)
   const texts = segmentTexts(home, { keep: keepBytes, shared })
-  const looks = new Map<string, Look>()
+  const looks = new BoundedMap<string, Look>(10_000)
   const looking = new Map<string, Promise<Life | null>>()
 
   /** A file of a shipped log; null when the log was not shipped, `hidden` when it was, but has no such file. */
@@ -67,10 +69,8 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
     if (look && start - look.at < maxAge && start >= look.at) return look.life
     if (look) look.at = start
     const life = await (maxAge > 0 && shared ? sharedLook(log) : lives.newest(log, signal))
-    if (life) {
-      if (looks.size >= 10_000) looks.clear()
-      looks.set(log, { life, at: start })
-    } else looks.delete(log)
+    if (life) looks.set(log, { life, at: start })
+    else looks.delete(log)
     return life
   }
 
@@ -242,12 +242,9 @@ class PieceSource {
   /** All of it, fetched in parallel. */
   async all(): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(this.#to - this.#at)
-    const queue = [...this.#pieces]
-    const work = async () => {
-      for (let piece = queue.shift(); piece; piece = queue.shift())
-        bytes.set(await this.#read(piece), piece.from - this.#at)
-    }
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, queue.length) }, work))
+    await each(this.#pieces, AT_ONCE, async (piece) => {
+      bytes.set(await this.#read(piece), piece.from - this.#at)
+    })
     return bytes
   }
 

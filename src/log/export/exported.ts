@@ -1,6 +1,6 @@
+import { asOne } from '../../bytes.ts'
 import type { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { concat } from '../render/body.ts'
 import type { Source } from '../render/rendered.ts'
 import type { Scan } from '../search/scan.ts'
 import { scanForth } from '../search/scan-forth.ts'
@@ -39,5 +39,5 @@ export async function nextRecords(
     countBy: 'records',
   })
   memory?.release()
-  return { records: pieces.length > 0 ? concat(pieces) : null, to, inside }
+  return { records: pieces.length > 0 ? asOne(pieces) : null, to, inside }
 }

@@ -3,6 +3,7 @@ import { parseKey } from '../../join/layout.ts'
 import type { Member } from '../../join/member.ts'
 import { MemberReads } from '../../join/member-reads.ts'
 import type { FromOptions, Members, MemberTree, Reach } from '../../join/members.ts'
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import {
   type ByteRange,
   type Entry,
@@ -19,7 +20,7 @@ const MAX_ENTRIES = 20_000
 export class JoinedLogs {
   readonly #joins: Joins
   readonly #reads: MemberReads
-  readonly #logs = new Map<string, JoinedLog>()
+  readonly #logs = new BoundedMap<string, JoinedLog>(100)
 
   /** `shared` says whether a request may wait for a read of another. */
   constructor(store: Store, rootName: string, shared: boolean) {
@@ -37,13 +38,7 @@ export class JoinedLogs {
   }
 
   get(name: string): JoinedLog {
-    let log = this.#logs.get(name)
-    if (!log) {
-      if (this.#logs.size >= 100) this.#logs.clear()
-      log = new JoinedLog(name, this.#joins.tree(name), this.#reads)
-      this.#logs.set(name, log)
-    }
-    return log
+    return this.#logs.use(name, () => new JoinedLog(name, this.#joins.tree(name), this.#reads))
   }
 }
 
@@ -62,7 +57,7 @@ export class JoinedLog {
   /** Reads members, which no client can name. */
   readonly files: MemberFiles
   readonly #tree: MemberTree
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new BoundedMap<string, Entry>(MAX_ENTRIES)
 
   constructor(name: string, tree: MemberTree, reads: MemberReads) {
     this.name = name
@@ -124,7 +119,6 @@ export class JoinedLog {
   }
 
   #learn(members: readonly Member[]): void {
-    if (this.#entries.size > MAX_ENTRIES) this.#entries.clear()
     for (const { entry } of members) this.#entries.set(entry.key, entry)
   }
 }

@@ -1,3 +1,4 @@
+import { concat } from '../../bytes.ts'
 import { SlicedStream, type Slices, slicesOf } from '../../store/fast.ts'
 import {
   type ByteRange,
@@ -106,11 +107,11 @@ async function tailOfSlices(
     if (passed <= MAX_KEPT || kept.length === 0) kept.push(slice)
   }
   if (passed <= MAX_KEPT) {
-    const bytes = concat(kept, passed)
+    const bytes = concat(kept)
     const start = characterStart(bytes, 1)
     return tailFrom(got, start, bytes.subarray(start), { at: 0, bytes })
   }
-  return readAgain(read, got, concat(kept, 8), options)
+  return readAgain(read, got, concat(kept).subarray(0, 8), options)
 }
 
 /**
@@ -146,16 +147,4 @@ function resume(taken: Uint8Array, slices: Slices): SlicedStream {
     release: (slice) => slices.release(slice),
     cancel: () => slices.cancel(),
   })
-}
-
-/** The first `length` bytes of some chunks. */
-function concat(chunks: Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    const part = chunk.subarray(0, length - at)
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

@@ -1,6 +1,6 @@
+import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
-import { concat } from '../render/body.ts'
 import type { Filter } from '../search/filter.ts'
 import { scanForth } from '../search/scan-forth.ts'
 import type { Cursor } from '../text/cursor.ts'
@@ -90,12 +90,12 @@ function withChanges({ bytes, end }: Page, log: OpenLog, place: Cursor, file: st
   const found = log.series.parts[0]!.name
   if (found !== place.name) {
     const renamed = renderChange({ kind: 'rotated', file: place.name, to: found }, place)
-    return { bytes: concat([renamed, bytes]), end }
+    return { bytes: asOne([renamed, bytes]), end }
   }
   if (end.name === found || log.certain === undefined) return { bytes, end }
   // Where the order of the files is a guess, something may be missing between them.
   const change = log.certain
     ? { kind: 'rotated' as const, file: found, to: end.name }
     : { kind: 'gap' as const, file }
-  return { bytes: concat([bytes, renderChange(change, end)]), end }
+  return { bytes: asOne([bytes, renderChange(change, end)]), end }
 }

@@ -1,6 +1,6 @@
+import { asOne } from '../../bytes.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
-import { concat } from '../render/body.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import { type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
@@ -147,7 +147,7 @@ export class Channel {
 
   /** Sends the pending records except the last one, or all of them. Returns whether lines are still held back. */
   #take(all: boolean, cut = false): boolean {
-    const bytes = concat(this.#pending.map((data) => data.bytes))
+    const bytes = asOne(this.#pending.map((data) => data.bytes))
     const lines = bytes.lastIndexOf(LF) + 1
     if (this.#filter.undecided && lines > 0) {
       this.#filter.format = detectFormat(bytes.subarray(0, lines))
@@ -181,7 +181,7 @@ export class Channel {
 
   /** Sends lines that belong before the place, which stays. */
   #addLate(late: Uint8Array): void {
-    const bytes = late.at(-1) === LF ? late : concat([late, new Uint8Array([LF])])
+    const bytes = late.at(-1) === LF ? late : asOne([late, new Uint8Array([LF])])
     if (this.#raw) {
       this.#lastLate = this.next
       this.#add(bytes, this.place)
@@ -211,7 +211,7 @@ export class Channel {
     if (last && !format.starts(bytes, from, lf < 0 || lf > to ? to : lf)) {
       const rest = bytes.slice(from, to)
       if (last.given) return rest
-      const whole = last.bytes.length + rest.length <= MAX_PENDING ? concat([last.bytes, rest]) : rest
+      const whole = last.bytes.length + rest.length <= MAX_PENDING ? asOne([last.bytes, rest]) : rest
       const given = isWantedAlone(whole, 0, this.#filter, this.#time)
       this.#last = { bytes: whole, given }
       return given ? whole : null

@@ -1,5 +1,5 @@
+import { asOne } from '../../bytes.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { concat } from '../render/body.ts'
 import { type RecordOptions, toJson } from '../render/ndjson.ts'
 import { type Cursor, encodeCursor } from '../text/cursor.ts'
 import type { Zone } from '../time.ts'
@@ -29,7 +29,7 @@ export function renderRecords(
   format: LineFormat,
   zone: Zone,
 ): Uint8Array {
-  if (!events && !json) return concat(records.map(({ bytes }) => bytes))
+  if (!events && !json) return asOne(records.map(({ bytes }) => bytes))
   let out = ''
   for (const { bytes, end } of records) {
     const text = decoder.decode(bytes)

@@ -1,3 +1,4 @@
+import { each } from '../../limits/each.ts'
 import { LEVELS } from '../format/detect.ts'
 import { lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import { type Filter, matches } from '../search/filter.ts'
@@ -85,19 +86,11 @@ async function sampled(
   take: (i: number) => Promise<Sample>,
 ): Promise<Sample[] | null> {
   const samples: Sample[] = new Array(count)
-  let next = 0
-  let isSpent = false
-  const work = async () => {
-    for (let i = next++; i < count; i = next++) {
-      if (!(await budget.step())) {
-        isSpent = true
-        return
-      }
-      samples[i] = await take(i)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(parallel, count) }, work))
-  return isSpent ? null : samples
+  const isComplete = await each([...samples.keys()], parallel, async (i) => {
+    if (!(await budget.step())) return false
+    samples[i] = await take(i)
+  })
+  return isComplete ? samples : null
 }
 
 function fill(

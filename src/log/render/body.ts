@@ -1,3 +1,4 @@
+import { asOne, concat } from '../../bytes.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
@@ -44,7 +45,7 @@ export function piecesBody(
   const length = lengthOf(pieces)
   if (length <= AT_ONCE && !broken) {
     memory?.release()
-    return joined(pieces, length)
+    return concat(pieces)
   }
   return new SlicedStream(new PieceSlices(pieces, broken, memory))
 }
@@ -101,23 +102,8 @@ class PieceSlices implements Slices {
       group.push(piece)
       size += piece.length
     }
-    return concat(group)
+    return asOne(group)
   }
-}
-
-/** Joins pieces into one; a single piece is not copied. */
-export function concat(pieces: readonly Uint8Array[]): Uint8Array {
-  return pieces.length === 1 ? pieces[0]! : joined(pieces, lengthOf(pieces))
 }
 
 const lengthOf = (pieces: readonly Uint8Array[]) => pieces.reduce((sum, piece) => sum + piece.length, 0)
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const piece of pieces) {
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  return bytes
-}

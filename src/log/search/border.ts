@@ -1,3 +1,4 @@
+import { each } from '../../limits/each.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
 import type { Probes, Sample } from './probes.ts'
 
@@ -202,21 +203,12 @@ async function readAll(probes: Probes, from: number, to: number): Promise<Uint8A
     return text.read(from, to)
   }
   const all = new Uint8Array(to - from)
-  let next = from
-  let isSpent = false
-  const work = async () => {
-    while (next < to) {
-      const at = next
-      next = Math.min(to, at + READ)
-      const end = next
-      if (!(await budget.step())) {
-        isSpent = true
-        return
-      }
-      budget.spend(end - at)
-      all.set(await text.read(at, end), at - from)
-    }
-  }
-  await Promise.all(Array.from({ length: parallel }, work))
-  return isSpent ? null : all
+  const starts = Array.from({ length: Math.ceil((to - from) / READ) }, (_, i) => from + i * READ)
+  const isComplete = await each(starts, parallel, async (at) => {
+    if (!(await budget.step())) return false
+    const end = Math.min(to, at + READ)
+    budget.spend(end - at)
+    all.set(await text.read(at, end), at - from)
+  })
+  return isComplete ? all : null
 }

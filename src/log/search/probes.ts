@@ -1,4 +1,6 @@
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Budget } from '../../limits/budget.ts'
+import { each } from '../../limits/each.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
@@ -24,7 +26,8 @@ const MAX_PROBE = 256 * 1024
 /** How many samples of how many file versions are cached: about 2 MB in all. */
 const MAX_SAMPLES = 512
 const MAX_VERSIONS = 32
-const remembered = new WeakMap<LogFiles, Map<string, Map<number, Sample>>>()
+type Samples = BoundedMap<number, Sample>
+const remembered = new WeakMap<LogFiles, BoundedMap<string, Samples>>()
 
 export interface ProbeOptions {
   files: LogFiles
@@ -42,7 +45,7 @@ export interface ProbeOptions {
 export class Probes {
   readonly text: Text
   readonly options: ProbeOptions
-  readonly #samples: Map<number, Sample>
+  readonly #samples: Samples
 
   constructor(text: Text, options: ProbeOptions) {
     this.text = text
@@ -60,19 +63,11 @@ export class Probes {
     const { budget, parallel } = this.options
     // Probes are short, so twice as many run as reads of a scan: those of one border take one round trip.
     const atOnce = parallel === 1 ? 1 : 2 * parallel
-    const queue = [...new Set(places)].filter((at) => !this.#samples.has(at))
-    let isSpent = false
-    const work = async () => {
-      for (let at = queue.shift(); at !== undefined; at = queue.shift()) {
-        if (!(await budget.step())) {
-          isSpent = true
-          return
-        }
-        this.#remember(at, await this.#probe(at))
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work))
-    return !isSpent
+    const missing = [...new Set(places)].filter((at) => !this.#samples.has(at))
+    return each(missing, atOnce, async (at) => {
+      if (!(await budget.step())) return false
+      this.#samples.set(at, await this.#probe(at))
+    })
   }
 
   async #probe(at: number): Promise<Sample> {
@@ -103,20 +98,10 @@ export class Probes {
     }
     return { at, start: limit, time: Number.NaN, isHole }
   }
-
-  #remember(at: number, sample: Sample): void {
-    if (this.#samples.size >= MAX_SAMPLES) this.#samples.delete(this.#samples.keys().next().value!)
-    this.#samples.set(at, sample)
-  }
 }
 
-function samplesOf(files: LogFiles, version: string): Map<number, Sample> {
-  const versions = remembered.get(files) ?? new Map<string, Map<number, Sample>>()
+function samplesOf(files: LogFiles, version: string): Samples {
+  const versions = remembered.get(files) ?? new BoundedMap<string, Samples>(MAX_VERSIONS)
   remembered.set(files, versions)
-  const samples = versions.get(version) ?? new Map<number, Sample>()
-  // The most recently used version goes last.
-  versions.delete(version)
-  versions.set(version, samples)
-  if (versions.size > MAX_VERSIONS) versions.delete(versions.keys().next().value!)
-  return samples
+  return versions.use(version, () => new BoundedMap(MAX_SAMPLES))
 }

@@ -1,4 +1,5 @@
 import { type Compression, claimedLength, TRAILER_BYTES } from '../../codec/kind.ts'
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
@@ -259,9 +260,8 @@ function versionOf({ key, etag }: Entry): string {
 }
 
 function remember(files: LogFiles, entry: Entry, size: number): void {
-  const known = sizes.get(files) ?? new Map<string, number>()
+  const known = sizes.get(files) ?? new BoundedMap<string, number>(REMEMBERED)
   sizes.set(files, known)
-  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
   known.set(versionOf(entry), size)
 }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Entry } from '../../store/store.ts'
 import type { Head } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -13,7 +14,7 @@ const REMEMBERED = 4096
 
 /** The heads of files, by version: a renamed file keeps its own. */
 export class Heads {
-  readonly #known = new Map<string, Head>()
+  readonly #known = new BoundedMap<string, Head>(REMEMBERED)
 
   get(entry: Entry): Head | undefined {
     return entry.size === 0 ? NOTHING : this.#known.get(versionOf(entry))
@@ -33,7 +34,6 @@ export class Heads {
   }
 
   #remember(text: Text, head: Head): void {
-    if (this.#known.size >= REMEMBERED) this.#known.delete(this.#known.keys().next().value!)
     this.#known.set(versionOf(text.entry), head)
   }
 }

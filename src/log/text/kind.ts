@@ -6,6 +6,7 @@ import {
   SIGNATURE_BYTES,
   soundsCompressed,
 } from '../../codec/kind.ts'
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import type { LogFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
@@ -53,7 +54,7 @@ export function looksLikeText(bytes: Uint8Array): boolean {
 }
 
 async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | undefined): Promise<Kind> {
-  const known = kinds.get(files) ?? new Map<string, Kind>()
+  const known = kinds.get(files) ?? new BoundedMap<string, Kind>(REMEMBERED)
   kinds.set(files, known)
   const version = versionOf(entry)
   const remembered = known.get(version)
@@ -67,7 +68,6 @@ async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | und
   // An archive that is still being written: only its name can decide.
   if (head.length < LEAST && (named === 'gzip' || named === 'zstd')) return named
   const kind = compressionOf(head) ?? 'plain'
-  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
   known.set(version, kind)
   return kind
 }

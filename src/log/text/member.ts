@@ -1,4 +1,5 @@
 import { compressionOf, SIGNATURE_BYTES } from '../../codec/kind.ts'
+import { each } from '../../limits/each.ts'
 import type { Entry } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
 import { ArchiveText } from './archive.ts'
@@ -19,23 +20,11 @@ const HELD = 16 * 1024 * 1024
 export async function fetchMembers(parts: readonly Text[], parallel = 1): Promise<void> {
   const largest = parts.reduce((most, { entry }) => Math.max(most, entry.size), 1)
   const fitting = Math.min(Math.floor(IN_FLIGHT / largest), PER_READ * parallel)
-  const atOnce = Math.min(parts.length, Math.max(LEAST_AT_ONCE, fitting))
-  let next = 0
   let held = 0
-  const work = async () => {
-    try {
-      while (next < parts.length) {
-        const part = parts[next++]!
-        held += await part.size()
-        if (held > HELD) await part.release?.()
-      }
-    } catch (error) {
-      // The others begin nothing more.
-      next = parts.length
-      throw error
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await each(parts, Math.max(LEAST_AT_ONCE, fitting), async (part) => {
+    held += await part.size()
+    if (held > HELD) await part.release?.()
+  })
 }
 
 /**

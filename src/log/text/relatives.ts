@@ -1,4 +1,6 @@
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import { Budget, BudgetError } from '../../limits/budget.ts'
+import { each } from '../../limits/each.ts'
 import type { Entry } from '../../store/store.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
@@ -88,23 +90,19 @@ async function readHeads(
   wanted: readonly Entry[],
   { heads, failed, budget, open }: Work & { heads: Heads; failed: Set<Entry> },
 ): Promise<boolean> {
-  const queue = [...wanted]
   let moved = false
-  const work = async () => {
-    for (let entry = queue.shift(); entry; entry = queue.shift()) {
-      try {
-        if (await budget.step()) await heads.read(await open(entry, budget))
-        else failed.add(entry)
-      } catch (error) {
-        // A broken archive, or a file that may not be read, has no head.
-        if (error instanceof BudgetError) failed.add(entry)
-        else if (!(error instanceof LogError || error instanceof StoreError)) throw error
-        else moved ||= error.code === 'changed' || error.code === 'unknown-file'
-        failed.add(entry)
-      }
+  await each(wanted, AT_ONCE, async (entry) => {
+    try {
+      if (await budget.step()) await heads.read(await open(entry, budget))
+      else failed.add(entry)
+    } catch (error) {
+      // A broken archive, or a file that may not be read, has no head.
+      if (error instanceof BudgetError) failed.add(entry)
+      else if (!(error instanceof LogError || error instanceof StoreError)) throw error
+      else moved ||= error.code === 'changed' || error.code === 'unknown-file'
+      failed.add(entry)
     }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  })
   return moved
 }
 
@@ -140,7 +138,7 @@ const COARSE_MS = 50
 /** Which files have nothing newer in their family, by the state of the directory. */
 export class Settled {
   readonly #files: LogFiles
-  readonly #known = new Map<string, string>()
+  readonly #known = new BoundedMap<string, string>(1000)
   #revision: { mark: string; since: number } | null = null
 
   constructor(files: LogFiles) {
@@ -160,7 +158,6 @@ export class Settled {
     if (this.#revision?.mark !== mark) this.#revision = { mark, since: Date.now() }
     const old = Date.now() - this.#revision.since >= COARSE_MS
     return (family) => {
-      if (this.#known.size > 1000) this.#known.clear()
       if (!old) return
       const newest = family.members.at(-1)
       if (newest) this.#known.set(newest.key, mark)

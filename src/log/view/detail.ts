@@ -1,5 +1,8 @@
+import { asOne } from '../../bytes.ts'
 import type { Compression } from '../../codec/kind.ts'
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import { Budget } from '../../limits/budget.ts'
+import { each } from '../../limits/each.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { logNames } from '../files/family.ts'
@@ -61,26 +64,22 @@ export function detailer(
 ): Detailer {
   const { zone, now, parallel = 1 } = context
   const atOnce = Math.max(FILES_AT_ONCE, Math.floor(FILES_PER_READ * parallel))
-  const known = new Map<string, Times>()
+  // Old versions of a growing file are never requested again, so the oldest is dropped first.
+  const known = new BoundedMap<string, Times>(REMEMBERED)
   const keyOf = ({ key, etag }: Entry) => `${etag} ${key}`
 
   return async (entries, signal) => {
     const newest = entries.filter((entry) => !known.has(keyOf(entry))).sort((a, b) => b.modified - a.modified)
-    const queue = newest.slice(0, MAX_FILES)
     const found = new Map<string, Times>()
     const budget = new Budget({ millis: MAX_MILLIS, signal, now })
     let failed = false
-    const work = async () => {
-      while (await budget.step()) {
-        const entry = queue.shift()
-        if (!entry) return
-        const times = await timesOf(context, entry, budget)
-        if (times) found.set(keyOf(entry), times)
-        else failed = true
-      }
-    }
-    await Promise.all(Array.from({ length: atOnce }, work))
-    const complete = queue.length === 0 && newest.length <= MAX_FILES && !failed
+    const isDone = await each(newest.slice(0, MAX_FILES), atOnce, async (entry) => {
+      if (!(await budget.step())) return false
+      const times = await timesOf(context, entry, budget)
+      if (times) found.set(keyOf(entry), times)
+      else failed = true
+    })
+    const complete = isDone && newest.length <= MAX_FILES && !failed
     const logs = logNames(entries)
     const files = entries.map((entry) => {
       const { key: name, size, modified } = entry
@@ -94,15 +93,9 @@ export function detailer(
         ...times,
       }
     })
-    for (const [key, times] of found) remember(known, key, times)
+    for (const [key, times] of found) known.set(key, times)
     return { files, complete }
   }
-}
-
-/** Old versions of a growing file are never requested again, so the oldest is dropped first. */
-function remember(known: Map<string, Times>, key: string, times: Times): void {
-  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!)
-  known.set(key, times)
 }
 
 async function timesOf(
@@ -181,29 +174,19 @@ async function archiveEnds(
     for await (const piece of decompressLog({ name, size: stored, read }, kind, signal)) {
       pieces.push(piece)
       size += piece.length
-      if (!head && size >= HEAD) head = joined(pieces)
+      if (!head && size >= HEAD) head = asOne(pieces)
       if (head && !whole) return { head, tail: null }
       if (size > MAX_TEXT) return { head: head!, tail: null }
       // Two pieces hold any tail.
-      if (head && pieces.length > 2) pieces = [joined(pieces).subarray(-TAIL)]
+      if (head && pieces.length > 2) pieces = [asOne(pieces).subarray(-TAIL)]
     }
   } catch (error) {
     // Stopped here, or broken: what came before is valid, but the end is not known.
     if (!(error instanceof LogError && error.code === 'bad-archive') || size === 0) throw error
-    return { head: head ?? joined(pieces), tail: null }
+    return { head: head ?? asOne(pieces), tail: null }
   }
-  const tail = joined(pieces)
+  const tail = asOne(pieces)
   return { head: head ?? tail, tail: tail.subarray(-TAIL) }
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    all.set(piece, at)
-    at += piece.length
-  }
-  return all
 }
 
 function firstTime(format: LineFormat, bytes: Uint8Array, zone: Zone): number {

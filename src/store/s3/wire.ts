@@ -1,5 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { fetchIt } from '#fetch'
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Lifeline, Passing } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import type { S3Options } from './options.ts'
@@ -30,13 +31,13 @@ export function s3Wire(options: S3Options) {
     throw new StoreError('denied', 'An access key needs its secret: give both, or none for a public bucket')
   const ask = options.fetch ?? fetchIt
   const now = options.now ?? Date.now
-  const keys = new Map<string, ArrayBuffer>()
+  /** The signing keys, one per day. */
+  const keys = new BoundedMap<string, ArrayBuffer>(8)
   /** The objects that were seen with a Content-Encoding, and which. */
-  const encodings = new Map<string, string>()
+  const encodings = new BoundedMap<string, string>(MAX_ENCODINGS)
 
   async function sign(method: string, url: string, headers: Record<string, string>): Promise<Headers> {
     if (!accessKeyId || !secretAccessKey) return new Headers(headers)
-    if (keys.size > 8) keys.clear() // one per day
     const signer = new AwsV4Signer({
       method,
       url,
@@ -95,7 +96,6 @@ export function s3Wire(options: S3Options) {
   }
 
   function remember(key: string, encoding: string): void {
-    if (encodings.size >= MAX_ENCODINGS) encodings.clear()
     encodings.set(key, encoding)
   }
 

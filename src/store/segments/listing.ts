@@ -1,3 +1,4 @@
+import { each } from '../../limits/each.ts'
 import { HEARTBEAT, olderName } from '../../segment/names.ts'
 import { HEARTBEAT_FRESH_MS, type Heartbeat, parseHeartbeat } from '../../segment/ship-json.ts'
 import type { Entry, Store } from '../store.ts'
@@ -49,12 +50,9 @@ export async function listShipped(
     hints ? readHeartbeat(home, signal) : null,
   ])
   const entries: Entry[] = []
-  const queue = [...logs]
-  const work = async () => {
-    for (let log = queue.shift(); log !== undefined; log = queue.shift())
-      entries.push(...(await filesOf(lives, log, finished.get(log) ?? new Map(), { beat, signal })))
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await each([...logs], AT_ONCE, async (log) => {
+    entries.push(...(await filesOf(lives, log, finished.get(log) ?? new Map(), { beat, signal })))
+  })
   return { logs: new Set(logs), entries: entries.filter((entry) => entry.key.startsWith(prefix)) }
 }
 

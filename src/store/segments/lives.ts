@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import { greatestEnd, type Piece, SegmentMap } from '../../segment/cover.ts'
 import {
   endsFolder,
@@ -34,7 +35,7 @@ const REMEMBERED_SEGMENTS = 20_000
 export class Lives {
   readonly #home: Store
   /** Segments that were listed. They never change, so this stays valid as long as they exist. */
-  readonly #known = new Map<string, SegmentMap>()
+  readonly #known = new BoundedMap<string, SegmentMap>(REMEMBERED_LIVES)
   /** Where the first segments of expired lives start. */
   readonly #begins = new Map<string, number>()
 
@@ -214,14 +215,7 @@ export class Lives {
   }
 
   #knownOf(log: string, life: number): SegmentMap {
-    const place = placeOf({ log, life })
-    let known = this.#known.get(place)
-    if (!known) {
-      if (this.#known.size >= REMEMBERED_LIVES) this.#known.delete(this.#known.keys().next().value!)
-      known = new SegmentMap()
-      this.#known.set(place, known)
-    }
-    return known
+    return this.#known.use(placeOf({ log, life }), () => new SegmentMap())
   }
 }
 
