@@ -75,7 +75,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   ['log/format/format.ts', ['format.ts']],
   ['log/format/json', ['json.ts', 'logfmt.ts', 'member.ts', 'members.ts']],
-  ['log/format/lines24', ['direct24.ts', 'lines24.ts']],
+  ['log/format/lindb', ['direct.ts', 'lindb.ts']],
   ['log/format/rows', ['classic.ts', 'database.ts', 'row.ts']],
   ['log/format/database', ['postgresql.ts', 'postgresql-csv.ts']],
   ['log/format/stamped', ['glog.ts', 'stamped.ts']],

@@ -3,7 +3,7 @@ import { postgresqlCsvLines } from './database/postgresql-csv.ts'
 import type { LineFormat } from './format.ts'
 import { jsonLines } from './json/json.ts'
 import { logfmtLines } from './json/logfmt.ts'
-import { lines24 } from './lines24/lines24.ts'
+import { lindbLines } from './lindb/lindb.ts'
 import type { Reference } from './read/years.ts'
 import { CLASSIC } from './rows/classic.ts'
 import { DATABASE, GENERAL_LOG } from './rows/database.ts'
@@ -23,7 +23,7 @@ export interface Candidate {
 const MARKS = '\x1b\xef'
 const DIGITS = '0123456789'
 
-const LINES24 = starting(DIGITS + MARKS, () => lines24)
+const LINDB = starting(DIGITS + MARKS, () => lindbLines)
 const OBJECTS = starting('{', () => jsonLines)
 const GLOG = starting('DIWEF', glogLines)
 const LOGFMT = { first: new Uint8Array(256).fill(1), make: () => logfmtLines }
@@ -32,7 +32,7 @@ const STAMPED = { first: new Uint8Array(256).fill(1), make: stampedLines }
 /** The formats, most precise first: the last one accepts nearly every line that the others accept. */
 export const FORMATS: readonly Candidate[] = [
   rowFormat(GENERAL_LOG),
-  LINES24,
+  LINDB,
   OBJECTS,
   GLOG,
   starting(DIGITS, () => postgresqlCsvLines),
@@ -43,7 +43,7 @@ export const FORMATS: readonly Candidate[] = [
 ]
 
 /** The formats to try on every line if a few lines do not show the format. */
-export const COMMON: readonly Candidate[] = [LINES24, OBJECTS, GLOG, LOGFMT, STAMPED]
+export const COMMON: readonly Candidate[] = [LINDB, OBJECTS, GLOG, LOGFMT, STAMPED]
 
 /**
  * What may occur in a JSON log at any time, and in no sample: a line of the HTTP server through Go's log package, of a

@@ -2,7 +2,7 @@ import { UTC } from '../time.ts'
 import { type Candidate, COMMON, FORMATS, strays } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'
 import { jsonLines } from './json/json.ts'
-import { isTabbed, lines24 } from './lines24/lines24.ts'
+import { isTabbed, lindbLines } from './lindb/lindb.ts'
 import { mixedLines } from './mixed.ts'
 import type { Reference } from './read/years.ts'
 import { cri } from './wrapper/cri.ts'
@@ -71,7 +71,7 @@ function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
   // Trying thirty formats on a thousand lines takes as long as reading them; a few lines are nearly always enough.
   const main = bestOf(FORMATS, spread(lines), reference) ?? bestOf(COMMON, lines, reference)
   if (main === null) return PLAIN
-  if (main === lines24) return main
+  if (main === lindbLines) return main
   const format = withOthers(main, spread(lines), reference)
   const { timed, leveled } = flagsOf(format, lines)
   const ambiguousZone = zoneNameIn(format, lines)
@@ -166,7 +166,7 @@ function count(format: LineFormat, first: Uint8Array, lines: readonly Line[]): C
     if (first[bytes[from]!] === 0) continue
     // For a line longer than the sample, only its beginning can be checked.
     const reader = open && format.open ? format.open : format
-    if (!(format === lines24 ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) {
+    if (!(format === lindbLines ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) {
       if (format.owns?.(bytes, from, to)) found.lines++
       continue
     }

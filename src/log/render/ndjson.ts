@@ -1,6 +1,6 @@
 import { type LineFormat, type RecordFields, stripAnsi } from '../format/format.ts'
-import { type DirectWriter, directWriter, LINE_ROOM } from '../format/lines24/direct24.ts'
-import { lines24 } from '../format/lines24/lines24.ts'
+import { type DirectWriter, directWriter, LINE_ROOM } from '../format/lindb/direct.ts'
+import { lindbLines } from '../format/lindb/lindb.ts'
 import type { Zone } from '../time.ts'
 import { colouredMessage } from './colour.ts'
 import { LONG, LongRecord, MANY_LINES } from './long.ts'
@@ -41,7 +41,7 @@ export class NdjsonWriter {
     this.#format = format
     this.#zone = zone
     this.#options = options
-    this.#direct = format === lines24 && !options.raw ? directWriter(zone) : null
+    this.#direct = format === lindbLines && !options.raw ? directWriter(zone) : null
   }
 
   /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */

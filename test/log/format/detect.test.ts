@@ -23,9 +23,9 @@ const LINE =
   '2026-11-15 02:10:00.123\tINFO\tbroker/runtime.go:123\t[Broker] [Runtime]: started\t{"port":9000}'
 const format = detectFormat(bytes(`${LINE}\n`))
 
-describe('2.4', () => {
+describe('lindb', () => {
   test('is found', () => {
-    expect(format.name).toBe('2.4')
+    expect(format.name).toBe('lindb')
     expect(format.timed && format.leveled).toBe(true)
   })
   test.each([

@@ -33,7 +33,7 @@ const ISO = '{Y}-{M}-{D}T{h}:{m}:{s}.{us}Z'
 const WALL = '{Y}-{M}-{D} {h}:{m}:{s}.{ms}'
 
 export const FIXTURES: readonly Fixture[] = [
-  row('This node', 'lines24', 'The node’s own lines (2.4)', `${WALL}\tINFO\ta.go:1\t[A]: hi`),
+  row('This node', 'lindb', 'LinDB’s lines, which the node itself writes', `${WALL}\tINFO\ta.go:1\t[A]: hi`),
   ...database(),
   row(
     'Containers',

@@ -111,7 +111,7 @@ describe.each<
     'hi',
   ],
   ['InfluxDB', 'ts=2026-11-15T02:10:00.123456Z lvl=info msg="hi" log_id=0x', 'logfmt', MICRO, 'info', 'hi'],
-  ['zap console', '2026-11-15T02:10:00.123Z\tinfo\ta/b.go:12\thi\t{"n":1}', '2.4', AT, 'info', 'hi'],
+  ['zap console', '2026-11-15T02:10:00.123Z\tinfo\ta/b.go:12\thi\t{"n":1}', 'lindb', AT, 'info', 'hi'],
   ['log4j text', '2026-11-15 02:10:00,123 INFO  hi', 'stamped', AT, 'info', 'hi'],
   ['brackets', '[2026-11-15 02:10:00.123] [WARN] hi', 'stamped', AT, 'warn', 'hi'],
   ['PostgreSQL', '2026-11-15 02:10:00.123 UTC [123] ERROR:  hi', 'postgresql', AT, 'error', 'hi'],
@@ -187,7 +187,7 @@ describe.each<
   test('is found, and tells time and level', () => {
     expect(format.name).toBe(name)
     expect(format.timed).toBe(true)
-    if (name !== '2.4') expect(format.leveled).toBe(word !== null)
+    if (name !== 'lindb') expect(format.leveled).toBe(word !== null)
     expect(time(format, line)).toBe(when)
     expect(level(format, line)).toBe(word)
   })
@@ -280,7 +280,7 @@ describe('what precedes a message', () => {
 })
 
 describe('fields', () => {
-  test('2.4, whole', () => {
+  test('LinDB, whole', () => {
     const line =
       '2026-11-15 02:10:00.123\tINFO\tbroker/runtime.go:123\t[Broker] [Runtime]: started\t{"port":9000}'
     expect(detect(line).fields(`${line}\n`, parseZone('Europe/Berlin')!)).toEqual({
@@ -301,18 +301,18 @@ describe('fields', () => {
     ['[A]: tab\tin message', ['A'], 'tab\tin message'],
     ['[A]: tab\t{not json}', ['A'], 'tab\t{not json}'],
     ['[A]: \x1b[31mred\x1b[0m', ['A'], 'red'],
-  ])('2.4 tags and messages: %j', (text, tags, message) => {
+  ])('LinDB tags and messages: %j', (text, tags, message) => {
     const line = `2026-11-15 02:10:00.123\tINFO\ta.go:1\t${text}`
     const fields = detect(line).fields(line, UTC)
     expect(fields.tags).toEqual(tags)
     expect(fields.message).toBe(message)
     expect(fields.context).toBeUndefined()
   })
-  test('2.4 with a tab in the message and a context', () => {
+  test('LinDB with a tab in the message and a context', () => {
     const line = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: a\tb\t{"x":"y\\tz"}'
     expect(detect(line).fields(line, UTC)).toMatchObject({ message: 'a\tb', context: { x: 'y\tz' } })
   })
-  test('2.4 with the context at the end of a message of several lines, or before a stack trace', () => {
+  test('LinDB with the context at the end of a message of several lines, or before a stack trace', () => {
     const head = '2026-11-15 02:10:00.123\tERROR\ta.go:1\t[A]: first'
     const format = detect(head)
     expect(format.fields(`${head}\nsecond\t{"x":1}\n`, UTC)).toMatchObject({
@@ -324,7 +324,7 @@ describe('fields', () => {
       context: { x: 1 },
     })
   })
-  test('2.4 without a source', () => {
+  test('LinDB without a source', () => {
     const line = '2026-11-15 02:10:00.123\tINFO\tmessage only'
     const fields = detect(line).fields(line, UTC)
     expect(fields).toEqual({ time: AT, level: 'info', message: 'message only' })
@@ -396,14 +396,14 @@ describe('days without a year', () => {
 describe('detectFormat', () => {
   const line = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: x\n'
   test('stack traces, deviating lines and CRLF do not hide the format', () => {
-    expect(detect(`${line}${'  at x\n'.repeat(40)}`).name).toBe('2.4')
-    expect(detect(`${line}${line.replaceAll('\t', ' ')}`).name).toBe('2.4')
-    expect(detect(line.replace('\n', '\r\n').repeat(3)).name).toBe('2.4')
-    expect(detect(`\ufeff${line}`).name).toBe('2.4')
+    expect(detect(`${line}${'  at x\n'.repeat(40)}`).name).toBe('lindb')
+    expect(detect(`${line}${line.replaceAll('\t', ' ')}`).name).toBe('lindb')
+    expect(detect(line.replace('\n', '\r\n').repeat(3)).name).toBe('lindb')
+    expect(detect(`\ufeff${line}`).name).toBe('lindb')
   })
   test('the tail counts too, and may begin inside a line', () => {
     const tail = `cut off line\n${line.repeat(5)}`
-    expect(detectFormat(bytes('banner\nof a program\n'), bytes(tail)).name).toBe('2.4')
+    expect(detectFormat(bytes('banner\nof a program\n'), bytes(tail)).name).toBe('lindb')
   })
   test.each([
     'hello\nworld\n',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lines24 } from '../../../src/log/format/lines24/lines24.ts'
+import { lindbLines } from '../../../src/log/format/lindb/lindb.ts'
 import { toJson } from '../../../src/log/render/ndjson.ts'
 import { UTC } from '../../../src/log/time.ts'
 
@@ -19,8 +19,8 @@ describe('a message with colours', () => {
       'it \x1b[31mbroke\x1b[0m\n  at \x1b[36mf\x1b[0m()',
     ],
   ])('%s', (_, text, message, ansi) => {
-    const record = JSON.parse(toJson(text, lines24, UTC, { colours: true }))
+    const record = JSON.parse(toJson(text, lindbLines, UTC, { colours: true }))
     expect([record.message, record.ansi]).toEqual([message, ansi])
-    expect(JSON.parse(toJson(text, lines24, UTC))).not.toHaveProperty('ansi')
+    expect(JSON.parse(toJson(text, lindbLines, UTC))).not.toHaveProperty('ansi')
   })
 })

@@ -6,7 +6,7 @@ import { UTC } from '../../../src/log/time.ts'
 import { toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
-const GOOD_24 = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: fine\t{"x":1}\n'
+const GOOD_LINDB = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: fine\t{"x":1}\n'
 const GOOD_JSON = '{"time":"2026-11-15T02:10:00.123Z","level":"info","msg":"fine"}\n'
 
 function render(text: string, format: LineFormat) {
@@ -22,12 +22,12 @@ const mixed = (length: number) => 'aé€😀\x1b[31mred\x1b[0m"\\\t'.repeat(Mat
 const plain = (text: string) => text.replaceAll(/\x1b\[\d+m/g, '')
 
 describe('a long record', () => {
-  const format = detectFormat(bytes(GOOD_24))
+  const format = detectFormat(bytes(GOOD_LINDB))
 
   it('of one line keeps its time, level, source and tags, and its text is whole', () => {
     const message = mixed(LONG + 100_000)
     const line = `2026-11-15 02:10:01.000\tERROR\tb.go:2\t[B]: ${message}end`
-    const lines = render(`${GOOD_24}${line}\n${GOOD_24}`, format)
+    const lines = render(`${GOOD_LINDB}${line}\n${GOOD_LINDB}`, format)
     const [first, long, last] = parse(lines)
     expect(lines).toHaveLength(3)
     expect(first).toEqual(last)
@@ -45,7 +45,7 @@ describe('a long record', () => {
 
   it('of many lines is taken apart like a short one', () => {
     const trace = '\tat x.y(Z.java:1)\r\n'.repeat(MANY_LINES + 500)
-    const lines = render(`${GOOD_24.trimEnd()}\r\n${trace}${GOOD_24}`, format)
+    const lines = render(`${GOOD_LINDB.trimEnd()}\r\n${trace}${GOOD_LINDB}`, format)
     expect(lines).toHaveLength(2)
     const [long] = parse(lines)
     expect(long).toEqual({
@@ -69,7 +69,7 @@ describe('a long record', () => {
   })
 
   it('is written in steps', () => {
-    const all = bytes(`2026-11-15 02:10:01.000\tERROR\tb.go:2\t[B]: ${'é'.repeat(LONG)}\n${GOOD_24}`)
+    const all = bytes(`2026-11-15 02:10:01.000\tERROR\tb.go:2\t[B]: ${'é'.repeat(LONG)}\n${GOOD_LINDB}`)
     const writer = new NdjsonWriter(format, UTC)
     writer.into(new Uint8Array(0))
     writer.read(all, 0, all.length)

@@ -11,14 +11,14 @@ import {
   putTemplate,
   template,
   viewOf,
-} from '../../../src/log/format/lines24/words.ts'
+} from '../../../src/log/format/lindb/words.ts'
 import { toJson } from '../../../src/log/render/ndjson.ts'
 import { parseZone, UTC, type Zone } from '../../../src/log/time.ts'
 import { toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const decode = (all: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(all)
-const lines24 = detectFormat(bytes('2026-11-15 02:10:00.123\tINFO\ta/b.go:12\tstarted'))
+const lindbLines = detectFormat(bytes('2026-11-15 02:10:00.123\tINFO\ta/b.go:12\tstarted'))
 
 /** The plain way: each record a string, then an object, then JSON. Contexts may also stand there as they were written. */
 function plainly(all: Uint8Array, format: LineFormat, zone: Zone): string[][] {
@@ -43,9 +43,9 @@ function plainly(all: Uint8Array, format: LineFormat, zone: Zone): string[][] {
 }
 
 function agrees(all: Uint8Array, from: number, to: number, zone: Zone) {
-  const lines = decode(toNdjson(all, from, to, lines24, zone)).split('\n')
+  const lines = decode(toNdjson(all, from, to, lindbLines, zone)).split('\n')
   expect(lines.pop()).toBe('')
-  const expected = plainly(all.slice(from, to), lines24, zone)
+  const expected = plainly(all.slice(from, to), lindbLines, zone)
   expect(lines.length).toBe(expected.length)
   for (const [i, line] of lines.entries())
     if (!expected[i]!.includes(line)) expect(line).toBe(expected[i]!.at(-1))
@@ -209,7 +209,7 @@ test.each([15, 16, 17, 40])('lines of about %i KiB', (kib) => {
     for (let length = kib * 1024 - 3; length <= kib * 1024 + 3; length++) {
       const all = bytes(`${line(50, 'a')}\n${line(length, fill)}\n${line(50, 'b')}\n`)
       agrees(all, 0, all.length, UTC)
-      expect(decode(toNdjson(all, 0, all.length, lines24, UTC)).match(/"x":1\.50/g)?.length).toBe(3)
+      expect(decode(toNdjson(all, 0, all.length, lindbLines, UTC)).match(/"x":1\.50/g)?.length).toBe(3)
     }
 })
 

@@ -7,10 +7,10 @@ import { toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const LINE = '2026-11-15 02:10:00.123\tINFO\ta/b.go:12\t[Broker] [Runtime]: started\t{"port":9000, "x":1.50}'
-const lines24 = detectFormat(bytes(LINE))
+const lindbLines = detectFormat(bytes(LINE))
 
 /** The records, parsed; every line must end in LF. */
-function records(input: string | Uint8Array, format = lines24, zone = UTC) {
+function records(input: string | Uint8Array, format = lindbLines, zone = UTC) {
   const all = typeof input === 'string' ? bytes(input) : input
   const text = new TextDecoder().decode(toNdjson(all, 0, all.length, format, zone))
   if (text !== '') expect(text.endsWith('\n')).toBe(true)
@@ -21,17 +21,17 @@ function records(input: string | Uint8Array, format = lines24, zone = UTC) {
 }
 
 describe('NdjsonWriter', () => {
-  test('a 2.4 line, exactly: order of keys, context as it was written', () => {
+  test('a LinDB line, exactly: order of keys, context as it was written', () => {
     const json =
       '{"time":"2026-11-15T02:10:00.123Z","level":"info","source":{"file":"a/b.go","line":12},' +
       '"tags":["Broker","Runtime"],"message":"started","context":{"port":9000, "x":1.50}}\n'
-    expect(new TextDecoder().decode(toNdjson(bytes(`${LINE}\n`), 0, LINE.length + 1, lines24, UTC))).toBe(
+    expect(new TextDecoder().decode(toNdjson(bytes(`${LINE}\n`), 0, LINE.length + 1, lindbLines, UTC))).toBe(
       json,
     )
   })
   test('the zone is applied', () => {
     const berlin = parseZone('Europe/Berlin')!
-    const times = records(`${LINE}\n${LINE.replace('2026-11', '2026-07')}\n`, lines24, berlin).map(
+    const times = records(`${LINE}\n${LINE.replace('2026-11', '2026-07')}\n`, lindbLines, berlin).map(
       ({ time }) => time,
     )
     expect(times).toEqual(['2026-11-15T02:10:00.123+01:00', '2026-07-15T02:10:00.123+02:00'])
@@ -42,7 +42,7 @@ describe('NdjsonWriter', () => {
   })
   test('a range inside a buffer, without a last LF', () => {
     const all = bytes(`xxx\n${LINE}\n${LINE}`)
-    const out = new TextDecoder().decode(toNdjson(all, 4, all.length, lines24, UTC))
+    const out = new TextDecoder().decode(toNdjson(all, 4, all.length, lindbLines, UTC))
     expect(out.trim().split('\n')).toHaveLength(2)
   })
   test('lines before the first record are told raw', () => {
@@ -127,7 +127,7 @@ test('property: the direct way says what the general way says', () => {
   fc.assert(
     fc.property(fc.oneof(line, typical), zone, fc.constantFrom('', '\n'), (text, where, end) => {
       const whole = new TextDecoder().decode(bytes(text + end))
-      expect(records(whole, lines24, where)[0]).toEqual(JSON.parse(toJson(whole, lines24, where)))
+      expect(records(whole, lindbLines, where)[0]).toEqual(JSON.parse(toJson(whole, lindbLines, where)))
     }),
     { numRuns: 20_000 },
   )
@@ -138,12 +138,12 @@ test('property: the direct way says what the general way says', () => {
       const lines = new TextDecoder().decode(all).split('\n').slice(0, -1)
       const apart: string[] = []
       for (const text of lines) {
-        const start = lines24.starts(bytes(text), 0, bytes(text).length)
+        const start = lindbLines.starts(bytes(text), 0, bytes(text).length)
         if (start || apart.length === 0) apart.push(text)
         else apart.push(`${apart.pop()}\n${text}`)
       }
-      expect(records(all, lines24, where)).toEqual(
-        apart.map((text) => JSON.parse(toJson(text, lines24, where))),
+      expect(records(all, lindbLines, where)).toEqual(
+        apart.map((text) => JSON.parse(toJson(text, lindbLines, where))),
       )
     }),
     { numRuns: 3000 },
@@ -152,7 +152,7 @@ test('property: the direct way says what the general way says', () => {
 
 test('bytes that look like no minute yet are not taken for one', () => {
   const zeros = `${'\0'.repeat(16)}:05.123\tINFO\ta.go:1\thello\n`
-  expect(records(zeros, lines24, parseZone('+03:15')!)).toEqual([
+  expect(records(zeros, lindbLines, parseZone('+03:15')!)).toEqual([
     { message: zeros.trimEnd(), raw: zeros.trimEnd() },
   ])
 })

@@ -16,7 +16,7 @@ const line = (i: number, what = 'line') =>
   `2026-11-15 02:10:00.${String(i % 1000).padStart(3, '0')}\tINFO\tx.go:1\t[A]: ${what} ${i}\n`
 const record = (i: number) => line(i) + '\tat a()\n'.repeat(i % 7 === 0 ? 5 : 0)
 const bytes = (text: string) => new TextEncoder().encode(text)
-const LINES24 = detectFormat(bytes(line(1)))
+const LINDB = detectFormat(bytes(line(1)))
 const text = (all: Uint8Array) => new TextDecoder().decode(all)
 
 describe('rendered records', () => {
@@ -24,8 +24,8 @@ describe('rendered records', () => {
     const all = Array.from({ length: count }, (_, i) => record(i)).join('')
     const long = `${line(1)}${'\tat a trace that does not end\n'.repeat(3000)}`
     const pieces = [all, long, '', record(3)].map(bytes)
-    const got = await new Response(renderedBody(pieces, null, new NdjsonWriter(LINES24, UTC))).text()
-    const once = pieces.map((piece) => text(toNdjson(piece, 0, piece.length, LINES24, UTC))).join('')
+    const got = await new Response(renderedBody(pieces, null, new NdjsonWriter(LINDB, UTC))).text()
+    const once = pieces.map((piece) => text(toNdjson(piece, 0, piece.length, LINDB, UTC))).join('')
     expect(got === once).toBe(true)
     expect(got.split('\n').length - 1).toBe(count + 2)
   })
@@ -102,7 +102,7 @@ describe('memory that is used again', () => {
       expect(slices).toBeGreaterThan(12)
       expect(buffers.size).toBeLessThan(slices)
       for (const [i, log] of LOGS.entries())
-        expect(found[i] === text(toNdjson(log, 0, log.length, LINES24, UTC))).toBe(true)
+        expect(found[i] === text(toNdjson(log, 0, log.length, LINDB, UTC))).toBe(true)
     }
   })
 
@@ -132,7 +132,7 @@ describe('memory that is used again', () => {
       goOn()
       await later()
     }
-    expect(found === text(toNdjson(LOGS[1]!, 0, LOGS[1]!.length, LINES24, UTC))).toBe(true)
+    expect(found === text(toNdjson(LOGS[1]!, 0, LOGS[1]!.length, LINDB, UTC))).toBe(true)
     // What was given out and not released is as it was.
     expect(Buffer.compare(slice, before)).toBe(0)
     await running

@@ -70,7 +70,7 @@ describe.each<[name: string, record: string, yes: string[], no: string[]]>([
     ],
   ],
   [
-    'a 2.4 line, whose own members win over its context',
+    'a LinDB line, whose own members win over its context',
     LINE_24,
     [
       'shard:17',

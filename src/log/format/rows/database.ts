@@ -7,7 +7,7 @@ const MYSQL = String.raw`(?<y>\d{4}|\d\d)-?(?<mon>\d\d)-?(?<d>\d\d)[T ] *(?<h>\d
 const COMMANDS =
   'Connect|Query|Quit|Init DB|Field List|Prepare|Execute|Close stmt|Reset stmt|Long Data|Fetch|Statistics|Processlist|Ping|Kill|Refresh|Shutdown|Change user|Create DB|Drop DB|Binlog Dump|Register Slave|Set option|Daemon|Debug|Sleep|Error|Reset Connection|Delayed insert|Table Dump|Connect Out|Time'
 
-/** The general log comes before the 2.4 lines: it has a tab after its time, too. */
+/** The general log comes before LinDB's lines: it has a tab after its time, too. */
 export const GENERAL_LOG: Row = {
   name: 'mysql-general',
   shape: ['0000-00-00T00:00:00', '000000 ', '\t\t'],

@@ -59,7 +59,7 @@ describe('what is parsed', () => {
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const GOOD_JSON = '{"time":"2026-11-15T02:10:00.123Z","level":"info","msg":"fine"}\n'
-const GOOD_24 = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: fine\t{"x":1}\n'
+const GOOD_LINDB = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t[A]: fine\t{"x":1}\n'
 
 function records(text: string, sample = text): Record<string, unknown>[] {
   const all = bytes(text)
@@ -78,9 +78,9 @@ describe.each([
   ['300,000 keys', wide(300_000)],
   ['10,001 keys', wide(10_001)],
 ])('%s', (_name, json) => {
-  it('as the context of a 2.4 line stay text', () => {
+  it('as the context of a LinDB line stay text', () => {
     const got = records(
-      `${GOOD_24}2026-11-15 02:10:01.000\tERROR\tb.go:2\t[B]: bad\t${json}\n\tat x\n${GOOD_24}`,
+      `${GOOD_LINDB}2026-11-15 02:10:01.000\tERROR\tb.go:2\t[B]: bad\t${json}\n\tat x\n${GOOD_LINDB}`,
     )
     expect(got).toHaveLength(3)
     expect(got[1]).toEqual({

@@ -12,8 +12,8 @@ const TAB = 0x09
  * The node's own format: `YYYY-MM-DD hh:mm:ss.mmm` TAB level TAB `path/file.go:123` TAB `[Component] [Tag]: message`
  * TAB `{"json":"context"}`, the last optional. A line that begins otherwise continues the record above.
  */
-export const lines24: LineFormat = {
-  name: '2.4',
+export const lindbLines: LineFormat = {
+  name: 'lindb',
   timed: true,
   leveled: true,
   head: '0000-00-00 00:00:00.000\t',
@@ -55,7 +55,7 @@ export const lines24: LineFormat = {
     const at = last > end ? contextAt(bytes, end, last) : -1
     return at >= 0 && visitJson(bytes, at, last, visit)
   },
-  fields: fields24,
+  fields: lindbFields,
 }
 
 /** Exactly 23 bytes of timestamp and a tab: the fast path, four million lines a second. */
@@ -103,7 +103,7 @@ const HEAD =
 const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
 const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
 
-function fields24(text: string, zone: Zone): RecordFields {
+function lindbFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)
   const head = HEAD.exec(record)
   if (!head) return unparsed(text)

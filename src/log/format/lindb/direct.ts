@@ -2,7 +2,7 @@ import type { Zone } from '../../time.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
 import { isDigit } from '../read/stamp.ts'
 import { jsonEnd } from './json-check.ts'
-import { isExact, lines24 } from './lines24.ts'
+import { isExact, lindbLines } from './lindb.ts'
 import {
   type Copy,
   copyAscii,
@@ -16,7 +16,7 @@ import {
 } from './words.ts'
 
 /**
- * Writes a 2.4 line of ASCII directly as JSON bytes and copies its context unchanged: no strings, no objects, four or
+ * Writes a LinDB line of ASCII directly as JSON bytes and copies its context unchanged: no strings, no objects, four or
  * eight bytes at a time. Any other line is left to the general writer, which gives the same result for lines that both
  * can handle.
  */
@@ -146,7 +146,7 @@ class Writer implements DirectWriter {
     const sample = this.#sample
     sample.set(bytes.subarray(at, at + 16))
     sample.set(REST, 16)
-    const epoch = lines24.time(sample, 0, 24, this.#zone)
+    const epoch = lindbLines.time(sample, 0, 24, this.#zone)
     if (Number.isNaN(epoch) || this.#zone.offsetAt(epoch) % 60_000 !== 0) return false
     const iso = this.#zone.format(epoch)
     const prefix = `{"time":"${iso.slice(0, 16)}`
