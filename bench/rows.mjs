@@ -12,8 +12,8 @@ import { accessLogRow, hugeRow, metricsRow, unchangedRow, viewRow } from './rows
  * `bench` holds the data, the tools and the options of a run, and starts servers.
  */
 export const ROWS = {
-  'view-4k': (bench) => viewRow(bench, 4 * KIB, { nginx: 0.11, baseline: 0.9, bun: 0.35, workers: 0.15 }),
-  'view-64k': (bench) => viewRow(bench, 64 * KIB, { nginx: 0.12, baseline: 0.95, bun: 0.32, workers: 0.2 }),
+  'view-4k': (bench) => viewRow(bench, 4 * KIB, { nginx: 0.11, baseline: 0.9, bun: 0.35 }),
+  'view-64k': (bench) => viewRow(bench, 64 * KIB, { nginx: 0.12, baseline: 0.95, bun: 0.32 }),
   'view-256k': (bench) => viewRow(bench, 256 * KIB, { nginx: 0.18, baseline: 1, bun: 0.34 }),
   'view-1m': (bench) => viewRow(bench, MIB, { nginx: 0.3, baseline: 1.25, bun: 0.25 }),
   'view-5m': (bench) => viewRow(bench, 5 * MIB, { nginx: 0.24, baseline: 0.95, bun: 0.28 }),

@@ -12,7 +12,6 @@ import { reachable } from '../dist/entry/server/serve.js'
 import { printable } from '../dist/entry/service/compose.js'
 import { parseBucket } from '../dist/entry/service/location.js'
 import { openBucket } from '../dist/entry/service/open-bucket.js'
-import { refuseWorkers } from '../dist/entry/service/refuse.js'
 import { namesOf } from '../dist/settings/row.js'
 import { helpText } from '../dist/settings/text.js'
 import { loadSettings, refuseOpenBind, SETTINGS, SettingsError } from '../dist/settings.js'
@@ -23,7 +22,7 @@ import { whenOrphaned } from './orphan.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [runtime, ...flags] = process.argv.slice(2)
 
-const UNUSED = new Set(['host', 'port', 'settings', 'tokenFile', 'insecure', 'workers'])
+const UNUSED = new Set(['host', 'port', 'settings', 'tokenFile', 'insecure'])
 const AWS =
   /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/
 
@@ -100,7 +99,6 @@ async function serveWorker() {
   if (loaded.command === 'help') return void process.stdout.write(helpText())
   if (loaded.command === 'version') return void process.stdout.write(`${VERSION}\n`)
   const { settings, sources } = loaded
-  refuseWorkers(loaded, 'workerd')
   refuseOpenBind(settings)
   for (const name of ['config', 'tlsCert'])
     if (settings[name] !== null)

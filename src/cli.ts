@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import cluster from 'node:cluster'
+import { serve } from './entry/node.ts'
 import { program } from './entry/process/program.ts'
-import { serveAsWorker, startNodeOrWorkers } from './entry/process/workers.ts'
+import { startWith } from './entry/process/start.ts'
 
-if (cluster.isWorker) serveAsWorker()
-else await program(startNodeOrWorkers)
+await program(startWith(serve, { runtime: 'node' }))

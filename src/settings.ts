@@ -239,13 +239,6 @@ export const SETTINGS = [
     help: "Format of nodestate's own log: text or json.",
   },
   {
-    name: 'workers',
-    kind: is.workers,
-    value: 'N',
-    otherwise: '1',
-    help: 'Number of worker processes sharing the port (Node only).',
-  },
-  {
     name: 'settings',
     kind: is.path,
     value: 'FILE',
@@ -276,8 +269,6 @@ export interface Loaded {
   sources: Record<keyof Settings, Source>
   /** One line each, for stderr; none of them stops the service. */
   warnings: string[]
-  /** When the service came online, if not now: a worker process shares the start time of the whole service. */
-  onlineTime?: number
 }
 
 export interface Surroundings {

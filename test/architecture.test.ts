@@ -161,16 +161,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   [
     'observe',
-    [
-      'merge.ts',
-      'metrics.ts',
-      'observer.ts',
-      'process.ts',
-      'ready.ts',
-      'registry.ts',
-      'request-id.ts',
-      'tracer.ts',
-    ],
+    ['metrics.ts', 'observer.ts', 'process.ts', 'ready.ts', 'registry.ts', 'request-id.ts', 'tracer.ts'],
   ],
   ['access', ['grant.ts', 'guard.ts', 'make.ts', 'tokens.ts']],
   [
@@ -209,14 +200,13 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   ['entry/lambda', ['event.ts', 'result.ts']],
   ['entry/own-log', ['access.ts', 'log-line.ts', 'own-log.ts', 'request-ids.ts', 'rotating-file.ts']],
-  ['entry/service', ['compose.ts', 'location.ts', 'open-bucket.ts', 'refuse.ts', 'remote.ts']],
+  ['entry/service', ['compose.ts', 'location.ts', 'open-bucket.ts', 'remote.ts']],
   ['entry/ship', ['run.ts']],
   ['entry/process/commands.ts', ['commands.ts']],
   ['entry/process/program.ts', ['program.ts']],
   ['entry/process/listen-error.ts', ['listen-error.ts']],
   ['entry/process/start.ts', ['start.ts']],
   ['entry', ['aws-lambda.ts', 'bun.ts', 'cloudflare.ts', 'deno.ts', 'node.ts']],
-  ['entry/process', ['workers.ts']],
   ['cli.ts', ['cli.ts']],
   ['cli', []],
 ]

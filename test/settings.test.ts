@@ -362,15 +362,6 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
       ['30', 30],
     ],
   ],
-  [
-    'workers',
-    'workers',
-    [
-      ['2', 2],
-      ['64', 64],
-      ['1', 1],
-    ],
-  ],
 ]
 
 describe('precedence', () => {
@@ -518,8 +509,7 @@ describe('flags', () => {
       ['--host-ip', 'db-4'],
       'Cannot use --host-ip "db-4": it must be an IPv4 or IPv6 address, such as 192.0.2.7 or 2001:db8::7.',
     ],
-    [['--workers', '0'], 'Cannot use --workers "0": it must be an integer from 1 to 64.'],
-    [['--workers=1000'], 'Cannot use --workers "1000": it must be an integer from 1 to 64.'],
+    [['--workers', '2'], 'Unknown flag "--workers"; nodestate --help shows the flags.'],
     [['--log-level', 'loud'], 'Cannot use --log-level "loud": it must be debug, info, warn, error or off.'],
     [
       ['--cors-origin', 'null'],

@@ -69,10 +69,9 @@ export async function onBun(bench) {
 
 /** Requests per second, against nginx and against the baseline. */
 export function rates(figures, bars) {
-  const { nginx, baseline, nodestate, bun, workers } = figures
+  const { nginx, baseline, nodestate, bun } = figures
   return [
     ['Node / nginx', ratioOf('rps', nodestate, nginx), bars.nginx],
-    ...(workers ? [['Node, 2 workers / nginx', ratioOf('rps', workers, nginx), bars.workers]] : []),
     ['Node / node:http', ratioOf('rps', nodestate, baseline), bars.baseline],
     ...(bun ? [['Bun / nginx', ratioOf('rps', bun, nginx), bars.bun]] : []),
   ]

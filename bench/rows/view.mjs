@@ -8,14 +8,6 @@ import { contenders, KIB, MIB, nodestate, onBun, rangeOf, rates, tailOf, viewPat
 export async function viewRow(bench, size, bars) {
   const ours = tailOf(bench, size)
   const all = await contenders(bench, bench.data.logs, rangeOf(bench, size), ours)
-  if (bars.workers) {
-    const start = () => startNodestate(bench.data.logs, ['--workers', '2'])
-    all.push({
-      name: 'workers',
-      server: await bench.start('workers', bench.data.logs, start),
-      target: ours(),
-    })
-  }
   const figures = await interleave(bench, all)
   const label = size < MIB ? `${size / KIB} KiB` : `${size / MIB} MiB`
   return { title: `view ${label}, 16 connections`, figures, ratios: rates(figures, bars) }

@@ -2,17 +2,10 @@ import { acceptedTypes } from '../http/accept.ts'
 import { textResponse } from '../http/sliced.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
-import {
-  createRegistry,
-  type Labels,
-  type MetricFamily,
-  type Registry,
-  type Sample,
-  textOf,
-} from './registry.ts'
+import { createRegistry, type Labels, type Registry, type Sample } from './registry.ts'
 import { observedStore } from './store.ts'
 
-export type { MetricFamily, Registry, Sample }
+export type { Registry, Sample }
 
 /** What is counted, and its page. Make one with `createMetrics` and pass it to `createApp({ metrics })`. */
 export interface Metrics {
@@ -31,12 +24,9 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  runtime?: string
-  join?: JoinProcesses | undefined
+  /** The runtime's name, for the build info. @default 'unknown' */
+  runtime?: string | undefined
 }
-
-/** Joins this process's metrics to those of others that serve with it; the returned function reads all of them. */
-export type JoinProcesses = (own: Registry) => () => Promise<readonly MetricFamily[]>
 
 /** Where searches run and wait. */
 export interface ScanLimit {
@@ -70,25 +60,16 @@ function labelCache(): (key: string, labels: () => Labels) => Labels {
   }
 }
 
-/**
- * Starts counting. `runtime` is the runtime's name, for the build info. `join` is for a service of several processes:
- * without it, `/metrics` shows only the process that answers.
- */
-export function createMetrics({ runtime = 'unknown', join }: MetricsOptions = {}): Metrics {
+/** Starts counting. */
+export function createMetrics({ runtime = 'unknown' }: MetricsOptions = {}): Metrics {
   const registry = createRegistry()
-  const gather = join?.(registry) ?? (async () => registry.families())
   const cached = labelCache()
   // Routes, methods and statuses are few.
   const answerLabels = (route: string, method: string, status: number) =>
     cached(`${route} ${method} ${status}`, () => ({ route, method, status: String(status) }))
   const routeLabels = (route: string) => cached(route, () => ({ route }))
   const build = [{ value: 1, labels: { version: VERSION, runtime } }]
-  registry.gauge(
-    'nodestate_build_info',
-    'Version of nodestate and the runtime it runs on.',
-    () => build,
-    'max',
-  )
+  registry.gauge('nodestate_build_info', 'Version of nodestate and the runtime it runs on.', () => build)
   const requests = registry.counter('nodestate_http_requests', 'Requests, by route, method and status.')
   const seconds = registry.histogram(
     'nodestate_http_request_duration_seconds',
@@ -148,7 +129,7 @@ export function createMetrics({ runtime = 'unknown', join }: MetricsOptions = {}
       const open = accept.includes('openmetrics') && acceptedTypes(accept).has('application/openmetrics-text')
       const type = open ? 'application/openmetrics-text; version=1.0.0' : 'text/plain; version=0.0.4'
       const format = open ? 'openmetrics' : 'prometheus'
-      const body = request.method === 'HEAD' ? null : textOf(await gather(), format)
+      const body = request.method === 'HEAD' ? null : registry.text(format)
       return textResponse(body, {
         'Content-Type': `${type}; charset=utf-8`,
         'Cache-Control': 'no-store',

@@ -12,16 +12,12 @@ export interface ProcessFacts {
   eventLoopDelay(): { percentile: number; seconds: number }[] | null
 }
 
-/**
- * Adds the metrics of a process under the names that Prometheus's own clients use. Each process has its own series: a
- * sum would hide the one that runs out of descriptors.
- */
+/** Adds the metrics of a process under the names that Prometheus's own clients use. */
 export function processMetrics(registry: Registry, facts: ProcessFacts): void {
-  const gauge = (name: string, help: string, read: Parameters<Registry['gauge']>[2]) =>
-    registry.gauge(name, help, read, 'each')
+  const { gauge, counted } = registry
   const cpu = 'Seconds of CPU time that the process used.'
   gauge('process_start_time_seconds', 'When the process started, in Unix seconds.', () => facts.started)
-  registry.counted('process_cpu_seconds', cpu, facts.cpuSeconds, 'each')
+  counted('process_cpu_seconds', cpu, facts.cpuSeconds)
   gauge('process_resident_memory_bytes', 'Bytes of physical memory in use.', facts.residentBytes)
   gauge('process_open_fds', 'Open file descriptors.', facts.openDescriptors)
   gauge('process_max_fds', 'Most file descriptors that may be open.', facts.maxDescriptors)

@@ -14,40 +14,32 @@ export interface Histogram {
 /** A value that is read at each scrape. */
 export type Sample = { value: number; labels?: Labels }
 
-/** What the values of several processes become: one sum, the greatest, or one series for each process. */
-export type Across = 'sum' | 'max' | 'each'
-
 type Read = () => number | readonly Sample[] | null
 
 /** Metrics by name, as text for Prometheus. */
 export interface Registry {
   counter(name: string, help: string): Counter
   histogram(name: string, help: string, bounds: readonly number[]): Histogram
-  /** `read` is called at each scrape; null leaves the metric out. @default across 'sum' */
-  gauge(name: string, help: string, read: Read, across?: Across): void
-  /** A counter kept elsewhere: only its current value is read. @default across 'sum' */
-  counted(name: string, help: string, read: Read, across?: Across): void
+  /** `read` is called at each scrape; null leaves the metric out. */
+  gauge(name: string, help: string, read: Read): void
+  /** A counter kept elsewhere: only its current value is read. */
+  counted(name: string, help: string, read: Read): void
   /** The current values. */
-  families(): MetricFamily[]
-  /** The same as `textOf(families(), format)`. */
   text(format: MetricFormat): string
 }
 
 /** Prometheus's text format, or OpenMetrics. */
 export type MetricFormat = 'prometheus' | 'openmetrics'
 
-/** A metric with its current values; plain data, so that processes can exchange it. */
-export interface MetricFamily {
+/** A series as it is written, `name{label="value"}`, and its value. */
+type Row = [series: string, value: number]
+
+interface Family {
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
-  across: Across
-  /** Each series as it is written, `name{label="value"}`, and its value. */
-  rows: [series: string, value: number][]
+  rows(): Row[]
 }
-
-type Row = MetricFamily['rows'][number]
-type Family = Omit<MetricFamily, 'rows'> & { rows(): MetricFamily['rows'] }
 
 /** Makes an empty registry. Names of counters come without `_total`, which is added where a format wants it. */
 export function createRegistry(): Registry {
@@ -62,7 +54,7 @@ export function createRegistry(): Registry {
     return made
   }
   const read = (type: 'counter' | 'gauge') => {
-    return (name: string, help: string, values: Read, across: Across = 'sum') => {
+    return (name: string, help: string, values: Read) => {
       const suffix = type === 'counter' ? '_total' : ''
       const rows = () => {
         const value = values()
@@ -71,24 +63,23 @@ export function createRegistry(): Registry {
         return samples.map(({ value, labels }): Row => [`${name}${suffix}${labelsOf(labels)}`, value])
       }
       const at = families.findIndex((family) => family.name === name)
-      families.splice(at < 0 ? families.length : at, at < 0 ? 0 : 1, { name, help, type, across, rows })
+      families.splice(at < 0 ? families.length : at, at < 0 ? 0 : 1, { name, help, type, rows })
     }
   }
-  const shown = () => families.map((family) => ({ ...family, rows: family.rows() }))
   return {
     counter: (name, help) => once(name, () => counter(families, name, help)),
     histogram: (name, help, bounds) => once(name, () => histogram(families, name, help, bounds)),
     gauge: read('gauge'),
     counted: read('counter'),
-    families: shown,
-    text: (format) => textOf(shown(), format),
+    text: (format) => textOf(families, format),
   }
 }
 
 /** Metrics in the text of a format. */
-export function textOf(families: readonly MetricFamily[], format: MetricFormat): string {
+function textOf(families: readonly Family[], format: MetricFormat): string {
   const open = format === 'openmetrics'
-  const parts = families.map(({ name, help, type, rows }) => {
+  const parts = families.map(({ name, help, type, rows: read }) => {
+    const rows = read()
     if (rows.length === 0) return ''
     // Prometheus's own format names a counter with its ending, OpenMetrics without.
     const title = type === 'counter' && !open ? `${name}_total` : name
@@ -101,7 +92,7 @@ export function textOf(families: readonly MetricFamily[], format: MetricFormat):
 function counter(families: Family[], name: string, help: string): Counter {
   const series = new Map<string, number>()
   const rows = () => [...series].map(([labels, value]): Row => [`${name}_total${labels}`, value])
-  families.push({ name, help, type: 'counter', across: 'sum', rows })
+  families.push({ name, help, type: 'counter', rows })
   return {
     add(amount = 1, labels) {
       const key = labelsOf(labels)
@@ -126,7 +117,7 @@ function histogram(families: Family[], name: string, help: string, bounds: reado
       const own = labelsOf(labels)
       return [...buckets, bucket('+Inf', count), [`${name}_sum${own}`, sum], [`${name}_count${own}`, count]]
     })
-  families.push({ name, help, type: 'histogram', across: 'sum', rows })
+  families.push({ name, help, type: 'histogram', rows })
   return {
     observe(value, labels = {}) {
       const key = labelsOf(labels)

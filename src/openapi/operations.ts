@@ -274,7 +274,7 @@ export const OPERATIONS: Operation[] = [
     summary: 'Metrics of the service, where they are turned on',
     answers: {
       200: {
-        description: 'All metrics, with `--workers` those of all processes together.',
+        description: 'All metrics, in the format of Prometheus or of OpenMetrics.',
         headers: [],
         bodies: [
           {

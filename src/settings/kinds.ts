@@ -63,13 +63,6 @@ export const timezone: Kind<string> = {
   parse: (value) => (parseZone(value) === null ? null : value),
 }
 
-/** Number of processes. More than the machine has cores is no use, and a typo must not start thousands. */
-export const workers: Kind<number> = {
-  allowed: 'an integer from 1 to 64',
-  parse: (value) => bounded(value, 1, 64),
-  toml: 'number',
-}
-
 /** A positive number of bytes. */
 export const bytes: Kind<number> = {
   allowed: 'a number of bytes of at least 1, such as 1048576, 256KiB, 10MiB or 2GiB',

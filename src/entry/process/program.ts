@@ -84,7 +84,7 @@ function watchProcess({ close, log }: Running): void {
 }
 
 /** The service only reads and keeps nothing that could be left half-written, so an unexpected error does not end it. */
-export function noteFailures(log: OwnLog): void {
+function noteFailures(log: OwnLog): void {
   const note = (error: unknown) => {
     log.error(UNCAUGHT, describe(error), { stack: error instanceof Error ? error.stack : null })
   }

@@ -1,35 +1,17 @@
-import type { JoinProcesses } from '../../observe/metrics.ts'
 import { origin } from '../own-log/log-line.ts'
 import type { App, Serve } from '../server/serve.ts'
 import { StalledError } from '../server/stall.ts'
-import { compose, describe } from '../service/compose.ts'
-import { refuseWorkers } from '../service/refuse.ts'
+import { compose, describe, type Host } from '../service/compose.ts'
 import { listenError, tlsError } from './listen-error.ts'
 import type { Start } from './program.ts'
 
 const STOPPED = origin('entry/process/start.ts', 'Server', 'Stop')
 const BROKEN = origin('entry/process/start.ts', 'Server', 'Request')
 
-/** What a runtime can do that others cannot. */
-export interface Abilities {
-  /** The runtime by name, where only one process can serve. */
-  single?: string
-  /** The runtime's name. @default 'node' */
-  runtime?: string
-  /** Whether it reads into shared memory without a copy. */
-  sharedMemory?: boolean
-  /** How the metrics of several processes become one answer. @default only this process's */
-  joinMetrics?: JoinProcesses
-}
-
 /** The service with its settings, on the runtime that `serve` listens on. */
-export function startWith(
-  serve: Serve,
-  { single, runtime = 'node', sharedMemory = false, joinMetrics }: Abilities = {},
-): Start {
+export function startWith(serve: Serve, host: Host): Start {
   return async (loaded, stderr, env) => {
-    if (single) refuseWorkers(loaded, single)
-    const service = compose(loaded, stderr, env, { sharedMemory, runtime, joinMetrics })
+    const service = compose(loaded, stderr, env, host)
     const { settings, log, ids, tls, warnings } = service
     // The port is known only when the server listens, and nothing is read from a connection before that.
     const app: App = { fetch: () => new Response(null, { status: 503 }) }

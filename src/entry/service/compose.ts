@@ -6,7 +6,7 @@ import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
 import { pickAddress } from '../../node/identity.ts'
-import { createMetrics, type JoinProcesses, type Metrics } from '../../observe/metrics.ts'
+import { createMetrics, type Metrics } from '../../observe/metrics.ts'
 import { processMetrics } from '../../observe/process.ts'
 import { codeOf, reasonOf, shown } from '../../settings/row.ts'
 import { effectiveToml } from '../../settings/text.ts'
@@ -48,13 +48,11 @@ const STARTED = origin('entry/service/compose.ts', 'Server', 'Start')
 const FAILED = origin('entry/service/compose.ts', 'Server', 'Request')
 
 /** What the service runs in. */
-interface Host {
-  /** The runtime's name. @default 'unknown' */
-  runtime?: string
+export interface Host {
+  /** The runtime's name. */
+  runtime: string
   /** Whether the runtime reads into shared memory without a copy. @default false */
   sharedMemory?: boolean
-  /** How the metrics of several processes become one answer. @default only this process's */
-  joinMetrics?: JoinProcesses | undefined
 }
 
 /**
@@ -65,17 +63,17 @@ export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sharedMemory = false, runtime = 'unknown', joinMetrics }: Host = {},
+  { sharedMemory = false, runtime }: Host,
 ): Service {
   const { settings, sources, warnings } = loaded
   refuseOpenBind(settings)
-  const onlineTime = loaded.onlineTime ?? Date.now()
+  const onlineTime = Date.now()
   const tls = readTls(settings)
   const config = openConfig(settings)
-  // Nothing is written into a directory that someone named: it is a database's.
+  // Never write to a directory the user named; it belongs to the database.
   const embedded = sources.logs === 'default' && settings.home === null && settings.fleet === null
   refuseMixed(loaded)
-  const metrics = settings.metrics ? nodeMetrics(runtime, joinMetrics) : undefined
+  const metrics = settings.metrics ? nodeMetrics(runtime) : undefined
   const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
     const isNested = nested || settings.nested || settings.join
@@ -165,8 +163,8 @@ export function compose(
 }
 
 /** The metrics of a service, with those of its process. */
-function nodeMetrics(runtime: string, join: JoinProcesses | undefined): Metrics {
-  const metrics = createMetrics({ runtime, join })
+function nodeMetrics(runtime: string): Metrics {
+  const metrics = createMetrics({ runtime })
   processMetrics(metrics.registry, processFacts())
   return metrics
 }

@@ -3,10 +3,9 @@ import type { Settings } from '../../settings.ts'
 
 const MIB = 1024 * 1024
 
-/** How logs are read on a node: in its own zone, with budgets for its memory in bytes, which all workers share. */
+/** How logs are read on a node: in its own zone, with budgets for its memory in bytes. */
 export function nodeLogOptions(settings: Settings, machine: number): LogOptions {
-  const memory = Math.floor((settings.memory ?? machine) / Math.max(1, settings.workers ?? 1))
-  return logOptions(settings, { timezone: 'local', limits: { memory } })
+  return logOptions(settings, { timezone: 'local', limits: { memory: settings.memory ?? machine } })
 }
 
 /** How logs are read at the edge, where memory and requests are scarce. */
