@@ -210,7 +210,7 @@ export interface Client {
   config(options?: CallOptions & { detail?: boolean | undefined }): Promise<NodeConfig>
   list(options?: CallOptions): Promise<LogFile[]>
   detail(options?: CallOptions): Promise<LogFileDetail[]>
-  /** A page as text, byte for byte as UTF-8 allows. */
+  /** A page as text; invalid UTF-8 is replaced. */
   view(query: ViewQuery, options?: CallOptions): Promise<View<string>>
   /** A page as JSON text, one record per line: parse the lines you need. */
   lines(query: ViewQuery, options?: CallOptions): Promise<View<string[]>>

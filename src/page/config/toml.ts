@@ -5,7 +5,7 @@ export interface Token {
 }
 
 /** A line of TOML in tokens. */
-export type TomlLine = Token[]
+type TomlLine = Token[]
 
 /** A table: its header line and what is below it. The first has no header. */
 export interface Section {

@@ -3,8 +3,8 @@ import type { LogFile, LogFileDetail } from '../../client.ts'
 export type ListedFile = LogFile & Partial<LogFileDetail>
 
 /**
- * The newest first, but files whose times were known before keep their order: nothing moves under the pointer. What was
- * known of a file stays until it is told anew.
+ * The newest first, but files whose times were known before keep their order: nothing moves under the pointer. Known
+ * details stay until refreshed.
  */
 export function inOrder(files: ListedFile[], before: ListedFile[] | null): ListedFile[] {
   const old = new Map((before ?? []).map((file, rank) => [file.name, { file, rank }]))

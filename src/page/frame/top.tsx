@@ -4,7 +4,7 @@ import { Icon, type IconName } from '../ui/icons.tsx'
 import { token } from '../ui/token.ts'
 import { HOME } from '../url.ts'
 
-export const THEMES = ['auto', 'light', 'dark'] as const
+const THEMES = ['auto', 'light', 'dark'] as const
 const THEME_ICONS: Record<string, IconName> = { auto: 'auto', light: 'sun', dark: 'moon' }
 
 interface Props {

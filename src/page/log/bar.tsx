@@ -8,7 +8,7 @@ import { explain } from '../ui/failure.tsx'
 import { bytes } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { HOME, type Look } from '../url.ts'
-import { isNarrowed, queryOf } from './find/query.ts'
+import { fieldsQueryOf, isNarrowed } from './find/query.ts'
 import type { Live } from './reader/window.ts'
 import { save } from './save.ts'
 
@@ -36,12 +36,8 @@ export function Bar(props: Props) {
   const name = look.file ?? ''
   const { saving, start } = useSaving(say)
   const exported = (format: 'text' | 'ndjson') =>
-    start(
-      `${name}${isNarrowed(look) ? '-filtered' : ''}.${format === 'text' ? 'txt' : 'ndjson'}`,
-      (signal) => {
-        const { ansi: _, raw: __, ...query } = queryOf({ ...look, all: false })
-        return client.export(query, format, { signal })
-      },
+    start(`${name}${isNarrowed(look) ? '-filtered' : ''}.${format === 'text' ? 'txt' : 'ndjson'}`, (signal) =>
+      client.export(fieldsQueryOf(look), format, { signal }),
     )
   return (
     <header class="bar">

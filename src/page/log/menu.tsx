@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useDismiss } from '../ui/dismiss.ts'
 import type { Value } from './find/terms.ts'
 
 export interface MenuActs {
@@ -30,22 +31,16 @@ export function ValueMenu({ chosen, acts, close }: { chosen: Chosen; acts: MenuA
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null
     if (chosen.focus) box.current!.querySelector('button')!.focus()
-    const outside = (event: Event) => {
-      if (!box.current?.contains(event.target as Node)) close()
-    }
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
       event.stopPropagation()
       close()
       if (before?.isConnected) before.focus()
     }
-    document.addEventListener('pointerdown', outside)
     document.addEventListener('keydown', onKey, { capture: true })
-    return () => {
-      document.removeEventListener('pointerdown', outside)
-      document.removeEventListener('keydown', onKey, { capture: true })
-    }
+    return () => document.removeEventListener('keydown', onKey, { capture: true })
   }, [chosen])
+  useDismiss(box, true, close)
   const name = chosen.field === '' ? `“${brief(chosen.value)}”` : `${chosen.field}: ${brief(chosen.value)}`
   const entries: [string, (value: Value) => void][] = [
     ['Only records with this', acts.include],

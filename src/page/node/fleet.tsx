@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { FleetNode } from '../../client.ts'
-import { bytes, count, span } from '../ui/format.ts'
+import { bytes, count, secondsAgo } from '../ui/format.ts'
 
 /** The nodes of a fleet and when each last shipped. Silent ones come first. */
 export function Fleet({ nodes }: { nodes: FleetNode[] }) {
@@ -53,7 +53,7 @@ export function Fleet({ nodes }: { nodes: FleetNode[] }) {
                     ? errorText(each.error)
                     : each.age === null
                       ? 'not known'
-                      : ageText(each.age)}
+                      : secondsAgo(each.age)}
                 </td>
                 <td>{each.lag === null ? '' : bytes(each.lag)}</td>
               </tr>
@@ -84,7 +84,7 @@ export function FleetLinks({ nodes, own }: { nodes: FleetNode[]; own: string }) 
               aria-current={each.id === own ? 'page' : undefined}
             >
               <span class="name">{each.node?.hostName || each.id}</span>
-              <span class="age">{each.age === null ? '' : ageText(each.age)}</span>
+              <span class="age">{each.age === null ? '' : secondsAgo(each.age)}</span>
             </a>
           </li>
         ))}
@@ -103,7 +103,7 @@ function nodeLink(id: string): string {
 }
 
 /** Those that cannot be read or have not shipped for longest come first. */
-export function bySilence(nodes: FleetNode[]): FleetNode[] {
+function bySilence(nodes: FleetNode[]): FleetNode[] {
   const silence = ({ error, age }: FleetNode) => (error !== null ? Number.MAX_VALUE : (age ?? 0))
   const rank = (node: FleetNode) => (isSilent(node) ? silence(node) : 0)
   return [...nodes].sort((a, b) => rank(b) - rank(a) || (a.id < b.id ? -1 : 1))
@@ -115,10 +115,6 @@ function isSilent({ error, age }: FleetNode): boolean {
 
 function errorText(code: string): string {
   return code === 'not-asked' ? 'not asked in time' : `cannot be read (${code})`
-}
-
-function ageText(age: number): string {
-  return age < 5 ? 'just now' : `${span(Math.round(age))} ago`
 }
 
 function textOf({ id, node }: FleetNode): string {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
+import { useDismiss } from './dismiss.ts'
 import { Icon, type IconName } from './icons.tsx'
 
 interface Props {
@@ -12,13 +13,9 @@ interface Props {
 /** A button that opens a panel, which closes on Escape, on a click outside, and on a click on a button in it. */
 export function Drop({ icon, label, title, children }: Props) {
   const box = useRef<HTMLDetailsElement>(null)
-  useEffect(() => {
-    const outside = (event: Event) => {
-      if (box.current?.open && !box.current.contains(event.target as Node)) box.current.open = false
-    }
-    document.addEventListener('pointerdown', outside)
-    return () => document.removeEventListener('pointerdown', outside)
-  }, [])
+  useDismiss(box, true, () => {
+    if (box.current !== null) box.current.open = false
+  })
   const close = () => {
     if (box.current === null) return
     box.current.open = false

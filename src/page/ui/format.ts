@@ -13,9 +13,11 @@ export function bytes(count: number): string {
 
 /** How long ago, in the largest unit that says enough: `3 min`, `2 days`. */
 export function ago(then: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - then) / 1000))
-  if (seconds < 5) return 'just now'
-  return `${span(seconds)} ago`
+  return secondsAgo((now - then) / 1000)
+}
+
+export function secondsAgo(seconds: number): string {
+  return seconds < 5 ? 'just now' : `${span(Math.round(seconds))} ago`
 }
 
 export function span(seconds: number): string {

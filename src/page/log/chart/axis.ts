@@ -14,7 +14,7 @@ const STEPS = [
 ]
 
 /** A moment on the axis. */
-export interface Tick {
+interface Tick {
   at: number
   label: string
 }

@@ -1,7 +1,7 @@
 import type { Histogram } from '../../../client.ts'
 import { niceMax, timeTicks } from './axis.ts'
 
-export interface Drawing {
+interface Drawing {
   data: Histogram | null
   /** The chosen level: those below it are not drawn. */
   level: string
@@ -18,7 +18,7 @@ export interface Drawing {
 const ORDER = ['fatal', 'error', 'warn', 'info', 'debug', 'none']
 
 /** Pixels under the bars for the labels of the axis. */
-export const AXIS = 15
+const AXIS = 15
 
 /** The levels that a filter leaves. */
 function drawnLevels(level: string): string[] {

@@ -15,9 +15,15 @@ export function queryOf(look: Look): LogQuery {
   }
 }
 
+/** What fields and exports are about: the records that match, whatever else the list shows. */
+export function fieldsQueryOf(look: Look): LogQuery {
+  const { ansi: _, raw: __, ...query } = queryOf({ ...look, all: false })
+  return query
+}
+
 /** What the chart counts: every level, so that the buttons can show how many records each has. */
 export function chartQueryOf(look: Look): LogQuery {
-  const { ansi: _, raw: __, level: ___, ...query } = queryOf({ ...look, all: false })
+  const { level: _, ...query } = fieldsQueryOf(look)
   const only = chartTerm(look.chart)
   return only === null ? query : { ...query, ...conditions([...conditionsOf(look), only]) }
 }

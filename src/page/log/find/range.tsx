@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useDismiss } from '../../ui/dismiss.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { absoluteRange, momentOf } from './moment.ts'
 
@@ -33,12 +34,8 @@ export function Range({ since, until, zone, choose, jump }: Props) {
     if (!open) return
     setWrong(null)
     from.current?.focus()
-    const outside = (event: Event) => {
-      if (!box.current?.contains(event.target as Node)) setOpen(false)
-    }
-    document.addEventListener('pointerdown', outside)
-    return () => document.removeEventListener('pointerdown', outside)
   }, [open])
+  useDismiss(box, open, () => setOpen(false))
   const set = (nextSince: string, nextUntil: string) => {
     const range = absoluteRange({ since: nextSince, until: nextUntil }, zone)
     if ('wrong' in range) {

@@ -2,7 +2,7 @@ import { type Client, type LogQuery, ProblemError, type View } from '../../../cl
 import type { Item } from '../record/record.ts'
 
 /** What a window reports to its list. */
-export interface WindowEvents {
+interface WindowEvents {
   reset(): void
   prepended(count: number): void
   appended(count: number): void

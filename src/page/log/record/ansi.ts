@@ -1,5 +1,5 @@
 /** A stretch of text with one look. */
-export interface Span {
+interface Span {
   start: number
   end: number
   /** Class names: `a-fg1`, `a-bg4`, `a-bold`, … */
@@ -9,7 +9,7 @@ export interface Span {
 }
 
 /** Text without escapes, and the styles that its colour escapes set. */
-export interface Styled {
+interface Styled {
   text: string
   spans: Span[]
 }

@@ -6,7 +6,7 @@ import { type Item, type Note, parse, type Shown, wall } from './record.ts'
 import { clip, element, type Mark, styled, text } from './styled.ts'
 
 /** The height of one line of text; the style sheet says the same. */
-export const LINE = 20
+const LINE = 20
 
 /** A row of the list. All text goes in as text nodes: no log line can become markup. */
 export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
