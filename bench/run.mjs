@@ -2,14 +2,15 @@
 //
 //   npm run bench [-- --rows view-4k,unchanged] [--runtime bun] [--seconds 0.25] [--rounds 10] [--write]
 //
-// --rows says which rows (all by default), --write writes docs/performance.md. Takes at most five minutes.
+// --rows says which rows (all by default), --write puts them into bench/results.json and the docs. Takes at most five minutes.
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { makeData } from './data.mjs'
 import { cpuTimes, noiseSince, Spare } from './noise.mjs'
-import { build, countMet, noiseText, printRow, writeReport } from './report.mjs'
+import { build, countMet, printRow, writeReport } from './report.mjs'
 import { ROWS } from './rows.mjs'
 import { stopAll } from './servers.mjs'
+import { noiseText } from './tables.mjs'
 import { compileLoad, findTools } from './tools.mjs'
 
 const { values } = parseArgs({
@@ -76,9 +77,10 @@ for (const name of names) {
 }
 const took = (performance.now() - start) / 1000
 const { met, of } = countMet(results)
-const noise = { ...noiseSince(before), ...bench.spare }
+const { rounds, repeated, loud } = bench.spare
+const noise = { ...noiseSince(before), rounds, repeated, loud }
 console.log(`\n${met} of ${of} figures keep their bar; ${Math.round(took)} s. ${noiseText(noise)}`)
-if (values.write) writeReport(results, { tools, ...options, took, noise })
+if (values.write) writeReport(results, { tools, ...options, noise })
 await end(0)
 
 async function end(code) {

@@ -1,10 +1,10 @@
 // Measures a shipper: a log is written at a steady rate and rotated, and shipped to a bucket at the same time.
 //
-//   npm run bench:ship [-- --seconds 60] [--rate 50] [--file 200]
+//   npm run bench:ship [-- --seconds 60] [--rate 50] [--file 200] [--write]
 //
 // --rate is in MB/s, --file in MB. The bucket is the radosgw that NODESTATE_TEST_RADOSGW names, or else one in a local
 // process that stores files. Lag is the age of the oldest byte that is not in the bucket. At the end the text in the
-// bucket is compared with what was written.
+// bucket is compared with what was written. --write puts the figures into bench/results.json and the docs.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,12 +16,16 @@ import { crc32, gunzipSync } from 'node:zlib'
 import { AwsClient } from 'aws4fetch'
 import { parseKey } from '../dist/segment/names.js'
 import { s3Store } from '../dist/store/s3.js'
+import { SHIP_BARS } from './bars.mjs'
+import { saveResults } from './results.mjs'
+import { BLOCKS } from './tables.mjs'
 
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
     rate: { type: 'string', default: '50' },
     file: { type: 'string', default: '200' },
+    write: { type: 'boolean', default: false },
   },
 })
 const root = mkdtempSync(join(tmpdir(), 'nodestate-bench-ship-'))
@@ -50,21 +54,23 @@ async function measure() {
   const late = (Date.now() - writer.endedAt()) / 1000
   const { crc, bytes, objects, stored } = await readBack()
   const isSame = crc === writer.crc() && bytes === writer.written()
-  const rate = writer.written() / 1e6 / Number(values.seconds)
-  console.log(`| | ${bucket.name} |\n|---|---|
-| written | ${mb(writer.written())} MB at ${rate.toFixed(1)} MB/s |
-| lag at the end | ${lag.toFixed(1)} s${lag < 15 ? '' : ' **missed: 15 s**'} |
-| greatest lag | ${greatestLag.toFixed(1)} s |
-| everything shipped, and stopped | ${late.toFixed(1)} s after the last byte |
-| greatest RSS | ${mb(rss)} MB${rss <= 200e6 ? '' : ' **missed: 200 MB**'} |
-| CPU | ${cpu.toFixed(1)} s, ${((100 * cpu) / (Number(values.seconds) + late)).toFixed(0)} % of a core |
-| in the bucket | ${objects} segments, ${mb(stored)} MB |
-| the text | ${isSame ? 'is the same' : '**differs**'} |`)
-  if (!isSame || lag >= 15 || rss > 200e6) process.exitCode = 1
-}
-
-function mb(bytes) {
-  return (bytes / 1e6).toFixed(0)
+  const ship = {
+    bucket: bucket.name,
+    writtenMb: writer.written() / 1e6,
+    mbs: writer.written() / 1e6 / Number(values.seconds),
+    lagAtEnd: lag,
+    greatestLag,
+    stoppedAfter: late,
+    rssMb: rss / 1e6,
+    cpuSeconds: cpu,
+    core: cpu / (Number(values.seconds) + late),
+    segments: objects,
+    storedMb: stored / 1e6,
+    isSame,
+  }
+  console.log(BLOCKS.ship({ ship }))
+  if (values.write) saveResults('ship', () => ship)
+  if (!isSame || lag >= SHIP_BARS.lagAtEnd || ship.rssMb > SHIP_BARS.rssMb) process.exitCode = 1
 }
 
 /** Runs until it is stopped; its metrics say how far it is. */

@@ -16,7 +16,7 @@ import {
 export { isLoopback } from './settings/kinds.ts'
 export { SettingsError, type Source } from './settings/row.ts'
 
-/** Every setting. Parsing, errors, `--help`, the README's table and the effective settings come from here. */
+/** Every setting. Parsing, errors, `--help`, the table in docs/settings.md and the effective settings come from here. */
 export const SETTINGS = [
   {
     name: 'logs',

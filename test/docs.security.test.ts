@@ -29,6 +29,6 @@ it.each(promises)('is held by tests that exist: %s', (line) => {
 it('names only files and flags that there are', () => {
   for (const [, target] of text.matchAll(/\]\((?!https:)([^)#]+)/g))
     expect(existsSync(target!), target).toBe(true)
-  const readme = readFileSync('README.md', 'utf8')
-  for (const [flag] of text.matchAll(/--[a-z-]+/g)) expect(readme, flag).toContain(flag)
+  const settings = readFileSync('docs/settings.md', 'utf8')
+  for (const [flag] of text.matchAll(/--[a-z-]+/g)) expect(settings, flag).toContain(flag)
 })

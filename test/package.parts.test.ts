@@ -12,9 +12,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const inParts = (name: string) => join(partsFolder, 'node_modules', name)
 const bun = part('bun')
 const deno = part('deno')
-const missing = ['express', 'publint', '@arethetypeswrong/cli', 'hono-floor'].some(
-  (name) => !existsSync(inParts(name)),
-)
+const missing = ['publint', '@arethetypeswrong/cli', 'hono-floor'].some((name) => !existsSync(inParts(name)))
   ? lacking('the parts are not installed: run npm test')
   : null
 
@@ -57,13 +55,8 @@ describe('the packed package', () => {
     }
   })
 
-  it('has the dependencies and the size that the README states, and hono as a peer', () => {
+  it('has hono as a peer', () => {
     expect(manifest.peerDependencies).toEqual({ hono: '^4.0.0' })
-    const stated = /The package has (\d+) dependencies and `hono` 4 as a peer; it is ([\d.]+) MB to download/
-    const [, count, megabytes] = stated.exec(readFileSync(join(root, 'README.md'), 'utf8'))!
-    expect(Object.keys(manifest.dependencies)).toHaveLength(Number(count))
-    expect(project.size / 1e6).toBeLessThanOrEqual(Number(megabytes))
-    expect(project.size / 1e6).toBeGreaterThan(Number(megabytes) * 0.75)
   })
 
   for (const [runtime, command, why] of PLACES)
@@ -196,7 +189,6 @@ describe("the README's ways of embedding", () => {
         .replaceAll('/var/log/lindb', join(project.folder, 'logs'))
         .replaceAll('/etc/lindb/broker.toml', join(project.folder, 'broker.toml'))
         .replace(/port: 9000/, 'port: 0')
-        .replace('listen(9000', 'listen(0')
     for (const [name, text] of blocks) project.write(name, here(text))
     for (const runtime of ['bun', 'deno'])
       project.write(
@@ -206,34 +198,24 @@ describe("the README's ways of embedding", () => {
   })
 
   it('are all there', () => {
-    expect([...blocks.keys()]).toEqual([
-      'app.js',
-      'node.js',
-      'hono.js',
-      'express.js',
-      'worker.js',
-      'lambda.js',
-    ])
+    expect([...blocks.keys()]).toEqual(['app.js', 'node.js', 'worker.js', 'lambda.js'])
   })
 
-  const SERVERS: [file: string, base: string, command: string[] | null, why: string | null][] = [
-    ['node.js', '', [process.execPath], null],
-    ['bun.js', '', bun.path === null ? null : [bun.path, 'run'], bun.missing],
-    ['deno.js', '', deno.path === null ? null : [deno.path, 'run', '--allow-all'], deno.missing],
-    ['hono.js', '/db-4', [process.execPath], null],
-    ['express.js', '/db-4', [process.execPath], missing],
+  const SERVERS: [file: string, command: string[] | null, why: string | null][] = [
+    ['node.js', [process.execPath], null],
+    ['bun.js', bun.path === null ? null : [bun.path, 'run'], bun.missing],
+    ['deno.js', deno.path === null ? null : [deno.path, 'run', '--allow-all'], deno.missing],
   ]
-  it.each(SERVERS)('%s serves', async (file, base, command, why) => {
+  it.each(SERVERS)('%s serves', async (file, command, why) => {
     if (why) return
-    if (file === 'express.js') project.install('express', join(partsFolder, 'node_modules'))
     try {
       running = await start(command![0]!, [...command!.slice(1), file], {
         cwd: project.folder,
         isReady: (line) => line.startsWith('http'),
       })
-      const view = await fetch(`${running.line}${base}/api/v1/log/view?file=a.log`)
+      const view = await fetch(`${running.line}/api/v1/log/view?file=a.log`)
       expect(await view.text()).toBe('hello\n')
-      expect(await (await fetch(`${running.line}${base}/api/v1/config`)).json()).toMatchObject({
+      expect(await (await fetch(`${running.line}/api/v1/config`)).json()).toMatchObject({
         config: 'a = 1\n',
       })
     } finally {

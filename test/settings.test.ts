@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { namesOf, type Row } from '../src/settings/row.ts'
@@ -717,10 +717,16 @@ describe('texts from the table', () => {
     expect(again.settings).toEqual({ ...settings, token: '******' })
   })
 
-  it("the README's table is this one", () => {
+  it('docs/settings.md has this table (NODESTATE_WRITE_DOCS=1 writes it)', () => {
     const table = settingsTable()
     for (const row of ROWS) expect(table).toContain(`\`${namesOf(row).env}\``)
-    const readme = existsSync('README.md') ? readFileSync('README.md', 'utf8') : ''
-    if (readme.includes('NODESTATE_')) expect(readme).toContain(table)
+    const text = readFileSync('docs/settings.md', 'utf8')
+    const written = text.replace(
+      /(<!-- settings -->\n)[\s\S]*?(<!-- end -->)/,
+      (_, start, end) => `${start}${table}${end}`,
+    )
+    expect(written).toContain(table)
+    if (process.env.NODESTATE_WRITE_DOCS) writeFileSync('docs/settings.md', written)
+    else expect(text).toBe(written)
   })
 })

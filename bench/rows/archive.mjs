@@ -23,7 +23,6 @@ export async function searchArchiveRow(bench) {
     theirs: { name: 'zgrep', run: () => shell('LC_ALL=C zgrep -F "$1" "$2" > /dev/null', RARE, path) },
     url,
     expected,
-    bar: 2,
   })
 }
 
@@ -38,11 +37,10 @@ export async function tailArchiveRow(bench) {
     },
     url: `/api/v1/log/view?file=big.log.gz&size=${SIZE}`,
     expected: alignedTail(join(bench.data.root, 'archived.log'), SIZE),
-    bar: 1.5,
   })
 }
 
-async function against(bench, { title, theirs, url, expected, bar }) {
+async function against(bench, { title, theirs, url, expected }) {
   const node = await server(bench)
   const { status, body } = await ask(node, url)
   assert.equal(status, 200, body.subarray(0, 300).toString())
@@ -63,7 +61,7 @@ async function against(bench, { title, theirs, url, expected, bar }) {
   }
   const results = await takeTurns(all, once, { rounds: 4, spare: bench.spare })
   const figures = Object.fromEntries(all.map(({ name }, i) => [name, results[i]]))
-  return { title, figures, ratios: [[`Node / ${theirs.name}`, ratioOf('mbs', results[1], results[0]), bar]] }
+  return { title, figures, ratios: [[`Node / ${theirs.name}`, ratioOf('mbs', results[1], results[0])]] }
 }
 
 function shell(script, ...args) {

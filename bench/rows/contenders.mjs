@@ -68,11 +68,10 @@ export async function onBun(bench) {
 }
 
 /** Requests per second, against nginx and against the baseline. */
-export function rates(figures, bars) {
-  const { nginx, baseline, nodestate, bun } = figures
+export function rates({ nginx, baseline, nodestate, bun }) {
   return [
-    ['Node / nginx', ratioOf('rps', nodestate, nginx), bars.nginx],
-    ['Node / node:http', ratioOf('rps', nodestate, baseline), bars.baseline],
-    ...(bun ? [['Bun / nginx', ratioOf('rps', bun, nginx), bars.bun]] : []),
+    ['Node / nginx', ratioOf('rps', nodestate, nginx)],
+    ['Node / node:http', ratioOf('rps', nodestate, baseline)],
+    ...(bun ? [['Bun / nginx', ratioOf('rps', bun, nginx)]] : []),
   ]
 }

@@ -19,11 +19,11 @@ function listTargets(directory) {
   return [{ path: '/', check }, () => ({ path: '/api/v1/log/list', check })]
 }
 
-export async function listRow(bench, which, title, bars) {
+export async function listRow(bench, which, title) {
   const directory = bench.data[which]
   const all = await contenders(bench, directory, ...listTargets(directory))
   const figures = await interleave(bench, all)
-  return { title: `${title}, 16 connections`, figures, ratios: rates(figures, bars) }
+  return { title: `${title}, 16 connections`, figures, ratios: rates(figures) }
 }
 
 /** One request at a time, each after a file came: nothing that was remembered holds. */
@@ -53,6 +53,5 @@ export async function listAnewRow(bench) {
   }
   const results = await takeTurns(all, once, { rounds: 6, seconds: 0.2, spare: bench.spare })
   const figures = Object.fromEntries(all.map(({ server }, i) => [server.name, results[i]]))
-  const bars = { nginx: 0.45, baseline: 1, bun: 0.5 }
-  return { title: 'list, 10,000 files, after a change, one at a time', figures, ratios: rates(figures, bars) }
+  return { title: 'list, 10,000 files, after a change, one at a time', figures, ratios: rates(figures) }
 }

@@ -4,7 +4,7 @@ import type { Kind } from './kinds.ts'
 export interface Row {
   name: string
   kind: Kind<unknown>
-  /** One sentence for `--help` and the README. */
+  /** One sentence for `--help` and docs/settings.md. */
   help: string
   /** The placeholder for the value in `--help`. */
   value?: string

@@ -24,7 +24,7 @@ The token itself can be given as NODESTATE_TOKEN. Without --logs, nodestate crea
 `
 }
 
-/** The README's table of settings, Markdown. */
+/** The table of docs/settings.md. */
 export function settingsTable(): string {
   const lines = ROWS.map((row) => {
     const { flag, env } = namesOf(row)

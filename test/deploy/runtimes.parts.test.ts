@@ -237,37 +237,44 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
       0,
     ) / 1000
 
-  // In the order in which a deployment comes to need them: each part without what the ones above have loaded. A bar is
-  // at most a tenth above the figure, so that growth is noticed where it happens. Figures: docs/performance.md.
-  const PARTS: [part: string, modules: string[], most: number][] = [
-    ['core: settings, R2, the list and the plain tail', ['worker.js'], 30],
-    ['config: TOML and its masking', ['node-config.js', 'routes-config.js'], 17],
-    ['home: logs that were shipped as segments', ['store-segments.js', 'names.js'], 7.5],
-    ['S3', ['entry-service-open-bucket.js'], 8],
-    ['formats', ['formats.js'], 22.5],
-    ['search, follow, archives', ['routes-query-routes.js'], 53.5],
-    ['regex and where', ['regex.js', 'where.js'], 8],
-    ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js'], 4.7],
-    ['join', ['log-files-joined.js', 'log-follow-join-tracker.js', 'log-export-member-export.js'], 8.2],
+  // In the order in which a deployment comes to need them: each part without what the ones above have loaded.
+  const PARTS: [part: string, modules: string[]][] = [
+    ['core: settings, R2, the list and the plain tail', ['worker.js']],
+    ['config: TOML and its masking', ['node-config.js', 'routes-config.js']],
+    ['home: logs that were shipped as segments', ['store-segments.js', 'names.js']],
+    ['S3', ['entry-service-open-bucket.js']],
+    ['formats', ['formats.js']],
+    ['search, follow, archives', ['routes-query-routes.js']],
+    ['regex and where', ['regex.js', 'where.js']],
+    ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
+    ['join', ['log-files-joined.js', 'log-follow-join-tracker.js', 'log-export-member-export.js']],
     [
       'metrics, readiness, tokens',
       ['observe-ready.js', 'observe-metrics.js', 'observe-observer.js', 'access-guard.js'],
-      4.4,
     ],
-    ['Loki', ['loki.js'], 32],
-    ['OpenAPI', ['openapi-route.js'], 8.4],
-    ['page', ['page.js', 'routes-page.js'], 70],
-    ['fleet', ['fleet-fleet.js'], 3.3],
+    ['Loki', ['loki.js']],
+    ['OpenAPI', ['openapi-route.js']],
+    ['page', ['page.js', 'routes-page.js']],
+    ['fleet', ['fleet-fleet.js']],
     // What reads a command line and files: never loaded, since a worker has neither.
-    ['never loaded', ['settings-flags.js', 'settings-file.js'], 2.1],
+    ['never loaded', ['settings-flags.js', 'settings-file.js']],
   ]
+
+  /** The bars of docs/performance.md: at most a tenth above the weight, so that growth is noticed where it happens. */
+  const bars = new Map(
+    [
+      ...readFileSync(join(root, 'docs/performance.md'), 'utf8').matchAll(
+        /^\| (.+?) \| .+ \| ([\d.]+) \|$/gm,
+      ),
+    ].map(([, part, most]) => [part!, Number(most)]),
+  )
 
   it('is as light as it was, part by part', () => {
     const before = new Set<string>()
-    const weights = PARTS.map(([part, modules, most]) => {
+    const weights = PARTS.map(([part, modules]) => {
       const own = [...closure(modules)].filter((name) => !before.has(name))
       for (const name of own) before.add(name)
-      return { part, weight: weight(own), most }
+      return { part, weight: weight(own), most: bars.get(part) ?? 0 }
     })
     for (const { part, weight, most } of weights) {
       expect(weight, part).toBeLessThanOrEqual(most)

@@ -66,7 +66,7 @@ export const PARAMETERS = [
     name: 'since',
     ...TIME,
     meaning:
-      'Records at or after T; see [Times](#times). Found by bisection: about 17 reads in 1 GiB, 22 in 20 GiB.',
+      'Records at or after T; see [Times](#times). Found by bisection: at most 64 small reads, however large the log is.',
     example: '2026-11-14T02:10:00Z',
   },
   {

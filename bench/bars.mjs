@@ -1,0 +1,63 @@
+const least = (value) => ({ least: value })
+const most = (value) => ({ most: value })
+const rates = (nginx, baseline, bun) => ({
+  'Node / nginx': least(nginx),
+  'Node / node:http': least(baseline),
+  'Bun / nginx': least(bun),
+})
+
+/** The bars of `npm run bench`, by row and figure. docs/performance.md shows them next to what was measured. */
+export const BARS = {
+  'view-4k': rates(0.11, 0.9, 0.35),
+  'view-64k': rates(0.12, 0.95, 0.32),
+  'view-256k': rates(0.18, 1, 0.34),
+  'view-1m': rates(0.3, 1.25, 0.25),
+  'view-5m': rates(0.24, 0.95, 0.28),
+  fairness: { 'p99 Node / nginx': most(9), 'p99 Node / node:http': most(1), 'p99 Bun / nginx': most(4) },
+  memory: { 'Node, MB': most(90), 'Bun, MB': most(80) },
+  unchanged: rates(0.07, 0.7, 0.4),
+  'list-10': rates(0.2, 1.5, 0.5),
+  'list-10k': rates(10, 1, 10),
+  'list-10k-new': rates(0.45, 1, 0.5),
+  'open-400': { 'files/s': least(400) },
+  huge: { Node: least(0.95), Bun: least(0.95) },
+  follow: { 'p99, ms': most(1000), 'lines missing': most(0), cores: most(1) },
+  'search-rare': { 'Node / grep -F': least(1), 'Bun / grep -F': least(1) },
+  'search-common': { 'Node / grep -F': least(1), 'Bun / grep -F': least(1) },
+  'search-gz': { 'Node / zgrep': least(2) },
+  'tail-gz': { 'Node / zcat and tail': least(1.5) },
+  dig: { 'not / q': least(0.08), 'where / q': least(0.1), 'fields / q': least(0.1) },
+  // Most of the reads look for a clock that stepped back within 8 MiB of the border.
+  bisection: { 'reads in 1 GiB': most(64), 'reads in 20 GiB': most(64) },
+  ndjson: { 'million lines/s': least(0.8) },
+}
+
+/** The bars of `npm run bench:bucket`, by request: round trips at most, or MB/s at least on each runtime. */
+export const BUCKET_BARS = {
+  'tail of 256 KiB': { trips: 1 },
+  '`lines=100`': { trips: 1 },
+  '10 s of the log': { trips: 6 },
+  'the same again': { trips: 3 },
+  '10 s, `level=error`': { trips: 7 },
+  '`level=error&lines=100`': { trips: 5 },
+  '`q` without a hit': { mbs: { node: 400, bun: 600, deno: 600, workerd: 400 } },
+  '`q` without a hit, TLS': { mbs: { node: 300 } },
+  'histogram, `estimate=true`': { trips: 10 },
+  '`list?detail=true`, 206 files': { trips: 12 },
+}
+
+/** The bars of `npm run bench:ship`: seconds until the last byte is in the bucket, and memory. */
+export const SHIP_BARS = { lagAtEnd: 15, rssMb: 200 }
+
+/** Whether a value keeps its bar; null where there is none. */
+export function isMet(value, bar) {
+  if (!bar) return null
+  return bar.least === undefined ? value <= bar.most : value >= bar.least
+}
+
+/** Whether a request to a bucket keeps its bar; null where there is none. */
+export function isBucketMet({ request, on, trips, mbs }) {
+  const bar = BUCKET_BARS[request]
+  if (bar?.trips !== undefined) return trips <= bar.trips
+  return bar?.mbs[on] === undefined ? null : mbs >= bar.mbs[on]
+}

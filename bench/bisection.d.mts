@@ -1,0 +1,1 @@
+export function countReads(size: number): Promise<number>

@@ -1,0 +1,42 @@
+// bench/results.json holds the figures of the last runs with --write. README.md and docs/ show figures from it only,
+// between `<!-- bench: NAME -->` and `<!-- end -->`; test/docs.figures.test.ts compares them.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, release, totalmem, type } from 'node:os'
+import { join } from 'node:path'
+import { BLOCKS } from './tables.mjs'
+import { ROOT } from './tools.mjs'
+
+const PATH = join(ROOT, 'bench/results.json')
+
+/** The documents with figures. */
+export const DOCUMENTS = ['README.md', 'docs/performance.md', 'docs/shipping.md']
+
+export const readResults = () => JSON.parse(readFileSync(PATH, 'utf8'))
+
+/** Changes the results of one bench, and the documents that show them. */
+export function saveResults(bench, change) {
+  const all = readResults()
+  all[bench] = { date: new Date().toISOString().slice(0, 10), machine: machine(), ...change(all[bench]) }
+  writeFileSync(PATH, `${JSON.stringify(rounded(all), null, 1)}\n`)
+  for (const path of DOCUMENTS)
+    writeFileSync(join(ROOT, path), withFigures(readFileSync(join(ROOT, path), 'utf8'), all))
+}
+
+/** A document with the figures of these results. */
+export function withFigures(text, results) {
+  return text.replace(/(<!-- bench: ([\w-]+) -->\n)[\s\S]*?(<!-- end -->)/g, (_, start, name, end) => {
+    if (!BLOCKS[name]) throw new Error(`There is no block of figures ${name} in bench/tables.mjs`)
+    return `${start}${BLOCKS[name](results)}\n${end}`
+  })
+}
+
+const machine = () =>
+  `${cpus().length} × ${cpus()[0].model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release().replace(/-.*/, '')}, Node ${process.version}`
+
+/** Four digits of each figure: the rest is noise. */
+function rounded(value) {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(4))
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(rounded)
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, rounded(each)]))
+}
