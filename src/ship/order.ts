@@ -1,8 +1,8 @@
 import { compressionByName } from '../codec/kind.ts'
-import { familyOf, logNames } from '../log/files/family.ts'
 import { includeFilter } from '../log/files/include.ts'
-import { type LogName, parseName } from '../log/files/names.ts'
-import { recordTimes } from '../log/text/heads.ts'
+import { familyOf, logNames } from '../log/rotated/family.ts'
+import { recordTimes } from '../log/rotated/heads.ts'
+import { type LogName, parseName } from '../log/rotated/names.ts'
 import type { Disk, DiskFile, Listed } from './disk.ts'
 
 /** The time of the first record in a file, and of the last one in its first bytes. */

@@ -43,7 +43,7 @@ export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions
   const logs = once(async () => {
     const [{ segmentStore }, { stemOf }] = await Promise.all([
       import('../../store/segments.ts'),
-      import('../../log/files/names.ts'),
+      import('../../log/rotated/names.ts'),
     ])
     return segmentStore(open(home, '', true), mirror, {
       ...options,

@@ -1,7 +1,7 @@
 import { Budget } from '../../limits/budget.ts'
 import { Forward } from '../search/forward.ts'
 import { leaseForReads } from '../search/reading.ts'
-import { type Border, seek } from '../search/seek.ts'
+import { type Border, seek } from '../seek/seek.ts'
 import type { Note } from '../view/answer.ts'
 import { filterOf } from '../view/borders.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
@@ -27,7 +27,7 @@ export async function openExport(
     const budget = new Budget({ signal, now: context.now })
     const log = await openPeriod({ ...context, budget }, request)
     if (log.joined && log.at === null) {
-      const { exportMembers } = await import('./member-export.ts')
+      const { exportMembers } = await import('../joined/export.ts')
       return { close, ...(await exportMembers(context, { log, request, budget, close })) }
     }
     return await found(context, { log, request, budget, close })

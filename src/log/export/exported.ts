@@ -2,9 +2,9 @@ import { asOne } from '../../bytes.ts'
 import type { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import type { Source } from '../render/rendered.ts'
+import type { OpenLog } from '../rotated/open.ts'
 import type { Scan } from '../search/scan.ts'
-import { scanForth } from '../search/scan-forth.ts'
-import type { OpenLog } from '../text/open.ts'
+import { scanForward } from '../search/scan-forward.ts'
 import type { Note } from '../view/answer.ts'
 import type { ViewRequest } from '../view/request.ts'
 
@@ -33,7 +33,7 @@ const PAGE = 1024 * 1024
 export async function nextRecords(
   scan: Omit<Scan, 'fit' | 'countBy'>,
 ): Promise<{ records: Uint8Array | null; to: number; inside: boolean }> {
-  const { pieces, memory, to, inside } = await scanForth({
+  const { pieces, memory, to, inside } = await scanForward({
     ...scan,
     fit: { size: PAGE, lines: null },
     countBy: 'records',

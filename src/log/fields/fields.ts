@@ -4,7 +4,7 @@ import type { Reader } from '../pattern/pattern.ts'
 import type { View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { viewUnless } from '../view/view.ts'
+import { viewIfChanged } from '../view/view.ts'
 import { type Bytes, visitMembers } from '../where/where.ts'
 import { type Pattern, Patterns } from './patterns.ts'
 
@@ -37,7 +37,12 @@ export async function fieldsOf(
   signal?: AbortSignal,
 ): Promise<{ fields: LogFields; notes: View['notes'] } | null> {
   const asked = { ...request, cursor: null, first: false, records: true, each: true }
-  const view = await viewUnless(context, { ...asked, fit: { size: BYTES, lines: RECORDS } }, isKnown, signal)
+  const view = await viewIfChanged(
+    context,
+    { ...asked, fit: { size: BYTES, lines: RECORDS } },
+    isKnown,
+    signal,
+  )
   if (view === null) return null
   try {
     const pieces = view.pieces ?? [await view.series.read(view.from, view.to)]

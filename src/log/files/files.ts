@@ -9,8 +9,8 @@ import {
   type StoreRead,
 } from '../../store/store.ts'
 import { LogError } from '../error.ts'
+import type { JoinedLog, JoinedLogs } from '../joined/log.ts'
 import { includeFilter } from './include.ts'
-import type { JoinedLog, JoinedLogs } from './joined.ts'
 import { type Listing, Listings } from './listings.ts'
 
 export type { Listing } from './listings.ts'
@@ -130,7 +130,7 @@ export function logFiles(
 }
 
 async function openJoins(store: Store, rootName: string, shared: boolean): Promise<JoinedLogs> {
-  return new (await import('./joined.ts')).JoinedLogs(store, rootName, shared)
+  return new (await import('../joined/log.ts')).JoinedLogs(store, rootName, shared)
 }
 
 /** The same files for readers that accept a size of up to `maxAge` milliseconds ago, as followers do. */

@@ -1,16 +1,16 @@
 import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
+import { openLog } from '../joined/open.ts'
+import type { OpenLog } from '../rotated/open.ts'
 import type { Filter } from '../search/filter.ts'
-import { scanForth } from '../search/scan-forth.ts'
+import { scanForward } from '../search/scan-forward.ts'
 import type { Cursor } from '../text/cursor.ts'
-import { openAnyLog } from '../text/joined.ts'
-import type { OpenLog } from '../text/open.ts'
 import type { ViewContext } from '../view/context.ts'
 import { formatOf } from '../view/format.ts'
 import type { ViewRequest } from '../view/request.ts'
+import { addressOf, withCursors } from './cursors.ts'
 import { type Frame, renderChange, renderRecords } from './frame.ts'
-import { addressOf, placed } from './placed.ts'
 
 /** Bytes per read of a follower that reads the log itself. */
 export const PAGE = 256 * 1024
@@ -43,7 +43,7 @@ export async function pageTowards(
 ): Promise<Page | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
   const budget = new Budget({ bytes: 64 * PAGE, signal: reading.signal })
-  const log = await openAnyLog({ ...reading.context, budget }, { ...reading.view, cursor })
+  const log = await openLog({ ...reading.context, budget }, { ...reading.view, cursor })
   const to = await addressOf(log.series, goal)
   if (to === null || to < log.at!) return null
   if (to === log.at) return 'arrived'
@@ -69,7 +69,7 @@ async function recordsUntil(
     filter.format = await formatOf(series, true)
     filter.undecided = filter.format === PLAIN
   }
-  const found = await scanForth({
+  const found = await scanForward({
     series,
     lo: at!,
     hi: to,
@@ -81,7 +81,7 @@ async function recordsUntil(
     inside,
   })
   const end = await series.cursor(found.to, found.inside)
-  const bytes = renderRecords(await placed(series, found), frame, filter.format, filter.zone)
+  const bytes = renderRecords(await withCursors(series, found), frame, filter.format, filter.zone)
   return { bytes, end }
 }
 

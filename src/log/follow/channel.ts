@@ -3,8 +3,8 @@ import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
+import type { Change } from './change.ts'
 import { type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
-import type { Change } from './tracker.ts'
 
 /** What is sent at once, and the place after it. */
 export interface Batch {

@@ -1,19 +1,19 @@
 import type { Lease } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
-import { isRotatedName } from '../files/names.ts'
+import { openLog } from '../joined/open.ts'
+import { isRotatedName } from '../rotated/names.ts'
 import type { Cursor } from '../text/cursor.ts'
-import { openAnyLog } from '../text/joined.ts'
 import type { Series } from '../text/series.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
 import { PAGE, pageTowards, type Reading } from './catch-up.ts'
 import type { Channel } from './channel.ts'
+import { withCursors } from './cursors.ts'
 import { type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
 import type { FollowLimits, Hub, Joined } from './hub.ts'
 import { liveFilter, openFilter } from './live-filter.ts'
 import { isMoving } from './moving.ts'
-import { placed } from './placed.ts'
 
 /** What is followed, and how it is sent. */
 export interface FollowRequest {
@@ -154,7 +154,7 @@ export class Follower {
     this.#place = last
     try {
       const budget = budgetOf(context, signal)
-      await openAnyLog({ ...context, budget }, { ...view, cursor: { place: last, direction: 'after' } })
+      await openLog({ ...context, budget }, { ...view, cursor: { place: last, direction: 'after' } })
     } catch (error) {
       // Moved meanwhile: it is searched for again as soon as the stream runs.
       if (isMoving(error)) return
@@ -174,7 +174,7 @@ export class Follower {
       this.#tail = { series, at: from, to, place: await series.cursor(from) }
       return
     }
-    const found = await placed(series, { pieces, ends })
+    const found = await withCursors(series, { pieces, ends })
     this.#first.push(renderRecords(found, frame, view.format, context.zone))
     this.#memory = view.memory
   }

@@ -3,7 +3,7 @@ import type { LineFormat } from '../format/detect.ts'
 import { type RecordOptions, toJson } from '../render/ndjson.ts'
 import { type Cursor, encodeCursor } from '../text/cursor.ts'
 import type { Zone } from '../time.ts'
-import type { Change } from './tracker.ts'
+import type { Change } from './change.ts'
 
 /** How records are sent: unchanged, as JSON lines, or each as an event. */
 export interface Frame {

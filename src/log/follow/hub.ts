@@ -46,7 +46,7 @@ async function openTracker({ files, limits }: ViewContext, { file, alone }: Foll
   const joined = await files.joined?.(file)
   const open = () => Tracker.open(files, file, { limits, alone })
   if (!joined) return open()
-  const { JoinTracker } = await import('./join-tracker.ts')
+  const { JoinTracker } = await import('../joined/tracker.ts')
   return (await JoinTracker.open(joined, limits)) ?? open()
 }
 

@@ -1,6 +1,6 @@
 import { PLAIN } from '../format/detect.ts'
+import { openLog } from '../joined/open.ts'
 import type { Filter } from '../search/filter.ts'
-import { openAnyLog } from '../text/joined.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import { checkFormat, formatOf } from '../view/format.ts'
 import type { ViewRequest } from '../view/request.ts'
@@ -13,7 +13,7 @@ export async function liveFilter(
 ): Promise<Filter> {
   // A new file is empty, or begins with the rest of a record: its predecessors show the format.
   const budget = budgetOf(context, signal)
-  const log = await openAnyLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
+  const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
   const format = await formatOf(log.series, true)
   const undecided = format === PLAIN && log.series.end === 0
   if (!undecided) checkFormat(format, asked)

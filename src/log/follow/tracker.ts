@@ -2,25 +2,18 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import { Budget } from '../../limits/budget.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import { type Family, lastFor, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
-import { isRotatedName } from '../files/names.ts'
+import { type Family, lastFor, placeIn } from '../rotated/family.ts'
+import { isRotatedName } from '../rotated/names.ts'
+import { findAmong, listFamily, type Opener, openText } from '../rotated/open.ts'
+import { settledOf } from '../rotated/relatives.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { collect } from '../text/bytes.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
-import { findAmong, listFamily, type Opener, openText } from '../text/open.ts'
-import { settledOf } from '../text/relatives.ts'
 import { equal, type Text } from '../text/text.ts'
+import type { Change } from './change.ts'
 import { isMoving } from './moving.ts'
-
-/** What happened to a log: bytes were appended, whole lines arrived late, or something happened to its file. */
-export type Change =
-  | { kind: 'data'; name: string; id: string | null; offset: number; bytes: Uint8Array }
-  | { kind: 'late'; bytes: Uint8Array }
-  | { kind: 'rotated'; file: string; to: string }
-  | { kind: 'truncated'; file: string }
-  | { kind: 'gap'; file: string }
 
 /** Bytes per read, and per poll. */
 const BATCH = 1024 * 1024

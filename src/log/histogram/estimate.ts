@@ -2,7 +2,7 @@ import { each } from '../../limits/each.ts'
 import { LEVELS } from '../format/detect.ts'
 import { lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import { type Filter, matches } from '../search/filter.ts'
-import type { Timed } from '../search/seek.ts'
+import type { Timed } from '../seek/seek.ts'
 import { type Chart, COLUMNS } from './chart.ts'
 
 /** How many samples are taken, and how large they are: four rounds with 16 reads at once, 1 MiB in all. */

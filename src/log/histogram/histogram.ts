@@ -1,9 +1,9 @@
 import type { Budget } from '../../limits/budget.ts'
 import { LogError } from '../error.ts'
+import type { LogRequest, OpenLog } from '../rotated/open.ts'
 import type { Filter } from '../search/filter.ts'
-import { seek } from '../search/seek.ts'
-import type { LogRequest, OpenLog } from '../text/open.ts'
-import { budgetOf, inPlace, type ViewContext } from '../view/context.ts'
+import { seek } from '../seek/seek.ts'
+import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
 import { formatOf } from '../view/format.ts'
 import { untilHole } from '../view/holes.ts'
 import { openPeriod } from '../view/period.ts'
@@ -41,7 +41,7 @@ export async function histogramOf(
     const log = await openPeriod({ ...context, budget }, wanted, { head: EDGE, tail: EDGE })
     if (isKnown(stateOf(log.series))) return null
     const { result, hole } = await untilHole(log, wanted, (log) =>
-      inPlace(context.scans, budget, () => count(context, log, request, budget)),
+      runInSlot(context.scans, budget, () => count(context, log, request, budget)),
     )
     return hole === 'gap' ? { ...result, complete: false } : result
   })

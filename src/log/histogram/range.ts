@@ -1,7 +1,7 @@
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
 import { MAX_RECORD } from '../search/scan.ts'
-import { firstTimeOf, type Timed } from '../search/seek.ts'
+import { firstTimeOf, type Timed } from '../seek/seek.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
 import { timeBefore } from './count.ts'

@@ -1,6 +1,6 @@
 import type { LineFormat } from '../format/detect.ts'
 import type { Filter } from '../search/filter.ts'
-import type { Border } from '../search/seek.ts'
+import type { Border } from '../seek/seek.ts'
 import type { Zone } from '../time.ts'
 import type { ViewRequest } from './request.ts'
 

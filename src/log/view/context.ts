@@ -48,7 +48,7 @@ export function readingOf({ limits, memory, parallel = 1 }: ViewContext): Readin
 }
 
 /** Runs a job when there is a free slot. Waiting time does not count. */
-export function inPlace<T>(limit: ConcurrencyLimit, budget: Budget, job: () => Promise<T>): Promise<T> {
+export function runInSlot<T>(limit: ConcurrencyLimit, budget: Budget, job: () => Promise<T>): Promise<T> {
   const resume = budget.pause()
   return limit.run(() => {
     resume()

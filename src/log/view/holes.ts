@@ -1,6 +1,6 @@
 import { type Missing, MissingBytes } from '../../store/store.ts'
+import { gone, type LogRequest, type OpenLog } from '../rotated/open.ts'
 import type { Cursor } from '../text/cursor.ts'
-import { gone, type LogRequest, type OpenLog } from '../text/open.ts'
 import { Series } from '../text/series.ts'
 import { TextWindow } from '../text/window.ts'
 

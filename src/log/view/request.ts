@@ -1,7 +1,7 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import type { Matcher } from '../pattern/pattern.ts'
+import type { LogRequest, Prefetch } from '../rotated/open.ts'
 import type { Fit } from '../search/span.ts'
-import type { Foresight, LogRequest } from '../text/open.ts'
 import { SAMPLE } from './format.ts'
 
 /** A request for a part of a log. */
@@ -24,7 +24,7 @@ export interface ViewRequest extends LogRequest {
 }
 
 /** Which parts of a file the request will need. */
-export function foresightOf(request: ViewRequest): Foresight {
+export function prefetchOf(request: ViewRequest): Prefetch {
   const { lines, size } = request.fit
   const { until, level, matcher } = request
   // Counting lines begins with 64 KiB before the last newline.

@@ -1,18 +1,18 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { AT_ONCE } from '../render/body.ts'
+import type { OpenLog } from '../rotated/open.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Found, Scan } from '../search/scan.ts'
 import { scanBack, wholeBack } from '../search/scan-back.ts'
-import { scanForth } from '../search/scan-forth.ts'
-import { seek } from '../search/seek.ts'
+import { scanForward } from '../search/scan-forward.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
+import { seek } from '../seek/seek.ts'
 import type { Cursor } from '../text/cursor.ts'
-import type { OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Note, View } from './answer.ts'
 import { type Borders, filterOf, isSharp } from './borders.ts'
-import { inPlace, readingOf, type ViewContext } from './context.ts'
+import { readingOf, runInSlot, type ViewContext } from './context.ts'
 import { checkFormat, formatOf, isEmpty } from './format.ts'
 import type { ViewRequest } from './request.ts'
 import { timeNotes } from './time-notes.ts'
@@ -88,7 +88,7 @@ async function bordersOf({ context, log, request, budget }: Job, format: LineFor
   const timed = { files, series: log.series, format, zone, parallel, budget: budget.half() }
   const find = async (instant: number | null) => (instant === null ? null : seek(timed, instant))
   const findBoth = () => Promise.all([find(request.since), find(request.until)])
-  const [since, until] = await inPlace(scans, budget, findBoth)
+  const [since, until] = await runInSlot(scans, budget, findBoth)
   return { since, until }
 }
 
@@ -146,10 +146,10 @@ async function search(plan: Plan): Promise<View> {
   const { context, request, budget, forward, notes } = plan
   const { series } = plan.log
   const scan = scanOf(plan)
-  const run = () => (forward ? scanForth(scan) : scanBack(scan))
+  const run = () => (forward ? scanForward(scan) : scanBack(scan))
   // A page of all records costs no more than a tail, so it needs no search slot: 2,000 followers may join at once.
   const isCheap = plan.all && scan.fit.size <= CHEAP
-  const found = isCheap ? await run() : await inPlace(context.scans, budget, run)
+  const found = isCheap ? await run() : await runInSlot(context.scans, budget, run)
   if (found.cut || series.isCut) notes.push('scan-budget')
   else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))
     notes.push('answer-budget')

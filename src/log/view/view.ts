@@ -1,12 +1,12 @@
 import type { Budget } from '../../limits/budget.ts'
 import { yieldToEventLoop } from '../../limits/yield.ts'
-import { openAnyLog } from '../text/joined.ts'
-import type { Opener } from '../text/open.ts'
+import { openLog } from '../joined/open.ts'
+import { firstReach, needsMore, widerReach } from '../joined/reach.ts'
+import type { Opener } from '../rotated/open.ts'
 import type { View } from './answer.ts'
-import { budgetOf, inPlace, type ViewContext } from './context.ts'
+import { budgetOf, runInSlot, type ViewContext } from './context.ts'
 import { selectAround } from './holes.ts'
-import { firstReach, needsMore, widerReach } from './reach.ts'
-import { foresightOf, isSearch, mayUnpack, searchesBack, type ViewRequest } from './request.ts'
+import { isSearch, mayUnpack, prefetchOf, searchesBack, type ViewRequest } from './request.ts'
 import { stateOf, withRetries } from './retry.ts'
 import { select } from './select.ts'
 
@@ -16,14 +16,14 @@ export async function viewOf(
   request: ViewRequest,
   signal?: AbortSignal,
 ): Promise<View> {
-  return (await viewUnless(context, request, () => false, signal))!
+  return (await viewIfChanged(context, request, () => false, signal))!
 }
 
 /**
  * Selects a part of a log; null when the client already has it: `isKnown` gets the state of the files before anything
  * is scanned. A file that is rotated meanwhile is looked up again.
  */
-export async function viewUnless(
+export async function viewIfChanged(
   context: ViewContext,
   request: ViewRequest,
   isKnown: (state: string) => boolean,
@@ -37,7 +37,7 @@ export async function viewUnless(
   const look = async () => {
     const budget = budgetOf(context, signal)
     const unpacking: Opener['unpacking'] =
-      archives && !unpacks ? (job) => inPlace(archives, budget, job) : undefined
+      archives && !unpacks ? (job) => runInSlot(archives, budget, job) : undefined
     const opener = { ...context, unpacking, claims }
     // A claim may turn out to be false: without claims, the next attempt is right.
     claims = false
@@ -56,7 +56,7 @@ async function viewWithin(
   budget: Budget,
 ): Promise<View | null> {
   for (let reach = firstReach(request); ; reach = widerReach(reach)) {
-    const log = await openAnyLog({ ...context, budget }, request, foresightOf(request), reach)
+    const log = await openLog({ ...context, budget }, request, prefetchOf(request), reach)
     if (isKnown(stateOf(log.series))) return null
     const view = await selectAround(log, request, (log) => select(context, log, request, budget))
     if (context.claims) await settle(view)

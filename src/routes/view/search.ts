@@ -5,7 +5,7 @@ import { NdjsonWriter } from '../../log/render/ndjson.ts'
 import { recordsBody, renderedBody } from '../../log/render/rendered.ts'
 import { MAX_RECORD } from '../../log/search/scan.ts'
 import type { View } from '../../log/view/answer.ts'
-import { viewUnless } from '../../log/view/view.ts'
+import { viewIfChanged } from '../../log/view/view.ts'
 import { keptQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest, recordOptions } from '../parameters/view-request.ts'
@@ -30,7 +30,7 @@ export async function queryView(request: Request, query: Query, route: QueryView
     etag = textTag(`${format} ${state}\n${request.url.slice(request.url.indexOf('?'))}`)
     return !clock && noneMatchNames(noneMatch, etag)
   }
-  const view = await viewUnless(route, asked, isKnown, request.signal)
+  const view = await viewIfChanged(route, asked, isKnown, request.signal)
   if (view === null) return notModified(etag, VARY)
   const headers: Record<string, string> = {
     ...common,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
-import { stemOf } from '../../../src/log/files/names.ts'
+import { stemOf } from '../../../src/log/rotated/names.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
 import { putLife, putSegment } from '../../support/segments.ts'

@@ -27,7 +27,7 @@ const MAX_BLANK = 16 * 1024 * 1024
 const READ = 1024 * 1024
 
 /** The part of a file that holds the border, between an early record and a late one. */
-export interface Zone {
+export interface SearchRange {
   /** Offsets; null at the ends of the file. */
   early: Sample | null
   late: Sample | null
@@ -35,16 +35,16 @@ export interface Zone {
   blank: { from: number; to: number; isHole: boolean } | null
 }
 
-/** Finds the exact border in a zone; null if the file is not in a usable order, `spent` if the budget ran out. */
+/** Finds the exact border in a range; null if the file is not in a usable order, `spent` if the budget ran out. */
 export async function borderIn(
   probes: Probes,
   instant: number,
-  zone: Zone,
+  range: SearchRange,
 ): Promise<Border | null | 'spent'> {
   const size = await probes.text.size()
   const margin = probes.options.parallel > 4 ? REMOTE_MARGIN : MARGIN
-  let from = zone.early?.start ?? 0
-  let to = zone.late?.start ?? size
+  let from = range.early?.start ?? 0
+  let to = range.late?.start ?? size
   let isDisordered = false
   for (;;) {
     const lower = Math.max(0, from - FAR)
@@ -54,7 +54,7 @@ export async function borderIn(
     for (let at = to + margin; at < upper; at += margin) places.push(at)
     const first = isDisordered
       ? null
-      : await both(probes, places, () => examine(probes, instant, { from, to, margin, blank: zone.blank }))
+      : await both(probes, places, () => examine(probes, instant, { from, to, margin, blank: range.blank }))
     if (first === 'spent' || (first === null && !(await probes.look(places)))) return 'spent'
     const wider = disorderAround(probes.known(0, size), instant, { from, to, lower, upper })
     if (wider) {
@@ -83,7 +83,7 @@ async function both<T>(
   return isDone ? result : 'spent'
 }
 
-/** The part that must be checked record by record because samples around the zone are out of order; otherwise null. */
+/** The part that must be checked record by record because samples around the range are out of order; otherwise null. */
 function disorderAround(
   samples: readonly Sample[],
   instant: number,
@@ -114,19 +114,19 @@ interface Examined {
   from: number
   to: number
   margin: number
-  blank: Zone['blank']
+  blank: SearchRange['blank']
 }
 
-/** Checks every record near the zone for where the early ones end and the late ones begin. */
+/** Checks every record near the range for where the early ones end and the late ones begin. */
 async function examine(
   probes: Probes,
   instant: number,
-  { from: zoneFrom, to: zoneTo, margin, blank }: Examined,
+  { from: rangeFrom, to: rangeTo, margin, blank }: Examined,
 ): Promise<Border | 'wider' | 'spent'> {
   const { budget } = probes.options
   const size = await probes.text.size()
-  const from = Math.max(0, zoneFrom - margin)
-  const to = Math.min(size, zoneTo + margin)
+  const from = Math.max(0, rangeFrom - margin)
+  const to = Math.min(size, rangeTo + margin)
   // A hole is skipped. So is text without times, if there is too much of it to be read.
   const isSkipped = blank !== null && (blank.isHole || blank.to - blank.from > MAX_BLANK)
   const parts = isSkipped ? [[from, blank.from] as const, [blank.to, to] as const] : [[from, to] as const]

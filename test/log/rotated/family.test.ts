@@ -7,8 +7,8 @@ import {
   lastFor,
   logNames,
   placeIn,
-} from '../../../src/log/files/family.ts'
-import { parseName } from '../../../src/log/files/names.ts'
+} from '../../../src/log/rotated/family.ts'
+import { parseName } from '../../../src/log/rotated/names.ts'
 import type { Entry } from '../../../src/store/store.ts'
 import { NAMINGS, type Naming } from './namings.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { fetchMembers } from '../../../src/log/text/member.ts'
+import { fetchMembers } from '../../../src/log/joined/member.ts'
 import type { Text } from '../../../src/log/text/text.ts'
 
 it('fetches no more members once one of them has failed', async () => {

@@ -1,12 +1,12 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Entry } from '../../store/store.ts'
-import type { Head } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
 import { detectFormat } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
+import { hashBytes } from '../text/cursor.ts'
+import type { Text } from '../text/text.ts'
 import { UTC } from '../time.ts'
-import { hashBytes } from './cursor.ts'
-import type { Text } from './text.ts'
+import type { Head } from './family.ts'
 
 /** How much of a file is read: enough that two files which begin alike are copies. */
 const HEAD = 4096

@@ -4,7 +4,7 @@ import { holds } from '../text/text.ts'
 import type { Placed } from './frame.ts'
 
 /** Records with the place after each. */
-export async function placed(
+export async function withCursors(
   series: Series,
   { pieces, ends }: { pieces: readonly Uint8Array[]; ends: readonly number[] },
 ): Promise<Placed[]> {

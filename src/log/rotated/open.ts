@@ -2,16 +2,16 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { type Entry, MissingBytes } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import { type Family, lastFor, lastOfWhole, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
-import { isRotatedName, parseName } from '../files/names.ts'
-import { type ArchiveLimits, ArchiveText } from './archive.ts'
-import { collect } from './bytes.ts'
-import { badCursor, type Cursor } from './cursor.ts'
-import { kindOf } from './kind.ts'
+import { type ArchiveLimits, ArchiveText } from '../text/archive.ts'
+import { collect } from '../text/bytes.ts'
+import { badCursor, type Cursor } from '../text/cursor.ts'
+import { kindOf } from '../text/kind.ts'
+import { Series } from '../text/series.ts'
+import { holds, PlainText, type Text } from '../text/text.ts'
+import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
+import { isRotatedName, parseName } from './names.ts'
 import { findFamily, settledOf } from './relatives.ts'
-import { Series } from './series.ts'
-import { holds, PlainText, type Text } from './text.ts'
 
 /** Which log is requested, and from where. */
 export interface LogRequest {
@@ -23,7 +23,7 @@ export interface LogRequest {
 }
 
 /** What is read while a log is opened, because it is going to be needed: on a bucket that saves round trips. */
-export interface Foresight {
+export interface Prefetch {
   /** Bytes at the end of the file. */
   tail: number
   /** Bytes at its beginning. */
@@ -59,14 +59,14 @@ export interface Opener {
 }
 
 /** Opens a log: one file, a file with its predecessors, or everything from a cursor on, even if its file was rotated. */
-export async function openLog(
+export async function openRotated(
   opener: Opener,
   request: LogRequest,
-  foresight: Foresight = { tail: 0, head: 0 },
+  prefetch: Prefetch = { tail: 0, head: 0 },
 ): Promise<OpenLog> {
   const { file, rotated, cursor } = request
   if (cursor) return openAtCursor(opener, request, cursor.place, cursor.direction)
-  const opening = openFile(opener, file, foresight)
+  const opening = openFile(opener, file, prefetch)
   if (!rotated) return { series: await Series.open([await opening]), at: null }
   const [text, family] = await Promise.all([opening, listFamily(opener, file)])
   const own = placeIn(family, file)
@@ -77,7 +77,7 @@ export async function openLog(
 }
 
 /** Opens one file. Its beginning and its end are read in parallel, if they will be needed. */
-async function openFile(opener: Opener, file: string, { tail, head }: Foresight): Promise<Text> {
+async function openFile(opener: Opener, file: string, { tail, head }: Prefetch): Promise<Text> {
   const { files, budget } = opener
   if (tail === 0 || soundsCompressed(file)) return openText(opener, await files.stat(file, budget.signal))
   const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null

@@ -8,7 +8,7 @@ import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan
 import { Sink } from './sink.ts'
 
 /** Searches forward from `lo` for the first records that fit. */
-export async function scanForth(scan: Scan): Promise<Found> {
+export async function scanForward(scan: Scan): Promise<Found> {
   const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
   const { series, hi, filter, reading } = scan
   const reader = scan.reader ?? new Forward(series, hi, reading, leaseForReads(scan.budget.memory))

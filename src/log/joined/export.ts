@@ -1,13 +1,13 @@
+import { type Export, nextRecords, type Running } from '../export/exported.ts'
 import { lastStart } from '../format/lines.ts'
 import type { Filter } from '../search/filter.ts'
-import { fetchMembers } from '../text/member.ts'
 import { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Note } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
 import { checkFormat, formatOf } from '../view/format.ts'
 import { timeNotes } from '../view/time-notes.ts'
-import { type Export, nextRecords, type Running } from './exported.ts'
+import { fetchMembers } from './member.ts'
 
 /** Stored bytes and objects that are open at a time. */
 const GROUP_BYTES = 8 * 1024 * 1024

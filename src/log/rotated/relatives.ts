@@ -4,11 +4,11 @@ import { each } from '../../limits/each.ts'
 import type { Entry } from '../../store/store.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import { type Family, familyOf, lastFor, placeIn } from '../files/family.ts'
 import type { LogFiles } from '../files/files.ts'
-import { familyPrefixes, isRotatedName } from '../files/names.ts'
+import type { Text } from '../text/text.ts'
+import { type Family, familyOf, lastFor, placeIn } from './family.ts'
 import { type Heads, headsOf } from './heads.ts'
-import type { Text } from './text.ts'
+import { familyPrefixes, isRotatedName } from './names.ts'
 
 /** How many heads are read at a time, and how long that may take: past it, the order is a guess. */
 const AT_ONCE = 8

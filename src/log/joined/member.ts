@@ -2,11 +2,11 @@ import { compressionOf, SIGNATURE_BYTES } from '../../codec/kind.ts'
 import { each } from '../../limits/each.ts'
 import type { Entry } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
-import { ArchiveText } from './archive.ts'
-import { collect } from './bytes.ts'
-import type { Fingerprint } from './cursor.ts'
-import type { Opener } from './open.ts'
-import { PlainText, type Text } from './text.ts'
+import type { Opener } from '../rotated/open.ts'
+import { ArchiveText } from '../text/archive.ts'
+import { collect } from '../text/bytes.ts'
+import type { Fingerprint } from '../text/cursor.ts'
+import { PlainText, type Text } from '../text/text.ts'
 
 /** Members fetched in parallel: for each parallel read of a large file, and the minimum. */
 const PER_READ = 4

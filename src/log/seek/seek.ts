@@ -5,7 +5,7 @@ import { lineEnd } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
-import { type Border, type Zone as BorderZone, borderIn, NEAR } from './border.ts'
+import { type Border, borderIn, NEAR, type SearchRange } from './border.ts'
 import { type ProbeOptions, Probes, type Sample } from './probes.ts'
 
 export type { Border } from './border.ts'
@@ -30,8 +30,7 @@ export interface Timed {
 /**
  * Finds an instant by bisection with range reads, several in parallel if the store is far away. Files of a series
  * are skipped as a whole by the time of their first record; compressed ones cannot be bisected, so their records are
- * checked individually. When the
- * budget ends, every record of the log must be checked.
+ * checked individually. When the budget ends, every record of the log must be checked.
  */
 export async function seek(log: Timed, instant: number): Promise<Border> {
   const { zone } = log
@@ -84,8 +83,8 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
     return { from: base, to, ordered: true }
   }
   const probes = new Probes(part, { files: log.files, format, zone, budget, parallel })
-  const zoneOf = await new Bisection(probes, instant, part.entry.size).run()
-  const border = zoneOf === 'spent' ? zoneOf : await borderIn(probes, instant, zoneOf)
+  const range = await new Bisection(probes, instant, part.entry.size).run()
+  const border = range === 'spent' ? range : await borderIn(probes, instant, range)
   if (border === null) return unordered
   if (border === 'spent') return everything
   return { ...border, from: base + border.from, to: base + border.to }
@@ -94,8 +93,8 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
 /** The time of the first record of a file that has one, even after a hole or a long text without times. */
 export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<number | null> {
   const probes = new Probes(text, options)
-  const zone = await new Bisection(probes, Number.NEGATIVE_INFINITY, text.entry.size).run(0)
-  const border = zone === 'spent' ? zone : await borderIn(probes, Number.NEGATIVE_INFINITY, zone)
+  const range = await new Bisection(probes, Number.NEGATIVE_INFINITY, text.entry.size).run(0)
+  const border = range === 'spent' ? range : await borderIn(probes, Number.NEGATIVE_INFINITY, range)
   if (border === null || border === 'spent') return null
   await probes.look([border.from - 1])
   return probes.known(border.from - 1, border.from)[0]?.time ?? null
@@ -164,14 +163,14 @@ export function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): nu
   return Number.NaN
 }
 
-/** Narrows a file down to the zone between an early record and a late one. */
+/** Narrows a file down to the range between an early record and a late one. */
 class Bisection {
   readonly #probes: Probes
   readonly #instant: number
   readonly #size: number
   #early: Sample | null = null
   #late: Sample | null = null
-  #blank: BorderZone['blank'] = null
+  #blank: SearchRange['blank'] = null
 
   constructor(probes: Probes, instant: number, size: number) {
     this.#probes = probes
@@ -179,7 +178,7 @@ class Bisection {
     this.#size = size
   }
 
-  async run(small = SMALL): Promise<BorderZone | 'spent'> {
+  async run(small = SMALL): Promise<SearchRange | 'spent'> {
     if (this.#size <= small) return { early: null, late: null, blank: null }
     // The ends are mostly in memory already, because the format was detected there.
     if (!(await this.#probes.look([0, Math.max(0, this.#size - END_PROBE)]))) return 'spent'
@@ -194,7 +193,7 @@ class Bisection {
     }
   }
 
-  /** The zone between the last early sample and the first late one after it. Disorder is judged around it later. */
+  /** The range between the last early sample and the first late one after it. Disorder is judged around it later. */
   #narrow(): void {
     const from = this.#early?.start ?? 0
     const samples = this.#probes.known(from, this.#late?.at ?? this.#size)

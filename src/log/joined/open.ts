@@ -1,11 +1,18 @@
 import type { Member } from '../../join/member.ts'
 import type { Members } from '../../join/members.ts'
-import type { JoinedLog } from '../files/joined.ts'
-import { badCursor, type Cursor } from './cursor.ts'
+import {
+  gone,
+  type LogRequest,
+  type Opener,
+  type OpenLog,
+  openRotated,
+  type Prefetch,
+} from '../rotated/open.ts'
+import { badCursor, type Cursor } from '../text/cursor.ts'
+import { Series } from '../text/series.ts'
+import { holds } from '../text/text.ts'
+import type { JoinedLog } from './log.ts'
 import { fetchMembers, MemberText } from './member.ts'
-import { type Foresight, gone, type LogRequest, type Opener, type OpenLog, openLog } from './open.ts'
-import { Series } from './series.ts'
-import { holds } from './text.ts'
 
 /** How far into a joined log a request looks: its members are found as they are needed. */
 export interface JoinReach {
@@ -37,14 +44,16 @@ const LIKELY_RATIO = 8
 const EVERYTHING: JoinReach = { wanted: 0, bytes: Number.POSITIVE_INFINITY }
 
 /** Opens a log, whether it is joined or not. */
-export async function openAnyLog(
+export async function openLog(
   opener: Opener,
   request: LogRequest,
-  foresight?: Foresight,
+  prefetch?: Prefetch,
   reach = EVERYTHING,
 ): Promise<OpenLog> {
   const joined = await opener.files.joined?.(request.file)
-  return (joined && (await openJoined(opener, joined, request, reach))) ?? openLog(opener, request, foresight)
+  return (
+    (joined && (await openJoined(opener, joined, request, reach))) ?? openRotated(opener, request, prefetch)
+  )
 }
 
 /** Opens a joined log; null if it has no objects, so that the name may belong to a file. */
@@ -63,7 +72,7 @@ async function openJoined(
   const parts = near.members.map(({ entry }) => new MemberText(members, entry))
   if (parts.length === 0)
     return { series: await Series.open([emptyPart(members)], near), at: null, joined: true }
-  const ahead = await prefetch(parts, reach, opener.parallel)
+  const ahead = await fetchAhead(parts, reach, opener.parallel)
   return { series: await Series.open(parts, { ...near, ahead }), at: null, joined: true }
 }
 
@@ -120,9 +129,9 @@ async function openAt(
   // The member of the cursor may be named by the time when it began, long before the records that are wanted.
   const since = reach.since === undefined ? undefined : Math.min(reach.since, last.time)
   const found = await log.find({ bytes: reach.bytes, last, since }, signal)
-  const text = await placed(opener, found.members.at(-1), place)
+  const text = await memberAt(opener, found.members.at(-1), place)
   const parts = [...found.members.slice(0, -1).map(({ entry }) => new MemberText(opener, entry)), text]
-  const ahead = await prefetch(parts, reach, opener.parallel)
+  const ahead = await fetchAhead(parts, reach, opener.parallel)
   const series = await Series.open(parts, { older: found.older, ahead })
   return { series, at: place.offset, joined: true }
 }
@@ -135,7 +144,7 @@ async function openFrom(
 ): Promise<OpenLog> {
   // Every member up to the end of the series is read, so this begins with what the answer needs at least.
   const { members, newer } = await log.from(last, reach.bytes / AHEAD, { signal: opener.budget.signal })
-  const text = await placed(opener, members[0], place)
+  const text = await memberAt(opener, members[0], place)
   const texts = members.slice(1).map(({ entry }) => new MemberText(opener, entry))
   await fetchMembers(texts, opener.parallel)
   const series = await Series.open([text, ...texts], { older: true, newer })
@@ -143,7 +152,7 @@ async function openFrom(
 }
 
 /** The member that a cursor points into; an error if it is gone or is another one now. */
-async function placed(opener: Opener, own: Member | undefined, place: Cursor): Promise<MemberText> {
+async function memberAt(opener: Opener, own: Member | undefined, place: Cursor): Promise<MemberText> {
   if (own?.entry.key !== place.name) throw gone()
   const text = new MemberText(opener, own.entry)
   if (!(await text.reaches(place.offset)) || !(await holds(text, place.print))) throw gone()
@@ -154,7 +163,7 @@ async function placed(opener: Opener, own: Member | undefined, place: Cursor): P
  * Fetches what will be needed in parallel. Returns how many members to fetch ahead of the reader. How much text a
  * member has is known only after it was read, so a tail takes more of them until it has enough.
  */
-async function prefetch(
+async function fetchAhead(
   parts: readonly MemberText[],
   { wanted, bytes, since, until }: JoinReach,
   parallel = 1,

@@ -1,9 +1,9 @@
 import type { LineFormat } from '../format/detect.ts'
-import { firstTime } from '../search/seek.ts'
 import type { Fit } from '../search/span.ts'
-import type { JoinReach } from '../text/joined.ts'
+import { firstTime } from '../seek/seek.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
+import type { JoinReach } from './open.ts'
 
 /** How much wider each attempt is than the one before. */
 const WIDER = 8

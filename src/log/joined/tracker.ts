@@ -1,11 +1,11 @@
 import { byTime, type Member } from '../../join/member.ts'
 import { Budget } from '../../limits/budget.ts'
-import type { JoinedLog } from '../files/joined.ts'
+import type { Change } from '../follow/change.ts'
+import type { Opener } from '../rotated/open.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
-import { fetchMembers, MemberText } from '../text/member.ts'
-import type { Opener } from '../text/open.ts'
-import type { Change } from './tracker.ts'
+import type { JoinedLog } from './log.ts'
+import { fetchMembers, MemberText } from './member.ts'
 
 /** Bytes of text per poll. */
 const MAX_POLLED = 4 * 1024 * 1024
