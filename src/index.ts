@@ -1,7 +1,7 @@
 export { SCOPES, type Scope, type Token } from './access/grant.ts'
 export type { TokenSource } from './access/guard.ts'
 export { type AppOptions, createApp } from './app.ts'
-export { createFleet, type FleetHome, type FleetOptions } from './fleet/fleet.ts'
+export { createFleet, type FleetOptions } from './fleet/fleet.ts'
 export type { FleetNode } from './fleet/nodes.ts'
 export type { FollowOptions, Limits, LogOptions } from './log/options.ts'
 export { MASK, redact } from './mask/redact.ts'

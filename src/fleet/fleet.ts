@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { type AppOptions, accessOf, createApp, lokiHandler } from '../app.ts'
+import { type AppOptions, createApp, lokiHandler, sharedOf } from '../app.ts'
 import { hostGuard, outOfScope } from '../http/auth.ts'
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import { corsFor } from '../http/cors.ts'
@@ -7,30 +7,22 @@ import { bad, searchOf, show } from '../http/params.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
-import { stemOf } from '../log/rotated/names.ts'
-import { HOME_LOGS, openHome } from '../node/home.ts'
 import { observerOf } from '../observe/observer.ts'
 import { readiness } from '../observe/ready.ts'
 import { type Page, showAsset, showPage } from '../routes/page.ts'
-import { segmentStore } from '../store/segments.ts'
+import type { SegmentsOptions } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
-import { folderStore } from './folder.ts'
-import { fleetLogs } from './logs.ts'
+import { FleetHomes, KEPT_HOMES } from './homes.ts'
 import { FleetNodes, isNodeId } from './nodes.ts'
-
-/** A node of a fleet, as its app is made. */
-export type FleetHome = Pick<AppOptions, 'logs' | 'config' | 'node'>
 
 /** A fleet: a location with a home for each node, and the options that all node apps share. */
 export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'node'> {
   /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…` */
   store: Store
-  /** Opens the home of a node. @default its folder in the store */
-  home?: ((id: string) => FleetHome) | undefined
+  /** How shipped logs are read. @default as `--home` does on a server */
+  segments?: Pick<SegmentsOptions, 'keepBytes' | 'shared'>
 }
 
-/** How many nodes' caches are kept. */
-const KEPT_NODES = 100
 const PAGE = 200
 const LARGEST_PAGE = 1000
 
@@ -41,17 +33,18 @@ type Handler = (request: Request, context: Context) => Response | Promise<Respon
  * with the same answers as a separate app, and with `loki` Loki's API over all nodes, where the label `node` is the id.
  */
 export function createFleet(options: FleetOptions): Hono {
-  const { store, home = (id: string) => openNode(store, id), ...common } = options
+  const { store, segments: _, ...common } = options
   const app = new Hono()
   const cors = corsFor(options.corsOrigins ?? [])
   const checkHost = hostGuard(options.allowHosts ?? [])
-  const access = accessOf({ ...common, logs: store, config: '' })
+  const shared = sharedOf(common)
+  const { access } = shared
   const onError = options.onError ?? ((error: unknown) => console.error(error))
   const { metrics, observe } = options
-  const counted = (store: Store) => metrics?.store(store) ?? store
-  const observed = counted(store)
+  const observed = metrics?.store(store) ?? store
   const nodes = new FleetNodes(observed)
-  const apps = new BoundedMap<string, Hono>(KEPT_NODES)
+  const homes = new FleetHomes(options, shared.limits)
+  const apps = new BoundedMap<string, Hono>(KEPT_HOMES)
   const observer = metrics || observe ? observerOf(metrics, observe) : null
 
   const guarded = (route: string, handler: Handler, { open = false } = {}) => {
@@ -79,7 +72,7 @@ export function createFleet(options: FleetOptions): Hono {
 
   /** The app of a node, mounted where the fleet is. */
   const appOf = (id: string, mount: string): Hono => {
-    return apps.use(mount, () => new Hono().route(mount, createApp({ ...common, ...home(id) })))
+    return apps.use(mount, () => new Hono().route(mount, createApp({ ...common, ...homes.home(id) }, shared)))
   }
 
   const resources: Record<string, Handler> = {
@@ -91,8 +84,15 @@ export function createFleet(options: FleetOptions): Hono {
       return metrics.show(request)
     }
   if (options.loki) {
-    const sources = fleetLogs({ ...common, nodes, open: (id) => counted(home(id).logs), keep: KEPT_NODES })
-    const answerLoki = lokiHandler(options.loki, (grant) => sources(grant.files))
+    // A node is opened only when a query wants it.
+    const answerLoki = lokiHandler(options.loki, async (grant) =>
+      (await nodes.ids()).map((id) => ({
+        node: id,
+        get context() {
+          return homes.context(id, grant)
+        },
+      })),
+    )
     resources['/loki/*'] = async (request) => {
       const grant = await access(request.headers)
       if (!grant.scopes.has('logs')) throw outOfScope('logs')
@@ -165,16 +165,6 @@ function limitOf(value: string | undefined): number | undefined {
   if (limit < 1 || limit > LARGEST_PAGE)
     throw bad('limit', `is ${show(value)}; it must be an integer from 1 to ${LARGEST_PAGE}`)
   return limit
-}
-
-/** The home of a node in a folder of the store. */
-function openNode(store: Store, id: string): FleetHome {
-  const folder = folderStore(store, `${id}/`)
-  const logs = segmentStore(folder, folderStore(store, `${id}/${HOME_LOGS}/`), {
-    stemOf,
-  })
-  const { config, node } = openHome(folder)
-  return { logs, config, node }
 }
 
 function decoded(text: string): string {

@@ -1,4 +1,4 @@
-import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { MemoryBudget } from '../limits/memory-budget.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files/files.ts'
@@ -53,6 +53,8 @@ export interface FollowOptions {
 }
 
 const MIB = 1024 * 1024
+const DEFAULT_MEMORY = 2048 * MIB
+const SCAN_MILLIS = 10_000
 
 /** How the memory of a process is shared out. */
 interface Shares {
@@ -83,36 +85,55 @@ export function sharesOf(memory: number): Shares {
   }
 }
 
+/** What all logs of a process share: however many nodes it shows, it searches and follows no more than one would. */
+export interface ProcessLimits {
+  memory: MemoryBudget
+  scans: ConcurrencyLimit
+  archives: ConcurrencyLimit
+  /** Clients that follow a log now. */
+  count: { following: number }
+}
+
+/** The limits of a process: make them once, and pass them to everything that reads logs. */
+export function processLimits({ limits = {} }: LogOptions): ProcessLimits {
+  const shares = sharesOf(limits.memory ?? DEFAULT_MEMORY)
+  const most = limits.scans ?? shares.scans
+  const maxWait = limits.scanMillis ?? SCAN_MILLIS
+  return {
+    memory: new MemoryBudget(shares.answers),
+    scans: concurrencyLimit({ most, maxWait, busy: () => tooBusy('searches') }),
+    // Tails of archives are short, so many may queue for them; none waits longer than a search takes.
+    archives: concurrencyLimit({ most, queue: 1000, maxWait, busy: () => tooBusy('views of archives') }),
+    count: { following: 0 },
+  }
+}
+
 /** What views need, from the options. */
-export function viewContext(files: LogFiles, options: LogOptions): ViewContext {
+export function viewContext(
+  files: LogFiles,
+  options: LogOptions,
+  { memory, scans, archives }: ProcessLimits = processLimits(options),
+): ViewContext {
   const { limits = {} } = options
   const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)
   if (zone === null)
     throw new RangeError(`Cannot use the time zone "${options.timezone}": there is no such zone`)
-  const shares = sharesOf(limits.memory ?? 2048 * MIB)
-  const most = limits.scans ?? shares.scans
-  const scanMillis = limits.scanMillis ?? 10_000
+  const shares = sharesOf(limits.memory ?? DEFAULT_MEMORY)
   return {
     files,
     zone,
-    memory: new MemoryBudget(shares.answers),
+    memory,
     limits: {
       scanBytes: limits.scanBytes ?? 1024 * MIB,
-      scanMillis,
+      scanMillis: limits.scanMillis ?? SCAN_MILLIS,
       scanChunk: MIB,
       sharedMemory: options.sharedMemory,
       answerBytes: shares.answer,
       archiveBytes: limits.archiveBytes ?? 512 * MIB,
       archiveWindow: limits.windowBytes ?? shares.window,
     },
-    scans: concurrencyLimit({ most, maxWait: scanMillis, busy: () => tooBusy('searches') }),
-    // Tails of archives are short, so many may queue for them; none waits longer than a search takes.
-    archives: concurrencyLimit({
-      most,
-      queue: 1000,
-      maxWait: scanMillis,
-      busy: () => tooBusy('views of archives'),
-    }),
+    scans,
+    archives,
     now: Date.now,
     parallel: files.isNear ? 1 : (limits.parallelReads ?? 16),
   }

@@ -27,6 +27,8 @@ export interface LogResourceOptions {
   maxSize: number | undefined
   /** Null if following is off. */
   following: FollowLimits | null
+  /** How many clients follow a log of this process. */
+  count: { following: number }
 }
 
 /** How many sets of patterns are cached: about as many as an operator has tokens. */
@@ -37,8 +39,7 @@ const MOST_NARROWED = 100
  * fewer files does not add capacity to search or follow.
  */
 export function logResources(options: LogResourceOptions): (files: readonly string[] | null) => LogResources {
-  const count = { following: 0 }
-  const make = (context: ViewContext) => resourcesOf({ ...options, context }, count)
+  const make = (context: ViewContext) => resourcesOf({ ...options, context })
   const all = make(options.context)
   const narrowed = new BoundedMap<string, LogResources>(MOST_NARROWED)
   return (patterns) => {
@@ -50,10 +51,7 @@ export function logResources(options: LogResourceOptions): (files: readonly stri
   }
 }
 
-function resourcesOf(
-  { context, maxSize, following }: LogResourceOptions,
-  count: { following: number },
-): LogResources {
+function resourcesOf({ context, maxSize, following, count }: LogResourceOptions): LogResources {
   const files: LogFiles = context.files
   // Everything beyond the list and the plain tail is loaded on first use: a worker starts with a third of the code.
   const queryRoutes = once(async () => {

@@ -17,14 +17,16 @@ const SHORT_TAIL = 2 * SLICE + 1
 export interface FsOptions {
   /** Whether to include files in subfolders, with slashes in their keys. @default false */
   nested?: boolean | undefined
+  /** With `nested`: a link may not lead out of this many folders of its key, or out of its own. @default 0 */
+  linkDepth?: number | undefined
 }
 
 /**
  * The regular files directly in a directory, and the symbolic links there whose target is a regular file inside it.
  * The directory need not exist yet: until it does, every call is a StoreError `unavailable`.
  */
-export function fsStore(path: string, { nested = false }: FsOptions = {}): Store {
-  const directory = new Directory(path, nested)
+export function fsStore(path: string, { nested = false, linkDepth }: FsOptions = {}): Store {
+  const directory = new Directory(path, nested, linkDepth)
   const lister = new Lister(directory)
   const tails = new Tails()
 

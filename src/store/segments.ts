@@ -4,7 +4,7 @@ import type { Piece } from '../segment/cover.ts'
 import { parseFile } from '../segment/names.ts'
 import { entryOf, listShipped, parseTag } from './segments/listing.ts'
 import { type Life, Lives } from './segments/lives.ts'
-import { type SegmentTexts, segmentTexts } from './segments/texts.ts'
+import { type SegmentTexts, segmentTexts, TextCache } from './segments/texts.ts'
 import {
   type ByteRange,
   byCodePoint,
@@ -23,6 +23,8 @@ export interface SegmentsOptions {
   stemOf?: ((name: string) => string) | undefined
   /** Bytes of inflated text to keep. @default 32 MiB */
   keepBytes?: number | undefined
+  /** Where it is kept, if several homes share that. @default its own, of `keepBytes` */
+  cache?: TextCache | undefined
   /** Whether requests may share fetches; a worker's may not. @default true */
   shared?: boolean | undefined
   /** Whether the mirror's folder need not exist, as a directory. @default false */
@@ -31,6 +33,8 @@ export interface SegmentsOptions {
   now?: (() => number) | undefined
 }
 
+/** How much inflated text to keep. */
+export const KEEP_BYTES = 32 * 1024 * 1024
 /** Ranges up to this size are one array, with their segments fetched in parallel. */
 const WHOLE = 1024 * 1024
 /** How far ahead of a stream its segments are located. */
@@ -42,9 +46,10 @@ const AT_ONCE = 6
  * segments take precedence. The newest life of a log has the log's name, older ones are `broker.log@000011`.
  */
 export function segmentStore(home: Store, mirror: Store, options: SegmentsOptions = {}): Store {
-  const { stemOf = (name) => name, keepBytes = 32 * 1024 * 1024, shared = true, now = Date.now } = options
+  const { stemOf = (name) => name, shared = true, now = Date.now } = options
+  const { cache = new TextCache(options.keepBytes ?? KEEP_BYTES) } = options
   const lives = new Lives(home)
-  const texts = segmentTexts(home, { keep: keepBytes, shared })
+  const texts = segmentTexts(home, { cache, shared })
   const looks = new BoundedMap<string, Look>(10_000)
   const looking = new Map<string, Promise<Life | null>>()
 

@@ -253,7 +253,7 @@ describe("Loki's API of a fleet", () => {
     'db-2/node.json': JSON.stringify(NODE),
     'db-2/logs/a.log': line('two', 2),
     'db-2/logs/b.log': line('four', 4),
-    'other/logs/a.log': line('not a node', 5),
+    'other/notes.log': line('not a node', 5),
   }
   type Get = ReturnType<typeof fleetOf>['get']
   const ask = async (get: Get, path: string, params: Record<string, string>, init?: RequestInit) => {

@@ -24,7 +24,7 @@ import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
 import { processFacts } from './process-facts.ts'
-import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
+import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 import { checkTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
 
@@ -47,6 +47,9 @@ export interface Service {
 const STARTED = origin('entry/service/compose.ts', 'Server', 'Start')
 const FAILED = origin('entry/service/compose.ts', 'Server', 'Request')
 
+/** In a fleet's directory, links may not leave the folder of a home that they are in, such as `db-4/logs/`. */
+const HOME_DEPTH = 2
+
 /** What the service runs in. */
 export interface Host {
   /** The runtime's name. */
@@ -66,6 +69,7 @@ export function compose(
   { sharedMemory = false, runtime }: Host,
 ): Service {
   const { settings, sources, warnings } = loaded
+  const { fleet } = settings
   refuseOpenBind(settings)
   const onlineTime = Date.now()
   const tls = readTls(settings)
@@ -79,10 +83,9 @@ export function compose(
     const isNested = nested || settings.nested || settings.join
     return bucket
       ? openBucket(bucket, env, below, metrics?.retried)
-      : fsStore(join(location, below), { nested: isNested })
+      : fsStore(join(location, below), { nested: isNested, linkDepth: fleet === null ? 0 : HOME_DEPTH })
   }
   const place = openSources(loaded, openStore)
-  const { fleet } = settings
   const logs =
     fleet !== null
       ? fleet
@@ -140,11 +143,7 @@ export function compose(
               node: place.node,
               ...common,
             })
-          : createFleet({
-              ...common,
-              store: openStore(fleet, '', true),
-              home: (id) => openFleetHome(joined(fleet, id), openStore),
-            })
+          : createFleet({ ...common, store: openStore(fleet, '', true) })
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings)

@@ -6,7 +6,7 @@ import { VERSION } from '../../version.ts'
 import { requestIds } from '../own-log/request-ids.ts'
 import { edgeLogOptions } from './limits.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
-import { type OpenStore, openFleetHome, openSources, refuseMixed } from './sources.ts'
+import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 
 /** What one request opened no other may use, and memory is counted. */
 const EDGE_HOME = { keepBytes: 16 * 1024 * 1024, shared: false }
@@ -84,8 +84,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const { fleet } = settings
     if (fleet !== null) {
       const { createFleet } = await import('../../fleet/fleet.ts')
-      const open = (id: string) => openFleetHome(`${fleet.replace(/\/+$/, '')}/${id}`, openStore, EDGE_HOME)
-      const app = createFleet({ ...common, store: openStore(fleet, ''), home: open })
+      const app = createFleet({ ...common, store: openStore(fleet, ''), segments: EDGE_HOME })
       const answer = ids.assign((request) => app.fetch(request))
       return (request) => answer(request, {})
     }

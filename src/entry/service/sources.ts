@@ -37,7 +37,7 @@ export function openSources(
 }
 
 /** The logs of a home: what a shipper wrote, and the mirrors in `logs/`. */
-export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions): Store {
+function openHomeLogs(home: string, open: OpenStore, options: HomeOptions): Store {
   const mirror = open(home, HOME_LOGS)
   // A separate chunk, so that a worker's core stays small.
   const logs = once(async () => {
@@ -59,12 +59,6 @@ export function openHomeLogs(home: string, open: OpenStore, options: HomeOptions
     read: async (...asked) => (await logs()).read(...asked),
     ...(mirror.watch && { watch: mirror.watch.bind(mirror) }),
   }
-}
-
-/** The options of one fleet node's app: the same as for a home. */
-export function openFleetHome(home: string, open: OpenStore, options: HomeOptions = {}) {
-  const { config, node } = openHome(open(home, ''))
-  return { logs: openHomeLogs(home, open, options), config, node }
 }
 
 /** A fleet has its nodes' logs and configurations. Throws a SettingsError when others are named beside it. */

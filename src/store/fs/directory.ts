@@ -32,12 +32,14 @@ export interface Located {
 export class Directory {
   readonly path: string
   readonly nested: boolean
+  readonly #linkDepth: number
   readonly #base: string
   #raw: { folder: string; names: () => Promise<Buffer[]> } | null = null
 
-  constructor(path: string, nested: boolean) {
+  constructor(path: string, nested: boolean, linkDepth = 0) {
     this.path = path
     this.nested = nested
+    this.#linkDepth = linkDepth
     this.#base = path.endsWith(sep) ? path : path + sep
   }
 
@@ -62,9 +64,9 @@ export class Directory {
     const path = this.pathOf(key)
     try {
       const stats = lstatSync(path, MAYBE)
-      if (stats === undefined || !this.#isReal(key)) return null
+      if (stats === undefined || !this.isReal(key)) return null
       if (stats.isFile()) return { path, stats }
-      return stats.isSymbolicLink() ? this.#lookBehind(path) : null
+      return stats.isSymbolicLink() ? this.#lookBehind(path, key) : null
     } catch (error) {
       if (isAbsence(error)) return null
       throw toStoreError(error, key)
@@ -100,17 +102,18 @@ export class Directory {
   }
 
   /** Whether no folder on the way to a key is a link. */
-  #isReal(key: string): boolean {
+  isReal(key: string): boolean {
     const slash = key.lastIndexOf('/')
     if (slash < 0) return true
     const folder = realpathSync.native(this.pathOf(key.slice(0, slash)))
     return folder === join(realpathSync.native(this.path), key.slice(0, slash))
   }
 
-  /** A link counts if its real target is a regular file inside the real directory, compared at a separator. */
-  #lookBehind(path: string): Located | null {
+  /** A link counts if its real target is a regular file inside the folder it may not leave, compared at a separator. */
+  #lookBehind(path: string, key: string): Located | null {
     const target = realPathOf(path)
-    const root = realpathSync.native(this.path)
+    const folders = key.split('/').slice(0, -1)
+    const root = join(realpathSync.native(this.path), ...folders.slice(0, this.#linkDepth))
     if (!target?.startsWith(root.endsWith(sep) ? root : root + sep)) return null
     const stats = lstatSync(target, MAYBE)
     return stats?.isFile() ? { path: target, stats } : null
@@ -123,7 +126,7 @@ export class Directory {
     const folder = this.pathOf(key.slice(0, slash))
     const name = key.slice(slash)
     try {
-      if (!this.#isReal(key)) return null
+      if (!this.isReal(key)) return null
       const raw = (await this.#rawNames(folder)).find((raw) => raw.toString() === name)
       if (!raw) return null
       const path = Buffer.concat([Buffer.from(folder), raw])

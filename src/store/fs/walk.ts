@@ -53,6 +53,7 @@ async function* walkFolder(
 /** The names in a folder in key order, each once; folders end in a slash, and sort by it. */
 async function namesIn(directory: Directory, folder: string): Promise<string[]> {
   try {
+    if (!directory.isReal(folder)) return []
     const found = await readdir(directory.pathOf(folder), { withFileTypes: true })
     const names = found.flatMap((entry) => nameOf(entry, directory.nested)).sort(byCodePoint)
     return names.filter((name, i) => name !== names[i - 1])

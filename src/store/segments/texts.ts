@@ -8,47 +8,70 @@ export interface SegmentTexts {
   read(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null>
 }
 
+/** Inflated text in memory. When it is full, the least recently used is dropped. The homes of a fleet share one. */
+export class TextCache {
+  readonly #most: number
+  readonly #texts = new Map<string, Uint8Array>()
+  #held = 0
+  #homes = 0
+
+  /** `most` is in bytes. */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** A prefix for the keys of another home. */
+  addHome(): string {
+    return `${this.#homes++} `
+  }
+
+  get(key: string): Uint8Array | undefined {
+    const text = this.#texts.get(key)
+    if (text) {
+      this.#texts.delete(key)
+      this.#texts.set(key, text)
+    }
+    return text
+  }
+
+  set(key: string, text: Uint8Array): void {
+    if (text.length > this.#most || this.#texts.has(key)) return
+    this.#texts.set(key, text)
+    this.#held += text.length
+    for (const [oldest, bytes] of this.#texts) {
+      if (this.#held <= this.#most) return
+      this.#texts.delete(oldest)
+      this.#held -= bytes.length
+    }
+  }
+}
+
 /** How segments are fetched. */
 export interface TextOptions {
-  /** Bytes of text to keep. */
-  keep: number
+  /** Where their texts are kept. */
+  cache: TextCache
   /** Whether requests may share fetches; a worker's may not. */
   shared: boolean
 }
 
 /** Fetches, inflates, checks and keeps segments. */
-export function segmentTexts(home: Store, { keep, shared }: TextOptions): SegmentTexts {
-  const kept = new Map<string, Uint8Array>()
+export function segmentTexts(home: Store, { cache, shared }: TextOptions): SegmentTexts {
+  const own = cache.addHome()
   const running = new Map<string, Promise<Uint8Array | null>>()
-  let held = 0
 
-  const remember = (key: string, text: Uint8Array) => {
-    if (text.length > keep || kept.has(key)) return
-    kept.set(key, text)
-    held += text.length
-    for (const [oldest, bytes] of kept) {
-      if (held <= keep) return
-      kept.delete(oldest)
-      held -= bytes.length
-    }
-  }
   const fetchText = async (key: string, segment: Segment, signal?: AbortSignal) => {
     const read = await home.read(key, undefined, { signal })
     if (read === null) return null
     const text = await inflate(key, read.body, segment)
-    remember(key, text)
+    cache.set(own + key, text)
     return text
   }
 
   return {
     async read(log, life, segment, signal) {
       const key = lifeFolder(log, life) + segmentName(segment)
-      const known = kept.get(key)
-      if (known) {
-        kept.delete(key)
-        kept.set(key, known)
-        return known
-      }
+      const known = cache.get(own + key)
+      if (known) return known
       if (!shared) return fetchText(key, segment, signal)
       let fetching = running.get(key)
       if (!fetching) {
