@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { openApi } from '../dist/openapi/document.js'
 
 const file = new URL('../dist/openapi.json', import.meta.url)
-const text = `${JSON.stringify(openApi(), null, 2)}\n`
+const text = `${JSON.stringify(openApi())}\n`
 // Moved into place, so that a concurrent reader never sees half a file.
 if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
   const aside = new URL(`../dist/openapi-${process.pid}.json`, import.meta.url)

@@ -9,9 +9,13 @@ import { lacking, part } from './support/parts.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const inParts = (name: string) => join(partsFolder, 'node_modules', name)
 const bun = part('bun')
 const deno = part('deno')
+const wrangler = part('wrangler')
+// Wrangler needs Node 22.
+const newerNode = part('node')
 const missing = ['publint', '@arethetypeswrong/cli', 'hono-floor'].some((name) => !existsSync(inParts(name)))
   ? lacking('the parts are not installed: run npm test')
   : null
@@ -25,7 +29,11 @@ beforeAll(() => {
 afterAll(() => project.remove())
 
 const run = (command: string, args: string[]) =>
-  spawnSync(command, args, { cwd: project.folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' } })
+  spawnSync(command, args, {
+    cwd: project.folder,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1', WRANGLER_SEND_METRICS: 'false' },
+  })
 
 /** The names that can be imported. */
 const ENTRIES = Object.keys(manifest.exports)
@@ -44,7 +52,8 @@ describe('the packed package', () => {
     const documents = project.files.filter((file) => file.endsWith('.md'))
     expect(documents).toContain('docs/api.md')
     for (const document of documents) {
-      const text = readFileSync(join(root, document), 'utf8')
+      // npm takes pictures from the repository.
+      const text = readFileSync(join(root, document), 'utf8').replaceAll(/!\[.*?\]\(.*?\)/g, '')
       for (const [, target] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
         const path = normalize(join(dirname(document), target!))
         const found = project.files.some(
@@ -55,7 +64,10 @@ describe('the packed package', () => {
     }
   })
 
-  it('has hono as a peer', () => {
+  it('has the size and the dependencies that the README states, and hono as a peer', () => {
+    const stated = /less than (\d+) KB, with (\d+) dependencies/.exec(readme)!
+    expect(project.size / 1000).toBeLessThan(Number(stated[1]))
+    expect(Object.keys(manifest.dependencies)).toHaveLength(Number(stated[2]))
     expect(manifest.peerDependencies).toEqual({ hono: '^4.0.0' })
   })
 
@@ -175,9 +187,11 @@ for (const base of ['/route', '/mount'])
 })
 
 describe("the README's ways of embedding", () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const blocks = new Map(
-    [...readme.matchAll(/```js\n\/\/ (\S+)\n([\s\S]*?)```/g)].map(([, name, text]) => [name!, text!]),
+    [...readme.matchAll(/```(?:js|toml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)```/g)].map(([, name, text]) => [
+      name!,
+      text!,
+    ]),
   )
   let running: Running | null = null
   beforeAll(() => {
@@ -198,7 +212,7 @@ describe("the README's ways of embedding", () => {
   })
 
   it('are all there', () => {
-    expect([...blocks.keys()]).toEqual(['app.js', 'node.js', 'worker.js', 'lambda.js'])
+    expect([...blocks.keys()]).toEqual(['app.js', 'node.js', 'worker.js', 'wrangler.toml', 'lambda.js'])
   })
 
   const SERVERS: [file: string, command: string[] | null, why: string | null][] = [
@@ -222,6 +236,21 @@ describe("the README's ways of embedding", () => {
       await running?.stop()
     }
   })
+
+  it.skipIf(wrangler.missing ?? newerNode.missing)(
+    `worker.js weighs what the README says, as wrangler reports it${wrangler.missing ? ` (${wrangler.missing})` : ''}`,
+    () => {
+      const most = Number(/Wrangler reports less than (\d+) KiB/.exec(readme)![1])
+      const { stdout, stderr } = run(newerNode.path!, [
+        wrangler.path!,
+        'deploy',
+        '--dry-run',
+        '--outdir',
+        'out',
+      ])
+      expect(Number(/gzip: ([\d.]+) KiB/.exec(stdout)?.[1]), stdout + stderr).toBeLessThan(most)
+    },
+  )
 
   it('lambda.js exports a handler', () => {
     project.write('handler.mjs', `import { handler } from './lambda.js'\nconsole.log(typeof handler)\n`)

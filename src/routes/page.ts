@@ -1,3 +1,4 @@
+import { takesGzip } from '../http/accept.ts'
 import { noneMatchNames, notModified } from '../http/conditional.ts'
 import { searchOf } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
@@ -108,16 +109,4 @@ function bytesOf(asset: PageAsset): Uint8Array<ArrayBuffer> {
   const bytes = Uint8Array.from(atob(asset.gzip), (char) => char.charCodeAt(0))
   decoded.set(asset, bytes)
   return bytes
-}
-
-/** RFC 9110, 12.5.3: gzip or `*`, unless refused with q=0. */
-function takesGzip(header: string | null): boolean {
-  let star = false
-  for (const part of (header ?? '').toLowerCase().split(',')) {
-    const [coding, ...params] = part.split(';').map((piece) => piece.trim())
-    const refused = params.some((param) => /^q=0(\.0*)?$/.test(param))
-    if (coding === 'gzip' || coding === 'x-gzip') return !refused
-    if (coding === '*') star = !refused
-  }
-  return star
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type { Histogram, LogFields, LogFile, LogFileDetail, LogRecord, NodeConfig } from '../../src/client.ts'
@@ -10,7 +11,7 @@ import type { SCHEMAS } from '../../src/openapi/schemas.ts'
 import { PARAMETERS } from '../../src/routes/parameters/table.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
-const text = `${JSON.stringify(openApi(), null, 2)}\n`
+const text = `${JSON.stringify(openApi())}\n`
 const app = createApp({
   logs: memoryStore({}),
   config: '',
@@ -31,6 +32,20 @@ describe('the OpenAPI document', () => {
     expect(await response.json()).toEqual(JSON.parse(text))
     const tag = { 'If-None-Match': response.headers.get('ETag')! }
     expect((await app.request('/openapi.json', { headers: tag })).status).toBe(304)
+  })
+
+  it('is compressed for a client that accepts gzip, with a tag of its own', async () => {
+    const plain = await app.request('/openapi.json', { headers: { 'Accept-Encoding': 'gzip;q=0' } })
+    const packed = await app.request('/openapi.json', { headers: { 'Accept-Encoding': 'br, gzip' } })
+    expect(plain.headers.get('Content-Encoding')).toBeNull()
+    expect(packed.headers.get('Content-Encoding')).toBe('gzip')
+    for (const response of [plain, packed]) expect(response.headers.get('Vary')).toBe('Accept-Encoding')
+    expect(packed.headers.get('ETag')).not.toBe(plain.headers.get('ETag'))
+    const bytes = new Uint8Array(await packed.arrayBuffer())
+    expect(bytes.length).toBeLessThanOrEqual(100_000)
+    expect(gunzipSync(bytes).toString()).toBe(await plain.text())
+    const again = { 'Accept-Encoding': 'gzip', 'If-None-Match': packed.headers.get('ETag')! }
+    expect((await app.request('/openapi.json', { headers: again })).status).toBe(304)
   })
 
   it('has every parameter of the table', () => {
