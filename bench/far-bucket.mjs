@@ -1,12 +1,15 @@
 // A distant bucket, in a process of its own: every response starts after a delay, and every connection has a rate limit.
-//   node bench/far-bucket.mjs '{"delay": 30, "rate": 1e8, "size": 1073741824}'
-// Prints its port. GET /-/report says what was asked of it since the last report. It ends with its parent.
-import { mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+//   node bench/far-bucket.mjs '{"delay": 30, "rate": 1e8, "size": 1073741824, "tls": false}'
+// Prints its port. With "tls" it also listens for HTTPS, and prints that port and the path of its self-signed certificate.
+// GET /-/report says what was asked of it since the last report. It ends with its parent.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const { delay, rate, size } = JSON.parse(process.argv[2])
+const { delay, rate, size, tls = false } = JSON.parse(process.argv[2])
 const SLICE = 1024 * 1024
 const PER_MINUTE = 10_000
 const START = Date.UTC(2026, 0, 1)
@@ -39,7 +42,7 @@ for (let i = 0; i < 205; i++)
   objects.set(`node-${String(i).padStart(3, '0')}.log`, { size: 3 * 2 ** 20, at: (i % 40) * template.length })
 
 const requests = []
-const server = createServer((request, response) => {
+function receive(request, response) {
   if (request.url === '/-/report') return response.end(JSON.stringify(requests.splice(0)))
   const { url, headers } = request
   const entry = { url, range: headers.range ?? null, from: performance.now(), to: null, bytes: 0 }
@@ -48,7 +51,7 @@ const server = createServer((request, response) => {
     entry.to = performance.now()
   })
   setTimeout(() => answer(request, response, entry), delay)
-})
+}
 
 function answer(request, response, entry) {
   const url = new URL(request.url, 'http://bucket')
@@ -96,4 +99,22 @@ function list(response) {
 
 process.stdin.resume()
 process.stdin.on('end', () => process.exit(0))
-server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+const printed = [await listen(createServer(receive))]
+if (tls) {
+  const cert = join(folder, 'bucket.crt')
+  const key = join(folder, 'bucket.key')
+  const subject = ['-subj', '/CN=bucket', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1']
+  const files = ['-nodes', '-keyout', key, '-out', cert]
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', ...files, ...subject], { stdio: 'pipe' })
+  printed.push(
+    await listen(createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, receive)),
+    cert,
+  )
+}
+console.log(printed.join(' '))
+
+function listen(server) {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(server.address().port))
+  })
+}

@@ -21,10 +21,15 @@ export function startBun(bun, directory) {
 }
 
 /** nodestate in front of a bucket, on any runtime; `program` is where the runtime is. */
-export function startBucketService(runtime, program, { endpoint, scanBytes }) {
+export function startBucketService(runtime, program, { endpoint, scanBytes, certificate }) {
   const flags = ['--logs', 's3://logs', '--port', '0', '--log-level', 'warn']
   const limits = ['--scan-bytes', String(scanBytes), '--scan-seconds', '60']
-  const env = { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: 'bench', AWS_SECRET_ACCESS_KEY: 'bench' }
+  const env = {
+    AWS_ENDPOINT_URL: endpoint,
+    AWS_ACCESS_KEY_ID: 'bench',
+    AWS_SECRET_ACCESS_KEY: 'bench',
+    ...(certificate && { NODE_EXTRA_CA_CERTS: certificate }),
+  }
   const all = ['serve', ...flags, ...limits]
   if (runtime === 'node')
     return start('node', process.execPath, ['dist/cli.js', ...all], 'dist/cli.js', { env })

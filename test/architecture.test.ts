@@ -49,7 +49,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['store/store.ts', ['store.ts']],
   ['store/fast.ts', ['fast.ts']],
   ['store/remote/node', ['fetch.ts']],
-  ['store/remote', ['exact-stream.ts', 'list-pages.ts', 'retry.ts']],
+  ['store/remote', ['bucket.ts', 'exact-stream.ts', 'list-pages.ts', 'retry.ts']],
   ['store/fs', ['directory.ts', 'file.ts', 'list.ts', 'range.ts', 'slices.ts', 'tails.ts', 'walk.ts']],
   ['store/s3', ['list.ts', 'options.ts', 'wire.ts']],
   ['store/segments', ['listing.ts', 'lives.ts', 'texts.ts']],

@@ -1,6 +1,6 @@
-import { begin, Passing, retryOf, withRetries } from '../store/remote/retry.ts'
+import { begin, retryOf, TransientError, withRetries } from '../store/remote/retry.ts'
 import type { S3Options } from '../store/s3/options.ts'
-import { answerError, s3Wire } from '../store/s3/wire.ts'
+import { answerError, S3Wire } from '../store/s3/wire.ts'
 import { s3Store } from '../store/s3.ts'
 import { StoreError } from '../store/store.ts'
 import { type Bucket, UnusableBucket } from './bucket.ts'
@@ -23,7 +23,7 @@ const SKEW = 60_000
 export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<void> } {
   const { onRequest = () => {} } = options
   const clock = options.now ?? Date.now
-  const fetchIt = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
+  const fetchFromStore = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
   let offset = 0
   let lastStatus = 0
   const now = () => clock() + offset
@@ -31,7 +31,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
   const watched = async (url: string, init: RequestInit): Promise<Response> => {
     const op = init.method === 'PUT' ? 'put' : url.includes('list-type=2') ? 'list' : 'get'
     try {
-      const answer = await fetchIt(url, init)
+      const answer = await fetchFromStore(url, init)
       lastStatus = answer.status
       onRequest(op, answer.status)
       const date = Date.parse(answer.headers.get('Date') ?? '')
@@ -45,7 +45,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
   }
   const wired = { ...options, fetch: watched, now, retries: 0, timeout: 60_000, deadline: 120_000 }
   const store = s3Store(wired)
-  const wire = s3Wire(wired)
+  const wire = new S3Wire(wired)
   const retry = retryOf(wired)
   const root = folder(options.prefix ?? '')
 
@@ -68,16 +68,16 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
       'Content-Type': typeOf(key),
       ...(once ? { 'If-None-Match': '*' } : {}),
     }
-    return withRetries(retry, begin(retry, undefined), async (line) => {
-      const answer = await wire.send({ method: 'PUT', key: root + key, headers, body }, line)
+    return withRetries(retry, begin(retry, undefined), async (timer) => {
+      const answer = await wire.send({ method: 'PUT', key: root + key, headers, body }, timer)
       if (answer.ok || answer.status === 412) {
         await answer.arrayBuffer()
-        line.end()
+        timer.end()
         return answer.ok
       }
       // 409: another writer is at the same key right now.
       const error = await answerError(answer, key)
-      throw error instanceof StoreError && answer.status === 409 ? new Passing(error) : error
+      throw error instanceof StoreError && answer.status === 409 ? new TransientError(error) : error
     })
   }
 

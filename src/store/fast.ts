@@ -44,8 +44,8 @@ export interface Slices {
   /** The next bytes, synchronously where memory has them; null at the end. It throws rather than end early. */
   next(): Uint8Array | null | Promise<Uint8Array | null>
   /**
-   * Hands over each of the remaining slices the moment it arrives; it is valid during the call. A StoreError that `take`
-   * throws ends it; it must throw nothing else. Absent where there is nothing to gain (`npm run bench:bucket`, row `q`).
+   * Hands over each of the remaining slices the moment it arrives. `take` may throw only a StoreError, which stops the
+   * read. Absent where there is nothing to gain (`npm run bench:bucket`, row `q`).
    */
   each?: ((take: (slice: Uint8Array) => void) => Promise<void>) | undefined
   /** Releases a slice, so that its memory can be reused. */

@@ -1,6 +1,7 @@
-import { exactStream, receiveAll } from './remote/exact-stream.ts'
-import { folderEntry, listPages, pageSize } from './remote/list-pages.ts'
-import { begin, type Call, Passing, type RetryOptions, retryOf, withRetries } from './remote/retry.ts'
+import { type BucketOptions, RemoteBucket } from './remote/bucket.ts'
+import { receive } from './remote/exact-stream.ts'
+import { folderEntry, type ListPage, pageSize } from './remote/list-pages.ts'
+import { begin, type Call, TransientError, withRetries } from './remote/retry.ts'
 import {
   type ByteRange,
   clampRange,
@@ -42,152 +43,122 @@ export interface R2BucketLike {
 }
 
 /** How to use a bucket. */
-export interface R2Options extends RetryOptions {
-  /** Only keys below this prefix are visible, and they are returned without it. A trailing slash is added. @default '' */
-  prefix?: string | undefined
-  /** Bodies up to this size arrive as one array, so that a retry covers the whole body. @default 1048576 */
-  wholeUpTo?: number | undefined
-}
-
-const ROUNDS = 3
+export type R2Options = BucketOptions
 
 /** A bucket behind a Cloudflare R2 binding, with the same semantics as every other store. */
 export function r2Store(bucket: R2BucketLike, options: R2Options = {}): Store {
-  const retry = retryOf(options)
-  const wholeUpTo = options.wholeUpTo ?? 1024 * 1024
-  const root = folder(options.prefix ?? '')
+  return new R2Bucket(bucket, options).store()
+}
 
-  function ask<T>(call: Call, question: () => Promise<T>): Promise<T> {
-    return withRetries(retry, call, async (line) => {
-      const answer = await line.bound(question()).catch((thrown) => fail(thrown, line.late))
-      line.end()
-      return answer
-    })
+class R2Bucket extends RemoteBucket {
+  readonly #bucket: R2BucketLike
+
+  constructor(bucket: R2BucketLike, options: R2Options) {
+    super(options)
+    this.#bucket = bucket
   }
 
-  async function head(key: string, call: Call): Promise<Entry | null> {
-    const object = await ask(call, () => bucket.head(root + key))
-    return object && entryOf(object, root)
+  protected async head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
+    const object = await this.#ask(call, () => this.#bucket.head(this.root + key))
+    if (object === null) return null
+    const entry = entryOf(key, object)
+    if (isRefused(entry, conditions)) throw refused(entry, conditions)
+    return entry
   }
 
-  /** Whether a `get` failed because the range is empty. At `offset == size` the binding may fail without saying why. */
-  async function holdsNothing(thrown: unknown, key: string, range: ByteRange): Promise<boolean> {
-    const code = codeOf(thrown)
-    if (code !== UNEXPLAINED) return code === UNSATISFIABLE
-    const object = await bucket.head(root + key).catch(() => null)
-    return object !== null && clampRange(range, object.size).length === 0
-  }
-
-  /** One `get`; `undefined` when the binding says that the range holds nothing. */
-  async function get(
+  protected get(
     key: string,
     range: ByteRange | undefined,
     call: Call,
     conditions: ReadOptions,
   ): Promise<StoreRead | null | undefined> {
     const wanted = { ...(range ? { range: bounded(range) } : {}), ...onlyIf(conditions) }
-    return withRetries(retry, call, async (line) => {
+    return withRetries(this.retry, call, async (timer) => {
       let object: R2ObjectLike | null
       try {
-        object = await line.bound(bucket.get(root + key, wanted))
+        object = await timer.bound(this.#bucket.get(this.root + key, wanted))
       } catch (thrown) {
-        if (!line.late && range !== undefined && (await holdsNothing(thrown, key, range))) {
-          line.end()
-          return undefined
-        }
-        return fail(thrown, line.late)
+        if (timer.isLate || range === undefined || !(await this.#holdsNothing(thrown, key, range)))
+          return fail(thrown, timer.isLate)
+        timer.end()
+        return undefined
       }
       if (object === null) {
-        line.end()
+        timer.end()
         return null
       }
-      const entry = entryOf(object, root)
+      const entry = entryOf(key, object)
       const { offset, length } = clampRange(range, entry.size)
-      if (!object.body) throw refused(entry, conditions)
+      const { body } = object
+      if (!body) throw refused(entry, conditions)
       if (length === 0) {
-        await object.body.cancel()
-        line.end()
+        await body.cancel()
+        timer.end()
         return { entry, offset, length, body: new Uint8Array(0) }
       }
-      const arriving = { body: object.body, line }
-      if (length <= wholeUpTo)
-        return { entry, offset, length, body: await receiveAll(retry, call, arriving, length) }
-      const resume = (sent: number) => {
-        const rest = { offset: offset + sent, length: length - sent }
-        const only = { range: rest, ...onlyIf({ ifMatch: entry.etag }) }
-        return withRetries(retry, begin(retry, conditions.signal), async (again) => {
-          const more = await again
-            .bound(bucket.get(root + key, only))
-            .catch((thrown) => fail(thrown, again.late))
-          if (!more?.body) throw new StoreError('changed', `"${key}" was replaced while it was read`)
-          return { body: more.body, line: again }
-        })
-      }
-      return {
-        entry,
-        offset,
-        length,
-        body: exactStream(retry, arriving, { length, signal: conditions.signal, resume }),
-      }
+      const resume = (sent: number) =>
+        this.#resume(entry, { offset: offset + sent, length: length - sent }, call.signal)
+      const expected = { length, wholeUpTo: this.wholeUpTo, call, resume }
+      return { entry, offset, length, body: await receive(this.retry, { body, timer }, expected) }
     })
   }
 
-  return {
-    list(prefix = '', options: ListOptions = {}) {
-      const { shallow = false, folders = false, after } = options
-      return listPages(retry, options, async (cursor, call) => {
-        const page = await ask(call, () =>
-          bucket.list({
-            prefix: root + prefix,
-            limit: pageSize(options),
-            ...(shallow ? { delimiter: '/' } : {}),
-            ...(after ? { startAfter: root + after } : {}),
-            ...(cursor !== null ? { cursor } : {}),
-          }),
-        )
-        const entries = page.objects
-          .map((object) => entryOf(object, root))
-          .filter(({ key }) => !shallow || !key.includes('/', prefix.length))
-        if (shallow && folders)
-          for (const folder of page.delimitedPrefixes ?? [])
-            entries.push(folderEntry(folder.slice(root.length)))
-        if (page.truncated && page.cursor === undefined)
-          throw new StoreError('unavailable', 'The bucket listed a page without a way to the next')
-        return {
-          entries: entries.filter(({ key }) => isKey(key, root)),
-          next: page.truncated ? page.cursor! : null,
-        }
-      })
-    },
-
-    async stat(key, { signal } = {}) {
-      return isKey(key, root) ? head(key, begin(retry, signal)) : null
-    },
-
-    async read(key, range, conditions = {}) {
-      if (!isKey(key, root)) return null
-      const call = begin(retry, conditions.signal)
-      for (let round = 0; round < ROUNDS; round++) {
-        if (mayHold(range)) {
-          const read = await get(key, range, call, conditions)
-          if (read !== undefined) return read
-        }
-        // Beyond the end, or an empty object: the binding throws where S3 answers 416. Return the entry with no bytes.
-        const entry = await head(key, call)
-        if (entry === null) return null
-        if (isRefused(entry, conditions)) throw refused(entry, conditions)
-        const { offset, length } = clampRange(range, entry.size)
-        if (length === 0) return { entry, offset, length, body: new Uint8Array(0) }
-      }
-      throw new StoreError('changed', `Cannot read "${key}": its size keeps changing`)
-    },
+  protected async page(
+    prefix: string,
+    options: ListOptions,
+    cursor: string | null,
+    call: Call,
+  ): Promise<ListPage> {
+    const {
+      objects,
+      delimitedPrefixes,
+      truncated,
+      cursor: next,
+    } = await this.#ask(call, () =>
+      this.#bucket.list({
+        prefix,
+        limit: pageSize(options),
+        ...(options.shallow ? { delimiter: '/' } : {}),
+        ...(options.after ? { startAfter: this.root + options.after } : {}),
+        ...(cursor !== null ? { cursor } : {}),
+      }),
+    )
+    if (truncated && next === undefined)
+      throw new StoreError('unavailable', 'The bucket listed a page without a way to the next')
+    const entries = objects.map((object) => entryOf(object.key, object))
+    return {
+      entries: [...entries, ...(delimitedPrefixes ?? []).map(folderEntry)],
+      next: truncated ? next! : null,
+    }
   }
-}
 
-/** The binding throws on empty ranges. */
-function mayHold(range: ByteRange | undefined): boolean {
-  if (range === undefined) return true
-  return 'suffix' in range ? range.suffix > 0 : range.length !== 0
+  /** Requests what is left of an object, of the same version. */
+  #resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined) {
+    const wanted = { range: rest, ...onlyIf({ ifMatch: etag }) }
+    return withRetries(this.retry, begin(this.retry, signal), async (timer) => {
+      const object = await timer
+        .bound(this.#bucket.get(this.root + key, wanted))
+        .catch((thrown) => fail(thrown, timer.isLate))
+      if (!object?.body) throw new StoreError('changed', `"${key}" was replaced while it was read`)
+      return { body: object.body, timer }
+    })
+  }
+
+  #ask<T>(call: Call, question: () => Promise<T>): Promise<T> {
+    return withRetries(this.retry, call, async (timer) => {
+      const answer = await timer.bound(question()).catch((thrown) => fail(thrown, timer.isLate))
+      timer.end()
+      return answer
+    })
+  }
+
+  /** Whether a `get` failed because the range is empty. At `offset == size` the binding may fail without saying why. */
+  async #holdsNothing(thrown: unknown, key: string, range: ByteRange): Promise<boolean> {
+    const code = codeOf(thrown)
+    if (code !== UNEXPLAINED) return code === UNSATISFIABLE
+    const object = await this.#bucket.head(this.root + key).catch(() => null)
+    return object !== null && clampRange(range, object.size).length === 0
+  }
 }
 
 /** No object is as large as this, and with larger numbers the binding fails without a reason. */
@@ -236,33 +207,24 @@ const DENIED = new Set([10002, 10003, 10035, 10042])
 const TOO_MANY = 10058
 
 /** Converts what the binding threw to a StoreError; an unexplained error counts as temporary. */
-function fail(thrown: unknown, late: boolean): never {
-  if (late || thrown instanceof StoreError) throw thrown
+function fail(thrown: unknown, isLate: boolean): never {
+  if (isLate || thrown instanceof StoreError) throw thrown
   const code = codeOf(thrown)
   const said = `The bucket failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`
   if (DENIED.has(code)) throw new StoreError('denied', said, { cause: thrown })
   if (code === NO_SUCH_BUCKET) throw new StoreError('unavailable', said, { cause: thrown })
-  throw new Passing(new StoreError(code === TOO_MANY ? 'throttled' : 'unavailable', said, { cause: thrown }))
+  throw new TransientError(
+    new StoreError(code === TOO_MANY ? 'throttled' : 'unavailable', said, { cause: thrown }),
+  )
 }
 
-function entryOf(object: R2ObjectLike, root: string): Entry {
+function entryOf(key: string, object: R2ObjectLike): Entry {
   const encoding = object.httpMetadata?.contentEncoding
   return {
-    key: object.key.slice(root.length),
+    key,
     size: object.size,
     modified: object.uploaded.getTime(),
     etag: object.httpEtag,
     ...(encoding ? { encoding } : {}),
   }
-}
-
-function folder(prefix: string): string {
-  const trimmed = prefix.replace(/^\/+|\/+$/g, '')
-  return trimmed === '' ? '' : `${trimmed}/`
-}
-
-/** Keys over 1,024 bytes cannot exist, and the binding throws on them; lone surrogates have no UTF-8. */
-function isKey(key: string, root: string): boolean {
-  if (key === '' || key.startsWith('/') || /\p{Surrogate}/u.test(key)) return false
-  return new TextEncoder().encode(root + key).length <= 1024
 }

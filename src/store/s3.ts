@@ -1,9 +1,10 @@
-import { exactStream, receiveAll } from './remote/exact-stream.ts'
-import { listPages, pageSize } from './remote/list-pages.ts'
-import { begin, type Call, retryOf, withRetries } from './remote/retry.ts'
+import { RemoteBucket } from './remote/bucket.ts'
+import { receive } from './remote/exact-stream.ts'
+import { type ListPage, pageSize } from './remote/list-pages.ts'
+import { type AttemptTimer, begin, type Call, withRetries } from './remote/retry.ts'
 import { parseList, quoted } from './s3/list.ts'
 import type { S3Options } from './s3/options.ts'
-import { answerError, type S3Request, s3Wire } from './s3/wire.ts'
+import { answerError, S3Wire } from './s3/wire.ts'
 import {
   type ByteRange,
   clampRange,
@@ -17,152 +18,123 @@ import {
 
 export type { S3Options } from './s3/options.ts'
 
-/** How often a read starts over because the object's size changed between two responses. */
-const ROUNDS = 3
-
 /**
  * A bucket of any S3-compatible service. A tail is one GET with a suffix range; its entry comes from the same
  * answer. Times are whole seconds, because that is what the headers carry.
  */
 export function s3Store(options: S3Options): Store {
-  const wire = s3Wire(options)
-  const retry = retryOf(options)
-  const wholeUpTo = options.wholeUpTo ?? 1024 * 1024
-  const root = folder(options.prefix ?? '')
+  return new S3Bucket(options).store()
+}
 
-  const withEncoding = (entry: Entry): Entry => {
-    const encoding = wire.encodingOf(root + entry.key)
-    return encoding === undefined ? entry : { ...entry, encoding }
+class S3Bucket extends RemoteBucket {
+  readonly #wire: S3Wire
+
+  constructor(options: S3Options) {
+    super(options)
+    this.#wire = new S3Wire(options)
   }
 
-  /** HEAD, with the conditions of a read. */
-  async function head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
-    return withRetries(retry, call, async (line) => {
-      const answer = await wire.send(
-        { method: 'HEAD', key: root + key, headers: conditional(conditions) },
-        line,
-      )
+  protected head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
+    const request = { method: 'HEAD' as const, key: this.root + key, headers: conditional(conditions) }
+    return withRetries(this.retry, call, async (timer) => {
+      const answer = await this.#wire.send(request, timer)
       if (answer.status === 404) {
-        await wire.requireBucket(line)
-        line.end()
+        await this.#wire.requireBucket(timer)
+        timer.end()
         return null
       }
       if (answer.status !== 200) throw await answerError(answer, key)
-      line.end()
-      return withEncoding(entryOf(key, answer, lengthOf(answer)))
+      timer.end()
+      return this.#withEncoding(entryOf(key, answer, lengthOf(answer)))
     })
   }
 
-  /** GET; `undefined` when the service says that the range is empty. */
-  async function get(
+  protected get(
     key: string,
     range: ByteRange | undefined,
     call: Call,
-    { request, signal }: { request: S3Request; signal: AbortSignal | undefined },
+    conditions: ReadOptions,
   ): Promise<StoreRead | null | undefined> {
-    return withRetries(retry, call, async (line) => {
-      const answer = await wire.send(request, line)
+    const headers = { ...conditional(conditions), ...rangeHeader(range) }
+    const request = { method: 'GET' as const, key: this.root + key, headers }
+    return withRetries(this.retry, call, async (timer) => {
+      const answer = await this.#wire.send(request, timer)
       if (answer.status === 404) {
-        await wire.requireBucket(line, answer)
-        line.end()
+        await this.#wire.requireBucket(timer, answer)
+        timer.end()
         return null
       }
       if (answer.status === 416) {
         await answer.body?.cancel()
-        line.end()
+        timer.end()
         return undefined
       }
       if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
-      const part = partOf(key, range, answer)
-      const { offset, length } = part
-      const entry = withEncoding(part.entry)
-      const date = dateOf(answer)
-      if (length === 0 || !answer.body) {
-        if (length > 0) throw new StoreError('unavailable', `The storage sent no body for "${key}"`)
-        await answer.body?.cancel()
-        line.end()
-        return { entry, offset, length, body: new Uint8Array(0), ...date }
-      }
-      const arriving = { body: answer.body, line }
-      if (length <= wholeUpTo)
-        return { entry, offset, length, body: await receiveAll(retry, call, arriving, length), ...date }
-      const resume = async (sent: number) => {
-        const rest = { offset: offset + sent, length: length - sent }
-        const headers = { Range: rangeHeader(rest)!, 'If-Match': entry.etag }
-        return withRetries(retry, begin(retry, signal), async (again) => {
-          const more = await wire.send({ ...request, headers }, again)
-          if (more.status === 404) throw new StoreError('changed', `"${key}" was removed while it was read`)
-          if (more.status !== 206 || !more.body) throw await answerError(more, key)
-          const part = partOf(key, rest, more)
-          if (part.entry.etag !== entry.etag)
-            throw new StoreError('changed', `"${key}" was replaced while it was read`)
-          return { body: more.body, line: again }
-        })
-      }
-      return {
-        entry,
-        offset,
-        length,
-        body: exactStream(retry, arriving, { length, signal, resume }),
-        ...date,
-      }
+      return this.#receive(partOf(key, range, answer), answer, call, timer)
     })
   }
 
-  return {
-    async *list(prefix = '', options: ListOptions = {}) {
-      if (!isText(root + prefix)) return
-      const { shallow = false, folders = false } = options
-      const isListed = (entry: Entry) =>
-        isKey(entry.key, root) &&
-        (entry.folder ? shallow && folders : !shallow || !entry.key.includes('/', prefix.length))
-      yield* listPages(retry, options, (token, call) =>
-        withRetries(retry, call, async (line) => {
-          const answer = await wire.send(listRequest(root, prefix, options, token), line)
-          if (answer.status !== 200) throw await answerError(answer, root + prefix)
-          const { entries, next } = parseList(await wire.text(answer, line))
-          line.end()
-          const below = entries.filter(({ key }) => key.startsWith(root))
-          return {
-            entries: below.map((entry) => ({ ...entry, key: entry.key.slice(root.length) })).filter(isListed),
-            next,
-          }
-        }),
-      )
-    },
+  protected page(prefix: string, options: ListOptions, token: string | null, call: Call): Promise<ListPage> {
+    const query = listQuery(prefix, options, token)
+    if (options.after) query['start-after'] = this.root + options.after
+    return withRetries(this.retry, call, async (timer) => {
+      const answer = await this.#wire.send({ method: 'GET', key: '', query }, timer)
+      if (answer.status !== 200) throw await answerError(answer, prefix)
+      const page = parseList(await this.#wire.text(answer, timer))
+      timer.end()
+      return page
+    })
+  }
 
-    async stat(key, { signal } = {}) {
-      return isKey(key, root) ? head(key, begin(retry, signal), {}) : null
-    },
+  /** The URL parser resolves the segments `.` and `..`, escaped or not, which would lead to another object. */
+  protected override isKey(key: string): boolean {
+    return super.isKey(key) && !key.split('/').some((part) => part === '.' || part === '..')
+  }
 
-    async read(key, range, conditions = {}) {
-      if (!isKey(key, root)) return null
-      const call = begin(retry, conditions.signal)
-      const header = rangeHeader(range)
-      const headers = { ...conditional(conditions), ...(header ? { Range: header } : {}) }
-      const request = { method: 'GET' as const, key: root + key, headers }
-      for (let round = 0; round < ROUNDS; round++) {
-        if (header !== null) {
-          const read = await get(key, range, call, { request, signal: conditions.signal })
-          if (read !== undefined) return read
-        }
-        // The range is empty (416), or no bytes were requested: return the entry alone.
-        const entry = await head(key, call, conditions)
-        if (entry === null) return null
-        const { offset, length } = clampRange(range, entry.size)
-        if (length === 0) return { entry, offset, length, body: new Uint8Array(0) }
-      }
-      throw new StoreError('changed', `Cannot read "${key}": its size keeps changing`)
-    },
+  async #receive(part: Part, answer: Response, call: Call, timer: AttemptTimer): Promise<StoreRead> {
+    const { offset, length } = part
+    const entry = this.#withEncoding(part.entry)
+    const { body } = answer
+    const read = { entry, offset, length, ...dateOf(answer) }
+    if (length === 0) {
+      await body?.cancel()
+      timer.end()
+      return { ...read, body: new Uint8Array(0) }
+    }
+    if (!body) throw new StoreError('unavailable', `The storage sent no body for "${entry.key}"`)
+    const { wholeUpTo } = this
+    const resume = (sent: number) => this.#resume(part, sent, call.signal)
+    return { ...read, body: await receive(this.retry, { body, timer }, { length, wholeUpTo, call, resume }) }
+  }
+
+  /** Requests what is left of a part, of the same version. */
+  #resume({ entry, offset, length }: Part, sent: number, signal: AbortSignal | undefined) {
+    const { key, etag } = entry
+    const rest = { offset: offset + sent, length: length - sent }
+    const headers = { ...rangeHeader(rest), 'If-Match': etag }
+    return withRetries(this.retry, begin(this.retry, signal), async (timer) => {
+      const answer = await this.#wire.send({ method: 'GET', key: this.root + key, headers }, timer)
+      if (answer.status === 404) throw new StoreError('changed', `"${key}" was removed while it was read`)
+      if (answer.status !== 206 || !answer.body) throw await answerError(answer, key)
+      if (partOf(key, rest, answer).entry.etag !== etag)
+        throw new StoreError('changed', `"${key}" was replaced while it was read`)
+      return { body: answer.body, timer }
+    })
+  }
+
+  #withEncoding(entry: Entry): Entry {
+    const encoding = this.#wire.encodingOf(this.root + entry.key)
+    return encoding === undefined ? entry : { ...entry, encoding }
   }
 }
 
-/** The header for a range; undefined for all bytes, null for none (`bytes=-0` is the whole object on Ceph). */
-function rangeHeader(range: ByteRange | undefined): string | null | undefined {
-  if (range === undefined) return undefined
-  if ('suffix' in range) return range.suffix > 0 ? `bytes=-${safe(range.suffix)}` : null
-  if (range.length === undefined) return range.offset > 0 ? `bytes=${safe(range.offset)}-` : undefined
-  return range.length > 0 ? `bytes=${safe(range.offset)}-${safe(range.offset + range.length - 1)}` : null
+/** No header for all bytes. */
+function rangeHeader(range: ByteRange | undefined): Record<string, string> {
+  if (range === undefined) return {}
+  if ('suffix' in range) return { Range: `bytes=-${safe(range.suffix)}` }
+  const { offset, length } = range
+  if (length !== undefined) return { Range: `bytes=${safe(offset)}-${safe(offset + length - 1)}` }
+  return offset > 0 ? { Range: `bytes=${safe(offset)}-` } : {}
 }
 
 /** A larger number would be printed with an exponent. */
@@ -177,12 +149,15 @@ function conditional(conditions: ReadOptions): Record<string, string> {
   }
 }
 
+/** A part of an object. */
+interface Part {
+  entry: Entry
+  offset: number
+  length: number
+}
+
 /** Which part of which object a response holds; a part that was not requested is refused. */
-function partOf(
-  key: string,
-  range: ByteRange | undefined,
-  answer: Response,
-): { entry: Entry; offset: number; length: number } {
+function partOf(key: string, range: ByteRange | undefined, answer: Response): Part {
   if (answer.status === 200) {
     const entry = entryOf(key, answer, lengthOf(answer))
     const part = clampRange(range, entry.size)
@@ -221,36 +196,13 @@ function lengthOf(answer: Response): number {
   return Number(text)
 }
 
-function listRequest(root: string, prefix: string, options: ListOptions, token: string | null): S3Request {
-  const { shallow, after } = options
-  const query: Record<string, string> = {
+function listQuery(prefix: string, options: ListOptions, token: string | null): Record<string, string> {
+  return {
     'list-type': '2',
     'encoding-type': 'url',
     'max-keys': String(pageSize(options)),
+    ...(prefix && { prefix }),
+    ...(options.shallow && { delimiter: '/' }),
+    ...(token !== null && { 'continuation-token': token }),
   }
-  if (root + prefix) query.prefix = root + prefix
-  if (shallow) query.delimiter = '/'
-  if (after) query['start-after'] = root + after
-  if (token !== null) query['continuation-token'] = token
-  return { method: 'GET', key: '', query }
-}
-
-function folder(prefix: string): string {
-  const trimmed = prefix.replace(/^\/+|\/+$/g, '')
-  return trimmed === '' ? '' : `${trimmed}/`
-}
-
-/**
- * Whether a key can be requested. The URL parser resolves the segments `.` and `..`, escaped or not, which would lead to
- * another object; keys over 1,024 bytes cannot exist.
- */
-function isKey(key: string, root: string): boolean {
-  if (key === '' || key.startsWith('/') || !isText(key)) return false
-  if (key.split('/').some((part) => part === '.' || part === '..')) return false
-  return new TextEncoder().encode(root + key).length <= 1024
-}
-
-/** No lone surrogates: they have no UTF-8. */
-function isText(text: string): boolean {
-  return !/\p{Surrogate}/u.test(text)
 }

@@ -82,7 +82,7 @@ export interface ListOptions {
    * a slash, the common prefix of the keys in it.
    */
   folders?: boolean | undefined
-  /** Only keys that come after this one, which need not exist. A folder comes where its key with the slash does. */
+  /** Only keys that come after this one, which need not exist. Folders sort by their key, trailing slash included. */
   after?: string | undefined
   /** At most this many entries, folders included. */
   limit?: number | undefined

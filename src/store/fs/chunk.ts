@@ -12,7 +12,7 @@ export interface Chunk {
   /** The part of the file that is here. */
   lo: number
   hi: number
-  /** The version of the file that these bytes are known to be of; 0 when they must be compared before each use. */
+  /** The file version these bytes were verified against; 0 if unverified. */
   proven: number
 }
 

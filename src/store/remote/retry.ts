@@ -43,76 +43,75 @@ export function retryOf(options: RetryOptions): Retry {
 }
 
 /** A temporary failure: the request is worth a retry. */
-export class Passing extends Error {
+export class TransientError extends Error {
   readonly error: StoreError
 
   constructor(error: StoreError) {
     super(error.message, { cause: error })
-    this.name = 'Passing'
+    this.name = 'TransientError'
     this.error = error
   }
 }
 
-/** The lifetime of one request: it ends when the client leaves or when its timer runs out. */
-export class Lifeline {
+/** Aborts one request when its client disconnects or its time runs out. */
+export class AttemptTimer {
   readonly #controller = new AbortController()
   readonly #client: AbortSignal | undefined
-  readonly #leave = () => this.#controller.abort(this.#client?.reason)
+  readonly #disconnect = () => this.#controller.abort(this.#client?.reason)
   #timer: ReturnType<typeof setTimeout> | undefined
-  #late = false
+  #isLate = false
 
   // AbortSignal.any would do, but on Node 20 it keeps every signal alive as long as its source.
   constructor(client: AbortSignal | undefined) {
     this.#client = client
-    if (client?.aborted) this.#leave()
-    else client?.addEventListener('abort', this.#leave, { once: true })
+    if (client?.aborted) this.#disconnect()
+    else client?.addEventListener('abort', this.#disconnect, { once: true })
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  /** Whether the timer ended it. */
-  get late(): boolean {
-    return this.#late
+  /** Whether the time ran out. */
+  get isLate(): boolean {
+    return this.#isLate
   }
 
-  /** Aborts the request in `ms`, unless armed again or disarmed before. */
-  arm(ms: number): void {
+  /** Aborts the request in `ms`, unless started again or stopped before. */
+  start(ms: number): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
       () => {
-        this.#late = true
+        this.#isLate = true
         this.#controller.abort(new StoreError('timeout', 'The storage did not answer in time'))
       },
       Math.max(0, ms),
     )
   }
 
-  disarm(): void {
+  stop(): void {
     clearTimeout(this.#timer)
   }
 
-  /** Ends it: the timer stops, and the client's signal is released. */
+  /** The request is complete: stops, and releases the client's signal. */
   end(): void {
     clearTimeout(this.#timer)
-    this.#client?.removeEventListener('abort', this.#leave)
+    this.#client?.removeEventListener('abort', this.#disconnect)
   }
 
-  /** Ends it and aborts the request. */
-  cut(): void {
+  abort(): void {
     this.end()
     this.#controller.abort()
   }
 
-  /** Settles as `work` does, but no later than the line ends: for services that take no signal. */
+  /** Settles as `work` does, or rejects when the request is aborted: for services that take no signal. */
   bound<T>(work: Promise<T>): Promise<T> {
     const { signal } = this
     return new Promise<T>((resolve, reject) => {
-      const cut = () => reject(signal.reason)
-      if (signal.aborted) cut()
-      else signal.addEventListener('abort', cut, { once: true })
-      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', cut))
+      const leave = () => reject(signal.reason)
+      if (signal.aborted) leave()
+      else signal.addEventListener('abort', leave, { once: true })
+      work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
     })
   }
 }
@@ -130,22 +129,22 @@ export function begin(retry: Retry, signal: AbortSignal | undefined, deadline = 
 
 /**
  * Runs `attempt` until it succeeds, fails for good, or runs out of retries or time. It throws a StoreError or the
- * reason of the client's signal. An attempt that returns owns its line: it ends it or passes it on.
+ * reason of the client's signal. On success, the attempt owns the timer and must end it.
  */
 export async function withRetries<T>(
   retry: Retry,
   call: Call,
-  attempt: (line: Lifeline) => Promise<T>,
+  attempt: (timer: AttemptTimer) => Promise<T>,
 ): Promise<T> {
   for (let failures = 0; ; failures++) {
     call.signal?.throwIfAborted()
-    const line = new Lifeline(call.signal)
-    line.arm(Math.min(retry.timeout, call.until - retry.now()))
+    const timer = new AttemptTimer(call.signal)
+    timer.start(Math.min(retry.timeout, call.until - retry.now()))
     let failure: StoreError
     try {
-      return await attempt(line)
+      return await attempt(timer)
     } catch (thrown) {
-      failure = passingFailure(thrown, line, call.signal)
+      failure = transientFailure(thrown, timer, call.signal)
     }
     const pause = pauseAfter(retry, failures, failure)
     if (failures >= retry.retries || retry.now() + pause >= call.until) throw failure
@@ -176,12 +175,16 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
   })
 }
 
-/** Ends the line of an attempt that threw. Returns a failure that is worth a retry; throws any other. */
-export function passingFailure(thrown: unknown, line: Lifeline, client: AbortSignal | undefined): StoreError {
-  line.cut()
+/** Aborts an attempt that threw. Returns a failure that is worth a retry; throws any other. */
+export function transientFailure(
+  thrown: unknown,
+  timer: AttemptTimer,
+  client: AbortSignal | undefined,
+): StoreError {
+  timer.abort()
   client?.throwIfAborted()
-  if (line.late) return new StoreError('timeout', 'The storage did not answer in time', { cause: thrown })
-  if (thrown instanceof Passing) return thrown.error
+  if (timer.isLate) return new StoreError('timeout', 'The storage did not answer in time', { cause: thrown })
+  if (thrown instanceof TransientError) return thrown.error
   if (thrown instanceof StoreError) throw thrown
   return new StoreError('unavailable', 'The connection to the storage failed', { cause: thrown })
 }

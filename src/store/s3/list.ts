@@ -1,5 +1,5 @@
 import { folderEntry, type ListPage } from '../remote/list-pages.ts'
-import { Passing } from '../remote/retry.ts'
+import { TransientError } from '../remote/retry.ts'
 import { type Entry, StoreError } from '../store.ts'
 import { childText, parseXml, type XmlElement } from './xml.ts'
 
@@ -24,7 +24,7 @@ export function parseList(xml: string): ListPage {
     if (next === '') throw new SyntaxError('XML has an empty NextContinuationToken')
     return { entries, next }
   } catch (cause) {
-    throw new Passing(new StoreError('unavailable', 'The storage sent a broken listing', { cause }))
+    throw new TransientError(new StoreError('unavailable', 'The storage sent a broken listing', { cause }))
   }
 }
 

@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { fetchIt } from '#fetch'
+import { fetchFromStore } from '#fetch'
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import { type Lifeline, Passing } from '../remote/retry.ts'
+import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import type { S3Options } from './options.ts'
 import { childText, parseXml } from './xml.ts'
@@ -23,20 +23,113 @@ const MAX_ENCODINGS = 1000
 const LONGEST_TEXT = 16 * 1024 * 1024
 
 /** Sends requests to one bucket: address, signature, and which failures are worth a retry. */
-export function s3Wire(options: S3Options) {
-  const base = address(options)
-  const region = options.region || 'us-east-1'
-  const { accessKeyId, secretAccessKey, sessionToken } = options
-  if (!accessKeyId !== !secretAccessKey)
-    throw new StoreError('denied', 'An access key needs its secret: give both, or none for a public bucket')
-  const ask = options.fetch ?? fetchIt
-  const now = options.now ?? Date.now
+export class S3Wire {
+  readonly #options: S3Options
+  readonly #address: string
+  readonly #fetch: NonNullable<S3Options['fetch']>
   /** The signing keys, one per day. */
-  const keys = new BoundedMap<string, ArrayBuffer>(8)
+  readonly #signingKeys = new BoundedMap<string, ArrayBuffer>(8)
   /** The objects that were seen with a Content-Encoding, and which. */
-  const encodings = new BoundedMap<string, string>(MAX_ENCODINGS)
+  readonly #encodings = new BoundedMap<string, string>(MAX_ENCODINGS)
 
-  async function sign(method: string, url: string, headers: Record<string, string>): Promise<Headers> {
+  constructor(options: S3Options) {
+    if (!options.accessKeyId !== !options.secretAccessKey)
+      throw new StoreError('denied', 'An access key needs its secret: give both, or none for a public bucket')
+    this.#options = options
+    this.#address = addressOf(options)
+    this.#fetch = options.fetch ?? fetchFromStore
+  }
+
+  /** The response, unless it is a temporary failure. */
+  async send(request: S3Request, timer: AttemptTimer): Promise<Response> {
+    const answer = await this.#sendForStored(request, timer)
+    // R2 answers "bad request" to an unsigned request.
+    if (answer.status === 400 && !this.#isSigned)
+      throw new StoreError('denied', `The storage wants credentials for "${request.key}"`)
+    if (isTransient(answer.status)) throw await answerError(answer, request.key)
+    return answer
+  }
+
+  /** The Content-Encoding that an object is known to be stored with. */
+  encodingOf(key: string): string | undefined {
+    return this.#encodings.get(key)
+  }
+
+  /** The text of an answer, which must be complete. */
+  async text(answer: Response, timer: AttemptTimer): Promise<string> {
+    const decoder = new TextDecoder('utf-8', { fatal: true })
+    let text = ''
+    let size = 0
+    for (const reader = answer.body?.getReader(); reader; ) {
+      const { done, value } = await timer.bound(reader.read())
+      if (done) break
+      size += value.length
+      if (size > LONGEST_TEXT) throw new StoreError('unavailable', 'The storage sent an endless listing')
+      text += decoded(() => decoder.decode(value, { stream: true }))
+    }
+    return text + decoded(() => decoder.decode())
+  }
+
+  /**
+   * After a 404: returns when only the object is missing, throws when it is the bucket. A response to HEAD has
+   * no body that could say, so the bucket itself is checked: one more request, and only for missing objects.
+   */
+  async requireBucket(timer: AttemptTimer, answer?: Response): Promise<void> {
+    const code = answer ? await errorCode(answer) : null
+    if (code === 'NoSuchKey') return
+    if (code !== 'NoSuchBucket') {
+      const bucket = await this.send({ method: 'HEAD', key: '' }, timer)
+      await bucket.body?.cancel()
+      if (bucket.status !== 404) return
+    }
+    throw new StoreError('unavailable', `There is no bucket "${this.#options.bucket}"`)
+  }
+
+  /**
+   * The answer with the bytes as they are stored. Every runtime's fetch decodes a body that has a Content-Encoding, and
+   * fails on a range of one. So such an object is requested again without the header, and from then on directly; so are
+   * other objects, because a shipper compresses all of them or none.
+   */
+  async #sendForStored(request: S3Request, timer: AttemptTimer): Promise<Response> {
+    const { method, key, query } = request
+    const plain = { ...request, query: { ...query, 'response-content-encoding': 'identity' } }
+    if (method === 'GET' && key !== '' && this.#encodings.size > 0 && this.#isSigned)
+      return this.#sendOnce(plain, timer)
+    const answer = await this.#sendOnce(request, timer)
+    if (key === '' || !answer.ok) return answer
+    const encoding = encodingOf(answer)
+    if (encoding === null) this.#encodings.delete(key)
+    else this.#encodings.set(key, encoding)
+    if (encoding === null || method === 'HEAD') return answer
+    await answer.body?.cancel()
+    // Only a signed request may override headers.
+    if (!this.#isSigned)
+      throw new StoreError('unavailable', `"${key}" has a Content-Encoding and needs credentials to be read`)
+    const again = await this.#sendOnce(plain, timer)
+    if (again.ok && encodingOf(again) !== null)
+      throw new StoreError('unavailable', `The storage sends "${key}" only with a Content-Encoding`)
+    return again
+  }
+
+  async #sendOnce({ method, key, query, headers, body }: S3Request, timer: AttemptTimer): Promise<Response> {
+    const url = this.#address + key.split('/').map(percent).join('/') + search(query)
+    const signed = await this.#sign(method, url, headers ?? {})
+    // Without this, the runtime requests gzip, and what it unpacks has neither the length nor the range requested.
+    // Not signed: proxies rewrite it on the way.
+    signed.set('Accept-Encoding', 'identity')
+    // The caller may have left while the request was signed: then it is not sent.
+    timer.signal.throwIfAborted()
+    const { signal } = timer
+    return this.#fetch(url, { method, headers: signed, redirect: 'manual', signal, body: body ?? null })
+  }
+
+  /** Without credentials, requests are not signed. */
+  get #isSigned(): boolean {
+    return Boolean(this.#options.accessKeyId)
+  }
+
+  async #sign(method: string, url: string, headers: Record<string, string>): Promise<Headers> {
+    const { accessKeyId, secretAccessKey, sessionToken, region, now = Date.now } = this.#options
     if (!accessKeyId || !secretAccessKey) return new Headers(headers)
     const signer = new AwsV4Signer({
       method,
@@ -46,115 +139,26 @@ export function s3Wire(options: S3Options) {
       secretAccessKey,
       ...(sessionToken ? { sessionToken } : {}),
       service: 's3',
-      region,
-      cache: keys,
+      region: region || 'us-east-1',
+      cache: this.#signingKeys,
       datetime: new Date(now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
     })
     return (await signer.sign()).headers
   }
+}
 
-  async function once({ method, key, query, headers, body }: S3Request, line: Lifeline): Promise<Response> {
-    const url = base + key.split('/').map(percent).join('/') + search(query)
-    const signed = await sign(method, url, headers ?? {})
-    // Without this, the runtime requests gzip, and what it unpacks has neither the length nor the range requested.
-    // Not signed: proxies rewrite it on the way.
-    signed.set('Accept-Encoding', 'identity')
-    // The caller may have left while the request was signed: then it is not sent.
-    line.signal.throwIfAborted()
-    return ask(url, {
-      method,
-      headers: signed,
-      redirect: 'manual',
-      signal: line.signal,
-      body: body ?? null,
-    })
-  }
-
-  /**
-   * The answer with the bytes as they are stored. Every runtime's fetch decodes a body that has a Content-Encoding, and
-   * fails on a range of one. So such an object is requested again without the header, and from then on directly; so are
-   * other objects, because a shipper compresses all of them or none.
-   */
-  async function stored(request: S3Request, line: Lifeline): Promise<Response> {
-    const { key, query } = request
-    const plain = { ...request, query: { ...query, 'response-content-encoding': 'identity' } }
-    if (request.method === 'GET' && key !== '' && encodings.size > 0 && accessKeyId) return once(plain, line)
-    const answer = await once(request, line)
-    const encoding = encodingOf(answer)
-    if (key === '' || !answer.ok) return answer
-    if (encoding === null) encodings.delete(key)
-    else remember(key, encoding)
-    if (encoding === null || request.method === 'HEAD') return answer
-    await answer.body?.cancel()
-    // Only a signed request may override headers.
-    if (!accessKeyId)
-      throw new StoreError('unavailable', `"${key}" has a Content-Encoding and needs credentials to be read`)
-    const again = await once(plain, line)
-    if (again.ok && encodingOf(again) !== null)
-      throw new StoreError('unavailable', `The storage sends "${key}" only with a Content-Encoding`)
-    return again
-  }
-
-  function remember(key: string, encoding: string): void {
-    encodings.set(key, encoding)
-  }
-
-  /** The response, unless it is a temporary failure. */
-  async function send(request: S3Request, line: Lifeline): Promise<Response> {
-    const answer = await stored(request, line)
-    // R2 answers "bad request" to an unsigned request.
-    if (answer.status === 400 && !accessKeyId)
-      throw new StoreError('denied', `The storage wants credentials for "${request.key}"`)
-    if (mayPass(answer.status)) throw await answerError(answer, request.key)
-    return answer
-  }
-
-  return {
-    send,
-
-    /** The Content-Encoding that an object is known to be stored with. */
-    encodingOf: (key: string) => encodings.get(key),
-
-    /** The text of an answer, which must be complete. */
-    async text(answer: Response, line: Lifeline): Promise<string> {
-      const length = Number(answer.headers.get('Content-Length') ?? 0)
-      if (length > LONGEST_TEXT) throw new StoreError('unavailable', 'The storage sent an endless listing')
-      const chunks: Uint8Array[] = []
-      let size = 0
-      for (const reader = answer.body?.getReader(); reader; ) {
-        const { done, value } = await line.bound(reader.read())
-        if (done) break
-        size += value.length
-        if (size > LONGEST_TEXT) throw new StoreError('unavailable', 'The storage sent an endless listing')
-        chunks.push(value)
-      }
-      const decoder = new TextDecoder('utf-8', { fatal: true })
-      try {
-        return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join('') + decoder.decode()
-      } catch (cause) {
-        throw new Passing(new StoreError('unavailable', 'The storage sent text that is not UTF-8', { cause }))
-      }
-    },
-
-    /**
-     * After a 404: returns when only the object is missing, throws when it is the bucket. A response to HEAD has
-     * no body that could say, so the bucket itself is checked: one more request, and only for missing objects.
-     */
-    async requireBucket(line: Lifeline, answer?: Response): Promise<void> {
-      const code = answer ? await errorCode(answer) : null
-      if (code === 'NoSuchKey') return
-      if (code !== 'NoSuchBucket') {
-        const bucket = await send({ method: 'HEAD', key: '' }, line)
-        await bucket.body?.cancel()
-        if (bucket.status !== 404) return
-      }
-      throw new StoreError('unavailable', `There is no bucket "${options.bucket}"`)
-    },
+function decoded(decode: () => string): string {
+  try {
+    return decode()
+  } catch (cause) {
+    throw new TransientError(
+      new StoreError('unavailable', 'The storage sent text that is not UTF-8', { cause }),
+    )
   }
 }
 
 /** What an unsuccessful response means. Consumes its body. */
-export async function answerError(answer: Response, key: string): Promise<StoreError | Passing> {
+export async function answerError(answer: Response, key: string): Promise<StoreError | TransientError> {
   const { status } = answer
   const code = await errorCode(answer)
   const said = `The storage answered ${status}${code ? ` ${code}` : ''} for "${key}"`
@@ -167,9 +171,10 @@ export async function answerError(answer: Response, key: string): Promise<StoreE
     return new StoreError('unavailable', `${said}: check the region and the endpoint`)
   const retryAfter = waitOf(answer)
   const wait = retryAfter === undefined ? {} : { retryAfter }
-  if (status === 429 || THROTTLED.has(code ?? '')) return new Passing(new StoreError('throttled', said, wait))
+  if (status === 429 || THROTTLED.has(code ?? ''))
+    return new TransientError(new StoreError('throttled', said, wait))
   const error = new StoreError(status === 504 || status === 408 ? 'timeout' : 'unavailable', said, wait)
-  return mayPass(status) || code === 'RequestTimeout' ? new Passing(error) : error
+  return isTransient(status) || code === 'RequestTimeout' ? new TransientError(error) : error
 }
 
 const DENIED = new Set(['ExpiredToken', 'InvalidToken', 'AuthorizationHeaderMalformed'])
@@ -181,7 +186,7 @@ const THROTTLED = new Set([
   'RequestLimitExceeded',
 ])
 
-function mayPass(status: number): boolean {
+function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
@@ -206,7 +211,7 @@ function waitOf(answer: Response): number | undefined {
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 
-/** The encoding that a runtime would decode; null for none. Some writers leave `aws-chunked` there, which is none. */
+/** The encoding that a runtime would decode, null if none; `aws-chunked` is not a real encoding. */
 function encodingOf(answer: Response): string | null {
   const header = answer.headers.get('Content-Encoding') ?? ''
   const encoding = /\b(gzip|br|deflate|zstd|compress)\b/i.exec(header)?.[1]
@@ -214,7 +219,7 @@ function encodingOf(answer: Response): string | null {
 }
 
 /** The bucket's URL, with a slash at its end. */
-function address({ bucket, endpoint, region, pathStyle }: S3Options): string {
+function addressOf({ bucket, endpoint, region, pathStyle }: S3Options): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/.test(bucket))
     throw new StoreError('unavailable', `"${bucket}" is not the name of a bucket`)
   const domain = region?.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'

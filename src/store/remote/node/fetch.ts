@@ -1,15 +1,7 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { SlicedStream } from '../../fast.ts'
-import { Arriving, hasBody } from './arriving.ts'
-import { Connection, type DirectGet } from './connection.ts'
-
-/** From this length on, a read is worth a connection of its own. */
-const LARGE = 1024 * 1024
-/** How many connections for large reads may be idle, per origin. */
-const MAX_IDLE = 32
-/** How long large reads go through Node's client after an answer that only it can read. */
-const UNREADABLE_MILLIS = 600_000
+import { finished } from 'node:stream'
+import { SlicedStream, type Slices } from '../../fast.ts'
 
 const agents = {
   'http:': new http.Agent({ keepAlive: true }),
@@ -17,42 +9,30 @@ const agents = {
 }
 
 /**
- * What a store needs of fetch, on Node's own client: its bodies skip the web streams, which take more time than a
- * search does. Large reads have connections of their own, which take less still (docs/decisions/0010). Bodies are not
- * decoded, and redirects not followed.
+ * What a store needs of fetch, on Node's http and https: global fetch takes twice the CPU time for large bodies, more
+ * than a search of them (docs/decisions/0010). Bodies are not decoded, and redirects not followed.
  */
-export async function fetchIt(url: string, init: RequestInit): Promise<Response> {
-  const { method = 'GET', signal } = init
-  const headers = new Headers(init.headers)
-  signal?.throwIfAborted()
-  const isLarge = method === 'GET' && rangeLength(headers.get('Range')) > LARGE
-  const answer = isLarge ? await getDirectly({ url: new URL(url), headers, signal }) : null
-  return answer ?? fetchUsually(url, { ...init, method, headers })
-}
-
-function fetchUsually(
-  url: string,
-  init: { method: string; headers: Headers } & RequestInit,
-): Promise<Response> {
+export function fetchFromStore(url: string, init: RequestInit): Promise<Response> {
+  const { method = 'GET', headers, signal, body } = init
   const { protocol } = new URL(url)
   const { request } = protocol === 'https:' ? https : http
   const options = {
-    method: init.method,
-    headers: Object.fromEntries(init.headers),
+    method,
+    headers: Object.fromEntries(new Headers(headers)),
     agent: agents[protocol as keyof typeof agents],
-    ...(init.signal && { signal: init.signal }),
+    ...(signal && { signal }),
   }
   return new Promise((resolve, reject) => {
-    const asked = request(url, options, (answer) => {
+    const sent = request(url, options, (answer) => {
       try {
-        resolve(responseOf(answer, options.method))
+        resolve(responseOf(answer, method))
       } catch (error) {
         answer.destroy()
         reject(error)
       }
     })
-    asked.on('error', (error) => reject(init.signal?.aborted ? init.signal.reason : error))
-    asked.end(init.body ?? undefined)
+    sent.on('error', (error) => reject(signal?.aborted ? signal.reason : error))
+    sent.end(body ?? undefined)
   })
 }
 
@@ -61,51 +41,61 @@ function responseOf(answer: http.IncomingMessage, method: string): Response {
   const headers = new Headers()
   for (let i = 0; i < answer.rawHeaders.length; i += 2)
     headers.append(answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!)
-  const isEmpty = method === 'HEAD' || !hasBody(status)
+  const isEmpty = method === 'HEAD' || status === 204 || status === 205 || status === 304
   if (isEmpty) answer.resume()
-  return new Response(isEmpty ? null : new SlicedStream(bodyOf(answer)), { status, headers })
+  return new Response(isEmpty ? null : new SlicedStream(new IncomingBody(answer)), { status, headers })
 }
 
-function bodyOf(answer: http.IncomingMessage): Arriving {
-  const body = new Arriving(answer)
-  answer.on('data', (bytes: Uint8Array) => body.push(bytes))
-  answer.on('error', (error) => body.end(error))
-  answer.on('close', () => body.end(answer.complete ? null : new Error('The connection was closed')))
-  answer.on('end', () => body.end())
-  answer.pause()
-  return body
-}
+/** A body as it arrives. Node stops reading from the connection while nobody asks for more. */
+class IncomingBody implements Slices {
+  readonly #answer: http.IncomingMessage
+  #isOver = false
+  #error: unknown = null
+  #wake = () => {}
 
-/** A store: its idle connections for large reads, and when its answers could not be read there. */
-interface Origin {
-  idle: Set<Connection>
-  unreadable: number
-}
-
-const origins = new Map<string, Origin>()
-
-/** The answer over a connection for large reads; null if it has to be asked for in the usual way. */
-function getDirectly(get: DirectGet): Promise<Response | null> | null {
-  const origin = origins.get(get.url.origin) ?? { idle: new Set(), unreadable: Number.NEGATIVE_INFINITY }
-  origins.set(get.url.origin, origin)
-  if (performance.now() - origin.unreadable < UNREADABLE_MILLIS) return null
-  const { idle } = origin
-  for (const connection of idle) {
-    idle.delete(connection)
-    return connection.ask(get)
+  constructor(answer: http.IncomingMessage) {
+    this.#answer = answer
+    finished(answer, (error) => {
+      this.#isOver = true
+      this.#error = error
+      this.#wake()
+    })
   }
-  const connection = new Connection(get.url, {
-    free: () => (idle.size < MAX_IDLE ? idle.add(connection) : connection.close()),
-    over: () => idle.delete(connection),
-    unreadable: () => {
-      origin.unreadable = performance.now()
-    },
-  })
-  return connection.ask(get)
-}
 
-/** How many bytes are asked for; 0 if that is not known. */
-function rangeLength(range: string | null): number {
-  const match = /^bytes=(\d+)-(\d+)$/.exec(range ?? '')
-  return match ? Number(match[2]) - Number(match[1]) + 1 : 0
+  next(): Uint8Array | null | Promise<Uint8Array | null> {
+    const slice = this.#answer.read()
+    if (slice !== null) return slice
+    if (this.#error) throw this.#error
+    return this.#isOver ? null : this.#arrival().then(() => this.next())
+  }
+
+  async each(take: (slice: Uint8Array) => void): Promise<void> {
+    this.#answer.on('data', (slice: Uint8Array) => {
+      try {
+        take(slice)
+      } catch (error) {
+        this.#answer.destroy(error as Error)
+      }
+    })
+    // Not a listener for `readable`: with one, nothing flows.
+    if (!this.#isOver)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    if (this.#error) throw this.#error
+  }
+
+  release(): void {}
+
+  cancel(): void {
+    this.#answer.destroy()
+  }
+
+  /** Until something can be read, or the end. */
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+      this.#answer.once('readable', resolve)
+    })
+  }
 }

@@ -1,8 +1,13 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { SlicedStream } from '../../../../src/store/fast.ts'
-import { fetchIt } from '../../../../src/store/remote/node/fetch.ts'
-import { floodServer, httpServer, stopAll } from './servers.ts'
+import { fetchFromStore } from '../../../../src/store/remote/node/fetch.ts'
+import { certificate, hasOpenssl } from '../../../support/certificate.ts'
+import { atEnd, floodServer, httpServer, listen, stopAll } from './servers.ts'
 
 afterEach(stopAll)
 
@@ -10,6 +15,13 @@ afterEach(stopAll)
 const serve = async (listener: RequestListener) => (await httpServer(listener)).url
 
 const BIG = Buffer.alloc(5_000_000, 'abcdefghij')
+
+/** The body as a search reads it. */
+async function collected(answer: Response): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  await (answer.body as SlicedStream).each!((slice) => parts.push(slice))
+  return Buffer.concat(parts)
+}
 
 describe('fetch on Node', () => {
   it('passes method, headers and body on, and the answer back as it was sent', async () => {
@@ -25,7 +37,7 @@ describe('fetch on Node', () => {
         response.end(Buffer.concat(chunks))
       })
     })
-    const answer = await fetchIt(url, {
+    const answer = await fetchFromStore(url, {
       method: 'PUT',
       headers: new Headers({ 'X-Own': 'yes' }),
       body: new Uint8Array([1, 2, 3]),
@@ -37,29 +49,45 @@ describe('fetch on Node', () => {
     expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([1, 2, 3])
   })
 
-  it('gives a large body in slices, and the same as a stream', async () => {
-    const url = await serve((_request, response) => response.end(BIG))
-    const { body } = await fetchIt(url, {})
+  it('gives a large body in slices, as they arrive and as a stream, over one connection', async () => {
+    const { url, connections } = await httpServer((_request, response) => response.end(BIG))
+    const { body } = await fetchFromStore(url, {})
     expect(body).toBeInstanceOf(SlicedStream)
+    const slices = body as SlicedStream
     const parts: Uint8Array[] = []
-    for (;;) {
-      const slice = await (body as SlicedStream).next()
-      if (slice === null) break
-      parts.push(slice)
-    }
+    for (let slice = await slices.next(); slice !== null; slice = await slices.next()) parts.push(slice)
     expect(Buffer.concat(parts).equals(BIG)).toBe(true)
-    const again = Buffer.from(await (await fetchIt(url, {})).arrayBuffer())
+    expect((await collected(await fetchFromStore(url, {}))).equals(BIG)).toBe(true)
+    const again = Buffer.from(await (await fetchFromStore(url, {})).arrayBuffer())
     expect(again.equals(BIG)).toBe(true)
+    expect(connections()).toBe(1)
   })
 
   it('stops reading from the connection while its reader waits', async () => {
-    const { url, sentWhenStill } = await floodServer(400_000_000)
-    const { body } = await fetchIt(url, {})
-    const slices = body as SlicedStream
-    await slices.next()
+    const MANY = 400_000_000
+    const { url, sentWhenStill } = await floodServer(MANY)
+    const slices = (await fetchFromStore(url, {})).body as SlicedStream
+    let size = (await slices.next())!.length
     // What was sent then waits in the sockets.
     expect(await sentWhenStill()).toBeLessThan(100_000_000)
-    await slices.cancel()
+    await slices.each!((slice) => {
+      size += slice.length
+    })
+    expect(size).toBe(MANY)
+  })
+
+  it('closes the connection of a body that is cancelled or not taken', async () => {
+    const { url, sockets } = await httpServer((_request, response) => response.write(BIG))
+    const cancelled = (await fetchFromStore(url, {})).body as SlicedStream
+    await cancelled.next()
+    await cancelled.cancel()
+    const answer = await fetchFromStore(url, {})
+    const taken = (answer.body as SlicedStream).each!(() => {
+      throw new Error('no room')
+    })
+    await expect(taken).rejects.toThrow('no room')
+    await expect.poll(() => [...sockets].every((socket) => socket.destroyed)).toBe(true)
+    expect(sockets.size).toBe(2)
   })
 
   it('fails when the connection breaks inside a body', async () => {
@@ -67,12 +95,13 @@ describe('fetch on Node', () => {
       response.writeHead(200, { 'Content-Length': 1000 })
       response.write('half', () => response.destroy())
     })
-    const answer = await fetchIt(url, {})
+    const answer = await fetchFromStore(url, {})
     await expect(answer.arrayBuffer()).rejects.toThrow()
+    await expect(fetchFromStore(url, {}).then(collected)).rejects.toThrow()
   })
 
   it('fails when nothing listens', async () => {
-    await expect(fetchIt('http://127.0.0.1:1/', {})).rejects.toThrow()
+    await expect(fetchFromStore('http://127.0.0.1:1/', {})).rejects.toThrow()
   })
 
   it('ends with its signal, before the answer and inside of it', async () => {
@@ -80,11 +109,11 @@ describe('fetch on Node', () => {
       if (request.url === '/body') response.write('first')
     })
     const early = new AbortController()
-    const waiting = fetchIt(url, { signal: early.signal })
+    const waiting = fetchFromStore(url, { signal: early.signal })
     early.abort(new Error('left'))
     await expect(waiting).rejects.toThrow('left')
     const late = new AbortController()
-    const answer = await fetchIt(`${url}body`, { signal: late.signal })
+    const answer = await fetchFromStore(`${url}body`, { signal: late.signal })
     const body = answer.body as SlicedStream
     expect(Buffer.from((await body.next())!).toString()).toBe('first')
     const rest = body.next()
@@ -97,14 +126,31 @@ describe('fetch on Node', () => {
       if (request.url === '/moved') return response.writeHead(307, { Location: '/' }).end()
       return response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('as stored')
     })
-    expect(await (await fetchIt(url, {})).text()).toBe('as stored')
-    expect((await fetchIt(`${url}moved`, {})).status).toBe(307)
+    expect(await (await fetchFromStore(url, {})).text()).toBe('as stored')
+    expect((await fetchFromStore(`${url}moved`, {})).status).toBe(307)
   })
 
   it.each(['HEAD', 'GET'])('has no body where there is none: %s', async (method) => {
     const url = await serve((_request, response) => response.writeHead(304, { ETag: '"1"' }).end())
-    const answer = await fetchIt(url, { method })
+    const answer = await fetchFromStore(url, { method })
     expect(answer.status).toBe(304)
     expect(answer.body).toBe(null)
+  })
+
+  it.skipIf(!hasOpenssl())('reads over TLS, and only from a server it trusts', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'nodestate-'))
+    atEnd(() => rmSync(directory, { recursive: true }))
+    const { cert, key } = certificate(directory, 'store')
+    const pair = { cert: readFileSync(cert), key: readFileSync(key) }
+    const server = createTlsServer(pair, (_request, response) => response.end(BIG))
+    const { url } = await listen(server, { protocol: 'https' })
+    await expect(fetchFromStore(url, {})).rejects.toThrow('self-signed certificate')
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+    try {
+      for (let i = 0; i < 2; i++)
+        expect((await collected(await fetchFromStore(url, {}))).equals(BIG)).toBe(true)
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    }
   })
 })

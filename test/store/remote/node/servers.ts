@@ -16,20 +16,19 @@ export function stopAll(): void {
 }
 
 /** Listens on a free port of loopback. Connections are counted, and closed at the end. */
-export async function listen(server: Server, { protocol = 'http', host = '127.0.0.1' } = {}) {
+export async function listen(server: Server, { protocol = 'http' } = {}) {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => {})
   })
-  server.listen(0, host)
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   atEnd(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
-  const name = host.includes(':') ? `[${host}]` : host
-  const url = `${protocol}://${name}:${(server.address() as AddressInfo).port}/`
+  const url = `${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}/`
   return { url, sockets, connections: () => sockets.size }
 }
 

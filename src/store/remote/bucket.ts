@@ -1,0 +1,118 @@
+import {
+  type ByteRange,
+  clampRange,
+  type Entry,
+  type ListOptions,
+  type ReadOptions,
+  type Store,
+  StoreError,
+  type StoreRead,
+} from '../store.ts'
+import { type ListPage, listPages } from './list-pages.ts'
+import { begin, type Call, type Retry, type RetryOptions, retryOf } from './retry.ts'
+
+/** How a bucket is read, whatever its service. */
+export interface BucketOptions extends RetryOptions {
+  /** Only keys below this prefix are visible, and they are returned without it. A trailing slash is added. @default '' */
+  prefix?: string | undefined
+  /** Bodies up to this size arrive as one array, so that a retry covers the whole body. @default 1048576 */
+  wholeUpTo?: number | undefined
+}
+
+/** How often a read starts over because the object's size changed between two responses. */
+const ROUNDS = 3
+
+/** A bucket as a store: what is common to all services. Each service adds its three requests. */
+export abstract class RemoteBucket {
+  protected readonly retry: Retry
+  protected readonly wholeUpTo: number
+  /** The prefix of all keys, with a slash at its end unless it is empty. */
+  protected readonly root: string
+
+  constructor(options: BucketOptions) {
+    this.retry = retryOf(options)
+    this.wholeUpTo = options.wholeUpTo ?? 1024 * 1024
+    this.root = folder(options.prefix ?? '')
+  }
+
+  /** The calls are properties, so that a copy such as `{ ...store, read }` keeps the others. */
+  store(): Store {
+    return {
+      list: (prefix = '', options = {}) => this.#list(prefix, options),
+      stat: async (key, { signal } = {}) =>
+        this.isKey(key) ? this.head(key, begin(this.retry, signal), {}) : null,
+      read: async (key, range, options = {}) => (this.isKey(key) ? this.#read(key, range, options) : null),
+    }
+  }
+
+  /** The entry of an object, under the conditions of a read. */
+  protected abstract head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null>
+
+  /** The bytes of a range that is not empty; undefined when the service says that it holds nothing. */
+  protected abstract get(
+    key: string,
+    range: ByteRange | undefined,
+    call: Call,
+    conditions: ReadOptions,
+  ): Promise<StoreRead | null | undefined>
+
+  /** One page of a listing, with the full keys of objects and folders. */
+  protected abstract page(
+    prefix: string,
+    options: ListOptions,
+    token: string | null,
+    call: Call,
+  ): Promise<ListPage>
+
+  /** Keys over 1,024 bytes cannot exist; lone surrogates have no UTF-8. */
+  protected isKey(key: string): boolean {
+    if (key === '' || key.startsWith('/') || !isText(key)) return false
+    return new TextEncoder().encode(this.root + key).length <= 1024
+  }
+
+  async *#list(prefix: string, options: ListOptions): AsyncGenerator<Entry, void, undefined> {
+    const { root } = this
+    if (!isText(root + prefix)) return
+    const { shallow = false, folders = false } = options
+    const isListed = ({ key, folder }: Entry) =>
+      this.isKey(key) && (folder ? shallow && folders : !shallow || !key.includes('/', prefix.length))
+    yield* listPages(this.retry, options, async (token, call) => {
+      const { entries, next } = await this.page(root + prefix, options, token, call)
+      const below = entries.filter(({ key }) => key.startsWith(root))
+      return {
+        entries: below.map((entry) => ({ ...entry, key: entry.key.slice(root.length) })).filter(isListed),
+        next,
+      }
+    })
+  }
+
+  async #read(key: string, range: ByteRange | undefined, conditions: ReadOptions): Promise<StoreRead | null> {
+    const call = begin(this.retry, conditions.signal)
+    for (let round = 0; round < ROUNDS; round++) {
+      if (!isEmpty(range)) {
+        const read = await this.get(key, range, call, conditions)
+        if (read !== undefined) return read
+      }
+      // No bytes were requested, or there are none in this range: return the entry alone.
+      const entry = await this.head(key, call, conditions)
+      if (entry === null) return null
+      const { offset, length } = clampRange(range, entry.size)
+      if (length === 0) return { entry, offset, length, body: new Uint8Array(0) }
+    }
+    throw new StoreError('changed', `Cannot read "${key}": its size keeps changing`)
+  }
+}
+
+/** Services refuse such a range, or take it for the whole object: `bytes=-0` on Ceph. */
+function isEmpty(range: ByteRange | undefined): boolean {
+  return range !== undefined && ('suffix' in range ? range.suffix <= 0 : (range.length ?? 1) <= 0)
+}
+
+function folder(prefix: string): string {
+  const trimmed = prefix.replace(/^\/+|\/+$/g, '')
+  return trimmed === '' ? '' : `${trimmed}/`
+}
+
+function isText(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text)
+}
