@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { has, serveFlags, VERSION_FLAGS } from '../dist/entry/process/arguments.js'
 import { listenError } from '../dist/entry/process/listen-error.js'
 import { reachable } from '../dist/entry/server/serve.js'
 import { printable } from '../dist/entry/service/compose.js'
@@ -15,6 +16,7 @@ import { openBucket } from '../dist/entry/service/open-bucket.js'
 import { namesOf } from '../dist/settings/row.js'
 import { helpText } from '../dist/settings/text.js'
 import { loadSettings, refuseOpenBind, SETTINGS, SettingsError } from '../dist/settings.js'
+import { UsageError } from '../dist/usage.js'
 import { VERSION } from '../dist/version.js'
 import { findPart } from '../test/parts/parts.mjs'
 import { whenOrphaned } from './orphan.mjs'
@@ -38,9 +40,9 @@ if (!Object.hasOwn(RUNTIMES, runtime)) {
 try {
   await RUNTIMES[runtime]()
 } catch (error) {
-  if (!(error instanceof SettingsError)) throw error
+  if (!(error instanceof SettingsError || error instanceof UsageError)) throw error
   complain(error.message)
-  process.exitCode = error.reason === 'usage' ? 2 : 1
+  process.exitCode = error.reason === 'file' ? 1 : 2
 }
 
 function complain(line) {
@@ -91,13 +93,13 @@ function run(command, args, options = {}) {
 
 /** `wrangler dev` with the wrangler.toml at the root; settings reach the worker as variables. */
 async function serveWorker() {
+  if (has(flags)) return void process.stdout.write(helpText())
+  if (has(flags, VERSION_FLAGS)) return void process.stdout.write(`${VERSION}\n`)
   const loaded = await loadSettings({
-    argv: flags,
+    flags: serveFlags(flags),
     env: process.env,
     readFile: (path) => readFile(path, 'utf8'),
   })
-  if (loaded.command === 'help') return void process.stdout.write(helpText())
-  if (loaded.command === 'version') return void process.stdout.write(`${VERSION}\n`)
   const { settings, sources } = loaded
   refuseOpenBind(settings)
   for (const name of ['config', 'tlsCert'])

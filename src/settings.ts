@@ -2,7 +2,6 @@ import type { Kind } from './settings/kinds.ts'
 import * as is from './settings/kinds.ts'
 import { readEnvironment, unknownVariables } from './settings/read.ts'
 import {
-  type Command,
   type Given,
   type Layer,
   namesOf,
@@ -263,7 +262,6 @@ type Value<R extends Row> =
 export type Settings = { [R in Rows as Camel<R['name']>]: Value<R> }
 
 export interface Loaded {
-  command: Command
   settings: Settings
   /** Where each setting came from, by its name in Settings. */
   sources: Record<keyof Settings, Source>
@@ -272,28 +270,24 @@ export interface Loaded {
 }
 
 export interface Surroundings {
-  /** Without the program's own name. */
-  argv: readonly string[]
+  /** What the command line gives; see `readFlags`. @default nothing */
+  flags?: Layer
   env: Readonly<Record<string, string | undefined>>
   /** Without it, no settings file or token file is read. */
   readFile?: ReadFile
 }
 
-const NO_FLAGS: { command: Command; given: Layer } = { command: 'serve', given: new Map() }
-
 /** Precedence, highest first: flag, environment, settings file, default. Throws a SettingsError. */
-export async function loadSettings({ argv, env, readFile }: Surroundings): Promise<Loaded> {
+export async function loadSettings({ flags = new Map(), env, readFile }: Surroundings): Promise<Loaded> {
   const warnings: string[] = []
-  // A worker has no command line and no files, so it never loads the code for them.
-  const flags = argv.length > 0 ? (await import('./settings/flags.ts')).readFlags(SETTINGS, argv) : NO_FLAGS
-  if (flags.command !== 'serve') return { ...flags, ...resolve([]), warnings }
-  const layers = [flags.given, readEnvironment(SETTINGS, env, warnings)]
+  const layers = [flags, readEnvironment(SETTINGS, env, warnings)]
   const { unknown, known } = unknownVariables(SETTINGS, env)
   for (const name of unknown) {
-    const { suggestion } = await import('./settings/suggestion.ts')
+    const { suggestion } = await import('./suggestion.ts')
     warnings.push(`Ignored ${name}: there is no such setting${suggestion(name, known) || '.'}`)
   }
   const file = pick(layers, 'settings')?.value as string | undefined
+  // A worker has no files, so it never loads the code for them.
   const files = readFile && { readFile, ...(await import('./settings/file.ts')) }
   if (files) layers.push(await files.readSettingsFile(SETTINGS, file ?? null, files.readFile))
   const { settings, sources } = resolve(layers)
@@ -312,7 +306,7 @@ export async function loadSettings({ argv, env, readFile }: Surroundings): Promi
     const from = pick(layers, `tls-${set}`)!.from
     throw new SettingsError('usage', `Cannot use ${from} alone: set --tls-${missing} FILE too.`)
   }
-  return { command: 'serve', settings, sources, warnings }
+  return { settings, sources, warnings }
 }
 
 /** Throws unless the bind is safe: loopback, a token, or --insecure. */

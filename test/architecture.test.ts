@@ -32,6 +32,8 @@ const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
 const ROOMS: [room: string, door: string[]][] = [
   ['version.ts', ['version.ts']],
   ['bytes.ts', ['bytes.ts']],
+  ['suggestion.ts', ['suggestion.ts']],
+  ['usage.ts', ['usage.ts']],
   [
     'limits',
     [
@@ -182,7 +184,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['client.ts', ['client.ts']],
   ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
-  ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'read.ts', 'row.ts', 'suggestion.ts']],
+  ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'read.ts', 'row.ts']],
   ['ship', ['bucket.ts', 'disk.ts', 'metrics.ts', 's3.ts', 'shipper.ts']],
   ['settings/ship.ts', ['ship.ts']],
   ['settings.ts', ['settings.ts']],
@@ -203,6 +205,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['entry/own-log', ['access.ts', 'log-line.ts', 'own-log.ts', 'request-ids.ts', 'rotating-file.ts']],
   ['entry/service', ['compose.ts', 'location.ts', 'open-bucket.ts', 'remote.ts']],
   ['entry/ship', ['run.ts']],
+  ['entry/process/arguments.ts', ['arguments.ts']],
   ['entry/process/commands.ts', ['commands.ts']],
   ['entry/process/program.ts', ['program.ts']],
   ['entry/process/listen-error.ts', ['listen-error.ts']],

@@ -24,14 +24,20 @@ async function refused(args: string[], options: Parameters<typeof launch>[1] = {
   return { code, line: program.stderr().slice('nodestate: '.length, -1) }
 }
 
+const unexpected = (argument: string, help: string) =>
+  `Unexpected argument "${argument}": values follow their flag; ${help} shows the flags.`
+
 describe('help and version', () => {
-  it.each([['--help'], ['-h'], ['serve', '--help']])('%s prints the flags and exits 0', async (...args) => {
-    const program = launch(args)
-    expect(await program.exited).toBe(0)
-    expect(program.stdout()).toContain('Usage: nodestate [serve] [flags]')
-    expect(program.stdout()).toContain('--token-file FILE')
-    expect(program.stderr()).toBe('')
-  })
+  it.each([['--help'], ['-h'], ['serve', '--help'], ['serve', '-h', '--nonsense'], ['help', 'serve']])(
+    '%s prints the flags and exits 0',
+    async (...args) => {
+      const program = launch(args)
+      expect(await program.exited).toBe(0)
+      expect(program.stdout()).toContain('Usage: nodestate [serve] [flags]')
+      expect(program.stdout()).toContain('--token-file FILE')
+      expect(program.stderr()).toBe('')
+    },
+  )
 
   it.each([['--version'], ['-V']])('%s prints the version and exits 0', async (flag) => {
     const program = launch([flag])
@@ -44,6 +50,41 @@ describe('what cannot start says why in one line', () => {
   it.each([
     [['--prot', '1'], 2, 'Unknown flag "--prot": did you mean --port?'],
     [['start'], 2, 'Unknown command "start": nodestate help shows the commands.'],
+    [['tial', 'x.log'], 2, 'Unknown command "tial": did you mean tail?'],
+    [['help', 'shpi'], 2, 'Unknown command "shpi": did you mean ship?'],
+    [['help', 'tail', 'ls'], 2, unexpected('ls', 'nodestate help help')],
+    [['serve', 'x'], 2, unexpected('x', 'nodestate --help')],
+    [['--workers', '2'], 2, 'Unknown flag "--workers"; nodestate --help shows the flags.'],
+    [['tail', '--lnies', '5', 'x.log'], 2, 'Unknown flag "--lnies": did you mean --lines?'],
+    [['tail', '-fz', 'x.log'], 2, 'Unknown flag "-z"; nodestate help tail shows the flags.'],
+    [['tail', '-n'], 2, '-n needs a value: N.'],
+    [['tail', '--lines', '--follow', 'x.log'], 2, '--lines needs a value: N.'],
+    [['tail', '--follow=yes', 'x'], 2, 'Cannot use "--follow=yes": --follow takes no value.'],
+    [['tail', '--time', 'mars', 'x'], 2, 'Cannot use --time "mars": it must be log, local or utc.'],
+    [['tail', '-n', 'x', '--url=http://a', 'x'], 2, 'Cannot use --lines "x": it must be a whole number.'],
+    [['tail', 'x.log'], 2, 'Say which node: give its URL, such as http://db-4:9000, or set NODESTATE_URL.'],
+    [['tail', 'http://a'], 2, 'Say which log: nodestate ls shows the names.'],
+    [['grep', '--color=red', 'x'], 2, 'Cannot use --color "red": it must be always, auto or never.'],
+    [['ls', 'http://a', 'b'], 2, 'Unexpected argument "b": name nodes by URL, such as http://db-4:9000.'],
+    [['completion', 'tcsh'], 2, 'Say which shell: nodestate completion bash, zsh or fish.'],
+    [['token', 'x'], 2, unexpected('x', 'nodestate help token')],
+    [['token', '--hlep'], 2, 'Unknown flag "--hlep": did you mean --help?'],
+    [['ship', '--segment-ages=1s', 'd'], 2, 'Unknown flag "--segment-ages": did you mean --segment-age?'],
+    [
+      ['ship', '--hold'],
+      2,
+      '--hold needs a value: it must be a duration of at least 100ms, such as 500ms, 10s, 5m or 1h.',
+    ],
+    [
+      ['ship', '--http-port', 'x', 'd'],
+      2,
+      'Cannot use --http-port "x": it must be an integer from 0 to 65535.',
+    ],
+    [
+      ['ship'],
+      2,
+      'Name the destination, such as s3://bucket/prefix/db-4; nodestate ship --help shows the flags.',
+    ],
     [['--port', 'x'], 2, 'Cannot use --port "x": it must be an integer from 0 to 65535.'],
     [['--tls-cert', 'x'], 2, 'Cannot use --tls-cert alone: set --tls-key FILE too.'],
     [

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
+import { serveFlags } from '../src/entry/process/arguments.ts'
 import { namesOf, type Row } from '../src/settings/row.ts'
 import { effectiveToml, helpText, settingsTable } from '../src/settings/text.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type Settings,
   SettingsError,
 } from '../src/settings.ts'
+import { UsageError } from '../src/usage.ts'
 
 const ROWS: readonly Row[] = SETTINGS
 
@@ -26,8 +28,12 @@ function files(tree: Record<string, string | Error>) {
 
 const denied = Object.assign(new Error('secret path'), { code: 'EACCES' })
 
-function load(argv: string[], env: Record<string, string> = {}, tree: Record<string, string | Error> = {}) {
-  return loadSettings({ argv, env, readFile: files(tree) })
+async function load(
+  argv: string[],
+  env: Record<string, string> = {},
+  tree: Record<string, string | Error> = {},
+) {
+  return loadSettings({ flags: serveFlags(argv), env, readFile: files(tree) })
 }
 
 async function fails(
@@ -39,8 +45,8 @@ async function fails(
     () => null,
     (error: unknown) => error,
   )
-  expect(error).toBeInstanceOf(SettingsError)
-  const { message, reason } = error as SettingsError
+  expect(error).toSatisfy((error) => error instanceof SettingsError || error instanceof UsageError)
+  const { message, reason = 'usage' } = error as Error & { reason?: string }
   expect(message).not.toMatch(/[\n\r\t]/)
   return { message, reason }
 }
@@ -391,8 +397,7 @@ describe('precedence', () => {
   })
 
   it('has the defaults of the table', async () => {
-    const { settings, command } = await load([])
-    expect(command).toBe('serve')
+    const { settings } = await load([])
     expect(settings).toMatchObject({
       logs: './logs',
       config: null,
@@ -441,7 +446,7 @@ describe('precedence', () => {
   })
 
   it('needs no files where a runtime has none', async () => {
-    const { settings } = await loadSettings({ argv: [], env: { NODESTATE_TOKEN: 't', NODESTATE_PORT: '' } })
+    const { settings } = await loadSettings({ env: { NODESTATE_TOKEN: 't', NODESTATE_PORT: '' } })
     expect(settings).toMatchObject({ token: 't', port: 9000 })
   })
 })
@@ -451,19 +456,9 @@ describe('flags', () => {
     expect((await load(['--insecure'])).settings.insecure).toBe(true)
     expect((await load(['--insecure', '--no-insecure'])).settings.insecure).toBe(false)
     expect((await load(['--insecure=no'], { NODESTATE_INSECURE: '1' })).settings.insecure).toBe(false)
-    expect((await load(['serve', '--port', '1', '--port', '2'])).settings.port).toBe(2)
+    expect((await load(['--port', '1', '--port', '2'])).settings.port).toBe(2)
     expect((await load(['--logs=--odd'])).settings.logs).toBe('--odd')
     expect((await load(['--logs', '-odd'])).settings.logs).toBe('-odd')
-  })
-
-  it.each([
-    [['--help'], 'help'],
-    [['serve', '-h', '--nonsense'], 'help'],
-    [['-V'], 'version'],
-    [['serve', '--version'], 'version'],
-    [['serve'], 'serve'],
-  ])('%j is the command %s', async (argv, command) => {
-    expect((await load(argv)).command).toBe(command)
   })
 
   it.each([
@@ -477,8 +472,7 @@ describe('flags', () => {
       ['--token', 'hunter2'],
       'Unknown flag --token: every user of a machine can read its command lines; use --token-file FILE or NODESTATE_TOKEN.',
     ],
-    [['start'], 'Unknown command "start": nodestate help shows the commands.'],
-    [['serve', 'x'], 'Unexpected argument "x": values follow their flag; nodestate --help shows the flags.'],
+    [['x'], 'Unexpected argument "x": values follow their flag; nodestate --help shows the flags.'],
     [['--port'], '--port needs a value: it must be an integer from 0 to 65535.'],
     [['--port', '--host', 'x'], '--port needs a value: it must be an integer from 0 to 65535.'],
     [['--logs='], '--logs needs a value: it must be a directory, or s3://bucket/prefix.'],

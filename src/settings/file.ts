@@ -1,3 +1,4 @@
+import { suggestion } from '../suggestion.ts'
 import * as is from './kinds.ts'
 import { badValue, parse } from './read.ts'
 import {
@@ -10,7 +11,6 @@ import {
   SettingsError,
   shown,
 } from './row.ts'
-import { suggestion } from './suggestion.ts'
 
 /** The settings file: the named one, or `nodestate.toml` if it exists. */
 export async function readSettingsFile(

@@ -32,9 +32,6 @@ export function namesOf(row: Row): { flag: string | null; env: string; toml: str
 /** Where a value came from. */
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
-/** The command on the command line. */
-export type Command = 'serve' | 'help' | 'version'
-
 /** Reads a text file, or throws what the system says. */
 export type ReadFile = (path: string) => string | Promise<string>
 

@@ -1,3 +1,4 @@
+import type { CommandLine } from '../usage.ts'
 import { readFlags } from './flags.ts'
 import * as is from './kinds.ts'
 import { readEnvironment } from './read.ts'
@@ -118,19 +119,17 @@ export interface ShipSettings {
   target: string
 }
 
-/** The settings from flags and the environment; null for --help. Throws a SettingsError. */
+/** The settings from a command line and the environment. Throws a SettingsError. */
 export function loadShipSettings(
-  argv: readonly string[],
+  line: CommandLine,
   env: Readonly<Record<string, string | undefined>>,
-): ShipSettings | null {
+): ShipSettings {
   const rows: readonly Row[] = SHIP_SETTINGS
-  const { flags, targets } = splitTarget(rows, argv)
-  const read = readFlags(rows, flags)
-  if (read.command === 'help') return null
+  const targets = line.positional
   // Ignore the variables of `serve`, which may be set in the same environment.
   const own = new Set(rows.map((row) => namesOf(row).env))
   const mine = Object.fromEntries(Object.entries(env).filter(([name]) => own.has(name)))
-  const layers = [read.given, readEnvironment(rows, mine, [])]
+  const layers = [readFlags(rows, line), readEnvironment(rows, mine, [])]
   const settings: Record<string, unknown> = {}
   for (const row of rows) {
     const given = layers.find((layer) => layer.has(row.name))?.get(row.name)
@@ -154,24 +153,6 @@ export function loadShipSettings(
   return { ...(settings as Omit<ShipSettings, 'target'>), target }
 }
 
-/** Separates flags and their values from the other arguments. */
-function splitTarget(rows: readonly Row[], argv: readonly string[]) {
-  const flags: string[] = []
-  const targets: string[] = []
-  for (let i = 0; i < argv.length; i++) {
-    const arg = argv[i]!
-    if (!arg.startsWith('-')) {
-      targets.push(arg)
-      continue
-    }
-    flags.push(arg)
-    const row = rows.find((row) => arg === `--${row.name}`)
-    if (row && row.kind !== is.boolean && i + 1 < argv.length && !argv[i + 1]!.startsWith('--'))
-      flags.push(argv[++i]!)
-  }
-  return { flags, targets }
-}
-
 /** What `nodestate ship --help` prints. */
 export function shipHelp(): string {
   const rows: readonly Row[] = SHIP_SETTINGS
@@ -190,6 +171,6 @@ ${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
 
 Each flag is also a variable (--segment-age: NODESTATE_SEGMENT_AGE). Credentials, region and endpoint come from the
 standard AWS_* variables. Exit codes: 0 when stopped, or when --once has shipped everything; 1 when it cannot start;
-3 when another shipper on this host has taken over.
+2 for a wrong command line; 3 when another shipper on this host has taken over.
 `
 }

@@ -1,4 +1,4 @@
-import type { Flag } from './flags.ts'
+import type { Flag } from '../usage.ts'
 
 /** A terminal command and its flags; help and completions are generated from it. */
 export interface CommandInfo {
@@ -18,7 +18,7 @@ const COLOR: Flag = {
   name: 'color',
   value: 'WHEN',
   choices: ['always', 'auto', 'never'],
-  optional: true,
+  bare: 'always',
   help: 'Color the output; auto (the default) colors a terminal unless NO_COLOR is set.',
 }
 

@@ -1,5 +1,5 @@
+import { type CommandLine, UsageError } from '../usage.ts'
 import { COMMANDS } from './commands.ts'
-import { type Given, UsageError } from './flags.ts'
 import { FOUND, type World } from './output/world.ts'
 
 const SHELLS = { bash, zsh, fish }
@@ -8,9 +8,13 @@ const WITH_FLAGS = COMMANDS.filter(({ flags }) => flags.length > 0)
 const WITH_FILES = ['tail', 'grep']
 
 /** `nodestate completion`: a script that completes commands, flags and, with NODESTATE_URL set, log files. */
-export async function completion(given: Given, others: readonly string[], world: World): Promise<number> {
-  const [shell] = given.positional
-  if (shell === undefined || !Object.hasOwn(SHELLS, shell))
+export async function completion(
+  given: CommandLine,
+  others: readonly string[],
+  world: World,
+): Promise<number> {
+  const [shell, extra] = given.positional
+  if (shell === undefined || extra !== undefined || !Object.hasOwn(SHELLS, shell))
     throw new UsageError('Say which shell: nodestate completion bash, zsh or fish.')
   await world.stdout.write(
     SHELLS[shell as keyof typeof SHELLS]([

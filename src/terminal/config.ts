@@ -1,13 +1,13 @@
-import { targetsOf } from './connect.ts'
-import type { Given } from './flags.ts'
+import type { CommandLine } from '../usage.ts'
+import { onlyTargetsOf } from './connect.ts'
 import { type Paint, printable } from './output/paint.ts'
 import type { Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, type World } from './output/world.ts'
 
 /** `nodestate config`: the node's configuration. */
-export async function config(given: Given, style: Style, world: World): Promise<number> {
-  const { targets } = await targetsOf(given, world)
+export async function config(given: CommandLine, style: Style, world: World): Promise<number> {
+  const targets = await onlyTargetsOf(given, world)
   for (const { client, name } of targets) {
     const answer = await withSpinner(world, `asking ${name}`, () => client.config({ signal: world.signal }))
     if (style.json) {

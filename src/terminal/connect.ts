@@ -1,5 +1,5 @@
 import { type Client, createClient, type LogQuery } from '../client.ts'
-import { type Given, UsageError } from './flags.ts'
+import { type CommandLine, UsageError } from '../usage.ts'
 import type { World } from './output/world.ts'
 
 /** A node to talk to. */
@@ -10,7 +10,10 @@ export interface Target {
 }
 
 /** The nodes that a command line names, and its other arguments. An argument that contains `://` is a URL. */
-export async function targetsOf(given: Given, world: World): Promise<{ targets: Target[]; rest: string[] }> {
+export async function targetsOf(
+  given: CommandLine,
+  world: World,
+): Promise<{ targets: Target[]; rest: string[] }> {
   const isUrl = (argument: string) => argument.includes('://')
   const urls = [...(given.flags.get('url') ?? []), ...given.positional.filter(isUrl)]
   const rest = given.positional.filter((argument) => !isUrl(argument))
@@ -24,8 +27,15 @@ export async function targetsOf(given: Given, world: World): Promise<{ targets: 
   }
 }
 
+/** Like `targetsOf`, for a command that takes no other arguments. */
+export async function onlyTargetsOf(given: CommandLine, world: World): Promise<Target[]> {
+  const { targets, rest } = await targetsOf(given, world)
+  if (rest.length === 0) return targets
+  throw new UsageError(`Unexpected argument "${rest[0]}": name nodes by URL, such as http://db-4:9000.`)
+}
+
 /** The filters that tail and grep have in common. */
-export function filtersOf(given: Given): Omit<LogQuery, 'file'> {
+export function filtersOf(given: CommandLine): Omit<LogQuery, 'file'> {
   const one = (name: string) => given.flags.get(name)?.[0]
   return {
     level: one('level'),
@@ -47,14 +57,15 @@ export function isFiltered(query: Omit<LogQuery, 'file'>): boolean {
 }
 
 /** A whole number from a flag. */
-export function numberOf(given: Given, name: string, otherwise: number): number {
+export function numberOf(given: CommandLine, name: string, otherwise: number): number {
   const text = given.flags.get(name)?.[0]
   if (text === undefined) return otherwise
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--${name} is "${text}"; it must be a whole number.`)
+  if (!/^\d{1,9}$/.test(text))
+    throw new UsageError(`Cannot use --${name} "${text}": it must be a whole number.`)
   return Number(text)
 }
 
-async function tokenOf(given: Given, world: World): Promise<string | null> {
+async function tokenOf(given: CommandLine, world: World): Promise<string | null> {
   const file = given.flags.get('token-file')?.[0] ?? world.env.NODESTATE_TOKEN_FILE
   if (file === undefined || file === '') return world.env.NODESTATE_TOKEN || null
   try {

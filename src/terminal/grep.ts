@@ -1,13 +1,13 @@
 import type { LogQuery } from '../client.ts'
+import { type CommandLine, UsageError } from '../usage.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './connect.ts'
-import { type Given, UsageError } from './flags.ts'
 import { named } from './output/notes.ts'
 import { clean, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, type World } from './output/world.ts'
 
 /** `nodestate grep`: every record of the logs that matches, oldest first, streamed as the node finds them. */
-export async function grep(given: Given, style: Style, world: World): Promise<number> {
+export async function grep(given: CommandLine, style: Style, world: World): Promise<number> {
   const { targets, rest } = await targetsOf(given, world)
   const [text, ...files] = rest
   if (text === undefined || text === '')
@@ -30,7 +30,7 @@ export async function grep(given: Given, style: Style, world: World): Promise<nu
   return found > 0 ? FOUND : NOTHING
 }
 
-function queryOf(given: Given, text: string): Omit<LogQuery, 'file'> {
+function queryOf(given: CommandLine, text: string): Omit<LogQuery, 'file'> {
   const filters = filtersOf(given)
   const pattern = given.flags.has('extended-regexp')
   const key = given.flags.has('invert-match') ? (pattern ? 'notregex' : 'not') : pattern ? 'regex' : 'q'
@@ -57,7 +57,7 @@ class Search {
   readonly #only: 'count' | 'name' | null
   #found = 0
 
-  constructor(where: Where, given: Given) {
+  constructor(where: Where, given: CommandLine) {
     this.#target = where.target
     this.#query = where.query
     this.#style = where.style

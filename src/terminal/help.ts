@@ -1,5 +1,5 @@
+import type { Flag } from '../usage.ts'
 import type { CommandInfo } from './commands.ts'
-import type { Flag } from './flags.ts'
 
 /** The help of one command. */
 export function commandHelp({ usage, summary, flags, examples }: CommandInfo): string {
@@ -17,7 +17,7 @@ export function commandHelp({ usage, summary, flags, examples }: CommandInfo): s
     .replace(/\n+$/, '\n')
 }
 
-function flagText({ name, short, value, optional }: Flag): string {
-  const long = `--${name}${value ? (optional ? `[=${value}]` : ` ${value}`) : ''}`
+function flagText({ name, short, value, bare }: Flag): string {
+  const long = `--${name}${value ? (bare ? `[=${value}]` : ` ${value}`) : ''}`
   return short ? `-${short}, ${long}` : `    ${long}`
 }

@@ -1,12 +1,12 @@
-import { targetsOf } from './connect.ts'
-import type { Given } from './flags.ts'
+import type { CommandLine } from '../usage.ts'
+import { onlyTargetsOf } from './connect.ts'
 import { type Style, shownTime } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, type World } from './output/world.ts'
 
 /** `nodestate ls`: the log files as a table. */
-export async function ls(given: Given, style: Style, world: World): Promise<number> {
-  const { targets } = await targetsOf(given, world)
+export async function ls(given: CommandLine, style: Style, world: World): Promise<number> {
+  const targets = await onlyTargetsOf(given, world)
   const call = { signal: world.signal }
   for (const { client, name } of targets) {
     if (given.flags.has('names')) {

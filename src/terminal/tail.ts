@@ -1,6 +1,6 @@
 import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
+import { type CommandLine, UsageError } from '../usage.ts'
 import { filtersOf, isFiltered, numberOf, type Target, targetsOf } from './connect.ts'
-import { type Given, UsageError } from './flags.ts'
 import { complain, named, tellNotes } from './output/notes.ts'
 import { clean, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
@@ -16,7 +16,7 @@ interface Log extends Target {
 }
 
 /** `nodestate tail`: the last lines of logs, then what is appended to them. */
-export async function tail(given: Given, style: Style, world: World): Promise<number> {
+export async function tail(given: CommandLine, style: Style, world: World): Promise<number> {
   const { targets, rest } = await targetsOf(given, world)
   if (rest.length === 0) throw new UsageError('Say which log: nodestate ls shows the names.')
   const filters = filtersOf(given)

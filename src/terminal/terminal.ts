@@ -1,15 +1,14 @@
 import { ProblemError, UnreachableError } from '../client.ts'
-import { COMMANDS } from './commands.ts'
-import { type Given, readArguments, UsageError } from './flags.ts'
-import { commandHelp } from './help.ts'
+import { type CommandLine, UsageError } from '../usage.ts'
 import { complain } from './output/notes.ts'
 import { paintFor, wantsColor } from './output/paint.ts'
 import type { Style } from './output/records.ts'
-import { FOUND, INTERRUPTED, TROUBLE, type World } from './output/world.ts'
+import { INTERRUPTED, TROUBLE, type World } from './output/world.ts'
 
+export { commandHelp } from './help.ts'
 export type { Output, World } from './output/world.ts'
 
-type Run = (given: Given, style: Style, world: World) => Promise<number>
+type Run = (given: CommandLine, style: Style, world: World) => Promise<number>
 
 /**
  * Runs a terminal command and returns its exit code: 0, 1 when nothing was found, 2 on errors. `others` are the
@@ -17,21 +16,15 @@ type Run = (given: Given, style: Style, world: World) => Promise<number>
  */
 export async function runTerminal(
   name: string,
-  argv: readonly string[],
+  line: CommandLine,
   world: World,
   others: readonly string[] = [],
 ): Promise<number> {
-  const command = COMMANDS.find((each) => each.name === name)!
   try {
-    if (argv.some((argument) => argument === '--help' || argument === '-h')) {
-      await world.stdout.write(commandHelp(command))
-      return FOUND
-    }
-    const given = readArguments(command.flags, argv)
-    return await (await load(name, others))(given, styleOf(given, world), world)
+    return await (await load(name, others))(line, styleOf(line, world), world)
   } catch (error) {
     if (world.signal.aborted) return INTERRUPTED
-    await complain(world, sentenceOf(error, name))
+    await complain(world, sentenceOf(error))
     return TROUBLE
   }
 }
@@ -54,7 +47,7 @@ async function load(name: string, others: readonly string[]): Promise<Run> {
   }
 }
 
-function styleOf(given: Given, world: World): Style {
+function styleOf(given: CommandLine, world: World): Style {
   const { isTTY } = world.stdout
   return {
     paint: paintFor(wantsColor(given.flags.get('color')?.[0], world.env, isTTY)),
@@ -65,10 +58,10 @@ function styleOf(given: Given, world: World): Style {
   }
 }
 
-function sentenceOf(error: unknown, name: string): string {
-  if (error instanceof UsageError) return `${error.message} nodestate help ${name} shows how it is used.`
+function sentenceOf(error: unknown): string {
   if (error instanceof ProblemError && error.status === 401)
     return 'The node wants a token: set NODESTATE_TOKEN or use --token-file.'
-  if (error instanceof ProblemError || error instanceof UnreachableError) return error.message
+  if (error instanceof UsageError || error instanceof ProblemError || error instanceof UnreachableError)
+    return error.message
   return `Cannot go on: ${error instanceof Error ? error.message : String(error)}`
 }

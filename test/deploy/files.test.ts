@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { serveFlags } from '../../src/entry/process/arguments.ts'
 import { loadSettings } from '../../src/settings.ts'
 import { lacking } from '../support/parts.ts'
 
@@ -16,7 +17,11 @@ async function settingsOf(argv: string[], env: Record<string, string> = {}) {
     if (path.endsWith('token')) return 'secret'
     throw Object.assign(new Error(path), { code: 'ENOENT' })
   }
-  const { settings, warnings } = await loadSettings({ argv, env, readFile })
+  const { settings, warnings } = await loadSettings({
+    flags: serveFlags(argv[0] === 'serve' ? argv.slice(1) : argv),
+    env,
+    readFile,
+  })
   expect(warnings).toEqual([])
   return settings
 }
@@ -119,7 +124,6 @@ describe('container/Containerfile', () => {
     })
     // Logs that the image named would be stronger than those of a home in a bucket.
     const { sources } = await loadSettings({
-      argv: ['serve'],
       env: { ...env, NODESTATE_HOME: 's3://logs/db-4' },
     })
     expect([sources.home, sources.logs]).toEqual(['environment', 'default'])

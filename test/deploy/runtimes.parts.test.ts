@@ -256,8 +256,8 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['OpenAPI', ['openapi-route.js']],
     ['page', ['page.js', 'routes-page.js']],
     ['fleet', ['fleet-fleet.js']],
-    // What reads a command line and files: never loaded, since a worker has neither.
-    ['never loaded', ['settings-flags.js', 'settings-file.js']],
+    // What reads files: never loaded, since a worker has none.
+    ['never loaded', ['settings-file.js']],
   ]
 
   /** The bars of docs/performance.md: at most a tenth above the weight, so that growth is noticed where it happens. */

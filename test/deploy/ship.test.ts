@@ -2,16 +2,21 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { loadShipSettings } from '../../src/settings/ship.ts'
+import { readArguments } from '../../src/entry/process/arguments.ts'
+import { flagsOf } from '../../src/settings/flags.ts'
+import { loadShipSettings, SHIP_SETTINGS } from '../../src/settings/ship.ts'
 
 const read = (path: string) =>
   readFileSync(join(resolve(import.meta.dirname, '../../deploy/ship'), path), 'utf8')
+
+const settingsOf = (argv: string[]) =>
+  loadShipSettings(readArguments({ flags: flagsOf(SHIP_SETTINGS), help: '' }, argv), {})
 
 describe('deploy/ship', () => {
   it('has a unit that starts the shipper with settings that it takes, and shows it the logs read-only', () => {
     const unit = read('nodestate-ship.service')
     const [, , command] = /^ExecStart=(\S+) ship (.*)$/m.exec(unit)!
-    const settings = loadShipSettings(command!.replace('%H', 'db-4').split(' '), {})
+    const settings = settingsOf(command!.replace('%H', 'db-4').split(' '))
     expect(settings).toMatchObject({ logs: '/var/log/lindb', target: 's3://logs/prod/db-4', once: false })
     expect(unit).toMatch(/^RestartPreventExitStatus=3$/m)
     expect(unit).toMatch(/^BindReadOnlyPaths=-\/var\/log\/lindb -\/etc\/lindb\/broker\.toml$/m)
@@ -23,7 +28,7 @@ describe('deploy/ship', () => {
     const sidecar = spec.containers.find(({ name }: { name: string }) => name === 'nodestate-ship')
     const [command, ...args] = sidecar.args
     expect(command).toBe('ship')
-    expect(loadShipSettings(args, {})).toMatchObject({ logs: '/logs', config: '/config/broker.toml' })
+    expect(settingsOf(args)).toMatchObject({ logs: '/logs', config: '/config/broker.toml' })
     expect(sidecar.volumeMounts.every(({ readOnly }: { readOnly?: boolean }) => readOnly)).toBe(true)
   })
 

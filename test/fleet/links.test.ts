@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { serveFlags } from '../../src/entry/process/arguments.ts'
 import { compose } from '../../src/entry/service/compose.ts'
 import { loadSettings } from '../../src/settings.ts'
 
@@ -47,7 +48,7 @@ link('files/logs/current.log', 'real.log')
 afterAll(() => rmSync(base, { recursive: true }))
 
 async function serve(...flags: string[]) {
-  const loaded = await loadSettings({ argv: ['--fleet', fleet, ...flags], env: {} })
+  const loaded = await loadSettings({ flags: serveFlags(['--fleet', fleet, ...flags]), env: {} })
   const handler = compose(loaded, { write: () => true } as never, {}, { runtime: 'node' }).handler(0)
   return async (path: string) => {
     const response = await handler(new Request(new URL(path, 'http://localhost')), {} as never)

@@ -78,11 +78,11 @@ describe('nodestate ship', () => {
     [['--home', 'x', '--logs', 'y', 's3://logs/b'], '--home and --logs'],
     [['--nope', 's3://logs/b'], '--nope'],
     [['ftp://a/b'], 'ftp://a/b'],
-  ])('exits with 1 and one sentence for %j', async (args, expected) => {
+  ])('exits with 2 and one sentence for %j', async (args, expected) => {
     const { code, said } = await run(args)
     expect(said).toContain(expected)
     expect(said).toMatch(/^nodestate: [^\n]+\.\n$/)
-    expect(code).toBe(1)
+    expect(code).toBe(2)
   })
 
   it('exits with 1 when it cannot listen for scrapes', async () => {
@@ -247,7 +247,7 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
     await flare?.stop()
   })
 
-  it('exits with 1 and one sentence without a bucket, credentials or permission', async () => {
+  it('exits with one sentence without a bucket, credentials or permission', async () => {
     writeFileSync(join(logs, 'broker.log'), text(0, 3))
     const bucket = `s3://${flare.bucket}/refused`
     const args = ['--logs', logs]
@@ -268,7 +268,7 @@ describe.skipIf(needs)(`nodestate ship to a bucket${needs ? ` (${needs})` : ''}`
         said: `nodestate: No permission to list s3://${flare.bucket}: check the credentials and their policy.\n`,
       },
       {
-        code: 1,
+        code: 2,
         said: 'nodestate: Cannot use AWS_ACCESS_KEY_ID alone: set AWS_SECRET_ACCESS_KEY too, or neither.\n',
       },
       {

@@ -178,14 +178,14 @@ describe('trouble is one sentence and exit code 2', () => {
   it.each([
     [['tail', 'none.log'], /^nodestate: .*none\.log.*\n$/],
     [['tail'], /Say which log/],
-    [['tail', 'broker.log', '--lines', 'x'], /--lines is "x"; it must be a whole number/],
-    [['tail', 'broker.log', '--token', 'secret'], /never an argument/],
+    [['tail', 'broker.log', '--lines', 'x'], /Cannot use --lines "x": it must be a whole number/],
+    [['tail', 'broker.log', '--token', 'secret'], /every user of a machine can read its command lines/],
     [['tail', 'broker.log', '--level', 'loud'], /level/],
     [['grep'], /Say what to search for/],
     [['ls', 'ftp://x'], /a URL looks like http/],
     [['ls', 'http://127.0.0.1:1'], /does not answer/],
     [['completion', 'tcsh'], /bash, zsh or fish/],
-    [['help', 'me'], /There is no command "me"/],
+    [['help', 'me'], /Unknown command "me"/],
   ])('%j', async (args, said) => {
     const { code, out, err } = await run(args)
     expect(code).toBe(2)

@@ -2,47 +2,71 @@ import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { COMMANDS as TERMINAL } from '../../terminal/commands.ts'
 import type { World } from '../../terminal/terminal.ts'
+import type { CommandLine } from '../../usage.ts'
+import { has, readArguments, type Usage, unknownCommand } from './arguments.ts'
 
-/** A command of the program besides `serve`: what it does in one sentence, and how it runs to its exit code. */
+/** A command of the program besides `serve`. */
 export interface Command {
+  /** What it does, in one sentence. */
   summary: string
-  run(argv: readonly string[]): Promise<number>
+  /** Each command is loaded when it is used. */
+  load(): Promise<LoadedCommand>
+}
+
+interface LoadedCommand extends Omit<Usage, 'help'> {
+  /** What `--help` prints. */
+  help(): string
+  /** Runs to its exit code. */
+  run(line: CommandLine): Promise<number>
 }
 
 /** The commands that talk to a node over HTTP. */
-const terminal = TERMINAL.map(({ name, summary }): [string, Command] => [
-  name,
+const terminal = TERMINAL.map((info): [string, Command] => [
+  info.name,
   {
-    summary,
-    async run(argv) {
-      const { runTerminal } = await import('../../terminal/terminal.ts')
-      return runTerminal(name, argv, worldOf(), Object.keys(COMMANDS))
+    summary: info.summary,
+    async load() {
+      const { commandHelp, runTerminal } = await import('../../terminal/terminal.ts')
+      return {
+        flags: info.flags,
+        help: () => commandHelp(info),
+        run: (line) => runTerminal(info.name, line, worldOf(), Object.keys(COMMANDS)),
+      }
     },
   },
 ])
 
-/** Every command by its name; each is loaded when it is used. */
+/** Every command by its name. */
 export const COMMANDS: Record<string, Command> = {
   ...Object.fromEntries(terminal),
   ship: {
     summary: "Ship a node's logs to a bucket as they grow.",
-    run: async (argv) => (await import('../ship/run.ts')).runShip(argv),
+    async load() {
+      const { runShip, SHIP_FLAGS, shipHelp } = await import('../ship/run.ts')
+      return { flags: SHIP_FLAGS, help: shipHelp, run: (line) => runShip(line) }
+    },
   },
-  token: { summary: 'Make a token for --tokens FILE.', run: token },
-  help: { summary: 'Show this, or how a command is used: nodestate help tail.', run: help },
+  token: {
+    summary: 'Make a token for --tokens FILE.',
+    load: async () => ({ flags: [], most: 0, help: () => TOKEN_HELP, run: token }),
+  },
+  help: {
+    summary: 'Show this, or how a command is used: nodestate help tail.',
+    load: async () => ({ flags: [], most: 1, help: overview, run: help }),
+  },
+}
+
+/** Runs a command to its exit code. Throws a UsageError when its command line is wrong. */
+export async function runCommand(name: string, argv: readonly string[]): Promise<number> {
+  if (!Object.hasOwn(COMMANDS, name)) throw unknownCommand(name, ['serve', ...Object.keys(COMMANDS)])
+  const { help, run, ...usage } = await COMMANDS[name]!.load()
+  if (!has(argv)) return run(readArguments({ ...usage, help: `nodestate help ${name}` }, argv))
+  process.stdout.write(help())
+  return 0
 }
 
 /** `nodestate token`: the token, and on the next line what a tokens file needs of it. */
-async function token(argv: readonly string[]): Promise<number> {
-  const help = argv.some((arg) => arg === '-h' || arg === '--help')
-  if (argv.length > 0 && !help) {
-    process.stderr.write('nodestate: token takes no arguments. nodestate help token shows more.\n')
-    return 2
-  }
-  if (help) {
-    process.stdout.write(TOKEN_HELP)
-    return 0
-  }
+async function token(): Promise<number> {
   const { makeToken } = await import('../../access/make.ts')
   const { token, digest } = await makeToken()
   process.stdout.write(`${token}\n${digest}\n`)
@@ -68,19 +92,11 @@ nodestate serve --tokens FILE reads the file again when it changes.
 `
 
 /** `nodestate help [COMMAND]`. */
-async function help([name]: readonly string[]): Promise<number> {
-  if (name === 'serve') {
-    const { helpText } = await import('../../settings/text.ts')
-    process.stdout.write(helpText())
-    return 0
-  }
-  if (name === undefined || name === 'help') {
-    process.stdout.write(overview())
-    return 0
-  }
-  if (Object.hasOwn(COMMANDS, name)) return COMMANDS[name]!.run(['--help'])
-  process.stderr.write(`nodestate: There is no command "${name}". nodestate help shows them all.\n`)
-  return 2
+async function help({ positional: [name = 'help'] }: CommandLine): Promise<number> {
+  if (name !== 'serve') return runCommand(name, ['--help'])
+  const { helpText } = await import('../../settings/text.ts')
+  process.stdout.write(helpText())
+  return 0
 }
 
 function overview(): string {

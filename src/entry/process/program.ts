@@ -2,13 +2,15 @@ import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { helpText } from '../../settings/text.ts'
 import { type Loaded, loadSettings, SettingsError } from '../../settings.ts'
+import { UsageError } from '../../usage.ts'
 import { VERSION } from '../../version.ts'
 import { origin } from '../own-log/log-line.ts'
 import type { OwnLog } from '../own-log/own-log.ts'
 import type { LineWriter } from '../own-log/rotating-file.ts'
 import { describe } from '../service/compose.ts'
 import type { Environment } from '../service/location.ts'
-import { COMMANDS } from './commands.ts'
+import { has, serveFlags, VERSION_FLAGS } from './arguments.ts'
+import { runCommand } from './commands.ts'
 
 /** A service that listens. */
 export interface Running {
@@ -35,29 +37,31 @@ export async function program(start: Start): Promise<void> {
   // A closed pipe (`nodestate | head -1`) must not end the service.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
-  const [name = '', ...argv] = process.argv.slice(2)
+  const [first = '', ...rest] = process.argv.slice(2)
   try {
-    if (Object.hasOwn(COMMANDS, name)) process.exitCode = await COMMANDS[name]!.run(argv)
-    else await main(start)
+    if (first === 'serve') await main(start, rest)
+    else if (first === '' || first.startsWith('-')) await main(start, process.argv.slice(2))
+    else process.exitCode = await runCommand(first, rest)
   } catch (error) {
-    const usage = error instanceof SettingsError && error.reason === 'usage'
-    const message = error instanceof SettingsError ? error.message : `Cannot start: ${describe(error)}`
-    complain(message.replaceAll('\n', ' '))
+    const isUsage =
+      error instanceof UsageError || (error instanceof SettingsError && error.reason === 'usage')
+    const isExpected = isUsage || error instanceof SettingsError
+    complain((isExpected ? error.message : `Cannot start: ${describe(error)}`).replaceAll('\n', ' '))
     // Not process.exit(): on a pipe it would cut off what was just written.
-    process.exitCode = usage ? 2 : 1
+    process.exitCode = isUsage ? 2 : 1
     // Something that was started before the failure may keep the process alive.
     setTimeout(() => process.exit(), 500).unref()
   }
 }
 
-async function main(start: Start): Promise<void> {
+async function main(start: Start, argv: readonly string[]): Promise<void> {
+  if (has(argv)) return void process.stdout.write(helpText())
+  if (has(argv, VERSION_FLAGS)) return void process.stdout.write(`${VERSION}\n`)
   const loaded = await loadSettings({
-    argv: process.argv.slice(2),
+    flags: serveFlags(argv),
     env: process.env,
     readFile: (path) => readFile(path, 'utf8'),
   })
-  if (loaded.command === 'help') return void process.stdout.write(helpText())
-  if (loaded.command === 'version') return void process.stdout.write(`${VERSION}\n`)
   const stderr = { write: (text: string) => void process.stderr.write(text), close() {} }
   const running = await start(loaded, stderr, process.env)
   for (const warning of running.warnings) complain(warning)

@@ -33,7 +33,7 @@ export interface Platform {
  */
 export async function composeRemote({ env, bound, hints, followMillis, log }: Platform): Promise<Answer> {
   try {
-    const { settings, sources, warnings } = await loadSettings({ argv: [], env })
+    const { settings, sources, warnings } = await loadSettings({ env })
     for (const warning of warnings) log(warning)
     // There is no file to read tokens from, and ignoring the setting would leave the service open.
     if (settings.tokens !== null)

@@ -4,14 +4,16 @@ import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { flagsOf } from '../../settings/flags.ts'
 import { SettingsError, shown } from '../../settings/row.ts'
-import { loadShipSettings, type ShipSettings, shipHelp } from '../../settings/ship.ts'
+import { loadShipSettings, SHIP_SETTINGS, type ShipSettings, shipHelp } from '../../settings/ship.ts'
 import { UnusableBucket } from '../../ship/bucket.ts'
 import { UnreadableLog } from '../../ship/disk.ts'
 import { ShipMetrics } from '../../ship/metrics.ts'
 import { s3Bucket } from '../../ship/s3.ts'
 import { Shipper } from '../../ship/shipper.ts'
 import { StoreError } from '../../store/store.ts'
+import type { CommandLine } from '../../usage.ts'
 import { type Environment, parseBucket } from '../service/location.ts'
 import { bucketOptions, opened } from '../service/open-bucket.ts'
 import { besideOf } from './beside.ts'
@@ -23,23 +25,20 @@ import { type Progress, showProgress } from './progress.ts'
 const LINE_AGE_MS = 60_000
 const EXIT = { done: 0, 'no-directory': 1, replaced: 3 } as const
 
-/** `nodestate ship`: runs until it is stopped, and returns the exit code. */
-export async function runShip(argv: readonly string[], env: Environment = process.env): Promise<number> {
+/** The flags of `nodestate ship`. */
+export const SHIP_FLAGS = flagsOf(SHIP_SETTINGS)
+export { shipHelp }
+
+/** `nodestate ship`: runs until it is stopped, and returns the exit code. Throws a SettingsError. */
+export async function runShip(line: CommandLine, env: Environment = process.env): Promise<number> {
   try {
-    const settings = loadShipSettings(argv, env)
-    if (settings === null) {
-      process.stdout.write(shipHelp())
-      return 0
-    }
-    return await ship(settings, env)
+    return await ship(loadShipSettings(line, env), env)
   } catch (error) {
     if (error instanceof StoreError && error.code === 'denied') {
       report('No permission to write there: check the credentials and their policy.')
       return 1
     }
-    const isExpected =
-      error instanceof SettingsError || error instanceof UnusableBucket || error instanceof UnreadableLog
-    if (!isExpected) throw error
+    if (!(error instanceof UnusableBucket || error instanceof UnreadableLog)) throw error
     report(`${error.message.replaceAll('\n', ' ').replace(/\.$/, '')}.`)
     return 1
   }
@@ -113,7 +112,7 @@ async function listen(
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new SettingsError('usage', `Cannot listen on ${host}:${port} for metrics: ${codeOf(cause)}.`, {
+    throw new SettingsError('file', `Cannot listen on ${host}:${port} for metrics: ${codeOf(cause)}.`, {
       cause,
     })
   }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { serve as serveNode } from '../../../src/entry/node.ts'
+import { serveFlags } from '../../../src/entry/process/arguments.ts'
 import type { Running } from '../../../src/entry/process/program.ts'
 import { startWith } from '../../../src/entry/process/start.ts'
 import { loadSettings } from '../../../src/settings.ts'
@@ -32,7 +33,7 @@ async function start(...argv: string[]) {
     close() {},
   }
   const running = await startNode(
-    await loadSettings({ argv: ['--port=0', '--logs', logs, ...argv], env: {} }),
+    await loadSettings({ flags: serveFlags(['--port=0', '--logs', logs, ...argv]), env: {} }),
     stderr,
     {},
   )
