@@ -143,7 +143,7 @@ export class Lives {
   }
 
   /** Lists backwards from `below` until nothing earlier can reach `place`. */
-  async #listBack(of: Place, place: number, below: number, signal?: AbortSignal): Promise<void> {
+  async #listBack(of: LifeId, place: number, below: number, signal?: AbortSignal): Promise<void> {
     const known = this.#knownOf(of.log, of.life)
     for (let after = below - 1; after >= 0; ) {
       const page = await this.#segments(of, after, PAGE, signal)
@@ -157,26 +157,26 @@ export class Lives {
 
   /** How far a hole reaches, after everything from `below` backwards has been listed. */
   async #measure(
-    of: Place & { size: number },
+    of: LifeId & { size: number },
     hole: { at: number; from: number; to: number },
     below: number,
     signal?: AbortSignal,
   ): Promise<Missing> {
-    const expired = this.#begins.get(placeOf(of))
+    const expired = this.#begins.get(nameOf(of))
     if (expired !== undefined && hole.at < expired) return { from: 0, to: expired, head: true }
     const next =
       hole.to <= below ? hole.to : await this.#firstBehind(of, below, Math.min(hole.to, of.size), signal)
     const head = hole.from === 0
-    if (head) this.#begins.set(placeOf(of), next)
+    if (head) this.#begins.set(nameOf(of), next)
     return { from: hole.from, to: next, head }
   }
 
-  #isExpired(of: Place, place: number): boolean {
-    return place < (this.#begins.get(placeOf(of)) ?? 0)
+  #isExpired(of: LifeId, place: number): boolean {
+    return place < (this.#begins.get(nameOf(of)) ?? 0)
   }
 
   /** Where the first segment at or after `low` starts; `high` if none starts before it. */
-  async #firstBehind(of: Place, low: number, high: number, signal?: AbortSignal): Promise<number> {
+  async #firstBehind(of: LifeId, low: number, high: number, signal?: AbortSignal): Promise<number> {
     let found = high
     // A page that is not full ends the search: with 10,000 segments it takes about five pages.
     for (let below = high; low < below; ) {
@@ -196,7 +196,7 @@ export class Lives {
 
   /** Segments from the one that starts at or before `from` on backwards, or from the newest on. */
   async #segments(
-    { log, life }: Place,
+    { log, life }: LifeId,
     from: number | undefined,
     limit: number,
     signal?: AbortSignal,
@@ -215,12 +215,12 @@ export class Lives {
   }
 
   #knownOf(log: string, life: number): SegmentMap {
-    return this.#known.use(placeOf({ log, life }), () => new SegmentMap())
+    return this.#known.use(nameOf({ log, life }), () => new SegmentMap())
   }
 }
 
 /** A life of a log. */
-interface Place {
+interface LifeId {
   log: string
   life: number
 }
@@ -230,6 +230,6 @@ function add(known: SegmentMap, segment: Segment): void {
   if (known.size > REMEMBERED_SEGMENTS) known.shift()
 }
 
-function placeOf({ log, life }: Place): string {
+function nameOf({ log, life }: LifeId): string {
   return `${lifeName(life)}/${log}`
 }

@@ -2,12 +2,6 @@ import { crc32 } from '../../codec/crc32.ts'
 import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
 import { type Store, StoreError } from '../store.ts'
 
-/** Inflated segments; the most recently used ones are kept in memory. */
-export interface SegmentTexts {
-  /** The text of a segment, checked against its name; null when the object is gone. */
-  read(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null>
-}
-
 /** Inflated text in memory. When it is full, the least recently used is dropped. The homes of a fleet share one. */
 export class TextCache {
   readonly #most: number
@@ -54,33 +48,42 @@ export interface TextOptions {
   shared: boolean
 }
 
-/** Fetches, inflates, checks and keeps segments. */
-export function segmentTexts(home: Store, { cache, shared }: TextOptions): SegmentTexts {
-  const own = cache.addHome()
-  const running = new Map<string, Promise<Uint8Array | null>>()
+/** Fetches, inflates, checks and keeps the segments of a home. */
+export class SegmentTexts {
+  readonly #home: Store
+  readonly #cache: TextCache
+  readonly #isShared: boolean
+  readonly #prefix: string
+  readonly #running = new Map<string, Promise<Uint8Array | null>>()
 
-  const fetchText = async (key: string, segment: Segment, signal?: AbortSignal) => {
-    const read = await home.read(key, undefined, { signal })
-    if (read === null) return null
-    const text = await inflate(key, read.body, segment)
-    cache.set(own + key, text)
-    return text
+  constructor(home: Store, { cache, shared }: TextOptions) {
+    this.#home = home
+    this.#cache = cache
+    this.#isShared = shared
+    this.#prefix = cache.addHome()
   }
 
-  return {
-    async read(log, life, segment, signal) {
-      const key = lifeFolder(log, life) + segmentName(segment)
-      const known = cache.get(own + key)
-      if (known) return known
-      if (!shared) return fetchText(key, segment, signal)
-      let fetching = running.get(key)
-      if (!fetching) {
-        // Not with the client's signal: another client may be waiting for the same text.
-        fetching = fetchText(key, segment).finally(() => running.delete(key))
-        running.set(key, fetching)
-      }
-      return fetching
-    },
+  /** The text of a segment, checked against its name; null when the object is gone. */
+  async read(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null> {
+    const key = lifeFolder(log, life) + segmentName(segment)
+    const known = this.#cache.get(this.#prefix + key)
+    if (known) return known
+    if (!this.#isShared) return this.#fetch(key, segment, signal)
+    let running = this.#running.get(key)
+    if (!running) {
+      // Not with the client's signal: another client may be waiting for the same text.
+      running = this.#fetch(key, segment).finally(() => this.#running.delete(key))
+      this.#running.set(key, running)
+    }
+    return running
+  }
+
+  async #fetch(key: string, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null> {
+    const read = await this.#home.read(key, undefined, { signal })
+    if (read === null) return null
+    const text = await inflate(key, read.body, segment)
+    this.#cache.set(this.#prefix + key, text)
+    return text
   }
 }
 
