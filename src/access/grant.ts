@@ -13,6 +13,8 @@ export interface Token {
   scopes?: readonly Scope[] | undefined
   /** Shell patterns; files that match none of them do not exist for this token. @default every file */
   files?: readonly string[] | undefined
+  /** Shell patterns; nodes of a fleet that match none of them do not exist for this token. @default every node */
+  nodes?: readonly string[] | undefined
 }
 
 /** What a request is allowed to see. */
@@ -22,7 +24,9 @@ export interface Grant {
   scopes: ReadonlySet<Scope>
   /** Null for every file. */
   files: readonly string[] | null
+  /** Null for every node. */
+  nodes: readonly string[] | null
 }
 
 /** Access to everything. */
-export const EVERYTHING: Grant = { name: null, scopes: new Set(SCOPES), files: null }
+export const EVERYTHING: Grant = { name: null, scopes: new Set(SCOPES), files: null, nodes: null }

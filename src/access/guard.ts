@@ -32,10 +32,11 @@ export function accessGuard(tokens: TokenSource, single?: string): (headers: Hea
   }
 }
 
-async function prepare({ name, token, scopes, files }: Token): Promise<Known> {
+async function prepare({ name, token, scopes, files, nodes }: Token): Promise<Known> {
   const hex = /^sha256:([\da-f]{64})$/i.exec(token)?.[1]
   const digest = hex === undefined ? await sha256(token) : bytesOf(hex)
-  return { digest, grant: { name, scopes: new Set(scopes ?? SCOPES), files: files ?? null } }
+  const grant = { name, scopes: new Set(scopes ?? SCOPES), files: files ?? null, nodes: nodes ?? null }
+  return { digest, grant }
 }
 
 async function sha256(text: string): Promise<Uint8Array> {

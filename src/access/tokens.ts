@@ -38,9 +38,11 @@ function parseToml(text: string): Record<string, unknown> {
 function tokenOf(table: unknown, which: string): Token {
   if (typeof table !== 'object' || table === null || Array.isArray(table))
     throw new TokensError(`In ${which}, expected a table.`)
-  const { name, token, scopes, files, ...others } = table as Record<string, unknown>
+  const { name, token, scopes, files, nodes, ...others } = table as Record<string, unknown>
   if (Object.keys(others).length > 0)
-    throw new TokensError(`In ${which}, there is an unknown key; the keys are name, token, scopes and files.`)
+    throw new TokensError(
+      `In ${which}, there is an unknown key; the keys are name, token, scopes, files and nodes.`,
+    )
   if (typeof name !== 'string' || !NAME.test(name))
     throw new TokensError(`In ${which}, the name must be a text of 1 to 100 printable characters.`)
   if (typeof token !== 'string' || !isToken(token))
@@ -51,7 +53,8 @@ function tokenOf(table: unknown, which: string): Token {
     name,
     token: token.startsWith('sha256:') ? token.toLowerCase() : token,
     ...(scopes !== undefined && { scopes: scopesOf(scopes, which) }),
-    ...(files !== undefined && { files: filesOf(files, which) }),
+    ...(files !== undefined && { files: patternsOf(files, which, 'files', 'broker*.log') }),
+    ...(nodes !== undefined && { nodes: patternsOf(nodes, which, 'nodes', 'db-*') }),
   }
 }
 
@@ -66,10 +69,10 @@ function scopesOf(value: unknown, which: string): Scope[] {
   throw new TokensError(`In ${which}, scopes must be a list of ${SCOPES.join(', ')}.`)
 }
 
-function filesOf(value: unknown, which: string): string[] {
+function patternsOf(value: unknown, which: string, key: string, example: string): string[] {
   const isPattern = (one: unknown): one is string => typeof one === 'string' && one !== ''
   if (!Array.isArray(value) || !value.every(isPattern))
-    throw new TokensError(`In ${which}, files must be a list of shell patterns such as "broker*.log".`)
+    throw new TokensError(`In ${which}, ${key} must be a list of shell patterns such as "${example}".`)
   try {
     includeFilter(value)
   } catch {

@@ -23,13 +23,15 @@ export interface NodeConfig {
 export interface FleetNode {
   id: string
   node: NodeInfo | null
+  /** Whether there is a description. */
+  described: boolean
   /** When it last shipped, ISO 8601. */
   shipped: string | null
   /** Seconds since then. */
   age: number | null
-  /** Bytes not shipped yet. */
+  /** Bytes not shipped yet, in the files that the token may see. */
   lag: number | null
-  /** The code of the problem that kept the node from being read. */
+  /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
   error: string | null
 }
 

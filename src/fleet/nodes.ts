@@ -1,34 +1,41 @@
-import { toProblem } from '../http/problem.ts'
+import type { Grant } from '../access/grant.ts'
+import { Problem } from '../http/problem.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
-import { HomeError } from '../node/home.ts'
-import { parseNode } from '../node/identity.ts'
-import { HEARTBEAT } from '../segment/names.ts'
-import { parseHeartbeat } from '../segment/ship-json.ts'
+import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { includeFilter } from '../log/files/include.ts'
+import type { NodeInfo } from '../node/identity.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
+import { suggestion } from '../suggestion.ts'
+import { HomeReader, type HomeState, NotAsked } from './state.ts'
 
 /** What is known about a node of a fleet. */
 export interface FleetNode {
   id: string
   /** The node object. */
-  node: Record<string, unknown> | null
+  node: NodeInfo | null
+  /** Whether there is one. */
+  described: boolean
   /** When its shipper last wrote, ISO 8601, and how many seconds ago, by the storage's clock. */
   shipped: string | null
   age: number | null
   /** Bytes that are only on its disk. */
   lag: number | null
-  /** The code of the problem that kept it from being read. */
+  /** The code of the problem that kept it from being read, or `not-asked`. */
   error: string | null
 }
 
-/** What a name must look like to be a node. */
-const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
-const AT_ONCE = 6
-const DEADLINE_MS = 5000
-const KEPT_MS = 5000
-
-/** Whether a name can be the id of a node; `.` and `..` cannot. */
-export function isNodeId(id: string): boolean {
-  return ID.test(id)
+/** How the nodes of a fleet are asked. */
+export interface NodesOptions {
+  /** Shell patterns: the logs that are shown. @default every log */
+  include?: readonly string[] | undefined
+  /** How many nodes are asked at once. @default 64 */
+  atOnce?: number | undefined
+  /** Requests to the store that one list may make. @default no limit */
+  calls?: number | undefined
+  /** Whether requests may wait for each other's answers; a worker's may not. @default true */
+  shared?: boolean | undefined
+  /** @default Date.now */
+  now?: (() => number) | undefined
 }
 
 /** Which page of the nodes. */
@@ -37,108 +44,209 @@ export interface NodePage {
   limit: number
 }
 
-/** The nodes of a fleet: one LIST for their names, and one GET for each, kept for five seconds. */
+/** What a name must look like to be a node. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
+/** How long a list may take. What is not known by then says so. */
+const PATIENCE_MS = 4000
+/** How long names and states are valid, and how long a home is taken to be there when only that matters. */
+const FRESH_MS = 5000
+const PRESENT_MS = 60_000
+/** A folder that was no home may have become one. */
+const ABSENT_MS = 1000
+/** Nodes whose state is remembered: about 1 KB each, at most 30 KB. */
+const REMEMBERED = 2000
+/** How many ids are compared with one that does not exist. */
+const COMPARED = 2000
+
+/** Whether a name can be the id of a node; `.` and `..` cannot. */
+export function isNodeId(id: string): boolean {
+  return ID.test(id)
+}
+
+interface Known {
+  /** Null if the folder is not a home. */
+  state: HomeState | null
+  /** When it was asked. */
+  at: number
+}
+
+/** Asks that are under way. */
+interface Asking {
+  running: Map<string, Promise<void>>
+  limit: ConcurrencyLimit
+}
+
+/** The nodes of a fleet: one LIST for their names and one GET for each, every five seconds at most. */
 export class FleetNodes {
   readonly #store: Store
+  readonly #reader: HomeReader
+  readonly #options: NodesOptions
   readonly #now: () => number
-  readonly #known = new BoundedMap<string, { node: FleetNode | null; until: number }>(10_000)
-  #ids: { ids: string[]; until: number } | null = null
+  readonly #included: (name: string) => boolean
+  readonly #known = new BoundedMap<string, Known>(REMEMBERED)
+  readonly #asking: Asking
+  #ids: { ids: string[]; at: number } | null = null
+  #listing: Promise<string[]> | null = null
 
-  constructor(store: Store, now: () => number = Date.now) {
+  constructor(store: Store, options: NodesOptions = {}) {
     this.#store = store
-    this.#now = now
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    this.#reader = new HomeReader(store, this.#now)
+    this.#included = includeFilter(options.include ?? [])
+    this.#asking = this.#newAsking()
   }
 
-  /** A page, by id, and the id that the next one follows; null when there is none. */
-  async page({ after, limit }: NodePage): Promise<{ nodes: FleetNode[]; next: string | null }> {
-    const start = this.#now()
-    const ids = await this.#list(start)
-    const behind = ids.filter((id) => id > after)
-    const wanted = behind.slice(0, limit)
-    const nodes = await this.#ask(wanted, start + DEADLINE_MS)
-    return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
+  /** The names that may be nodes and that a token may see, by one LIST. */
+  async ids(grant: Pick<Grant, 'nodes'>): Promise<string[]> {
+    const sees = nodeFilter(grant)
+    return (await this.#list()).filter(sees)
   }
 
-  /** The names that may be nodes, by one LIST. */
-  ids(): Promise<string[]> {
-    return this.#list(this.#now())
+  /** A page of the nodes that a token may see, by id, and the id that the next one follows; null when there is none. */
+  async page({ after, limit }: NodePage, grant: Grant): Promise<{ nodes: FleetNode[]; next: string | null }> {
+    const end = timer(PATIENCE_MS)
+    try {
+      const ids = await Promise.race([this.ids(grant), end.then(tooLate)])
+      const behind = ids.filter((id) => byCodePoint(id, after) > 0)
+      const wanted = behind.slice(0, limit)
+      await Promise.race([this.#ask(wanted, FRESH_MS), end])
+      const nodes = wanted.map((id) => this.#show(id, grant)).filter((node) => node !== null)
+      return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
+    } finally {
+      end.clear()
+    }
   }
 
-  /** Whether a folder is a node. One that cannot be read counts as one, so that its failure is not hidden. */
-  async has(id: string): Promise<boolean> {
-    return (await this.#ask([id], this.#now() + DEADLINE_MS)).length > 0
+  /** Throws the problem `unknown-node` unless there is a node of this id for a token. */
+  async require(id: string, grant: Pick<Grant, 'nodes'>): Promise<void> {
+    if (nodeFilter(grant)(id)) {
+      const known = this.#known.get(id)
+      const age = known ? this.#now() - known.at : Number.POSITIVE_INFINITY
+      if (age >= (known?.state ? PRESENT_MS : ABSENT_MS)) {
+        const end = timer(PATIENCE_MS)
+        await Promise.race([this.#ask([id], ABSENT_MS), end]).finally(end.clear)
+      }
+      // One that cannot be asked counts as one, so that its failure is not hidden.
+      if (this.#known.get(id)?.state !== null) return
+    }
+    const ids = await this.ids(grant).catch(() => [])
+    throw unknownNode(suggestion(id, ids.slice(0, COMPARED)))
   }
 
-  async #list(now: number): Promise<string[]> {
-    if (this.#ids && now < this.#ids.until) return this.#ids.ids
+  /** The names of the folders, which are listed once in five seconds. */
+  async #list(): Promise<string[]> {
+    if (this.#ids && this.#now() - this.#ids.at < FRESH_MS) return this.#ids.ids
+    if (!this.#isShared) return this.#listNow()
+    this.#listing ??= this.#listNow().finally(() => {
+      this.#listing = null
+    })
+    return this.#listing
+  }
+
+  async #listNow(): Promise<string[]> {
     const ids: string[] = []
     for await (const { key, folder } of this.#store.list('', { shallow: true, folders: true }))
       if (folder && isNodeId(key.slice(0, -1))) ids.push(key.slice(0, -1))
     // A storage lists `a-b/` before `a/`.
     ids.sort(byCodePoint)
-    this.#ids = { ids, until: now + KEPT_MS }
+    this.#ids = { ids, at: this.#now() }
     return ids
   }
 
-  async #ask(ids: readonly string[], deadline: number): Promise<FleetNode[]> {
-    const found = new Map<string, FleetNode | null>()
-    const queue: string[] = []
-    for (const id of ids) {
-      const known = this.#known.get(id)
-      if (known && this.#now() < known.until) found.set(id, known.node)
-      else queue.push(id)
+  /** Asks the nodes whose state is older than `fresh`; first those that are not known at all, then the oldest. */
+  async #ask(ids: readonly string[], fresh: number): Promise<void> {
+    const asked = (id: string) => this.#known.get(id)?.at ?? Number.NEGATIVE_INFINITY
+    const now = this.#now()
+    const stale = ids.filter((id) => now - asked(id) >= fresh).sort((a, b) => asked(a) - asked(b))
+    const asking = this.#isShared ? this.#asking : this.#newAsking()
+    // One request was the LIST.
+    let left = (this.#options.calls ?? Number.POSITIVE_INFINITY) - 1
+    const spend = () => {
+      if (left-- <= 0) throw new NotAsked()
     }
-    const late = new AbortController()
-    const timer = setTimeout(
-      () => late.abort(new StoreError('timeout', 'The time is up')),
-      deadline - this.#now(),
-    )
-    const work = async () => {
-      while (this.#now() < deadline && !late.signal.aborted) {
-        const id = queue.shift()
-        if (id === undefined) return
-        const node = await this.#read(id, late.signal)
-        found.set(id, node)
-        // What failed is tried again next time.
-        if (node?.error) continue
-        this.#known.set(id, { node, until: this.#now() + KEPT_MS })
-      }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-    clearTimeout(timer)
-    const nodes = ids.map((id) => (found.has(id) ? found.get(id)! : unknown(id, 'not-asked')))
-    return nodes.filter((node) => node !== null)
+    await Promise.all(stale.map((id) => this.#askOne(id, asking, spend)))
   }
 
-  /** One node; null if the folder is not a node's. */
-  async #read(id: string, signal: AbortSignal): Promise<FleetNode | null> {
-    try {
-      const beat = await this.#store.read(`${id}/${HEARTBEAT}`, undefined, { signal })
-      if (beat) {
-        const heartbeat = parseHeartbeat(await new Response(beat.body).text())
-        if (!heartbeat) return unknown(id, 'bad-object')
-        const { modified } = beat.entry
-        const age = Math.max(0, Math.round(((beat.date ?? this.#now()) - modified) / 1000))
-        const lag = Object.values(heartbeat.logs).reduce((sum, { lagBytes }) => sum + lagBytes, 0)
-        return { id, node: heartbeat.node, shipped: new Date(modified).toISOString(), age, lag, error: null }
-      }
-      const file = await this.#store.read(`${id}/node.json`, undefined, { signal })
-      if (!file) return null
-      return { ...unknown(id, null), node: { ...nodeOf(await new Response(file.body).text()) } }
-    } catch (error) {
-      return unknown(id, toProblem(signal.aborted ? signal.reason : error).code)
+  /** Asks a node, unless that is under way. It goes on after those who wanted to know have been answered. */
+  #askOne(id: string, { running, limit }: Asking, spend: () => void): Promise<void> {
+    const under = running.get(id)
+    if (under) return under
+    const ask = limit
+      .run(async () => {
+        const state = await this.#reader.read(id, this.#known.get(id)?.state, spend)
+        this.#known.delete(id)
+        this.#known.set(id, { state, at: this.#now() })
+      })
+      .catch((error) => {
+        if (!(error instanceof NotAsked)) throw error
+      })
+      .finally(() => running.delete(id))
+    running.set(id, ask)
+    return ask
+  }
+
+  /** What is known about a node; null if the folder is not a home. */
+  #show(id: string, { files }: Grant): FleetNode | null {
+    const known = this.#known.get(id)
+    if (known?.state === null) return null
+    const { node, shipped, lag, error } = known?.state ?? NOTHING
+    return {
+      id,
+      node,
+      described: node !== null,
+      shipped: shipped && new Date(shipped.at).toISOString(),
+      age: shipped && Math.round((shipped.age + Math.max(0, this.#now() - known!.at)) / 1000),
+      lag: lag && this.#lagOf(lag, files),
+      error,
     }
+  }
+
+  #lagOf({ bytes, logs }: NonNullable<HomeState['lag']>, files: readonly string[] | null): number | null {
+    if (files === null && (this.#options.include ?? []).length === 0) return bytes
+    const sees = files === null ? () => true : patternFilter(files)
+    const seen = logs?.filter(([name]) => this.#included(name) && sees(name))
+    return seen?.reduce((sum, [, bytes]) => sum + bytes, 0) ?? null
+  }
+
+  get #isShared(): boolean {
+    return this.#options.shared !== false
+  }
+
+  #newAsking(): Asking {
+    const most = this.#options.atOnce ?? 64
+    const queue = Number.POSITIVE_INFINITY
+    return { running: new Map(), limit: concurrencyLimit({ most, queue, busy: () => new NotAsked() }) }
   }
 }
 
-function nodeOf(text: string) {
-  try {
-    return parseNode(text)
-  } catch (cause) {
-    throw new HomeError('bad-object', 'The node.json of this node is not valid.', { cause })
-  }
+const NOTHING: HomeState = { node: null, shipped: null, lag: null, error: 'not-asked' }
+
+/** Whether a token may see a node. */
+function nodeFilter({ nodes }: Pick<Grant, 'nodes'>): (id: string) => boolean {
+  return nodes === null ? () => true : patternFilter(nodes)
 }
 
-function unknown(id: string, error: string | null): FleetNode {
-  return { id, node: null, shipped: null, age: null, lag: null, error }
+/** Whether one of the patterns matches; without patterns, nothing does. */
+function patternFilter(patterns: readonly string[]): (name: string) => boolean {
+  return patterns.length === 0 ? () => false : includeFilter(patterns)
+}
+
+/** The problem for an id without a node. `near` names the nearest one. */
+export function unknownNode(near = ''): Problem {
+  const detail = near === '' ? '; take one from' : `${near} Take one from`
+  return new Problem('unknown-node', `There is no node with this id${detail} /api/v1/nodes.`)
+}
+
+function tooLate(): never {
+  throw new StoreError('timeout', 'Cannot list the nodes: the storage takes too long')
+}
+
+/** A promise that resolves after some time, unless it is cleared. */
+function timer(ms: number): Promise<void> & { clear: () => void } {
+  let id: ReturnType<typeof setTimeout>
+  const over = new Promise<void>((resolve) => {
+    id = setTimeout(resolve, ms)
+  })
+  return Object.assign(over, { clear: () => clearTimeout(id) })
 }

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts'
+import { readText, type Store } from '../store/store.ts'
 import type { NodeInfo } from './identity.ts'
 
 /** The contents of a home besides its logs, read for each request. */
@@ -23,14 +23,17 @@ export class HomeError extends Error {
 /** The folder of a home that holds its logs. */
 export const HOME_LOGS = 'logs'
 
-const LARGEST = 16 * 1024 * 1024
+const MIB = 1024 * 1024
+const LARGEST_CONFIG = 16 * MIB
+/** A larger node.json is not read. */
+export const LARGEST_NODE = MIB
 
 /** Opens a node's home: `node.json` and `config.toml` in `store`. Its `logs/` are opened as a separate store. */
 export function openHome(store: Store): Home {
   return {
-    config: () => readText(store, 'config.toml', "the node's configuration as TOML"),
+    config: () => textOf(store, 'config.toml', LARGEST_CONFIG, "the node's configuration as TOML"),
     async node() {
-      const text = await readText(store, 'node.json', 'the node object as JSON')
+      const text = await textOf(store, 'node.json', LARGEST_NODE, 'the node object as JSON')
       // Only the configuration needs it; a list and a tail do not.
       const { parseNode } = await import('./identity.ts')
       try {
@@ -45,11 +48,13 @@ export function openHome(store: Store): Home {
   }
 }
 
-async function readText(store: Store, key: string, what: string): Promise<string> {
-  const read = await store.read(key, { offset: 0, length: LARGEST })
+async function textOf(store: Store, key: string, largest: number, what: string): Promise<string> {
+  const read = await readText(store, key, largest)
   if (read === null)
     throw new HomeError('missing-object', `The node's home has no "${key}"; put ${what} there.`)
-  if (read.length < read.entry.size)
-    throw new HomeError('bad-object', `The object "${key}" of the node's home is larger than 16 MiB.`)
-  return new Response(read.body).text()
+  if (read.text !== null) return read.text
+  throw new HomeError(
+    'bad-object',
+    `The object "${key}" of the node's home is larger than ${largest / MIB} MiB.`,
+  )
 }

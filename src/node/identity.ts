@@ -1,3 +1,5 @@
+import { parseShallow } from '../limits/shallow-json.ts'
+
 /** The node object: these fields, in this order, and no others. */
 export interface NodeInfo {
   hostIp: string
@@ -52,11 +54,19 @@ const FIELDS = ['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'online
 export function parseNode(json: string): NodeInfo {
   let value: unknown
   try {
-    value = JSON.parse(json.startsWith('\ufeff') ? json.slice(1) : json)
+    value = parseShallow(json.startsWith('\ufeff') ? json.slice(1) : json)
   } catch {
     // No cause: the parser's message quotes the text.
     throw new Error('Cannot read the node: it is not valid JSON.')
   }
+  return nodeFrom(value)
+}
+
+/** The longest text of a field: a host name has 253 characters at most. */
+const LONGEST_TEXT = 1000
+
+/** The same for JSON that was parsed. */
+export function nodeFrom(value: unknown): NodeInfo {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Error('Cannot read the node: it is not a JSON object.')
   }
@@ -137,8 +147,9 @@ function asPort(value: unknown): number | null {
 
 function text(fields: Record<string, unknown>, name: keyof NodeInfo): string {
   const value = fields[name]
-  if (typeof value === 'string') return value
-  throw new Error(`Cannot read the node: "${name}" must be a string.`)
+  if (typeof value !== 'string') throw new Error(`Cannot read the node: "${name}" must be a string.`)
+  if (value.length <= LONGEST_TEXT) return value
+  throw new Error(`Cannot read the node: "${name}" has more than ${LONGEST_TEXT} characters.`)
 }
 
 function integer(fields: Record<string, unknown>, name: keyof NodeInfo, max: number): number {

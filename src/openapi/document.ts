@@ -21,10 +21,18 @@ export function openApi(): object {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     // Relative to this document, so it is right wherever the app is mounted.
-    servers: [{ url: '.', description: 'The node that serves this document' }],
+    servers: [
+      { url: '.', description: 'The node or the fleet that serves this document' },
+      {
+        url: './nodes/{id}',
+        description: 'A node of the fleet that serves this document',
+        variables: { id: { default: 'db-1', description: 'An id from `/api/v1/nodes`.' } },
+      },
+    ],
     security: [{}, { token: [] }],
     tags: [
-      { name: 'node', description: 'The node state API' },
+      { name: 'node', description: 'The node state API; a fleet has it for each node, below `/nodes/{id}/`' },
+      { name: 'fleet', description: 'The nodes of a fleet (`--fleet`)' },
       { name: 'loki', description: "Loki's read API, where it is turned on (`--loki`)" },
     ],
     paths: Object.fromEntries(
@@ -42,7 +50,7 @@ export function openApi(): object {
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of the operator. Tokens may be limited to scopes and files.',
+          description: 'A token of the operator. Tokens may be limited to scopes, files and nodes.',
         },
       },
     },
@@ -52,7 +60,7 @@ export function openApi(): object {
 function pathOf(operation: Operation): object {
   const { id, path, summary, parameters = [], open } = operation
   const shared = {
-    tags: [path.startsWith('/loki/') ? 'loki' : 'node'],
+    tags: [path.startsWith('/loki/') ? 'loki' : path === '/api/v1/nodes' ? 'fleet' : 'node'],
     summary,
     ...(open && { security: [] }),
   }

@@ -33,7 +33,9 @@ export interface Operation {
 }
 
 /** Problems that any request under /api/ may get. */
-const API: ProblemCode[] = ['unauthorized', 'forbidden', 'unknown-host', 'internal']
+const ANY: ProblemCode[] = ['unauthorized', 'forbidden', 'unknown-host', 'internal']
+/** Below `/nodes/{id}/` of a fleet, there may be no such node. */
+const API: ProblemCode[] = [...ANY, 'unknown-node']
 const STORAGE: ProblemCode[] = [
   'storage-unavailable',
   'storage-denied',
@@ -81,7 +83,7 @@ const RECORD = {
   context: { shard: 3 },
 }
 
-/** Every operation. A resource that the app serves and that is missing here fails a test. */
+/** Every operation of a node and of a fleet. A resource that the app serves and that is missing here fails a test. */
 export const OPERATIONS: Operation[] = [
   {
     path: '/api/v1/config',
@@ -267,6 +269,37 @@ export const OPERATIONS: Operation[] = [
       304: UNCHANGED,
     },
     problems: [...API, ...FILE, 'precondition-failed', 'range-not-satisfiable', 'answer-too-large'],
+  },
+  {
+    path: '/api/v1/nodes',
+    id: 'listNodes',
+    summary: 'The nodes of a fleet, by id',
+    resource: 'nodes',
+    answers: {
+      200: {
+        description: 'A page of the nodes that the token may see; `Link` has the next page.',
+        headers: ['Link', 'X-Nodestate-Note'],
+        bodies: [
+          {
+            type: 'application/json',
+            schema: 'FleetNode',
+            list: true,
+            example: [
+              {
+                id: 'db-4',
+                node: NODE,
+                described: true,
+                shipped: '2026-11-15T02:10:00.123Z',
+                age: 12,
+                lag: 0,
+                error: null,
+              },
+            ],
+          },
+        ],
+      },
+    },
+    problems: [...ANY, 'bad-parameter', ...STORAGE],
   },
   {
     path: '/metrics',

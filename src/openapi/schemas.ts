@@ -44,6 +44,28 @@ const CONFIG = {
   },
 } as const
 
+const FLEET_NODE = {
+  type: 'object',
+  description: 'A node of a fleet. What is not known is null.',
+  required: ['id', 'node', 'described', 'shipped', 'age', 'lag', 'error'],
+  properties: {
+    id: { type: 'string', description: "The name of the node's home." },
+    node: { ...NODE, type: ['object', 'null'], description: 'The description of the node.' },
+    described: { type: 'boolean', description: 'Whether its home describes the node.' },
+    shipped: { type: ['string', 'null'], description: 'When its shipper last wrote, ISO 8601.' },
+    age: { type: ['integer', 'null'], description: "Seconds since then, by the storage's clock." },
+    lag: {
+      type: ['integer', 'null'],
+      description: "Bytes that are only on the node's disk, in the files that the token may see.",
+    },
+    error: {
+      type: ['string', 'null'],
+      description:
+        'The code of the problem that kept the home from being read, or `not-asked` if there was no time to ask.',
+    },
+  },
+} as const
+
 const LOG_FILE = {
   type: 'object',
   required: ['name', 'size'],
@@ -247,6 +269,7 @@ const LOKI_BUILD_INFO = {
 
 export const SCHEMAS = {
   Config: CONFIG,
+  FleetNode: FLEET_NODE,
   LogFile: LOG_FILE,
   LogFileDetail: LOG_FILE_DETAIL,
   LogRecord: LOG_RECORD,

@@ -1,3 +1,5 @@
+import { parseShallow } from '../limits/shallow-json.ts'
+
 /** What a shipper reports about one log. */
 export interface ShippedLog {
   life: number
@@ -23,6 +25,9 @@ export interface Heartbeat {
   error: string | null
 }
 
+/** A larger one is not read. With 1,000 logs it has about 100 KB. */
+export const LARGEST_HEARTBEAT = 1024 * 1024
+
 /** How long readers trust the sizes in it, by the storage's clock. */
 export const HEARTBEAT_FRESH_MS = 90_000
 
@@ -30,7 +35,7 @@ export const HEARTBEAT_FRESH_MS = 90_000
 export function parseHeartbeat(text: string): Heartbeat | null {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseShallow(text)
   } catch {
     return null
   }

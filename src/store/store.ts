@@ -151,6 +151,30 @@ export class MissingBytes extends StoreError {
   }
 }
 
+/** A small object that others wrote. */
+export interface StoredText {
+  entry: Entry
+  /** Null if it is larger than allowed. */
+  text: string | null
+  date?: number
+}
+
+/** Reads an object as text, if it has at most `largest` bytes; null when there is no such object. */
+export async function readText(
+  store: Store,
+  key: string,
+  largest: number,
+  options?: ReadOptions,
+): Promise<StoredText | null> {
+  const read = await store.read(key, { offset: 0, length: largest }, options)
+  if (read === null) return null
+  const { entry, body, date } = read
+  const isWhole = entry.size <= largest
+  if (!isWhole && body instanceof ReadableStream) await body.cancel().catch(() => {})
+  const text = isWhole ? await new Response(body).text() : null
+  return { entry, text, ...(date !== undefined && { date }) }
+}
+
 /** Clamps a range to a size. Every store and reader uses this function, so that they agree on the ends. */
 export function clampRange(range: ByteRange | undefined, size: number): { offset: number; length: number } {
   if (range === undefined) return { offset: 0, length: size }

@@ -115,6 +115,21 @@ describe('several tokens', () => {
   })
 })
 
+describe('the nodes of a token', () => {
+  it('are of a fleet: a service for one node does not take it', async () => {
+    const tokens: Token[] = [
+      { name: 'db', token: 'db', nodes: ['db-*'] },
+      { name: 'any', token: 'any', nodes: ['*'] },
+    ]
+    const one = client({ tokens: () => tokens })
+    for (const token of ['db', 'any'])
+      for (const path of ['config', 'log/list', 'log/view?file=broker.log', 'nope']) {
+        const { status, text } = await one(`${API}/${path}`, token)
+        expect([status, JSON.parse(text).type]).toEqual([403, '/problems/forbidden'])
+      }
+  })
+})
+
 describe('the files of a token', () => {
   const broker = (path: string, headers?: Record<string, string>) =>
     get(`${API}/log/${path}`, 'token-of-broker', headers)

@@ -8,11 +8,11 @@ const table = (more: string, name = 'a', token = SECRET) =>
   `[[tokens]]\nname = "${name}"\ntoken = "${token}"\n${more}\n`
 
 describe('a tokens file', () => {
-  it('names tokens, scopes and files', () => {
+  it('names tokens, scopes, files and nodes', () => {
     const hash = `sha256:${'A1'.repeat(32)}`
     expect(
       parseTokens(
-        `${table('')}${table('scopes = ["logs", "metrics"]\nfiles = ["broker*.log", "x.{a,b}"]', 'Grafana (ops)', hash)}`,
+        `${table('')}${table('scopes = ["logs", "metrics"]\nfiles = ["broker*.log", "x.{a,b}"]\nnodes = ["db-*"]', 'Grafana (ops)', hash)}`,
       ),
     ).toEqual([
       { name: 'a', token: SECRET },
@@ -21,6 +21,7 @@ describe('a tokens file', () => {
         token: hash.toLowerCase(),
         scopes: ['logs', 'metrics'],
         files: ['broker*.log', 'x.{a,b}'],
+        nodes: ['db-*'],
       },
     ])
   })
@@ -46,6 +47,8 @@ describe('a tokens file', () => {
     [table('files = "broker.log"'), 'In token 1, files'],
     [table('files = [""]'), 'In token 1, files'],
     [table('files = [1]'), 'In token 1, files'],
+    [table('nodes = "db-1"'), 'In token 1, nodes must be a list of shell patterns such as "db-*"'],
+    [table('nodes = [""]'), 'In token 1, nodes'],
     [table(`files = ["${'{a,b}'.repeat(20)}"]`), 'In token 1, the braces'],
     [table('file = ["broker.log"]'), 'In token 1, there is an unknown key'],
   ])('is refused when it says %j, without a word of it', (text, sentence) => {

@@ -144,7 +144,11 @@ describe('lambda', () => {
     [{ NODESTATE_HOME: '/var/log' }, 'set a home'],
     [
       { NODESTATE_TOKENS: 'tokens.toml', NODESTATE_INSECURE: '1' },
-      'NODESTATE_TOKENS names a file, and there are none here: set NODESTATE_TOKEN instead.',
+      'NODESTATE_TOKENS must hold the text of a tokens file, because there are no files here. It is not valid TOML at line 1, column 1.',
+    ],
+    [
+      { NODESTATE_TOKENS: '[[tokens]]\nname = "a"\ntoken = "hunter2"\nnode = "x"', NODESTATE_INSECURE: '1' },
+      'NODESTATE_TOKENS must hold the text of a tokens file, because there are no files here. In token 1, there is an unknown key; the keys are name, token, scopes, files and nodes.',
     ],
   ])('refuses to answer with %j, and says what to set', async (env, detail) => {
     for (const path of ['/api/v1/config', '/', '/healthz']) {
@@ -163,6 +167,17 @@ describe('lambda', () => {
     expect(result.statusCode).toBe(503)
     expect(result.body).not.toContain('hunter2')
     expect(logged.join()).toContain(Object.keys(env)[0]!.replace('ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'))
+  })
+
+  it('takes the tables of a tokens file from NODESTATE_TOKENS', async () => {
+    const tables = '[[tokens]]\nname = "ops"\ntoken = "ops"\nscopes = ["logs"]\nfiles = ["a*"]\n'
+    const guarded = handle({ NODESTATE_TOKEN: undefined, NODESTATE_TOKENS: tables })
+    const ask = async (path: string, token: string) =>
+      (await guarded(event(path, { headers: { authorization: `Bearer ${token}` } }))).statusCode
+    expect(await ask('/api/v1/log/view?file=a.log', 'ops')).toBe(200)
+    expect(await ask('/api/v1/log/view?file=large.log', 'ops')).toBe(404)
+    expect(await ask('/api/v1/config', 'ops')).toBe(403)
+    expect(await ask('/api/v1/log/list', 'secret')).toBe(401)
   })
 
   it('answers without a token when that is wanted', async () => {

@@ -79,6 +79,7 @@ describe.each([[[]], [['--nested']], [['--join']], [['--loki']]])('a directory o
       }
     expect(seen).toContain('good log/view?file=a.log')
     expect(seen).toContain('good config')
+    for (const line of seen) expect(line).toMatch(/^(folders|files|good) /)
     const nodes = (await get('/api/v1/nodes')).text
     expect(nodes).not.toContain('linked')
     expect(nodes).not.toContain('alias')

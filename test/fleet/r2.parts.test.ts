@@ -55,6 +55,7 @@ describe.skipIf(needs)(`a fleet on the R2 binding, in workerd${needs ? ` (${need
       ['db-1', NODE, 7, null],
       ['db-2', NODE, 7, null],
     ])
+    expect((await get('/nodes/db-3/api/v1/log/list')).status).toBe(404)
     expect(nodes[0]!.shipped).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
     const first = await get('/api/v1/nodes?limit=1')
     expect(first.headers.get('Link')).toBe('<?limit=1&after=db-1>; rel="next"')
@@ -119,5 +120,53 @@ describe.skipIf(needs)(`a fleet on the R2 binding, in workerd${needs ? ` (${need
       ['db-1', 'a.log@000001', 100],
       ['db-2', 'a.log@000001', 100],
     ])
+  })
+})
+
+describe.skipIf(needs)(`a large fleet on the R2 binding, in workerd${needs ? ` (${needs})` : ''}`, () => {
+  let flare: Flare
+  const ids = Array.from({ length: 90 }, (_, i) => `db-${String(i).padStart(2, '0')}`)
+  const get = (path: string, token: string) =>
+    fetch(new URL(path, flare.url), { headers: { Authorization: `Bearer ${token}` } })
+  beforeAll(async () => {
+    const tokens = `[[tokens]]
+name = "all"
+token = "all"
+[[tokens]]
+name = "some"
+token = "some"
+nodes = ["db-1?"]
+`
+    const bindings = { NODESTATE_FLEET: '.', NODESTATE_TOKENS: tokens, NODESTATE_LOKI: '1' }
+    flare = await startMiniflare({ main: 'dist/entry/cloudflare.js', bindings })
+    const { put } = bucketWriter({ ...flare, endpoint: flare.s3 })
+    await Promise.all(ids.map((id) => put(`${id}/ship.json`, beat)))
+  })
+  afterAll(() => flare?.stop())
+
+  it('has pages of 40 nodes, whatever is asked for', async () => {
+    const found: string[] = []
+    const sizes: number[] = []
+    for (let query = '?limit=1000'; query !== ''; ) {
+      const response = await get(`/api/v1/nodes${query}`, 'all')
+      const nodes = (await response.json()) as { id: string; error: string | null }[]
+      expect(nodes.filter(({ error }) => error !== null)).toEqual([])
+      sizes.push(nodes.length)
+      found.push(...nodes.map(({ id }) => id))
+      query = /<([^>]+)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1] ?? ''
+    }
+    expect(sizes).toEqual([40, 40, 10])
+    expect(found).toEqual(ids)
+  })
+
+  it('takes the tables of tokens from a variable, with the nodes they name', async () => {
+    const nodes = (await (await get('/api/v1/nodes', 'some')).json()) as { id: string }[]
+    expect(nodes.map(({ id }) => id)).toEqual(ids.filter((id) => id.startsWith('db-1')))
+    const status = async (id: string, token: string) =>
+      (await get(`/nodes/${id}/api/v1/log/list`, token)).status
+    expect([await status('db-11', 'some'), await status('db-21', 'some')]).toEqual([200, 404])
+    expect([await status('db-21', 'all'), await status('db-21', 'none')]).toEqual([200, 401])
+    const labels = (await (await get('/loki/api/v1/label/node/values', 'some')).json()) as { data: string[] }
+    expect(labels.data.every((id) => id.startsWith('db-1'))).toBe(true)
   })
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type AppOptions, createApp } from '../../src/app.ts'
+import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { Problem } from '../../src/http/problem.ts'
 import { loki as readApi } from '../../src/loki.ts'
 import { HomeError } from '../../src/node/home.ts'
@@ -176,6 +177,29 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   ),
 ]
 
+const NODES = [{ path: '/api/v1/nodes' }]
+
+/** Requests, each set to a fleet with these options. */
+const FLEETS: [Partial<FleetOptions>, Asked[]][] = [
+  [{}, [...NODES, { path: '/api/v1/nodes?limit=1' }, { path: '/api/v1/nodes?limit=0' }]],
+  [{}, [{ path: '/api/v1/nodes?levle=error' }, { path: '/openapi.json' }, { path: '/healthz' }, READY]],
+  [{ token: 'secret' }, NODES],
+  [
+    { tokens: () => [{ name: 'none', token: 'none', scopes: [] }] },
+    [{ path: '/api/v1/nodes', headers: { Authorization: 'Bearer none' } }],
+  ],
+  [{ allowHosts: ['elsewhere'] }, NODES],
+  ...[
+    new Error('a bug'),
+    ...(['unavailable', 'denied', 'throttled', 'timeout'] as const).map((code) => new StoreError(code, 'x')),
+  ].map((error): [Partial<FleetOptions>, Asked[]] => [{ store: failing(error) }, NODES]),
+]
+const homes = memoryStore({
+  'db-1/ship.json': JSON.stringify({ host: 'h', run: 'r', logs: {}, node: null }),
+  'db-2/node.json': decode(HOME['node.json']!),
+  'db-3/ship.json': 'broken',
+})
+
 /** What no request to this app can cause, and where it is tested instead. */
 const ELSEWHERE = [/answer-too-large$/] // test/entry/aws-lambda.test.ts
 
@@ -227,6 +251,13 @@ describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`
         if (asked.headers?.['If-Match'] === undefined) await see(again, await answerOf(app, again))
       }
     }
+    for (const [options, requests] of FLEETS) {
+      const fleet = createFleet({ store: homes, onError: () => {}, ...options })
+      for (const asked of requests) await see(asked, await answerOf(fleet, asked))
+    }
+    const fleet = createFleet({ store: homes, metrics: createMetrics() })
+    for (const asked of [CONFIG, log('list'), ...FILE, METRICS])
+      await see(asked, await answerOf(fleet, { ...asked, path: `/nodes/none${asked.path}` }))
     for (const [asked, response] of await crowd()) await see(asked, response)
     const plain = createApp({ logs: small, config: '' })
     for (const asked of [METRICS, ...LOKI]) await see(asked, await answerOf(plain, asked))

@@ -2,7 +2,16 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import type { Histogram, LogFields, LogFile, LogFileDetail, LogRecord, NodeConfig } from '../../src/client.ts'
+import type {
+  FleetNode,
+  Histogram,
+  LogFields,
+  LogFile,
+  LogFileDetail,
+  LogRecord,
+  NodeConfig,
+} from '../../src/client.ts'
+import { createFleet } from '../../src/fleet/fleet.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/http/problem.ts'
 import { loki } from '../../src/loki.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
@@ -20,6 +29,8 @@ const app = createApp({
   loki,
 })
 
+const fleet = createFleet({ store: memoryStore({}), token: 'secret' })
+
 describe('the OpenAPI document', () => {
   it('is in the package, as nodestate/openapi.json', () => {
     expect(readFileSync('dist/openapi.json', 'utf8')).toBe(text)
@@ -32,6 +43,7 @@ describe('the OpenAPI document', () => {
     expect(await response.json()).toEqual(JSON.parse(text))
     const tag = { 'If-None-Match': response.headers.get('ETag')! }
     expect((await app.request('/openapi.json', { headers: tag })).status).toBe(304)
+    expect(await (await fleet.request('/openapi.json')).json()).toEqual(JSON.parse(text))
   })
 
   it('is compressed for a client that accepts gzip, with a tag of its own', async () => {
@@ -61,17 +73,18 @@ describe('the OpenAPI document', () => {
   })
 
   it('has every problem that a request to a resource may get', () => {
-    // Not of a resource of a node: other methods, what no application sees, and the fleet's own.
-    const elsewhere: ProblemCode[] = ['bad-request', 'method-not-allowed', 'unknown-node']
+    // Not of a resource: other methods, and what no application sees.
+    const elsewhere: ProblemCode[] = ['bad-request', 'method-not-allowed']
     const missing = (Object.keys(PROBLEMS) as ProblemCode[]).filter(
       (code) => !text.includes(`"/problems/${code}"`),
     )
     expect(missing.sort()).toEqual(elsewhere.sort())
   })
 
-  it('has every resource of the app', async () => {
+  it('has every resource of a node and of a fleet', async () => {
     const paths = Object.keys((openApi() as { paths: object }).paths)
-    const served = new Set(app.routes.map(({ path }) => path).filter((path) => !path.includes('*')))
+    const routes = [...app.routes, ...fleet.routes].map(({ path }) => path)
+    const served = new Set(routes.filter((path) => !/\*|^\/nodes\//.test(path)))
     expect([...served].sort()).toEqual(paths.filter((path) => !path.startsWith('/loki/')).sort())
   })
 
@@ -142,6 +155,7 @@ type Of<N extends keyof typeof SCHEMAS> = FromSchema<(typeof SCHEMAS)[N]>
 
 it('describes what the client takes: types and members', () => {
   expectTypeOf<Of<'Config'>>().toExtend<NodeConfig>()
+  expectTypeOf<Of<'FleetNode'>>().toExtend<FleetNode>()
   expectTypeOf<keyof Of<'Config'>>().toEqualTypeOf<keyof NodeConfig>()
   expectTypeOf<keyof Of<'Config'>['node']>().toEqualTypeOf<keyof NodeConfig['node']>()
   expectTypeOf<Of<'LogFile'>>().toExtend<LogFile>()

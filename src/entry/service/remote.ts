@@ -1,3 +1,4 @@
+import type { Token } from '../../access/grant.ts'
 import { type AppOptions, createApp } from '../../app.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
 import { loadSettings } from '../../settings.ts'
@@ -10,6 +11,9 @@ import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 
 /** What one request opened no other may use, and memory is counted. */
 const EDGE_HOME = { keepBytes: 16 * 1024 * 1024, shared: false }
+
+/** A free Worker may make 50 requests: one for the names, one for each node, and a few for those that do not ship. */
+const EDGE_FLEET = { segments: EDGE_HOME, pageNodes: 40, listCalls: 48 }
 
 /** Answers a request of one deployment. */
 export type Answer = (request: Request) => Response | Promise<Response>
@@ -35,10 +39,9 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
   try {
     const { settings, sources, warnings } = await loadSettings({ env })
     for (const warning of warnings) log(warning)
-    // There is no file to read tokens from, and ignoring the setting would leave the service open.
-    if (settings.tokens !== null)
-      return refuse('NODESTATE_TOKENS names a file, and there are none here: set NODESTATE_TOKEN instead.')
-    if (settings.token === null && !settings.insecure) return refuse(hints.token)
+    const tokens = settings.tokens === null ? null : await readTokens(settings.tokens)
+    if (typeof tokens === 'string') return refuse(tokens)
+    if (settings.token === null && tokens === null && !settings.insecure) return refuse(hints.token)
     if (settings.fleet !== null && !parseBucket(settings.fleet) && !bound) return refuse(hints.home)
     refuseMixed({ settings, sources })
     // A bound bucket is itself a home; the settings may name a folder in it.
@@ -70,6 +73,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       join: settings.join && nameOf(settings.logs === './logs' ? (home ?? '') : settings.logs),
       ...logOptions,
       ...(settings.token !== null && { token: settings.token }),
+      ...(tokens && { tokens: () => tokens }),
       allowHosts: settings.allowHost,
       corsOrigins: settings.corsOrigin,
       // A request cannot use what another one opened, so each follower polls separately.
@@ -84,7 +88,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const { fleet } = settings
     if (fleet !== null) {
       const { createFleet } = await import('../../fleet/fleet.ts')
-      const app = createFleet({ ...common, store: openStore(fleet, ''), segments: EDGE_HOME })
+      const app = createFleet({ ...common, ...EDGE_FLEET, store: openStore(fleet, '') })
       const answer = ids.assign((request) => app.fetch(request))
       return (request) => answer(request, {})
     }
@@ -103,6 +107,17 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     return refuse(
       'The settings of the service are not valid; its log tells which, correct them and deploy again.',
     )
+  }
+}
+
+/** The tokens in a text, as there are no files here; or why there are none, which quotes nothing of it. */
+async function readTokens(text: string): Promise<readonly Token[] | string> {
+  const { parseTokens, TokensError } = await import('../../access/tokens.ts')
+  try {
+    return parseTokens(text)
+  } catch (error) {
+    const why = error instanceof TokensError ? ` ${error.message}` : ''
+    return `NODESTATE_TOKENS must hold the text of a tokens file, because there are no files here.${why}`
   }
 }
 

@@ -259,6 +259,28 @@ export const PARAMETERS = [
       'Estimates the counts from a few samples instead of reading the log; the answer has `"estimated": true`. Filters apply to the samples; if these hold fewer than 100 matching records, the log is counted instead.',
     example: 'true',
   },
+  {
+    name: 'limit',
+    on: ['nodes'],
+    role: 'part',
+    type: 'integer',
+    min: 1,
+    max: 1000,
+    default: 200,
+    value: 'N',
+    meaning: 'At most this many nodes; at the edge never more than 40.',
+    example: '100',
+  },
+  {
+    name: 'after',
+    on: ['nodes'],
+    role: 'cursor',
+    type: 'text',
+    maxLength: 128,
+    value: 'ID',
+    meaning: 'Only nodes whose id comes after this one. `Link` has the next page.',
+    example: 'db-40',
+  },
 ] as const satisfies readonly Parameter[]
 
 type Row = (typeof PARAMETERS)[number]

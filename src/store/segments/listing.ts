@@ -1,7 +1,12 @@
 import { each } from '../../limits/each.ts'
 import { HEARTBEAT, olderName } from '../../segment/names.ts'
-import { HEARTBEAT_FRESH_MS, type Heartbeat, parseHeartbeat } from '../../segment/ship-json.ts'
-import type { Entry, Store } from '../store.ts'
+import {
+  HEARTBEAT_FRESH_MS,
+  type Heartbeat,
+  LARGEST_HEARTBEAT,
+  parseHeartbeat,
+} from '../../segment/ship-json.ts'
+import { type Entry, readText, type Store } from '../store.ts'
 import type { Life, Lives } from './lives.ts'
 
 /** An entry for a life, as the log's file of that name. */
@@ -58,10 +63,9 @@ export async function listShipped(
 
 /** A heartbeat that is fresh by the storage's clock, and when it was written; otherwise null. */
 async function readHeartbeat(home: Store, signal?: AbortSignal): Promise<Fresh | null> {
-  const read = await home.read(HEARTBEAT, undefined, { signal })
-  if (read === null) return null
-  const text = await new Response(read.body).text()
-  const beat = parseHeartbeat(text)
+  const read = await readText(home, HEARTBEAT, LARGEST_HEARTBEAT, { signal })
+  if (!read?.text) return null
+  const beat = parseHeartbeat(read.text)
   const age = (read.date ?? Date.now()) - read.entry.modified
   return beat && age < HEARTBEAT_FRESH_MS ? { beat, modified: read.entry.modified } : null
 }

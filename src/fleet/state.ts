@@ -1,0 +1,124 @@
+import { toProblem } from '../http/problem.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { HOME_LOGS, LARGEST_NODE } from '../node/home.ts'
+import { type NodeInfo, nodeFrom, parseNode } from '../node/identity.ts'
+import { HEARTBEAT, SEGMENTS } from '../segment/names.ts'
+import { type Heartbeat, LARGEST_HEARTBEAT, parseHeartbeat } from '../segment/ship-json.ts'
+import { type ReadOptions, readText, type Store, type StoredText, StoreError } from '../store/store.ts'
+
+/** What a home was found to hold. */
+export interface HomeState {
+  node: NodeInfo | null
+  /** When its shipper last wrote, and how old that was, in ms by the storage's clock. */
+  shipped: { at: number; age: number } | null
+  /** Bytes that are only on the node's disk, in all and by log. `logs` is null if more lag than are remembered. */
+  lag: { bytes: number; logs: readonly (readonly [name: string, bytes: number])[] | null } | null
+  /** The code of the problem that kept it from being read. */
+  error: string | null
+  /** The object that is not valid: it is not read again until it changes. */
+  bad?: { key: string; etag: string }
+}
+
+const UNKNOWN: HomeState = { node: null, shipped: null, lag: null, error: null }
+
+/** Most objects are smaller. Larger ones are read two at a time, so that many together stay within memory. */
+const SMALL = 64 * 1024
+/** How many lagging logs of a node are remembered, for tokens that may see only some of them. */
+const MOST_LAGGING = 100
+const LONGEST_NAME = 255
+/** How many names of a folder are listed to tell whether it is a home: one page of a bucket. */
+const MOST_NAMES = 1000
+const READ_MS = 10_000
+
+/** Thrown where a request may ask the store no further: the home's state stays unknown. */
+export class NotAsked extends Error {}
+
+/** Reads the state of homes from the store. */
+export class HomeReader {
+  readonly #store: Store
+  readonly #now: () => number
+  readonly #large = concurrencyLimit({ most: 2, queue: Number.POSITIVE_INFINITY, busy: () => new Error() })
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store
+    this.#now = now
+  }
+
+  /**
+   * The state of a home; null if the folder is not a home. `spend` is called before each request to the store and may
+   * throw NotAsked.
+   */
+  async read(id: string, last: HomeState | null | undefined, spend: () => void): Promise<HomeState | null> {
+    const signal = AbortSignal.timeout(READ_MS)
+    const get = async (name: string, largest: number) => {
+      spend()
+      const key = `${id}/${name}`
+      const ifNoneMatch = last?.bad?.key === key ? last.bad.etag : undefined
+      return this.#text(key, largest, { signal, ifNoneMatch })
+    }
+    try {
+      const beat = await get(HEARTBEAT, LARGEST_HEARTBEAT)
+      const shipped = beat && this.#shippedState(beat)
+      if (shipped?.node || shipped?.error) return shipped
+      const file = await get('node.json', LARGEST_NODE)
+      if (file) return { ...(shipped ?? UNKNOWN), ...describedState(file) }
+      if (shipped) return shipped
+      spend()
+      return (await this.#isHome(id, signal)) ? UNKNOWN : null
+    } catch (error) {
+      if (error instanceof StoreError && error.code === 'unchanged' && last) return last
+      if (error instanceof NotAsked) throw error
+      const failure = signal.aborted ? new StoreError('timeout', 'The home did not answer in time') : error
+      return { ...UNKNOWN, error: toProblem(failure).code }
+    }
+  }
+
+  async #text(key: string, largest: number, options: ReadOptions): Promise<StoredText | null> {
+    const small = await readText(this.#store, key, SMALL, options)
+    if (!small || small.text !== null || small.entry.size > largest) return small
+    return this.#large.run(() => readText(this.#store, key, largest, options))
+  }
+
+  #shippedState({ entry, text, date }: StoredText): HomeState {
+    const heartbeat = text === null ? null : parseHeartbeat(text)
+    if (!heartbeat) return badState(entry)
+    const { modified } = entry
+    try {
+      return {
+        node: heartbeat.node && nodeFrom(heartbeat.node),
+        shipped: { at: modified, age: Math.max(0, (date ?? this.#now()) - modified) },
+        lag: lagOf(heartbeat),
+        error: null,
+      }
+    } catch {
+      return badState(entry)
+    }
+  }
+
+  /** Whether a folder without a description holds anything else of a home. */
+  async #isHome(id: string, signal: AbortSignal): Promise<boolean> {
+    const names = new Set([`${id}/config.toml`, `${id}/${HOME_LOGS}/`, `${id}/${SEGMENTS}`])
+    const options = { shallow: true, folders: true, limit: MOST_NAMES, signal }
+    for await (const { key } of this.#store.list(`${id}/`, options)) if (names.has(key)) return true
+    return false
+  }
+}
+
+function lagOf({ logs }: Heartbeat): HomeState['lag'] {
+  const lags = Object.entries(logs).map(([name, { lagBytes }]) => [name, lagBytes] as const)
+  const lagging = lags.filter(([, bytes]) => bytes > 0)
+  const isSmall = lagging.length <= MOST_LAGGING && lagging.every(([name]) => name.length <= LONGEST_NAME)
+  return { bytes: lagging.reduce((sum, [, bytes]) => sum + bytes, 0), logs: isSmall ? lagging : null }
+}
+
+function describedState({ entry, text }: StoredText): Partial<HomeState> {
+  try {
+    return text === null ? badState(entry) : { node: parseNode(text) }
+  } catch {
+    return badState(entry)
+  }
+}
+
+function badState({ key, etag }: { key: string; etag: string }): HomeState {
+  return { ...UNKNOWN, error: 'bad-object', bad: { key, etag } }
+}
