@@ -15,6 +15,8 @@ import {
   type StoreRead,
 } from './store.ts'
 
+export { TextCache }
+
 /** How shipped logs are read. */
 export interface SegmentsOptions {
   /** The log that a file name belongs to: a mirror's `broker.log.1` is hidden where `broker.log` was shipped. */

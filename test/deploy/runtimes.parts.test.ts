@@ -241,16 +241,22 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
   const PARTS: [part: string, modules: string[]][] = [
     ['core: settings, R2, the list and the plain tail', ['worker.js']],
     ['config: TOML and its masking', ['node-config.js', 'routes-config.js']],
-    ['home: logs that were shipped as segments', ['store-segments.js', 'names.js']],
+    ['home: logs that were shipped as segments', ['segments.js', 'names.js']],
     ['S3', ['entry-service-open-bucket.js']],
     ['formats', ['formats.js']],
     ['search, follow, archives', ['routes-query-routes.js']],
     ['regex and where', ['regex.js', 'where.js']],
     ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
-    ['join', ['log-files-joined.js', 'log-follow-join-tracker.js', 'log-export-member-export.js']],
+    ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-export.js']],
     [
       'metrics, readiness, tokens',
-      ['observe-ready.js', 'observe-metrics.js', 'observe-observer.js', 'access-guard.js'],
+      [
+        'observe-ready.js',
+        'observe-metrics.js',
+        'observe-observer.js',
+        'access-guard.js',
+        'access-tokens.js',
+      ],
     ],
     ['Loki', ['loki.js']],
     ['OpenAPI', ['openapi-route.js']],
@@ -287,14 +293,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
   it('loads everything but the core when it is first used', () => {
     expect([...closure(['worker.js'])].sort()).toEqual(['core.js', 'worker.js'])
     const core = readFileSync(join(folder, 'core.js'), 'utf8')
-    for (const name of [
-      'routes-query-routes',
-      'page',
-      'loki',
-      'openapi-route',
-      'fleet-fleet',
-      'store-segments',
-    ])
+    for (const name of ['routes-query-routes', 'page', 'loki', 'openapi-route', 'fleet-fleet', 'segments'])
       expect(core).toContain(`import(\`./${name}.js\`)`)
     // A pattern search loads none of what only other requests need.
     const search = closure(['routes-query-routes.js'])
