@@ -166,7 +166,7 @@ export const SETTINGS = [
     kind: is.path,
     value: 'FILE',
     otherwise: 'none',
-    help: 'TOML file with several tokens, each with a name, scopes, files and nodes; at the edge, the text itself.',
+    help: 'TOML file with several tokens; at the edge, its text.',
   },
   {
     name: 'tls-cert',
