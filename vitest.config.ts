@@ -1,29 +1,60 @@
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-export default defineConfig({
-  // package.json maps these to dist, per runtime.
-  resolve: {
-    alias: {
-      '#decoders': resolve('src/codec/native.ts'),
-      '#fetch': resolve('src/store/remote/node/fetch.ts'),
-      '#turns': resolve('src/limits/turns.ts'),
+/** Tests that start other programs: runtimes, stores, databases. */
+const PARTS = 'test/**/*.parts.test.ts'
+
+/** What `npm test` leaves to `npm run test:all`: a browser, containers, an object store, databases, long chaos. */
+const LONG = [
+  'test/page/**/*.parts.test.ts',
+  'test/ship/*.parts.test.ts',
+  'test/log/follow/*.parts.test.ts',
+  'test/deploy/*.parts.test.ts',
+  'test/join/*.parts.test.ts',
+  'test/loki/*.parts.test.ts',
+  'test/entry/bun-long.parts.test.ts',
+  'test/store/segments.parts.test.ts',
+  'test/docs.integrations.parts.test.ts',
+  'test/docs.shipping.parts.test.ts',
+]
+
+/** The tests of a name: `npx vitest run --project NAME`. */
+function project(name: string, include: string[], exclude: string[]) {
+  return {
+    // package.json maps these to dist, per runtime.
+    resolve: {
+      alias: {
+        '#decoders': resolve('src/codec/native.ts'),
+        '#fetch': resolve('src/store/remote/node/fetch.ts'),
+        '#turns': resolve('src/limits/turns.ts'),
+      },
     },
-  },
+    test: {
+      name,
+      include,
+      exclude: [...exclude, 'test/parts/**'],
+      // Generous: on a busy machine a property test takes a minute, and nothing here is judged by the clock.
+      testTimeout: 180_000,
+      hookTimeout: 120_000,
+      // A stalled machine must not fail a change. What passes at the second try is named at the end. A property that
+      // failed is not tried again: with other values it may hold.
+      retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
+      // The default is one second, too short on a busy machine.
+      expect: { poll: { timeout: 60_000 } },
+    },
+  }
+}
+
+export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/parts/**'],
+    projects: [
+      project('unit', ['test/**/*.test.ts'], [PARTS, ...LONG]),
+      project('parts', [PARTS], LONG),
+      project('long', LONG, []),
+    ],
     globalSetup: ['test/build.ts'],
     // What the app tells the console by default is of interest where a test fails.
     silent: 'passed-only',
-    // Generous: on a busy machine a property test takes a minute, and nothing here is judged by the clock.
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
-    // A stalled machine must not fail a change. What passes at the second try is named at the end. A property that failed
-    // is not tried again: with other values it may hold.
-    retry: process.env.CI ? { count: 1, condition: /^(?!Property failed)/ } : 0,
     reporters: ['default', './test/second-tries.ts'],
-    // The default is one second, too short on a busy machine.
-    expect: { poll: { timeout: 60_000 } },
   },
 })
