@@ -1,5 +1,6 @@
 // bench/results.json holds the figures of the last runs with --write. README.md and docs/ show figures from it only,
-// between `<!-- bench: NAME -->` and `<!-- end -->`; test/docs.figures.test.ts compares them.
+// between `<!-- bench: NAME -->` and `<!-- end -->` (`# bench: NAME` and `# end` in a unit file);
+// test/docs.figures.test.ts compares them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,12 @@ import { ROOT } from './tools.mjs'
 const PATH = join(ROOT, 'bench/results.json')
 
 /** The documents with figures. */
-export const DOCUMENTS = ['README.md', 'docs/performance.md', 'docs/shipping.md']
+export const DOCUMENTS = [
+  'README.md',
+  'docs/performance.md',
+  'docs/shipping.md',
+  'deploy/systemd/nodestate.service',
+]
 
 export const readResults = () => JSON.parse(readFileSync(PATH, 'utf8'))
 
@@ -24,10 +30,13 @@ export function saveResults(bench, change) {
 
 /** A document with the figures of these results. */
 export function withFigures(text, results) {
-  return text.replace(/(<!-- bench: ([\w-]+) -->\n)[\s\S]*?(<!-- end -->)/g, (_, start, name, end) => {
-    if (!BLOCKS[name]) throw new Error(`There is no block of figures ${name} in bench/tables.mjs`)
-    return `${start}${BLOCKS[name](results)}\n${end}`
-  })
+  return text.replace(
+    /((?:<!--|#) bench: ([\w-]+)(?: -->)?\n)[\s\S]*?((?:<!--|#) end\b)/g,
+    (_, start, name, end) => {
+      if (!BLOCKS[name]) throw new Error(`There is no block of figures ${name} in bench/tables.mjs`)
+      return `${start}${BLOCKS[name](results)}\n${end}`
+    },
+  )
 }
 
 const machine = () =>

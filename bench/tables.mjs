@@ -74,6 +74,10 @@ export const BLOCKS = {
     })
     return `Measured on ${date}: ${delay} ms away, ${rate} MB/s per connection, a log of ${size} MiB.\n\n${table(['request', 'bar', ...runtimes], lines)}`
   },
+  memory: ({ service: { rows } }) => {
+    const mb = (id) => number(rows[id].figures.nodestate.rss / 1e6)
+    return `# Resident memory in the bench: ${mb('view-256k')} MB serving tails, ${mb('search-common')} MB searching, ${mb('follow')} MB with 1,000 followers.`
+  },
   ship: ({ ship }) =>
     table(
       ['', ship.bucket],

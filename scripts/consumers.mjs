@@ -103,7 +103,11 @@ function failsClosed(node, folder) {
   writeFileSync(join(folder, 'lambda.js'), text)
   const { TOKEN, ...env } = process.env
   const bare = spawnSync(node, ['lambda.js'], { cwd: folder, encoding: 'utf8', env })
-  const set = spawnSync(node, ['lambda.js'], { cwd: folder, encoding: 'utf8', env: { ...env, TOKEN: 'secret' } })
+  const set = spawnSync(node, ['lambda.js'], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...env, TOKEN: 'secret' },
+  })
   return [...(bare.status === 0 ? ['lambda.js starts without TOKEN'] : []), ...complaints(set)]
 }
 

@@ -7,8 +7,7 @@ const tag = process.argv[2]
 const { version } = JSON.parse(read('package.json'))
 if (tag !== `v${version}`) refuse(`The tag is ${tag}, but package.json has the version ${version}.`)
 const section = new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm')
-if (!section.test(read('CHANGELOG.md')))
-  refuse(`CHANGELOG.md has no section "## [${version}] - YYYY-MM-DD".`)
+if (!section.test(read('CHANGELOG.md'))) refuse(`CHANGELOG.md has no section "## [${version}] - YYYY-MM-DD".`)
 
 function refuse(message) {
   console.error(message)

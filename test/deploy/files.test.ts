@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -100,9 +100,8 @@ describe('container/Containerfile', () => {
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
       .flatMap((line) => line.split(' ').slice(1, -1))
     for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true)
-    expect(copied).toEqual(
-      expect.arrayContaining(['package-lock.json', 'tsconfig.json', 'scripts/openapi.mjs', 'src']),
-    )
+    const needed = ['package-lock.json', 'tsconfig.json', 'tsconfig.js.json', 'scripts/openapi.mjs', 'src']
+    expect(copied).toEqual(expect.arrayContaining(needed))
   })
 
   it('runs as nobody, with settings that the program takes', async () => {
@@ -115,7 +114,7 @@ describe('container/Containerfile', () => {
         .filter(([name]) => name.startsWith('NODESTATE_')),
     )
     const run = read('container/Containerfile')
-      .match(/^# +podman run .* nodestate (--.*)$/m)![1]!
+      .match(/^# +podman run .* nodestate:\S+ (--.*)$/m)![1]!
       .split(' ')
     expect(await settingsOf(['serve', ...run], env)).toMatchObject({
       logs: '/logs',
@@ -178,9 +177,33 @@ describe('kubernetes/sidecar.yaml', () => {
   })
 })
 
-describe.each(['statefulset-patch', 'daemonset'])('kubernetes/%s.yaml', (name) => {
+describe('the images', () => {
+  it('have a tag; that of nodestate is the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const files = ['deploy', 'examples'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+        join(folder, file),
+      ),
+    )
+    const images = files
+      .filter((file) => file.endsWith('.yaml'))
+      .flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(/^ +(?:- )?image: (\S+)$/gm)])
+      .map(([, image]) => image!)
+    expect(images.length).toBeGreaterThan(8)
+    for (const image of images) {
+      const [name, tag] = image.split(':')
+      expect(tag, image).toMatch(/^v?\d/)
+      if (name === 'nodestate') expect(tag).toBe(version)
+    }
+    expect(read('container/Containerfile')).toContain(`podman build -t nodestate:${version} `)
+  })
+})
+
+describe.each(['statefulset', 'statefulset-patch', 'daemonset'])('kubernetes/%s.yaml', (name) => {
   const [document] = parseAllDocuments(read(`kubernetes/${name}.yaml`))
-  const [container] = document!.toJS().spec.template.spec.containers
+  const container = document!
+    .toJS()
+    .spec.template.spec.containers.find((each: { name: string }) => each.name === 'nodestate')
 
   it('runs nodestate without any right, with settings that it takes', async () => {
     expect([...document!.errors, ...document!.warnings]).toEqual([])
@@ -203,6 +226,17 @@ describe('the Service and the policy around a StatefulSet', () => {
   it('give each pod a name of its own, and let in only what is named', () => {
     const service = parseAllDocuments(read('kubernetes/headless-service.yaml'))[0]!.toJS()
     expect([service.kind, service.spec.clusterIP]).toEqual(['Service', 'None'])
+    const set = parseAllDocuments(read('kubernetes/statefulset.yaml'))[0]!.toJS()
+    expect(set.spec.serviceName).toBe(service.metadata.name)
+    for (const labels of [set.spec.selector.matchLabels, set.spec.template.metadata.labels])
+      expect(labels).toEqual(service.spec.selector)
+    const volumes = [
+      ...set.spec.template.spec.volumes,
+      ...set.spec.volumeClaimTemplates.map((claim: { metadata: object }) => claim.metadata),
+    ]
+    for (const { volumeMounts } of set.spec.template.spec.containers)
+      for (const mount of volumeMounts)
+        expect(volumes.map((volume: { name: string }) => volume.name)).toContain(mount.name)
     const policy = parseAllDocuments(read('kubernetes/network-policy.yaml'))[0]!.toJS()
     expect(policy.spec).toMatchObject({
       policyTypes: ['Ingress'],

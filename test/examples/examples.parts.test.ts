@@ -50,7 +50,7 @@ const get = (url: string, headers: Record<string, string> = {}) => fetch(url, { 
 it('examples/README.md names every example', () => {
   const folders = readdirSync('examples', { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const text = readFileSync('examples/README.md', 'utf8')
-  const named = [...text.matchAll(/\]\(([\w-]+)\//g)].map(([, name]) => name)
+  const named = [...text.matchAll(/\]\((?:https:\S+\/examples\/)?([\w-]+)\//g)].map(([, name]) => name)
   expect(named.sort()).toEqual(folders.map(({ name }) => name).sort())
 })
 
