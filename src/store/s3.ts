@@ -1,3 +1,4 @@
+import { BoundedMap } from '../limits/bounded-map.ts'
 import { RemoteBucket } from './remote/bucket.ts'
 import { receive } from './remote/exact-stream.ts'
 import { type ListPage, pageSize } from './remote/list-pages.ts'
@@ -26,8 +27,13 @@ export function s3Store(options: S3Options): Store {
   return new S3Bucket(options).store()
 }
 
+/** For how many objects the last size is remembered. */
+const MAX_KNOWN = 1000
+
 class S3Bucket extends RemoteBucket {
   readonly #wire: S3Wire
+  /** The last entry of an object: the same etag with another size is a contradiction. */
+  readonly #known = new BoundedMap<string, Entry>(MAX_KNOWN)
 
   constructor(options: S3Options) {
     super(options)
@@ -45,7 +51,7 @@ class S3Bucket extends RemoteBucket {
       }
       if (answer.status !== 200) throw await answerError(answer, key)
       timer.end()
-      return this.#withEncoding(entryOf(key, answer, lengthOf(answer)))
+      return this.#checked(entryOf(key, answer, lengthOf(answer)))
     })
   }
 
@@ -70,7 +76,9 @@ class S3Bucket extends RemoteBucket {
         return undefined
       }
       if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
-      return this.#receive(partOf(key, range, answer), answer, call, timer)
+      const part = partOf(key, range, answer)
+      if (answer.status === 200 && headers.Range) await this.#requireWhole(part.entry, timer)
+      return this.#receive({ ...part, entry: this.#checked(part.entry) }, answer, call, timer)
     })
   }
 
@@ -92,8 +100,7 @@ class S3Bucket extends RemoteBucket {
   }
 
   async #receive(part: Part, answer: Response, call: Call, timer: AttemptTimer): Promise<StoreRead> {
-    const { offset, length } = part
-    const entry = this.#withEncoding(part.entry)
+    const { entry, offset, length } = part
     const { body } = answer
     const read = { entry, offset, length, ...dateOf(answer) }
     if (length === 0) {
@@ -122,10 +129,28 @@ class S3Bucket extends RemoteBucket {
     })
   }
 
-  #withEncoding(entry: Entry): Entry {
-    const encoding = this.#wire.encodingOf(this.root + entry.key)
+  /** A 200 to a range is all of the object, or, from a broken service, the range: only HEAD can tell. */
+  async #requireWhole({ key, etag, size }: Entry, timer: AttemptTimer): Promise<void> {
+    if (this.#known.get(key)?.etag === etag) return
+    const answer = await this.#wire.send({ method: 'HEAD', key: this.root + key }, timer)
+    const whole = answer.status === 200 ? entryOf(key, answer, lengthOf(answer)) : null
+    if (whole?.etag === etag && whole.size !== size) throw contradiction(key)
+    if (whole?.etag !== etag) throw new StoreError('changed', `"${key}" was replaced while it was read`)
+  }
+
+  /** The entry of an answer, with the encoding that the object is known to have. */
+  #checked(entry: Entry): Entry {
+    const { key, etag, size } = entry
+    const known = this.#known.get(key)
+    this.#known.set(key, entry)
+    if (known?.etag === etag && known.size !== size) throw contradiction(key)
+    const encoding = this.#wire.encodingOf(this.root + key)
     return encoding === undefined ? entry : { ...entry, encoding }
   }
+}
+
+function contradiction(key: string): StoreError {
+  return new StoreError('unavailable', `The storage gives two sizes for the same version of "${key}"`)
 }
 
 /** No header for all bytes. */

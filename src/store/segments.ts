@@ -82,32 +82,35 @@ class SegmentStore {
 
   async *#list(prefix: string, options: ListOptions): AsyncGenerator<Entry, void, undefined> {
     const { signal, shallow, folders, after, limit = Number.POSITIVE_INFINITY } = options
-    const [shipped, mirrored] = await Promise.all([
-      listShipped(this.#home, this.#shipped.lives, prefix, { signal, hints: prefix === '' }),
-      this.#listMirror(prefix, { signal, shallow, folders }),
-    ])
-    if (shipped.logs.size === 0 && mirrored.length === 0 && this.#options.optionalMirror)
+    const listing = listShipped(this.#home, this.#shipped.lives, prefix, { signal, hints: prefix === '' })
+    const mirrored = this.#listMirror(prefix, { signal, shallow, folders, after }, listing)
+    const [{ logs, entries }, first] = await Promise.all([listing, mirrored.next()])
+    if (logs.size === 0 && first.done && this.#options.optionalMirror)
       for await (const entry of this.#mirror.list(prefix, options)) yield entry
-    const others = mirrored.filter(
-      ({ key }) => !shipped.logs.has(this.#stemOf(key)) && !shipped.logs.has(parseFile(key).log),
-    )
+    entries.sort((a, b) => byCodePoint(a.key, b.key))
     let left = limit
-    for (const entry of [...shipped.entries, ...others].sort((a, b) => byCodePoint(a.key, b.key))) {
+    for await (const entry of merged(entries, first, mirrored)) {
       if (after !== undefined && byCodePoint(entry.key, after) <= 0) continue
       if (left-- <= 0) return
       yield entry
     }
   }
 
-  async #listMirror(prefix: string, options: ListOptions): Promise<Entry[]> {
-    const entries: Entry[] = []
+  /** The mirrored files that no shipped log hides, as they are consumed. */
+  async *#listMirror(
+    prefix: string,
+    options: ListOptions,
+    shipped: Promise<{ logs: Set<string> }>,
+  ): AsyncGenerator<Entry, void, undefined> {
     try {
-      for await (const entry of this.#mirror.list(prefix, options)) entries.push(entry)
+      for await (const entry of this.#mirror.list(prefix, options)) {
+        const { logs } = await shipped
+        if (!logs.has(this.#stemOf(entry.key)) && !logs.has(parseFile(entry.key).log)) yield entry
+      }
     } catch (error) {
       const isMissing = error instanceof StoreError && error.code === 'unavailable'
       if (!this.#options.optionalMirror || !isMissing) throw error
     }
-    return entries
   }
 
   async #read(key: string, range: ByteRange | undefined, options: ReadOptions): Promise<StoreRead | null> {
@@ -200,6 +203,25 @@ class SegmentStore {
 
   #stemOf(name: string): string {
     return this.#options.stemOf?.(name) ?? name
+  }
+}
+
+/** A list and a listing whose first entry is known, both in key order, as one. */
+async function* merged(
+  list: Entry[],
+  first: IteratorResult<Entry, void>,
+  listing: AsyncGenerator<Entry, void, undefined>,
+): AsyncGenerator<Entry, void, undefined> {
+  let next = first
+  try {
+    for (const entry of list) {
+      for (; !next.done && byCodePoint(next.value.key, entry.key) < 0; next = await listing.next())
+        yield next.value
+      yield entry
+    }
+    for (; !next.done; next = await listing.next()) yield next.value
+  } finally {
+    await listing.return()
   }
 }
 

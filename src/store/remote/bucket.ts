@@ -74,15 +74,12 @@ export abstract class RemoteBucket {
     const { root } = this
     if (!isText(root + prefix)) return
     const { shallow = false, folders = false } = options
-    const isListed = ({ key, folder }: Entry) =>
+    const isWanted = ({ key, folder }: Entry) =>
       this.isKey(key) && (folder ? shallow && folders : !shallow || !key.includes('/', prefix.length))
-    yield* listPages(this.retry, options, async (token, call) => {
+    yield* listPages(this.retry, options, isWanted, async (token, call) => {
       const { entries, next } = await this.page(root + prefix, options, token, call)
       const below = entries.filter(({ key }) => key.startsWith(root))
-      return {
-        entries: below.map((entry) => ({ ...entry, key: entry.key.slice(root.length) })).filter(isListed),
-        next,
-      }
+      return { entries: below.map((entry) => ({ ...entry, key: entry.key.slice(root.length) })), next }
     })
   }
 

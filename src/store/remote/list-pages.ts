@@ -7,21 +7,28 @@ export interface ListPage {
   next: string | null
 }
 
-/** The pages of one listing: ten million keys. More is an endless listing. */
-const MAX_PAGES = 10_000
-/** Services may send an empty page now and then, but not this many in a row. */
+/** The pages of one listing: three million keys. */
+const MAX_PAGES = 3_000
+/** Services may send pages that are empty or not even half full now and then, but not this many in a row. */
 const MAX_EMPTY_PAGES = 20
+const MAX_SHORT_PAGES = 50
+/** No service has longer tokens, and they are remembered. */
+const MAX_TOKEN = 4_096
+/** `listDeadline` is for this many pages, so that it bounds a slow service but not a large bucket. */
+const PAGES_PER_DEADLINE = 100
 
 /**
- * The entries of a listing, one page after the other, as they are consumed. It ends with an error when the service
- * repeats itself, never ends, or takes longer than `listDeadline`.
+ * The entries of a listing that are wanted, one page after the other, as they are consumed: memory holds one page. Keys
+ * that a service lists twice are given once. The listing fails when the service goes back, never ends, or is too slow.
  */
 export async function* listPages(
   retry: Retry,
-  { signal, after, limit = Number.POSITIVE_INFINITY }: ListOptions,
+  options: ListOptions,
+  isWanted: (entry: Entry) => boolean,
   fetchPage: (token: string | null, call: Call) => Promise<ListPage>,
 ): AsyncGenerator<Entry, void, undefined> {
-  const guard = new EndlessGuard()
+  const { signal, after, limit = Number.POSITIVE_INFINITY } = options
+  const guard = new ListingGuard(pageSize(options))
   let waited = 0
   let left = limit
   let token: string | null = null
@@ -30,37 +37,64 @@ export async function* listPages(
     const page: ListPage = await fetchPage(token, begin(retry, signal, retry.listDeadline - waited))
     // Only the service's time counts, not the time that the consumer takes.
     waited += retry.now() - start
-    guard.check(page)
-    for (const entry of inOrder(page.entries)) {
-      if (after !== undefined && byCodePoint(entry.key, after) <= 0) continue
+    for (const entry of guard.check(page)) {
+      if (!isWanted(entry) || (after !== undefined && byCodePoint(entry.key, after) <= 0)) continue
       yield entry
       if (--left <= 0) return
     }
     if (page.next === null) return
     if (waited >= retry.listDeadline)
       throw new StoreError('timeout', 'The storage did not complete a listing in time')
+    if (guard.pages % PAGES_PER_DEADLINE === 0) waited = 0
     token = page.next
   }
 }
 
-/** Detects listings that repeat themselves or never end. */
-class EndlessGuard {
+/** Refuses listings that contradict themselves or never end. It remembers the tokens and the last key. */
+class ListingGuard {
+  readonly #pageSize: number
   readonly #tokens = new Set<string>()
-  readonly #firstKeys = new Set<string>()
-  #pages = 0
+  #last: string | null = null
   #empty = 0
+  #short = 0
+  pages = 0
 
-  check({ entries, next }: ListPage): void {
-    const first = entries[0]?.key
-    this.#empty = first === undefined ? this.#empty + 1 : 0
-    const repeated = first !== undefined && this.#firstKeys.has(first)
-    if (first !== undefined) this.#firstKeys.add(first)
-    if (next === null) return
-    if (repeated || this.#tokens.has(next))
+  constructor(pageSize: number) {
+    this.#pageSize = pageSize
+  }
+
+  /** The entries of a page in order, each key once. */
+  check({ entries, next }: ListPage): Entry[] {
+    this.pages++
+    const added = this.#added(inOrder(entries))
+    if (next === null) return added
+    if (this.#tokens.has(next) || (entries.length > 0 && added.length === 0))
       throw new StoreError('unavailable', 'The storage listed the same page twice')
     this.#tokens.add(next)
-    if (++this.#pages >= MAX_PAGES || this.#empty >= MAX_EMPTY_PAGES)
+    this.#empty = entries.length === 0 ? this.#empty + 1 : 0
+    this.#short = entries.length < this.#pageSize / 2 ? this.#short + 1 : 0
+    if (
+      this.pages >= MAX_PAGES ||
+      this.#empty >= MAX_EMPTY_PAGES ||
+      this.#short >= MAX_SHORT_PAGES ||
+      next.length > MAX_TOKEN
+    )
       throw new StoreError('unavailable', 'The storage sent an endless listing')
+    return added
+  }
+
+  #added(entries: Entry[]): Entry[] {
+    const last = this.#last
+    if (last !== null && entries.length > 0 && byCodePoint(entries[0]!.key, last) < 0) {
+      const isOld = byCodePoint(entries.at(-1)!.key, last) <= 0
+      const what = isOld ? 'listed the same page twice' : 'listed its keys out of order'
+      throw new StoreError('unavailable', `The storage ${what}`)
+    }
+    return entries.filter(({ key }) => {
+      const isNew = key !== this.#last
+      this.#last = key
+      return isNew
+    })
   }
 }
 

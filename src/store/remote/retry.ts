@@ -6,7 +6,7 @@ export interface RetryOptions {
   retries?: number | undefined
   /** The longest a call may take with all its retries, up to the first byte of a large body. @default 10000 */
   deadline?: number | undefined
-  /** The longest a listing may take with all its pages, not counting time in which no caller waits. @default 30000 */
+  /** The longest that 100 pages of a listing may take, not counting time in which no caller waits. @default 30000 */
   listDeadline?: number | undefined
   /** The longest one request may take until it is answered. @default 5000 */
   timeout?: number | undefined
