@@ -46,6 +46,7 @@ export interface BrowserPage {
   waitForFunction(run: string, argument?: unknown, options?: { timeout?: number }): Promise<unknown>
   waitForEvent(name: string): Promise<Download>
   waitForTimeout(ms: number): Promise<void>
+  setViewportSize(size: { width: number; height: number }): Promise<void>
   screenshot(options: object): Promise<Uint8Array>
   emulateMedia(options: object): Promise<void>
   addScriptTag(options: { content: string }): Promise<unknown>
@@ -169,6 +170,13 @@ export function resting(page: BrowserPage): Promise<void> {
     }
     requestAnimationFrame(look)
   })`)
+}
+
+/** Waits until what was asked for is loaded and the list rests. */
+export async function settled(page: BrowserPage): Promise<void> {
+  await page.locator('.list[aria-busy=false] .row').first().waitFor()
+  await resting(page)
+  await page.locator('.list[aria-busy=false] .row').first().waitFor()
 }
 
 /** What axe-core finds serious or critical, one line each. */

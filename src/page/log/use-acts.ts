@@ -3,7 +3,7 @@ import { useCallback, useState } from 'preact/hooks'
 import { put } from '../ui/clipboard.ts'
 import { count } from '../ui/format.ts'
 import { type Look, NOWHERE } from '../url.ts'
-import { isNarrowed } from './find/query.ts'
+import { isFiltered } from './find/query.ts'
 import { termOf, type Value, withValue } from './find/terms.ts'
 import { type Chosen, chosenAt, type MenuActs } from './menu.tsx'
 import type { Goal } from './reader/places.ts'
@@ -12,7 +12,7 @@ import type { Reader } from './reader/reader.ts'
 interface Options {
   reader: RefObject<Reader | null>
   /** Where the next reader begins. */
-  goal: RefObject<Goal | null>
+  goal: RefObject<Goal | null | undefined>
   /** The present look. */
   current: RefObject<Look>
   go: (look: Look) => void
@@ -23,25 +23,24 @@ interface Options {
 /** What a user can do with the records on the screen. */
 export function useActs({ reader, goal, current, go, note, say }: Options) {
   const [chosen, setChosen] = useState<Chosen | null>(null)
+  /** Another view of the same log; the record that the user is reading stays, or else its nearest neighbour. */
   const apply = useCallback(
-    (change: Partial<Look>) => go({ ...current.current!, ...NOWHERE, ...change }),
+    (change: Partial<Look>, wanted = reader.current?.goal() ?? null) => {
+      goal.current = wanted
+      const follow = reader.current?.following ?? current.current!.follow
+      go({ ...current.current!, ...NOWHERE, follow: follow && wanted === null, ...change })
+    },
     [go],
   )
   const highlight = useCallback((marks: string[]) => go({ ...current.current!, marks }), [go])
-  /** Another view of the same log, at the record the user is reading. */
-  const stay = useCallback(
-    (change: Partial<Look>, expand: boolean, seq?: number) => {
-      goal.current = reader.current?.goal(expand, seq) ?? null
-      go({ ...current.current!, ...NOWHERE, follow: false, ...change })
-    },
-    [go],
-  )
   const showAround = useCallback(
     (seq: number) => {
-      if (!isNarrowed(current.current!) || current.current!.all) reader.current?.list.show(seq, 'center')
-      else stay({ all: true }, true, seq)
+      const made = reader.current
+      if (made === null) return
+      if (!isFiltered(current.current!) || current.current!.all) made.list.show(seq, 'center')
+      else apply({ all: true }, made.goalAround(seq))
     },
-    [stay],
+    [apply],
   )
   const copyText = useCallback((columns: boolean) => void copyRecords(reader.current, columns, say), [say])
   const toggleFollow = useCallback(() => {
@@ -74,7 +73,6 @@ export function useActs({ reader, goal, current, go, note, say }: Options) {
   return {
     apply,
     highlight,
-    stay,
     showAround,
     copyText,
     toggleFollow,

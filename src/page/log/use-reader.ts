@@ -10,6 +10,8 @@ interface Options {
   look: Look
   wrap: boolean
   gaps: boolean
+  /** Changes when rows get other columns. */
+  columns: string
   /** Changes when the reader should try again. */
   attempt: number
   moved: (place: Place) => void
@@ -18,9 +20,9 @@ interface Options {
 
 /** A reader for what the look asks for: a new one with every question, told when only the display changes. */
 export function useReader(box: RefObject<HTMLElement | null>, options: Options) {
-  const { client, look, wrap, gaps, attempt } = options
+  const { client, look, wrap, gaps, columns, attempt } = options
   const reader = useRef<Reader | null>(null)
-  const goal = useRef<Goal | null>(null)
+  const goal = useRef<Goal | null | undefined>(undefined)
   const current = useRef(options)
   current.current = options
   const [, redraw] = useReducer((n: number) => n + 1, 0)
@@ -44,7 +46,7 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
     })
     reader.current = made
     const wanted = goal.current
-    goal.current = null
+    goal.current = undefined
     void made.start(wanted)
     return () => {
       cancelAnimationFrame(pending)
@@ -55,6 +57,7 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
 
   useEffect(() => reader.current?.setWrap(wrap), [wrap])
   useEffect(() => reader.current?.setGaps(gaps), [gaps])
+  useEffect(() => reader.current?.relayout(), [columns])
   const marks = JSON.stringify(look.marks)
   useEffect(() => void reader.current?.highlight(current.current.look.marks), [marks])
 

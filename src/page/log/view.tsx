@@ -51,6 +51,7 @@ export function LogView(props: Props) {
     look,
     wrap,
     gaps: !columns.hidden.has('d'),
+    columns: columns.classes,
     attempt,
     moved(place) {
       const next = { ...current.current, ...place }
@@ -110,8 +111,8 @@ export function LogView(props: Props) {
         levels={hasLevels(totals) || (made?.filled.has('l') ?? false)}
         zone={zone ?? 0}
         apply={apply}
-        go={go}
-        setAll={(on) => acts.stay({ all: on }, false)}
+        clear={() => apply({ find: '', level: '', terms: [], all: false })}
+        setAll={(all) => apply({ all })}
         jump={jump}
         again={() => void reader.current?.hit(-1)}
         leave={() => box.current?.focus()}
@@ -129,7 +130,7 @@ export function LogView(props: Props) {
         theme={props.theme}
         only={only === null ? null : termText(only)}
         showAll={() => go({ ...current.current, chart: '' })}
-        range={(from, to) => apply({ ...wallRange(from, to, zone ?? 0), all: false })}
+        range={(from, to) => apply(wallRange(from, to, zone ?? 0))}
         jump={jump}
         counted={setTotals}
       />
@@ -141,7 +142,7 @@ export function LogView(props: Props) {
           file={file}
           acts={acts}
           retry={() => setAttempt(attempt + 1)}
-          clear={() => go({ ...NOTHING, file: look.file, rotated: look.rotated })}
+          clear={() => apply({ ...NOTHING, file: look.file, rotated: look.rotated, marks: look.marks })}
         />
         {tab !== null && (
           <Panel

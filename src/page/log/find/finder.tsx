@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { LEVELS } from '../../../client.ts'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
-import { type Look, NOTHING } from '../../url.ts'
+import type { Look } from '../../url.ts'
 import type { Totals } from '../chart/totals.ts'
-import { isNarrowed } from './query.ts'
+import { isFiltered } from './query.ts'
 import { Range } from './range.tsx'
 
 interface Props {
@@ -14,7 +14,8 @@ interface Props {
   levels: boolean
   zone: number
   apply: (change: Partial<Look>) => void
-  go: (look: Look) => void
+  /** Removes every condition but the time range, which has a button of its own. */
+  clear: () => void
   /** Only hits, or all lines with the hits marked: the reader stays where it is. */
   setAll: (all: boolean) => void
   /** To a moment, without narrowing. */
@@ -27,11 +28,11 @@ interface Props {
 
 /** What to look for: text or pattern, level, time, rotated files; and whether the rest is shown, too. */
 export function Finder(props: Props) {
-  const { look, totals, levels, zone, apply, go, again, leave } = props
+  const { look, totals, levels, zone, apply, again, leave } = props
   const { regex, level, since, until, rotated, all } = look
   const [find, setFind] = useState(look.find)
   useEffect(() => setFind(look.find), [look.find])
-  const filtered = isNarrowed(look)
+  const filtered = isFiltered(look)
   const pending = find !== look.find
   return (
     <form
@@ -129,11 +130,7 @@ export function Finder(props: Props) {
         </fieldset>
       )}
       {filtered && (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => go({ ...NOTHING, file: look.file, rotated, marks: look.marks })}
-        >
+        <button type="button" class="quiet" onClick={props.clear}>
           Clear
         </button>
       )}

@@ -4,15 +4,16 @@ import { wallAt } from '../record/record.ts'
 
 /** The API query for the look. */
 export function queryOf(look: Look): LogQuery {
-  const base = { file: look.file ?? '', rotated: look.rotated || undefined, ansi: true, raw: true }
-  if (look.all) return base
-  return {
-    ...base,
+  const base = {
+    file: look.file ?? '',
+    rotated: look.rotated || undefined,
     since: look.since || undefined,
     until: look.until || undefined,
-    level: look.level || undefined,
-    ...conditions(conditionsOf(look)),
+    ansi: true,
+    raw: true,
   }
+  if (look.all) return base
+  return { ...base, level: look.level || undefined, ...conditions(conditionsOf(look)) }
 }
 
 /** What fields and exports are about: the records that match, whatever else the list shows. */
@@ -47,9 +48,14 @@ function conditions(terms: Term[]): Pick<LogQuery, Term['kind']> {
   return out
 }
 
-/** Whether the look filters records. */
+/** Whether the look picks records by what they say. */
+export function isFiltered(look: Look): boolean {
+  return conditionsOf(look).length > 0 || look.level !== ''
+}
+
+/** Whether the look leaves out records, by what they say or by their time. */
 export function isNarrowed(look: Look): boolean {
-  return conditionsOf(look).length > 0 || look.level !== '' || look.since !== '' || look.until !== ''
+  return isFiltered(look) || look.since !== '' || look.until !== ''
 }
 
 /** Two moments as the API takes them back: wall time, as the log writes it. */

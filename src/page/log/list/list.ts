@@ -8,6 +8,8 @@ export interface Rows {
   estimate(seq: number): number
   /** Whether the last row is the log's last, so that what is appended stays in view. */
   complete(): boolean
+  /** The width changed: the owner calls `relayout`. */
+  resized(): void
   /** The rows in view changed: the first and last seq that show, and whether the end is in view. */
   scrolled(first: number, last: number, atEnd: boolean): void
 }
@@ -139,14 +141,44 @@ export class VirtualList {
     this.#draw()
   }
 
-  /** The layout changed (wrap, width): all guesses are made again, and the top row stays. */
-  relayout(): void {
+  /** The layout changed (wrap, width): all guesses are made again, and the row `pinned` stays, or else the top one. */
+  relayout(pinned: number | null): void {
+    if (this.heights.length === 0) return
     const stick = this.#stick
-    const { index, into } = this.#anchor()
+    const seq = pinned !== null && this.isInView(pinned) ? pinned : this.top().seq
+    // Of a row that begins above the view, the same part of its text stays, not the same pixel.
+    const offset = this.offsetOf(seq)
+    const share = offset < 0 ? offset / this.heights.get(seq - this.#source.first()) : 0
     this.#clear()
     this.heights.reset(this.#estimates(0, this.heights.length))
-    if (stick) this.toEnd()
-    else this.#go(this.heights.top(index) + into)
+    if (stick && seq !== pinned) this.toEnd()
+    else this.place(seq, (height) => (offset < 0 ? share * height : offset))
+  }
+
+  /** Puts a row so that it begins `offset` pixels below the top of the view. */
+  place(seq: number, offset: number | ((height: number) => number)): void {
+    const index = seq - this.#source.first()
+    if (index < 0 || index >= this.heights.length) return
+    // Measuring the rows above it moves it.
+    for (let round = 0; round < 4; round++) {
+      const height = this.heights.get(index)
+      const goal = this.heights.top(index) - (typeof offset === 'number' ? offset : offset(height))
+      this.#go(goal)
+      if (Math.abs(this.#place - goal) < 1 && height === this.heights.get(index)) break
+    }
+    this.#stick = this.atEnd && this.#source.complete()
+  }
+
+  /** Pixels from the top of the view to a row. */
+  offsetOf(seq: number): number {
+    return this.heights.top(seq - this.#source.first()) - this.#place
+  }
+
+  isInView(seq: number): boolean {
+    const index = seq - this.#source.first()
+    if (index < 0 || index >= this.heights.length) return false
+    const offset = this.offsetOf(seq)
+    return offset + this.heights.get(index) > 0 && offset < this.#view
   }
 
   toEnd(): void {
@@ -277,7 +309,7 @@ export class VirtualList {
 
   #onResize(): void {
     const width = this.#scroller.clientWidth
-    if (this.#width !== 0 && width !== this.#width) this.relayout()
+    if (this.#width !== 0 && width !== this.#width) this.#source.resized()
     else if (this.#stick) this.toEnd()
     else this.#draw()
     this.#width = width

@@ -1,6 +1,6 @@
 import type { Client } from '../../../client.ts'
 import type { Look } from '../../url.ts'
-import { conditionsOf, isNarrowed, queryOf } from '../find/query.ts'
+import { conditionsOf, isFiltered, queryOf } from '../find/query.ts'
 import { fits } from '../record/fields.ts'
 import { type Matcher, matcher } from '../record/match.ts'
 import { type Item, parse } from '../record/record.ts'
@@ -50,7 +50,7 @@ export class Hits {
 
   /** Whether there is anything to step to. */
   get wanted(): boolean {
-    return isNarrowed({ ...this.#look, since: '', until: '' })
+    return isFiltered(this.#look)
   }
 
   /** Whether something is marked that must be brought into view. */
@@ -69,7 +69,7 @@ export class Hits {
     direction: 1 | -1,
     open: () => boolean,
   ): Promise<{ line: string; cursor: string | null } | null> {
-    const query = queryOf({ ...this.#look, all: false, since: '', until: '' })
+    const query = queryOf({ ...this.#look, all: false })
     let cursor = direction > 0 ? window.newer : window.older
     while (cursor !== null && open()) {
       const edge: { after: string } | { before: string } =

@@ -1,17 +1,29 @@
 import { ProblemError } from '../../../client.ts'
 import type { Look } from '../../url.ts'
-import { isNarrowed } from '../find/query.ts'
+import { momentOf } from '../find/moment.ts'
+import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
-import { parse } from '../record/record.ts'
+import { timeIn } from '../record/record.ts'
 import type { LogWindow } from './window.ts'
 
-/** A record that another view showed, and what leads back to it. */
+/** Where the user is: a record that another view shows, or a moment. */
 export interface Goal {
-  line: string
+  /** The record as the other view showed it; null if only the moment is known. */
+  line: string | null
+  /** ISO 8601; null in a log without times. */
+  time: string | null
+  /** A cursor at or before the record. */
   cursor: string | null
+  /** Whether the record was selected. */
+  marked: boolean
   /** Whether to expand it. */
   expand: boolean
+  /** Pixels from the top of the list to the record; null for the middle of the list. */
+  top: number | null
 }
+
+/** How to bring a record into view. */
+export type Presenting = Pick<Goal, 'marked' | 'expand' | 'top'>
 
 /** What a journey through a log moves: the reader's window and list. */
 export interface Ground {
@@ -19,12 +31,15 @@ export interface Ground {
   readonly list: VirtualList
   readonly look: Look
   readonly closed: boolean
+  /** Minutes east of UTC, as the log's times have it. */
+  readonly zone: number
   /** Begins a new window in the same list. */
   reopen(): void
-  /** Highlights a record in the middle of the view. */
-  present(seq: number, expand: boolean): void
+  present(seq: number, how: Presenting): void
   say(message: string): void
 }
+
+const MARKED: Presenting = { marked: true, expand: false, top: null }
 
 /** The ways to a place in a log: a link, a moment, a record, the beginning. */
 export class Places {
@@ -43,9 +58,9 @@ export class Places {
   /** To the records just before a moment. */
   async toTime(ms: number): Promise<void> {
     this.#at.reopen()
-    const seq = await this.#at.window.openTime(new Date(ms).toISOString())
+    const seq = await this.#at.window.openTime(this.#until(ms, ms))
     if (this.#at.closed || this.#at.window.failure !== null) return
-    this.#at.present(seq, false)
+    this.#at.present(seq, MARKED)
   }
 
   /** The place of a link; false when nothing more is to be done. */
@@ -62,7 +77,7 @@ export class Places {
     await this.#reach(seq + offset + 50)
     if (this.#at.closed) return false
     if (!record) this.#at.list.show(seq + offset, 'start')
-    else this.#at.present(seq + offset, true)
+    else this.#at.present(seq + offset, { ...MARKED, expand: true })
     return true
   }
 
@@ -105,40 +120,40 @@ export class Places {
     }
   }
 
-  /** To a record, or, where this view leaves it out, to its neighbours. */
+  /** To a record, or, where this view leaves it out, to its nearest neighbour in time; false if there is no way there. */
   async near(goal: Goal): Promise<boolean> {
-    if (this.#at.look.all || !isNarrowed(this.#at.look)) {
-      const found = await this.toRecord(goal)
-      if (found === null && !this.#at.closed)
-        this.#at.say('The record could not be found again. The log may have changed')
-      return found !== null
-    }
-    const time = Date.parse(parse(goal.line).time ?? '')
-    if (Number.isNaN(time) && goal.cursor === null) return false
-    const seq = Number.isNaN(time)
-      ? await this.#at.window.openAt(goal.cursor!)
-      : await this.#at.window.openTime(new Date(time + 1).toISOString())
-    if (this.#at.closed || this.#at.window.failure !== null || this.#showLine(goal) !== null) return true
-    this.#at.list.show(seq, 'center')
+    const moment = Date.parse(goal.time ?? '')
+    if (Number.isNaN(moment)) return this.#nearCursor(goal)
+    const before = await this.#at.window.openTime(this.#until(moment + 1, moment))
+    if (this.#at.closed || this.#at.window.failure !== null || this.#presentLine(goal) !== null) return true
+    const whole = this.#at.look.all || !isFiltered(this.#at.look)
+    // More records have this very time than a page holds.
+    if (whole && (await this.#fromCursor(goal)) !== null) return true
+    if (!this.#at.closed && this.#at.window.items.length > 0)
+      this.#at.present(this.#nearest(before, moment), { ...goal, marked: false, expand: false })
     return true
   }
 
-  /** To a record that another view showed, by its time, otherwise forward from a cursor before it; null if it is gone. */
+  /** To a record that another view showed; null if it is gone. */
   async toRecord(goal: Goal): Promise<number | null> {
-    const { cursor } = goal
-    const { time } = parse(goal.line)
-    if (time !== null && !Number.isNaN(Date.parse(time))) {
+    const moment = Date.parse(goal.time ?? '')
+    if (!Number.isNaN(moment)) {
       this.#at.reopen()
-      await this.#at.window.openTime(new Date(Date.parse(time) + 1).toISOString())
+      await this.#at.window.openTime(this.#until(moment + 1, moment))
       if (this.#at.closed) return null
-      const seq = this.#showLine(goal)
+      const seq = this.#presentLine(goal)
       if (seq !== null) return seq
     }
-    if (cursor === null) return null
+    return this.#fromCursor(goal)
+  }
+
+  /** Forward from a cursor before the record. */
+  async #fromCursor(goal: Goal): Promise<number | null> {
+    if (goal.cursor === null || goal.line === null) return null
     this.#at.reopen()
-    await this.#at.window.openAt(cursor)
+    await this.#at.window.openAt(goal.cursor)
     for (let page = 0; page < 24 && !this.#at.closed; page++) {
-      const seq = this.#showLine(goal)
+      const seq = this.#presentLine(goal)
       if (seq !== null) return seq
       if (this.#at.window.atEnd || this.#at.window.failure !== null) break
       await this.#at.window.loadNewer()
@@ -146,11 +161,41 @@ export class Places {
     return null
   }
 
-  #showLine({ line, expand }: Goal): number | null {
+  /** In a log without times: to the record, or to what follows its cursor. */
+  async #nearCursor(goal: Goal): Promise<boolean> {
+    if (goal.cursor === null) return false
+    const seq = await this.#at.window.openAt(goal.cursor)
+    if (this.#at.closed || this.#at.window.failure !== null || this.#presentLine(goal) !== null) return true
+    this.#at.present(seq, { ...goal, marked: false, expand: false })
+    return true
+  }
+
+  /** Of a record before a moment and the one after it, the nearer. */
+  #nearest(before: number, moment: number): number {
+    const distance = (seq: number) => {
+      const ms = Date.parse(timeIn(this.#at.window.item(seq)) ?? '')
+      return Number.isNaN(ms) ? Number.POSITIVE_INFINITY : Math.abs(ms - moment)
+    }
+    return distance(before + 1) < distance(before) ? before + 1 : before
+  }
+
+  /** The end of a page that shows a moment, inside the look's range: a page must not show what the range leaves out. */
+  #until(end: number, moment: number): string {
+    const { since, until } = this.#at.look
+    const zone = this.#at.zone
+    const from = since === '' ? null : momentOf(since, zone)
+    const to = until === '' ? null : momentOf(until, zone, from ?? undefined)
+    let ms = end
+    if (from !== null && moment < from) ms = from + 1
+    if (to !== null && ms > to) ms = to
+    return new Date(ms).toISOString()
+  }
+
+  #presentLine(goal: Goal): number | null {
     const { items, firstSeq } = this.#at.window
-    const index = items.lastIndexOf(line)
+    const index = goal.line === null ? -1 : items.lastIndexOf(goal.line)
     if (index < 0) return null
-    this.#at.present(firstSeq + index, expand)
+    this.#at.present(firstSeq + index, goal)
     return firstSeq + index
   }
 }

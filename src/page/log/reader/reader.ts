@@ -1,16 +1,16 @@
 import type { Client } from '../../../client.ts'
 import type { Look, Place } from '../../url.ts'
-import { isNarrowed, queryOf } from '../find/query.ts'
+import { isFiltered, isNarrowed, queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
-import { type Item, textOf, timeIn } from '../record/record.ts'
+import { type Item, textOf, timeIn, zoneOf } from '../record/record.ts'
 import { clickedValue, columnsOf, estimateRow, renderRow } from '../record/rows.ts'
 import { Hits } from './hits.ts'
 import type { ReaderEvents, ReaderOptions } from './options.ts'
-import { type Goal, Places } from './places.ts'
-import { scrollToMark, shownMark } from './reveal.ts'
+import { type Goal, Places, type Presenting } from './places.ts'
+import { isMarkInView, scrollToMark, shownMark } from './reveal.ts'
 import { Selection } from './selection.ts'
 import { Steps } from './steps.ts'
-import { charactersPerLine, gapBefore, momentsOf, zoneIn } from './survey.ts'
+import { charactersPerLine, gapBefore, momentsOf, timeNear, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
 /**
@@ -41,7 +41,9 @@ export class Reader {
   readonly #box: HTMLElement
   #gaps: boolean
   #revealed: number | null = null
-  #closed = false
+  /** Where this view was opened, until the user moves: undefined from then on. */
+  #origin: Goal | null | undefined
+  readonly #abort = new AbortController()
   #fillTimer: ReturnType<typeof setTimeout> | undefined
   #movedTimer: ReturnType<typeof setTimeout> | undefined
   #seenTimer: ReturnType<typeof setTimeout> | undefined
@@ -61,8 +63,14 @@ export class Reader {
       render: (seq) => this.#render(seq),
       estimate: (seq) => estimateRow(this.window.item(seq) ?? '', charactersPerLine(box, this.wrap)),
       complete: () => this.window.atEnd,
+      resized: () => this.relayout(),
       scrolled: (first, last, atEnd) => this.#scrolled(first, last, atEnd),
     })
+    const touched = () => {
+      this.#origin = undefined
+    }
+    for (const name of ['wheel', 'pointerdown', 'touchstart'])
+      box.addEventListener(name, touched, { passive: true, signal: this.#abort.signal })
     this.#selection = new Selection(this.list)
     this.#steps = new Steps(this.#hits, this.#places, {
       ground: this.#ground(),
@@ -72,13 +80,21 @@ export class Reader {
     })
   }
 
-  /** Loads what the look names: a goal in it, a linked place, or the newest records. */
-  async start(goal: Goal | null): Promise<void> {
+  /**
+   * Loads what the look names: a goal in it, a linked place, or the newest records. A goal of null is the end of the
+   * log; undefined is a view that nobody came to from another.
+   */
+  async start(goal: Goal | null | undefined): Promise<void> {
     await this.#hits.prepare(this.#look.marks)
     if (this.#closed) return
-    if (goal !== null && (await this.#places.near(goal))) return
+    const { at, time } = this.#look
+    const wanted = goal === undefined && at === '' && time !== '' ? momentGoal(time) : goal
+    this.#origin = wanted
+    const there = wanted ? await this.#places.near(wanted) : false
+    if (goal === undefined) this.#origin = undefined
+    if (there) return
     if (this.#closed) return
-    if (this.#look.at !== '') {
+    if (goal === undefined && at !== '') {
       if (!(await this.#places.openLinked())) return
     } else {
       await this.window.openTail(this.#look.size || undefined)
@@ -89,11 +105,15 @@ export class Reader {
   }
 
   close(): void {
-    this.#closed = true
+    this.#abort.abort()
     clearTimeout(this.#movedTimer)
     clearTimeout(this.#seenTimer)
     this.window.close()
     this.list.destroy()
+  }
+
+  get #closed(): boolean {
+    return this.#abort.signal.aborted
   }
 
   get following(): boolean {
@@ -112,6 +132,7 @@ export class Reader {
   /** To the newest records. */
   async end(): Promise<void> {
     this.unseen = 0
+    this.#origin = undefined
     if (!this.window.atEnd) {
       this.#reopen()
       await this.window.openTail()
@@ -135,11 +156,13 @@ export class Reader {
 
   /** To the records just before a moment. */
   goToTime(ms: number): Promise<void> {
+    this.#origin = undefined
     return this.#places.toTime(ms)
   }
 
   /** The next hit (1) or the one before (-1), loaded or not. */
   hit(direction: 1 | -1): Promise<void> {
+    this.#origin = undefined
     return this.#steps.go(direction)
   }
 
@@ -153,6 +176,11 @@ export class Reader {
   }
 
   select(seq: number, extend = false): void {
+    this.#origin = undefined
+    this.#mark(seq, extend)
+  }
+
+  #mark(seq: number, extend = false): void {
     const at = Math.min(Math.max(seq, this.window.firstSeq), this.window.endSeq - 1)
     this.#selection.set(at, extend)
     this.#events.changed()
@@ -182,9 +210,26 @@ export class Reader {
     this.list.refresh([seq])
   }
 
+  /** Scrolls by this many pixels. */
+  scroll(pixels: number): void {
+    this.#origin = undefined
+    this.list.scrollBy(pixels)
+  }
+
   setWrap(on: boolean): void {
+    if (on === this.wrap) return
     this.wrap = on
-    this.list.relayout()
+    this.relayout()
+  }
+
+  /** Rows have other heights now. What the user reads stays in view: a hit, the selected record, or the top one. */
+  relayout(): void {
+    const hit = this.#revealed
+    const seen = hit !== null && isMarkInView(this.#box, shownMark(this.list.element(hit)))
+    this.list.relayout(this.selected?.to ?? null)
+    if (!seen) return
+    if (shownMark(this.list.element(hit)) === null) this.list.show(hit, 'start')
+    scrollToMark(this.#box, this.list, shownMark(this.list.element(hit)))
   }
 
   setGaps(on: boolean): void {
@@ -224,18 +269,34 @@ export class Reader {
     return { at: place?.cursor ?? '', offset: place?.offset ?? 0, record: true, time }
   }
 
-  /** The record being read: the selected one, if it is in view, otherwise the first in view. */
-  goal(expand: boolean, seq = this.#looksAt()): Goal | null {
-    const item = this.window.item(seq)
-    if (typeof item !== 'string') return null
-    const place = this.window.place(seq)
-    return { line: item, cursor: place === null || place.offset < 0 ? null : place.cursor, expand }
+  /**
+   * The record being read: the selected one, if it is in view, otherwise the one at the top; null for the end of the
+   * log. While the user has not moved, it is the one that this view was opened for, shown here or not.
+   */
+  goal(): Goal | null {
+    if (this.#origin !== undefined) return this.#origin
+    if (this.following) return null
+    const chosen = this.selected?.to
+    if (chosen !== undefined && this.list.isInView(chosen)) return this.#goalAt(chosen, true)
+    if (this.list.stick && !isNarrowed(this.#look)) return null
+    let { seq } = this.list.top()
+    while (seq < this.window.endSeq - 1 && typeof this.window.item(seq) !== 'string') seq++
+    return this.#goalAt(seq, false)
   }
 
-  #looksAt(): number {
-    const chosen = this.selected?.to
-    if (chosen !== undefined && this.list.element(chosen) !== undefined) return chosen
-    return this.list.stick ? this.window.endSeq - 1 : this.list.top().seq
+  /** A record to show with the lines around it. */
+  goalAround(seq: number): Goal | null {
+    const goal = this.#goalAt(seq, true)
+    return goal && { ...goal, expand: true, top: null }
+  }
+
+  #goalAt(seq: number, marked: boolean): Goal | null {
+    const line = this.window.item(seq)
+    if (typeof line !== 'string') return null
+    const place = this.window.place(seq)
+    const cursor = place === null || place.offset < 0 ? null : place.cursor
+    const top = this.list.offsetOf(seq)
+    return { line, time: timeNear(this.window, seq), cursor, marked, expand: false, top }
   }
 
   #makeWindow(): LogWindow {
@@ -295,25 +356,29 @@ export class Reader {
       get closed() {
         return reader.#closed
       },
+      get zone() {
+        return reader.zone ?? zoneOf(reader.#look.time)
+      },
       reopen: () => this.#reopen(),
-      present: (seq: number, expand: boolean) => this.#present(seq, expand),
+      present: (seq: number, how: Presenting) => this.#present(seq, how),
       say: (message: string) => this.#events.say(message),
     }
   }
 
-  /** Highlights a record in the middle of the view. */
-  #present(seq: number, expand: boolean): void {
+  #present(seq: number, { marked, expand, top }: Presenting): void {
     if (expand) this.#open.add(seq)
-    this.list.show(seq, 'center')
-    this.select(seq)
-    this.list.show(seq, 'center')
+    const show = () => (top === null ? this.list.show(seq, 'center') : this.list.place(seq, top))
+    show()
+    if (!marked) return
+    this.#mark(seq)
+    show()
   }
 
   /** Shows a hit itself, even inside collapsed lines, far inside a long line, or beyond the right edge. */
   #reveal(seq: number): void {
     const before = this.#revealed
     this.#revealed = seq
-    this.select(seq)
+    this.#mark(seq)
     this.list.refresh(before === null ? [seq] : [before, seq])
     this.list.show(seq, 'center')
     if (!this.#hits.searched) return
@@ -332,7 +397,7 @@ export class Reader {
       open: this.#open.has(seq),
       whole: this.#whole.has(seq),
       reveal: this.#revealed === seq,
-      around: !this.#look.all && isNarrowed(this.#look),
+      around: !this.#look.all && isFiltered(this.#look),
       selected: this.#selection.has(seq),
       gaps: this.#gaps,
       gap: this.#gaps ? gapBefore(this.window, seq) : null,
@@ -390,4 +455,9 @@ export class Reader {
     for (const name of ['t', 'l', 's', 'g']) this.#box.classList.toggle(`no-${name}`, !this.filled.has(name))
     this.#box.classList.toggle('no-d', !this.#gaps)
   }
+}
+
+/** A moment to go to, of which no record is known. */
+function momentGoal(time: string): Goal {
+  return { line: null, time, cursor: null, marked: false, expand: false, top: null }
 }

@@ -10,6 +10,13 @@ export function shownMark(row: HTMLElement | undefined): HTMLElement | null {
   return null
 }
 
+export function isMarkInView(box: HTMLElement, mark: HTMLElement | null): boolean {
+  if (mark === null) return false
+  const view = box.getBoundingClientRect()
+  const { top, bottom } = mark.getBoundingClientRect()
+  return bottom > view.top && top < view.bottom
+}
+
 /** Scrolls the list, in both directions, until a mark in one of its rows is in view. */
 export function scrollToMark(box: HTMLElement, list: VirtualList, mark: HTMLElement | null): void {
   if (mark === null) return

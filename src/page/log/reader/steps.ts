@@ -1,3 +1,4 @@
+import { timeIn } from '../record/record.ts'
 import type { Hits } from './hits.ts'
 import type { Ground, Places } from './places.ts'
 
@@ -73,6 +74,7 @@ export class Steps {
   async #beyond(direction: 1 | -1): Promise<number | null> {
     const found = await this.#hits.beyond(this.#at.window, direction, () => !this.#at.closed)
     if (found === null) return null
-    return this.#places.toRecord({ ...found, expand: false })
+    const time = timeIn(found.line)
+    return this.#places.toRecord({ ...found, time, marked: true, expand: false, top: null })
   }
 }

@@ -24,6 +24,16 @@ export function zoneIn(window: LogWindow): number | null {
   return null
 }
 
+/** The time of a record; one without a time has that of the nearest record before it, or else after it. */
+export function timeNear(window: LogWindow, seq: number): string | null {
+  for (const by of [-1, 1])
+    for (let at = seq; at >= window.firstSeq && at < window.endSeq && Math.abs(at - seq) < 1000; at += by) {
+      const time = timeIn(window.item(at))
+      if (time !== null) return time
+    }
+  return null
+}
+
 /** Milliseconds between a record and the one above it. */
 export function gapBefore(window: LogWindow, seq: number): number | null {
   const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(window.item(each)) ?? ''))
