@@ -8,7 +8,7 @@ import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import type { Query } from '../routes/parameters/read.ts'
-import { Routing } from '../routing.ts'
+import { Routing, type RoutingOptions } from '../routing.ts'
 import type { SegmentsOptions } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
 import { FleetHomes, KEPT_HOMES } from './homes.ts'
@@ -35,7 +35,7 @@ const PAGE = 200
 export function createFleet(options: FleetOptions): Hono {
   const { store, segments, pageNodes, listCalls, ...common } = options
   const shared = sharedOf(common)
-  const routing = new Routing(common, shared.access)
+  const routing = new Routing({ ...common, page: rootPage(options.page) }, shared.access)
   const observed = options.metrics?.store(store) ?? store
   const nodes = new FleetNodes(observed, {
     include: options.include,
@@ -65,7 +65,6 @@ export function createFleet(options: FleetOptions): Hono {
     )
     routing.add('/loki/*', 'logs', answerLoki)
   }
-  // Where there is no configuration, the page shows the nodes.
   routing.addService(observed)
 
   /** The app of a node, mounted where the fleet is. Whether there is such a node is asked after the token. */
@@ -94,6 +93,16 @@ export function createFleet(options: FleetOptions): Hono {
   routing.app.all('/nodes/:id/*', toNode)
   routing.addUnknown(unknownPath)
   return routing.app
+}
+
+/** The same page as a node's, marked so that it shows the nodes and asks for no configuration and no logs. */
+function rootPage(page: RoutingOptions['page']): NonNullable<RoutingOptions['page']> {
+  if (!page) return false
+  return async () => {
+    const { html, etag, ...rest } = typeof page === 'function' ? await page() : page
+    const marked = html.replace('<div id="page">', '<div id="page" data-fleet>')
+    return { ...rest, html: marked, etag: etag.replace(/"$/, '-fleet"') }
+  }
 }
 
 /** `GET /api/v1/nodes`: the nodes by id, a page at a time. */

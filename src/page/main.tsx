@@ -12,4 +12,5 @@ const id = /\/nodes\/([^/]+)\/$/.exec(base.pathname)?.[1]
 const fleet =
   id === undefined ? null : { client: clientAt(new URL('../../', base)), own: decodeURIComponent(id) }
 
-render(<App client={clientAt(base)} fleet={fleet} />, document.getElementById('page')!)
+const page = document.getElementById('page')!
+render(<App client={clientAt(base)} fleet={fleet} root={page.dataset.fleet !== undefined} />, page)

@@ -19,6 +19,10 @@ export interface Look {
   until: string
   /** Further conditions, shown as chips. */
   terms: Term[]
+  /** Fields that are shown as columns. */
+  columns: string[]
+  /** Whether the message is shown beside them. */
+  message: boolean
   /** Texts to highlight without filtering, each in its own colour. */
   marks: string[]
   /** A condition for the chart alone: this value over time. */
@@ -49,6 +53,8 @@ export const NOTHING: Look = {
   since: '',
   until: '',
   terms: [],
+  columns: [],
+  message: true,
   marks: [],
   chart: '',
   rotated: false,
@@ -59,6 +65,11 @@ export const NOTHING: Look = {
   record: false,
   time: '',
   size: 0,
+}
+
+/** The same question of another log, at the same moment. */
+export function carry(look: Look, file: string, time = look.time): Look {
+  return { ...look, ...NOWHERE, chart: '', size: 0, file, time }
 }
 
 /** No place: the end of the log. */
@@ -91,6 +102,8 @@ export function readLook(hash: string): Look {
     since: text('since'),
     until: text('until'),
     terms: terms.filter((term) => term !== first),
+    columns: [...new Set(params.getAll('column').filter(Boolean))],
+    message: text('message') !== 'false',
     marks: params.getAll('mark').filter(Boolean),
     chart: text('chart'),
     rotated: text('rotated') === 'true',
@@ -111,6 +124,8 @@ export function writeLook(look: Look): string {
   if (look.find !== '') params.set(look.regex ? 'regex' : 'q', look.find)
   for (const term of look.terms) params.append(term.kind, term.value)
   for (const mark of look.marks) params.append('mark', mark)
+  for (const column of look.columns) params.append('column', column)
+  if (!look.message) params.set('message', 'false')
   for (const name of ['level', 'since', 'until', 'chart', 'at', 'time'] as const) {
     if (look[name] !== '') params.set(name, look[name])
   }

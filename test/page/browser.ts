@@ -13,6 +13,8 @@ export interface Locator {
   nth(index: number): Locator
   locator(selector: string, options?: object): Locator
   filter(options: { hasText?: string | RegExp }): Locator
+  or(other: Locator): Locator
+  selectOption(value: string): Promise<unknown>
   count(): Promise<number>
   textContent(): Promise<string>
   allInnerTexts(): Promise<string[]>

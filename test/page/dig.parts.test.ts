@@ -103,7 +103,8 @@ describePage(
 
     it('highlights several texts in several colours and filters nothing', async () => {
       const page = await open('file=storage.log')
-      const loaded = page.locator('footer [role=status]').filter({ hasText: 'records loaded' })
+      await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
+      const loaded = page.locator('footer [role=status]').filter({ hasText: /of [\d,]+ records/ })
       const before = await loaded.textContent()
       for (const word of ['heartbeat', 'query']) {
         const line = row(page, word).last()

@@ -43,11 +43,11 @@ describePage(
       })()`)
     const counted = (page: BrowserPage) => page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
 
-    it('shows on each level how many records have that very level', async () => {
+    it('shows on each level how many records a click on it shows', async () => {
       const page = await open('file=one.log')
       await counted(page)
       const tallies = await page.locator('.levels .tally').allTextContents()
-      expect(tallies).toEqual(['2,999', '0', '1', '0'])
+      expect(tallies).toEqual(['3,000', '1', '1', '0'])
       await page.context().close()
     })
 
@@ -58,7 +58,7 @@ describePage(
       await expect.poll(() => tallest(page, 'error')).toSatisfy((pixels) => pixels > 0 && pixels <= 2)
       expect(await tallest(page, 'info')).toBeGreaterThan(20)
       await page.goto(`${stage.node.url}/#file=lonely.log&level=error`)
-      await page.getByText('1 hit loaded').waitFor()
+      await page.getByText('1 match loaded').waitFor()
       await counted(page)
       await expect.poll(() => tallest(page, 'error')).toSatisfy((pixels) => pixels > 0 && pixels < 8)
       await page.context().close()
@@ -166,7 +166,7 @@ describePage(
       await page.keyboard.press('/')
       await page.keyboard.type('shard=19 who="a b"')
       await page.keyboard.press('Enter')
-      await page.getByText('1 hit loaded').waitFor()
+      await page.getByText('1 match loaded').waitFor()
       expect(await page.locator('.list mark').allTextContents()).toEqual(['shard=19 who="a b"'])
       await page.context().close()
     })

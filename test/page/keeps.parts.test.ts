@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type BrowserPage, settled } from './browser.ts'
@@ -40,14 +40,17 @@ describePage(
     const marked = (page: BrowserPage) => page.locator('.row[aria-current] .m').first().textContent()
     const level = (page: BrowserPage, name: string) =>
       page
-        .locator('.levels')
-        .getByRole('button', { name: new RegExp(`^${name}`, 'i') })
+        .locator('.levels button')
+        .filter({ hasText: new RegExp(`^${name}`, 'i') })
         .click()
     /** Opens the log in the middle, nothing selected. */
     async function openAt(number: number, more = '', options = {}): Promise<BrowserPage> {
       const time = new Date(Date.UTC(2026, 0, 10) + number * 1000).toISOString()
       const page = await open(`file=broker.log&time=${time}${more}`, options)
-      await row(page, `number ${number} `).waitFor()
+      await page
+        .getByText(new RegExp(`(number|failed at) ${number}\\b`))
+        .first()
+        .waitFor()
       await settled(page)
       return page
     }
@@ -84,7 +87,9 @@ describePage(
     it('keeps a marked record where it is on the screen, through filters and all lines', async () => {
       const page = await openAt(9010)
       await row(page, 'failed at 9000').locator('.t').click()
-      const place = async () => (await page.locator('.row[aria-current]').boundingBox())!.y
+      const place = async () =>
+        (await page.locator('.row[aria-current]').boundingBox())!.y -
+        (await page.locator('.list').boundingBox())!.y
       await settled(page)
       const before = await place()
       for (const act of [
@@ -97,7 +102,7 @@ describePage(
         await settled(page)
         expect(await marked(page)).toContain('failed at 9000')
       }
-      expect(Math.abs((await place()) - before)).toBeLessThan(60)
+      expect(Math.abs((await place()) - before)).toBeLessThan(4)
       await level(page, 'error')
       await settled(page)
       expect(await marked(page)).toContain('failed at 9000')
@@ -194,6 +199,46 @@ describePage(
         await settled(page)
         expect(await visible()).toBe(true)
       }
+      await page.context().close()
+    })
+
+    it('asks another log the same question, at the same moment', async () => {
+      const page = await openAt(9000, '&level=error&since=2026-01-10 02:00:00&q=failed')
+      await page.locator('.files a').filter({ hasText: 'storage.log' }).click()
+      await row(page, 'failed at 9003').waitFor()
+      expect(hash(page).get('level')).toBe('error')
+      expect(hash(page).get('since')).toBe('2026-01-10 02:00:00')
+      expect(hash(page).get('q')).toBe('failed')
+      await level(page, 'all')
+      await settled(page)
+      await page.getByRole('button', { name: 'Remove “failed”' }).click()
+      await settled(page)
+      await row(page, 'number 9001 ').waitFor()
+      const place = await top(page)
+      await page.locator('.files a').filter({ hasText: 'broker.log' }).click()
+      await settled(page)
+      expect(Math.abs((await inView(page))[0]! - place)).toBeLessThan(20)
+      await page.context().close()
+    })
+
+    it('drops what another log cannot answer, with a word', async () => {
+      const page = await openAt(9000, '&level=error&since=2026-01-10 02:00:00')
+      await page.getByText('failed at 9000').first().waitFor()
+      await Promise.all([
+        page
+          .getByText('plain.txt has no times and no levels')
+          .or(page.getByText('plain.txt has no levels and no times'))
+          .waitFor(),
+        page.locator('.files a').filter({ hasText: 'plain.txt' }).click(),
+      ])
+      await row(page, 'just text').first().waitFor()
+      expect(page.url()).not.toMatch(/level|since|time/)
+      expect(await page.getByRole('alert').count()).toBe(0)
+      // Whoever only reads elsewhere gets the log at its end, without a word.
+      await page.goto(`${stage.node.url}/#file=broker.log&time=2026-01-10T01:00:00Z`)
+      await row(page, 'number 3600 ').waitFor()
+      await page.locator('.files a').filter({ hasText: 'plain.txt' }).click()
+      await row(page, 'just text').first().waitFor()
       await page.context().close()
     })
   },

@@ -164,6 +164,46 @@ describe.skipIf(missingBrowser)(
       await page.context().close()
     }, 240_000)
 
+    it('says that a followed log is gone, keeps its lines, and offers what took its place', async () => {
+      const { logs, log } = makeLogs()
+      const node = await start(logs)
+      const page = await browser.open(`${node.url}/#file=broker.log&follow=true`)
+      await page.locator('.follow.live').waitFor()
+      await page.locator('.files a').filter({ hasText: 'broker.log' }).waitFor()
+      renameSync(log, join(logs, 'broker.log.1'))
+      await page.getByRole('alert').filter({ hasText: 'broker.log is gone' }).waitFor({ timeout: 15_000 })
+      await page.getByRole('button', { name: 'Follow', exact: true }).waitFor()
+      expect(await page.locator('footer').textContent()).not.toContain('live')
+      expect(page.url()).not.toContain('follow')
+      expect(await numbers(page)).toContain(499)
+      await page.getByRole('button', { name: 'Open broker.log.1' }).click()
+      await expect.poll(() => page.url()).toContain('file=broker.log.1')
+      await row(page, 'number 499 ').waitFor()
+      await page.context().close()
+    })
+
+    it('has the chart in full resolution after the node was away', async () => {
+      const { logs } = makeLogs()
+      const node = await start(logs)
+      const page = await browser.open('about:blank')
+      const asked: number[] = []
+      let away = true
+      await page.route('**/api/v1/log/histogram?*', async (route) => {
+        asked.push(Number(new URL(route.request().url()).searchParams.get('buckets')))
+        await (away ? route.abort() : route.continue())
+      })
+      await page.goto(`${node.url}/#file=broker.log`)
+      await row(page, 'number 499 ').waitFor()
+      await expect.poll(() => asked.length).toBeGreaterThan(0)
+      await page.locator('.histogram.none').waitFor()
+      away = false
+      asked.length = 0
+      await page.keyboard.press('f')
+      await page.getByRole('img', { name: /^Chart of records from/ }).waitFor()
+      expect(Math.min(...asked)).toBeGreaterThan(100)
+      await page.context().close()
+    })
+
     it('asks for the token, keeps it for the tab, and puts it into no address', async () => {
       const { logs } = makeLogs()
       const secret = 'a-secret-token-of-this-test'

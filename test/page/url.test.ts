@@ -19,6 +19,8 @@ describe('the address', () => {
         { maxLength: 4 },
       ),
       marks: fc.array(fc.string({ minLength: 1 }), { maxLength: 3 }),
+      columns: fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 3 }),
+      message: fc.boolean(),
       chart: fc.string(),
       rotated: fc.boolean(),
       all: fc.boolean(),

@@ -1,26 +1,26 @@
 import { useState } from 'preact/hooks'
 import { ago, bytes, count } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
-import { NOTHING, writeLook } from '../url.ts'
+import { carry, type Look, writeLook } from '../url.ts'
 import { type Entry, type Folder, grouped, type LogEntry } from './group.ts'
 import type { ListedFile } from './order.ts'
 
 interface Props {
   files: ListedFile[]
-  chosen: string | null
+  look: Look
   now: number
   open: (name: string) => void
 }
 
 /** The logs, each with its rotated files, in folders where names have slashes. */
-export function Files({ files, chosen, now, open }: Props) {
+export function Files({ files, look, now, open }: Props) {
   const [filter, setFilter] = useState('')
   const [opened, setOpened] = useState<Record<string, boolean>>({})
   const needle = filter.toLowerCase()
   const fitting = files.filter((file) => file.name.toLowerCase().includes(needle))
   const entries = needle === '' ? grouped(files) : []
   const shared: Shared = {
-    chosen,
+    look,
     now,
     open,
     isOpen: (key, fallback) => opened[key] ?? fallback,
@@ -60,7 +60,7 @@ export function Files({ files, chosen, now, open }: Props) {
 }
 
 interface Shared {
-  chosen: string | null
+  look: Look
   now: number
   open: (name: string) => void
   isOpen: (key: string, fallback: boolean) => boolean
@@ -85,7 +85,7 @@ function Entries({ entries, shared }: { entries: Entry[]; shared: Shared }) {
 
 function FolderItem({ folder, shared }: { folder: Folder; shared: Shared }) {
   const key = `/${folder.path}`
-  const open = shared.isOpen(key, shared.chosen?.startsWith(`${folder.path}/`) ?? false)
+  const open = shared.isOpen(key, shared.look.file?.startsWith(`${folder.path}/`) ?? false)
   return (
     <li class="folder">
       <button type="button" aria-expanded={open} onClick={() => shared.toggle(key, open)}>
@@ -103,10 +103,10 @@ function FolderItem({ folder, shared }: { folder: Folder; shared: Shared }) {
 function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry; shared: Shared }) {
   const open = shared.isOpen(
     head.name,
-    rotated.some((file) => file.name === shared.chosen),
+    rotated.some((file) => file.name === shared.look.file),
   )
   return (
-    <li>
+    <li class={rotated.length > 0 ? 'family' : ''}>
       <FileLink file={head} label={label} shared={shared} />
       {rotated.length > 0 && (
         <button
@@ -135,8 +135,8 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
 function FileLink({ file, label, shared }: { file: ListedFile; label: string; shared: Shared }) {
   return (
     <a
-      href={writeLook({ ...NOTHING, file: file.name })}
-      aria-current={file.name === shared.chosen ? 'page' : undefined}
+      href={writeLook(carry(shared.look, file.name))}
+      aria-current={file.name === shared.look.file ? 'page' : undefined}
       title={file.name}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return

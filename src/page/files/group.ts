@@ -49,6 +49,19 @@ export function familyOf(files: readonly ListedFile[], name: string): ListedFile
   return files.filter((file) => logOf(file, names) === log)
 }
 
+/** The time of the first record of a log with its rotated files. */
+export function oldestOf(family: ListedFile[]): string | null {
+  const times = family.flatMap((file) => file.first ?? [])
+  return times.reduce<string | null>((a, b) => (a === null || Date.parse(b) < Date.parse(a) ? b : a), null)
+}
+
+/** The file that a log which is gone was most likely renamed to, or null. */
+export function successorOf(files: readonly ListedFile[], gone: string): string | null {
+  const names = new Set([...files.map((file) => file.name), gone])
+  const parts = files.filter((file) => file.name !== gone && logOf({ ...file, log: null }, names) === gone)
+  return parts.length === 0 ? null : newest(parts).name
+}
+
 function folderAt(root: Folder, parts: string[]): Folder {
   let here = root
   for (const part of parts) {

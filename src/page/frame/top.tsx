@@ -1,26 +1,31 @@
+import { useRef } from 'preact/hooks'
 import type { NodeConfig } from '../../client.ts'
 import { ago, moment } from '../ui/format.ts'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { token } from '../ui/token.ts'
+import { useToolbar } from '../ui/toolbar.ts'
 import { HOME } from '../url.ts'
 
 const THEMES = ['auto', 'light', 'dark'] as const
 const THEME_ICONS: Record<string, IconName> = { auto: 'auto', light: 'sun', dark: 'moon' }
 
-interface Props {
+export interface TopProps {
   node: NodeConfig | null
   /** What to show where the node's name is not known. */
   fallback: string
   now: number
   theme: string
-  home: () => void
+  /** Null where this is the first page already. */
+  home: (() => void) | null
   setTheme: (theme: string) => void
   showHelp: () => void
   signOut: () => void
 }
 
 /** The node's name and details, and the page's own settings. */
-export function Top({ node, fallback, now, theme, home, setTheme, showHelp, signOut }: Props) {
+export function Top({ node, fallback, now, theme, home, setTheme, showHelp, signOut }: TopProps) {
+  const tools = useRef<HTMLDivElement>(null)
+  useToolbar(tools)
   const chosen = theme === 'auto' ? 'as the system' : theme
   return (
     <header class="top">
@@ -30,7 +35,7 @@ export function Top({ node, fallback, now, theme, home, setTheme, showHelp, sign
         aria-label={`${node?.node.hostName ?? fallback}: configuration and logs`}
         onClick={(event) => {
           event.preventDefault()
-          home()
+          home?.()
         }}
       >
         <Mark />
@@ -38,23 +43,25 @@ export function Top({ node, fallback, now, theme, home, setTheme, showHelp, sign
       </a>
       {node !== null && <KnownFacts config={node} now={now} />}
       <span class="space" />
-      {token.get() !== null && (
-        <button type="button" class="quiet" onClick={signOut}>
-          Sign out
+      <div ref={tools} class="tools" role="toolbar" aria-label="Page">
+        {token.get() !== null && (
+          <button type="button" class="quiet" onClick={signOut}>
+            Sign out
+          </button>
+        )}
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Colours: ${chosen}. Change`}
+          title={`Colours: ${chosen}`}
+          onClick={() => setTheme(THEMES[(THEMES.indexOf(theme as 'auto') + 1) % THEMES.length]!)}
+        >
+          <Icon name={THEME_ICONS[theme] ?? 'auto'} />
         </button>
-      )}
-      <button
-        type="button"
-        class="quiet"
-        aria-label={`Colours: ${chosen}. Change`}
-        title={`Colours: ${chosen}`}
-        onClick={() => setTheme(THEMES[(THEMES.indexOf(theme as 'auto') + 1) % THEMES.length]!)}
-      >
-        <Icon name={THEME_ICONS[theme] ?? 'auto'} />
-      </button>
-      <button type="button" class="quiet" aria-label="Help: keys" title="Keys (?)" onClick={showHelp}>
-        <Icon name="help" />
-      </button>
+        <button type="button" class="quiet" aria-label="Help: keys" title="Keys (?)" onClick={showHelp}>
+          <Icon name="help" />
+        </button>
+      </div>
     </header>
   )
 }

@@ -8,13 +8,19 @@ interface Options {
   session: number
   /** True for an error that the sign-in handles. */
   refused: (error: unknown) => boolean
+  /** The log on the screen. */
+  chosen: string | null
 }
 
 /** The node's logs: their names at once, their times as they come, new files within seconds. */
-export function useFiles({ client, session, refused }: Options) {
+export function useFiles({ client, session, refused, chosen }: Options) {
   const [files, setFiles] = useState<ListedFile[] | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [now, setNow] = useState(Date.now())
+  /** Lists in a row without the log on the screen, which was in one before; a rotation may hide it from one. */
+  const [misses, setMisses] = useState<{ file: string; lists: number } | null>(null)
+  const watched = useRef(chosen)
+  watched.current = chosen
   const known = useRef('')
   const detailed = useRef(0)
   useFresh(
@@ -32,7 +38,15 @@ export function useFiles({ client, session, refused }: Options) {
         const took = performance.now() - start
         const names = plain.map((file) => file.name).join('\n')
         const changed = names !== known.current
+        const file = watched.current
+        const before = known.current
         known.current = names
+        if (file !== null)
+          setMisses((last) => {
+            if (plain.some(({ name }) => name === file)) return null
+            if (last?.file === file) return { file, lists: last.lists + 1 }
+            return before.split('\n').includes(file) ? { file, lists: 1 } : null
+          })
         setFiles((before) => (changed ? inOrder(plain, before) : grown(before ?? [], plain)))
         setError(null)
         if (changed || Date.now() - detailed.current > DETAILS) void details()
@@ -47,7 +61,8 @@ export function useFiles({ client, session, refused }: Options) {
     },
     [client, session],
   )
-  return { files, error, now }
+  const gone = misses !== null && misses.file === chosen && misses.lists > 1
+  return { files, error, gone, now }
 }
 
 const DETAILS = 120_000

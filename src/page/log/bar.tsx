@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import type { Client, Download } from '../../client.ts'
 import type { ListedFile } from '../files/order.ts'
 import { put } from '../ui/clipboard.ts'
@@ -7,6 +7,7 @@ import { Drop } from '../ui/drop.tsx'
 import { explain } from '../ui/failure.tsx'
 import { bytes } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
+import { useToolbar } from '../ui/toolbar.ts'
 import { HOME, type Look } from '../url.ts'
 import { fieldsQueryOf, isNarrowed } from './find/query.ts'
 import type { Live } from './reader/window.ts'
@@ -14,11 +15,16 @@ import { save } from './save.ts'
 
 interface Props {
   client: Client
+  /** The node's name, for screens that have no room for it elsewhere. */
+  node: string
   look: Look
   file: ListedFile | null
   live: Live
   wrap: boolean
   panel: boolean
+  /** Whether the filters are shown where there is little room. */
+  unfolded: boolean
+  toggleFilters: () => void
   /** The menu of columns. */
   columns: ComponentChildren
   home: () => void
@@ -34,6 +40,8 @@ interface Props {
 export function Bar(props: Props) {
   const { client, look, file, live, wrap, toggleFollow, toggleWrap, copyText, say } = props
   const name = look.file ?? ''
+  const tools = useRef<HTMLDivElement>(null)
+  useToolbar(tools)
   const { saving, start } = useSaving(say)
   const exported = (format: 'text' | 'ndjson') =>
     start(`${name}${isNarrowed(look) ? '-filtered' : ''}.${format === 'text' ? 'txt' : 'ndjson'}`, (signal) =>
@@ -52,66 +60,80 @@ export function Bar(props: Props) {
       >
         <Icon name="back" />
       </a>
-      <h2 id="log-title" title={name}>
-        {name}
-      </h2>
+      <div class="names">
+        <h1>{props.node}</h1>
+        <h2 id="log-title" title={name}>
+          {name}
+        </h2>
+      </div>
       {file !== null && <span class="dim size">{bytes(file.size)}</span>}
       <span class="space" />
-      <button
-        type="button"
-        class={`follow ${live}`}
-        aria-pressed={live !== 'off'}
-        title="Show new lines as they are written (f)"
-        onClick={toggleFollow}
-      >
-        <span class="dot" aria-hidden="true" />
-        {live === 'lost' ? 'Reconnecting' : live === 'off' ? 'Follow' : 'Following'}
-      </button>
-      <button
-        type="button"
-        aria-pressed={props.panel}
-        title="Show or hide fields and patterns (e)"
-        onClick={props.togglePanel}
-      >
-        <Icon name="fields" /> <span class="label">Fields</span>
-      </button>
-      <button type="button" aria-pressed={wrap} title="Wrap long lines (w)" onClick={toggleWrap}>
-        <Icon name="wrap" /> <span class="label">Wrap</span>
-      </button>
-      {props.columns}
-      <Drop icon="copy" label="Copy" title="Copy the selected records, or all that are loaded (c)">
-        <button type="button" onClick={() => copyText(true)}>
-          Lines with all columns
-        </button>
-        <button type="button" onClick={() => copyText(false)}>
-          Messages only
-        </button>
-        <button type="button" onClick={() => void put(location.href, say, 'Link copied')}>
-          Link to this view
-        </button>
-      </Drop>
-      <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
-        <button type="button" onClick={() => void exported('text')}>
-          {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
-        </button>
-        <button type="button" onClick={() => void exported('ndjson')}>
-          {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
-        </button>
-      </Drop>
-      {saving === null ? (
+      <div ref={tools} class="tools" role="toolbar" aria-label="Log">
         <button
           type="button"
-          title="Download the whole file"
-          onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
+          class={`follow ${live}`}
+          aria-pressed={live !== 'off'}
+          title="Show new lines as they are written (f)"
+          onClick={toggleFollow}
         >
-          <Icon name="save" /> <span class="label">Download</span>
+          <span class="dot" aria-hidden="true" />
+          {live === 'lost' ? 'Reconnecting' : live === 'off' ? 'Follow' : 'Following'}
         </button>
-      ) : (
-        <button type="button" title="Stop the download" onClick={saving.stop}>
-          <progress max={saving.size ?? undefined} value={saving.size === null ? undefined : saving.done} />
-          {bytes(saving.done)} <Icon name="close" />
+        <button
+          type="button"
+          class="unfold"
+          aria-expanded={props.unfolded}
+          title="Show or hide the filters"
+          onClick={props.toggleFilters}
+        >
+          <Icon name="filter" /> <span class="label">Filters</span>
         </button>
-      )}
+        <button
+          type="button"
+          aria-pressed={props.panel}
+          title="Show or hide fields and patterns (e)"
+          onClick={props.togglePanel}
+        >
+          <Icon name="fields" /> <span class="label">Fields</span>
+        </button>
+        <button type="button" aria-pressed={wrap} title="Wrap long lines (w)" onClick={toggleWrap}>
+          <Icon name="wrap" /> <span class="label">Wrap</span>
+        </button>
+        {props.columns}
+        <Drop icon="copy" label="Copy" title="Copy the selected records, or all that are loaded (c)">
+          <button type="button" onClick={() => copyText(true)}>
+            Lines with all columns
+          </button>
+          <button type="button" onClick={() => copyText(false)}>
+            Messages only
+          </button>
+          <button type="button" onClick={() => void put(location.href, say, 'Link copied')}>
+            Link to this view
+          </button>
+        </Drop>
+        <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
+          <button type="button" onClick={() => void exported('text')}>
+            {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
+          </button>
+          <button type="button" onClick={() => void exported('ndjson')}>
+            {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
+          </button>
+        </Drop>
+        {saving === null ? (
+          <button
+            type="button"
+            title="Download the whole file"
+            onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
+          >
+            <Icon name="save" /> <span class="label">Download</span>
+          </button>
+        ) : (
+          <button type="button" title="Stop the download" onClick={saving.stop}>
+            <progress max={saving.size ?? undefined} value={saving.size === null ? undefined : saving.done} />
+            {bytes(saving.done)} <Icon name="close" />
+          </button>
+        )}
+      </div>
     </header>
   )
 }

@@ -12,7 +12,7 @@ export interface RowActs {
 }
 
 const ACTS: Record<string, (seq: number, reader: Reader, acts: RowActs) => unknown> = {
-  whole: (seq, reader) => reader.whole(seq),
+  whole: (seq, reader) => reader.display.showWhole(seq),
   around: (seq, _, acts) => acts.around(seq),
   'copy-line': (seq, reader, acts) => put(reader.textOf(seq, true), acts.say, 'Line copied'),
   'copy-message': (seq, reader, acts) => put(reader.textOf(seq, false), acts.say, 'Message copied'),
@@ -43,8 +43,8 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs
   clearTimeout(toggling)
   if (event.detail > 1) return
   // A second click selects a word, so the row must not move before it.
-  if (from.closest('.m') === null || from.closest('button') !== null) reader.toggle(seq)
-  else toggling = setTimeout(() => reader.toggle(seq), DOUBLE)
+  if (from.closest('.m') === null || from.closest('button') !== null) reader.display.toggle(seq)
+  else toggling = setTimeout(() => reader.display.toggle(seq), DOUBLE)
 }
 
 let toggling: ReturnType<typeof setTimeout> | undefined

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Drop } from '../ui/drop.tsx'
 import { remembered } from '../ui/store.ts'
+import type { Look } from '../url.ts'
 
 /** The columns by their class, in the order of the rows. */
 const COLUMNS: [name: string, label: string][] = [
@@ -31,11 +32,14 @@ export function useColumns() {
 interface Props {
   hidden: ReadonlySet<string>
   /** The columns that this log fills. */
-  filled: ReadonlySet<string>
+  filled: Pick<ReadonlySet<string>, 'has'>
   toggle: (name: string) => void
+  look: Look
+  showColumns: (columns: string[]) => void
+  showMessage: (on: boolean) => void
 }
 
-export function ColumnsMenu({ hidden, filled, toggle }: Props) {
+export function ColumnsMenu({ hidden, filled, toggle, look, showColumns, showMessage }: Props) {
   const shown = COLUMNS.filter(([name]) => name === 'c' || filled.has(name === 'd' ? 't' : name))
   return (
     <Drop icon="columns" label="Columns" title="Choose the columns">
@@ -45,6 +49,22 @@ export function ColumnsMenu({ hidden, filled, toggle }: Props) {
           {label}
         </label>
       ))}
+      {look.columns.map((name) => (
+        <label class="check" key={`field ${name}`}>
+          <input
+            type="checkbox"
+            checked
+            onChange={() => showColumns(look.columns.filter((each) => each !== name))}
+          />
+          {name}
+        </label>
+      ))}
+      {look.columns.length > 0 && (
+        <label class="check">
+          <input type="checkbox" checked={look.message} onChange={() => showMessage(!look.message)} />
+          Message
+        </label>
+      )}
     </Drop>
   )
 }

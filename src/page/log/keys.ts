@@ -69,7 +69,7 @@ function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, 
     PageUp: () => made.scroll(-screen),
     c: () => acts.copyText(true),
     C: () => acts.copyText(false),
-    Enter: () => made.selected !== null && made.toggle(made.selected.to),
+    Enter: () => made.selected !== null && made.display.toggle(made.selected.to),
     a: () => made.selected !== null && acts.showAround(made.selected.to),
     Escape: () => made.unselect(),
   }

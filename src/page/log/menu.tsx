@@ -2,35 +2,35 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { useDismiss } from '../ui/dismiss.ts'
 import type { Value } from './find/terms.ts'
 
-export interface MenuActs {
-  include: (value: Value) => void
-  exclude: (value: Value) => void
-  highlight: (value: Value) => void
-  chart: (value: Value) => void
-  copy: (value: Value) => void
+/** What can be done with something, and where on the screen it is. */
+export interface Choice {
+  label: string
+  entries: [name: string, act: () => void][]
+  at: Spot
 }
 
-/** A value that the reader chose, and where on the screen. */
-export interface Chosen extends Value {
+/** Where a menu opens. */
+export interface Spot {
   x: number
   y: number
   /** Whether the keyboard moves into the menu; a selection of text keeps it, so that it can still be copied. */
   focus: boolean
 }
 
-/** What can be done with a value of a record. */
-export function ValueMenu({ chosen, acts, close }: { chosen: Chosen; acts: MenuActs; close: () => void }) {
+/** A menu of what can be done with a value, a field or a column. */
+export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
+  const { label, entries, at } = choice
   const box = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     // Set by script, which the page's policy allows, and kept inside the window.
     const menu = box.current!
     const { width, height } = menu.getBoundingClientRect()
-    menu.style.left = `${Math.max(4, Math.min(chosen.x, innerWidth - width - 4))}px`
-    menu.style.top = `${chosen.y + height > innerHeight - 4 ? Math.max(4, chosen.y - height - 24) : chosen.y}px`
-  }, [chosen])
+    menu.style.left = `${Math.max(4, Math.min(at.x, innerWidth - width - 4))}px`
+    menu.style.top = `${at.y + height > innerHeight - 4 ? Math.max(4, at.y - height - 24) : at.y}px`
+  }, [choice])
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null
-    if (chosen.focus) box.current!.querySelector('button')!.focus()
+    if (at.focus) box.current!.querySelector('button')!.focus()
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
       event.stopPropagation()
@@ -39,54 +39,46 @@ export function ValueMenu({ chosen, acts, close }: { chosen: Chosen; acts: MenuA
     }
     document.addEventListener('keydown', onKey, { capture: true })
     return () => document.removeEventListener('keydown', onKey, { capture: true })
-  }, [chosen])
+  }, [choice])
   useDismiss(box, true, close)
-  const name = chosen.field === '' ? `“${brief(chosen.value)}”` : `${chosen.field}: ${brief(chosen.value)}`
-  const entries: [string, (value: Value) => void][] = [
-    ['Only records with this', acts.include],
-    ['Hide records with this', acts.exclude],
-    ['Highlight', acts.highlight],
-    ['Only this value over time', acts.chart],
-    ['Copy', acts.copy],
-  ]
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step === undefined) return
     event.preventDefault()
     const items = [...box.current!.querySelectorAll('button')]
-    const at = items.indexOf(document.activeElement as HTMLButtonElement)
-    items[(at + step + items.length) % items.length]!.focus()
+    const now = items.indexOf(document.activeElement as HTMLButtonElement)
+    items[(now + step + items.length) % items.length]!.focus()
   }
   return (
-    <div ref={box} class="value-menu" role="menu" aria-label={name} tabIndex={-1} onKeyDown={move}>
-      <p class="what">{name}</p>
-      {entries.map(([label, act]) => (
+    <div ref={box} class="value-menu" role="menu" aria-label={label} tabIndex={-1} onKeyDown={move}>
+      <p class="what">{label}</p>
+      {entries.map(([name, act]) => (
         <button
           type="button"
           role="menuitem"
-          key={label}
+          key={name}
           // A click must not end the selection of text that the menu is about.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => {
             close()
-            act(chosen)
+            act()
           }}
         >
-          {label}
+          {name}
         </button>
       ))}
     </div>
   )
 }
 
-/** Where a menu for a value belongs: under the part of the row that shows it. */
-export function chosenAt(part: HTMLElement, value: Value): Chosen {
+/** Under a part of the page. */
+export function spotUnder(part: HTMLElement): Spot {
   const { left, bottom } = part.getBoundingClientRect()
-  return { ...value, x: left, y: bottom + 2, focus: true }
+  return { x: left, y: bottom + 2, focus: true }
 }
 
 /** The text that was selected with the mouse inside one cell of a row, if it is one worth searching for. */
-export function chosenText(box: HTMLElement): Chosen | null {
+export function selectedText(box: HTMLElement): { value: Value; at: Spot } | null {
   const selection = getSelection()
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null
   const value = selection.toString().trim()
@@ -96,9 +88,5 @@ export function chosenText(box: HTMLElement): Chosen | null {
   const cell = (inside instanceof Element ? inside : inside.parentElement)?.closest('.line > span, .details')
   if (cell == null || !box.contains(cell)) return null
   const { left, bottom } = range.getBoundingClientRect()
-  return { field: '', value, x: left, y: bottom + 2, focus: false }
-}
-
-function brief(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+  return { value: { field: '', value }, at: { x: left, y: bottom + 2, focus: false } }
 }

@@ -1,15 +1,17 @@
 import type { ComponentChildren, RefObject } from 'preact'
+import { useState } from 'preact/hooks'
 import type { ListedFile } from '../files/order.ts'
-import { Failure } from '../ui/failure.tsx'
+import { Failure, type Remedy } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { useSlow } from '../ui/store.ts'
 import type { Look } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
+import type { Clock } from './find/clock.ts'
 import { isNarrowed } from './find/query.ts'
-import { chosenText } from './menu.tsx'
+import { Header } from './header.tsx'
+import { selectedText } from './menu.tsx'
 import type { Reader } from './reader/reader.ts'
-import { wall } from './record/record.ts'
 import type { Acts } from './use-acts.ts'
 
 interface Props {
@@ -17,17 +19,21 @@ interface Props {
   reader: RefObject<Reader | null>
   look: Look
   file: ListedFile | null
+  clock: Clock
   acts: Acts
-  retry: () => void
-  clear: () => void
+  gone: { heir: string | null } | null
+  open: (file: string) => void
+  remedies: Record<Remedy, () => void>
 }
 
 /** The records, and what is said over them: progress, a failure, that there are none, that there are new ones. */
-export function Stage({ box, reader, look, file, acts, retry, clear }: Props) {
+export function Stage({ box, reader, look, file, clock, acts, gone, open, remedies }: Props) {
   const made = reader.current
   const loaded = made?.window
   const busy = loaded?.loading ?? null
   const slow = useSlow(busy !== null || (made?.searching ?? false))
+  const [anyway, setAnyway] = useState(false)
+  const binary = made?.binary ?? false
   const none = loaded !== undefined && loaded.items.length === 0
   return (
     <div class="stage">
@@ -35,6 +41,9 @@ export function Stage({ box, reader, look, file, acts, retry, clear }: Props) {
         <div class="progress" role="progressbar" aria-label="Loading records">
           <span>{loaded?.scanned ? 'Searching more of the log…' : ''}</span>
         </div>
+      )}
+      {look.columns.length > 0 && made !== null && (
+        <Header columns={made.display.columns} box={box} open={acts.openColumn} />
       )}
       <section
         ref={box}
@@ -45,20 +54,42 @@ export function Stage({ box, reader, look, file, acts, retry, clear }: Props) {
         aria-busy={busy === 'open'}
         onClick={(event) => clickRow(event, reader.current, acts.rowActs)}
         onMouseUp={() =>
-          setTimeout(() => box.current && acts.setChosen((now) => now ?? chosenText(box.current!)))
+          setTimeout(() => {
+            const found = box.current && acts.choice === null ? selectedText(box.current) : null
+            if (found !== null) acts.openValue(found.value, found.at)
+          })
         }
         onKeyDown={moveInDetails}
         onCopy={(event) => copyRows(event, reader.current, box.current!)}
       />
       <div class="ring" aria-hidden="true" />
+      {gone !== null && !none && (
+        <p class="gone" role="alert">
+          {look.file} is gone: it was deleted or renamed. These are the lines that were loaded before.{' '}
+          {gone.heir !== null && (
+            <button type="button" class="small" onClick={() => open(gone.heir!)}>
+              Open {gone.heir}
+            </button>
+          )}
+        </p>
+      )}
+      {binary && !none && !anyway && (
+        <div class="over cover" role="status">
+          <p class="title">This is a binary file</p>
+          <p>Its bytes are not text. Download it to open it with a program that knows its format.</p>
+          <button type="button" onClick={() => setAnyway(true)}>
+            Show it as text anyway
+          </button>
+        </div>
+      )}
       {none && loaded.failure !== null && (
         <div class="over">
-          <Failure error={loaded.failure} retry={retry} />
+          <Failure error={loaded.failure} remedies={remedies} />
         </div>
       )}
       {none && loaded.failure === null && busy === null && (
-        <Empty look={look} file={file}>
-          <button type="button" onClick={clear}>
+        <Empty look={look} extent={extent(look, file, clock)}>
+          <button type="button" onClick={remedies.filters}>
             Clear all filters
           </button>
         </Empty>
@@ -72,22 +103,20 @@ export function Stage({ box, reader, look, file, acts, retry, clear }: Props) {
   )
 }
 
-function Empty({
-  look,
-  file,
-  children,
-}: {
+interface EmptyProps {
   look: Look
-  file: ListedFile | null
+  extent: string
   children: ComponentChildren
-}) {
+}
+
+function Empty({ look, extent, children }: EmptyProps) {
   const filtered = isNarrowed(look)
   return (
     <div class="over" role="status">
       <p class="title">{filtered ? 'No record matches' : 'This log is empty'}</p>
       <p>
         {filtered
-          ? `Loosen or clear the filters.${extent(look, file)}`
+          ? `Loosen or clear the filters.${extent}`
           : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
       </p>
       {filtered && children}
@@ -96,7 +125,7 @@ function Empty({
 }
 
 /** Where the log's records are, for a time range that holds none. */
-function extent({ since, until }: Look, file: ListedFile | null): string {
+function extent({ since, until }: Look, file: ListedFile | null, clock: Clock): string {
   if ((since === '' && until === '') || !file?.first || !file.last) return ''
-  return ` This log has records from ${wall(file.first)} to ${wall(file.last)}.`
+  return ` This log has records from ${clock.text(file.first)} to ${clock.text(file.last)}.`
 }

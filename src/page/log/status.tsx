@@ -1,44 +1,73 @@
 import { explain } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
+import type { Look } from '../url.ts'
+import { type Totals, totalAt } from './chart/totals.ts'
+import { type Clock, ZONES, type ZoneChoice, zoneLabel } from './find/clock.ts'
+import { isFiltered } from './find/query.ts'
 import type { Reader } from './reader/reader.ts'
 
-/** What is loaded, what fails, and the keys that help most. */
-export function Status({ reader, hits }: { reader: Reader | null; hits: boolean }) {
+interface Props {
+  reader: Reader | null
+  look: Look
+  totals: Totals | null
+  clock: Clock
+  setZone: (choice: ZoneChoice) => void
+}
+
+/** What is loaded, what fails, the time zone, and the keys that help most. */
+export function Status({ reader, look, totals, clock, setZone }: Props) {
   const window = reader?.window
+  const failure = window !== undefined && window.items.length > 0 ? window.failure : null
+  const moment = reader?.seen?.[1] ?? Date.now()
   return (
     <footer class="status">
       {/* Read aloud when something was loaded, but not with every record of a log that is followed. */}
-      <span role={window?.live === 'live' ? undefined : 'status'}>{statusLine(reader, hits)}</span>
-      {window?.failure != null && window.items.length > 0 && (
+      <span role={window?.live === 'live' ? undefined : 'status'}>{statusLine(reader, look, totals)}</span>
+      {failure !== null && (
         <span class="bad" role="alert">
-          {explain(window.failure).title}. {explain(window.failure).advice}{' '}
-          <button type="button" class="small" onClick={() => retry(reader)}>
-            Try again
-          </button>
+          {explain(failure).title}. {explain(failure).advice}{' '}
+          {explain(failure).remedy === 'retry' && (
+            <button type="button" class="small" onClick={() => retry(reader!)}>
+              Try again
+            </button>
+          )}
         </span>
       )}
       <span class="keys">
         <kbd>/</kbd> find <kbd>n</kbd>
-        <kbd>N</kbd> hits <kbd>f</kbd> follow <kbd>?</kbd> keys
+        <kbd>N</kbd> matches <kbd>f</kbd> follow <kbd>?</kbd> keys
       </span>
+      {reader?.display.columns.filled.has('t') && (
+        <select
+          class="zone"
+          aria-label="Time zone"
+          title="The zone in which times are shown and read"
+          value={clock.choice}
+          onChange={(event) => setZone(event.currentTarget.value as ZoneChoice)}
+        >
+          {ZONES.map((choice) => (
+            <option key={choice} value={choice}>
+              {zoneLabel(choice, clock.log, moment)}
+            </option>
+          ))}
+        </select>
+      )}
     </footer>
   )
 }
 
-function retry(reader: Reader | null): void {
-  if (reader === null) return
+function retry(reader: Reader): void {
   const { window } = reader
   window.failure = null
   if (reader.list.atStart) void window.loadOlder()
   else void window.loadNewer()
 }
 
-function statusLine(reader: Reader | null, hits: boolean): string {
+function statusLine(reader: Reader | null, look: Look, totals: Totals | null): string {
   const window = reader?.window
   if (window === undefined || (window.loading === 'open' && window.items.length === 0)) return 'Loading'
   const size = window.items.length
-  const what = hits ? (size === 1 ? 'hit' : 'hits') : size === 1 ? 'record' : 'records'
-  const parts = [`${count(size)} ${what} loaded`]
+  const parts = [loadedText(size, look, totals)]
   if (window.older === null && size > 0) parts.push('from the beginning')
   if (window.live === 'lost') parts.push(window.lost)
   else if (window.live === 'live') parts.push('live')
@@ -47,4 +76,15 @@ function statusLine(reader: Reader | null, hits: boolean): string {
     parts.push(`${count(Math.abs(chosen.to - chosen.from) + 1)} selected`)
   }
   return parts.join(' · ')
+}
+
+/** `899 of about 13,000 matches`, where they were counted; otherwise `899 matches loaded`. */
+function loadedText(size: number, look: Look, totals: Totals | null): string {
+  const matches = isFiltered(look) && !look.all
+  // The chart counts what matches, or even less.
+  const counted = look.chart === '' && (matches || !isFiltered(look)) ? totals : null
+  const total = counted === null ? 0 : totalAt(counted, look.level)
+  const about = counted?.estimated ? 'about ' : counted?.complete === false ? 'more than ' : ''
+  if (total > size) return `${count(size)} of ${about}${count(total)} ${matches ? 'matches' : 'records'}`
+  return `${count(size)} ${matches ? (size === 1 ? 'match' : 'matches') : size === 1 ? 'record' : 'records'} loaded`
 }

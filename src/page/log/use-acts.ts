@@ -4,8 +4,8 @@ import { put } from '../ui/clipboard.ts'
 import { count } from '../ui/format.ts'
 import { type Look, NOWHERE } from '../url.ts'
 import { isFiltered } from './find/query.ts'
-import { termOf, type Value, withValue } from './find/terms.ts'
-import { type Chosen, chosenAt, type MenuActs } from './menu.tsx'
+import { termOf, type Value, withTerm, withValue } from './find/terms.ts'
+import { type Choice, type Spot, spotUnder } from './menu.tsx'
 import type { Goal } from './reader/places.ts'
 import type { Reader } from './reader/reader.ts'
 
@@ -22,7 +22,7 @@ interface Options {
 
 /** What a user can do with the records on the screen. */
 export function useActs({ reader, goal, current, go, note, say }: Options) {
-  const [chosen, setChosen] = useState<Chosen | null>(null)
+  const [choice, setChoice] = useState<Choice | null>(null)
   /** Another view of the same log; the record that the user is reading stays, or else its nearest neighbour. */
   const apply = useCallback(
     (change: Partial<Look>, wanted = reader.current?.goal() ?? null) => {
@@ -51,15 +51,52 @@ export function useActs({ reader, goal, current, go, note, say }: Options) {
     void made.follow(on)
   }, [note])
 
-  const menu: MenuActs = {
-    include: (value) => apply(withValue(current.current!, value, false)),
-    exclude: (value) => apply(withValue(current.current!, value, true)),
-    highlight: ({ value }) => highlight([...current.current!.marks.filter((each) => each !== value), value]),
-    chart: (value) => {
-      const term = termOf(value, false)
-      go({ ...current.current!, chart: `${term.kind}:${term.value}` })
-    },
-    copy: ({ value }) => void put(value, say, 'Value copied'),
+  const look = () => current.current!
+  const showColumns = (columns: string[]) =>
+    go({ ...look(), columns, message: look().message || columns.length === 0 })
+  const column = (name: string): Choice['entries'][number] =>
+    look().columns.includes(name)
+      ? ['Remove the column', () => showColumns(look().columns.filter((each) => each !== name))]
+      : ['Show as column', () => showColumns([...look().columns, name])]
+
+  const openValue = (value: Value, at: Spot) => {
+    const term = termOf(value, false)
+    const entries: Choice['entries'] = [
+      ['Only records with this', () => apply(withValue(look(), value, false))],
+      ['Hide records with this', () => apply(withValue(look(), value, true))],
+      ['Highlight', () => highlight([...look().marks.filter((each) => each !== value.value), value.value])],
+      ['Only this value over time', () => go({ ...look(), chart: `${term.kind}:${term.value}` })],
+      ['Copy', () => void put(value.value, say, 'Value copied')],
+    ]
+    if (isField(value.field)) entries.splice(4, 0, column(value.field))
+    const label = value.field === '' ? `“${brief(value.value)}”` : `${value.field}: ${brief(value.value)}`
+    setChoice({ label, entries, at })
+  }
+  /** The menu of a field in the panel. */
+  const openField = (name: string, part: HTMLElement) =>
+    setChoice({
+      label: name,
+      entries: [
+        column(name),
+        [
+          'Only records with this field',
+          () => apply(withTerm(look(), { kind: 'where', value: `${name}:*` })),
+        ],
+        ['Only records without it', () => apply(withTerm(look(), { kind: 'where', value: `!${name}:*` }))],
+      ],
+      at: spotUnder(part),
+    })
+  /** The menu of a column, in its header. */
+  const openColumn = (name: string, part: HTMLElement) => {
+    const { columns } = look()
+    const index = columns.indexOf(name)
+    const moved = (by: number) =>
+      showColumns(columns.with(index, columns[index + by]!).with(index + by, name))
+    const entries: Choice['entries'] = []
+    if (index > 0) entries.push(['Move left', () => moved(-1)])
+    if (index < columns.length - 1) entries.push(['Move right', () => moved(1)])
+    entries.push(['Remove', () => showColumns(columns.filter((each) => each !== name))])
+    setChoice({ label: name, entries, at: spotUnder(part) })
   }
   const rowActs = {
     around: showAround,
@@ -67,7 +104,7 @@ export function useActs({ reader, goal, current, go, note, say }: Options) {
       note({ ...current.current!, ...reader.current!.placeOf(seq), follow: false })
       void put(location.href, say, 'Link copied')
     },
-    value: (part: HTMLElement, value: Value) => setChosen(chosenAt(part, value)),
+    value: (part: HTMLElement, value: Value) => openValue(value, spotUnder(part)),
     say,
   }
   return {
@@ -76,10 +113,13 @@ export function useActs({ reader, goal, current, go, note, say }: Options) {
     showAround,
     copyText,
     toggleFollow,
-    menu,
     rowActs,
-    chosen,
-    setChosen,
+    openValue,
+    openField,
+    openColumn,
+    showColumns,
+    choice,
+    setChoice,
   }
 }
 
@@ -95,3 +135,12 @@ async function copyRecords(reader: Reader | null, columns: boolean, say: (messag
 
 /** Characters that the clipboard takes without freezing the browser. */
 const CLIPBOARD = 64 * 1024 * 1024
+
+/** Level, source, tags and the message have columns of their own. */
+function isField(name: string): boolean {
+  return !['', 'level', 'source', 'tag', 'message'].includes(name)
+}
+
+function brief(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}

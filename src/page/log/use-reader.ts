@@ -2,6 +2,7 @@ import type { RefObject } from 'preact'
 import { useEffect, useReducer, useRef } from 'preact/hooks'
 import type { Client } from '../../client.ts'
 import { type Look, type Place, queryKey } from '../url.ts'
+import type { ZoneChoice } from './find/clock.ts'
 import type { Goal } from './reader/places.ts'
 import { Reader } from './reader/reader.ts'
 
@@ -10,6 +11,8 @@ interface Options {
   look: Look
   wrap: boolean
   gaps: boolean
+  fields: readonly string[]
+  zone: ZoneChoice
   /** Changes when rows get other columns. */
   columns: string
   /** Changes when the reader should try again. */
@@ -20,7 +23,7 @@ interface Options {
 
 /** A reader for what the look asks for: a new one with every question, told when only the display changes. */
 export function useReader(box: RefObject<HTMLElement | null>, options: Options) {
-  const { client, look, wrap, gaps, columns, attempt } = options
+  const { client, look, wrap, gaps, zone, columns, attempt } = options
   const reader = useRef<Reader | null>(null)
   const goal = useRef<Goal | null | undefined>(undefined)
   const current = useRef(options)
@@ -35,6 +38,8 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
       look: current.current.look,
       wrap: current.current.wrap,
       gaps: current.current.gaps,
+      fields: current.current.fields,
+      zone: current.current.zone,
       events: {
         changed() {
           cancelAnimationFrame(pending)
@@ -55,9 +60,12 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
     }
   }, [client, key, attempt])
 
-  useEffect(() => reader.current?.setWrap(wrap), [wrap])
-  useEffect(() => reader.current?.setGaps(gaps), [gaps])
-  useEffect(() => reader.current?.relayout(), [columns])
+  useEffect(() => reader.current?.display.setWrap(wrap), [wrap])
+  useEffect(() => reader.current?.display.setGaps(gaps), [gaps])
+  useEffect(() => reader.current?.display.setZone(zone), [zone])
+  useEffect(() => reader.current?.display.relayout(), [columns])
+  const fields = JSON.stringify(options.fields)
+  useEffect(() => reader.current?.display.setFields(current.current.fields), [fields])
   const marks = JSON.stringify(look.marks)
   useEffect(() => void reader.current?.highlight(current.current.look.marks), [marks])
 

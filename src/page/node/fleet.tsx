@@ -1,12 +1,25 @@
 import { useState } from 'preact/hooks'
 import type { FleetNode } from '../../client.ts'
 import { bytes, count, secondsAgo } from '../ui/format.ts'
+import { hand } from '../ui/store.ts'
+import { carry, type Look, writeLook } from '../url.ts'
+
+const SHIPPED = 'Last shipped'
+
+/** A column that no node fills is not shown. */
+const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][] = [
+  ['Address', 'The address of the node', ({ node }) => node?.hostIp ?? ''],
+  ['Version', 'The version of the database', ({ node }) => node?.version ?? ''],
+  [SHIPPED, 'When the node last wrote to the bucket', shippedText],
+  ['Not shipped yet', 'Bytes of log on the node that are not in the bucket yet', lagText],
+]
 
 /** The nodes of a fleet and when each last shipped. Silent ones come first. */
 export function Fleet({ nodes }: { nodes: FleetNode[] }) {
   const [filter, setFilter] = useState('')
   const needle = filter.toLowerCase()
   const shown = bySilence(nodes).filter((each) => textOf(each).includes(needle))
+  const columns = COLUMNS.filter(([, , text]) => nodes.some((each) => text(each) !== ''))
   return (
     <section class="fleet" aria-labelledby="fleet-title">
       <header class="bar">
@@ -31,10 +44,11 @@ export function Fleet({ nodes }: { nodes: FleetNode[] }) {
           <thead>
             <tr>
               <th scope="col">Node</th>
-              <th scope="col">Address</th>
-              <th scope="col">Version</th>
-              <th scope="col">Last shipped</th>
-              <th scope="col">Waiting</th>
+              {columns.map(([name, title]) => (
+                <th scope="col" key={name} title={title}>
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -46,16 +60,15 @@ export function Fleet({ nodes }: { nodes: FleetNode[] }) {
                     <span class="dim"> {each.id}</span>
                   )}
                 </th>
-                <td>{each.node?.hostIp ?? ''}</td>
-                <td>{each.node?.version ?? ''}</td>
-                <td title={each.shipped ?? undefined}>
-                  {each.error !== null
-                    ? errorText(each.error)
-                    : each.age === null
-                      ? 'not known'
-                      : secondsAgo(each.age)}
-                </td>
-                <td>{each.lag === null ? '' : bytes(each.lag)}</td>
+                {columns.map(([name, , text]) => (
+                  <td
+                    key={name}
+                    class={name === SHIPPED ? 'shipped' : ''}
+                    title={name === SHIPPED ? (each.shipped ?? undefined) : undefined}
+                  >
+                    {text(each)}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
@@ -69,8 +82,13 @@ export function Fleet({ nodes }: { nodes: FleetNode[] }) {
 }
 
 /** The other nodes, beside a node's logs. */
-export function FleetLinks({ nodes, own }: { nodes: FleetNode[]; own: string }) {
-  const near = bySilence(nodes).slice(0, FEW)
+export function FleetLinks({ nodes, own, look }: { nodes: FleetNode[]; own: string; look: Look }) {
+  const ordered = bySilence(nodes)
+  const few = ordered.slice(0, FEW)
+  const self = ordered.find((each) => each.id === own)
+  // The node itself is always among them.
+  const near = self === undefined || few.includes(self) ? few : [self, ...few.slice(0, -1)]
+  const hash = look.file === null ? '' : writeLook(carry(look, look.file))
   return (
     <>
       <h2>
@@ -80,8 +98,9 @@ export function FleetLinks({ nodes, own }: { nodes: FleetNode[]; own: string }) 
         {near.map((each) => (
           <li key={each.id}>
             <a
-              href={`../${encodeURIComponent(each.id)}/`}
+              href={`../${encodeURIComponent(each.id)}/${hash}`}
               aria-current={each.id === own ? 'page' : undefined}
+              onClick={() => hand.leave('carried')}
             >
               <span class="name">{each.node?.hostName || each.id}</span>
               <span class="age">{each.age === null ? '' : secondsAgo(each.age)}</span>
@@ -111,6 +130,15 @@ function bySilence(nodes: FleetNode[]): FleetNode[] {
 
 function isSilent({ error, age }: FleetNode): boolean {
   return error !== null || (age !== null && age > SILENT)
+}
+
+function shippedText({ error, age }: FleetNode): string {
+  if (error !== null) return errorText(error)
+  return age === null ? '' : secondsAgo(age)
+}
+
+function lagText({ lag }: FleetNode): string {
+  return lag === null ? '' : lag === 0 ? 'nothing' : bytes(lag)
 }
 
 function errorText(code: string): string {

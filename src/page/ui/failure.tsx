@@ -1,40 +1,64 @@
 import { ProblemError, UnreachableError } from '../../client.ts'
 
-/** What went wrong and what the reader can do about it. */
-export function Failure({ error, retry, what }: { error: Error; retry?: () => void; what?: string }) {
-  const { title, advice } = explain(error)
+/** What can help against a problem. */
+export type Remedy = 'retry' | 'pattern' | 'filters' | 'range' | 'level'
+
+const LABELS: Record<Remedy, string> = {
+  retry: 'Try again',
+  pattern: 'Edit the pattern',
+  filters: 'Clear all filters',
+  range: 'Show all time',
+  level: 'Show all levels',
+}
+
+interface Props {
+  error: Error
+  /** What the page can do here; only what helps against this error is offered. */
+  remedies?: Partial<Record<Remedy, () => void>>
+}
+
+/** What went wrong, and the one thing that can help. */
+export function Failure({ error, remedies = {} }: Props) {
+  const { title, advice, remedy } = explain(error)
+  const act = remedy === null ? undefined : remedies[remedy]
   return (
     <div class="failure" role="alert">
-      <p class="title">{what === undefined ? title : `${what}: ${lower(title)}`}</p>
+      <p class="title">{title}</p>
       <p>{advice}</p>
-      {retry !== undefined && (
-        <button type="button" onClick={retry}>
-          Try again
+      {act !== undefined && (
+        <button type="button" onClick={act}>
+          {LABELS[remedy!]}
         </button>
       )}
     </div>
   )
 }
 
+type Text = [title: string, advice: string, remedy?: Remedy]
+
 /** Problems in the words of this page: the API's sentences mention parameters, which users of the page never type. */
-const TEXTS: Record<string, [title: string, advice: string]> = {
-  'bad-parameter': ['This filter does not work here', 'Change the filters or clear them.'],
+const TEXTS: Record<string, Text> = {
+  'bad-parameter': ['This filter does not work here', 'Change the filters or clear them.', 'filters'],
   'no-time': [
     'This log has no times',
     'A time range needs lines that say when they were written. Clear it to see them all.',
+    'range',
   ],
   'no-level': [
     'This log has no levels',
-    'Its lines have no levels, so filtering by level does not work. Clear the level to see them.',
+    'Its lines do not say how severe they are, so filtering by level does not work.',
+    'level',
+  ],
+  forbidden: ['Your token does not allow this', 'Ask the person who runs the node for one that does.'],
+  'unknown-node': [
+    'No such node',
+    'Nothing was shipped under this name. Pick a node from the list of all nodes.',
   ],
   'unknown-file': [
     'No such log file',
     'It may have been deleted or renamed. Pick another log from the list.',
   ],
-  'cursor-gone': [
-    'These lines are gone',
-    'The file was truncated or deleted. Reload to see what is there now.',
-  ],
+  'cursor-gone': ['These lines are gone', 'The file was truncated or deleted.', 'retry'],
   'bad-cursor': ['This link does not fit this log', 'Open the log from the list instead.'],
   'archive-budget': ['This archive is too large to show', 'Download it and open it on your own machine.'],
   'bad-archive': ['This archive cannot be read', 'It is damaged or incomplete. You can still download it.'],
@@ -42,20 +66,48 @@ const TEXTS: Record<string, [title: string, advice: string]> = {
     'This file cannot be shown as text',
     'It is an unsupported kind of archive, or not text at all. You can still download it.',
   ],
+  'storage-unavailable': [
+    'The storage does not answer',
+    'On the machine that runs nodestate, check that the log directory or bucket exists and can be reached.',
+    'retry',
+  ],
+  'storage-denied': [
+    'The storage denies access',
+    'The permissions or credentials of nodestate do not suffice; whoever runs it can correct them.',
+    'retry',
+  ],
+  'storage-timeout': ['The storage took too long', 'It may be overloaded or far away.', 'retry'],
+  'storage-throttled': ['The storage is throttling requests', 'Wait a little.', 'retry'],
+  'missing-object': [
+    'This node has not shipped its configuration',
+    'Its logs may still be readable.',
+    'retry',
+  ],
 }
 
-export function explain(error: Error): { title: string; advice: string } {
+export function explain(error: Error): { title: string; advice: string; remedy: Remedy | null } {
   if (error instanceof ProblemError) {
-    const [title, advice] = TEXTS[error.code] ?? [error.title, error.message]
-    return { title, advice }
+    const passes = error.status >= 500 && error.status !== 501
+    const [title, advice, remedy = null] =
+      TEXTS[error.code] ?? ([error.title, error.message, passes ? 'retry' : undefined] as Text)
+    // The detail says what is wrong with the pattern; its first words are the title once more.
+    if (error.code === 'bad-pattern')
+      return { title, advice: capital(error.message.replace(/^[^:]*: /, '')), remedy: 'pattern' }
+    return { title, advice, remedy }
   }
-  if (error instanceof UnreachableError) return { title: 'The node does not answer', advice: error.message }
+  if (error instanceof UnreachableError)
+    return {
+      title: 'The node does not answer',
+      advice: 'Check that it is running and can be reached from here.',
+      remedy: 'retry',
+    }
   return {
     title: 'Something went wrong in this page',
     advice: `${error.message} Reload the page to start over.`,
+    remedy: null,
   }
 }
 
-function lower(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1)
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

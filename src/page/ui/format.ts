@@ -39,14 +39,19 @@ export function count(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** A moment in the reader's own zone, to the second, with the zone's distance from UTC. */
+/** A moment in the browser's own zone, to the second, with the zone's distance from UTC. */
 export function moment(ms: number): string {
   const date = new Date(ms)
   if (Number.isNaN(date.getTime())) return 'unknown'
   const minutes = -date.getTimezoneOffset()
   const wall = new Date(ms + minutes * 60_000).toISOString().slice(0, 19).replace('T', ' ')
-  if (minutes === 0) return `${wall} UTC`
+  return `${wall} ${zoneName(minutes)}`
+}
+
+/** A zone by its distance from UTC in minutes: `UTC`, `UTC+01:00`. */
+export function zoneName(minutes: number): string {
+  if (minutes === 0) return 'UTC'
   const pad = (value: number) => String(value).padStart(2, '0')
   const away = Math.abs(minutes)
-  return `${wall} UTC${minutes < 0 ? '-' : '+'}${pad(Math.floor(away / 60))}:${pad(away % 60)}`
+  return `UTC${minutes < 0 ? '-' : '+'}${pad(Math.floor(away / 60))}:${pad(away % 60)}`
 }

@@ -10,6 +10,7 @@ const PATHS = {
   save: 'M8 2v8M4.5 7 8 10.5 11.5 7M2.5 13.5h11',
   wrap: 'M2 4h12M2 8h9.5a2.2 2.2 0 0 1 0 4.4H8M9.8 10.6 8 12.4l1.8 1.8M2 12.4h3',
   columns: 'M2 3h12v10H2ZM6 3v10M10 3v10',
+  filter: 'M2 3.5h12L9.5 9v4.5l-3-1.5V9Z',
   fields: 'M2 4h4M9 4h5M2 8h6M11 8h3M2 12h3M8 12h6',
   export: 'M8 10V2M4.5 5.5 8 2l3.5 3.5M2.5 10v3.5h11V10',
   folder: 'M2 4h4l1.5 1.5H14V13H2Z',

@@ -34,3 +34,23 @@ export function useSlow(busy: boolean): boolean {
   }, [busy])
   return slow && busy
 }
+
+/** A word to the next page in this tab, such as the page of another node. */
+export const hand = {
+  leave(name: string): void {
+    try {
+      sessionStorage.setItem(`nodestate.${name}`, 'yes')
+    } catch {
+      // Storage is off: the next page goes without it.
+    }
+  },
+  take(name: string): boolean {
+    try {
+      const found = sessionStorage.getItem(`nodestate.${name}`) !== null
+      sessionStorage.removeItem(`nodestate.${name}`)
+      return found
+    } catch {
+      return false
+    }
+  },
+}

@@ -1,5 +1,6 @@
 import type { Histogram } from '../../../client.ts'
 import { niceMax, timeTicks } from './axis.ts'
+import { levelsOf } from './totals.ts'
 
 interface Drawing {
   data: Histogram | null
@@ -22,9 +23,8 @@ const AXIS = 15
 
 /** The levels that a filter leaves. */
 function drawnLevels(level: string): string[] {
-  if (level === '') return ORDER
-  if (level.startsWith('=')) return ORDER.filter((name) => level.slice(1).split(',').includes(name))
-  return ORDER.slice(0, ORDER.indexOf(level) + 1)
+  const levels = levelsOf(level)
+  return levels === null ? ORDER : ORDER.filter((name) => levels.includes(name))
 }
 
 export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing): void {
@@ -81,16 +81,11 @@ function drawBars(pen: Pen, { data, level }: Filled, { width, floor, colour }: R
     // The height is proportional to the count; one pixel is the minimum for any record at all.
     let y = floor
     for (const part of parts) {
-      const tall = Math.max(y === floor ? 1 : 0, (part.n / peak) * room)
+      const least = part.name === 'fatal' || part.name === 'error' ? leastHeight(part.n) : y === floor ? 1 : 0
+      const tall = Math.min(y - (floor - room), Math.max(least, (part.n / peak) * room))
       pen.fillStyle = colour(part.name)
       pen.fillRect(x, y - tall, wide, tall)
       y -= tall
-    }
-    const worst = parts[0]!.name
-    if (worst === 'fatal' || worst === 'error') {
-      // Below the line: where errors are, not how many.
-      pen.fillStyle = colour(worst)
-      pen.fillRect(x, floor + 1, Math.max(2, wide), 3)
     }
   }
   pen.fillStyle = colour('label')
@@ -99,6 +94,11 @@ function drawBars(pen: Pen, { data, level }: Filled, { width, floor, colour }: R
   pen.fillText(`${data.estimated ? '≈ ' : ''}${peak.toLocaleString('en')}`, 2, 0)
   pen.fillStyle = colour('grid')
   pen.fillRect(0, 11, width, 1)
+}
+
+/** Among a million records, one error is still seen, and two thousand look very different from it: 2 and 12 pixels. */
+function leastHeight(errors: number): number {
+  return 2 + 3 * Math.log10(errors)
 }
 
 function drawTicks(pen: Pen, { data, zone }: Filled, { width, floor, colour }: Room): void {
@@ -124,5 +124,5 @@ function drawSeen(pen: Pen, { data, seen }: Filled, { width, floor, colour }: Ro
   const to = Math.min(width, Math.max((seen[1] - data.from) * share, from + 3))
   if (to <= 0 || from >= width) return
   pen.fillStyle = colour('seen')
-  pen.fillRect(Math.min(from, width - 3), floor - 2, Math.max(3, to - from), 3)
+  pen.fillRect(Math.min(from, width - 3), floor, Math.max(3, to - from), 3)
 }

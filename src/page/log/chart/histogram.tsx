@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Client, type Histogram, type LogQuery, ProblemError } from '../../../client.ts'
-import { count } from '../../ui/format.ts'
+import { count, span } from '../../ui/format.ts'
 import { useSlow } from '../../ui/store.ts'
-import { wallAt } from '../record/record.ts'
+import type { Clock } from '../find/clock.ts'
 import { draw } from './draw.ts'
 import { type Totals, totalsOf } from './totals.ts'
 import { useCounts } from './use-counts.ts'
@@ -16,8 +16,9 @@ interface Props {
   live: boolean
   /** Whether the records could not be loaded either: then the list says why, once. */
   failed: boolean
-  /** Minutes east of UTC, as the log's own times have it. */
-  zone: number
+  clock: Clock
+  /** Whether the look has a time range, which then stands in the finder. */
+  ranged: boolean
   /** The moments of the first and last record in view. */
   seen: [number, number] | null
   /** Changes when the colours do. */
@@ -35,15 +36,17 @@ interface Props {
  * the arrows choose a bar, Shift widens the choice, Enter goes there.
  */
 export function HistogramView(props: Props) {
-  const { client, query, level, ready, live, failed, zone, seen, theme, only } = props
+  const { client, query, level, ready, live, failed, clock, seen, theme, only } = props
+  const frame = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
   const [hover, setHover] = useState<number | null>(null)
   const [drag, setDrag] = useState<[number, number] | null>(null)
   /** Bars chosen by keyboard: where the choice began, and where it is now. */
   const [keyed, setKeyed] = useState<[number, number] | null>(null)
-  const { data, busy, problem } = useCounts(canvas, {
+  const { data, busy, problem } = useCounts({
     client,
+    width,
     query,
     ready,
     live,
@@ -52,14 +55,16 @@ export function HistogramView(props: Props) {
   const slow = useSlow(busy && !failed)
 
   useEffect(() => {
+    // Of the frame, which has its width even while there is no chart.
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
-    observer.observe(canvas.current!.parentElement!)
+    observer.observe(frame.current!)
     return () => observer.disconnect()
   }, [])
   useEffect(() => {
     if (canvas.current === null || width === 0) return
+    const zone = clock.at(data?.to ?? 0)
     draw(canvas.current, width, { data, level, zone, seen, drag: drag ?? keyedPixels(), hover })
-  }, [data, width, level, zone, seen?.[0], seen?.[1], drag, keyed, hover, theme])
+  }, [data, width, level, clock, seen?.[0], seen?.[1], drag, keyed, hover, theme])
 
   const span = data === null ? 0 : data.to - data.from
   const timeAt = (x: number): number => {
@@ -105,14 +110,14 @@ export function HistogramView(props: Props) {
   const chosen = data === null || keyed === null ? null : data.buckets[keyed[1]]!
   const noTime = problem instanceof ProblemError && problem.code === 'no-time'
   const said = failed || problem === null ? null : noTime ? NO_TIME : problem.message
-  const short = (ms: number) => wallAt(ms, zone).slice(5, 19)
+  const short = (ms: number) => clock.wall(ms).slice(5, 19)
   return (
-    <div class={`histogram${problem === null ? '' : ' none'}`}>
+    <div ref={frame} class={`histogram${problem === null ? '' : ' none'}`}>
       <div class="plot">
         <canvas
           ref={canvas}
           role="img"
-          aria-label={data === null ? 'Chart of records over time' : summary(data, zone)}
+          aria-label={data === null ? 'Chart of records over time' : summary(data, clock)}
           onPointerDown={(event) => {
             if (data === null || event.button !== 0) return
             event.currentTarget.setPointerCapture(event.pointerId)
@@ -131,7 +136,7 @@ export function HistogramView(props: Props) {
             type="range"
             class="scrub"
             aria-label="Choose a moment in the chart"
-            aria-valuetext={chosen === null ? 'none' : bucketText(chosen, data, zone)}
+            aria-valuetext={chosen === null ? 'none' : bucketText(chosen, data, clock)}
             min={0}
             max={data.buckets.length - 1}
             value={keyed?.[1] ?? data.buckets.length - 1}
@@ -151,7 +156,7 @@ export function HistogramView(props: Props) {
           </span>
         ) : (
           <>
-            <Counts bucket={bucket ?? chosen} data={data} zone={zone} />
+            <Counts bucket={bucket ?? chosen} data={data} clock={clock} ranged={props.ranged} />
             {only !== null && (
               <span class="only">
                 Only {only}{' '}
@@ -168,10 +173,18 @@ export function HistogramView(props: Props) {
   )
 }
 
-function Counts({ bucket, data, zone }: { bucket: Bucket | null; data: Histogram; zone: number }) {
+interface CountsProps {
+  bucket: Bucket | null
+  data: Histogram
+  clock: Clock
+  ranged: boolean
+}
+
+function Counts({ bucket, data, clock, ranged }: CountsProps) {
   if (bucket === null) {
     if (data.buckets.length === 0) return <span>No records</span>
-    const [from, to] = [wallAt(data.from, zone), wallAt(data.to, zone)]
+    if (ranged) return <span>{span(data.step / 1000)} per bar</span>
+    const [from, to] = [clock.wall(data.from), clock.wall(data.to)]
     return (
       <span>
         {from.slice(0, 19)} to {from.slice(0, 10) === to.slice(0, 10) ? to.slice(11, 19) : to.slice(0, 19)}
@@ -180,7 +193,7 @@ function Counts({ bucket, data, zone }: { bucket: Bucket | null; data: Histogram
   }
   return (
     <span>
-      {wallAt(bucket.time, zone).slice(5, 19)}
+      {clock.wall(bucket.time).slice(5, 19)}
       {data.levels.map((name, index) =>
         bucket.counts[index] ? (
           <span class={`n-${name}`} key={name}>
@@ -218,22 +231,22 @@ function keyTarget(key: string, now: number, last: number): number | null {
   return next === undefined ? null : Math.min(last, Math.max(0, next))
 }
 
-function bucketText(bucket: Bucket, data: Histogram, zone: number): string {
+function bucketText(bucket: Bucket, data: Histogram, clock: Clock): string {
   const counts = data.levels.flatMap((name, index) =>
     bucket.counts[index] ? [`${count(bucket.counts[index])} ${name === 'none' ? 'other' : name}`] : [],
   )
-  return `${wallAt(bucket.time, zone).slice(0, 19)}: ${counts.join(', ') || 'no records'}`
+  return `${clock.wall(bucket.time).slice(0, 19)}: ${counts.join(', ') || 'no records'}`
 }
 
 function bucketAt(data: Histogram, time: number): Bucket | null {
   return data.buckets.find((each) => time >= each.time && time < each.time + data.step) ?? null
 }
 
-function summary(data: Histogram, zone: number): string {
+function summary(data: Histogram, clock: Clock): string {
   const parts = Object.entries(totalsOf(data).counts).flatMap(([name, sum]) =>
     sum === 0 ? [] : [`${count(sum)} ${name === 'none' ? 'without level' : name}`],
   )
   if (parts.length === 0) return 'Chart of records over time: no records'
   const chart = data.estimated ? 'Estimated chart' : 'Chart'
-  return `${chart} of records from ${wallAt(data.from, zone)} to ${wallAt(data.to, zone)}: ${parts.join(', ')}`
+  return `${chart} of records from ${clock.wall(data.from)} to ${clock.wall(data.to)}: ${parts.join(', ')}`
 }

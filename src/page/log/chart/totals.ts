@@ -1,4 +1,4 @@
-import type { Histogram } from '../../../client.ts'
+import { type Histogram, LEVELS } from '../../../client.ts'
 
 /** Records by level, as far as they were counted. */
 export interface Totals {
@@ -13,4 +13,17 @@ export function totalsOf(data: Histogram): Totals {
     counts[name] = data.buckets.reduce((sum, bucket) => sum + (bucket.counts[index] ?? 0), 0)
   })
   return { counts, complete: data.complete, estimated: data.estimated === true }
+}
+
+/** How many records a level filter shows: all for '', a level and above, or exactly those of `=warn,error`. */
+export function totalAt({ counts }: Totals, level: string): number {
+  const names = levelsOf(level) ?? Object.keys(counts)
+  return names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
+}
+
+/** The levels that a filter leaves, or null for all, those without a level included. */
+export function levelsOf(level: string): string[] | null {
+  if (level === '') return null
+  if (level.startsWith('=')) return level.slice(1).split(',')
+  return LEVELS.slice(LEVELS.indexOf(level as (typeof LEVELS)[number]))
 }

@@ -1,10 +1,11 @@
-import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Client, type Histogram, type LogQuery, ProblemError } from '../../../client.ts'
 
 interface Options {
   client: Client
   query: LogQuery
+  /** Pixels for the bars; 0 until it is known. */
+  width: number
   /** Whether the lines are loaded: they come first, and counting comes after. */
   ready: boolean
   /** Whether the log is followed. */
@@ -13,16 +14,18 @@ interface Options {
 }
 
 /** Records over time: an estimate at once if the node has one, then the exact counts. */
-export function useCounts(canvas: RefObject<HTMLCanvasElement | null>, options: Options) {
-  const { client, query, ready, live } = options
+export function useCounts(options: Options) {
+  const { client, query, width, ready, live } = options
   const [data, setData] = useState<Histogram | null>(null)
   const [busy, setBusy] = useState(true)
   const [problem, setProblem] = useState<Error | null>(null)
   const key = JSON.stringify([query, live])
   const done = useRef('')
+  const widthNow = useRef(width)
+  widthNow.current = width
 
   useEffect(() => {
-    if (!ready || done.current === key) return
+    if (!ready || width === 0 || done.current === key) return
     const abort = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const show = (found: Histogram | null) => {
@@ -32,7 +35,7 @@ export function useCounts(canvas: RefObject<HTMLCanvasElement | null>, options: 
     const load = async (first: boolean) => {
       setBusy(true)
       const start = performance.now()
-      const buckets = Math.max(20, Math.min(240, Math.round((canvas.current?.clientWidth ?? 800) / 7)))
+      const buckets = Math.max(20, Math.min(240, Math.round(widthNow.current / 7)))
       const ask = (estimate: boolean) =>
         client.histogram({ ...query, buckets, estimate: estimate || undefined }, { signal: abort.signal })
       try {
@@ -60,7 +63,7 @@ export function useCounts(canvas: RefObject<HTMLCanvasElement | null>, options: 
       abort.abort()
       clearTimeout(timer)
     }
-  }, [client, key, ready, live])
+  }, [client, key, ready, live, width === 0])
 
   return { data, busy, problem }
 }

@@ -1,4 +1,6 @@
+import { useRef } from 'preact/hooks'
 import { Icon } from '../../ui/icons.tsx'
+import { useToolbar } from '../../ui/toolbar.ts'
 import type { Look, Term } from '../../url.ts'
 import { COLOURS } from '../reader/hits.ts'
 import { conditionsOf } from './query.ts'
@@ -10,43 +12,45 @@ interface Props {
   highlight: (marks: string[]) => void
 }
 
-/** Every active condition as a chip that can be inverted or removed, and every highlighted text. */
+/** Every condition but the time range as a chip that can be inverted or removed, and every highlighted text. */
 export function Chips({ look, apply, highlight }: Props) {
   const terms = conditionsOf(look)
   const set = (index: number, next: Term | null) => {
     const all = terms.flatMap((term, at) => (at !== index ? [term] : next === null ? [] : [next]))
     apply(fromTerms(all))
   }
-  const time = [look.since && `from ${look.since}`, look.until && `until ${look.until}`].filter(Boolean)
-  if (terms.length + look.marks.length + time.length === 0 && look.level === '') return null
+  const box = useRef<HTMLDivElement>(null)
+  useToolbar(box)
+  const none = terms.length + look.marks.length === 0 && look.level === ''
   return (
-    <ul class="chips" aria-label="Active filters">
-      {look.level !== '' && (
-        <Chip
-          label={levelText(look.level)}
-          invert={() => apply({ level: invertedLevel(look.level) })}
-          remove={() => apply({ level: '' })}
-        />
-      )}
-      {terms.map((term, index) => (
-        <Chip
-          key={`${term.kind}:${term.value}`}
-          label={termText(term)}
-          not={termText(term).startsWith('not ') || termText(term).startsWith('without ')}
-          invert={() => set(index, inverted(term))}
-          remove={() => set(index, null)}
-        />
-      ))}
-      {time.length > 0 && <Chip label={time.join(' ')} remove={() => apply({ since: '', until: '' })} />}
-      {look.marks.map((mark, index) => (
-        <Chip
-          key={`mark:${mark}`}
-          label={mark}
-          colour={(index % COLOURS) + 1}
-          remove={() => highlight(look.marks.filter((each) => each !== mark))}
-        />
-      ))}
-    </ul>
+    <div ref={box} class={none ? 'chips none' : 'chips'} role="toolbar" aria-label="Active filters">
+      <ul>
+        {look.level !== '' && (
+          <Chip
+            label={levelText(look.level)}
+            invert={() => apply({ level: invertedLevel(look.level) })}
+            remove={() => apply({ level: '' })}
+          />
+        )}
+        {terms.map((term, index) => (
+          <Chip
+            key={`${term.kind}:${term.value}`}
+            label={termText(term)}
+            not={termText(term).startsWith('not ') || termText(term).startsWith('without ')}
+            invert={() => set(index, inverted(term))}
+            remove={() => set(index, null)}
+          />
+        ))}
+        {look.marks.map((mark, index) => (
+          <Chip
+            key={`mark:${mark}`}
+            label={mark}
+            colour={(index % COLOURS) + 1}
+            remove={() => highlight(look.marks.filter((each) => each !== mark))}
+          />
+        ))}
+      </ul>
+    </div>
   )
 }
 

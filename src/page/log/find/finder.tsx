@@ -1,18 +1,22 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { LEVELS } from '../../../client.ts'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
+import { useToolbar } from '../../ui/toolbar.ts'
 import type { Look } from '../../url.ts'
-import type { Totals } from '../chart/totals.ts'
+import { type Totals, totalAt } from '../chart/totals.ts'
+import type { Clock } from './clock.ts'
 import { isFiltered } from './query.ts'
 import { Range } from './range.tsx'
 
 interface Props {
   look: Look
   totals: Totals | null
+  /** Whether the log has rotated files. */
+  rotated: boolean
   /** Whether the log's records have levels, as far as is known. */
   levels: boolean
-  zone: number
+  clock: Clock
   apply: (change: Partial<Look>) => void
   /** Removes every condition but the time range, which has a button of its own. */
   clear: () => void
@@ -28,14 +32,17 @@ interface Props {
 
 /** What to look for: text or pattern, level, time, rotated files; and whether the rest is shown, too. */
 export function Finder(props: Props) {
-  const { look, totals, levels, zone, apply, again, leave } = props
-  const { regex, level, since, until, rotated, all } = look
+  const { look, totals, levels, clock, apply, again, leave } = props
+  const { regex, level, rotated, all } = look
+  const form = useRef<HTMLFormElement>(null)
+  useToolbar(form)
   const [find, setFind] = useState(look.find)
   useEffect(() => setFind(look.find), [look.find])
   const filtered = isFiltered(look)
   const pending = find !== look.find
   return (
     <form
+      ref={form}
       class="finder"
       aria-label="Find in this log"
       onSubmit={(event) => {
@@ -85,67 +92,68 @@ export function Finder(props: Props) {
           .*
         </button>
       </label>
-      {(levels || level !== '') && (
-        <fieldset class="levels">
-          <legend class="hidden">Level</legend>
-          {['', ...LEVELS.slice(1)].map((each) => (
-            <button
-              type="button"
-              key={each}
-              class={each === '' ? 'lv-all' : `lv-${each}`}
-              aria-pressed={level === each}
-              title={each === '' ? 'Records of every level' : levelTitle(each, totals)}
-              onClick={() => apply({ level: level === each ? '' : each })}
-            >
-              {each === '' ? 'All' : each}
-              {each !== '' && totals !== null && <Tally totals={totals} level={each} />}
+      <div class="filters" role="toolbar" aria-label="Filters">
+        {(levels || level !== '') && (
+          <fieldset class="levels">
+            <legend class="hidden">Level</legend>
+            {['', ...LEVELS.slice(1)].map((each) => (
+              <button
+                type="button"
+                key={each}
+                class={each === '' ? 'lv-all' : `lv-${each}`}
+                aria-pressed={level === each}
+                title={each === '' ? 'Records of every level' : levelTitle(each, totals)}
+                onClick={() => apply({ level: level === each ? '' : each })}
+              >
+                {each === '' ? 'All' : each}
+                {each !== '' && <Tally totals={totals} level={each} />}
+              </button>
+            ))}
+          </fieldset>
+        )}
+        <Range range={look} clock={clock} choose={apply} jump={props.jump} />
+        {(props.rotated || rotated) && (
+          <button
+            type="button"
+            class="rotate"
+            aria-pressed={rotated}
+            title="Read this log together with the files it was rotated into"
+            onClick={() => apply({ rotated: !rotated })}
+          >
+            Include rotated
+          </button>
+        )}
+        {filtered && (
+          <fieldset class="mode">
+            <legend class="hidden">What to show</legend>
+            <button type="button" aria-pressed={!all} onClick={() => props.setAll(false)}>
+              Only hits
             </button>
-          ))}
-        </fieldset>
-      )}
-      <Range
-        since={since}
-        until={until}
-        zone={zone}
-        choose={(from, to) => apply({ since: from, until: to })}
-        jump={props.jump}
-      />
-      <button
-        type="button"
-        aria-pressed={rotated}
-        title="Read this log together with the files it was rotated into"
-        onClick={() => apply({ rotated: !rotated })}
-      >
-        Include rotated
-      </button>
-      {filtered && (
-        <fieldset class="mode">
-          <legend class="hidden">What to show</legend>
-          <button type="button" aria-pressed={!all} onClick={() => props.setAll(false)}>
-            Only hits
+            <button type="button" aria-pressed={all} onClick={() => props.setAll(true)}>
+              All lines
+            </button>
+          </fieldset>
+        )}
+        {filtered && (
+          <button type="button" class="quiet" onClick={props.clear}>
+            Clear
           </button>
-          <button type="button" aria-pressed={all} onClick={() => props.setAll(true)}>
-            All lines
-          </button>
-        </fieldset>
-      )}
-      {filtered && (
-        <button type="button" class="quiet" onClick={props.clear}>
-          Clear
-        </button>
-      )}
+        )}
+      </div>
     </form>
   )
 }
 
 function levelTitle(level: string, totals: Totals | null): string {
-  const own = totals === null ? '' : ` (${count(totals.counts[level] ?? 0)} ${level})`
-  return `Records of level ${level} and above${own}`
+  const sum = totals === null ? '' : ` (${count(totalAt(totals, level))})`
+  return `Records of level ${level} and above${sum}`
 }
 
-/** How many records have exactly this level, as far as they were counted. */
-function Tally({ totals: { counts, complete, estimated }, level }: { totals: Totals; level: string }) {
-  const sum = counts[level] ?? 0
+/** How many records a click on this level shows, as far as they were counted. Its room is there before the number. */
+function Tally({ totals, level }: { totals: Totals | null; level: string }) {
+  if (totals === null) return <span class="tally" />
+  const { complete, estimated } = totals
+  const sum = totalAt(totals, level)
   return (
     <span class="tally">
       {estimated && sum > 0 ? '≈' : ''}

@@ -1,37 +1,82 @@
-import { parseInstant } from '../../../log/instant.ts'
-import { parseZone, UTC, type Zone } from '../../../log/time.ts'
+import { parseDuration, parseInstant } from '../../../log/instant.ts'
+import { parseZone, UTC } from '../../../log/time.ts'
+import { span, zoneName } from '../../ui/format.ts'
 import { wallAt } from '../record/record.ts'
+import type { Clock } from './clock.ts'
 
-/** A zone this many minutes east of UTC. */
-function fixed(minutes: number): Zone {
-  const away = Math.abs(minutes)
-  const pad = (value: number) => String(value).padStart(2, '0')
-  return parseZone(`${minutes < 0 ? '-' : '+'}${pad(Math.floor(away / 60))}:${pad(away % 60)}`) ?? UTC
+/** A range as the address has it: ages as they are, everything else in the log's own wall time. */
+export interface TimeRange {
+  since: string
+  until: string
 }
 
-/** A time as people write it, in milliseconds since the epoch, or null: the node's own rules, in the log's zone. */
+/** A time as people write it, in milliseconds since the epoch, or null: the node's own rules, in a zone. */
 export function momentOf(text: string, zone: number, after?: number): number | null {
-  return parseInstant(text, { zone: fixed(zone), now: Date.now(), after })
+  const fixed = parseZone(zoneName(zone).replace('UTC', '') || '+00:00') ?? UTC
+  return parseInstant(text, { zone: fixed, now: Date.now(), after })
+}
+
+/** What the user typed, on the clock that the page shows. */
+export function typedMoment(text: string, clock: Clock, after?: number): number | null {
+  const near = momentOf(text, clock.at(Date.now()), after)
+  return near === null ? null : momentOf(text, clock.at(near), after)
 }
 
 /**
- * A range that means the same tomorrow: `15m` and `02:13:30` become the dates that they mean now. What already
- * names a date stays as it was written. Null for a text that is not a time.
+ * A range as the user typed it, for the address. An age (`15m`) stays one, so that it moves on; a time of day becomes
+ * the date that it means now. Says which of the two is not a time.
  */
-export function absoluteRange(
-  range: { since: string; until: string },
-  zone: number,
-): { since: string; until: string } | { wrong: 'since' | 'until' } {
-  const since = range.since.trim()
-  const until = range.until.trim()
-  const from = since === '' ? null : momentOf(since, zone)
+export function rangeOf(typed: TimeRange, clock: Clock): TimeRange | { wrong: 'since' | 'until' } {
+  const since = typed.since.trim()
+  const until = typed.until.trim()
+  const from = since === '' ? null : typedMoment(since, clock)
   if (since !== '' && from === null) return { wrong: 'since' }
-  const to = until === '' ? null : momentOf(until, zone, from ?? undefined)
+  const to = until === '' ? null : typedMoment(until, clock, from ?? undefined)
   if (until !== '' && to === null) return { wrong: 'until' }
-  return { since: dated(since, from, zone), until: dated(until, to, zone) }
+  return { since: lasting(since, from, clock), until: lasting(until, to, clock) }
 }
 
-function dated(text: string, ms: number | null, zone: number): string {
-  if (ms === null || /^\d{4}-\d\d-\d\d/.test(text)) return text
-  return wallAt(Math.round(ms), zone)
+function lasting(text: string, ms: number | null, clock: Clock): string {
+  if (ms === null || isAge(text)) return text
+  if (clock.choice === 'log' && /^\d{4}-\d\d-\d\d/.test(text)) return text
+  return wallAt(Math.round(ms), clock.log)
+}
+
+export function isAge(text: string): boolean {
+  return parseDuration(text) !== null
+}
+
+/** A time of the address, on the clock that the page shows. */
+export function shownMoment(text: string, clock: Clock): string {
+  const ms = text === '' || isAge(text) || clock.choice === 'log' ? null : momentOf(text, clock.log)
+  return ms === null ? text : clock.wall(ms)
+}
+
+/** A range in words: `Last hour`, `01-10 02:41:00 – 02:45:00`. */
+export function rangeText(range: TimeRange, clock: Clock): string {
+  const [since, until] = [shownMoment(range.since, clock), shownMoment(range.until, clock)]
+  if (since === '' && until === '') return 'All time'
+  const name = (text: string) =>
+    isAge(text)
+      ? `${span(parseDuration(text)! / 1000)} ago`
+      : text.replace(/^\d{4}-(?=\d\d-\d\d[ T])/, '').replace(/\.\d+$/, '')
+  if (until === '') return isAge(since) ? lastText(parseDuration(since)!) : `From ${name(since)}`
+  if (since === '') return `Until ${name(until)}`
+  const sameDay = /^\d{4}-\d\d-\d\d[ T]/.test(since) && since.slice(0, 10) === until.slice(0, 10)
+  return `${name(since)} – ${sameDay ? name(until).slice(6) : name(until)}`
+}
+
+function lastText(ms: number): string {
+  for (const [size, unit] of [
+    [86_400_000, 'day'],
+    [3_600_000, 'hour'],
+    [60_000, 'minute'],
+    [1_000, 'second'],
+  ] as const) {
+    const count = ms / size
+    if (count === 1) return `Last ${unit}`
+    if (count > 1 && (Number.isInteger(count) || unit === 'second'))
+      return `Last ${Math.round(count)} ${unit}s`
+  }
+  return `Last ${ms} ms`
 }

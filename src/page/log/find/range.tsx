@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useDismiss } from '../../ui/dismiss.ts'
 import { Icon } from '../../ui/icons.tsx'
-import { absoluteRange, momentOf } from './moment.ts'
+import type { Clock } from './clock.ts'
+import { rangeOf, rangeText, shownMoment, type TimeRange, typedMoment } from './moment.ts'
 
 interface Props {
-  since: string
-  until: string
-  /** Minutes east of UTC, as the log's times have it. */
-  zone: number
-  choose: (since: string, until: string) => void
+  /** As the address has it. */
+  range: TimeRange
+  clock: Clock
+  choose: (range: TimeRange) => void
   /** Goes to a moment; nothing is left out. */
   jump: (ms: number) => void
 }
@@ -23,7 +23,7 @@ const PRESETS: [string, string][] = [
 type Wrong = 'since' | 'until' | 'go' | null
 
 /** Chooses a time range: a preset, or from and to; or goes to a moment without narrowing. */
-export function Range({ since, until, zone, choose, jump }: Props) {
+export function Range({ range, clock, choose, jump }: Props) {
   const [open, setOpen] = useState(false)
   const [wrong, setWrong] = useState<Wrong>(null)
   const box = useRef<HTMLDivElement>(null)
@@ -36,25 +36,25 @@ export function Range({ since, until, zone, choose, jump }: Props) {
     from.current?.focus()
   }, [open])
   useDismiss(box, open, () => setOpen(false))
-  const set = (nextSince: string, nextUntil: string) => {
-    const range = absoluteRange({ since: nextSince, until: nextUntil }, zone)
-    if ('wrong' in range) {
-      setWrong(range.wrong)
-      const field = range.wrong === 'since' ? from : to
+  const set = (since: string, until: string) => {
+    const next = rangeOf({ since, until }, clock)
+    if ('wrong' in next) {
+      setWrong(next.wrong)
+      const field = next.wrong === 'since' ? from : to
       field.current?.focus()
       return
     }
     setOpen(false)
-    choose(range.since, range.until)
+    choose(next)
   }
   const apply = () => set(from.current!.value, to.current!.value)
   const goThere = () => {
-    const moment = momentOf(go.current!.value, zone)
+    const moment = typedMoment(go.current!.value, clock)
     if (moment === null) return setWrong('go')
     setOpen(false)
     jump(moment)
   }
-  const active = since !== '' || until !== ''
+  const active = range.since !== '' || range.until !== ''
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only hears the keys of the fields inside
     <div
@@ -83,7 +83,7 @@ export function Range({ since, until, zone, choose, jump }: Props) {
         onClick={() => setOpen(!open)}
       >
         <Icon name="clock" />
-        <span class="label">{label(since, until)}</span>
+        <span class="label">{rangeText(range, clock)}</span>
       </button>
       {active && (
         <button type="button" class="quiet" aria-label="Show all time" onClick={() => set('', '')}>
@@ -93,9 +93,6 @@ export function Range({ since, until, zone, choose, jump }: Props) {
       {open && (
         <div class="panel" role="dialog" aria-label="Time range">
           <div class="presets">
-            <button type="button" onClick={() => set('', '')}>
-              All time
-            </button>
             {PRESETS.map(([value, name]) => (
               <button type="button" key={value} onClick={() => set(value, '')}>
                 {name}
@@ -106,7 +103,7 @@ export function Range({ since, until, zone, choose, jump }: Props) {
             From
             <input
               ref={from}
-              defaultValue={since}
+              defaultValue={shownMoment(range.since, clock)}
               placeholder="2026-01-31 02:10, or 2h"
               aria-invalid={wrong === 'since'}
               aria-describedby="range-hint"
@@ -117,7 +114,7 @@ export function Range({ since, until, zone, choose, jump }: Props) {
             To
             <input
               ref={to}
-              defaultValue={until}
+              defaultValue={shownMoment(range.until, clock)}
               placeholder="2026-01-31 02:15, or 15m"
               aria-invalid={wrong === 'until'}
               aria-describedby="range-hint"
@@ -156,12 +153,3 @@ export function Range({ since, until, zone, choose, jump }: Props) {
 }
 
 const HINT = 'Write 2026-01-31 02:10, 02:10 or 02:10:30 for a time, or 15m, 2h, 3d for how long ago.'
-
-function label(since: string, until: string): string {
-  if (since === '' && until === '') return 'All time'
-  const short = (text: string) => text.replace(/^\d{4}-(?=\d\d-\d\d[ T])/, '').replace(/\.\d+$/, '')
-  if (until === '') return `From ${short(since)}`
-  if (since === '') return `Until ${short(until)}`
-  const sameDay = /^\d{4}-\d\d-\d\d[ T]/.test(since) && since.slice(0, 10) === until.slice(0, 10)
-  return `${short(since)} – ${sameDay ? short(until).slice(6) : short(until)}`
-}

@@ -9,10 +9,12 @@ interface Props {
   look: Look
   narrow: string
   choose: (value: Value, not: boolean) => void
+  /** Opens the menu of a field. */
+  open: (name: string, part: HTMLElement) => void
 }
 
 /** The fields of the records with their most frequent values: a click shows only records with that value. */
-export function FieldList({ data, look, narrow, choose }: Props) {
+export function FieldList({ data, look, narrow, choose, open }: Props) {
   const needle = narrow.toLowerCase()
   const fits = (text: string) => text.toLowerCase().includes(needle)
   const fields = data.fields.flatMap((field) => {
@@ -26,7 +28,14 @@ export function FieldList({ data, look, narrow, choose }: Props) {
   return (
     <ul class="field-list">
       {fields.map((field) => (
-        <Field key={field.name} field={field} records={data.records} look={look} choose={choose} />
+        <Field
+          key={field.name}
+          field={field}
+          records={data.records}
+          look={look}
+          choose={choose}
+          open={open}
+        />
       ))}
     </ul>
   )
@@ -37,16 +46,25 @@ interface FieldProps {
   records: number
   look: Look
   choose: Props['choose']
+  open: Props['open']
 }
 
-function Field({ field, records, look, choose }: FieldProps) {
+function Field({ field, records, look, choose, open }: FieldProps) {
   const [all, setAll] = useState(false)
   const shown = all ? field.values : field.values.slice(0, FEW)
   const share = records === 0 ? 0 : Math.round((field.count / records) * 100)
   return (
     <li>
       <h3>
-        <span class="name">{field.name}</span>
+        <button
+          type="button"
+          class="name"
+          aria-haspopup="menu"
+          title="What to do with this field"
+          onClick={(event) => open(field.name, event.currentTarget)}
+        >
+          {field.name}
+        </button>
         <span class="dim" title={`${count(field.count)} of ${count(records)} records have it`}>
           {share === 0 ? '< 1' : share} %
         </span>

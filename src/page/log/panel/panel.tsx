@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import { type Client, type LogQuery, ProblemError } from '../../../client.ts'
-import { explain } from '../../ui/failure.tsx'
+import { Failure } from '../../ui/failure.tsx'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useSlow } from '../../ui/store.ts'
 import type { Look, Term } from '../../url.ts'
+import type { Clock } from '../find/clock.ts'
 import type { Value } from '../find/terms.ts'
 import { FieldList } from './fields.tsx'
 import { PatternList } from './patterns.tsx'
@@ -15,9 +16,13 @@ interface Props {
   query: LogQuery
   look: Look
   ready: boolean
+  /** Whether the records could not be loaded either. */
+  failed: boolean
+  clock: Clock
   tab: 'fields' | 'patterns'
   setTab: (tab: 'fields' | 'patterns') => void
   choose: (value: Value, not: boolean) => void
+  openField: (name: string, part: HTMLElement) => void
   filter: (term: Term) => void
   close: () => void
 }
@@ -53,14 +58,12 @@ export function Panel(props: Props) {
       </header>
       <div id="fields-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {error !== null ? (
-          <div class="failure" role="alert">
-            <p>{absent ? 'This node does not list fields.' : explain(error).title}</p>
-            {!absent && (
-              <button type="button" onClick={retry}>
-                Try again
-              </button>
-            )}
-          </div>
+          absent ? (
+            <p class="hint">This node does not list fields.</p>
+          ) : (
+            // What the list says already is not said again.
+            !props.failed && <Failure error={error} remedies={{ retry }} />
+          )
         ) : data === null ? (
           <p class="hint" role="status">
             {slow ? 'Reading records…' : ''}
@@ -81,9 +84,15 @@ export function Panel(props: Props) {
               onInput={(event) => setNarrow(event.currentTarget.value)}
             />
             {tab === 'fields' ? (
-              <FieldList data={data} look={look} narrow={narrow} choose={props.choose} />
+              <FieldList
+                data={data}
+                look={look}
+                narrow={narrow}
+                choose={props.choose}
+                open={props.openField}
+              />
             ) : (
-              <PatternList data={data} narrow={narrow} filter={props.filter} />
+              <PatternList data={data} clock={props.clock} narrow={narrow} filter={props.filter} />
             )}
           </>
         )}

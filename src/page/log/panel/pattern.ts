@@ -18,9 +18,9 @@ export function patternTerm(pattern: string): Term {
   return { kind: 'regex', value: escaped.join('.*?').replace(/^(\.\*\?)+|(\.\*\?)+$/g, '') }
 }
 
-export type PatternOrder = 'new' | 'frequent'
+export type PatternOrder = 'latest' | 'frequent'
 
-/** The newest kinds of messages first, or the most frequent. */
+/** The kinds of messages that began last first, or the most frequent. */
 export function orderPatterns(patterns: readonly Pattern[], order: PatternOrder): Pattern[] {
   const began = ({ first }: Pattern) => (first === null ? 0 : Date.parse(first))
   return [...patterns].sort((a, b) =>

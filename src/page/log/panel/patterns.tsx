@@ -2,19 +2,21 @@ import { useState } from 'preact/hooks'
 import type { LogFields } from '../../../client.ts'
 import { count } from '../../ui/format.ts'
 import type { Term } from '../../url.ts'
+import type { Clock } from '../find/clock.ts'
 import { inverted } from '../find/terms.ts'
-import { levelOf, wall } from '../record/record.ts'
+import { levelOf } from '../record/record.ts'
 import { orderPatterns, type PatternOrder, patternSpan, patternTerm } from './pattern.ts'
 
 interface Props {
   data: LogFields
+  clock: Clock
   narrow: string
   filter: (term: Term) => void
 }
 
 /** The kinds of messages, with how often and when each occurs: what is new, and what makes the noise. */
-export function PatternList({ data, narrow, filter }: Props) {
-  const [order, setOrder] = useState<PatternOrder>('new')
+export function PatternList({ data, clock, narrow, filter }: Props) {
+  const [order, setOrder] = useState<PatternOrder>('latest')
   const needle = narrow.toLowerCase()
   const shown = orderPatterns(data.patterns, order).filter(({ pattern }) =>
     pattern.toLowerCase().includes(needle),
@@ -23,8 +25,14 @@ export function PatternList({ data, narrow, filter }: Props) {
     <>
       <fieldset class="mode order">
         <legend class="hidden">Order</legend>
-        <button type="button" class="small" aria-pressed={order === 'new'} onClick={() => setOrder('new')}>
-          New first
+        <button
+          type="button"
+          class="small"
+          aria-pressed={order === 'latest'}
+          title="What began last among these records comes first"
+          onClick={() => setOrder('latest')}
+        >
+          Began last
         </button>
         <button
           type="button"
@@ -52,6 +60,7 @@ export function PatternList({ data, narrow, filter }: Props) {
                 key={`${pattern.level}:${pattern.pattern}`}
                 pattern={pattern}
                 all={data.patterns}
+                clock={clock}
                 filter={filter}
               />
             ))}
@@ -64,7 +73,12 @@ export function PatternList({ data, narrow, filter }: Props) {
 
 type Pattern = LogFields['patterns'][number]
 
-function PatternRow({ pattern, all, filter }: { pattern: Pattern; all: Pattern[]; filter: Props['filter'] }) {
+interface RowProps extends Pick<Props, 'clock' | 'filter'> {
+  pattern: Pattern
+  all: Pattern[]
+}
+
+function PatternRow({ pattern, all, clock, filter }: RowProps) {
   const term = patternTerm(pattern.pattern)
   const level = levelOf(pattern.level ?? '')
   const span = patternSpan(pattern, all)
@@ -75,7 +89,7 @@ function PatternRow({ pattern, all, filter }: { pattern: Pattern; all: Pattern[]
           {pattern.pattern}
         </button>
         {span !== null && (
-          <span class="when" title={`${wall(pattern.first!)} to ${wall(pattern.last!)}`}>
+          <span class="when" title={`${clock.text(pattern.first!)} to ${clock.text(pattern.last!)}`}>
             <span style={{ left: `${span.left * 100}%`, width: `${span.width * 100}%` }} />
           </span>
         )}

@@ -1,5 +1,6 @@
 import type { Client } from '../../../client.ts'
 import type { Look, Place } from '../../url.ts'
+import type { ZoneChoice } from '../find/clock.ts'
 
 /** What the reader reports to its owner. */
 export interface ReaderEvents {
@@ -16,5 +17,8 @@ export interface ReaderOptions {
   wrap: boolean
   /** Whether rows show the time since the record above. */
   gaps: boolean
+  /** Fields that are shown as columns. */
+  fields: readonly string[]
+  zone: ZoneChoice
   events: ReaderEvents
 }

@@ -125,6 +125,10 @@ export class Places {
     const moment = Date.parse(goal.time ?? '')
     if (Number.isNaN(moment)) return this.#nearCursor(goal)
     const before = await this.#at.window.openTime(this.#until(moment + 1, moment))
+    const { failure } = this.#at.window
+    const { since, until } = this.#at.look
+    // A log without times has no such moment; a range that it cannot answer is told as a failure.
+    if (failure instanceof ProblemError && failure.code === 'no-time' && since + until === '') return false
     if (this.#at.closed || this.#at.window.failure !== null || this.#presentLine(goal) !== null) return true
     const whole = this.#at.look.all || !isFiltered(this.#at.look)
     // More records have this very time than a page holds.

@@ -1,16 +1,17 @@
 import type { Client } from '../../../client.ts'
 import type { Look, Place } from '../../url.ts'
-import { isFiltered, isNarrowed, queryOf } from '../find/query.ts'
+import { queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
-import { type Item, textOf, timeIn, zoneOf } from '../record/record.ts'
-import { clickedValue, columnsOf, estimateRow, renderRow } from '../record/rows.ts'
+import { textOf, timeIn, zoneOf } from '../record/record.ts'
+import { clickedValue } from '../record/rows.ts'
+import { Anchor, momentGoal } from './anchor.ts'
+import { Display } from './display.ts'
 import { Hits } from './hits.ts'
 import type { ReaderEvents, ReaderOptions } from './options.ts'
 import { type Goal, Places, type Presenting } from './places.ts'
-import { isMarkInView, scrollToMark, shownMark } from './reveal.ts'
 import { Selection } from './selection.ts'
 import { Steps } from './steps.ts'
-import { charactersPerLine, gapBefore, momentsOf, timeNear, zoneIn } from './survey.ts'
+import { looksBinary, momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
 /**
@@ -25,10 +26,10 @@ export class Reader {
   seen: [number, number] | null = null
   /** Minutes east of UTC, as the log's times have it; null until a record with a time is loaded. */
   zone: number | null = null
-  wrap: boolean
-  /** Columns that some record fills. */
-  readonly filled = new Set<string>()
+  /** Whether the file does not look like text. */
+  binary = false
   readonly list: VirtualList
+  readonly display: Display
   readonly #client: Client
   readonly #look: Look
   readonly #events: ReaderEvents
@@ -36,42 +37,36 @@ export class Reader {
   readonly #places: Places
   readonly #selection: Selection
   readonly #steps: Steps
-  readonly #open = new Set<number>()
-  readonly #whole = new Set<number>()
   readonly #box: HTMLElement
-  #gaps: boolean
-  #revealed: number | null = null
-  /** Where this view was opened, until the user moves: undefined from then on. */
-  #origin: Goal | null | undefined
+  readonly #anchor: Anchor
   readonly #abort = new AbortController()
   #fillTimer: ReturnType<typeof setTimeout> | undefined
   #movedTimer: ReturnType<typeof setTimeout> | undefined
   #seenTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(box: HTMLElement, { client, look, wrap, gaps, events }: ReaderOptions) {
+  constructor(box: HTMLElement, options: ReaderOptions) {
+    const { client, look, events } = options
     this.#box = box
     this.#client = client
     this.#look = look
     this.#events = events
-    this.wrap = wrap
-    this.#gaps = gaps
     this.#hits = new Hits(client, look)
     this.#places = new Places(this.#ground())
     this.window = this.#makeWindow()
     this.list = new VirtualList(box, {
       first: () => this.window.firstSeq,
-      render: (seq) => this.#render(seq),
-      estimate: (seq) => estimateRow(this.window.item(seq) ?? '', charactersPerLine(box, this.wrap)),
+      render: (seq) => this.display.render(seq),
+      estimate: (seq) => this.display.estimate(seq),
       complete: () => this.window.atEnd,
-      resized: () => this.relayout(),
+      resized: () => this.display.relayout(),
       scrolled: (first, last, atEnd) => this.#scrolled(first, last, atEnd),
     })
-    const touched = () => {
-      this.#origin = undefined
-    }
+    this.#selection = new Selection(this.list)
+    this.display = new Display(box, this.#ground(), options)
+    this.#anchor = new Anchor(this.#ground())
+    const touched = () => this.#touched()
     for (const name of ['wheel', 'pointerdown', 'touchstart'])
       box.addEventListener(name, touched, { passive: true, signal: this.#abort.signal })
-    this.#selection = new Selection(this.list)
     this.#steps = new Steps(this.#hits, this.#places, {
       ground: this.#ground(),
       from: () => this.selected?.to ?? null,
@@ -89,9 +84,9 @@ export class Reader {
     if (this.#closed) return
     const { at, time } = this.#look
     const wanted = goal === undefined && at === '' && time !== '' ? momentGoal(time) : goal
-    this.#origin = wanted
+    this.#anchor.origin = wanted
     const there = wanted ? await this.#places.near(wanted) : false
-    if (goal === undefined) this.#origin = undefined
+    if (goal === undefined) this.#touched()
     if (there) return
     if (this.#closed) return
     if (goal === undefined && at !== '') {
@@ -132,7 +127,7 @@ export class Reader {
   /** To the newest records. */
   async end(): Promise<void> {
     this.unseen = 0
-    this.#origin = undefined
+    this.#touched()
     if (!this.window.atEnd) {
       this.#reopen()
       await this.window.openTail()
@@ -156,13 +151,13 @@ export class Reader {
 
   /** To the records just before a moment. */
   goToTime(ms: number): Promise<void> {
-    this.#origin = undefined
+    this.#touched()
     return this.#places.toTime(ms)
   }
 
   /** The next hit (1) or the one before (-1), loaded or not. */
   hit(direction: 1 | -1): Promise<void> {
-    this.#origin = undefined
+    this.#touched()
     return this.#steps.go(direction)
   }
 
@@ -176,7 +171,7 @@ export class Reader {
   }
 
   select(seq: number, extend = false): void {
-    this.#origin = undefined
+    this.#touched()
     this.#mark(seq, extend)
   }
 
@@ -198,45 +193,10 @@ export class Reader {
     if (by < 0 && this.selected!.to === this.window.firstSeq) void this.window.loadOlder()
   }
 
-  toggle(seq: number): void {
-    if (!this.#open.delete(seq)) this.#open.add(seq)
-    this.list.refresh([seq])
-    this.list.show(seq)
-  }
-
-  /** Show all of a record that was clipped. */
-  whole(seq: number): void {
-    this.#whole.add(seq)
-    this.list.refresh([seq])
-  }
-
   /** Scrolls by this many pixels. */
   scroll(pixels: number): void {
-    this.#origin = undefined
+    this.#touched()
     this.list.scrollBy(pixels)
-  }
-
-  setWrap(on: boolean): void {
-    if (on === this.wrap) return
-    this.wrap = on
-    this.relayout()
-  }
-
-  /** Rows have other heights now. What the user reads stays in view: a hit, the selected record, or the top one. */
-  relayout(): void {
-    const hit = this.#revealed
-    const seen = hit !== null && isMarkInView(this.#box, shownMark(this.list.element(hit)))
-    this.list.relayout(this.selected?.to ?? null)
-    if (!seen) return
-    if (shownMark(this.list.element(hit)) === null) this.list.show(hit, 'start')
-    scrollToMark(this.#box, this.list, shownMark(this.list.element(hit)))
-  }
-
-  setGaps(on: boolean): void {
-    if (on === this.#gaps) return
-    this.#gaps = on
-    this.#findColumns([])
-    this.list.refresh()
   }
 
   /** Other texts to highlight; nothing is reloaded. */
@@ -269,34 +229,20 @@ export class Reader {
     return { at: place?.cursor ?? '', offset: place?.offset ?? 0, record: true, time }
   }
 
-  /**
-   * The record being read: the selected one, if it is in view, otherwise the one at the top; null for the end of the
-   * log. While the user has not moved, it is the one that this view was opened for, shown here or not.
-   */
+  /** The record being read. */
   goal(): Goal | null {
-    if (this.#origin !== undefined) return this.#origin
-    if (this.following) return null
-    const chosen = this.selected?.to
-    if (chosen !== undefined && this.list.isInView(chosen)) return this.#goalAt(chosen, true)
-    if (this.list.stick && !isNarrowed(this.#look)) return null
-    let { seq } = this.list.top()
-    while (seq < this.window.endSeq - 1 && typeof this.window.item(seq) !== 'string') seq++
-    return this.#goalAt(seq, false)
+    return this.#anchor.goal()
   }
 
   /** A record to show with the lines around it. */
   goalAround(seq: number): Goal | null {
-    const goal = this.#goalAt(seq, true)
+    const goal = this.#anchor.goalAt(seq, true)
     return goal && { ...goal, expand: true, top: null }
   }
 
-  #goalAt(seq: number, marked: boolean): Goal | null {
-    const line = this.window.item(seq)
-    if (typeof line !== 'string') return null
-    const place = this.window.place(seq)
-    const cursor = place === null || place.offset < 0 ? null : place.cursor
-    const top = this.list.offsetOf(seq)
-    return { line, time: timeNear(this.window, seq), cursor, marked, expand: false, top }
+  /** The user moved: this is where they are now. */
+  #touched(): void {
+    this.#anchor.origin = undefined
   }
 
   #makeWindow(): LogWindow {
@@ -306,21 +252,18 @@ export class Reader {
     return new LogWindow(this.#client, queryOf(this.#look), {
       reset: mine(() => {
         this.#selection.forget()
-        this.#revealed = null
-        this.#open.clear()
-        this.#whole.clear()
         this.zone = zoneIn(this.window) ?? this.zone
-        this.filled.clear()
-        this.#findColumns(this.window.items)
+        this.binary = looksBinary(this.window.items)
+        this.display.reset(this.window.items)
         this.list.reset(this.window.items.length)
       }),
       prepended: (count) => {
-        this.#findColumns(this.window.items.slice(0, count))
+        this.display.measure(this.window.items.slice(0, count))
         this.list.prepended(count)
       },
       appended: (count) => {
         if (this.following && !this.list.stick) this.unseen += count
-        this.#findColumns(this.window.items.slice(-count))
+        this.display.measure(this.window.items.slice(-count))
         this.list.appended(count)
         this.#events.changed()
       },
@@ -347,6 +290,14 @@ export class Reader {
     const reader = this
     return {
       look: this.#look,
+      hits: this.#hits,
+      selection: this.#selection,
+      get selected() {
+        return reader.selected
+      },
+      get following() {
+        return reader.following
+      },
       get window() {
         return reader.window
       },
@@ -366,7 +317,7 @@ export class Reader {
   }
 
   #present(seq: number, { marked, expand, top }: Presenting): void {
-    if (expand) this.#open.add(seq)
+    if (expand) this.display.expand(seq)
     const show = () => (top === null ? this.list.show(seq, 'center') : this.list.place(seq, top))
     show()
     if (!marked) return
@@ -374,36 +325,9 @@ export class Reader {
     show()
   }
 
-  /** Shows a hit itself, even inside collapsed lines, far inside a long line, or beyond the right edge. */
   #reveal(seq: number): void {
-    const before = this.#revealed
-    this.#revealed = seq
     this.#mark(seq)
-    this.list.refresh(before === null ? [seq] : [before, seq])
-    this.list.show(seq, 'center')
-    if (!this.#hits.searched) return
-    if (shownMark(this.list.element(seq)) === null && !this.#open.has(seq)) {
-      this.#open.add(seq)
-      this.list.refresh([seq])
-      this.list.show(seq, 'center')
-    }
-    scrollToMark(this.#box, this.list, shownMark(this.list.element(seq)))
-  }
-
-  #render(seq: number): HTMLElement {
-    const item = this.window.item(seq) ?? ''
-    const row = renderRow(item, seq, {
-      marks: this.#hits.marks,
-      open: this.#open.has(seq),
-      whole: this.#whole.has(seq),
-      reveal: this.#revealed === seq,
-      around: !this.#look.all && isFiltered(this.#look),
-      selected: this.#selection.has(seq),
-      gaps: this.#gaps,
-      gap: this.#gaps ? gapBefore(this.window, seq) : null,
-    })
-    if (this.#look.all && this.#hits.isHit(item)) row.classList.add('hit')
-    return row
+    this.display.reveal(seq)
   }
 
   #scrolled(first: number, last: number, atEnd: boolean): void {
@@ -448,16 +372,4 @@ export class Reader {
     if (above < enough && window.older !== null) void window.loadOlder()
     else if (below < enough && !window.atEnd) void window.loadNewer()
   }
-
-  /** Looks at a few of the records; a column that was shown once stays, so that rows do not shift. */
-  #findColumns(items: readonly Item[]): void {
-    for (const name of columnsOf([...items.slice(0, 40), ...items.slice(-40)])) this.filled.add(name)
-    for (const name of ['t', 'l', 's', 'g']) this.#box.classList.toggle(`no-${name}`, !this.filled.has(name))
-    this.#box.classList.toggle('no-d', !this.#gaps)
-  }
-}
-
-/** A moment to go to, of which no record is known. */
-function momentGoal(time: string): Goal {
-  return { line: null, time, cursor: null, marked: false, expand: false, top: null }
 }

@@ -8,9 +8,9 @@ export function contextText(context: unknown, raw: string | null): string {
   const line = raw.split('\n', 1)[0]!
   const tail = line.slice(line.lastIndexOf('\t') + 1).trim()
   if (tail.startsWith('{') && tail.endsWith('}') && tail !== line.trim()) return tail
-  return Object.entries(context)
-    .map(([key, value]) => entryText(key, value, raw))
-    .join(' ')
+  const entries = Object.entries(context).map(([key, value]) => entryText(key, value, raw))
+  // Either all of it is JSON or none of it is.
+  return entries.every((each) => each.startsWith('"')) ? `{${entries.join(',')}}` : entries.join(' ')
 }
 
 function entryText(key: string, value: unknown, raw: string): string {

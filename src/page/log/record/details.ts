@@ -1,3 +1,4 @@
+import { zoneName } from '../../ui/format.ts'
 import { plain } from './fields.ts'
 import type { RowLook } from './look.ts'
 import { rawOf, type Shown } from './record.ts'
@@ -34,13 +35,20 @@ function renderFacts(shown: Shown, look: RowLook): HTMLElement {
     facts.append(text('dt', '', name), dd)
   }
   const field = (name: string, content: string) => valueButton(name, content, content, look)
-  if (shown.time !== null) fact('Time', text('time', '', shown.time))
+  if (shown.time !== null) fact('Time', text('time', '', timeText(shown.time, look)))
   if (shown.level !== null) fact('Level', valueButton('level', shown.level, shown.levelWord, look))
   if (shown.source !== '') fact('Source', field('source', shown.source))
   fact('Tags', ...shown.tags.map((tag) => field('tag', tag)))
   const words = wordsOf(shown.message)
   if (words.length > 1) fact('Message', ...words.map((word) => valueButton('', word, word, look)))
   return facts
+}
+
+/** The time as the log has it; on another clock also as that shows it. */
+function timeText(time: string, { clock }: RowLook): string {
+  return clock.choice === 'log'
+    ? time
+    : `${clock.text(time)} ${zoneName(clock.at(Date.parse(time)))} (${time})`
 }
 
 /** The words of a message, without the punctuation around them. */

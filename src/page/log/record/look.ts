@@ -1,8 +1,20 @@
+import type { Clock } from '../find/clock.ts'
 import type { Mark } from './styled.ts'
+
+/** A field that is shown as a column. */
+export interface FieldColumn {
+  name: string
+  /** Its width. */
+  chars: number
+  /** Whether its values are numbers, which are aligned right. */
+  numeric: boolean
+}
 
 /** What a row needs to know beside its record. */
 export interface RowLook {
   marks: readonly Mark[]
+  clock: Clock
+  fields: readonly FieldColumn[]
   open: boolean
   selected: boolean
   /** Whether the user requested all of a long record. */

@@ -1,8 +1,10 @@
 import { span } from '../../ui/format.ts'
 import { contextText, tagsText } from './context.ts'
 import { renderDetails } from './details.ts'
-import type { RowLook } from './look.ts'
-import { type Item, type Note, parse, type Shown, wall } from './record.ts'
+import { valuesOf } from './fields.ts'
+import type { FieldColumn, RowLook } from './look.ts'
+import { type Item, type Note, parse, type Shown } from './record.ts'
+import { sqlFirst } from './sql.ts'
 import { clip, element, type Mark, styled, text } from './styled.ts'
 
 /** The height of one line of text; the style sheet says the same. */
@@ -11,7 +13,8 @@ const LINE = 20
 /** A row of the list. All text goes in as text nodes: no log line can become markup. */
 export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
   if (typeof item !== 'string') return renderNote(item, seq)
-  const shown = parse(item)
+  const record = parse(item)
+  const shown = sqlFirst(record)
   const row = element('div', `row${shown.level === null ? '' : ` lv-${shown.level}`}`)
   row.setAttribute('role', 'listitem')
   row.dataset.seq = String(seq)
@@ -22,15 +25,16 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
   const line = element('div', 'line')
   line.append(
     foldButton(shown, look),
-    cell('t', shown.time === null ? '' : shortTime(shown.time), shown.time),
+    timeCell(shown, look),
     ...(look.gaps ? [cell('d', look.gap === null ? '' : gapText(look.gap), null)] : []),
     levelCell(shown),
     sourceCell(shown, look),
     tagsCell(shown, look),
+    ...look.fields.map((field) => fieldCell(record, field, look)),
     messageCell(shown, look),
   )
   row.append(line)
-  if (look.open) row.append(renderDetails(shown, look))
+  if (look.open) row.append(renderDetails(record, look))
   return row
 }
 
@@ -42,6 +46,16 @@ function foldButton(shown: Shown, look: RowLook): HTMLElement {
   fold.setAttribute('aria-expanded', String(look.open))
   fold.setAttribute('aria-label', look.open ? 'Hide details' : 'Show details')
   return fold
+}
+
+/** Month, day and time: the year is in the tooltip, and the day as well where there is little room. */
+function timeCell({ time }: Shown, look: RowLook): HTMLElement {
+  const full = time === null ? '' : look.clock.text(time)
+  const dated = /^\d{4}-/.test(full)
+  const made = cell('t', '', time === null ? null : look.clock.choice === 'log' ? time : `${full} (${time})`)
+  if (dated) made.append(text('span', 'date', full.slice(5, 11)))
+  made.append(dated ? full.slice(11, 23) : full)
+  return made
 }
 
 function levelCell(shown: Shown): HTMLElement {
@@ -64,6 +78,18 @@ function tagsCell(shown: Shown, look: RowLook): HTMLElement {
     if (index > 0 && !(shown.raw?.includes(written[index - 1]! + tag) ?? false)) cell.append(' ')
     cell.append(part)
   })
+  return cell
+}
+
+function fieldCell(record: Shown, { name, chars, numeric }: FieldColumn, look: RowLook): HTMLElement {
+  const value = valuesOf(record, name)[0] ?? ''
+  const cell = element('span', `x${numeric ? ' number' : ''}${value === '' ? '' : ' v'}`)
+  cell.dataset.field = name
+  cell.dataset.value = value
+  cell.title = value
+  // By script, which the page's policy allows.
+  cell.style.width = `${chars}ch`
+  cell.append(styled(clip(value, CONTEXT), look.marks))
   return cell
 }
 
@@ -92,16 +118,19 @@ export function clickedValue(part: HTMLElement, item: Item): { field: string; va
   return tag === undefined ? null : { field: 'tag', value: tag }
 }
 
-/** The columns that some of these records fill; the others need no room. */
-export function columnsOf(items: Iterable<Item>): Set<string> {
-  const filled = new Set<string>()
+/** The columns that some of these records fill, with the characters that each needs; the others need no room. */
+export function columnsOf(items: Iterable<Item>): Map<string, number> {
+  const filled = new Map<string, number>()
+  const add = (name: string, length: number) => {
+    if (length > 0) filled.set(name, Math.max(length, filled.get(name) ?? 0))
+  }
   for (const item of items) {
     if (typeof item !== 'string') continue
-    const { time, levelWord, source, tags } = parse(item)
-    if (time !== null) filled.add('t')
-    if (levelWord !== '') filled.add('l')
-    if (source !== '') filled.add('s')
-    if (tags.length > 0) filled.add('g')
+    const { time, levelWord, source, tags, raw } = parse(item)
+    add('t', time?.length ?? 0)
+    add('l', levelWord.length)
+    add('s', source.length - source.lastIndexOf('/') - 1)
+    add('g', tagsText(tags, raw).join(' ').length)
   }
   return filled
 }
@@ -194,12 +223,6 @@ function cell(name: string, content: string, title: string | null): HTMLElement 
   const span = text('span', name, content)
   if (title !== null) span.title = title
   return span
-}
-
-/** Month, day and time: the year is in the tooltip. */
-function shortTime(time: string): string {
-  const full = wall(time)
-  return /^\d{4}-/.test(full) ? full.slice(5, 23) : full
 }
 
 /** `+12 ms`, `+1.5 s`, `+3 min`: how long the log was silent. */

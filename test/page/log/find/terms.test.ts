@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { absoluteRange, momentOf } from '../../../../src/page/log/find/moment.ts'
+import { clockOf } from '../../../../src/page/log/find/clock.ts'
+import { momentOf, rangeOf, rangeText, shownMoment } from '../../../../src/page/log/find/moment.ts'
 import { chartQueryOf, isNarrowed, queryOf } from '../../../../src/page/log/find/query.ts'
 import {
   inverted,
@@ -71,20 +72,39 @@ describe('conditions', () => {
 })
 
 describe('times', () => {
-  it('become dates in the zone of the log', () => {
-    const clock = absoluteRange({ since: '02:10', until: '02:15' }, 120)
-    expect(clock).toMatchObject({
+  const utc = clockOf('log', 0)
+
+  it('become dates in the zone of the log; ages stay ages', () => {
+    expect(rangeOf({ since: '02:10', until: '02:15' }, clockOf('log', 120))).toMatchObject({
       since: expect.stringMatching(/^\d{4}-\d\d-\d\d 02:10:00\.000$/),
       until: expect.stringMatching(/^\d{4}-\d\d-\d\d 02:15:00\.000$/),
     })
-    expect(absoluteRange({ since: '15m', until: '' }, 0)).toMatchObject({
-      since: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/),
+    expect(rangeOf({ since: '15m', until: '' }, utc)).toEqual({ since: '15m', until: '' })
+    const dated = { since: '2026-01-10', until: '2026-01-10T02:00:00+02:00' }
+    expect(rangeOf(dated, utc)).toEqual(dated)
+    expect(rangeOf({ since: 'yesterdy', until: '' }, utc)).toEqual({ wrong: 'since' })
+    expect(rangeOf({ since: '', until: '30:00' }, utc)).toEqual({ wrong: 'until' })
+    expect(momentOf('2026-01-10 02:00:00', -330)).toBe(Date.UTC(2026, 0, 10, 7, 30))
+  })
+
+  it('are typed and shown on the chosen clock, and kept in that of the log', () => {
+    const clock = clockOf('UTC', 120)
+    expect(rangeOf({ since: '2026-01-10 02:10', until: '' }, clock)).toEqual({
+      since: '2026-01-10 04:10:00.000',
       until: '',
     })
-    const dated = { since: '2026-01-10', until: '2026-01-10T02:00:00+02:00' }
-    expect(absoluteRange(dated, 0)).toEqual(dated)
-    expect(absoluteRange({ since: 'yesterdy', until: '' }, 0)).toEqual({ wrong: 'since' })
-    expect(absoluteRange({ since: '', until: '30:00' }, 0)).toEqual({ wrong: 'until' })
-    expect(momentOf('2026-01-10 02:00:00', -330)).toBe(Date.UTC(2026, 0, 10, 7, 30))
+    expect(shownMoment('2026-01-10 04:10:00.000', clock)).toBe('2026-01-10 02:10:00.000')
+    expect(clock.text('2026-01-10T04:10:00.123456+02:00')).toBe('2026-01-10 02:10:00.123456')
+  })
+
+  it.each([
+    [{ since: '', until: '' }, 'All time'],
+    [{ since: '1h', until: '' }, 'Last hour'],
+    [{ since: '90m', until: '' }, 'Last 90 minutes'],
+    [{ since: '1d', until: '' }, 'Last day'],
+    [{ since: '2026-01-10 02:41:00', until: '2026-01-10 02:45:00.000' }, '01-10 02:41:00 – 02:45:00'],
+    [{ since: '', until: '2h' }, 'Until 2 h ago'],
+  ])('reads %j as “%s”', (range, text) => {
+    expect(rangeText(range, utc)).toBe(text)
   })
 })

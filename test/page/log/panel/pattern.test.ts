@@ -32,11 +32,11 @@ describe('message patterns', () => {
   it('come with the new ones first, on a line of time', () => {
     const all = [
       pattern('old', 9, '2026-01-10T00:00:00Z', '2026-01-10T10:00:00Z'),
-      pattern('new', 1, '2026-01-10T05:00:00Z'),
+      pattern('latest', 1, '2026-01-10T05:00:00Z'),
       pattern('timeless', 3, null),
     ]
-    expect(orderPatterns(all, 'new').map((each) => each.pattern)).toEqual(['new', 'old', 'timeless'])
-    expect(orderPatterns(all, 'frequent').map((each) => each.pattern)).toEqual(['old', 'timeless', 'new'])
+    expect(orderPatterns(all, 'latest').map((each) => each.pattern)).toEqual(['latest', 'old', 'timeless'])
+    expect(orderPatterns(all, 'frequent').map((each) => each.pattern)).toEqual(['old', 'timeless', 'latest'])
     expect(patternSpan(all[1]!, all)).toEqual({ left: 0.5, width: 0.02 })
     expect(patternSpan(all[2]!, all)).toBe(null)
   })

@@ -1,0 +1,133 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Client, type FleetNode, ProblemError } from '../../client.ts'
+import { ConfigView } from '../config/view.tsx'
+import { familyOf, successorOf } from '../files/group.ts'
+import { LogView } from '../log/view.tsx'
+import { NodeFacts } from '../node/facts.tsx'
+import { explain, Failure } from '../ui/failure.tsx'
+import { useSlow } from '../ui/store.ts'
+import { carry, NOTHING } from '../url.ts'
+import { Side, Waiting } from './side.tsx'
+import { Top, type TopProps } from './top.tsx'
+import { useFiles } from './use-files.ts'
+import { useLook } from './use-look.ts'
+import { useNode } from './use-node.ts'
+import type { useSession } from './use-session.ts'
+
+interface Props {
+  client: Client
+  session: ReturnType<typeof useSession>
+  /** The nodes of the fleet that this node is one of. */
+  nodes: FleetNode[] | null
+  /** The node's id in its fleet, or null. */
+  own: string | null
+  top: Pick<TopProps, 'theme' | 'setTheme' | 'showHelp' | 'signOut'>
+  say: (message: string) => void
+}
+
+/** A node: its logs, and the chosen log or the configuration. */
+export function NodePage({ client, session: { session, refused, retry }, nodes, own, top, say }: Props) {
+  const { look, visit, carried, go, note } = useLook()
+  const { node, error: nodeError } = useNode({ client, session, refused })
+  const { files, error: filesError, gone, now } = useFiles({ client, session, refused, chosen: look.file })
+  const [logError, setLogError] = useState<Error | null>(null)
+  /** The moment that the log on the screen shows. */
+  const moment = useRef<() => string>(() => '')
+  useEffect(() => {
+    document.title = [look.file, node?.node.hostName, 'nodestate'].filter(Boolean).join(' · ')
+  }, [node, look.file])
+  const waiting = useSlow(node === null && nodeError === null)
+  const absent = own !== null && nodes !== null && !nodes.some((each) => each.id === own)
+  const lost = absent ? null : (node !== null && nodeError) || (files !== null && filesError) || null
+  const mainError = look.file === null ? nodeError : logError
+  const name = node?.node.hostName ?? (own || (nodeError === null ? ' ' : 'Node'))
+  return (
+    <div class={`app ${look.file === null ? 'at-node' : 'at-log'}`}>
+      <a
+        class="skip"
+        href={location.hash || '#'}
+        onClick={(event) => {
+          event.preventDefault()
+          const part =
+            document.querySelector<HTMLElement>('.list') ?? document.querySelector<HTMLElement>('.toml')
+          part?.focus()
+        }}
+      >
+        {look.file === null ? 'Skip to the configuration' : 'Skip to the records'}
+      </a>
+      <Top node={node} fallback={name} now={now} home={() => go(NOTHING)} {...top} />
+      {lost !== null && (
+        <p class="banner" role="alert">
+          <strong>{explain(lost).title}.</strong> {explain(lost).advice} This page keeps trying.
+        </p>
+      )}
+      <Side
+        files={files}
+        // What the main part says already is not said again.
+        error={absent || sameProblem(filesError, mainError) ? null : filesError}
+        nodes={nodes}
+        own={own}
+        look={look}
+        now={now}
+        waiting={waiting}
+        open={(file) => go(carry(look, file, moment.current()))}
+        retry={retry}
+      />
+      <main>
+        {absent ? (
+          <div class="node">
+            <Failure error={noNode()} />
+            <p>
+              <a class="all-nodes" href="../../">
+                All nodes
+              </a>
+            </p>
+          </div>
+        ) : look.file !== null ? (
+          <LogView
+            key={`${look.file}:${session}:${visit}`}
+            client={client}
+            node={name}
+            look={look}
+            carried={carried}
+            file={files?.find((file) => file.name === look.file) ?? null}
+            family={familyOf(files ?? [], look.file)}
+            gone={gone ? { heir: successorOf(files ?? [], look.file) } : null}
+            moment={moment}
+            theme={top.theme}
+            open={(file) => go(carry(look, file, moment.current()))}
+            home={() => go({ ...carry(look, '', moment.current()), file: null })}
+            go={(next) => {
+              if (JSON.stringify(next) !== JSON.stringify(look)) go(next)
+            }}
+            note={note}
+            say={say}
+            failed={(error) => {
+              if (error !== null) refused(error)
+              setLogError(error)
+            }}
+          />
+        ) : (
+          <div class="node">
+            {node === null && nodeError !== null && <Failure error={nodeError} remedies={{ retry }} />}
+            {node === null && nodeError === null && waiting && <Waiting>Contacting the node</Waiting>}
+            {node !== null && (
+              <>
+                <NodeFacts config={node} now={now} />
+                <ConfigView text={node.config} say={say} />
+              </>
+            )}
+          </div>
+        )}
+      </main>
+    </div>
+  )
+}
+
+function sameProblem(a: Error | null, b: Error | null): boolean {
+  return a !== null && b !== null && explain(a).title === explain(b).title
+}
+
+function noNode(): ProblemError {
+  return new ProblemError({ status: 404, code: 'unknown-node', title: '', detail: '' })
+}

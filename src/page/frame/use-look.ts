@@ -1,0 +1,38 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { hand } from '../ui/store.ts'
+import { type Look, readLook, writeLook } from '../url.ts'
+
+/** What the user looks at, kept in the address. */
+export function useLook() {
+  const [look, setLook] = useState<Look>(() => readLook(location.hash))
+  /** Counts up when the address was changed by hand, or by the back button. */
+  const [visit, setVisit] = useState(0)
+  /** Whether the filters come from another log or node, and may not fit this one. */
+  const [carried, setCarried] = useState(() => hand.take('carried'))
+  const shown = useRef(look.file)
+  const address = (next: Look) => writeLook(next) || location.pathname + location.search
+  /** A step that the back button undoes. */
+  const go = useCallback((next: Look) => {
+    history.pushState(null, '', address(next))
+    setCarried((was) => was || next.file !== shown.current)
+    shown.current = next.file
+    setLook(next)
+  }, [])
+  /** The same step, at another place. */
+  const note = useCallback((next: Look) => {
+    history.replaceState(null, '', address(next))
+    setLook(next)
+  }, [])
+  useEffect(() => {
+    const onPop = () => {
+      const next = readLook(location.hash)
+      shown.current = next.file
+      setLook(next)
+      setCarried(false)
+      setVisit((count) => count + 1)
+    }
+    addEventListener('popstate', onPop)
+    return () => removeEventListener('popstate', onPop)
+  }, [])
+  return { look, visit, carried, go, note }
+}

@@ -1,0 +1,47 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { remembered } from '../ui/store.ts'
+
+const themeChoice = remembered('theme', 'auto')
+
+/** The colours: `auto`, `light` or `dark`, kept in the browser. */
+export function useTheme() {
+  const [theme, setTheme] = useState(themeChoice.get())
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme
+    themeChoice.set(theme)
+  }, [theme])
+  return [theme, setTheme] as const
+}
+
+/** A sentence at the foot of the page, for a few seconds. */
+export function useToast() {
+  const [said, setSaid] = useState('')
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const say = useCallback((message: string) => {
+    setSaid(message)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setSaid(''), 3500)
+  }, [])
+  return { said, say }
+}
+
+/** Keys that work everywhere: help, and the field to search in. */
+export function usePageKeys(showHelp: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const from = event.target as HTMLElement
+      if (event.ctrlKey || event.metaKey || event.altKey) return
+      if (from.matches('input, textarea, select') || from.closest('dialog') !== null) return
+      if (event.key === '?') showHelp()
+      else if (event.key === '/') {
+        const field = document.querySelector<HTMLInputElement>('[data-find]')
+        if (field === null) return
+        event.preventDefault()
+        field.focus()
+        field.select()
+      }
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+}

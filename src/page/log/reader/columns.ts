@@ -1,0 +1,74 @@
+import { valuesOf } from '../record/fields.ts'
+import type { FieldColumn } from '../record/look.ts'
+import { type Item, parse } from '../record/record.ts'
+import { columnsOf } from '../record/rows.ts'
+
+/** The columns of the list: which are filled, and how wide each must be. What was shown once stays, so that rows do not shift. */
+export class Columns {
+  /** Columns that some record fills, and the characters that they need. */
+  readonly filled = new Map<string, number>()
+  /** Fields that are shown as columns. */
+  fields: readonly FieldColumn[] = []
+  /** Around the list and its header. */
+  readonly #frame: HTMLElement
+  #gaps = false
+
+  constructor(frame: HTMLElement) {
+    this.#frame = frame
+  }
+
+  get gaps(): boolean {
+    return this.#gaps
+  }
+
+  showGaps(on: boolean): void {
+    this.#gaps = on
+    this.#frame.classList.toggle('no-d', !on)
+  }
+
+  /** Other fields as columns; what is loaded says how wide they are. */
+  showFields(names: readonly string[], items: readonly Item[]): void {
+    this.fields = names.map((name) => ({ name, chars: name.length + 3, numeric: true }))
+    this.measure(items)
+  }
+
+  /** Forgets what other records needed. */
+  reset(items: readonly Item[]): void {
+    this.filled.clear()
+    this.showFields(
+      this.fields.map(({ name }) => name),
+      items,
+    )
+  }
+
+  /** Looks at a few of the records; true if a column of a field changed, so that rows must be drawn again. */
+  measure(items: readonly Item[]): boolean {
+    const some = [...items.slice(0, 40), ...items.slice(-40)]
+    for (const [name, length] of columnsOf(some))
+      this.filled.set(name, Math.max(length, this.filled.get(name) ?? 0))
+    for (const name of ['t', 'l', 's', 'g']) {
+      this.#frame.classList.toggle(`no-${name}`, !this.filled.has(name))
+      this.#frame.style.setProperty(`--chars-${name}`, `${this.filled.get(name) ?? 0}ch`)
+    }
+    const before = JSON.stringify(this.fields)
+    const records =
+      this.fields.length === 0 ? [] : some.flatMap((item) => (typeof item === 'string' ? [parse(item)] : []))
+    this.fields = this.fields.map((field) => {
+      const values = records
+        .map((record) => valuesOf(record, field.name)[0] ?? '')
+        .filter((value) => value !== '')
+      const longest = Math.min(WIDEST, Math.max(0, ...values.map((value) => value.length)) + 1)
+      return {
+        name: field.name,
+        chars: Math.max(field.chars, longest),
+        numeric: field.numeric && values.every((value) => NUMBER.test(value)),
+      }
+    })
+    return JSON.stringify(this.fields) !== before
+  }
+}
+
+/** A number, with a unit or without: `200`, `1,024`, `3.2s`, `85%`. */
+const NUMBER = /^[+-]?\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?\s?[a-zµ%]{0,4}$/i
+/** Characters of a column at most. */
+const WIDEST = 40

@@ -1,0 +1,151 @@
+import type { Look } from '../../url.ts'
+import { type Clock, clockOf, type ZoneChoice } from '../find/clock.ts'
+import { isFiltered } from '../find/query.ts'
+import type { VirtualList } from '../list/list.ts'
+import type { Item } from '../record/record.ts'
+import { estimateRow, renderRow } from '../record/rows.ts'
+import { Columns } from './columns.ts'
+import type { Hits } from './hits.ts'
+import type { ReaderOptions } from './options.ts'
+import { isMarkInView, scrollToMark, shownMark } from './reveal.ts'
+import type { Selection } from './selection.ts'
+import { charactersPerLine, gapBefore } from './survey.ts'
+import type { LogWindow } from './window.ts'
+
+/** What is displayed. */
+interface Shown {
+  readonly window: LogWindow
+  readonly list: VirtualList
+  readonly look: Look
+  readonly hits: Hits
+  readonly selection: Selection
+}
+
+/** How the records are displayed: wrapped, in columns, in a time zone, some of them expanded. */
+export class Display {
+  readonly columns: Columns
+  readonly #box: HTMLElement
+  readonly #of: Shown
+  readonly #open = new Set<number>()
+  readonly #whole = new Set<number>()
+  /** The hit that the user jumped to. */
+  #revealed: number | null = null
+  #wrap: boolean
+  /** For the times of records, which say their zone themselves. */
+  #clock: Clock
+
+  constructor(box: HTMLElement, shown: Shown, { wrap, gaps, fields, zone }: ReaderOptions) {
+    this.#box = box
+    this.#of = shown
+    this.#wrap = wrap
+    this.#clock = clockOf(zone, 0)
+    this.columns = new Columns(box.parentElement!)
+    this.columns.showGaps(gaps)
+    this.columns.showFields(fields, [])
+  }
+
+  /** Other records are shown. */
+  reset(items: readonly Item[]): void {
+    this.#revealed = null
+    this.#open.clear()
+    this.#whole.clear()
+    this.columns.reset(items)
+  }
+
+  render(seq: number): HTMLElement {
+    const { window, hits, look, selection } = this.#of
+    const item = window.item(seq) ?? ''
+    const row = renderRow(item, seq, {
+      marks: hits.marks,
+      clock: this.#clock,
+      open: this.#open.has(seq),
+      whole: this.#whole.has(seq),
+      reveal: this.#revealed === seq,
+      around: !look.all && isFiltered(look),
+      selected: selection.has(seq),
+      fields: this.columns.fields,
+      gaps: this.columns.gaps,
+      gap: this.columns.gaps ? gapBefore(window, seq) : null,
+    })
+    if (look.all && hits.isHit(item)) row.classList.add('hit')
+    return row
+  }
+
+  estimate(seq: number): number {
+    return estimateRow(this.#of.window.item(seq) ?? '', charactersPerLine(this.#box, this.#wrap))
+  }
+
+  /** Records were added, which may need wider columns. */
+  measure(items: readonly Item[]): void {
+    if (this.columns.measure(items)) this.#of.list.refresh()
+  }
+
+  expand(seq: number): void {
+    this.#open.add(seq)
+  }
+
+  toggle(seq: number): void {
+    if (!this.#open.delete(seq)) this.#open.add(seq)
+    this.#of.list.refresh([seq])
+    this.#of.list.show(seq)
+  }
+
+  /** Shows all of a record that was clipped. */
+  showWhole(seq: number): void {
+    this.#whole.add(seq)
+    this.#of.list.refresh([seq])
+  }
+
+  /** Shows a hit itself, even inside collapsed lines, far inside a long line, or beyond the right edge. */
+  reveal(seq: number): void {
+    const { list, hits } = this.#of
+    const before = this.#revealed
+    this.#revealed = seq
+    list.refresh(before === null ? [seq] : [before, seq])
+    list.show(seq, 'center')
+    if (!hits.searched) return
+    if (shownMark(list.element(seq)) === null && !this.#open.has(seq)) {
+      this.#open.add(seq)
+      list.refresh([seq])
+      list.show(seq, 'center')
+    }
+    scrollToMark(this.#box, list, shownMark(list.element(seq)))
+  }
+
+  /** Rows have other heights now. What the user reads stays in view: a hit, the selected record, or the top one. */
+  relayout(): void {
+    const { list, selection } = this.#of
+    const hit = this.#revealed
+    const seen = hit !== null && isMarkInView(this.#box, shownMark(list.element(hit)))
+    list.relayout(selection.range?.to ?? null)
+    if (!seen) return
+    if (shownMark(list.element(hit)) === null) list.show(hit, 'start')
+    scrollToMark(this.#box, list, shownMark(list.element(hit)))
+  }
+
+  setWrap(on: boolean): void {
+    if (on === this.#wrap) return
+    this.#wrap = on
+    this.relayout()
+  }
+
+  setGaps(on: boolean): void {
+    if (on === this.columns.gaps) return
+    this.columns.showGaps(on)
+    this.#of.list.refresh()
+  }
+
+  /** Shows these fields as columns. */
+  setFields(names: readonly string[]): void {
+    if (JSON.stringify(names) === JSON.stringify(this.columns.fields.map(({ name }) => name))) return
+    this.columns.showFields(names, this.#of.window.items)
+    this.relayout()
+  }
+
+  /** Shows times in another zone. */
+  setZone(choice: ZoneChoice): void {
+    if (choice === this.#clock.choice) return
+    this.#clock = clockOf(choice, 0)
+    this.#of.list.refresh()
+  }
+}
