@@ -1,33 +1,38 @@
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
 import { endOf } from '../format/lines.ts'
 import { LEVELS, parseLevel } from '../format/read/level.ts'
+import { FORMER_NAMES, OWN_NAMES } from '../format/read/vocabulary.ts'
 import { exactFinder } from '../pattern/literal.ts'
 import type { Matcher, Reader } from '../pattern/pattern.ts'
+import { compares, quantityOf, type Sign } from './compare.ts'
 import { visitContext } from './members.ts'
 
 /** A condition on a field of a record. */
 interface Condition {
   field: string
-  /** The whole value; null if any value matches. */
+  /** What its value must be; null if any value will do, or one that `test` accepts. */
   value: string | null
+  test: Test
   negated: boolean
 }
 
+/** Whether a value will do; `isText` if the log may write it in another way, such as 3.10 for 3.1. */
+type Test = (value: string, isText: boolean) => boolean
+
 /**
- * Matches records by a field: `shard:17`, `!shard:17`, `shard:*`. The first colon ends the field. Null when the text is
- * not such a condition.
+ * Matches records by a field: `shard:17`, `!shard:17`, `shard:*`, `status>=500`, `took>1.5s`. The first colon ends the
+ * field; a comparison has none before its sign. Null when the text is not such a condition.
  */
 export function whereMatcher(text: string): Matcher | null {
   const condition = parse(text)
   if (!condition) return null
-  const { field, value, negated } = condition
+  const { field, negated } = condition
   const literal = literalOf(condition)
   const find = literal === null ? null : exactFinder(new TextEncoder().encode(literal))
   const test: Matcher['test'] = (bytes, from, to, reader) => {
     // Most records do not contain the text of the value at all, and are rejected without being parsed.
     const may = find === null || find(bytes, from, to) >= 0
-    const passes = (own: string) => value === null || own === value
-    const found = may && hasField({ bytes, from, to }, reader!, field, passes)
+    const found = may && hasField({ bytes, from, to }, reader!, field, condition.test)
     return found !== negated
   }
   if (negated) return { test }
@@ -37,21 +42,39 @@ export function whereMatcher(text: string): Matcher | null {
 function parse(text: string): Condition | null {
   const negated = text.startsWith('!')
   const rest = negated ? text.slice(1) : text
+  const [, name, sign, limit] = COMPARISON.exec(rest) ?? []
+  const quantity = limit === undefined ? null : quantityOf(limit)
+  if (quantity) {
+    const field = name!.trim()
+    const test: Test = (own) => compares(field, own, sign as Sign, quantity)
+    return field === '' ? null : { field, value: null, test, negated }
+  }
   const colon = rest.indexOf(':')
   if (colon < 1) return null
   const value = rest.slice(colon + 1)
-  return { field: rest.slice(0, colon), value: value === '*' ? null : value, negated }
+  const test: Test = (own, isText) => value === '*' || own === value || (isText && isSameNumber(own, value))
+  return { field: rest.slice(0, colon), value: value === '*' ? null : value, test, negated }
 }
+
+const COMPARISON = /^([^:<>]+)(<=|>=|<|>)([^:]+)$/
+
+function isSameNumber(one: string, other: string): boolean {
+  return /^-?\d/.test(one) && other.trim() !== '' && Number(one) === Number(other)
+}
+
+/** Fields that every record can have, and those whose values may be spelled in another way than in the log. */
+const SPELLED = new Set(['level', 'source', 'message', 'duration'])
 
 /**
  * A text that a record with the field's value must contain, or null. JSON may escape quotes, backslashes, slashes, angle
- * brackets and non-ASCII characters; a level has many spellings; a source may be in two members.
+ * brackets and non-ASCII characters; a level has many spellings; a source may be in two members; formats name fields
+ * that the log does not.
  */
 function literalOf({ field, value }: Condition): string | null {
-  if (['level', 'source', 'message', 'tag', 'logger'].includes(field) && value === null) return null
-  if (field === 'level' || field === 'source') return null
+  if (SPELLED.has(field)) return null
+  if (value === null && (OWN_NAMES.has(field) || Object.hasOwn(FORMER_NAMES, field))) return null
   const text = value ?? field.slice(field.lastIndexOf('.') + 1)
-  return /^[\w .:@+-]+$/.test(text) ? text : null
+  return /^[\w .:@+-]+$/.test(text) && !/^-?\d+(?:\.\d+)?e/.test(text) ? text : null
 }
 
 /** A record and its position. */
@@ -61,8 +84,6 @@ export interface Bytes {
   to: number
 }
 
-type Test = (value: string) => boolean
-
 /** Whether a record has the field with a matching value. Its own members take precedence over context keys. */
 export function hasField(record: Bytes, { format: outer, zone }: Reader, field: string, test: Test): boolean {
   const format = outer.inner ?? outer
@@ -70,9 +91,15 @@ export function hasField(record: Bytes, { format: outer, zone }: Reader, field: 
   if (own) {
     const values = own(format.fields(textOf(record), zone))
     if (values.length > 0)
-      return values.some((value) => test(value)) || (field === 'level' && isLevel(values[0]!, test))
+      return values.some((value) => test(value, true)) || (field === 'level' && isLevel(values[0]!, test))
   }
-  return visitMembers(record, { format, zone }, (path, value) => path === field && test(value()))
+  const former = Object.hasOwn(FORMER_NAMES, field) ? FORMER_NAMES[field]! : field
+  const isText = !format.members
+  return visitMembers(
+    record,
+    { format, zone },
+    (path, value) => (path === field || path === former) && test(value(), isText),
+  )
 }
 
 /** Whether each of the fields occurs in some record of bytes, which may begin inside one. */
@@ -92,7 +119,7 @@ export function hasFields(bytes: Uint8Array, reader: Reader, fields: readonly st
 /** A level matches any of its spellings. */
 function isLevel(name: string, test: Test): boolean {
   const level = LEVELS.indexOf(name as (typeof LEVELS)[number])
-  return level >= 0 && SPELLINGS.some((word) => parseLevel(word) === level && test(word))
+  return level >= 0 && SPELLINGS.some((word) => parseLevel(word) === level && test(word, true))
 }
 
 const SPELLINGS = [

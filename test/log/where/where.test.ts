@@ -104,8 +104,93 @@ describe.each<[name: string, record: string, yes: string[], no: string[]]>([
   [
     'PostgreSQL csvlog',
     '2026-11-15 12:34:18.626 CET,"bob","shop",11043,"[local]",6a.2b,2,"SELECT",2026-11-15 12:34:18 CET,3/4,0,ERROR,22012,"division by zero",,,,,,"select 1/0",,,"psql","client backend",,0',
-    ['user_name:bob', 'sql_state_code:22012', 'level:error', '!database_name:other'],
-    ['user_name:alice', 'hint:*'],
+    [
+      'user:bob',
+      'db:shop',
+      'pid:11043',
+      'client:[local]',
+      'pid>11042',
+      'user_name:bob',
+      'database_name:*',
+      'sql_state_code:22012',
+      'level:error',
+      '!database_name:other',
+    ],
+    ['user_name:alice', 'hint:*', 'db:other'],
+  ],
+  [
+    'an access log',
+    '10.0.0.7 - bob [15/Nov/2026:03:10:00 +0100] "GET /a?b=1 HTTP/1.1" 503 612 "-" "curl/7.88.1" 1.250',
+    [
+      'status:503',
+      'status>=500',
+      'status<=503',
+      'status>502.5',
+      '!status<500',
+      'duration>1000',
+      'duration:1250',
+      'duration:1250.0',
+      'duration>1.2s',
+      'duration<=1250ms',
+      'duration<1m',
+      'duration>0.00034h',
+      'bytes<1KB',
+      'bytes<1KiB',
+      'bytes>=612B',
+      'client:10.0.0.7',
+      'user:*',
+      'query:b=1',
+      'level:error',
+      'method:*',
+      '!referrer:*',
+    ],
+    [
+      'status>503',
+      'status<503',
+      'status>1s',
+      'duration>1251',
+      'duration>1.3s',
+      'bytes>1KB',
+      'client<5',
+      '!status>=500',
+    ],
+  ],
+  [
+    'pairs in the message of a text format',
+    '2026-11-15 02:10:00,123 WARN [main] a.B - slow took=1.5s, size=12MB (shard=20) user="a b" n=1e3 panic: x, q==1 --opt=2 /x?y=1',
+    [
+      'took:1.5s',
+      'took>1s',
+      'took>1499ms',
+      'took<1m30s',
+      'size>10MB',
+      'size<=12000000',
+      'size>10MiB',
+      'shard:20',
+      'shard>19',
+      'user:a b',
+      'n>999',
+      'thread:main',
+      'logger:a.B',
+      '!panic:*',
+      '!y:*',
+      '!opt:*',
+      '!q:*',
+    ],
+    ['took>1', 'took>1.5s', 'took>10MB', 'shard>1s', 'user>1', 'size>10s', 'nothing>1', 'shard>20'],
+  ],
+  [
+    'a pair in a LinDB line, below its context',
+    '2026-11-15 02:10:00.123\tERROR\ta.go:1\t[A]: failed shard=18 cost=12ms\t{"shard":17}',
+    ['shard:17', 'cost>11ms', 'shard<18'],
+    ['shard:18', 'shard>17'],
+  ],
+  ['a pair in plain text', 'started in took=12ms', ['took:12ms', 'took>=12ms'], ['took>12ms']],
+  [
+    'a member of a JSON line, compared',
+    JSON_LINE,
+    ['shard>16', 'ratio>=1.5', 'big>1', '!shard>17', 'a.b.c:x y'],
+    ['shard>17', 'ok>0', 'none>=0', 'list>0', 'a.b.c>1'],
   ],
   [
     'a line inside Docker’s',
@@ -118,9 +203,12 @@ describe.each<[name: string, record: string, yes: string[], no: string[]]>([
   it.each(no)('does not have %s', (where) => expect(passes(record, where)).toBe(false))
 })
 
-it.each(['shard', ':17', '!:17', '', '!'])('%j is no condition', (text) => {
-  expect(whereMatcher(text)).toBe(null)
-})
+it.each(['shard', ':17', '!:17', '', '!', 'a>', 'a>b', '>5', '!>5', 'a>5 bananas', 'a>=', 'a>1s2'])(
+  '%j is no condition',
+  (text) => {
+    expect(whereMatcher(text)).toBe(null)
+  },
+)
 
 it('decides most records without taking them apart', () => {
   let taken = 0
