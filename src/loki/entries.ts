@@ -178,7 +178,7 @@ function recordsOf(view: View, zone: Zone): Timed[] {
 }
 
 function levelName(format: LineFormat, bytes: Uint8Array, end: number): string | null {
-  return LEVELS[format.level(bytes, 0, end)] ?? null
+  return LEVELS[format.level(bytes, 0, end, bytes.length)] ?? null
 }
 
 /** Each record with its time in nanoseconds; `before` of the first one's instant were not read. */

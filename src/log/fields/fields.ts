@@ -69,22 +69,32 @@ async function count(pieces: readonly Uint8Array[], reader: Reader): Promise<Omi
   return { records: pieces.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
 }
 
-/** The members with their own place in a record, by their JSON name. */
-const PLACED = /^(?:time|ts|timestamp|@timestamp|t|msg|message|level|lvl|severity|caller)$/
-
 function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts): void {
-  const { level, source, tags = [] } = record
+  const { level, source, tags = [], context } = record
   counts.record()
   if (level !== undefined) counts.add('level', level)
   if (source) counts.add('source', `${source.file}:${source.line}`)
   for (const tag of new Set(tags)) counts.add('tag', tag)
   visitMembers(bytes, reader, (path, value) => {
-    if (PLACED.test(path)) return false
+    // The time, the message and the like have their own place, and are not in the context.
+    if (!hasPath(context, path)) return false
     const text = value()
     // An object is represented by its members.
     if (!text.startsWith('{')) counts.add(path, text)
     return false
   })
+}
+
+/** Whether a value has a member with this path; keys may have dots themselves. */
+function hasPath(value: unknown, path: string): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Object.hasOwn(value, path)) return true
+  for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+    const head = path.slice(0, dot)
+    if (Object.hasOwn(value, head) && hasPath((value as Record<string, unknown>)[head], path.slice(dot + 1)))
+      return true
+  }
+  return false
 }
 
 class Counts {

@@ -1,3 +1,4 @@
+import { mysqlSlowLines } from './database/mysql-slow.ts'
 import { postgresqlLines } from './database/postgresql.ts'
 import { postgresqlCsvLines } from './database/postgresql-csv.ts'
 import type { LineFormat } from './format.ts'
@@ -5,10 +6,12 @@ import { jsonLines } from './json/json.ts'
 import { logfmtLines } from './json/logfmt.ts'
 import { lindbLines } from './lindb/lindb.ts'
 import type { Reference } from './read/years.ts'
+import { ACCESS } from './rows/access.ts'
 import { CLASSIC } from './rows/classic.ts'
 import { DATABASE, GENERAL_LOG } from './rows/database.ts'
 import { rowFormat } from './rows/row.ts'
 import { glogLines } from './stamped/glog.ts'
+import { leveledLines } from './stamped/leveled.ts'
 import { stampedLines } from './stamped/stamped.ts'
 
 /** A format that a file may have. */
@@ -22,12 +25,14 @@ export interface Candidate {
 /** The first byte of a colour escape or of a byte order mark, which may come before the line itself. */
 const MARKS = '\x1b\xef'
 const DIGITS = '0123456789'
+const CAPITALS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 const LINDB = starting(DIGITS + MARKS, () => lindbLines)
 const OBJECTS = starting('{', () => jsonLines)
 const GLOG = starting('DIWEF', glogLines)
 const LOGFMT = { first: new Uint8Array(256).fill(1), make: () => logfmtLines }
 const STAMPED = { first: new Uint8Array(256).fill(1), make: stampedLines }
+const LEVELED = starting(`${CAPITALS}[${MARKS}`, () => leveledLines)
 
 /** The formats, most precise first: the last one accepts nearly every line that the others accept. */
 export const FORMATS: readonly Candidate[] = [
@@ -37,13 +42,15 @@ export const FORMATS: readonly Candidate[] = [
   GLOG,
   starting(DIGITS, () => postgresqlCsvLines),
   { first: new Uint8Array(256).fill(1), make: () => postgresqlLines },
-  ...[...DATABASE, ...CLASSIC].map(rowFormat),
+  starting(`#/${CAPITALS}${CAPITALS.toLowerCase()}`, () => mysqlSlowLines),
+  ...[...ACCESS, ...DATABASE, ...CLASSIC].map(rowFormat),
   LOGFMT,
   STAMPED,
+  LEVELED,
 ]
 
 /** The formats to try on every line if a few lines do not show the format. */
-export const COMMON: readonly Candidate[] = [LINDB, OBJECTS, GLOG, LOGFMT, STAMPED]
+export const COMMON: readonly Candidate[] = [LINDB, OBJECTS, GLOG, LOGFMT, STAMPED, LEVELED]
 
 /**
  * What may occur in a JSON log at any time, and in no sample: a line of the HTTP server through Go's log package, of a

@@ -1,6 +1,7 @@
 import { UTC } from '../time.ts'
 import { type Candidate, COMMON, FORMATS, strays } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'
+import { jsonFor } from './json/dialect.ts'
 import { jsonLines } from './json/json.ts'
 import { isTabbed, lindbLines } from './lindb/lindb.ts'
 import { mixedLines } from './mixed.ts'
@@ -72,7 +73,7 @@ function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
   const main = bestOf(FORMATS, spread(lines), reference) ?? bestOf(COMMON, lines, reference)
   if (main === null) return PLAIN
   if (main === lindbLines) return main
-  const format = withOthers(main, spread(lines), reference)
+  const format = withOthers(main === jsonLines ? jsonFor(spread(lines)) : main, spread(lines), reference)
   const { timed, leveled } = flagsOf(format, lines)
   const ambiguousZone = zoneNameIn(format, lines)
   return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
@@ -128,7 +129,16 @@ function bestOf(
   const most = Math.max(0, ...counts.map(({ lines }) => lines))
   // One line in fifty begins a record: stack traces are long. One in a thousand is a coincidence.
   if (most === 0 || most * 50 < lines.length) return null
-  return counts.find(({ records, lines }) => records > 0 && lines * 2 >= most)?.format ?? null
+  const best = counts.find(({ records, lines }) => records > 0 && lines * 2 >= most)
+  return best && (best.format.timed || explains(best.format, lines)) ? best.format : null
+}
+
+/** Without times, a level word may be a coincidence: half of the lines must begin or continue a record. */
+function explains(format: LineFormat, lines: readonly Line[]): boolean {
+  const known = lines.filter(
+    ({ bytes, from, to }) => format.starts(bytes, from, to) || format.continues?.(bytes, from, to),
+  )
+  return known.length * 2 >= lines.length
 }
 
 /** The bytes that lines begin with, each once. */

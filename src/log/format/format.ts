@@ -1,5 +1,6 @@
 import type { Zone } from '../time.ts'
 import { fits } from './read/json-fit.ts'
+import { withPairs } from './read/pairs.ts'
 
 /**
  * How the lines of one file are read. Everything works on bytes, because a scan reads millions of lines and keeps few.
@@ -27,6 +28,8 @@ export interface LineFormat {
   level(bytes: Uint8Array, from: number, to: number, end?: number): number
   /** Whether a line that does not begin a record still shows the format. */
   owns?(bytes: Uint8Array, from: number, to: number): boolean
+  /** Whether a line looks like the continuation of a record, for a format whose lines have no times. */
+  continues?(bytes: Uint8Array, from: number, to: number): boolean
   /** The same for a line whose end is not available, if that makes a difference. */
   readonly open?: Pick<LineFormat, 'starts' | 'time' | 'level'>
   /** A zone abbreviation in the line that means several zones, such as `CST`; null when there is none. */
@@ -87,7 +90,7 @@ export const PLAIN: LineFormat = {
 /** JSON without a time or level is plain text, too, and says so when it could not have been parsed. */
 function plainFields(text: string): RecordFields {
   const record = unparsed(text)
-  return text.startsWith('{') && !fits(text) ? { message: record.message, unparsed: true } : record
+  return text.startsWith('{') && !fits(text) ? { message: record.message, unparsed: true } : withPairs(record)
 }
 
 /** The fields of a record that could not be parsed. */

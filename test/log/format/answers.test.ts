@@ -52,11 +52,11 @@ const SEVERE: readonly [from: string, to: string, level: string][] = [
   ['I{y}', 'E{y}', 'error'],
   ['I{Y}', 'E{Y}', 'error'],
   ['7f1a [a.cc', '7f1a [WARN] [a.cc', 'warn'],
+  ['1.1" 200 5', '1.1" 503 5', 'error'],
 ]
 
 /** Formats whose lines have no level. */
-const LEVELLESS =
-  /slow|general|oracle|docker-plain|nginx-json|access-log|vhost|^syslog|thunderbird|multilog|svlogd/
+const LEVELLESS = /slow|general|oracle|docker-plain|nginx-json|^syslog|thunderbird|multilog|svlogd/
 
 interface Line {
   n: number

@@ -282,8 +282,8 @@ function servers(): Fixture[] {
       group,
       'bgl',
       'BGL supercomputer',
-      '- {epoch} 2005.06.03 R02 2005-06-03-15.42.50.363779 R02 RAS KERNEL INFO hi',
-      { ...UTC, ...SECOND },
+      '- {epoch} 2005.06.03 R02 2005-06-03-15.42.50.{us} R02 RAS KERNEL INFO hi',
+      UTC,
     ),
     row(
       group,

@@ -126,59 +126,31 @@ describe.each<
   ],
   ['Redis', '1234:M 15 Nov 2026 02:10:00.123 * hi', 'stamped', AT, 'info', 'hi'],
   ['Redis warning', '1234:S 15 Nov 2026 02:10:00.123 # hi', 'stamped', AT, 'warn', 'hi'],
-  [
-    'Elasticsearch',
-    '[2026-11-15T02:10:00,123][ERROR][o.e.n.Node ] [n1] hi',
-    'stamped',
-    AT,
-    'error',
-    '[o.e.n.Node ] [n1] hi',
-  ],
+  ['Elasticsearch', '[2026-11-15T02:10:00,123][ERROR][o.e.n.Node ] [n1] hi', 'stamped', AT, 'error', 'hi'],
   ['ClickHouse', '2026.11.15 02:10:00.123456 [ 77 ] {} <Debug> Server: hi', 'stamped', MICRO, 'debug', 'hi'],
-  [
-    'TiDB',
-    '[2026/11/15 10:10:00.123 +08:00] [INFO] [main.go:12] ["hi"]',
-    'stamped',
-    AT,
-    'info',
-    '[main.go:12] ["hi"]',
-  ],
-  [
-    'Cassandra',
-    'WARN  [main] 2026-11-15 02:10:00,123 Daemon.java:12 - hi',
-    'stamped',
-    AT,
-    'warn',
-    'Daemon.java:12 - hi',
-  ],
+  ['TiDB', '[2026/11/15 10:10:00.123 +08:00] [INFO] [main.go:12] ["hi"]', 'stamped', AT, 'info', '["hi"]'],
+  ['Cassandra', 'WARN  [main] 2026-11-15 02:10:00,123 Daemon.java:12 - hi', 'stamped', AT, 'warn', 'hi'],
   ['Neo4j', '2026-11-15 02:10:00.123+0000 INFO  hi', 'stamped', AT, 'info', 'hi'],
   ['Python', '2026-11-15 02:10:00,123 - app.db - CRITICAL - hi', 'stamped', AT, 'fatal', 'hi'],
   ['Ruby', 'E, [2026-11-15T02:10:00.123456 #12] ERROR -- : hi', 'stamped', MICRO, 'error', 'hi'],
-  ['nginx', '2026/11/15 02:10:00 [crit] 12#0: hi', 'stamped', WHOLE, 'fatal', '12#0: hi'],
+  ['nginx', '2026/11/15 02:10:00 [crit] 12#0: hi', 'stamped', WHOLE, 'fatal', 'hi'],
   ['Go log', '2026/11/15 02:10:00 connection error', 'stamped', WHOLE, null, 'connection error'],
-  ['syslog', 'Nov 15 02:10:00 db-4 app[12]: hi', 'stamped', WHOLE, null, 'db-4 app[12]: hi'],
+  ['syslog', 'Nov 15 02:10:00 db-4 app[12]: hi', 'stamped', WHOLE, null, 'hi'],
   [
     'syslog, one digit',
     'Nov  5 02:10:00 db-4 app[12]: hi',
     'stamped',
     '2026-11-05T02:10:00.000Z',
     null,
-    'db-4 app[12]: hi',
+    'hi',
   ],
-  [
-    'RFC 5424',
-    '<35>1 2026-11-15T02:10:00.123Z db-4 app 12 - - hi',
-    'stamped',
-    AT,
-    'error',
-    'db-4 app 12 - - hi',
-  ],
+  ['RFC 5424', '<35>1 2026-11-15T02:10:00.123Z db-4 app 12 - - hi', 'stamped', AT, 'error', 'hi'],
   [
     'access log',
     '10.0.0.1 - - [15/Nov/2026:04:10:00 +0200] "GET / HTTP/1.1" 200 5',
-    'stamped',
+    'access',
     WHOLE,
-    null,
+    'info',
     '"GET / HTTP/1.1" 200 5',
   ],
   ['colours', '\x1b[90m2026-11-15 02:10:00.123\x1b[0m \x1b[31mERROR\x1b[0m hi', 'stamped', AT, 'error', 'hi'],
@@ -239,22 +211,64 @@ describe('what precedes a message', () => {
   test.each([
     ['MariaDB', ' 3 [Warning] Aborted connection', 'Aborted connection', { thread: '3' }],
     ['MariaDB InnoDB', ' 0 [Note] InnoDB: Using liburing', 'InnoDB: Using liburing', { thread: '0' }],
-    ['PgBouncer', ' UTC [1234] LOG C-0x1: login', 'C-0x1: login', { prefix: '[1234]' }],
+    [
+      'MariaDB, who was refused',
+      " 5 [Warning] Access denied for user 'nobody'@'db-4' (using password: YES)",
+      "Access denied for user 'nobody'@'db-4' (using password: YES)",
+      { thread: '5', user: 'nobody', client: 'db-4' },
+    ],
+    [
+      'MariaDB, who was cut off',
+      " 8 [Warning] Aborted connection 8 to db: 'shop' user: 'app' host: '10.0.0.7' (Got timeout)",
+      "Aborted connection 8 to db: 'shop' user: 'app' host: '10.0.0.7' (Got timeout)",
+      { thread: '8', db: 'shop', user: 'app', client: '10.0.0.7' },
+    ],
+    [
+      'PgBouncer',
+      ' UTC [1234] LOG C-0x1: shop/app@10.0.0.7:5123 login',
+      'C-0x1: shop/app@10.0.0.7:5123 login',
+      { pid: 1234, db: 'shop', user: 'app', client: '10.0.0.7' },
+    ],
     [
       'logback',
       ' [pool-1-thread-2] ERROR com.example.App - no',
-      'com.example.App - no',
-      { prefix: '[pool-1-thread-2]' },
+      'no',
+      { thread: 'pool-1-thread-2' },
+      'com.example.App',
     ],
-    ['Python', ' - app.db - WARNING - slow', 'slow', { prefix: 'app.db' }],
+    ['Log4j', ' ERROR [main] com.example.App - no', 'no', { thread: 'main' }, 'com.example.App'],
+    ['Log4j without a thread', ' ERROR com.example.App - no', 'no', undefined, 'com.example.App'],
+    ['Hadoop', ' INFO namenode.NameNode: ready', 'ready', undefined, 'namenode.NameNode'],
+    [
+      'ZooKeeper',
+      ' [myid:1] - INFO  [main:Peer@136] - ready',
+      'ready',
+      { node: '1', thread: 'main' },
+      'Peer',
+    ],
+    ['Kafka', ' INFO [Server id=0] up (kafka.Server)', '[Server id=0] up', { id: '0' }, 'kafka.Server'],
+    ['Python', ' - app.db - WARNING - slow', 'slow', undefined, 'app.db'],
+    ['gunicorn', ' +0000 [7] [INFO] Listening', 'Listening', { pid: 7 }],
+    ['Neo4j', ' INFO  [o.n.Database] ready', 'ready', undefined, 'o.n.Database'],
+    ['Consul', ' [INFO]  agent: ready: yes', 'ready: yes', undefined, 'agent'],
+    ['a message that begins like a logger', ' [ERROR] failed: no disk', 'failed: no disk', undefined],
+    ['a message with a dash', ' ERROR [main] Started - not', 'Started - not', { thread: 'main' }],
+    ['a message with colons', ' ERROR task panicked: write', 'task panicked: write', undefined],
     [
       'a long context',
       ` [${'key=value '.repeat(30)}] WARN slow`,
       'slow',
       { prefix: `[${'key=value '.repeat(30)}]` },
     ],
-    ['Loguru', ' | INFO     | app:main:7 - ready', 'app:main:7 - ready', undefined],
-    ['Spring', '  INFO 1 --- [main] c.e.App : ready', '1 --- [main] c.e.App : ready', undefined],
+    ['Loguru', ' | INFO     | app:main:7 - ready', 'ready', undefined, 'app'],
+    ['Spring', '  INFO 1 --- [main] c.e.App : ready', 'ready', { pid: 1, thread: 'main' }, 'c.e.App'],
+    [
+      'Spring Boot 3',
+      '  INFO 1 --- [shop] [  nio-8080-exec-1] [] c.e.App : ready',
+      'ready',
+      { pid: 1, app: 'shop', thread: 'nio-8080-exec-1' },
+      'c.e.App',
+    ],
     ['a level alone', ' INFO', '', undefined],
     ['a level with a colon', ' warning: slow', 'slow', undefined],
     ['a sentence', ' Error handling request', 'Error handling request', undefined],
@@ -265,15 +279,16 @@ describe('what precedes a message', () => {
       'the state [ERROR] was left',
       undefined,
     ],
-  ])('%s', (_, line, message, context) => {
+  ])('%s', (_, line, message, context, tag?: string) => {
     const fields = detect(`${at}${line}\n`).fields(`${at}${line}\n`, UTC)
     expect(fields.message).toBe(message)
     expect(fields.context).toEqual(context)
+    expect(fields.tags).toEqual(tag && [tag])
     expect(fields.level).toBeDefined()
   })
   test('a level before the time is none after it', () => {
     const line = 'WARN  [main] 2026-11-15 02:10:00,123 Daemon.java:12 - warn: disk'
-    expect(detect(line).fields(line, UTC).message).toBe('Daemon.java:12 - warn: disk')
+    expect(detect(line).fields(line, UTC).message).toBe('warn: disk')
     const syslog = '<34>1 2026-11-15T02:10:00Z db-4 - - - critical: disk'
     expect(detect(syslog).fields(syslog, UTC).message).toBe('db-4 - - - critical: disk')
   })
@@ -374,7 +389,7 @@ describe('fields', () => {
       source: { file: 'cli/start.go', line: 690 },
       tags: ['n1'],
       message: 'node starting\nbuild: x',
-      context: { counter: 40 },
+      context: { thread: '123', counter: 40 },
     })
   })
 })

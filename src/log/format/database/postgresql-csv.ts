@@ -1,16 +1,19 @@
 import { UTC, type Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { beforeSql, messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
+import { withPairs } from '../read/pairs.ts'
 import { LONGEST_SEVERITY, severityIn } from '../read/severities.ts'
 import { readStamp } from '../read/stamp.ts'
+import { addFields } from '../read/vocabulary.ts'
 
-/** The columns of a csvlog, in order; newer versions append. */
+/** The columns of a csvlog, in order and by the names that fields have in all formats; newer versions append. */
 const COLUMNS = [
   'log_time',
-  'user_name',
-  'database_name',
-  'process_id',
-  'connection_from',
+  'user',
+  'db',
+  'pid',
+  'client',
   'session_id',
   'session_line_num',
   'command_tag',
@@ -87,17 +90,19 @@ function csvFields(text: string, zone: Zone): RecordFields {
   const epoch = postgresqlCsvLines.time(bytes, 0, bytes.length, zone)
   if (Number.isNaN(epoch)) return unparsed(text)
   const values = csvValues(record)
-  const context: Record<string, string> = {}
+  const message = values[MESSAGE] ?? ''
+  const context: Record<string, unknown> = {}
   values.forEach((value, i) => {
-    if (value !== '' && i !== 0 && i !== SEVERITY && i !== MESSAGE && COLUMNS[i]) context[COLUMNS[i]!] = value
+    if (i !== 0 && i !== SEVERITY && i !== MESSAGE && COLUMNS[i]) addFields(context, { [COLUMNS[i]!]: value })
   })
   const level = LEVELS[postgresqlCsvLines.level(bytes, 0, bytes.length)]
-  return {
+  const out = {
     time: zone.format(epoch),
     level: level ?? values[SEVERITY]!,
-    message: values[MESSAGE] ?? '',
-    context,
+    message,
+    context: { ...context, ...messageFields(message) },
   }
+  return withPairs(out, beforeSql(message))
 }
 
 function csvValues(text: string): string[] {

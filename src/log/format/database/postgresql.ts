@@ -1,8 +1,11 @@
 import { UTC, type Zone } from '../../time.ts'
 import { decode, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { beforeSql, messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
+import { withPairs } from '../read/pairs.ts'
 import { CONTINUATIONS, LONGEST_SEVERITY, severityIn } from '../read/severities.ts'
 import { isDigit, isStamp, readEpoch, readStamp } from '../read/stamp.ts'
+import { addFields } from '../read/vocabulary.ts'
 
 /** How much is searched for the severity: prefixes with application names are long. */
 const REACH = 2048
@@ -112,8 +115,39 @@ function postgresqlFields(text: string, zone: Zone): RecordFields {
   const out: RecordFields = { time: zone.format(stamp.epoch), message }
   const level = LEVELS[severity.level]
   if (level) out.level = level
-  if (prefix !== '') out.context = { prefix }
-  return out
+  const context = { ...prefixFields(prefix), ...messageFields(message) }
+  if (Object.keys(context).length > 0) out.context = context
+  return withPairs(out, beforeSql(message))
+}
+
+/** The parts of a `log_line_prefix`, each taken out of it when it is found. */
+const PREFIX: readonly RegExp[] = [
+  /\[(?<pid>\d{1,10})\]:?/,
+  /\[(?<session_line>\d{1,10}-\d{1,10})\]/,
+  /(?<user>\[unknown\]|[^\s@,[\]]{1,100})@(?<db>\[unknown\]|[^\s@,[\]:]{1,100})/,
+  /(?<client>\[local\]|\d{1,3}(?:\.\d{1,3}){3}(?:\(\d{1,5}\))?|[\da-f]{0,4}:[\da-f:]{1,40}:[\da-f]{0,4}(?:\(\d{1,5}\))?)/,
+  /(?<![\w.])(?<pid>\d{1,10})(?![\w.])/,
+]
+/** `user=app,db=shop,app=my app,client=10.0.0.7`: a value ends where the next name begins. */
+const NAMED = /(\w{1,40})=([^=]{0,400}?)(?=[,;|]? ?\w{1,40}=|[\s,;|:]{0,8}$)/g
+const NAMES: Record<string, string> = { database: 'db', dbname: 'db', host: 'client', remote: 'client' }
+
+function prefixFields(prefix: string): Record<string, unknown> {
+  const context: Record<string, unknown> = {}
+  let rest = prefix.replace(NAMED, (_, name: string, value: string) => {
+    const known = Object.hasOwn(NAMES, name) ? NAMES[name]! : name
+    addFields(context, { [known]: value })
+    return ''
+  })
+  for (const part of PREFIX) {
+    const found = part.exec(rest)
+    if (!found || Object.keys(found.groups!).some((name) => Object.hasOwn(context, name))) continue
+    addFields(context, found.groups!)
+    rest = rest.replace(found[0], '')
+  }
+  const left = rest.replace(/^[\s,;:|@-]+|[\s,;:|@-]+$/g, '')
+  if (left !== '') context.prefix = left
+  return context
 }
 
 const CONTINUED = new RegExp(`(?:^|[^\\p{L}\\p{N}_])((?:${CONTINUATIONS.join('|')}) ?: {2})`, 'u')

@@ -1,21 +1,29 @@
 import type { Zone } from '../../time.ts'
 import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, unparsed } from '../format.ts'
 import { fits } from '../read/json-fit.ts'
-import { LEVELS, levelAt } from '../read/level.ts'
-import { readNamed } from '../read/named.ts'
-import { severityIn } from '../read/severities.ts'
-import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
-import { ROLES, SOURCES, TAGS } from './keys.ts'
-import { ascii, findKey, type IsWanted, value } from './member.ts'
+import { LEVELS } from '../read/level.ts'
+import { isDigit } from '../read/stamp.ts'
+import { PARENTS, ROLES, type Role } from './keys.ts'
+import { findKey, type IsWanted, value } from './member.ts'
 import { visitJson } from './members.ts'
+import { filledTemplate } from './template.ts'
+import { levelOf, timeOf } from './values.ts'
 
 /** Reads a line whose end is not available, such as one longer than a sample. */
-const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
+export const openJson: Pick<LineFormat, 'starts' | 'time' | 'level'> = {
   starts: (bytes, from) => bytes[from] === 0x7b && bytes[from + 1] === 0x22,
   time: (bytes, from, to, zone) =>
     findKey(bytes, from, to, isTime) ? timeOf(bytes, value.from, value.to, zone) : Number.NaN,
-  level: (bytes, from, to) => (findKey(bytes, from, to, isLevel) ? levelOf(bytes, value.from, value.to) : -1),
+  level: (bytes, from, to) => {
+    const key = levelKeyIn(bytes, from, to)
+    if (key !== null) return levelOf(key, bytes, value.from, value.to)
+    // Serilog writes only other levels than this one.
+    return findKey(bytes, from, to, isSerilogTime) ? INFO : -1
+  },
 }
+
+const INFO = LEVELS.indexOf('info')
+const isSerilogTime = (key: string) => key === '@t'
 
 /** One JSON object per line; any other line continues the record above. */
 export const jsonLines: LineFormat = {
@@ -31,7 +39,7 @@ export const jsonLines: LineFormat = {
   fields: jsonFields,
 }
 
-function isObject(bytes: Uint8Array, from: number, to: number): boolean {
+export function isObject(bytes: Uint8Array, from: number, to: number): boolean {
   if (to - from < 2 || bytes[from] !== 0x7b) return false
   let last = to - 1
   // Do not read megabytes of spaces after an object.
@@ -46,69 +54,22 @@ const isTime: IsWanted = (key, bytes, from) => {
   return ROLES.get(key) === 'time' && (isDigit(first) || first === 0x7b || isDigit(bytes[from + 1]!))
 }
 const isLevel: IsWanted = (key, bytes, from, to) =>
-  ROLES.get(key) === 'level' && levelOf(bytes, from, to) >= 0
+  ROLES.get(key) === 'level' && levelOf(key, bytes, from, to) >= 0
 
-/** A time as text, as a number since the epoch, or as MongoDB's and log4j's objects. */
-export function timeOf(bytes: Uint8Array, from: number, to: number, zone: Zone): number {
-  const first = bytes[from]!
-  if (first === 0x22) {
-    const stamp = readStamp(bytes, from + 1, to - 1, zone) ?? readNamed(bytes, from + 1, to - 1, zone)
-    return stamp ? stamp.epoch : readEpoch(bytes, from + 1, to - 1)
-  }
-  if (isDigit(first)) return readEpoch(bytes, from, to)
-  if (first !== 0x7b || to - from > 200) return Number.NaN
-  try {
-    return instantOf(JSON.parse(ascii(bytes, from, to)), zone)
-  } catch {
-    return Number.NaN
-  }
-}
-
-function instantOf(object: Record<string, unknown>, zone: Zone): number {
-  if (typeof object.epochSecond === 'number')
-    return object.epochSecond * 1000 + Number(object.nanoOfSecond ?? 0) / 1e6
-  const date = object.$date
-  if (date !== null && typeof date === 'object')
-    return Number((date as Record<string, unknown>).$numberLong ?? Number.NaN)
-  if (typeof date === 'number') return date
-  const bytes = new TextEncoder().encode(String(date))
-  return readStamp(bytes, 0, bytes.length, zone)?.epoch ?? Number.NaN
-}
-
-function levelOf(bytes: Uint8Array, from: number, to: number): number {
-  if (bytes[from] === 0x22) {
-    const word = levelAt(bytes, from + 1, to - 1)
-    if (word >= 0) return word
-    // PostgreSQL translates its severities.
-    const severity = severityIn(bytes, from + 1, to - 1)
-    if (severity !== undefined) return severity
-    // journald writes its numbers as text.
-    const isNumber = to - from === 3 && isDigit(bytes[from + 1]!)
-    return isNumber ? numberAt(bytes, from + 1, to - 1) : letterLevel(bytes[from + 1]!, to - from - 2)
-  }
-  return numberAt(bytes, from, to)
-}
-
-function numberAt(bytes: Uint8Array, from: number, to: number): number {
-  let number = 0
-  for (let at = from; at < to; at++) {
-    if (!isDigit(bytes[at]!)) return -1
-    number = number * 10 + bytes[at]! - 0x30
-  }
-  return to > from ? numberLevel(number) : -1
-}
-
-/** MongoDB's `I`, `D2`; a letter alone, or with one digit. */
-function letterLevel(byte: number, length: number): number {
-  if (length < 1 || length > 2) return -1
-  const at = 'DIWEF'.indexOf(String.fromCharCode(byte & ~32))
-  return at
-}
-
-/** Pino's and bunyan's tens, or syslog's 0 (emergency) to 7 (debug). */
-function numberLevel(number: number): number {
-  if (number >= 10) return number < 30 ? 0 : number < 40 ? 1 : number < 50 ? 2 : number < 60 ? 3 : 4
-  return number <= 2 ? 4 : number === 3 ? 3 : number === 4 ? 2 : number <= 6 ? 1 : number === 7 ? 0 : -1
+/** The key of the level, with a dot if it is in an object; null if there is none. Its value is in `value`. */
+function levelKeyIn(bytes: Uint8Array, from: number, to: number): string | null {
+  const isInside =
+    (parent: string): IsWanted =>
+    (key, ...where) =>
+      isLevel(`${parent}.${key}`, ...where)
+  const isParent: IsWanted = (key, bytes, from, to) =>
+    bytes[from] === 0x7b && PARENTS.has(key) && findKey(bytes, from, to, isInside(key))
+  if (!findKey(bytes, from, to, (key, ...where) => isLevel(key, ...where) || isParent(key, ...where)))
+    return null
+  const { key } = value
+  if (bytes[value.from] !== 0x7b) return key
+  findKey(bytes, value.from, value.to, isInside(key))
+  return `${key}.${value.key}`
 }
 
 function jsonFields(text: string, zone: Zone): RecordFields {
@@ -123,56 +84,128 @@ function jsonFields(text: string, zone: Zone): RecordFields {
     return unparsed(text)
   }
   const bytes = new TextEncoder().encode(line)
+  const members = new Members(object)
   const out: RecordFields = { message: '' }
-  const timeKey = findKey(bytes, 0, bytes.length, isTime) ? value.key : null
-  const epoch = timeKey === null ? Number.NaN : timeOf(bytes, value.from, value.to, zone)
-  const levelKey = findKey(bytes, 0, bytes.length, isLevel) ? value.key : null
-  const level = levelKey === null ? -1 : levelOf(bytes, value.from, value.to)
-  // Without a prototype: a key may be `__proto__`.
-  const rest: Record<string, unknown> = Object.create(null)
-  const tags: string[] = []
-  let said = false
-  for (const [key, member] of Object.entries(object)) {
-    const role = ROLES.get(key)
-    const message = said || role !== 'message' ? null : messageOf(member)
-    if (key === timeKey && !Number.isNaN(epoch)) out.time = zone.format(epoch)
-    else if (key === levelKey) out.level = LEVELS[level]!
-    else if (role === 'level' && levelKey === null && out.level === undefined && isWord(member))
-      out.level = String(member)
-    else if (message !== null) {
-      out.message = stripAnsi(message)
-      said = true
-    } else if (SOURCES.includes(key) && !out.source && toSource(member)) out.source = toSource(member)!
-    else if (TAGS.includes(key) && typeof member === 'string') {
-      if (member !== '') tags.push(member)
-    } else rest[key] = member
+  if (findKey(bytes, 0, bytes.length, isTime)) {
+    const { key } = value
+    const epoch = timeOf(bytes, value.from, value.to, zone)
+    if (!Number.isNaN(epoch)) out.time = zone.format(epoch)
+    if (!Number.isNaN(epoch)) members.take(key)
   }
-  if (!said) out.message = takeInner(rest) ?? ''
+  const level = levelName(bytes, members)
+  if (level !== undefined) out.level = level
+  const message = messageOf(members)
+  const source = members.takeFirst('source', toSource)
+  if (source) out.source = source
+  const tags = members.takeAll('tag', textOf).filter((tag) => tag !== '')
+  if (typeof object.level === 'number' && typeof object.name === 'string') {
+    // Bunyan's and pino's loggers.
+    tags.push(object.name)
+    members.take('name')
+  }
   if (tags.length > 0) out.tags = tags
-  if (Object.keys(rest).length > 0) out.context = rest
-  if (lf >= 0) out.message += record.slice(lf)
+  out.message = (message ?? '') + (lf < 0 ? '' : record.slice(lf))
+  if (Object.keys(members.rest).length > 0) out.context = members.rest
   return out
 }
 
-const isWord = (member: unknown) => typeof member === 'string' || typeof member === 'number'
+/** The level's name; a word that is none of the levels is returned as it is. */
+function levelName(bytes: Uint8Array, members: Members): string | undefined {
+  const key = levelKeyIn(bytes, 0, bytes.length)
+  if (key !== null) {
+    members.take(key)
+    return LEVELS[levelOf(key, bytes, value.from, value.to)]!
+  }
+  const isWord = (member: unknown) => typeof member === 'string' || typeof member === 'number'
+  const own = members.takeFirst('level', (member, path) =>
+    isWord(member) && /level|lvl|severity/i.test(path) ? String(member) : null,
+  )
+  return own ?? LEVELS[openJson.level(bytes, 0, bytes.length)]
+}
+
+function messageOf(members: Members): string | null {
+  const { rest } = members
+  const template = rest['@mt'] ?? rest.MessageTemplate
+  if (typeof template === 'string' && rest['@m'] === undefined && rest.RenderedMessage === undefined) {
+    const inner = rest.Properties
+    const values = isPlainObject(inner) ? inner : rest
+    const renderings = Array.isArray(rest['@r']) ? rest['@r'] : []
+    for (const key of ['@mt', 'MessageTemplate', '@r']) members.take(key)
+    return stripAnsi(filledTemplate(template, values, renderings))
+  }
+  const message = members.takeFirst('message', messageText)
+  return message === null ? null : stripAnsi(message)
+}
+
+/** The members of a record that have no place of their own yet. Members of members are named with a dot. */
+class Members {
+  // Without a prototype: a key may be `__proto__`.
+  readonly rest: Record<string, unknown> = Object.create(null)
+
+  constructor(object: Record<string, unknown>) {
+    for (const [key, member] of Object.entries(object)) this.rest[key] = member
+  }
+
+  /** Takes the first member of a role that `read` accepts. */
+  takeFirst<Value>(role: Role, read: (member: unknown, path: string) => Value | null): Value | null {
+    for (const [path, member] of this.#of(role)) {
+      const found = read(member, path)
+      if (found === null) continue
+      this.take(path)
+      return found
+    }
+    return null
+  }
+
+  /** Takes all of them. */
+  takeAll<Value>(role: Role, read: (member: unknown) => Value | null): Value[] {
+    const found: Value[] = []
+    for (const [path, member] of this.#of(role)) {
+      const own = read(member)
+      if (own === null) continue
+      this.take(path)
+      found.push(own)
+    }
+    return found
+  }
+
+  take(path: string): void {
+    if (Object.hasOwn(this.rest, path)) {
+      delete this.rest[path]
+      return
+    }
+    const dot = path.indexOf('.')
+    const parent = this.rest[path.slice(0, dot)]
+    if (dot < 0 || !isPlainObject(parent)) return
+    const { [path.slice(dot + 1)]: _, ...others } = parent
+    if (Object.keys(others).length > 0) this.rest[path.slice(0, dot)] = others
+    else delete this.rest[path.slice(0, dot)]
+  }
+
+  /** The members of a role, those of the record itself first. */
+  #of(role: Role): [path: string, member: unknown][] {
+    const entries = Object.entries(this.rest)
+    const inner = entries.flatMap(([key, member]) =>
+      PARENTS.has(key) && isPlainObject(member)
+        ? Object.entries(member).map(([name, own]): [string, unknown] => [`${key}.${name}`, own])
+        : [],
+    )
+    return [...entries, ...inner].filter(([path]) => ROLES.get(path) === role)
+  }
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const textOf = (member: unknown) => (typeof member === 'string' ? member : null)
 
 /** journald writes a message that is not plain text as an array of bytes. */
-function messageOf(member: unknown): string | null {
+function messageText(member: unknown): string | null {
   if (typeof member === 'string') return member
   const isBytes =
     Array.isArray(member) && member.every((byte) => Number.isInteger(byte) && byte >= 0 && byte < 256)
   return isBytes && member.length > 0 ? new TextDecoder().decode(Uint8Array.from(member as number[])) : null
-}
-
-/** Rust's tracing has the message among its `fields`. */
-function takeInner(rest: Record<string, unknown>): string | null {
-  const fields = rest.fields
-  if (fields === null || typeof fields !== 'object' || Array.isArray(fields)) return null
-  const { message, ...others } = fields as Record<string, unknown>
-  if (typeof message !== 'string') return null
-  if (Object.keys(others).length > 0) rest.fields = others
-  else delete rest.fields
-  return stripAnsi(message)
 }
 
 /** A record whose JSON is too deep or too wide: its text, and the time and level that filters find in it. */

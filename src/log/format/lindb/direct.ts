@@ -59,6 +59,8 @@ class Writer implements DirectWriter {
   #outView = viewOf(EMPTY)
   /** Both views. */
   #copy: Copy = { view: this.#view, out: this.#outView }
+  /** The first equals sign at or after the last message that was checked for one. */
+  #equals = -1
   /** Where the source, or the tags, stopped. */
   #stop = 0
   end = 0
@@ -72,6 +74,7 @@ class Writer implements DirectWriter {
     this.#view = viewOf(bytes)
     this.#copy = { view: this.#view, out: this.#outView }
     this.#begun = -1
+    this.#equals = -1
   }
 
   into(out: Uint8Array): void {
@@ -230,6 +233,7 @@ class Writer implements DirectWriter {
       at = this.#text(i, at, to)
       if (at < 0) return -1
       const stop = this.#stop
+      if (this.#mayHavePair(i, stop)) return -1
       if (stop >= to || bytes[stop] === LF) {
         this.end = stop
         out[at++] = 0x22
@@ -241,6 +245,15 @@ class Writer implements DirectWriter {
       out[at++] = 0x74
       i = stop + 1
     }
+  }
+
+  /** Whether a part of a message has an equals sign: a `key=value` in it is a field, for the general writer. */
+  #mayHavePair(from: number, to: number): boolean {
+    if (this.#equals < from) {
+      const found = this.#bytes.indexOf(0x3d, from)
+      this.#equals = found < 0 ? Number.POSITIVE_INFINITY : found
+    }
+    return this.#equals < to
   }
 
   #context(from: number, start: number, to: number): number {

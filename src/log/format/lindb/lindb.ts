@@ -1,9 +1,10 @@
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { visitJson } from '../json/members.ts'
 import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt, parseLevel } from '../read/level.ts'
+import { pairsIn, withPairs } from '../read/pairs.ts'
 import { isDigit, isStamp, readStamp, two } from '../read/stamp.ts'
 
 const TAB = 0x09
@@ -49,11 +50,22 @@ export const lindbLines: LineFormat = {
     const lf = bytes.indexOf(0x0a, from)
     const end = lf < 0 || lf > to ? to : lf
     const own = contextAt(bytes, from, end)
-    if (own >= 0) return visitJson(bytes, own, end, visit)
     // The context may end the last line of a message with line breaks.
     const last = to > end && bytes[to - 1] === 0x0a ? to - 1 : to
-    const at = last > end ? contextAt(bytes, end, last) : -1
-    return at >= 0 && visitJson(bytes, at, last, visit)
+    const at = own < 0 && last > end ? contextAt(bytes, end, last) : own
+    const known = new Set<string>()
+    const isFound =
+      at >= 0 &&
+      visitJson(bytes, at, own < 0 ? last : end, (path, value) => {
+        known.add(path)
+        return visit(path, value)
+      })
+    if (isFound) return true
+    const first = decode(bytes, from, own < 0 ? end : own)
+    if (!first.includes('=')) return false
+    for (const [key, value] of pairsIn(lindbFields(first, UTC).message))
+      if (!known.has(key) && visit(key, () => value)) return true
+    return false
   },
   fields: lindbFields,
 }
@@ -137,9 +149,9 @@ function lindbFields(text: string, zone: Zone): RecordFields {
   else if (last) more = last.before
   out.message = rest + more
   const found = own ?? last
-  if (found?.context === undefined) return found ? { ...out, unparsed: true } : out
+  if (found?.context === undefined) return found ? { ...out, unparsed: true } : withPairs(out)
   out.context = found.context
-  return out
+  return withPairs(out)
 }
 
 /** Where the JSON object at the end of bytes[from, to) begins, after a tab; -1 if there is none. */

@@ -13,7 +13,7 @@ export const CLASSIC: readonly Row[] = [
     name: 'apache',
     shape: '[^?? ^?? ?? 00:00:00',
     head: new RegExp(
-      String.raw`^\[${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?<y>\d{4})\] \[(?:(?<tag>[\w-]*):)?(?<level>[a-z]+\d?)\] (?:\[pid (?<pid>\d+)(?::tid (?<tid>\d+))?\] )?`,
+      String.raw`^\[${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?<y>\d{4})\] \[(?:(?<tag>[\w-]*):)?(?<level>[a-z]+\d?)\] (?:\[pid (?<pid>\d+)(?::tid (?<thread>\d+))?\] )?(?:\[(?:client|remote) (?<client>[^\]\s]+)\] )?`,
     ),
     levels: Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [`trace${n}`, 0])),
   },
@@ -63,14 +63,14 @@ export const CLASSIC: readonly Row[] = [
     name: 'android',
     shape: '00-00 00:00:00.000 ',
     head: new RegExp(
-      String.raw`^(?<mon>\d\d)-(?<d>\d\d) ${CLOCK} +(?<pid>\d+) +(?<tid>\d+) (?<level>[VDIWEFA]) (?<tag>[^:]{0,80}?) *: `,
+      String.raw`^(?<mon>\d\d)-(?<d>\d\d) ${CLOCK} +(?<pid>\d+) +(?<thread>\d+) (?<level>[VDIWEFA]) (?<tag>[^:]{0,80}?) *: `,
     ),
     levels: { V: 0, D: 0, I: 1, W: 2, E: 3, F: 4, A: 4 },
   },
   {
     name: 'bgl',
     shape: ALERTS,
-    head: /^(?:-|(?<alert>[A-Z]\w*)) (?<epoch>\d{9,10}) \d{4}\.\d\d\.\d\d (?<node>\S+) \d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ \S+ (?<type>[A-Z]+) (?<tag>[A-Z]+) (?<level>[A-Z]+) /,
+    head: /^(?:-|(?<alert>[A-Z]\w*)) (?<epoch>\d{9,10}) \d{4}\.\d\d\.\d\d (?<node>\S+) \d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.(?<f>\d+) \S+ (?<type>[A-Z]+) (?<tag>[A-Z]+) (?<level>[A-Z]+) /,
     levels: { FAILURE: 4 },
   },
   {

@@ -13,20 +13,11 @@ export const GENERAL_LOG: Row = {
   shape: ['0000-00-00T00:00:00', '000000 ', '\t\t'],
   // MariaDB writes the time only when the second changes; the events that follow are records without one.
   head: new RegExp(String.raw`^(?:${MYSQL})?\t+ *(?<thread>\d+) (?<tag>${COMMANDS})(?:\t|\s*$)`),
+  unpaired: true,
 }
 
 /** Databases with unique line formats. */
 export const DATABASE: readonly Row[] = [
-  {
-    name: 'mysql-slow',
-    shape: '# Time: 0',
-    head: new RegExp(String.raw`^# Time: ${MYSQL}\s*$`),
-    below: true,
-    owns: {
-      shape: ['# ', 'SET timestamp=0'],
-      line: /^(?:# (?:User@Host|Query_time|Thread_id|Rows_affected|Schema): |SET timestamp=\d)/,
-    },
-  },
   {
     name: 'mysql-5.5',
     shape: '000000 ',
@@ -57,7 +48,7 @@ export const DATABASE: readonly Row[] = [
     name: 'couchdb',
     shape: '[',
     head: new RegExp(
-      String.raw`^\[(?<level>[a-z]+)\] ${DATE}T${CLOCK}(?<z>Z|[+-]\d\d:\d\d)? (?<node>\S+@\S+) (?<pid><[\d.]+>) (?<request>\S+) `,
+      String.raw`^\[(?<level>[a-z]+)\] ${DATE}T${CLOCK}(?<z>Z|[+-]\d\d:\d\d)? (?<node>\S+@\S+) (?<pid><[\d.]+>) (?:-{8}|(?<request_id>\S+)) `,
     ),
   },
   {
@@ -72,7 +63,7 @@ export const DATABASE: readonly Row[] = [
     name: 'mongodb-4.2',
     shape: '0000-00-00T00:00:00.000',
     head: new RegExp(
-      String.raw`^${DATE}T${CLOCK}(?<z>Z|[+-]\d{4}) (?<level>D[1-5]?|[IWEF]) (?<tag>[A-Z_-]+) +\[(?<thread>[^\]]{0,80})\] `,
+      String.raw`^${DATE}T${CLOCK}(?<z>Z|[+-]\d{4}) (?<level>D[1-5]?|[IWEF]) +(?<tag>[A-Z_-]+) +\[(?<thread>[^\]]{0,80})\] `,
     ),
     levels: { D: 0, D1: 0, D2: 0, D3: 0, D4: 0, D5: 0, I: 1, W: 2, E: 3, F: 4 },
   },

@@ -2,6 +2,9 @@ import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS, parseLevel } from '../read/level.ts'
+import { withPairs } from '../read/pairs.ts'
+import { type StatusPlace, statusAt } from '../read/status.ts'
+import { addFields, type Groups, levelOfStatus } from '../read/vocabulary.ts'
 import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { zoneName } from '../read/zone-names.ts'
 
@@ -9,8 +12,8 @@ import { zoneName } from '../read/zone-names.ts'
  * A format as one row of a table. The named groups of its head say what is what:
  *
  * - `y` (two or four digits), `mon` (a number or a name), `d`, `h`, `min`, `s`, `f` (decimals), `ampm`, `z` (an offset,
- *   `Z` or an abbreviation), `zmin` (an offset in minutes); or `epoch` in seconds
- * - `level`, `tag` and `tag2`, `file` and `line`; every other group becomes a member of the context
+ *   `Z` or an abbreviation), `zmin` (an offset in minutes); or `epoch` in seconds, with `f`
+ * - `level`, `tag` and `tag2`, `file` and `line`; every other group is a field (read/vocabulary.ts)
  *
  * Without `y`, the year is judged by the time of the file's last change, and without `d`, so is the day.
  */
@@ -19,10 +22,21 @@ export interface Row {
   /** What a record begins with; what follows on the line is the message. */
   head: RegExp
   /**
-   * How a record begins: `0` is a digit, `^` is a capital, `?` is anything. This quick check keeps detection fast: it
-   * also runs on the lines of all other formats. Several if a record can begin in several ways.
+   * How a record begins: `0` is a digit, `^` is a capital, `*` is part of a host's name or address, `?` is anything. This
+   * quick check keeps detection fast: it also runs on the lines of all other formats. Several if a record can begin in
+   * several ways.
    */
   shape: string | readonly string[]
+  /** Patterns whose groups are more fields. They are read from the message, which stays as it is. */
+  inside?: readonly RegExp[]
+  /** If the level follows from an HTTP status: where in the message that is. */
+  status?: StatusPlace
+  /** Set if `key=value` in the message is not a field, because the message is SQL. */
+  unpaired?: true
+  /** Something else that the beginning of a record holds, spelled as a shape that begins with `[`. */
+  within?: string
+  /** Set if times are in UTC without saying so. */
+  utc?: true
   /** Levels by the words of this format; others are known everywhere. */
   levels?: Record<string, number>
   /** The level of a record without a level word. */
@@ -48,11 +62,12 @@ export interface RowFormat {
 /** Prepares the line format of a row. */
 export function rowFormat(row: Row): RowFormat {
   const shapes = shapesOf([row.shape].flat())
+  const within = row.within === undefined ? null : shapesOf([row.within])[0]!
   const owned = shapesOf(row.owns?.shape ?? [])
   const fits = (byte: number) => [...shapes, ...owned].some(([mark]) => fitsMark(mark!, byte))
   return {
     first: Uint8Array.from({ length: 256 }, (_, byte) => (fits(byte) ? 1 : 0)),
-    make: (reference) => rowLines(row, { shapes, owned, reference }),
+    make: (reference) => rowLines(row, { shapes, within, owned, reference }),
   }
 }
 
@@ -60,15 +75,19 @@ interface Prepared {
   /** How records begin, and how the other lines that show the format do. */
   shapes: readonly Uint8Array[]
   owned: readonly Uint8Array[]
+  /** What else the beginning of a record holds. */
+  within: Uint8Array | null
   reference: Reference
 }
 
-function rowLines(row: Row, { shapes, owned, reference }: Prepared): LineFormat {
+function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): LineFormat {
   const years = yearsBefore(reference)
   const heads = headReader(row.head)
   const groupsAt = (bytes: Uint8Array, from: number, to: number) =>
-    hasShape(shapes, bytes, from, to) ? heads(bytes, from, to) : null
-  const timeOf = (groups: Groups, zone: Zone) => epochOf(groups, zone, years, reference)
+    hasShape(shapes, bytes, from, to) && (within === null || holds(within, bytes, from, to))
+      ? heads.read(bytes, from, to)
+      : null
+  const timeOf = (groups: Groups, zone: Zone) => epochOf(groups, row.utc ? UTC : zone, years, reference)
   return {
     name: row.name,
     timed: true,
@@ -82,6 +101,7 @@ function rowLines(row: Row, { shapes, owned, reference }: Prepared): LineFormat 
     level: (bytes, from, to, end = to) => {
       const groups = groupsAt(bytes, from, to)
       if (!groups) return -1
+      if (row.status) return levelOfStatus(statusAt(row.status, bytes, from + heads.length, to))
       const second = row.second && secondLine(bytes, to, end)
       return levelOf(row, second ? (row.second!.exec(second)?.groups ?? {}) : groups)
     },
@@ -109,14 +129,27 @@ function isShaped(shape: Uint8Array, bytes: Uint8Array, from: number, to: number
   return true
 }
 
+/** Whether a shape that begins with a bracket is somewhere in the reach of a head. */
+function holds(shape: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+  const limit = Math.min(to, from + REACH) - shape.length
+  for (let at = from; at <= limit; at++)
+    if (bytes[at] === shape[0] && isShaped(shape, bytes, at, to)) return true
+  return false
+}
+
 /** Whether a byte is what a character of a shape stands for. */
 function fitsMark(mark: number, byte: number): boolean {
   if (mark === 0x30) return byte >= 0x30 && byte <= 0x39
   if (mark === 0x5e) return byte >= 0x41 && byte <= 0x5a
+  if (mark === 0x2a) return isNameByte(byte)
   return mark === 0x3f || mark === byte
 }
 
-type Groups = Record<string, string | undefined>
+/** A letter, a digit, a colon or a dash. */
+function isNameByte(byte: number): boolean {
+  const letter = byte | 32
+  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x30 && byte <= 0x3a) || byte === 0x2d
+}
 
 /** Whether the head of a row has a time of day and no date. */
 function isClockOnly(head: RegExp): boolean {
@@ -127,18 +160,28 @@ function isClockOnly(head: RegExp): boolean {
 function headReader(head: RegExp) {
   let known = ''
   let found: Groups | null = null
-  return (bytes: Uint8Array, from: number, to: number): Groups | null => {
-    const text = headText(bytes, from, to)
-    if (text !== known) {
+  return {
+    /** How many bytes the last head has. */
+    length: 0,
+    read(bytes: Uint8Array, from: number, to: number): Groups | null {
+      const text = headText(bytes, from, to)
+      if (text === known) return found
       known = text
-      found = head.exec(text.endsWith('\r') ? text.slice(0, -1) : text)?.groups ?? null
-    }
-    return found
+      const match = head.exec(text.endsWith('\r') ? text.slice(0, -1) : text)
+      found = match?.groups ?? null
+      this.length = match?.[0].length ?? 0
+      return found
+    },
   }
 }
 
 function headText(bytes: Uint8Array, from: number, to: number): string {
   return String.fromCharCode.apply(null, bytes.subarray(from, Math.min(to, from + REACH)) as never)
+}
+
+function statusIn(place: StatusPlace, message: string): number {
+  const bytes = new TextEncoder().encode(message)
+  return statusAt(place, bytes, 0, bytes.length)
 }
 
 function secondLine(bytes: Uint8Array, lineEnd: number, end: number): string {
@@ -164,9 +207,9 @@ function ambiguousZone(text: string | undefined): string | null {
 const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
 
 function epochOf(groups: Groups, zone: Zone, years: Years, reference: Reference): number {
-  if (groups.epoch !== undefined) return Number(groups.epoch) * 1000
-  if (groups.h === undefined) return Number.NaN
   const ms = groups.f ? Number(`0.${groups.f}`) * 1000 : 0
+  if (groups.epoch !== undefined) return Number(groups.epoch) * 1000 + ms
+  if (groups.h === undefined) return Number.NaN
   const h = hourOf(Number(groups.h), groups.ampm)
   const [min, s] = [Number(groups.min), Number(groups.s ?? 0)]
   if (groups.d === undefined) return clockBefore(reference(), zone, ((h * 60 + min) * 60 + s) * 1000 + ms)
@@ -197,8 +240,7 @@ function offsetOf({ z, zmin }: Groups): number | null {
 }
 
 /** The groups that have their own place in a record. */
-const PLACED = ['y', 'mon', 'd', 'h', 'min', 's', 'f', 'ampm', 'z', 'zmin', 'epoch']
-PLACED.push('level', 'tag', 'tag2', 'file', 'line')
+const PLACED = new Set('y mon d h min s f ampm z zmin epoch level tag tag2 file line'.split(' '))
 
 function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, zone: Zone): RecordFields {
   const record = recordText(text)
@@ -211,7 +253,7 @@ function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, z
   const groups: Groups = head.groups!
   let rest = line.slice(head[0].length).trimStart()
   let more = lf < 0 ? '' : record.slice(lf)
-  let level = levelOf(row, groups)
+  let level = row.status ? levelOfStatus(statusIn(row.status, rest)) : levelOf(row, groups)
   const second = row.second?.exec(more.slice(1))
   if (second) {
     level = levelOf(row, second.groups!)
@@ -226,9 +268,13 @@ function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, z
   const name = level >= 0 ? LEVELS[level] : groups.level
   if (name !== undefined) out.level = name
   if (groups.file && groups.line) out.source = { file: groups.file, line: Number(groups.line) }
-  const tags = [groups.tag, groups.tag2].filter((tag) => tag !== undefined && tag !== '') as string[]
+  const tags = [groups.tag, groups.tag2].filter(
+    (tag) => tag !== undefined && tag !== '' && tag !== '-',
+  ) as string[]
   if (tags.length > 0) out.tags = tags.map((tag) => tag.trim())
-  const others = Object.entries(groups).filter(([key, value]) => value && !PLACED.includes(key))
-  if (others.length > 0) out.context = Object.fromEntries(others.map(([key, value]) => [key, value!.trim()]))
-  return out
+  const context: Record<string, unknown> = {}
+  addFields(context, Object.fromEntries(Object.entries(groups).filter(([key]) => !PLACED.has(key))))
+  for (const pattern of row.inside ?? []) addFields(context, pattern.exec(rest)?.groups ?? {})
+  if (Object.keys(context).length > 0) out.context = context
+  return row.unpaired ? out : withPairs(out)
 }

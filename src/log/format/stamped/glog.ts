@@ -2,6 +2,7 @@ import type { Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
+import { withPairs } from '../read/pairs.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
 import { type Reference, yearsBefore } from '../read/years.ts'
 
@@ -71,7 +72,7 @@ function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
 }
 
 const HEADER =
-  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:\d+ +)?(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
+  /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(\d+) +)?(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
 
 function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields {
   const lines = recordText(text).split('\n')
@@ -80,7 +81,7 @@ function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields 
   const header = HEADER.exec(lines[0]!)
   const level = LEVELS[format.level(bytes, 0, bytes.length)]
   if (!header || Number.isNaN(epoch) || level === undefined) return unparsed(text)
-  const [whole, file, line, closed, tags, counter] = header
+  const [whole, thread, file, line, closed, tags, counter] = header
   const isCockroach = closed === ''
   const out: RecordFields = {
     time: zone.format(epoch),
@@ -96,6 +97,10 @@ function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields 
   out.message = [lines[0]!.slice(skip.length).trimStart(), ...(isCockroach ? more : lines.slice(1))].join(
     '\n',
   )
-  if (isCockroach && counter !== undefined) out.context = { counter: Number(counter) }
-  return out
+  const context = {
+    ...(thread !== undefined && { thread }),
+    ...(isCockroach && counter !== undefined && { counter: Number(counter) }),
+  }
+  if (Object.keys(context).length > 0) out.context = context
+  return withPairs(out)
 }

@@ -1,37 +1,51 @@
 import { parseLevel } from '../read/level.ts'
+import { addFields, type Groups } from '../read/vocabulary.ts'
+import { PROGRAMS, type Program } from './programs.ts'
 
-/** What stands between the time of a line and its message. */
+/** A line without its time and level, taken apart. */
 export interface Header {
-  /** Where the message begins. */
-  end: number
+  /** The rest of the line. */
+  message: string
   tag?: string | undefined
+  source?: { file: string; line: number } | undefined
   /** What else it says, by name. */
-  context: Record<string, string>
+  context: Record<string, unknown>
 }
 
-/**
- * The headers of programs that write more than a level. Groups become members of the context, except `level`, which must
- * be the line's level, and `tag`.
- */
-const KNOWN: readonly RegExp[] = [
-  // MariaDB and MySQL: `3 [Warning] …`, `0 [System] [MY-010116] [Server] …`
-  /^(?<thread>\d{1,20}) \[(?<level>[A-Za-z]{1,20})\] (?:\[(?<code>MY-\d{1,10})\] \[(?<tag>\w{1,40})\] )?/,
-  // ClickHouse: `[ 77 ] {query id} <Error> executeQuery: …`
-  /^\[ (?<thread>\d{1,20}) \] \{(?<query>[^}]{0,100})\} <(?<level>[A-Za-z]{1,20})> (?:(?<tag>[^:\s]{1,100}): )?/,
-  // Ruby: `#12] ERROR -- program: …`
-  /^#(?<pid>\d{1,20})\] {1,2}(?<level>[A-Z]{1,20}) -- (?<program>[^:]{0,100}): /,
-]
+/** The parts of a line. */
+export interface Line {
+  /** What stands before the time, without blanks at its ends. */
+  before: string
+  /** What stands behind it. */
+  text: string
+  /** Its level, -1 if it has none. */
+  level: number
+}
 
-/** The header of a line, given the text after its time and its level; null when the message begins at once. */
-export function headerOf(text: string, level: number): Header | null {
-  for (const pattern of KNOWN) {
-    const found = pattern.exec(text)
-    if (!found || parseLevel(found.groups!.level!) !== level) continue
-    const { level: _, tag, ...others } = found.groups!
-    const context = Object.entries(others).filter(([, value]) => value)
-    return { end: found[0].length, tag, context: Object.fromEntries(context) }
+/** What a line says, if one of the programs wrote it; else null. */
+export function programHeader(line: Line, programs: readonly Program[] = PROGRAMS): Header | null {
+  for (const program of programs) {
+    const before = program.before ? program.before.exec(line.before) : line.before === '' ? NOTHING : null
+    const head = before && program.head.exec(line.text)
+    const tail = head && (program.tail ? program.tail.exec(line.text) : NOTHING)
+    if (!tail) continue
+    const groups: Groups = { ...before!.groups, ...head!.groups, ...tail.groups }
+    if (groups.level !== undefined && parseLevel(groups.level) !== line.level) continue
+    const message = line.text.slice(head![0].length, line.text.length - tail[0]!.length)
+    return headerOf(message, groups, program.inside ?? [])
   }
-  return anyHeader(text, level)
+  return null
+}
+
+const NOTHING = Object.assign([''], { groups: {} })
+
+function headerOf(message: string, groups: Groups, inside: readonly RegExp[]): Header {
+  const { level: _, tag, file, line, ...others } = groups
+  const context: Record<string, unknown> = {}
+  addFields(context, others)
+  for (const pattern of inside) addFields(context, pattern.exec(message)?.groups ?? {})
+  const source = file && line ? { file, line: Number(line) } : undefined
+  return { message, tag: tag === '-' ? undefined : tag?.trim(), source, context }
 }
 
 // Every run of spaces is bounded: two adjacent runs would take quadratic time on a line of spaces.
@@ -41,14 +55,14 @@ const MAX_PARTS = 12
 const MAX_PART = 512
 
 /** Numbers, parts in brackets and names before a dash may precede the level, and nothing else: a message may hold a level. */
-function anyHeader(text: string, level: number): Header | null {
+export function anyHeader(text: string, level: number): Header | null {
   let at = 0
   for (let parts = 0; parts < MAX_PARTS; parts++) {
     while (at < text.length && ' \t:-|'.includes(text[at]!)) at++
     const end = levelEnd(text, at, level)
     if (end >= 0) {
       const prefix = text.slice(0, at).replace(/^[\s:|-]{1,16}|[\s:|-]{1,16}$/g, '')
-      return { end, context: prefix === '' ? {} : { prefix } }
+      return { message: text.slice(end), context: prefix === '' ? {} : { prefix } }
     }
     at = partEnd(text, at)
     if (at < 0) return null

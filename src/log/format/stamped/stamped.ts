@@ -3,9 +3,11 @@ import { dayOf } from '../../wall-clock.ts'
 import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
 import { LEVELS, levelAt } from '../read/level.ts'
 import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
+import { withPairs } from '../read/pairs.ts'
 import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, readStamp } from '../read/stamp.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
-import { headerOf } from './header.ts'
+import { anyHeader, type Header, type Line, programHeader } from './header.ts'
+import { type Program, SYSLOG } from './programs.ts'
 
 /**
  * A timestamp, then a level word: PostgreSQL, MySQL, Redis, Elasticsearch, ClickHouse, TiDB, Cassandra, log4j,
@@ -226,34 +228,53 @@ function isWord(byte: number): boolean {
   return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isDigit(byte) || byte === 0x5f
 }
 
-/** What comes before the timestamp and is more than a level: an access log's client, Cassandra's thread. */
-function prefixOf(text: string, leveled: boolean): string {
+/** What comes before the timestamp, without the bracket that opens it and Ruby's letter. */
+function beforeOf(text: string): string {
   const before = text.replace(/\[$/, '').trim()
-  if (before === '' || before.startsWith('<') || /^[A-Z],$/.test(before)) return ''
-  return leveled ? before.replace(/^[A-Za-z]+\s+/, '') : before
+  return /^[A-Z],$/.test(before) ? '' : before
+}
+
+/** syslog is known by its priority, by a date without a year, or by a process in the place of the message. */
+function syslogOf(before: string, time: string): readonly Program[] {
+  if (before.startsWith('<') || (before === '' && /^[A-Z]/.test(time))) return SYSLOG
+  return before === '' && time[10] === 'T' ? SYSLOG.slice(1, 2) : []
 }
 
 function stampedFields(text: string, zone: Zone, stampAt: StampReader): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
-  const line = lf < 0 ? record : record.slice(0, lf)
-  const bytes = new TextEncoder().encode(line)
+  const first = lf < 0 ? record : record.slice(0, lf)
+  const bytes = new TextEncoder().encode(first)
   const stamp = stampAt(bytes, 0, bytes.length, zone)
   if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
   const early = levelBefore(bytes, 0, stamp)
-  const level = early ?? wordAfter(bytes, stamp.end, bytes.length)
-  const rest = decode(bytes, stamp.end, bytes.length).replace(/^\]?[\s:]*/, '')
-  const header = early === null && level >= 0 ? headerOf(rest, level) : null
-  const mark = isMarked(bytes, 0, stamp) && MARKS.has(bytes[stamp.end + 1]!) ? 1 : 0
-  const message = rest.slice(header?.end ?? mark).trimStart()
-  const out: RecordFields = { time: zone.format(stamp.epoch), message }
-  if (level >= 0) out.level = LEVELS[level]!
-  if (header?.tag) out.tags = [header.tag]
-  const { prefix: after = '', ...others } = header?.context ?? {}
-  const before = prefixOf(decode(bytes, 0, stamp.at), level >= 0)
-  const prefix = [before, after].filter((part) => part !== '').join(' ')
-  const context = { ...(prefix !== '' && { prefix }), ...others }
-  if (Object.keys(context).length > 0) out.context = context
+  const line: Line = {
+    before: beforeOf(decode(bytes, 0, stamp.at)),
+    text: decode(bytes, stamp.end, bytes.length).replace(/^\]?[\s:]*/, ''),
+    level: early ?? wordAfter(bytes, stamp.end, bytes.length),
+  }
+  const header =
+    programHeader(line, syslogOf(line.before, decode(bytes, stamp.at, stamp.end))) ??
+    programHeader(line) ??
+    generalHeader(line, early === null)
+  const out: RecordFields = { time: zone.format(stamp.epoch), message: header.message.trimStart() }
+  if (line.level >= 0) out.level = LEVELS[line.level]!
   if (lf >= 0) out.message += record.slice(lf)
-  return out
+  return withHeader(out, header)
+}
+
+/** A record with what its header says, and the pairs in its message. */
+export function withHeader(record: RecordFields, { source, tag, context }: Header): RecordFields {
+  if (source) record.source = source
+  if (tag) record.tags = [tag]
+  if (Object.keys(context).length > 0) record.context = context
+  return withPairs(record)
+}
+
+/** A header of nobody in particular: what was not understood is its `prefix`. */
+function generalHeader({ before, text, level }: Line, isAfter: boolean): Header {
+  const header = (isAfter && level >= 0 && anyHeader(text, level)) || { message: text, context: {} }
+  const early = before.startsWith('<') ? '' : isAfter ? before : before.replace(/^[A-Za-z]+\s*/, '')
+  const prefix = [early, header.context.prefix ?? ''].filter((part) => part !== '').join(' ')
+  return { ...header, context: prefix === '' ? {} : { prefix } }
 }

@@ -1,5 +1,5 @@
-import { timeOf } from '../json/json.ts'
 import { findKey, value } from '../json/member.ts'
+import { timeOf } from '../json/values.ts'
 import type { Wrapped, Wrapper } from './wrapped.ts'
 
 const line: Wrapped = { bytes: new Uint8Array(0), from: 0, to: 0, partial: false, timeFrom: 0, timeTo: 0 }

@@ -1,5 +1,5 @@
 import type { Zone } from '../../time.ts'
-import { decode, type LineFormat, PLAIN, type RecordFields } from '../format.ts'
+import { decode, type LineFormat, PLAIN } from '../format.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
 export interface Wrapped {
@@ -51,12 +51,25 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       const time = inner.timed ? reader(line).time(line.bytes, line.from, line.to, zone) : Number.NaN
       return Number.isNaN(time) ? wrapper.time(bytes, timeFrom, timeTo, zone) : time
     },
-    level(bytes, from, to) {
+    level(bytes, from, to, end = to) {
       const line = begins(bytes, from, to)
-      return line ? reader(line).level(line.bytes, line.from, line.to) : -1
+      if (!line) return -1
+      const level = reader(line).level(line.bytes, line.from, line.to)
+      if (end <= to + 1 || (level >= 0 && !line.partial)) return level
+      // The level may be in a later part of the line, or in the line below.
+      const text = unwrap(wrapper, bytes, from, end)
+      return inner.level(text, 0, lineEnd(text), text.length)
     },
     unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
-    fields: (text, zone) => wrappedFields(wrapper, inner, text, zone),
+    fields(text, zone) {
+      const bytes = new TextEncoder().encode(text)
+      const content = unwrap(wrapper, bytes, 0, bytes.length)
+      const { raw, ...fields } = inner.fields(decode(content, 0, content.length), zone)
+      if (!wrapper.read(bytes, 0, lineEnd(bytes))) return raw === undefined ? fields : { ...fields, raw }
+      // The time that filters see: that of a line's first part, or the wrapper's.
+      const time = this.time(bytes, 0, lineEnd(bytes), zone)
+      return Number.isNaN(time) ? fields : { ...fields, time: zone.format(time) }
+    },
   }
 }
 
@@ -90,16 +103,6 @@ export function unwrap(wrapper: Wrapper, bytes: Uint8Array, from: number, to: nu
     at = end + 1
   }
   return out.subarray(0, length)
-}
-
-function wrappedFields(wrapper: Wrapper, inner: LineFormat, text: string, zone: Zone): RecordFields {
-  const bytes = new TextEncoder().encode(text)
-  const content = unwrap(wrapper, bytes, 0, bytes.length)
-  const { raw, ...fields } = inner.fields(decode(content, 0, content.length), zone)
-  const line = wrapper.read(bytes, 0, lineEnd(bytes))
-  if (!line) return raw === undefined ? fields : { ...fields, raw }
-  const time = fields.time === undefined ? wrapper.time(bytes, line.timeFrom, line.timeTo, zone) : Number.NaN
-  return Number.isNaN(time) ? fields : { time: zone.format(time), ...fields }
 }
 
 function lineEnd(bytes: Uint8Array): number {

@@ -41,7 +41,7 @@ describe.each(LANGUAGES)('PostgreSQL in %s', (_, list) => {
         message: ['no', ...continuations.map((more) => `${more.split(' ').at(more.endsWith(' ') ? -2 : -1)}`)]
           .map((text, i) => (i === 0 ? text : `${text}${words[4 + i]!.endsWith(' ') ? ' ' : ''}:  of that`))
           .join('\n'),
-        context: { prefix: '[7] a@b' },
+        context: { pid: 7, user: 'a', db: 'b' },
       })
     })
   })

@@ -1,0 +1,99 @@
+/**
+ * The names of fields, the same for all text formats. A group of a pattern that has one of these names becomes the field;
+ * a digit at its end (`thread2`) only keeps the groups of one pattern apart, and the first of them with a value counts.
+ * `-`, `[unknown]` and nothing are no value. The unit at the end of a `duration_…` group makes it milliseconds; several of them
+ * (`duration_s`, `duration_s2`) add up.
+ */
+export type Groups = Record<string, string | undefined>
+
+/** What one millisecond is in each unit that a group can have. */
+const UNITS: Record<string, number> = { s: 1000, ms: 1, us: 0.001, ns: 0.000001 }
+
+/** Fields whose values are numbers, if they look like one. */
+const NUMBERS = new Set(
+  'pid status bytes duration port connection received counter tid query_time lock_time thread_id'.split(' '),
+)
+
+/** Old names of fields: conditions on them still work. */
+export const FORMER_NAMES: Record<string, string> = {
+  user_name: 'user',
+  database_name: 'db',
+  dbname: 'db',
+  process_id: 'pid',
+  connection_from: 'client',
+  remote_host: 'client',
+}
+
+/**
+ * Fields that formats name themselves, so that a log need not contain the name; and those whose value a log may spell
+ * in another way.
+ */
+export const OWN_NAMES = new Set(
+  `thread pid client user db duration status method path query protocol bytes referrer agent upstream host vhost app
+  prefix role node session_line code program query_time lock_time rows_sent rows_examined rows_affected bytes_sent
+  thread_id schema id port connection frontend termination received flags authority server request_id type tag logger
+  level message source event alert daemon rank sequence counter command msgid service`.split(/\s+/),
+)
+
+/** Adds the fields of a pattern's groups to a context; fields that it has stay as they are. */
+export function addFields(context: Record<string, unknown>, groups: Groups): void {
+  for (const [group, text] of Object.entries(groups)) {
+    const value = text?.trim()
+    if (value === undefined || value === '' || value === '-' || value === '[unknown]') continue
+    const name = group.replace(/\d+$/, '')
+    if (name === 'request') addRequest(context, value)
+    else if (name === 'target') addTarget(context, value)
+    else if (name.startsWith('duration_')) addDuration(context, value, UNITS[name.slice(9)]!)
+    else if (name === 'client' || name === 'remote') put(context, 'client', hostOf(value))
+    else put(context, name, NUMBERS.has(name) || name.startsWith('rows_') ? numberOf(value) : value)
+  }
+}
+
+function put(context: Record<string, unknown>, name: string, value: unknown): void {
+  if (!Object.hasOwn(context, name)) context[name] = value
+}
+
+/** A number, if the text is one that JSON could hold exactly; else the text. */
+export function numberOf(text: string): number | string {
+  return /^[+-]?\d{1,15}(?:\.\d{1,12})?$/.test(text) ? Number(text) : text
+}
+
+/** Sums are rounded to a nanosecond: 1.005 s is 1005 ms, not 1004.9999999999999. */
+function addDuration(context: Record<string, unknown>, text: string, unit: number): void {
+  const ms = Number(text) * unit
+  if (!(ms >= 0)) return
+  const before = typeof context.duration === 'number' ? context.duration : 0
+  context.duration = Number((before + ms).toFixed(6))
+}
+
+/** `GET /path?query HTTP/1.1`; anything else is no HTTP request, and has none of these fields. */
+const REQUEST = /^([A-Z][A-Z_-]{1,30}) (\S.*?)(?: (HTTP\/\d(?:\.\d)?))?$/
+
+function addRequest(context: Record<string, unknown>, request: string): void {
+  const [, method, target, protocol] = REQUEST.exec(request) ?? []
+  if (method === undefined || (protocol === undefined && !/^[/*]|^https?:/.test(target!))) return
+  put(context, 'method', method)
+  addTarget(context, target!)
+  if (protocol !== undefined) put(context, 'protocol', protocol)
+}
+
+/** A request's target: its path and its query, both as they are written. */
+function addTarget(context: Record<string, unknown>, target: string): void {
+  const local = target.replace(/^https?:\/\/[^/?]*(?=[/?]|$)/, '')
+  const mark = local.indexOf('?')
+  const path = mark < 0 ? local : local.slice(0, mark)
+  put(context, 'path', path === '' ? '/' : path)
+  if (mark >= 0 && mark + 1 < local.length) put(context, 'query', local.slice(mark + 1))
+}
+
+/** An address without its port: `10.0.0.7:51234`, `[::1]:80`, PostgreSQL's `10.0.0.7(51234)`. */
+function hostOf(address: string): string {
+  const [, bracketed] = /^\[([\da-fA-F:.]+)\](?::\d+)?$/.exec(address) ?? []
+  if (bracketed !== undefined) return bracketed
+  return address.replace(/^([^:]+):\d{1,5}$/, '$1').replace(/\(\d{1,5}\)$/, '')
+}
+
+/** 5xx is an error, 4xx a warning, everything else is information. */
+export function levelOfStatus(status: number): number {
+  return status >= 500 && status < 600 ? 3 : status >= 400 && status < 500 ? 2 : 1
+}

@@ -1,0 +1,79 @@
+import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import { LEVELS, levelAt } from '../read/level.ts'
+import { anyHeader, programHeader } from './header.ts'
+import { PROGRAMS } from './programs.ts'
+import { withHeader } from './stamped.ts'
+
+/** The programs that may write lines without a time. */
+const TIMELESS = PROGRAMS.filter(({ timeless }) => timeless)
+
+/**
+ * Lines that begin with a level in capitals or in brackets, and have no time: `INFO [main] o.s.Pool - …`,
+ * `[main] INFO …`, `WARNING:root:…`. In a container, the time is that of the container's line.
+ */
+export const leveledLines: LineFormat = {
+  name: 'leveled',
+  timed: false,
+  leveled: true,
+  starts: (bytes, from, to) => levelIn(bytes, from, to) >= 0,
+  time: () => Number.NaN,
+  level: levelIn,
+  continues: isTrace,
+  fields: (text) => leveledFields(text),
+}
+
+/** The level that a line begins with, perhaps behind a thread in brackets; -1 if there is none. */
+function levelIn(bytes: Uint8Array, from: number, to: number): number {
+  const at = skipAnsi(bytes, from, to)
+  const level = wordAt(bytes, at, to)
+  if (level >= 0 || bytes[at] !== 0x5b) return level
+  const close = bytes.subarray(at, Math.min(to, at + 200)).indexOf(0x5d)
+  return close > 0 && bytes[at + close + 1] === 0x20 ? wordAt(bytes, at + close + 2, to) : -1
+}
+
+/** The level at bytes[from]: in capitals, or in brackets in any case, and followed by what separates it. */
+function wordAt(bytes: Uint8Array, from: number, to: number): number {
+  const bracketed = bytes[from] === 0x5b
+  const start = skipAnsi(bytes, bracketed ? from + 1 : from, to)
+  let end = start
+  while (end < to && isLetter(bytes[end]!)) end++
+  if (end === start || (!bracketed && !isCapital(bytes, start, end))) return -1
+  let next = skipAnsi(bytes, end, to)
+  while (next < to && bytes[next] === 0x20) next++
+  const isSeparated = bracketed
+    ? bytes[next] === 0x5d
+    : next > end || bytes[end] === 0x3a || bytes[end] === 0x7c
+  return isSeparated ? levelAt(bytes, start, end) : -1
+}
+
+/** Lines of a stack trace: they belong to the record above, and show that lines are not records of their own. */
+function isTrace(bytes: Uint8Array, from: number, to: number): boolean {
+  const first = bytes[from]!
+  if (first === 0x20 || first === 0x09 || from >= to) return true
+  return TRACE.test(decode(bytes, from, Math.min(to, from + 120)))
+}
+
+const TRACE =
+  /^(?:Caused by: |Traceback |Suppressed: |goroutine \d|[\w$]+(?:\.[\w$]+)*(?:Exception|Error|Throwable)\b|\.\.\. \d+ more)/
+
+function isLetter(byte: number): boolean {
+  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
+}
+
+function isCapital(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at]! >= 0x61) return false
+  return true
+}
+
+function leveledFields(text: string): RecordFields {
+  const record = recordText(text)
+  const lf = record.indexOf('\n')
+  const line = lf < 0 ? record : record.slice(0, lf)
+  const bytes = new TextEncoder().encode(line)
+  const level = levelIn(bytes, 0, bytes.length)
+  if (level < 0) return unparsed(text)
+  const header = programHeader({ before: '', text: line, level }, TIMELESS) ??
+    anyHeader(line, level) ?? { message: line, context: {} }
+  const message = header.message.trimStart() + (lf < 0 ? '' : record.slice(lf))
+  return withHeader({ level: LEVELS[level]!, message }, header)
+}
