@@ -1,5 +1,6 @@
 import type { Entry } from '../../store/store.ts'
-import { isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
+import { isRotatedName, type LogName, parseDashed, parseName, uncompressedName } from './names.ts'
+import { dashedLogs, rollsOver, type Times } from './rolled.ts'
 
 /** What the beginning of a file says about its place in the family. The caller reads it: this file reads nothing. */
 export interface Head {
@@ -9,6 +10,8 @@ export interface Head {
   print: string | null
   /** Bytes of text; absent for a compressed file that has not been read to its end. */
   length?: number
+  /** Time of the last record of a file with a number after a dash; absent where it is not known. */
+  last?: number
 }
 
 /** The files of one log, in order. */
@@ -49,7 +52,9 @@ export function familyOf(
   headOf: (entry: Entry) => Head | undefined = () => undefined,
 ): Family {
   const aliases = new Map<string, string>()
-  const members = withoutLinks(withoutTwins(membersOf(name, entries), aliases), aliases)
+  const dashed = rolledMembers(name, entries, headOf)
+  const found = [...membersOf(dashed.log, entries), ...dashed.members]
+  const members = withoutLinks(withoutTwins(found, aliases), aliases)
   const arranged = arrange(members, headOf)
   const single = withoutCopies(arranged.order, headOf, aliases)
   const newest = single.at(-1)
@@ -57,7 +62,9 @@ export function familyOf(
     members: single.map((member) => member.entry),
     certain: arranged.certain,
     fixed: newest !== undefined && isActive(newest),
-    wanted: arranged.wanted.filter((entry) => entry.size > 0 && headOf(entry) === undefined),
+    wanted: [...new Set([...arranged.wanted, ...dashed.wanted])].filter(
+      (entry) => entry.size > 0 && headOf(entry) === undefined,
+    ),
     unmeasured: [...alike(arranged.order, headOf).values()]
       .flat()
       .map(({ entry }) => entry)
@@ -86,8 +93,31 @@ export function lastOfWhole(family: Family, name: string): number {
   return isRotatedName(name) ? placeIn(family, name) : lastFor(family, name)
 }
 
-/** The log that each file belongs to, by the name of its active file or, without one, by its stem. */
-export function logNames(entries: readonly Entry[]): Map<string, string> {
+/** Files with numbers after a dash, if their records show that they are parts of the log. */
+function rolledMembers(
+  name: string,
+  entries: readonly Entry[],
+  headOf: (entry: Entry) => Head | undefined,
+): { log: string; members: Member[]; wanted: Entry[] } {
+  const log = dashedLogs(entries).get(parseDashed(name)?.stem ?? parseName(name).stem)
+  const none = { log: name, members: [], wanted: [] }
+  if (!log || log.files.length > MAX_HEADS) return none
+  const wanted = [...log.files.map(({ entry }) => entry), log.active]
+  const isRolled = rollsOver(log, (entry) => {
+    const head = headOf(entry)
+    return head && { first: head.time, last: head.last ?? null }
+  })
+  return isRolled ? { log: log.active.key, members: log.files, wanted } : { ...none, wanted }
+}
+
+/**
+ * The log that each file belongs to, by the name of its active file or, without one, by its stem. Files with numbers after
+ * a dash are parts of a log only where `timesOf` shows it.
+ */
+export function logNames(
+  entries: readonly Entry[],
+  timesOf: (entry: Entry) => Times | undefined = () => undefined,
+): Map<string, string> {
   const keys = new Set(entries.map((entry) => entry.key))
   const logs = new Map<string, string>()
   const byId = new Map<string, string>()
@@ -102,6 +132,8 @@ export function logNames(entries: readonly Entry[]): Map<string, string> {
     const log = id === undefined ? undefined : byId.get(id)
     if (log !== undefined && logs.get(key) === key) logs.set(key, log)
   }
+  for (const [name, log] of dashedLogs(entries))
+    if (rollsOver(log, timesOf)) for (const { entry } of log.files) logs.set(entry.key, name)
   return logs
 }
 

@@ -7,9 +7,12 @@ import { hashBytes } from '../text/cursor.ts'
 import type { Text } from '../text/text.ts'
 import { UTC } from '../time.ts'
 import type { Head } from './family.ts'
+import { parseDashed } from './names.ts'
 
 /** How much of a file is read: enough that two files which begin alike are copies. */
 const HEAD = 4096
+/** How much is read for the time of the last record, where that is needed. */
+const TAIL = 16 * 1024
 const REMEMBERED = 4096
 
 /** The heads of files, by version: a renamed file keeps its own. */
@@ -23,7 +26,10 @@ export class Heads {
   /** Reads the head of a file and remembers it. */
   async read(text: Text): Promise<void> {
     const { time, print } = headOf(await text.head(HEAD), text.entry)
-    this.#remember(text, { time, print, ...(!text.compressed && { length: text.entry.size }) })
+    const { key, size } = text.entry
+    if (text.compressed) return this.#remember(text, { time, print })
+    const last = time !== null && parseDashed(key) ? await lastTime(text) : undefined
+    this.#remember(text, { time, print, length: size, ...(last !== undefined && { last }) })
   }
 
   /** Reads a compressed file to its end for the length of its text. */
@@ -58,6 +64,17 @@ function headOf(bytes: Uint8Array, { modified }: Entry): Head {
   for (const time of recordTimes(bytes, modified))
     return { time, print: `${bytes.length}:${hashBytes(bytes, 0, bytes.length)}` }
   return NOTHING
+}
+
+/** The time of the last record; undefined if the last bytes have none. */
+async function lastTime(text: Text): Promise<number | undefined> {
+  const { size, modified } = text.entry
+  const from = Math.max(0, size - TAIL)
+  const bytes = await text.read(from, size)
+  const start = from === 0 ? 0 : bytes.indexOf(0x0a) + 1
+  let last: number | undefined
+  for (const time of recordTimes(bytes.subarray(start), modified)) last = time
+  return last
 }
 
 /** The times of the records in a file's first bytes. `modified`: some formats have no year, or no date. */

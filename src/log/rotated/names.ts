@@ -62,6 +62,27 @@ export function parseName(name: string): LogName {
   return { ...parsePlain(plain), compressed }
 }
 
+/** `core-1.log`: Log4j's default, where the numbers rise. Many other names look like it, such as `worker-1.log`. */
+const DASHED = new RegExp(`^(.+?)-(\\d{1,6})${EXTENSION}$`)
+
+/**
+ * What a name with a number after a dash says, if it is a rotated file at all: only its records can tell. Null for other
+ * names.
+ */
+export function parseDashed(name: string): LogName | null {
+  if (!/-\d/.test(name)) return null
+  const { stem, compressed } = parseName(name)
+  const [, log, digits, extension] = DASHED.exec(stem) ?? []
+  if (log === undefined || stem !== uncompressedName(name)) return null
+  return { stem: `${log}${extension}`, date: '', index: Number(digits), compressed }
+}
+
+/** Whether two names may be those of one log's files. */
+export function mayBeRelated(one: string, other: string): boolean {
+  const stems = (name: string) => [parseName(name).stem, parseDashed(name)?.stem]
+  return stems(one).some((stem) => stem !== undefined && stems(other).includes(stem))
+}
+
 /** The name without the ending of a compressed file. */
 export function uncompressedName(name: string): string {
   return name.replace(COMPRESSED_NAME, '')
@@ -81,7 +102,7 @@ export function isRotatedName(name: string): boolean {
 
 /** What the names of all members of a family begin with. */
 export function familyPrefixes(name: string): string[] {
-  const { stem } = parseName(name)
+  const { stem } = parseDashed(name) ?? parseName(name)
   if (stem === CURRENT) return [CURRENT, '@4']
   return [stem.replace(/\.[A-Za-z][A-Za-z0-9]*$/, '')]
 }

@@ -10,7 +10,7 @@ import { kindOf } from '../text/kind.ts'
 import { Series } from '../text/series.ts'
 import { holds, PlainText, type Text } from '../text/text.ts'
 import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
-import { isRotatedName, parseName } from './names.ts'
+import { isRotatedName, mayBeRelated } from './names.ts'
 import { findFamily, settledOf } from './relatives.ts'
 
 /** Which log is requested, and from where. */
@@ -125,7 +125,7 @@ async function openAtCursor(
   cursor: Cursor,
   direction: 'before' | 'after',
 ): Promise<OpenLog> {
-  const related = parseName(cursor.name).stem === parseName(file).stem
+  const related = mayBeRelated(cursor.name, file)
   const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is needed, and nothing older unless the whole family is requested.
   const enough = direct && related && (direction === 'after' ? isEnough(opener, file, cursor) : !rotated)
