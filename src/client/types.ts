@@ -52,6 +52,8 @@ export interface LogFileDetail extends LogFile {
   last: string | null
   /** The log that this file is a rotated part of, where the node groups them. */
   log?: string | null | undefined
+  /** Set if the file does not look like text, such as a core dump. */
+  binary?: boolean | undefined
 }
 
 /** The levels, from the least to the most severe. */

@@ -85,6 +85,7 @@ const LOG_FILE_DETAIL = {
     kind: { type: 'string', description: 'How the file is stored, such as `plain`, `gzip` or `zstd`.' },
     first: { type: ['string', 'null'], description: 'Time of the first record, ISO 8601; null if unknown.' },
     last: { type: ['string', 'null'], description: 'Time of the last record, ISO 8601; null if unknown.' },
+    binary: { type: 'boolean', description: 'True if the file does not look like text.' },
   },
 } as const
 

@@ -29,6 +29,8 @@ export interface FileDetail {
   /** The times of the first and last record; null if unknown. */
   first: string | null
   last: string | null
+  /** Set if it does not look like text, such as a core dump. */
+  binary?: true
 }
 
 /** Details of many files. */
@@ -41,9 +43,11 @@ export interface Details {
 /** Examines files: newest first, a few at a time, and each version of a file once. */
 export type Detailer = (entries: readonly Entry[], signal?: AbortSignal) => Promise<Details>
 
-type Times = Pick<FileDetail, 'first' | 'last'>
+type Times = Pick<FileDetail, 'first' | 'last' | 'binary'>
 
 const HEAD = 16 * 1024
+/** How much of a head is examined for what is not text. */
+const SAMPLE = 4096
 const TAIL = 64 * 1024
 /** The last record of an archive costs its decompression: 20 ms for one of this size. */
 const SMALL_ARCHIVE = 256 * 1024
@@ -75,15 +79,16 @@ export function detailer(
     let failed = false
     const isDone = await each(newest.slice(0, MAX_FILES), atOnce, async (entry) => {
       if (!(await budget.step())) return false
-      const times = await timesOf(context, entry, budget)
+      const times = await readTimes(context, entry, budget)
       if (times) found.set(keyOf(entry), times)
       else failed = true
     })
     const complete = isDone && newest.length <= MAX_FILES && !failed
-    const logs = logNames(entries)
+    const timesOf = (entry: Entry) => found.get(keyOf(entry)) ?? known.get(keyOf(entry))
+    const logs = logNames(entries, (entry) => instantsOf(timesOf(entry)))
     const files = entries.map((entry) => {
       const { key: name, size, modified } = entry
-      const times = found.get(keyOf(entry)) ?? known.get(keyOf(entry)) ?? UNKNOWN
+      const times = timesOf(entry) ?? UNKNOWN
       return {
         name,
         size,
@@ -98,7 +103,13 @@ export function detailer(
   }
 }
 
-async function timesOf(
+/** The times as milliseconds; undefined if the file was not examined. */
+function instantsOf(times: Times | undefined): { first: number | null; last: number | null } | undefined {
+  const instant = (iso: string | null) => (iso === null ? null : Date.parse(iso))
+  return times && { first: instant(times.first), last: instant(times.last) }
+}
+
+async function readTimes(
   { files, zone }: Pick<ViewContext, 'files' | 'zone'>,
   entry: Entry,
   budget: Budget,
@@ -106,7 +117,7 @@ async function timesOf(
   try {
     const { head, tail } = await endsOf(files, entry, budget)
     const format = detectFormat(head, tail ?? undefined, { reference: entry.modified })
-    if (!format.timed) return UNKNOWN
+    if (!format.timed) return isBinary(head) ? { ...UNKNOWN, binary: true } : UNKNOWN
     const iso = (epoch: number) => (Number.isNaN(epoch) ? null : zone.format(epoch))
     return { first: iso(firstTime(format, head, zone)), last: tail && iso(lastTime(format, tail, zone)) }
   } catch (error) {
@@ -115,6 +126,18 @@ async function timesOf(
     if (error instanceof StoreError) return null
     throw error
   }
+}
+
+/** Whether a tenth of the beginning is nothing that text has. Zeros say nothing: a truncated log may begin with them. */
+function isBinary(bytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(bytes.subarray(0, SAMPLE)).replaceAll('\0', '')
+  let odd = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const isControl = code < 0x07 || (code > 0x0d && code < 0x20 && code !== 0x1b)
+    if (isControl || code === 0x7f || code === 0xfffd) odd++
+  }
+  return odd * 10 > text.length
 }
 
 /** The first and last bytes of a file's text; no tail for an archive that is too large to be read for it. */
