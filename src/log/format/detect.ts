@@ -1,3 +1,4 @@
+import { asOne } from '../../bytes.ts'
 import { UTC } from '../time.ts'
 import { type Candidate, COMMON, FORMATS, strays } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'
@@ -44,28 +45,38 @@ function wrappedFormat(lines: readonly Line[], reference: Reference): LineFormat
   return null
 }
 
-/** The lines inside the wrapped ones; null if fewer than half are wrapped. */
+/** The lines inside the wrapped ones, whole; null if fewer than half are wrapped. */
 function innerLines(wrapper: Wrapper, lines: readonly Line[]): Line[] | null {
   const inner: Line[] = []
   let wrapped = 0
+  let parts: Uint8Array[] = []
   for (const [i, { bytes, from, to }] of lines.entries()) {
     const line = wrapper.read(bytes, from, to)
     if (line) {
       wrapped++
-      pushInner(inner, line)
+      if (!line.partial && parts.length === 0) pushInner(inner, line)
+      else parts.push(line.bytes.slice(line.from, line.to))
+      if (!line.partial) parts = endParts(inner, parts, false)
     }
     // Wrappers write every line themselves, so checking a few lines is enough to rule them out for other files.
     if (wrapped === 0 && i === FEW - 1) return null
   }
+  endParts(inner, parts, true)
   return wrapped > 0 && wrapped * 2 >= lines.length ? inner : null
 }
 
 const FEW = 3
 
 /** Adds an inner line where it is. Only one that was unescaped can hold line breaks. */
-function pushInner(inner: Line[], { bytes, from, to, partial }: Wrapped): void {
-  if (from === 0 && to === bytes.length) inner.push(...linesOf(bytes, false, partial))
-  else if (!isBlank(bytes, from, to)) inner.push({ bytes, from, to, open: partial })
+function pushInner(inner: Line[], { bytes, from, to }: Wrapped): void {
+  if (from === 0 && to === bytes.length) inner.push(...linesOf(bytes, false, false))
+  else if (!isBlank(bytes, from, to)) inner.push({ bytes, from, to, open: false })
+}
+
+/** Adds an inner line that came in parts; returns the parts of the next one, which are none. */
+function endParts(inner: Line[], parts: readonly Uint8Array[], open: boolean): [] {
+  if (parts.length > 0) inner.push(...linesOf(asOne(parts), false, open))
+  return []
 }
 
 function formatOf(lines: readonly Line[], reference: Reference): LineFormat {

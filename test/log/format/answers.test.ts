@@ -17,6 +17,13 @@ const LAST = TIMES.at(-1)!
 
 /** How the level of each template becomes a more severe one. */
 const SEVERE: readonly [from: string, to: string, level: string][] = [
+  ['"status":200', '"status":503', 'error'],
+  ['1.1" 200 5', '1.1" 503 5', 'error'],
+  ['1.1" 200 -', '1.1" 503 -', 'error'],
+  ['/1 200 5 -', '/1 503 5 -', 'error'],
+  ['0.000 200 200', '0.000 503 200', 'error'],
+  ['/\t200\t', '/\t503\t', 'error'],
+  ['"Information"', '"Error"', 'error'],
   ['INFO: hi', 'SEVERE: hi', 'error'],
   ['[Note]', '[ERROR]', 'error'],
   ['[Warning]', '[ERROR]', 'error'],
@@ -52,11 +59,11 @@ const SEVERE: readonly [from: string, to: string, level: string][] = [
   ['I{y}', 'E{y}', 'error'],
   ['I{Y}', 'E{Y}', 'error'],
   ['7f1a [a.cc', '7f1a [WARN] [a.cc', 'warn'],
-  ['1.1" 200 5', '1.1" 503 5', 'error'],
 ]
 
 /** Formats whose lines have no level. */
-const LEVELLESS = /slow|general|oracle|docker-plain|nginx-json|^syslog|thunderbird|multilog|svlogd/
+const LEVELLESS =
+  /(?:mysql|mariadb|percona)-slow|general|oracle|docker-plain|nginx-json|^syslog|thunderbird|multilog|svlogd/
 
 interface Line {
   n: number

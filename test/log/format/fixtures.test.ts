@@ -6,6 +6,7 @@ import { lineEnd, nextStart } from '../../../src/log/format/lines.ts'
 import { parseZone, UTC } from '../../../src/log/time.ts'
 import { clockOf, dayOf } from '../../../src/log/wall-clock.ts'
 import { expectedPath, FIXTURES, type Fixture, filled, linesOf } from './fixtures.ts'
+import { ORIGINS } from './origins.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const REFERENCE = Date.UTC(2026, 10, 15, 14)
@@ -94,10 +95,11 @@ it('docs/formats.md has every format, with a line of its fixture', () => {
   const groups = [...new Set(FIXTURES.map(({ group }) => group))]
   const tables = groups.map((group) => {
     const rows = FIXTURES.filter((fixture) => fixture.group === group).map((fixture) => {
-      const { format } = JSON.parse(readFileSync(expectedPath(fixture), 'utf8'))
-      return `| ${fixture.title} | ${format} | ${cell(example(fixture))} |`
+      const { format, records } = JSON.parse(readFileSync(expectedPath(fixture), 'utf8'))
+      expect(ORIGINS[fixture.id], `where ${fixture.id} came from`).toBeDefined()
+      return `| ${fixture.title} | ${format} | ${fieldsIn(records)} | ${cell(example(fixture))} | ${ORIGINS[fixture.id]} |`
     })
-    return `## ${group}\n\n| log | read as | a line |\n|---|---|---|\n${rows.join('\n')}\n`
+    return `## ${group}\n\n| log | read as | fields | a line | from |\n|---|---|---|---|---|\n${rows.join('\n')}\n`
   })
   const path = join(import.meta.dirname, '../../../docs/formats.md')
   const text = `${INTRODUCTION}\n${tables.join('\n')}`
@@ -105,11 +107,26 @@ it('docs/formats.md has every format, with a line of its fixture', () => {
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
+/** The fields that some of the records have, by their names for `where`. */
+function fieldsIn(
+  records: { level?: string; source?: unknown; tags?: string[]; context?: object }[],
+): string {
+  const names = records.flatMap(({ level, source, tags, context }) => [
+    ...(level ? ['level'] : []),
+    ...(source ? ['source'] : []),
+    ...(tags ? ['logger'] : []),
+    ...Object.keys(context ?? {}),
+  ])
+  return [...new Set(names)].map((name) => `\`${name}\``).join(' ') || '–'
+}
+
 /** The first line that begins a record. */
 function example(fixture: Fixture): string {
   const text = linesOf(fixture)
   const format = detectFormat(bytes(text), undefined, { reference: REFERENCE })
-  const found = text.split('\n').find((line) => format.starts(bytes(line), 0, bytes(line).length))!
+  const lines = text.split('\n').filter((line) => format.starts(bytes(line), 0, bytes(line).length))
+  const found =
+    lines.find((line) => !Number.isNaN(format.time(bytes(line), 0, bytes(line).length, UTC))) ?? lines[0]!
   return found.length > 160 ? `${found.slice(0, 159)}…` : found
 }
 
@@ -119,7 +136,8 @@ const INTRODUCTION = `# Log formats
 
 nodestate detects the format of a log from its first and last lines. The only thing to configure is the zone of times that do not name one (\`--timezone\`). Each format below is tested with the lines in \`test/log/format/fixtures\`, and this page is generated from them (\`NODESTATE_WRITE_DOCS=1 npx vitest run test/log/format\`).
 
-- A line that does not begin a record continues the one above and shares its time and level: stack traces, PostgreSQL's DETAIL and STATEMENT lines, everything below a slow log's \`# Time:\`.
+- A line that does not begin a record continues the one above and shares its time and level: stack traces, PostgreSQL's DETAIL and STATEMENT lines. In a slow log, a record is a statement with its header.
+- Lines of access logs have the level of their status: 5xx \`error\`, 4xx \`warn\`, others \`info\`, whatever else the line says.
 - Lines wrapped by Docker, Kubernetes or Fluent Bit are read in their own format. Text views return the bytes of the file; times, levels, filters and JSON records see the wrapped line. Split lines are joined.
 - A file may hold two formats: those that its first and last lines show, such as MariaDB's and mysqld_safe's. In a JSON log, every line that begins with a time is a record, such as one of Go's log package or of klog. A record has the time and level of its own line.
 - PostgreSQL's severities are known in every language that \`lc_messages\` translates them to.
@@ -127,5 +145,27 @@ nodestate detects the format of a log from its first and last lines. The only th
 - A date without a year is the last such day before the file's modification time. A time of day without a date is the last such time before it, and \`X-Nodestate-Note: assumed-date\` says so.
 - Anything else is plain text: each line is a record without a time or level, and a request for \`since\` or \`level\` is a 400 that says so.
 
-A tab is shown as ⇥.
+A tab is shown as ⇥. Lines “after” a page were written by its rules.
+
+## Fields
+
+What a line says besides its time, level and message is in the record's \`context\` (the logger is in \`tags\`, the file and line in \`source\`), and can be searched with \`where\`, in \`/fields\` and through Loki. Text formats use the same names:
+
+| field | what it is |
+|---|---|
+| \`thread\`, \`pid\` | the thread by its name or number, the process |
+| \`client\`, \`user\`, \`db\`, \`host\` | who asked, without a port; as whom; which database; on or from which host |
+| \`duration\` | how long it took in milliseconds, as a number, whatever the unit in the line |
+| \`status\`, \`method\`, \`path\`, \`query\`, \`protocol\`, \`bytes\`, \`referrer\`, \`agent\` | an access log's request and answer. \`path\` is without the query, \`query\` without its \`?\`, both as written. A request that is not HTTP has no \`method\` |
+| \`upstream\`, \`vhost\`, \`server\` | the address of the server behind a proxy (HAProxy's \`backend/server\`), the virtual host, nginx' server |
+| \`query_time\`, \`lock_time\`, \`rows_sent\`, \`rows_examined\`, … | everything in the header of a slow log, in small letters; times in seconds, as written; \`Schema\` is \`db\` |
+| \`prefix\` | what stands before a message and was not understood |
+| any other | by the name that its system has for it |
+
+- A \`-\` is no field. Numbers such as \`pid\`, \`status\`, \`bytes\` and \`duration\` are numbers.
+- nginx' \`$request_time\` is in seconds and has a fraction, Apache's \`%D\` is in microseconds and has none: that is how they are told apart.
+- PostgreSQL's \`duration: 12.345 ms\`, the total of a checkpoint, the elapsed time of autovacuum and Elasticsearch's \`took_millis\` are \`duration\`.
+- \`key=value\` in the first line of a message is a field of the record, in every text format: up to 100 of them in the first 16 KiB. A value ends at a blank or a comma, or is quoted. \`key: value\` is none, and neither is \`a=b\` in SQL. A field that the record has otherwise comes first.
+- JSON lines keep the names of their members. PostgreSQL's \`dbname\` and \`remote_host\`, journald's \`_PID\` and \`_HOSTNAME\` and Elasticsearch's \`took_millis\` have the names above, and so do the members of access logs.
+- The message of Serilog is its template with the values put in.
 `

@@ -12,7 +12,8 @@ const KEYS: Record<Role, string> = {
   level: `level lvl severity log.level levelname level_name levelName loglevel log_level logLevel s @l l L @level
     severity_text severityText error_severity label PRIORITY priority severity_number severityNumber jsonPayload.level`,
   message: `msg message event @m @mt @message MESSAGE M body short_message log textPayload messageTemplate
-    renderedMessage fields.message jsonPayload.message jsonPayload.msg body.stringValue errorMessage`,
+    renderedMessage fields.message jsonPayload.message jsonPayload.msg body.stringValue errorMessage
+    elasticsearch.slowlog.message`,
   tag: `logger component module c N target subsystem SYSLOG_IDENTIFIER log.logger logger_name loggerName @module
     SourceContext Properties.SourceContext scope.name instrumentation_scope.name InstrumentationScope.name _logger
     _logger_name logName`,

@@ -67,13 +67,13 @@ export const ACCESS: readonly Row[] = [
   {
     ...HAPROXY,
     shape: ['*'],
-    head: new RegExp(String.raw`^${HAPROXY_CLIENT} ${BRACKETED} ${HAPROXY_NEXT}`),
+    head: new RegExp(`^${HAPROXY_CLIENT} ${BRACKETED} ${HAPROXY_NEXT}`),
   },
   {
     name: 'access',
     shape: ['*'],
     within: BRACKETED_SHAPE,
-    head: new RegExp(String.raw`${CLIENT}${BRACKETED} (?=")`),
+    head: new RegExp(`${CLIENT}${BRACKETED} (?=")`),
     inside: COMBINED,
     status: 'quoted',
   },

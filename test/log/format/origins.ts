@@ -1,0 +1,173 @@
+const DEBIAN = 'a run on Debian 12'
+const after = (name: string, url: string) => `after [${name}](${url})`
+
+/** Where the lines of each fixture came from. */
+export const ORIGINS: Record<string, string> = {
+  lindb: after('LinDB’s own logger', 'https://github.com/lindb/common'),
+  mariadb: `MariaDB 10.11, ${DEBIAN}`,
+  'mariadb-slow': `MariaDB 10.11, ${DEBIAN}`,
+  'mariadb-general': `MariaDB 10.11, ${DEBIAN}`,
+  mysql: after('the MySQL manual', 'https://dev.mysql.com/doc/refman/8.0/en/error-log-format.html'),
+  'mysql-5.5': after('the MySQL 5.5 manual', 'https://dev.mysql.com/doc/'),
+  'mysql-slow': after('the MySQL manual', 'https://dev.mysql.com/doc/refman/8.0/en/slow-query-log.html'),
+  'percona-slow': `[Percona’s documentation](https://docs.percona.com/percona-server/8.0/improved-slow-query-log.html)`,
+  'mysql-general': after('the MySQL manual', 'https://dev.mysql.com/doc/refman/8.0/en/query-log.html'),
+  postgresql: `PostgreSQL 15, ${DEBIAN}`,
+  'postgresql-prefix': `PostgreSQL 15, ${DEBIAN}`,
+  'postgresql-epoch': `PostgreSQL 15, ${DEBIAN}`,
+  'postgresql-csv': `PostgreSQL 15, ${DEBIAN}`,
+  'postgresql-durations': `PostgreSQL 15, ${DEBIAN}`,
+  'postgresql-json': `PostgreSQL 15, ${DEBIAN}`,
+  pgbouncer: after('PgBouncer’s documentation', 'https://www.pgbouncer.org/config.html'),
+  patroni: after(
+    'Patroni’s documentation',
+    'https://patroni.readthedocs.io/en/latest/yaml_configuration.html#log',
+  ),
+  redis: `Redis 7, ${DEBIAN}`,
+  'valkey-logfmt': after('valkey.conf', 'https://github.com/valkey-io/valkey/blob/unstable/valkey.conf'),
+  'mongodb-4.2':
+    '[docker-library/mongo#372](https://github.com/docker-library/mongo/issues/372) and after it',
+  'etcd-3.4': `etcd 3.4, ${DEBIAN}`,
+  elasticsearch: after(
+    'Elastic’s documentation',
+    'https://www.elastic.co/guide/en/elasticsearch/reference/7.17/logging.html',
+  ),
+  'elasticsearch-slowlog': after(
+    'Elastic’s documentation',
+    'https://www.elastic.co/guide/en/elasticsearch/reference/7.17/index-modules-slowlog.html',
+  ),
+  'elasticsearch-slowlog-json': after(
+    'Elastic’s documentation',
+    'https://www.elastic.co/guide/en/elasticsearch/reference/current/index-modules-slowlog.html',
+  ),
+  clickhouse: after(
+    'ClickHouse’s documentation',
+    'https://clickhouse.com/docs/en/operations/server-configuration-parameters/settings#logger',
+  ),
+  cassandra: after(
+    'Cassandra’s logback.xml',
+    'https://github.com/apache/cassandra/blob/trunk/conf/logback.xml',
+  ),
+  cockroachdb: after(
+    'Cockroach Labs’ documentation',
+    'https://www.cockroachlabs.com/docs/stable/log-formats',
+  ),
+  tidb: after(
+    'TiDB’s log format',
+    'https://github.com/tikv/rfcs/blob/master/text/0018-unified-log-format.md',
+  ),
+  couchdb: after('CouchDB’s documentation', 'https://docs.couchdb.org/en/stable/config/logging.html'),
+  rocksdb: after('RocksDB’s wiki', 'https://github.com/facebook/rocksdb/wiki/Logger'),
+  db2: after(
+    'IBM’s documentation',
+    'https://www.ibm.com/docs/en/db2/11.5?topic=files-interpreting-db2-diagnostic-log-file-entries',
+  ),
+  hana: after('SAP’s documentation', 'https://help.sap.com/docs/SAP_HANA_PLATFORM'),
+  oracle: after('Oracle’s documentation', 'https://docs.oracle.com/en/database/oracle/oracle-database/'),
+  'oracle-iso': after(
+    'Oracle’s documentation',
+    'https://docs.oracle.com/en/database/oracle/oracle-database/',
+  ),
+  ceph: after('Ceph’s documentation', 'https://docs.ceph.com/en/latest/rados/troubleshooting/log-and-debug/'),
+  'ceph-cluster': after(
+    'Ceph’s documentation',
+    'https://docs.ceph.com/en/latest/rados/troubleshooting/log-and-debug/',
+  ),
+  docker: after('Docker’s documentation', 'https://docs.docker.com/engine/logging/drivers/json-file/'),
+  'docker-plain': after(
+    'Docker’s documentation',
+    'https://docs.docker.com/engine/logging/drivers/json-file/',
+  ),
+  'docker-leveled': after(
+    'Docker’s documentation',
+    'https://docs.docker.com/engine/logging/drivers/json-file/',
+  ),
+  cri: after(
+    'the CRI logging format',
+    'https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md',
+  ),
+  'cri-json': after(
+    'the CRI logging format',
+    'https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md',
+  ),
+  'cri-split': after(
+    'the CRI logging format',
+    'https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md',
+  ),
+  'fluent-bit': after('Fluent Bit’s documentation', 'https://docs.fluentbit.io/manual/pipeline/outputs/file'),
+  'fluent-bit-leveled': after(
+    'Fluent Bit’s documentation',
+    'https://docs.fluentbit.io/manual/pipeline/outputs/file',
+  ),
+  zap: after('zap’s documentation', 'https://pkg.go.dev/go.uber.org/zap'),
+  pino: after('pino’s documentation', 'https://getpino.io/#/docs/api'),
+  bunyan: after('bunyan’s documentation', 'https://github.com/trentm/node-bunyan#readme'),
+  'mysql-json': after('the MySQL manual', 'https://dev.mysql.com/doc/refman/8.0/en/error-log-json.html'),
+  mongodb: after('MongoDB’s documentation', 'https://www.mongodb.com/docs/manual/reference/log-messages/'),
+  'rust-tracing': after(
+    'tracing-subscriber’s documentation',
+    'https://docs.rs/tracing-subscriber/latest/tracing_subscriber/fmt/format/struct.Json.html',
+  ),
+  journald: after('systemd’s documentation', 'https://systemd.io/JOURNAL_EXPORT_FORMATS/'),
+  'nginx-json': after('nginx’ documentation', 'https://nginx.org/en/docs/http/ngx_http_log_module.html'),
+  'cloudwatch-json': after(
+    'AWS’ documentation',
+    'https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_AnalyzeLogData-discoverable-fields.html',
+  ),
+  gelf: after('Graylog’s documentation', 'https://go2docs.graylog.org/current/getting_in_log_data/gelf.html'),
+  'rclone-json': `rclone 1.60, ${DEBIAN}`,
+  hclog: after('hclog’s documentation', 'https://pkg.go.dev/github.com/hashicorp/go-hclog'),
+  ecs: after('Elastic’s documentation', 'https://www.elastic.co/guide/en/ecs/current/ecs-log.html'),
+  otel: after('OpenTelemetry’s data model', 'https://opentelemetry.io/docs/specs/otel/logs/data-model/'),
+  serilog: '[Serilog’s README](https://github.com/serilog/serilog-formatting-compact#readme) and after it',
+  'google-cloud': after('Google’s documentation', 'https://cloud.google.com/logging/docs/structured-logging'),
+  lambda: after(
+    'AWS’ documentation',
+    'https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html',
+  ),
+  caddy: `Caddy 2.6, ${DEBIAN}`,
+  prometheus: `Prometheus 2.42, ${DEBIAN}`,
+  glog: after('glog’s documentation', 'https://google.github.io/glog/stable/logging/'),
+  'nginx-error': after('nginx’ documentation', 'https://nginx.org/en/docs/ngx_core_module.html#error_log'),
+  'apache-error': after('Apache’s documentation', 'https://httpd.apache.org/docs/2.4/logs.html#errorlog'),
+  'access-log': after('Apache’s documentation', 'https://httpd.apache.org/docs/2.4/logs.html#accesslog'),
+  'access-times': `nginx 1.22, ${DEBIAN}`,
+  'vhost-combined': after(
+    'Apache’s documentation',
+    'https://httpd.apache.org/docs/2.4/logs.html#virtualhost',
+  ),
+  haproxy: `HAProxy 2.6, ${DEBIAN}`,
+  envoy:
+    '[Envoy’s documentation](https://www.envoyproxy.io/docs/envoy/latest/configuration/observability/access_log/usage) and after it',
+  alb: '[AWS’ documentation](https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html)',
+  cloudfront: after(
+    'AWS’ documentation',
+    'https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html',
+  ),
+  syslog: after('RFC 3164', 'https://www.rfc-editor.org/rfc/rfc3164'),
+  rfc5424: after('RFC 5424', 'https://www.rfc-editor.org/rfc/rfc5424'),
+  log4j: after('Log4j’s documentation', 'https://logging.apache.org/log4j/2.x/manual/pattern-layout.html'),
+  'spring-boot': after(
+    'Spring’s documentation',
+    'https://docs.spring.io/spring-boot/reference/features/logging.html',
+  ),
+  kafka: after(
+    'Kafka’s log4j.properties',
+    'https://github.com/apache/kafka/blob/3.7/config/log4j.properties',
+  ),
+  python: `Python 3.11, ${DEBIAN}`,
+  logback: after('Logback’s documentation', 'https://logback.qos.ch/manual/configuration.html'),
+  tomcat: after('Tomcat’s documentation', 'https://tomcat.apache.org/tomcat-10.1-doc/logging.html'),
+  'java-util-logging': after(
+    'Java’s documentation',
+    'https://docs.oracle.com/en/java/javase/17/docs/api/java.logging/java/util/logging/SimpleFormatter.html',
+  ),
+  spark: after('loghub', 'https://github.com/logpai/loghub'),
+  hdfs: after('loghub', 'https://github.com/logpai/loghub'),
+  android: after('loghub', 'https://github.com/logpai/loghub'),
+  bgl: after('loghub', 'https://github.com/logpai/loghub'),
+  thunderbird: after('loghub', 'https://github.com/logpai/loghub'),
+  rclone: `rclone 1.60, ${DEBIAN}`,
+  multilog: `daemontools, ${DEBIAN}`,
+  svlogd: `runit, ${DEBIAN}`,
+}
