@@ -1,6 +1,6 @@
 import type { Entry } from '../../store/store.ts'
-import { isRotatedName, type LogName, parseDashed, parseName, uncompressedName } from './names.ts'
-import { dashedLogs, rollsOver, type Times } from './rolled.ts'
+import { isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
+import { dashedLogs, rolledMembers, rollsOver, type Times } from './rolled.ts'
 
 /** What the beginning of a file says about its place in the family. The caller reads it: this file reads nothing. */
 export interface Head {
@@ -91,23 +91,6 @@ export function lastFor(family: Family, name: string): number {
 /** The files that a request for the whole log of `name` reads: up to that file, or all for the log's own name. */
 export function lastOfWhole(family: Family, name: string): number {
   return isRotatedName(name) ? placeIn(family, name) : lastFor(family, name)
-}
-
-/** Files with numbers after a dash, if their records show that they are parts of the log. */
-function rolledMembers(
-  name: string,
-  entries: readonly Entry[],
-  headOf: (entry: Entry) => Head | undefined,
-): { log: string; members: Member[]; wanted: Entry[] } {
-  const log = dashedLogs(entries).get(parseDashed(name)?.stem ?? parseName(name).stem)
-  const none = { log: name, members: [], wanted: [] }
-  if (!log || log.files.length > MAX_HEADS) return none
-  const wanted = [...log.files.map(({ entry }) => entry), log.active]
-  const isRolled = rollsOver(log, (entry) => {
-    const head = headOf(entry)
-    return head && { first: head.time, last: head.last ?? null }
-  })
-  return isRolled ? { log: log.active.key, members: log.files, wanted } : { ...none, wanted }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Entry } from '../../store/store.ts'
-import { type LogName, parseDashed } from './names.ts'
+import { type LogName, parseDashed, parseName } from './names.ts'
 
 /** The times of a file's first and last records; null where there are none, or where they are not known. */
 export interface Times {
@@ -30,6 +30,26 @@ export function dashedLogs(entries: readonly Entry[]): Map<string, Rolled> {
     if (found) logs.set(active.key, { active, files: found })
   }
   return logs
+}
+
+/** A log with more files than this is not put together: each of them would have to be read. */
+const MAX_FILES = 200
+
+/** Files with numbers after a dash, if their records show that they are parts of the log. */
+export function rolledMembers(
+  name: string,
+  entries: readonly Entry[],
+  headOf: (entry: Entry) => { time: number | null; last?: number } | undefined,
+): { log: string; members: Dashed[]; wanted: Entry[] } {
+  const log = dashedLogs(entries).get(parseDashed(name)?.stem ?? parseName(name).stem)
+  const none = { log: name, members: [], wanted: [] }
+  if (!log || log.files.length > MAX_FILES) return none
+  const wanted = [...log.files.map(({ entry }) => entry), log.active]
+  const isRolled = rollsOver(log, (entry) => {
+    const head = headOf(entry)
+    return head && { first: head.time, last: head.last ?? null }
+  })
+  return isRolled ? { log: log.active.key, members: log.files, wanted } : { ...none, wanted }
 }
 
 /** Threads may write their lines a little out of order. */
