@@ -53,7 +53,7 @@ export function logResources(options: LogResourceOptions): (files: readonly stri
 
 function resourcesOf({ context, maxSize, following, count }: LogResourceOptions): LogResources {
   const files: LogFiles = context.files
-  // Everything beyond the list and the plain tail is loaded on first use: a worker starts with a third of the code.
+  // Everything beyond the list and the plain tail is loaded on first use, so that a worker starts quickly.
   const queryRoutes = once(async () => {
     const { loadQueryRoutes } = await import('./query-routes.ts')
     return loadQueryRoutes(context, { maxSize, following, count })
