@@ -54,7 +54,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['store/remote/node', ['fetch.ts']],
   ['store/remote', ['bucket.ts', 'exact-stream.ts', 'list-pages.ts', 'retry.ts']],
   ['store/fs', ['directory.ts', 'file.ts', 'list.ts', 'range.ts', 'slices.ts', 'tails.ts', 'walk.ts']],
-  ['store/s3', ['list.ts', 'options.ts', 'wire.ts']],
+  ['store/s3', ['credentials.ts', 'list.ts', 'options.ts', 'wire.ts']],
   ['store/segments', ['listing.ts', 'lives.ts', 'pieces.ts', 'texts.ts']],
   ['store', ['fs.ts', 'memory.ts', 'r2.ts', 's3.ts', 'segments.ts']],
   ['join', ['joins.ts', 'layout.ts', 'member-reads.ts', 'member.ts', 'members.ts']],

@@ -17,7 +17,8 @@ import {
   type StoreRead,
 } from './store.ts'
 
-export type { S3Options } from './s3/options.ts'
+export { fromEnv } from './s3/credentials.ts'
+export type { S3Credentials, S3Options } from './s3/options.ts'
 
 /**
  * A bucket of any S3-compatible service. A tail is one GET with a suffix range; its entry comes from the same

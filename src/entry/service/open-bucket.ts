@@ -1,14 +1,13 @@
 import { SettingsError, shown } from '../../settings/row.ts'
-import { type S3Options, s3Store } from '../../store/s3.ts'
+import { fromEnv, type S3Options, s3Store } from '../../store/s3.ts'
 import { type Store, StoreError } from '../../store/store.ts'
 import type { BucketPlace, Environment } from './location.ts'
 
 /** Credentials, region and endpoint of a bucket from the standard `AWS_*` variables. Throws a SettingsError. */
 export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment, below = ''): S3Options {
-  const accessKeyId = env.AWS_ACCESS_KEY_ID || undefined
-  const secretAccessKey = env.AWS_SECRET_ACCESS_KEY || undefined
-  if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
-    const [set, missing] = accessKeyId
+  const options = fromEnv(env)
+  if (!options.accessKeyId !== !options.secretAccessKey) {
+    const [set, missing] = options.accessKeyId
       ? ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY']
       : ['SECRET_ACCESS_KEY', 'ACCESS_KEY_ID']
     throw new SettingsError('usage', `Cannot use AWS_${set} alone: set AWS_${missing} too, or neither.`)
@@ -16,11 +15,7 @@ export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment,
   return {
     bucket,
     prefix: [prefix, below].filter(Boolean).join('/'),
-    endpoint: env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined,
-    region: env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined,
-    accessKeyId,
-    secretAccessKey,
-    sessionToken: env.AWS_SESSION_TOKEN || undefined,
+    ...options,
   }
 }
 

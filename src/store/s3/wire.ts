@@ -3,6 +3,7 @@ import { fetchFromStore } from '#fetch'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
+import { Credentials } from './credentials.ts'
 import type { S3Options } from './options.ts'
 import { childText, parseXml } from './xml.ts'
 
@@ -25,6 +26,7 @@ const LONGEST_TEXT = 16 * 1024 * 1024
 /** Sends requests to one bucket: address, signature, and which failures are worth a retry. */
 export class S3Wire {
   readonly #options: S3Options
+  readonly #credentials: Credentials
   readonly #address: string
   readonly #fetch: NonNullable<S3Options['fetch']>
   /** The signing keys, one per day. */
@@ -33,9 +35,8 @@ export class S3Wire {
   readonly #encodings = new BoundedMap<string, string>(MAX_ENCODINGS)
 
   constructor(options: S3Options) {
-    if (!options.accessKeyId !== !options.secretAccessKey)
-      throw new StoreError('denied', 'An access key needs its secret: give both, or none for a public bucket')
     this.#options = options
+    this.#credentials = new Credentials(options)
     this.#address = addressOf(options)
     this.#fetch = options.fetch ?? fetchFromStore
   }
@@ -44,7 +45,7 @@ export class S3Wire {
   async send(request: S3Request, timer: AttemptTimer): Promise<Response> {
     const answer = await this.#sendForStored(request, timer)
     // R2 answers "bad request" to an unsigned request.
-    if (answer.status === 400 && !this.#isSigned)
+    if (answer.status === 400 && !this.#credentials.areGiven)
       throw new StoreError('denied', `The storage wants credentials for "${request.key}"`)
     if (isTransient(answer.status)) throw await answerError(answer, request.key)
     return answer
@@ -93,7 +94,7 @@ export class S3Wire {
   async #sendForStored(request: S3Request, timer: AttemptTimer): Promise<Response> {
     const { method, key, query } = request
     const plain = { ...request, query: { ...query, 'response-content-encoding': 'identity' } }
-    if (method === 'GET' && key !== '' && this.#encodings.size > 0 && this.#isSigned)
+    if (method === 'GET' && key !== '' && this.#encodings.size > 0 && this.#credentials.areGiven)
       return this.#sendOnce(plain, timer)
     const answer = await this.#sendOnce(request, timer)
     if (key === '' || !answer.ok) return answer
@@ -103,7 +104,7 @@ export class S3Wire {
     if (encoding === null || method === 'HEAD') return answer
     await answer.body?.cancel()
     // Only a signed request may override headers.
-    if (!this.#isSigned)
+    if (!this.#credentials.areGiven)
       throw new StoreError('unavailable', `"${key}" has a Content-Encoding and needs credentials to be read`)
     const again = await this.#sendOnce(plain, timer)
     if (again.ok && encodingOf(again) !== null)
@@ -111,9 +112,10 @@ export class S3Wire {
     return again
   }
 
-  async #sendOnce({ method, key, query, headers, body }: S3Request, timer: AttemptTimer): Promise<Response> {
+  async #sendOnce(request: S3Request, timer: AttemptTimer): Promise<Response> {
+    const { method, key, query, body } = request
     const url = this.#address + key.split('/').map(percent).join('/') + search(query)
-    const signed = await this.#sign(method, url, headers ?? {})
+    const signed = await this.#sign(request, url, timer)
     // Without this, the runtime requests gzip, and what it unpacks has neither the length nor the range requested.
     // Not signed: proxies rewrite it on the way.
     signed.set('Accept-Encoding', 'identity')
@@ -123,14 +125,11 @@ export class S3Wire {
     return this.#fetch(url, { method, headers: signed, redirect: 'manual', signal, body: body ?? null })
   }
 
-  /** Without credentials, requests are not signed. */
-  get #isSigned(): boolean {
-    return Boolean(this.#options.accessKeyId)
-  }
-
-  async #sign(method: string, url: string, headers: Record<string, string>): Promise<Headers> {
-    const { accessKeyId, secretAccessKey, sessionToken, region, now = Date.now } = this.#options
-    if (!accessKeyId || !secretAccessKey) return new Headers(headers)
+  async #sign({ method, headers = {} }: S3Request, url: string, timer: AttemptTimer): Promise<Headers> {
+    const credentials = await this.#credentials.get(timer)
+    if (credentials === null) return new Headers(headers)
+    const { accessKeyId, secretAccessKey, sessionToken } = credentials
+    const { region, now = Date.now } = this.#options
     const signer = new AwsV4Signer({
       method,
       url,
