@@ -93,3 +93,29 @@ it('docs/architecture.md names folders and files that exist', () => {
       name,
     ).toBe(true)
 })
+
+/** The packages that a program imports. */
+const packagesOf = (text: string) =>
+  [...text.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)[^':]*'/g)]
+    .map(([, name]) => name!)
+    .filter((name) => name !== 'node')
+
+/** The packages that a document says to install. */
+const installedBy = (document: string) =>
+  [...readFileSync(document, 'utf8').matchAll(/npm i ([^\n`]+)/g)].flatMap(([, names]) => names!.split(' '))
+
+it('README.md and examples/README.md say to install all that their programs import', () => {
+  const snippets = [...readFileSync('README.md', 'utf8').matchAll(/```js\n([\s\S]*?)```/g)].map(
+    ([, text]) => text!,
+  )
+  expect(snippets.length).toBeGreaterThan(2)
+  for (const text of snippets)
+    for (const name of packagesOf(text)) expect(installedBy('README.md')).toContain(name)
+  const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js'),
+  )
+  expect(examples.length).toBeGreaterThan(4)
+  for (const name of examples)
+    for (const each of packagesOf(readFileSync(join('examples', name), 'utf8')))
+      expect(installedBy('examples/README.md'), name).toContain(each)
+})
