@@ -15,6 +15,11 @@ export class SegmentMap {
     return this.#sorted.length
   }
 
+  /** The segments, by their start. */
+  get all(): readonly Segment[] {
+    return this.#sorted
+  }
+
   add(segment: Segment): void {
     const at = this.#after(segment.start - 1)
     const same = this.#sorted[at]

@@ -5,8 +5,11 @@
  *     ends/<log>/<life>-<size>-<crc>-<how>    empty: this life is finished
  *     ship.json                               heartbeat and hints
  *
- * Numbers are written as their complement, so that a LIST returns the newest first.
+ * Numbers are written as their complement, so that a LIST returns the newest first. A file that is found after a newer
+ * one was shipped gets a life in `older-<number>`: readers of layout 1 take the highest number for the newest file, and
+ * must not see it. In the code its number is negative.
  */
+export const LAYOUT = 2
 export const SEGMENTS = 'segments/'
 export const ENDS = 'ends/'
 export const HEARTBEAT = 'ship.json'
@@ -46,16 +49,18 @@ export interface End {
   how: How
 }
 
+const OLDER = 'older-'
+
 /** A life's number as the name of its folder. */
 export function lifeName(life: number): string {
-  return String(LAST_LIFE - life).padStart(8, '0')
+  return (life < 0 ? OLDER : '') + String(LAST_LIFE - Math.abs(life)).padStart(8, '0')
 }
 
 /** The number of a life from its folder's name; null when it is not one. */
 export function parseLife(name: string): number | null {
-  if (!/^\d{8}$/.test(name)) return null
-  const life = LAST_LIFE - Number(name)
-  return life >= 1 ? life : null
+  const found = /^(older-)?(\d{8})$/.exec(name)
+  const life = found ? LAST_LIFE - Number(found[2]) : 0
+  return life < 1 ? null : found?.[1] ? -life : life
 }
 
 /** `segments/<log>/` */
@@ -96,7 +101,7 @@ export function parseSegment(name: string): Segment | null {
 
 /** Parses a key below `segments/`; null if it does not fit the layout. `segment` is null for `~`. */
 export function parseKey(key: string): { log: string; life: number; segment: Segment | null } | null {
-  const found = /^segments\/([^/]+)\/(\d{8})\/([^/]+)$/s.exec(key)
+  const found = /^segments\/([^/]+)\/((?:older-)?\d{8})\/([^/]+)$/s.exec(key)
   if (!found) return null
   const life = parseLife(found[2]!)
   const segment = parseSegment(found[3]!)
@@ -116,7 +121,7 @@ export function endKey(log: string, { life, size, crc, how }: End): string {
 
 /** Reads the key of an end; null when it is not one. */
 export function parseEnd(key: string): (End & { log: string }) | null {
-  const found = /^ends\/([^/]+)\/(\d{8})-(\d{1,15})-([\da-f]{8})-(end|cut|lost)$/s.exec(key)
+  const found = /^ends\/([^/]+)\/((?:older-)?\d{8})-(\d{1,15})-([\da-f]{8})-(end|cut|lost)$/s.exec(key)
   const life = found ? parseLife(found[2]!) : null
   if (!found || life === null) return null
   const how = found[5] as How
@@ -133,40 +138,46 @@ export function largestEnds<E extends End>(ends: Iterable<E>): Map<number, E> {
   return largest
 }
 
-/** What begins a life: how many of the file's first bytes, and their checksum. */
+/** What begins a life: how many of the file's first bytes, their checksum, and which file it was. */
 export interface Begin {
   length: number
   crc: number
+  /** Device, inode and time of birth; absent in layout 1. */
+  file?: string
 }
 
 /** The text of the object that begins a life. */
-export function beginText({ length, crc }: Begin): string {
-  return `${JSON.stringify({ length, crc32: hex(crc) })}\n`
+export function beginText({ length, crc, file }: Begin): string {
+  return `${JSON.stringify({ length, crc32: hex(crc), file })}\n`
 }
 
 /** Reads it; null when it is not one. */
 export function parseBegin(text: string): Begin | null {
   try {
-    const { length, crc32 } = JSON.parse(text) as { length?: unknown; crc32?: unknown }
+    const { length, crc32, file } = JSON.parse(text) as { length?: unknown; crc32?: unknown; file?: unknown }
     if (typeof length !== 'number' || !Number.isInteger(length) || length < 0 || length > HEAD_BYTES)
       return null
     if (typeof crc32 !== 'string' || !/^[\da-f]{8}$/i.test(crc32)) return null
-    return { length, crc: Number.parseInt(crc32, 16) }
+    return { length, crc: Number.parseInt(crc32, 16), ...(typeof file === 'string' && { file }) }
   } catch {
     return null
   }
 }
 
-/** The file name under which readers see an older life: `broker.log@000011`. The newest one is `broker.log`. */
+/**
+ * The file name under which readers see a life that is not the newest: `broker.log@000011`, `broker.log@older-000001`.
+ * The newest one is `broker.log`.
+ */
 export function olderName(log: string, life: number): string {
-  return `${log}@${String(life).padStart(6, '0')}`
+  return `${log}@${life < 0 ? OLDER : ''}${String(Math.abs(life)).padStart(6, '0')}`
 }
 
 /** The log and the life of a file name; the life is null for the newest one. */
 export function parseFile(name: string): { log: string; life: number | null } {
-  const found = /^(.+)@(\d{6,8})$/s.exec(name)
-  const life = found ? Number(found[2]) : 0
-  return found && life >= 1 && life < LAST_LIFE ? { log: found[1]!, life } : { log: name, life: null }
+  const found = /^(.+)@(older-)?(\d{6,8})$/s.exec(name)
+  const life = found ? Number(found[3]) : 0
+  if (!found || life < 1 || life >= LAST_LIFE) return { log: name, life: null }
+  return { log: found[1]!, life: found[2] ? -life : life }
 }
 
 function hex(crc: number): string {

@@ -11,16 +11,36 @@ export interface ShippedLog {
   lagSeconds: number
 }
 
+/** A file that is not shipped, and why. */
+export interface LeftFile {
+  name: string
+  reason: string
+}
+
 /** `ship.json`: a heartbeat, with hints for readers. Readers also work without it. */
 export interface Heartbeat {
   host: string
   /** Changes with each start. */
   run: string
+  /** The shipper's process on its host; null in layout 1. */
+  pid: number | null
   /** The shipper's version. */
   version: string
+  /** The layout that it writes; homes without it have layout 1. */
+  layout: number
+  /** Whether the shipper has ended, with nothing under way. */
+  stopped: boolean
   /** The node object, as in `node.json`; null when it is not known. */
   node: Record<string, unknown> | null
   logs: Record<string, ShippedLog>
+  /** The lives without an end, by log; null in layout 1. */
+  open: Record<string, number[]> | null
+  /** Files that are not or not completely in the bucket yet, and their bytes. */
+  waitingFiles: number
+  waitingBytes: number
+  /** How many files cannot be shipped, and the first of them. */
+  leftFiles: number
+  left: LeftFile[]
   /** Why the shipper is stuck; null when it is not. */
   error: string | null
 }
@@ -30,6 +50,10 @@ export const LARGEST_HEARTBEAT = 1024 * 1024
 
 /** How long readers trust the sizes in it, by the storage's clock. */
 export const HEARTBEAT_FRESH_MS = 90_000
+
+/** How many lives without an end, and how many files that are left, a heartbeat names. */
+export const MOST_OPEN = 50
+export const MOST_LEFT = 100
 
 /** Parses a heartbeat. Missing or mistyped parts are left out; null if it is not a heartbeat at all. */
 export function parseHeartbeat(text: string): Heartbeat | null {
@@ -50,9 +74,17 @@ export function parseHeartbeat(text: string): Heartbeat | null {
   return {
     host: value.host,
     run: value.run,
+    pid: isCount(value.pid) ? value.pid : null,
     version: typeof value.version === 'string' ? value.version : '',
+    layout: isCount(value.layout) ? value.layout : 1,
+    stopped: value.stopped === true,
     node: isObject(value.node) ? value.node : null,
     logs,
+    open: isObject(value.open) ? livesOf(value.open) : null,
+    waitingFiles: isCount(value.waitingFiles) ? value.waitingFiles : 0,
+    waitingBytes: isCount(value.waitingBytes) ? value.waitingBytes : 0,
+    leftFiles: isCount(value.leftFiles) ? value.leftFiles : 0,
+    left: Array.isArray(value.left) ? value.left.filter(isLeft).slice(0, MOST_LEFT) : [],
     error: typeof value.error === 'string' ? value.error : null,
   }
 }
@@ -63,4 +95,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function livesOf(open: Record<string, unknown>): Record<string, number[]> {
+  const lives = (value: unknown) => (Array.isArray(value) ? value.filter(isLife).slice(0, MOST_OPEN) : [])
+  return Object.fromEntries(Object.entries(open).map(([log, value]) => [log, lives(value)]))
+}
+
+function isLife(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value !== 0
+}
+
+function isLeft(value: unknown): value is LeftFile {
+  return isObject(value) && typeof value.name === 'string' && typeof value.reason === 'string'
 }

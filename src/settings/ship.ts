@@ -86,6 +86,12 @@ export const SHIP_SETTINGS = [
   },
   { name: 'once', kind: is.boolean, default: false, help: 'Ship everything there is, then exit.' },
   {
+    name: 'verify',
+    kind: is.boolean,
+    default: false,
+    help: 'Compare the log directory with the destination, print each file that is not there, then exit.',
+  },
+  {
     name: 'metrics-listen',
     kind: listener,
     value: 'HOST:PORT',
@@ -109,6 +115,7 @@ export interface ShipSettings {
   segmentAge: number
   hold: number
   once: boolean
+  verify: boolean
   metricsListen: { host: string; port: number } | null
   hostIp: string | null
   hostName: string | null
@@ -170,7 +177,8 @@ Log text is not masked; the configuration is.
 ${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
 
 Each flag is also a variable (--segment-age: NODESTATE_SEGMENT_AGE). Credentials, region and endpoint come from the
-standard AWS_* variables. Exit codes: 0 when stopped, or when --once has shipped everything; 1 when it cannot start;
-2 for a wrong command line; 3 when another shipper on this host has taken over.
+standard AWS_* variables. Exit codes: 0 when stopped, when --once has shipped everything or --verify found everything;
+1 when files are left or missing, or when it cannot start; 2 for a wrong command line; 3 when another shipper on this
+host has taken over.
 `
 }

@@ -13,9 +13,11 @@ import {
 } from '../segment/names.ts'
 import type { Bucket } from './bucket.ts'
 import { type CutRules, cutAt, reach } from './cut.ts'
-import type { Native } from './disk.ts'
-import { recallLife, type Unfinished } from './memory.ts'
-import { type Claim, type FileText, holds } from './text.ts'
+import { Beginnings, type Claim, joined } from './files/checksums.ts'
+import type { Native } from './files/disk.ts'
+import type { FileText } from './files/text.ts'
+import { identityOf, type WatchedFile } from './files/watched-files.ts'
+import { beginsWith, placesOf, recallBegin, recallLife, type Shipped } from './memory.ts'
 
 /** The file is no longer the one that the life was in: it was truncated, or replaced by another. */
 export class FileChanged extends Error {
@@ -34,7 +36,26 @@ export interface LifeContext {
   now(): number
   /** Reusable memory for texts. */
   buffers: { take(size: number): Uint8Array<ArrayBuffer>; give(buffer: Uint8Array<ArrayBuffer>): void }
-  onShipped(bytes: number): void
+  /**
+   * Whether the file is certainly not truncated since it was compared with its life: no copy of it has been made. Asked
+   * after each read.
+   */
+  isUntouched(text: FileText, shipped: number): Promise<boolean>
+  onShipped(life: number, bytes: number): void
+}
+
+/** Reusable memory for texts: a fresh 8 MiB for each segment would make 50 MB of garbage a second. */
+export function bufferPool(): LifeContext['buffers'] {
+  const free: Uint8Array<ArrayBuffer>[] = []
+  return {
+    take(size) {
+      const at = free.findIndex((buffer) => buffer.length >= size)
+      return at < 0 ? new Uint8Array(Math.max(size, 64 * 1024)) : free.splice(at, 1)[0]!
+    },
+    give(buffer) {
+      if (free.length < 4) free.push(buffer)
+    },
+  }
 }
 
 /** One life on its way to the bucket. */
@@ -43,8 +64,11 @@ export class Life {
   text: FileText
   /** One past the last byte in the bucket. */
   shipped: number
-  /** What proves that a file is this life. */
+  /** The last bytes that were shipped. */
   claim: Claim
+  /** What was in the bucket when the life was taken up, and everything since but the last part, as one claim. */
+  readonly #before: Pick<Shipped, 'segments' | 'begins'>
+  #since: Claim | null = null
   readonly #context: LifeContext
   #from: number
   /** Whether the last segment is a part, and its bytes if they are known. */
@@ -56,48 +80,53 @@ export class Life {
   #tailBefore: Uint8Array | null
   #waiting: number | null = null
 
-  constructor(context: LifeContext, text: FileText, state: Unfinished) {
+  constructor(context: LifeContext, text: FileText, state: Shipped) {
+    const { life, from, size, segments } = state
+    this.#before = state
     this.#context = context
     this.text = text
-    this.number = state.life
-    this.shipped = state.shipped
-    this.claim = state.claim
-    this.#from = state.from
-    this.#part = state.from < state.shipped
-    this.#tail = state.shipped === 0 ? new Uint8Array(0) : null
-    this.#tailBefore = state.from === 0 ? new Uint8Array(0) : null
+    this.number = life
+    this.shipped = size
+    this.claim = segments.find(({ to }) => to === size) ?? { from: 0, to: 0, crc: 0 }
+    this.#from = from
+    this.#part = from < size
+    this.#tail = size === 0 ? new Uint8Array(0) : null
+    this.#tailBefore = from === 0 ? new Uint8Array(0) : null
   }
 
   /**
-   * Begins a life with the next free number. If another shipper has taken it, that life is continued if it matches the
-   * file: waiting for the other shipper would never end in a crash loop.
-   *
-   * `isStill` says whether the directory is as it was when the file was chosen. It is asked after the head was read: a
-   * file that is copied and truncated in between would begin a life with its new text, and the copy, which is older
-   * than that life, would never be shipped.
+   * Begins a life with the next free number, counted up from `first`, or down if it is negative. If another shipper has
+   * taken the number for the same file, that life is continued; a file with the same first bytes is not enough.
    */
-  static async begin(
-    context: LifeContext,
-    text: FileText,
-    first: number,
-    isStill: () => Promise<boolean>,
-  ): Promise<Life> {
+  static async begin(context: LifeContext, file: WatchedFile, first: number): Promise<Life> {
     const { bucket, native, log } = context
+    const { text } = file
     const head = await text.read(0, HEAD_BYTES)
-    if (head.length === 0 || !(await isStill())) throw new FileChanged(text.name)
-    const claim = { from: 0, to: head.length, crc: native.crc32(head) }
-    const begin = new TextEncoder().encode(beginText({ length: head.length, crc: claim.crc }))
-    for (let life = first; ; life++) {
-      if (await bucket.put(beginKey(log, life), begin, { once: true }))
-        return new Life(context, text, { life, from: 0, shipped: 0, claim })
+    if (head.length === 0 || !(await context.isUntouched(text, 0))) throw new FileChanged(text.name)
+    const identity = identityOf(file)
+    const begin = beginText({ length: head.length, crc: native.crc32(head), file: identity })
+    for (let life = first; ; life += Math.sign(first)) {
+      if (await bucket.put(beginKey(log, life), new TextEncoder().encode(begin), { once: true }))
+        return new Life(context, text, { life, from: 0, size: 0, segments: [], begins: 0, hasHole: false })
+      if ((await recallBegin(bucket, log, life))?.file !== identity) continue
       const state = await recallLife(bucket, log, life)
-      if (await holds(text, state.claim, native)) return new Life(context, text, state)
+      const read = await Beginnings.read(text, placesOf(state), native, false)
+      if (state.size === 0 || beginsWith(read, state)) return new Life(context, text, state)
     }
   }
 
-  /** As the next check would find it in the bucket. */
-  get state(): Unfinished {
-    return { life: this.number, from: this.#from, shipped: this.shipped, claim: this.claim }
+  /** As the names of its segments in the bucket show it. */
+  get state(): Shipped {
+    const { segments, begins } = this.#before
+    const since = [this.#since, this.#part ? this.claim : null].filter((claim) => claim !== null)
+    return {
+      life: this.number,
+      from: this.#from,
+      size: this.shipped,
+      segments: [...segments, ...since],
+      begins,
+      hasHole: false,
+    }
   }
 
   /** Notes the bytes that wait. */
@@ -141,6 +170,8 @@ export class Life {
     if (!packed) return
     const segment = { start: this.#from, end: this.shipped, crc: this.claim.crc, part: false }
     await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
+    const whole = { from: segment.start, to: segment.end, crc: segment.crc }
+    this.#since = this.#since ? joined(this.#since, whole) : whole
     this.#part = false
     this.#packed = null
     this.#from = this.shipped
@@ -166,7 +197,7 @@ export class Life {
     return this.claim.from === from && this.claim.to === this.shipped ? this.claim.crc : 0
   }
 
-  #cursor(): Place {
+  #cursor(): Cursor {
     return {
       from: this.#from,
       shipped: this.shipped,
@@ -176,7 +207,7 @@ export class Life {
   }
 
   /** Reads, checks and compresses the next segment; null while nothing is due. */
-  async #prepare(after: Place, everything: boolean): Promise<Prepared | null> {
+  async #prepare(after: Cursor, everything: boolean): Promise<Prepared | null> {
     const { native, rules, now, buffers } = this.#context
     const size = await this.text.size()
     if (size < after.shipped) throw new FileChanged(this.text.name)
@@ -223,20 +254,30 @@ export class Life {
   }
 
   /** The old bytes must still be there after the new ones are read; otherwise the file was truncated and grew again. */
-  async #prove({ from, shipped, claim }: Place, read: Uint8Array): Promise<void> {
+  async #prove({ from, shipped, claim }: Cursor, read: Uint8Array): Promise<void> {
     const { native } = this.#context
+    // An archive has no random access, and was read to its end before.
+    if (this.text.compressed) return
     const known =
       from < shipped
         ? claim.from === from && claim.to === shipped
           ? native.crc32(read.subarray(0, shipped - from)) === claim.crc
-          : await holds(this.text, claim, native)
-        : claim.to === 0 || (await holds(this.text, claim, native))
+          : await this.#holds(claim)
+        : claim.to === 0 || (await this.#holds(claim))
     if (!known) throw new FileChanged(this.text.name)
     // A part is verified against the bytes that were just read; the file must still have them.
     const again = await this.text.read(from, from + Math.min(read.length, 64))
     if (!again.every((byte, i) => byte === read[i]) || again.length < Math.min(read.length, 64))
       throw new FileChanged(this.text.name)
     if ((await this.text.size()) < from + read.length) throw new FileChanged(this.text.name)
+    // Logs repeat themselves: after a copy and truncate, the same bytes may be at the same place.
+    if (!(await this.#context.isUntouched(this.text, shipped))) throw new FileChanged(this.text.name)
+  }
+
+  async #holds(claim: Claim): Promise<boolean> {
+    const { native } = this.#context
+    const bytes = await this.text.read(claim.from, claim.to)
+    return bytes.length === claim.to - claim.from && native.crc32(bytes) === claim.crc
   }
 
   async #send({ segment, packed, tail, before, ...place }: Prepared): Promise<void> {
@@ -249,20 +290,24 @@ export class Life {
     this.#part = segment.part
     this.#packed = segment.part ? packed : null
     this.#tail = joinTail(this.#tailBefore, tail, segment.end)
-    if (!segment.part) this.#tailBefore = this.#tail
-    onShipped(segment.end - before)
+    if (!segment.part) {
+      const whole = { from: segment.start, to: segment.end, crc: segment.crc }
+      this.#tailBefore = this.#tail
+      this.#since = this.#since ? joined(this.#since, whole) : whole
+    }
+    onShipped(this.number, segment.end - before)
   }
 }
 
 /** Where the next segment continues. */
-interface Place {
+interface Cursor {
   from: number
   shipped: number
   claim: Claim
   waiting: number | null
 }
 
-interface Prepared extends Place {
+interface Prepared extends Cursor {
   segment: Segment
   /** What was shipped before it. */
   before: number

@@ -1,17 +1,21 @@
-import { type End, TAIL_BYTES } from '../segment/names.ts'
+import type { End, How } from '../segment/names.ts'
+import type { LeftFile } from '../segment/ship-json.ts'
 import { Stopped } from './bucket.ts'
-import { type Identified, identify } from './identity.ts'
+import { Examiner } from './examiner.ts'
+import type { FileText } from './files/text.ts'
+import { seenAt, type WatchedFile, type WatchedFiles } from './files/watched-files.ts'
 import { FileChanged, Life, type LifeContext } from './life.ts'
-import { type LogFiles, seenAt } from './look.ts'
-import { type Memory, recall, type Unfinished } from './memory.ts'
-import type { FileText } from './text.ts'
+import { type Matched, match } from './match.ts'
+import { type Memory, recall, type Shipped } from './memory.ts'
 
 /** What a log's shipper needs. */
-export interface LogContext extends LifeContext {
-  files: LogFiles
+export interface LogContext extends Omit<LifeContext, 'isUntouched'> {
+  files: WatchedFiles
   /** How long a removed file is kept open while it waits. */
   holdMs: number
   report(message: string): void
+  /** Writes a heartbeat: readers learn from it about lives that are not in line. */
+  announce(): Promise<void>
   /** A life, or a file that never became one, is lost. */
   onLost(): void
 }
@@ -22,101 +26,113 @@ export interface LogStatus {
   size: number
   lagBytes: number
   lagSeconds: number
+  /** Lives without an end. */
+  open: number[]
 }
 
-/** Ships one log: works out which file is which life, and ships them one after the other. */
+/** A file that changed less than this ago may still be in the making. */
+const SETTLED_MS = 10_000
+const SETTLED_ONCE_MS = 2000
+/** How many lives may wait for their end before another one begins. */
+const MOST_GOING = 20
+/** How many lives one turn begins or finishes, at most. */
+const STEPS = 1000
+
+/**
+ * Ships one log. A file is done when it is proven to be in the bucket: its bytes match the length and the checksum in
+ * the name of every segment of a life, to its end. Everything else is shipped. The order of the files decides only in
+ * which sequence.
+ */
 export class LogShipper {
   readonly #context: LogContext
+  readonly #lifeContext: LifeContext
+  readonly #examiner: Examiner
   #memory: Memory | null = null
-  /** The current life, and older ones that received late lines. */
-  #main: Life | null = null
-  #late: Life[] = []
-  /** Every unfinished life, with the file it was in. */
+  /** Every unfinished life with a file, and finished ones that got late lines. */
   readonly #lives = new Map<number, Life>()
+  #queue: WatchedFile[] = []
+  #same: Matched['same'] = []
+  /** Lives whose file is not found. */
+  #lost: readonly number[] = []
   /** Whether a life without a file waits for a second check. */
-  #uncertain = false
+  #isUncertain = false
   /** Lives whose removed file was held long enough. Its inode may belong to another file now. */
   readonly #gaveUp = new Set<number>()
-  #queue: FileText[] = []
-  /** Files that were empty when the others were put in the queue. */
-  #empty: FileText[] = []
-  /** The files as they were when they were last assigned to lives. */
-  #seen = ''
-  /** The directory at that time. */
-  #shown = ''
+  /** The files when they were last matched, and the sizes of all in the directory. */
+  #seen: string | null = null
+  #sizes: ReadonlyMap<string, number> = new Map()
   /** Names and sizes at the last check: a rotated file is finished when two checks agree. */
   #lastLook = new Map<string, string>()
   #looks = 0
+  #isQuiet: (id: string) => boolean = () => false
   /** The check at which a life was first found to be lost. */
   #missing = { look: '', looks: 0 }
-  #reported = new Set<string>()
 
   constructor(context: LogContext) {
     this.#context = context
-    context.files.bind((id) => [...this.#lives.values()].some(({ text }) => text.id === id))
+    this.#lifeContext = { ...context, isUntouched: (text, shipped) => this.#isUntouched(text, shipped) }
+    this.#examiner = new Examiner(context)
   }
 
   get status(): LogStatus | null {
-    const life = this.#main
+    const life = this.#going.at(-1)
+    const open = [...(this.#memory?.open.keys() ?? [])]
     if (!life) {
       const last = Math.max(0, ...(this.#memory?.ends.keys() ?? []))
       const end = this.#memory?.ends.get(last)
-      return end ? { life: last, size: end.size, lagBytes: 0, lagSeconds: 0 } : null
+      return end ? { life: last, size: end.size, lagBytes: 0, lagSeconds: 0, open } : null
     }
-    let lagBytes = 0
-    let oldest: number | null = null
-    for (const file of this.#context.files.files) {
-      const isQueued = this.#queue.some((text) => text.id === file.id)
-      if (file.id !== life.text.id && !isQueued) continue
-      // Of an archive, the size on disk says nothing about its text.
-      const shipped = isQueued || file.text.compressed ? 0 : life.shipped
-      if (file.size <= shipped) continue
-      lagBytes += file.size - shipped
-      oldest ??= seenAt(file, shipped)
-    }
-    const lagSeconds = oldest === null ? 0 : Math.round((this.#context.now() - oldest) / 100) / 10
-    return { life: life.number, size: life.shipped, lagBytes, lagSeconds }
+    const waiting = this.#waiting()
+    const oldest = Math.min(...waiting.map(({ since }) => since))
+    const lagSeconds = Number.isFinite(oldest) ? Math.round((this.#context.now() - oldest) / 100) / 10 : 0
+    const lagBytes = waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+    return { life: life.number, size: life.shipped, lagBytes, lagSeconds, open }
+  }
+
+  /** Files that are not or not completely in the bucket, and their bytes. */
+  get waiting(): { files: number; bytes: number } {
+    const waiting = this.#waiting()
+    return { files: waiting.length, bytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0) }
+  }
+
+  /** Files that cannot be shipped. An archive that changed a moment ago is perhaps being written. */
+  left(everything: boolean): LeftFile[] {
+    const broken = this.#examiner.broken.filter((file) => !this.#isInTheMaking(file, everything))
+    return [
+      ...this.#context.files.refused,
+      ...broken.map(({ name }) => ({ name, reason: 'the archive is broken' })),
+    ]
   }
 
   /** One turn after a check; returns whether all is shipped. `everything`: the shipper is stopping, or ships once. */
   async turn(everything: () => boolean): Promise<boolean> {
-    const look = new Map(this.#context.files.files.map((file) => [file.id, `${file.size} ${file.modified}`]))
+    const { files } = this.#context
+    const look = new Map(files.files.map((file) => [file.id, `${file.size} ${file.modified}`]))
     const before = this.#lastLook
+    const isNew = files.looks > this.#looks
     this.#lastLook = look
-    const isNew = this.#context.files.looks > this.#looks
-    this.#looks = this.#context.files.looks
-    const isQuiet = (id: string) => isNew && look.has(id) && before.get(id) === look.get(id)
-    const { released } = this.#context.files
+    this.#looks = files.looks
+    this.#isQuiet = (id) => isNew && look.has(id) && before.get(id) === look.get(id)
+    const { released } = files
     try {
-      for (let steps = 0; steps < 1000; steps++) {
-        await this.#tellApart()
-        if (!(await this.#advance(everything, isQuiet))) break
+      for (let steps = 0; steps < STEPS; steps++) {
+        await this.#matchFilesToLives()
+        if (!(await this.#advance(everything))) break
       }
+      await this.#examineOne()
     } catch (error) {
-      const isReleased = this.#context.files.released > released && !(error instanceof Stopped)
+      const isReleased = files.released > released && !(error instanceof Stopped)
       if (!(error instanceof FileChanged) && !isReleased) throw error
-      // Assigned again at the next check.
-      this.#seen = ''
+      // Matched again at the next check.
+      this.#seen = null
       return false
     }
-    return this.#isAllShipped()
+    return this.#isAllShipped(everything())
   }
 
-  #isAllShipped(): boolean {
-    if (this.#uncertain || this.#queue.length > 0 || this.#late.length > 0) return false
-    const file = this.#context.files.files.find(({ id }) => id === this.#main?.text.id)
-    return (
-      !this.#main ||
-      (file !== undefined && this.#isActive(this.#main.text) && this.#main.shipped >= file.size)
-    )
-  }
-
-  /**
-   * Gives up removed files that were held long enough: a full disk is worse than a gap. A turn may wait for the storage
-   * meanwhile; it fails when it reads on.
-   */
+  /** Gives up removed files that were held too long. Runs at every check, even while a turn waits for the storage. */
   async drop(): Promise<void> {
-    const { files, holdMs, now, report, onLost } = this.#context
+    const { files, now, holdMs, onLost, report } = this.#context
     for (const file of files.files) {
       if (file.gone === null || now() - file.gone < holdMs) continue
       report(`Gave up ${JSON.stringify(file.name)}, which was removed before it was shipped.`)
@@ -128,150 +144,232 @@ export class LogShipper {
     }
   }
 
-  /** Decides which file is which life, if files have appeared, disappeared or been renamed since. */
-  async #tellApart(): Promise<void> {
-    const { files, bucket, log, native } = this.#context
-    const bound = new Set([this.#main, ...this.#late].map((life) => life?.text.id))
+  #waiting(): { bytes: number; since: number }[] {
+    const { files, now } = this.#context
+    const lives = [...this.#lives.values()]
+    const same = new Set(this.#same.map(({ file }) => file.id))
+    return files.files.flatMap((file) => {
+      if (file.size === 0 || same.has(file.id)) return []
+      // Of an archive, the size on disk says nothing about its text.
+      const life = file.text.compressed ? undefined : lives.find(({ text }) => text.id === file.id)
+      const shipped = life?.shipped ?? 0
+      if (file.size <= shipped) return []
+      return [{ bytes: file.size - shipped, since: seenAt(file, shipped) ?? now() }]
+    })
+  }
+
+  #isAllShipped(everything: boolean): boolean {
+    const { files } = this.#context
+    const isWaiting =
+      this.#isUncertain ||
+      this.#queue.length > 0 ||
+      this.#examiner.hasPutOff ||
+      this.#examiner.broken.some((file) => this.#isInTheMaking(file, everything))
+    if (isWaiting || !this.#isStillTheSame()) return false
+    return this.#going.every(({ text, shipped }) => {
+      const file = files.files.find(({ id }) => id === text.id)
+      return file !== undefined && files.isActive(file.id) && shipped >= file.size
+    })
+  }
+
+  /** Compares files with lives, if files have appeared, disappeared or been renamed since. */
+  async #matchFilesToLives(): Promise<void> {
+    const { files, bucket, log } = this.#context
     const state = files.files
-      .map((file) => `${file.name} ${file.id} ${bound.has(file.id) ? '' : file.size}`)
+      .map(({ name, id, size, text }) => `${name} ${id} ${text.compressed ? size : size > 0}`)
       .join('\n')
-    if (this.#memory && state === this.#seen) return
+    if (this.#memory && state === this.#seen && this.#isStillTheSame()) return
     this.#memory ??= await recall(bucket, log)
-    const memory = this.#memory
-    for (const life of this.#lives.values()) {
-      const at = memory.unfinished.findIndex((other) => other.life === life.number)
-      if (at >= 0) memory.unfinished[at] = life.state
-    }
-    this.#shown = files.shown
-    const found = await identify(
-      files.files.map(({ text }) => text),
-      memory.ends,
-      memory.unfinished,
-      { native, before: (life) => this.#lives.get(life)?.text.id },
-    )
-    for (const text of found.broken) this.#reportOnce(text)
-    this.#uncertain = !(await this.#bind(found))
-    this.#seen = ''
-    if (this.#uncertain) return
-    const now = new Set([this.#main, ...this.#late].map((life) => life?.text.id))
-    this.#seen = files.files
-      .map((file) => `${file.name} ${file.id} ${now.has(file.id) ? '' : file.size}`)
-      .join('\n')
+    this.#rememberProgress()
+    const watched = [...files.files]
+    this.#sizes = files.sizes
+    const bound = new Set([...this.#lives.values()].map(({ text }) => text.id))
+    const examined = await this.#examiner.examineAll(watched, this.#memory, (id) => bound.has(id))
+    const matched = await match(examined, {
+      memory: this.#memory,
+      examiner: this.#examiner,
+      isActive: ({ id }) => files.isActive(id),
+      hasProven: (life) => files.hasProven(life),
+    })
+    this.#isUncertain = !(await this.#bind(matched))
+    this.#seen = this.#isUncertain ? null : state
+  }
+
+  /** Compares one of the files that were put off. */
+  async #examineOne(): Promise<void> {
+    if (!this.#examiner.hasPutOff || this.#seen === null) return
+    const examined = await this.#examiner.examineOne(this.#memory!)
+    if (examined?.equals) await this.#context.files.prove(examined.file, examined.equals.life)
+    // Its place in the queue, or as a life's file, is found with the others.
+    else this.#seen = null
   }
 
   /** Assigns lives to files; false while a life without a file waits for a second check. */
-  async #bind(found: Identified): Promise<boolean> {
+  async #bind({ done, going, fresh, same, lost }: Matched): Promise<boolean> {
     const { files } = this.#context
-    const take = (text: FileText, state: Unfinished): Life => {
-      const life = this.#lives.get(state.life) ?? new Life(this.#context, text, state)
-      life.text = text
+    for (const { file, life } of done) await files.prove(file, life)
+    const bound = new Set(going.map(({ state }) => state.life))
+    for (const number of this.#lives.keys())
+      if (!bound.has(number) && !lost.some(({ life }) => life === number)) this.#lives.delete(number)
+    for (const { file, state } of going) {
+      const life = this.#lives.get(state.life) ?? new Life(this.#lifeContext, file.text, state)
+      life.text = file.text
       this.#lives.set(state.life, life)
-      return life
     }
-    this.#late = found.late.map(({ text, end }) => take(text, behind(end)))
-    if (found.lost.length > 0 && !(await this.#isReallyLost(found.lost))) {
-      this.#main = null
-      this.#queue = []
-      return false
-    }
-    const going = found.going.map(({ text, life }) => take(text, life))
-    this.#main = going.shift() ?? null
-    // A crash may leave more than one life without an end: the next one is found when this one is finished.
-    this.#queue = going.length > 0 ? [] : found.fresh
-    this.#empty = found.empty
-    const settled = files.files.filter(({ text }) => found.done.includes(text))
-    await files.settle(settled)
+    this.#same = same
+    this.#lost = lost.map(({ life }) => life)
+    this.#queue = []
+    if (!(await this.#endLost(lost))) return false
+    this.#queue = fresh
     return true
   }
 
-  /** A life without a file is lost when two checks agree and there is another file to continue with. */
-  async #isReallyLost(lost: readonly Unfinished[]): Promise<boolean> {
-    const { files, onLost, report } = this.#context
+  /** Files that equal an unfinished life are shipped only as long as it does not grow. */
+  #isStillTheSame(): boolean {
+    return this.#same.every(({ file, life }) => this.#lives.get(life)?.shipped === file.size)
+  }
+
+  /**
+   * Ends lives without a file. One with bytes is lost when two checks agree, every file was read, and there is another
+   * file to continue with. False while that is not certain.
+   */
+  async #endLost(lost: readonly Shipped[]): Promise<boolean> {
+    const { files, onLost, report, log } = this.#context
+    const end = async (state: Shipped, how: How) => {
+      const life = this.#lives.get(state.life) ?? new Life(this.#lifeContext, noText(log), state)
+      this.#finished(await life.finish(how))
+    }
+    for (const state of lost) if (state.size === 0) await end(state, 'end')
     const look =
       lost.map(({ life }) => life).join() + files.files.map(({ id, name }) => `\n${id} ${name}`).join()
     const again = this.#missing.look === look && this.#missing.looks < this.#looks
     if (this.#missing.look !== look) this.#missing = { look, looks: this.#looks }
-    if (files.files.length === 0) return false
+    const withBytes = lost.filter(({ size }) => size > 0)
+    // Without any file it may be a directory that is being moved or mounted: the life stays open.
+    if (withBytes.length === 0 || files.sizes.size === 0) return true
     if (!again) return false
-    for (const state of lost) {
-      const life = this.#lives.get(state.life)
-      const isHere = ({ id, gone }: { id: string; gone: number | null }) =>
-        id === life?.text.id && gone === null && !this.#gaveUp.has(state.life)
-      const how = files.files.some(isHere) ? 'cut' : 'lost'
-      const end = await (life ?? new Life(this.#context, files.files[0]!.text, state)).finish(how)
-      this.#finished(end)
+    if (this.#examiner.broken.length > 0 || files.refused.length > 0) return true
+    for (const state of withBytes) {
+      const id = this.#gaveUp.has(state.life) ? undefined : this.#lives.get(state.life)?.text.id
+      const how = files.files.some((file) => file.id === id && file.gone === null) ? 'cut' : 'lost'
+      await end(state, how)
       if (how === 'cut') continue
       onLost()
-      report(`Life ${state.life} of ${JSON.stringify(this.#context.log)} is lost: its file is gone.`)
+      report(`Life ${state.life} of ${JSON.stringify(log)} is lost: its file is gone.`)
     }
     return true
+  }
+
+  /** The lives that have a file, oldest first. */
+  get #going(): Life[] {
+    const lives = [...this.#lives.values()].filter(({ number }) => !this.#lost.includes(number))
+    return lives.sort((a, b) => a.number - b.number)
   }
 
   #finished(end: End): void {
-    const memory = this.#memory!
     this.#lives.delete(end.life)
     this.#gaveUp.delete(end.life)
-    memory.ends.set(end.life, end)
-    memory.unfinished = memory.unfinished.filter(({ life }) => life !== end.life)
-    memory.next = Math.max(memory.next, end.life + 1)
+    this.#memory!.ends.set(end.life, end)
+    this.#memory!.open.delete(end.life)
   }
 
-  /** Ships what is due; returns whether a life was finished, so that the next one can start. */
-  async #advance(everything: () => boolean, isQuiet: (id: string) => boolean): Promise<boolean> {
-    for (const life of this.#late) {
-      await life.ship(() => true)
-      if (!(await this.#isOver(life, isQuiet))) continue
+  /** Ships what is due; returns whether a life was begun or finished, so that the next one can start. */
+  async #advance(everything: () => boolean): Promise<boolean> {
+    const { files } = this.#context
+    for (const life of this.#going) {
+      const isActive = files.isActive(life.text.id)
+      if (isActive) await life.watch()
+      await life.ship(() => everything() || !isActive)
+      if (isActive || !(await this.#isOver(life))) continue
       this.#finished(await life.finish())
-      return this.#again()
+      const file = files.files.find(({ id }) => id === life.text.id)
+      if (file) await files.prove(file, life.number)
+      this.#seen = null
+      return true
     }
-    if (!this.#main) {
-      const text = this.#queue.shift()
-      if (!text) return false
-      const life = await Life.begin(this.#context, text, this.#memory!.next, () => this.#isAsIdentified())
-      this.#memory!.next = life.number + 1
-      this.#memory!.unfinished.push(life.state)
-      this.#lives.set(life.number, life)
-      this.#main = life
-    }
-    const life = this.#main
-    await life.watch()
-    await life.ship(() => everything() || !this.#isActive(life.text))
-    if (this.#isActive(life.text) || !(await this.#isOver(life, isQuiet))) return false
-    this.#finished(await life.finish())
-    this.#main = null
-    return this.#again()
+    return this.#beginNext(everything())
   }
 
-  /** Whether the directory is as it was when lives were assigned, and no copy has been made in it since. */
-  async #isAsIdentified(): Promise<boolean> {
-    for (const text of this.#empty) if ((await text.size()) > 0) return false
-    return this.#context.files.shows(this.#shown)
-  }
-
-  #again(): boolean {
-    this.#seen = ''
+  /** Begins the life of the oldest file that has none. */
+  async #beginNext(everything: boolean): Promise<boolean> {
+    const { files } = this.#context
+    const memory = this.#memory!
+    const file = this.#queue[0]
+    this.#rememberProgress()
+    if (!file || this.#going.length >= MOST_GOING || (await this.#isBeingCopied(file, everything)))
+      return false
+    if (!this.#examiner.isCurrent(file, memory)) {
+      const [before, now] = [this.#examiner.known(file), await this.#examiner.examine(file, memory)]
+      const isFresh = now && !now.equals && now.behind?.life === before?.behind?.life
+      if (!isFresh || now.holds.join() !== (before?.holds.join() ?? '')) {
+        this.#seen = null
+        return true
+      }
+    }
+    const isNewer = ({ id }: FileText) => files.isNewer(id, file.id)
+    const isLate =
+      files.provenAfter(file.id).some((life) => life > 0) ||
+      [...this.#lives.values()].some(({ number, text }) => number > 0 && isNewer(text))
+    const life = await Life.begin(this.#lifeContext, file, isLate ? memory.nextOlder : memory.next)
+    memory.next = Math.max(memory.next, life.number + 1)
+    memory.nextOlder = Math.min(memory.nextOlder, life.number - 1)
+    memory.open.set(life.number, life.state)
+    this.#lives.set(life.number, life)
+    this.#queue.shift()
+    if (isLate) await this.#context.announce()
     return true
   }
 
-  /** The active file is the newest one, and neither compressed nor removed. */
-  #isActive(text: FileText): boolean {
-    const newest = this.#context.files.files.at(-1)
-    return newest?.id === text.id && newest.gone === null && !text.compressed
+  #rememberProgress(): void {
+    const { open } = this.#memory!
+    for (const life of this.#lives.values()) if (open.has(life.number)) open.set(life.number, life.state)
+  }
+
+  /** Whether a file is a copy of another one's beginning, and still growing; or of all of a file that is being shipped. */
+  async #isBeingCopied(file: WatchedFile, everything: boolean): Promise<boolean> {
+    const { files } = this.#context
+    if (file.text.compressed || file.gone !== null || files.isActive(file.id)) return false
+    const { size } = file
+    const isInTheMaking = this.#isInTheMaking(file, everything)
+    for await (const other of files.largerThan(file)) {
+      const life = this.#going.find(({ text }) => text.id === other.id)
+      const isWanted = isInTheMaking || (life && (await other.size()) === size)
+      if (!isWanted || !(await this.#examiner.isBeginning({ file, size }, other))) continue
+      // Now it may be proven to be that life.
+      if (life?.shipped === size) this.#seen = null
+      return true
+    }
+    return false
+  }
+
+  #isInTheMaking({ id, modified }: WatchedFile, everything: boolean): boolean {
+    const age = Math.abs(this.#context.now() - modified)
+    return !this.#isQuiet(id) || age < (everything ? SETTLED_ONCE_MS : SETTLED_MS)
+  }
+
+  /**
+   * Whether the active file cannot have been copied and truncated since the files were matched. A copy is a new file, or
+   * one that has grown to what was shipped.
+   */
+  async #isUntouched({ id, compressed }: FileText, shipped: number): Promise<boolean> {
+    const { files } = this.#context
+    if (compressed || !files.isActive(id)) return true
+    const lives = new Set([...this.#lives.values()].map(({ text }) => text.id))
+    return (await files.listNow()).every((file) => {
+      const before = this.#sizes.get(file.id)
+      if (before === undefined) return false
+      return file.id === id || lives.has(file.id) || file.size <= before || file.size < shipped
+    })
   }
 
   /** Whether two checks agree on a file and all of it is shipped. */
-  async #isOver(life: Life, isQuiet: (id: string) => boolean): Promise<boolean> {
-    return isQuiet(life.text.id) && (await life.text.size()) === life.shipped
-  }
-
-  #reportOnce(text: FileText): void {
-    if (this.#reported.has(text.id)) return
-    this.#reported.add(text.id)
-    this.#context.report(`Cannot read the archive ${JSON.stringify(text.name)}: it is left alone.`)
+  async #isOver(life: Life): Promise<boolean> {
+    return this.#isQuiet(life.text.id) && (await life.text.size()) === life.shipped
   }
 }
 
-/** A finished life whose file continues past its end. */
-function behind({ life, size, crc }: End): Unfinished {
-  return { life, from: size, shipped: size, claim: { from: Math.max(0, size - TAIL_BYTES), to: size, crc } }
+/** Stands for the file of a life that is gone. */
+function noText(name: string): FileText {
+  const read = async () => new Uint8Array(0)
+  return { id: '', name, compressed: false, size: async () => 0, read }
 }

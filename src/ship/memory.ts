@@ -1,3 +1,4 @@
+import { SegmentMap } from '../segment/cover.ts'
 import {
   type Begin,
   beginKey,
@@ -10,65 +11,83 @@ import {
   parseEnd,
   parseLife,
   parseSegment,
-  type Segment,
+  TAIL_BYTES,
 } from '../segment/names.ts'
 import type { Bucket } from './bucket.ts'
-import type { Claim } from './text.ts'
+import type { Beginnings, Claim } from './files/checksums.ts'
 
-/** A life without an end, as far as the bucket shows. */
-export interface Unfinished {
+/** A life, as the names of its segments show it. What proves that a file is this life is in them. */
+export interface Shipped {
   life: number
   /** Where its next segment starts: at the start of its last part, or after its last segment. */
   from: number
   /** One past the last byte in the bucket. */
-  shipped: number
-  /** What a file must contain to be this life. */
-  claim: Claim
+  size: number
+  /** Its segments, by their start: one for each, the longest. */
+  segments: readonly Claim[]
+  /** Where its bytes begin: later than 0 if the first segments have expired. */
+  begins: number
+  /** Whether there are bytes missing between its segments. */
+  hasHole: boolean
 }
 
 /** The state of a log, as stored in the bucket. There is no other memory. */
 export interface Memory {
   /** The largest end of each finished life. */
   ends: Map<number, End>
-  unfinished: Unfinished[]
-  /** The number of the next life. */
+  /** Lives without an end. */
+  open: Map<number, Shipped>
+  /** The numbers of the next lives: of a file that is newer than those that were shipped, and of one that is older. */
   next: number
+  nextOlder: number
 }
 
-/** How many keys to list for the state of a life: two shippers may have cut differently. */
-const NEWEST_KEYS = 20
-
-/** Reads the state of a log from the bucket. */
+/** Reads the state of a log from the bucket: two LISTs, and one for each life without an end. */
 export async function recall(bucket: Bucket, log: string): Promise<Memory> {
   const folder = endsFolder(log)
   const [endNames, folders] = await Promise.all([bucket.names(folder), bucket.names(logFolder(log))])
   const ends = largestEnds(endNames.map((name) => parseEnd(folder + name)).filter((end) => end !== null))
   const lives = folders.map((name) => parseLife(name.replace(/\/$/, ''))).filter((life) => life !== null)
-  const unfinished: Unfinished[] = []
+  const open = new Map<number, Shipped>()
   for (const life of lives.filter((life) => !ends.has(life)).sort((a, b) => a - b))
-    unfinished.push(await recallLife(bucket, log, life))
-  return { ends, unfinished, next: Math.max(0, ...ends.keys(), ...lives) + 1 }
+    open.set(life, await recallLife(bucket, log, life))
+  const known = [...ends.keys(), ...lives]
+  return { ends, open, next: Math.max(0, ...known) + 1, nextOlder: Math.min(0, ...known) - 1 }
 }
 
-/** The state of a life. */
-export async function recallLife(bucket: Bucket, log: string, life: number): Promise<Unfinished> {
-  const names = await bucket.names(lifeFolder(log, life), NEWEST_KEYS)
-  const segments = names.map(parseSegment).filter((segment) => segment !== null)
-  const newest = furthest(segments)
-  if (newest) {
-    const { start, end, crc } = newest
-    return { life, from: newest.part ? start : end, shipped: end, claim: { from: start, to: end, crc } }
+/** A life from the names of its segments. */
+export async function recallLife(bucket: Bucket, log: string, life: number): Promise<Shipped> {
+  const map = new SegmentMap()
+  for (const name of await bucket.names(lifeFolder(log, life))) {
+    const segment = parseSegment(name)
+    if (segment) map.add(segment)
   }
-  const text = (await bucket.get(beginKey(log, life)))?.text
-  const begin: Begin = (text === undefined ? null : parseBegin(text)) ?? { length: 0, crc: 0 }
-  return { life, from: 0, shipped: 0, claim: { from: 0, to: begin.length, crc: begin.crc } }
+  const all = map.all
+  const size = all.reduce((end, segment) => Math.max(end, segment.end), 0)
+  const begins = all[0]?.start ?? 0
+  const last = all.find((segment) => segment.end === size)
+  const segments = all.map(({ start, end, crc }) => ({ from: start, to: end, crc }))
+  const hasHole = map.cover(begins, size).hole !== null
+  return { life, from: last?.part ? last.start : size, size, segments, begins, hasHole }
 }
 
-/** The segment that reaches furthest; at the same end, a full segment before a part. */
-function furthest(segments: readonly Segment[]): Segment | null {
-  let best: Segment | null = null
-  for (const segment of segments)
-    if (!best || segment.end > best.end || (segment.end === best.end && best.part && !segment.part))
-      best = segment
-  return best
+/** What began a life; null if the object is missing or cannot be read. */
+export async function recallBegin(bucket: Bucket, log: string, life: number): Promise<Begin | null> {
+  const found = await bucket.get(beginKey(log, life))
+  return found && parseBegin(found.text)
+}
+
+/** Whether a text begins with a life: its bytes match the length and checksum in the name of every segment. */
+export function beginsWith(text: Beginnings, { segments, hasHole, size }: Shipped): boolean {
+  return size > 0 && !hasHole && segments.every((segment) => text.holds(segment))
+}
+
+/** Where checksums must be taken to compare a text with a life. */
+export function placesOf({ segments }: Shipped): number[] {
+  return segments.flatMap(({ from, to }) => [from, to])
+}
+
+/** The last bytes of a finished life: they prove nothing, but they rule out most lives without a LIST. */
+export function tailOf({ size, crc }: End): Claim {
+  return { from: Math.max(0, size - TAIL_BYTES), to: size, crc }
 }

@@ -1,10 +1,32 @@
+import type { LeftFile } from '../segment/ship-json.ts'
 import type { LogStatus } from './log.ts'
+
+/** What is not in the bucket. */
+export interface NotShipped {
+  /** Files that are not or not completely shipped yet, and their bytes. */
+  files: number
+  bytes: number
+  /** Files that cannot be shipped. */
+  left: readonly LeftFile[]
+}
 
 /** Counts what a shipper does. */
 export class ShipMetrics {
   readonly #requests = new Map<string, number>()
+  readonly #lives = new Map<string, Set<number>>()
   shippedBytes = 0
   lost = 0
+
+  /** The logs and files of which bytes were shipped. */
+  get shipped(): { logs: number; files: number; bytes: number } {
+    const files = [...this.#lives.values()].reduce((sum, lives) => sum + lives.size, 0)
+    return { logs: this.#lives.size, files, bytes: this.shippedBytes }
+  }
+
+  onShipped(log: string, life: number, bytes: number): void {
+    this.shippedBytes += bytes
+    this.#lives.set(log, (this.#lives.get(log) ?? new Set()).add(life))
+  }
 
   request(op: string, status: number): void {
     const labels = `op="${op}",status="${status}"`
@@ -12,7 +34,7 @@ export class ShipMetrics {
   }
 
   /** The Prometheus text format. */
-  render(logs: ReadonlyMap<string, LogStatus>): string {
+  render(logs: ReadonlyMap<string, LogStatus>, { files, bytes, left }: NotShipped): string {
     const each = (value: (status: LogStatus) => number) =>
       [...logs].map(([log, status]) => [`log=${JSON.stringify(log)}`, value(status)] as const)
     return [
@@ -28,6 +50,9 @@ export class ShipMetrics {
         'How long the oldest unshipped bytes have waited.',
         each((status) => status.lagSeconds),
       ),
+      metric('waiting_files', 'gauge', 'Files that are not completely shipped yet.', [['', files]]),
+      metric('waiting_bytes', 'gauge', 'Bytes of these files that are only on disk.', [['', bytes]]),
+      metric('left_files', 'gauge', 'Files that cannot be shipped.', [['', left.length]]),
       metric('shipped_bytes_total', 'counter', 'Bytes of text that were shipped.', [['', this.shippedBytes]]),
       metric('requests_total', 'counter', 'Requests to the storage.', [...this.#requests]),
       metric('lost_total', 'counter', 'Files that were gone before they were read.', [['', this.lost]]),

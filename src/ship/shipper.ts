@@ -1,18 +1,20 @@
-import { HEARTBEAT } from '../segment/names.ts'
-import { type Heartbeat, parseHeartbeat } from '../segment/ship-json.ts'
+import { includeFilter } from '../log/files/include.ts'
+import { LAYOUT } from '../segment/names.ts'
+import { type Heartbeat, MOST_LEFT, MOST_OPEN } from '../segment/ship-json.ts'
 import { StoreError } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { type Bucket, persistent, Stopped } from './bucket.ts'
-import { bufferPool } from './buffers.ts'
 import type { CutRules } from './cut.ts'
-import { type Disk, type Listed, type Native, UnreadableLog } from './disk.ts'
+import { type Disk, type Listed, type Native, UnreadableLog } from './files/disk.ts'
+import { FileOrder, groupByLog } from './files/order.ts'
+import { WatchedFiles } from './files/watched-files.ts'
+import { bufferPool } from './life.ts'
 import { LogShipper, type LogStatus } from './log.ts'
-import { LogFiles } from './look.ts'
-import type { ShipMetrics } from './metrics.ts'
-import { FileOrder, groupByLog } from './order.ts'
+import type { NotShipped, ShipMetrics } from './metrics.ts'
+import { OtherHost, Ownership, Replaced } from './ownership.ts'
 
 /** What is shipped besides the logs. */
-export interface Beside {
+export interface NodeFiles {
   /** The node object. */
   node(): Promise<Record<string, unknown> | null>
   /** The configuration, masked; null when there is none. It throws when it cannot be shown. */
@@ -24,11 +26,13 @@ export interface ShipperOptions {
   disk: Disk
   bucket: Bucket
   native: Native
-  beside: Beside
+  nodeFiles: NodeFiles
   metrics: ShipMetrics
   host: string
   /** Changes with each start. */
   run: string
+  /** This process, and whether another one of this host is running. @default not known */
+  process?: { pid: number; isRunning(pid: number): boolean } | undefined
   include?: readonly string[] | undefined
   rules: CutRules
   holdMs: number
@@ -43,43 +47,42 @@ export interface ShipperOptions {
   now?: (() => number) | undefined
 }
 
-/** How a run ended: everything shipped, or another shipper on this host has taken over. */
-export type Outcome = 'done' | 'replaced' | 'no-directory'
+/** How a run ended: everything shipped, some files left, or another shipper on this host has taken over. */
+export type Outcome = 'done' | 'left' | 'replaced' | 'no-directory'
 
-/** ship.json is written at most this often after shipping, and this often when idle. */
-const BEAT_BUSY_MS = 30_000
-const BEAT_QUIET_MS = 60_000
-/** If another host's heartbeat is younger than this, that host counts as alive. */
-const OTHER_ALIVE_MS = 150_000
 const REPORT_EVERY_MS = 60_000
 /** How many logs are shipped in parallel. Each holds two segments in memory. */
 const AT_ONCE = 3
+
+interface OpenLog {
+  shipper: LogShipper
+  files: WatchedFiles
+  busy: Promise<void> | null
+  done: boolean
+}
 
 /** Ships the logs of one node. */
 export class Shipper {
   readonly #options: ShipperOptions
   readonly #bucket: Bucket
+  /** Where logs are written. */
+  readonly #logBucket: Bucket
+  readonly #ownership: Ownership
   readonly #now: () => number
-  readonly #logs = new Map<
-    string,
-    { shipper: LogShipper; files: LogFiles; busy: Promise<void> | null; done: boolean }
-  >()
+  readonly #logs = new Map<string, OpenLog>()
   readonly #buffers = bufferPool()
-  readonly #beside = new Map<string, string>()
+  readonly #nodeFiles = new Map<string, string>()
   #stopping: number | null = null
   readonly #sleepers = new Set<() => void>()
   #error: string | null = null
   #reportedAt = Number.NEGATIVE_INFINITY
-  #beatAt = Number.NEGATIVE_INFINITY
-  #shippedAtBeat = 0
+  readonly #reportedLeft = new Set<string>()
   #busy = 0
   #queue: (() => void)[] = []
   /** What runs beside the rounds. */
-  readonly #running = new Map<'beat' | 'beside', Promise<void>>()
+  readonly #running = new Map<'beat' | 'node', Promise<void>>()
   #failure: { error: unknown } | null = null
   #isReplaced = false
-  /** Whether another host has begun to ship to the same destination. */
-  #isWaiting = false
   #warnedAbsent = false
   /** Whether the first heartbeat was written: from then on, every failure is retried. */
   #started = false
@@ -87,13 +90,37 @@ export class Shipper {
   constructor(options: ShipperOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
-    this.#bucket = persistent(options.bucket, {
+    const retry = {
       now: this.#now,
       random: Math.random,
-      sleep: (ms) => this.#sleep(ms),
+      sleep: (ms: number) => this.#sleep(ms),
       givesUp: () => this.#stopping !== null && this.#now() - this.#stopping > (options.stopMs ?? 20_000),
-      isFatal: (error) => !this.#started && error instanceof StoreError && error.code === 'denied',
-      onFailure: (error) => this.#onFailure(error),
+      isFatal: (error: unknown) =>
+        error instanceof Replaced ||
+        error instanceof OtherHost ||
+        (!this.#started && error instanceof StoreError && error.code === 'denied'),
+      onFailure: (error: unknown) => this.#onFailure(error),
+    }
+    this.#bucket = persistent(options.bucket, retry)
+    const { bucket } = options
+    // A shipper that was replaced writes nothing more.
+    const put: Bucket['put'] = async (...write) => {
+      await this.#ownership.check(bucket)
+      return bucket.put(...write)
+    }
+    const names: Bucket['names'] = (...asked) => bucket.names(...asked)
+    this.#logBucket = persistent({ names, get: (key) => bucket.get(key), put }, retry)
+    this.#ownership = new Ownership({
+      bucket: this.#bucket,
+      host: options.host,
+      run: options.run,
+      report: options.report,
+      now: this.#now,
+      sleep: (ms) => this.#sleep(ms),
+      isStopping: () => this.#stopping !== null,
+      isRunning: (pid) => options.process?.isRunning(pid) ?? false,
+      describe: (stopped) => this.#heartbeat(stopped),
+      shippedBytes: () => options.metrics.shippedBytes,
     })
   }
 
@@ -107,6 +134,19 @@ export class Shipper {
     return all
   }
 
+  /** What is not in the bucket: files that wait, and files that are left, with the reason. */
+  get waiting(): NotShipped {
+    const { disk, include = [], once } = this.#options
+    const included = includeFilter(include)
+    const odd = disk.left().filter(({ name }) => included(name))
+    const logs = [...this.#logs.values()].map(({ shipper }) => shipper)
+    const isEnding = once || this.#stopping !== null
+    const left = [...odd, ...logs.flatMap((log) => log.left(isEnding))]
+    const waiting = logs.map((log) => log.waiting)
+    const sum = (of: 'files' | 'bytes') => waiting.reduce((sum, each) => sum + each[of], 0)
+    return { files: sum('files'), bytes: sum('bytes'), left }
+  }
+
   /** Ships everything there is, then ends. */
   stop(): void {
     this.#stopping ??= this.#now()
@@ -116,9 +156,13 @@ export class Shipper {
   /** Runs until it is stopped. */
   async run(): Promise<Outcome> {
     try {
-      if (!(await this.#takeOver())) return 'done'
-      return await this.#rounds()
+      if (!(await this.#ownership.takeOver())) return 'done'
+      this.#started = true
+      const outcome = await this.#rounds()
+      if (outcome !== 'replaced') await this.#ownership.beat(true)
+      return outcome
     } catch (error) {
+      if (error instanceof Replaced) return this.#stopping === null ? 'replaced' : 'done'
       if (!(error instanceof Stopped)) throw error
       this.#options.report('Stopped while the storage failed; what is left is shipped at the next start.')
       return 'done'
@@ -137,20 +181,20 @@ export class Shipper {
         return true
       })
       if (!there && this.#options.once) return 'no-directory'
-      const beside = this.#start('beside', () => this.#shipBeside())
-      const turns = this.#isWaiting ? [] : this.#turns()
+      const nodeFiles = this.#start('node', () => this.#shipNodeFiles())
+      const turns = this.#ownership.isWaiting ? [] : this.#turns()
       const ending = stopping || this.#options.once
-      if (ending) await Promise.all([beside, ...turns])
+      if (ending) await Promise.all([nodeFiles, ...turns])
       this.#throwFailure()
       if (ending && [...this.#logs.values()].every(({ done }) => done)) {
         await this.#running.get('beat')
-        // Everything is shipped, so it does not matter whether a later shipper has taken over.
-        if (this.#options.metrics.shippedBytes > this.#shippedAtBeat) await this.#beat()
-        return 'done'
+        this.#reportLeft()
+        return this.#options.once && this.waiting.left.length > 0 ? 'left' : 'done'
       }
-      if (this.#isBeatDue())
+      if (!this.#options.once) this.#reportLeft()
+      if (this.#ownership.isBeatDue)
         void this.#start('beat', async () => {
-          this.#isReplaced = !(await this.#beat())
+          this.#isReplaced = !(await this.#ownership.beat())
         })
       await this.#sleep(this.#pause())
       this.#throwFailure()
@@ -162,7 +206,7 @@ export class Shipper {
    * Starts work unless it is running. The rounds do not wait for it: the storage may fail for hours, and a file that is
    * removed meanwhile can only be held open if it was seen.
    */
-  #start(name: 'beat' | 'beside', work: () => Promise<void>): Promise<void> {
+  #start(name: 'beat' | 'node', work: () => Promise<void>): Promise<void> {
     const running =
       this.#running.get(name) ??
       work()
@@ -208,28 +252,27 @@ export class Shipper {
     return listed !== null
   }
 
-  #open(log: string) {
+  #open(log: string): OpenLog {
     const { disk, native, rules, holdMs, metrics, report } = this.#options
-    const order = new FileOrder(log, disk)
-    const files = new LogFiles(disk, (listed) => order.sort(listed))
+    const order = new FileOrder(disk)
+    const files = new WatchedFiles(disk, (listed) => order.sort(listed))
     const shipper = new LogShipper({
       log,
       files,
-      bucket: this.#bucket,
+      bucket: this.#logBucket,
+      announce: async () => void (await this.#ownership.beat()),
       native,
       rules,
       holdMs,
       report,
       now: this.#now,
       buffers: this.#buffers,
-      onShipped: (bytes) => {
-        metrics.shippedBytes += bytes
-      },
+      onShipped: (life, bytes) => metrics.onShipped(log, life, bytes),
       onLost: () => {
         metrics.lost++
       },
     })
-    return { shipper, files, busy: null as Promise<void> | null, done: false }
+    return { shipper, files, busy: null, done: false }
   }
 
   /** Starts a turn of each idle log. A slow log does not hold up the others. */
@@ -243,7 +286,8 @@ export class Shipper {
           },
           (error: unknown) => {
             log.done = error instanceof Stopped
-            if (!log.done) this.#onFailure(error)
+            if (error instanceof Replaced) this.#failure ??= { error }
+            else if (!log.done) this.#onFailure(error)
           },
         )
         .finally(() => {
@@ -265,98 +309,56 @@ export class Shipper {
   }
 
   /** node.json and config.toml, when they changed. */
-  async #shipBeside(): Promise<void> {
-    const { beside, report } = this.#options
+  async #shipNodeFiles(): Promise<void> {
+    const { nodeFiles, report } = this.#options
     const write = async (key: string, text: string | null) => {
-      if (text === null || this.#beside.get(key) === text) return
+      if (text === null || this.#nodeFiles.get(key) === text) return
       await this.#bucket.put(key, new TextEncoder().encode(text))
-      this.#beside.set(key, text)
+      this.#nodeFiles.set(key, text)
     }
-    const node = await beside.node()
+    const node = await nodeFiles.node()
     await write('node.json', node && `${JSON.stringify(node, null, 2)}\n`)
     try {
-      await write('config.toml', await beside.config())
-      this.#beside.delete('!')
+      await write('config.toml', await nodeFiles.config())
+      this.#nodeFiles.delete('!')
     } catch (error) {
       if (error instanceof Stopped) throw error
       const message = error instanceof Error ? error.message : String(error)
-      if (this.#beside.get('!') !== message) report(`The configuration is not shipped: ${message}`)
-      this.#beside.set('!', message)
+      if (this.#nodeFiles.get('!') !== message) report(`The configuration is not shipped: ${message}`)
+      this.#nodeFiles.set('!', message)
     }
   }
 
-  #isBeatDue(): boolean {
-    const age = this.#now() - this.#beatAt
-    const shipped = this.#options.metrics.shippedBytes > this.#shippedAtBeat
-    return age >= BEAT_QUIET_MS || (shipped && age >= BEAT_BUSY_MS)
-  }
-
-  /**
-   * Makes this the shipper of the home. A shipper on this host is replaced; a live one on another host is waited for.
-   * False when the shipper was stopped meanwhile.
-   */
-  async #takeOver(): Promise<boolean> {
-    for (let waited = false; ; waited = true) {
-      const other = await this.#other()
-      if (!other || other.host === this.#options.host || other.age >= OTHER_ALIVE_MS) break
-      if (!waited)
-        this.#options.report(
-          `Another host, ${JSON.stringify(other.host)}, ships to the same destination; waiting for it to stop.`,
-        )
-      if (this.#stopping !== null) return false
-      await this.#sleep(Math.min(OTHER_ALIVE_MS - other.age + 1000, 10_000))
-      if (this.#stopping !== null) return false
+  /** Names each file that is left once. Odd names were reported when they were listed. */
+  #reportLeft(): void {
+    const odd = this.#options.disk.left()
+    for (const { name, reason } of this.waiting.left) {
+      if (this.#reportedLeft.has(name) || odd.some((file) => file.name === name)) continue
+      this.#reportedLeft.add(name)
+      this.#options.report(`${JSON.stringify(name)} is left: ${reason}.`)
     }
-    // The condition is tested with the heartbeat object, because it is about to be replaced anyway.
-    const bytes = await this.#heartbeat()
-    const fresh = await this.#bucket.put(HEARTBEAT, bytes, { once: true })
-    if (fresh && (await this.#bucket.put(HEARTBEAT, bytes, { once: true })))
-      this.#options.report(
-        'The storage ignores If-None-Match: two concurrent shippers may begin the same life twice. Run only one.',
-      )
-    if (!fresh) await this.#bucket.put(HEARTBEAT, bytes)
-    this.#beatAt = this.#now()
-    this.#started = true
-    return true
   }
 
-  /** Writes ship.json; false if another shipper on this host has taken over. */
-  async #beat(): Promise<boolean> {
-    const begun = this.#now()
-    const other = await this.#other()
-    if (other && other.host === this.#options.host) return false
-    if (other && other.age < OTHER_ALIVE_MS) {
-      this.#beatAt = Number.NEGATIVE_INFINITY
-      this.#isWaiting = true
-      const isMine = await this.#takeOver()
-      this.#isWaiting = false
-      return isMine || this.#stopping !== null
-    }
-    this.#shippedAtBeat = this.#options.metrics.shippedBytes
-    await this.#bucket.put(HEARTBEAT, await this.#heartbeat())
-    this.#beatAt = begun
-    return true
-  }
-
-  /** The other shipper, if one wrote ship.json last. */
-  async #other(): Promise<{ host: string; age: number } | null> {
-    const found = await this.#bucket.get(HEARTBEAT)
-    const beat = found && parseHeartbeat(found.text)
-    return beat && beat.run !== this.#options.run ? { host: beat.host, age: found.age } : null
-  }
-
-  async #heartbeat(): Promise<Uint8Array<ArrayBuffer>> {
-    const { host, run, beside } = this.#options
-    const logs = Object.fromEntries(this.status)
-    const beat: Heartbeat = {
+  async #heartbeat(stopped: boolean): Promise<Heartbeat> {
+    const { host, run, nodeFiles, process } = this.#options
+    const { files, bytes, left } = this.waiting
+    const status = [...this.status]
+    return {
       host,
       run,
+      pid: process?.pid ?? null,
       version: VERSION,
-      node: await beside.node(),
-      logs,
+      layout: LAYOUT,
+      stopped,
+      node: await nodeFiles.node(),
+      logs: Object.fromEntries(status.map(([log, { open: _, ...rest }]) => [log, rest])),
+      open: Object.fromEntries(status.map(([log, { open }]) => [log, open.slice(-MOST_OPEN)])),
+      waitingFiles: files,
+      waitingBytes: bytes,
+      leftFiles: left.length,
+      left: left.slice(0, MOST_LEFT),
       error: this.#error,
     }
-    return new TextEncoder().encode(`${JSON.stringify(beat)}\n`)
   }
 
   /** Prints at most one line a minute, however much fails. */

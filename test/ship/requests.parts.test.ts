@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
 import type { Bucket } from '../../src/ship/bucket.ts'
-import type { Disk, Native } from '../../src/ship/disk.ts'
+import type { Disk, Native } from '../../src/ship/files/disk.ts'
 import { ShipMetrics } from '../../src/ship/metrics.ts'
 import { s3Bucket } from '../../src/ship/s3.ts'
 import { Shipper } from '../../src/ship/shipper.ts'
@@ -87,7 +87,7 @@ async function count(flare: Flare, { row, seconds, lines, segmentAgeMs }: (typeo
     },
     bucket: watched.bucket,
     native: watched.native,
-    beside: { node: async () => null, config: async () => null },
+    nodeFiles: { node: async () => null, config: async () => null },
     metrics: new ShipMetrics(),
     host: 'db-4',
     run: 'run',

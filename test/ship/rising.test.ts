@@ -38,7 +38,7 @@ const shipper = (once: boolean) =>
     disk: nodeDisk(logs, (line) => reports.push(line)),
     bucket: directoryBucket(home),
     native: nativeOf(),
-    beside: { node: async () => null, config: async () => null },
+    nodeFiles: { node: async () => null, config: async () => null },
     metrics: new ShipMetrics(),
     host: 'db-4',
     run: String(Math.random()),

@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { directoryBucket } from '../../src/entry/ship/directory.ts'
 import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
 import type { Bucket } from '../../src/ship/bucket.ts'
-import { UnreadableLog } from '../../src/ship/disk.ts'
+import { UnreadableLog } from '../../src/ship/files/disk.ts'
 import { ShipMetrics } from '../../src/ship/metrics.ts'
 import { type Outcome, Shipper, type ShipperOptions } from '../../src/ship/shipper.ts'
 import { livesOf, objectsIn, textOf } from './home.ts'
@@ -50,7 +50,7 @@ function shipper(options: Partial<ShipperOptions> = {}): Shipper {
     disk: nodeDisk(logs, (line) => reports.push(line)),
     bucket: directoryBucket(home),
     native: nativeOf(),
-    beside: { node: async () => null, config: async () => null },
+    nodeFiles: { node: async () => null, config: async () => null },
     metrics: new ShipMetrics(),
     host: 'db-4',
     run: String(Math.random()),
@@ -311,14 +311,17 @@ describe('a shipper', () => {
     writeFileSync(at('broker.log'), lines(3))
     const odd = Buffer.concat([Buffer.from(`${logs}/bad`), Buffer.from([0xff]), Buffer.from('.log')])
     writeFileSync(odd, 'x\n')
-    await once()
+    expect(await once()).toBe('left')
     expect(lives()).toHaveLength(1)
+    const beat = JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8'))
+    expect(beat.leftFiles).toBe(2)
+    expect(beat.left).toContainEqual({ name: 'broker.log.1.gz', reason: 'the archive is broken' })
     for (const name of ['broker.log.1.gz', 'broker.log.2.bz2'])
       expect(reports.filter((line) => line.includes(name))).toHaveLength(1)
     expect(reports.filter((line) => line.includes('UTF-8'))).toHaveLength(1)
   })
 
-  it('goes on with other logs while a file cannot be read, and says so without its path', async () => {
+  it('ships the others while a file cannot be read, says so without its path, and ships it when it can be read', async () => {
     const [a, b, c] = [lines(3), lines(4), lines(5)]
     writeFileSync(at('broker.log.1'), a)
     writeFileSync(at('broker.log'), b)
@@ -329,14 +332,21 @@ describe('a shipper', () => {
       if (denied && name === 'broker.log.1') throw new UnreadableLog('Cannot read "broker.log.1": EACCES')
       return real.open(name)
     }
-    await expect(once({ disk: { ...real, open } })).rejects.toThrow('Cannot read "broker.log.1": EACCES')
+    expect(await once({ disk: { ...real, open } })).toBe('left')
+    expect(reports).toEqual(['"broker.log.1" is left: it cannot be opened (EACCES).'])
+    expect(shipped()).toBe(b)
+    expect(shipped('other.log')).toBe(c)
     const running = shipper({ once: false, disk: { ...real, open } })
     const done = running.run()
-    await until(() => shipped('other.log') === c && reports.length > 0)
-    expect(reports).toEqual(['Cannot read "broker.log.1": EACCES; trying again.'])
-    expect(shipped()).toBe('')
+    await until(() => reports.length > 1)
+    expect(reports.slice(1)).toEqual(['"broker.log.1" is left: it cannot be opened (EACCES).'])
+    expect(running.waiting.left).toEqual([{ name: 'broker.log.1', reason: 'it cannot be opened (EACCES)' }])
     denied = false
-    await until(() => shipped() === a + b)
+    await until(() => lives().some(({ text }) => text!.toString() === a))
+    expect(lives().map(({ life, text }) => [life, text!.toString()])).toEqual([
+      [-1, a],
+      [1, b],
+    ])
     running.stop()
     await done
   })
@@ -523,9 +533,26 @@ describe('a shipper', () => {
 
   it('says how it stands in ship.json', async () => {
     writeFileSync(at('broker.log'), lines(10))
-    await once({ beside: { node: async () => ({ hostName: 'db-4' }), config: async () => 'a = 1\n' } })
+    await once({ nodeFiles: { node: async () => ({ hostName: 'db-4' }), config: async () => 'a = 1\n' } })
     const beat = JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8'))
-    expect(Object.keys(beat)).toEqual(['host', 'run', 'version', 'node', 'logs', 'error'])
+    expect(Object.keys(beat)).toEqual([
+      'host',
+      'run',
+      'pid',
+      'version',
+      'layout',
+      'stopped',
+      'node',
+      'logs',
+      'open',
+      'waitingFiles',
+      'waitingBytes',
+      'leftFiles',
+      'left',
+      'error',
+    ])
+    expect(beat).toMatchObject({ layout: 2, stopped: true, open: { 'broker.log': [1] } })
+    expect(beat).toMatchObject({ waitingFiles: 0, waitingBytes: 0, leftFiles: 0, left: [] })
     const size = readFileSync(at('broker.log')).length
     expect(beat.logs).toEqual({ 'broker.log': { life: 1, size, lagBytes: 0, lagSeconds: 0 } })
     expect(readFileSync(join(home, 'config.toml'), 'utf8')).toBe('a = 1\n')

@@ -4,37 +4,70 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { crc32 as slowCrc32 } from '../../codec/crc32.ts'
-import { type Disk, type DiskFile, type Listed, type Native, UnreadableLog } from '../../ship/disk.ts'
+import type { LeftFile } from '../../segment/ship-json.ts'
+import { type Disk, type DiskFile, type Listed, type Native, UnreadableLog } from '../../ship/files/disk.ts'
+import { isReadableName } from '../../ship/files/text.ts'
 
-/** A log directory on Node, Bun and Deno. `report` is called once for each name that is not UTF-8. */
+/** How many names one line for the operator has, at most. */
+const MOST_NAMES = 10
+
+/** A log directory on Node, Bun and Deno. `report` gets one line for what is not shipped, and another when that grows. */
 export function nodeDisk(directory: string, report: (line: string) => void): Disk {
-  const odd = new Set<string>()
+  const reported = new Set<string>()
+  let left: LeftFile[] = []
+  let skipped: LeftFile[] = []
+  const reportNew = (what: string, names: readonly string[]) => {
+    const fresh = names.filter((name) => !reported.has(name))
+    for (const name of fresh) reported.add(name)
+    const rest = fresh.length > MOST_NAMES ? ` and ${fresh.length - MOST_NAMES} more` : ''
+    const shown = fresh.slice(0, MOST_NAMES).map((name) => JSON.stringify(name))
+    if (fresh.length > 0) report(`${what}: ${shown.join(', ')}${rest}.`)
+  }
   return {
+    left: () => left,
+    skipped: () => skipped,
     async list() {
-      let names: Buffer[]
-      try {
-        names = (await readdir(directory, { encoding: 'buffer' })) as Buffer[]
-      } catch (error) {
-        if (codeOf(error) === 'ENOENT') return null
-        throw new UnreadableLog(`Cannot list the log directory: ${codeOf(error)}`, { cause: error })
-      }
+      const names = await namesIn(directory)
+      if (!names) return null
       const files: Listed[] = []
+      const odd: LeftFile[] = []
+      const formats: LeftFile[] = []
+      const others: string[] = []
       for (const raw of names) {
         const name = raw.toString('utf8')
         if (!Buffer.from(name, 'utf8').equals(raw)) {
-          const shown = raw.toString('latin1')
-          if (!odd.has(shown)) report(`A file name is not UTF-8 and is left alone: ${JSON.stringify(shown)}.`)
-          odd.add(shown)
+          odd.push({ name: raw.toString('latin1'), reason: 'its name is not UTF-8' })
           continue
         }
         const file = await lstat(join(directory, name)).catch(() => null)
-        if (!file?.isFile()) continue
-        const { size, mtimeMs } = file
-        files.push({ name, id: `${file.dev}:${file.ino}`, size, modified: mtimeMs })
+        if (!file) continue
+        const { size, mtimeMs: modified, ctimeMs: changed, birthtimeMs: born } = file
+        if (!file.isFile()) others.push(name)
+        else if (!isReadableName(name)) formats.push({ name, reason: 'its format is not shipped' })
+        else files.push({ name, id: `${file.dev}:${file.ino}`, size, modified, changed, born })
       }
+      left = odd
+      skipped = formats
+      reportNew(
+        'A file name is not UTF-8 and is left alone',
+        odd.map(({ name }) => name),
+      )
+      reportNew('Folders, links and formats that are not shipped', [
+        ...others,
+        ...formats.map(({ name }) => name),
+      ])
       return files
     },
     open: (name) => openFile(directory, name),
+  }
+}
+
+async function namesIn(directory: string): Promise<Buffer[] | null> {
+  try {
+    return (await readdir(directory, { encoding: 'buffer' })) as Buffer[]
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw new UnreadableLog(`Cannot list the log directory: ${codeOf(error)}`, { cause: error })
   }
 }
 

@@ -53,7 +53,7 @@ function widthOf({ columns = 0 }: Terminal): number {
 }
 
 /** A file's name may hold anything, such as the escape sequences of a terminal. */
-function printable(name: string): string {
+export function printable(name: string): string {
   return name.replace(/\p{Cc}/gu, '?')
 }
 

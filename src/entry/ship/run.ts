@@ -7,23 +7,26 @@ import process from 'node:process'
 import { flagsOf } from '../../settings/flags.ts'
 import { SettingsError, shown } from '../../settings/row.ts'
 import { loadShipSettings, SHIP_SETTINGS, type ShipSettings, shipHelp } from '../../settings/ship.ts'
-import { UnusableBucket } from '../../ship/bucket.ts'
-import { UnreadableLog } from '../../ship/disk.ts'
+import { type Bucket, persistent, Stopped, UnusableBucket } from '../../ship/bucket.ts'
+import { UnreadableLog } from '../../ship/files/disk.ts'
 import { ShipMetrics } from '../../ship/metrics.ts'
 import { s3Bucket } from '../../ship/s3.ts'
 import { Shipper } from '../../ship/shipper.ts'
+import { verify } from '../../ship/verify.ts'
 import { StoreError } from '../../store/store.ts'
 import type { CommandLine } from '../../usage.ts'
 import { type Environment, parseBucket } from '../service/location.ts'
 import { bucketOptions, opened } from '../service/open-bucket.ts'
-import { besideOf } from './beside.ts'
 import { directoryBucket } from './directory.ts'
 import { nativeOf, nodeDisk } from './disk.ts'
-import { type Progress, showProgress } from './progress.ts'
+import { nodeFilesOf } from './node-files.ts'
+import { type Progress, printable, showProgress } from './progress.ts'
 
 /** An unfinished line waits this long for its end. */
 const LINE_AGE_MS = 60_000
-const EXIT = { done: 0, 'no-directory': 1, replaced: 3 } as const
+const EXIT = { done: 0, 'no-directory': 1, left: 1, replaced: 3 } as const
+/** How long `--verify` waits for a storage that fails. */
+const VERIFY_PATIENCE_MS = 60_000
 
 /** The flags of `nodestate ship`. */
 export const SHIP_FLAGS = flagsOf(SHIP_SETTINGS)
@@ -36,6 +39,10 @@ export async function runShip(line: CommandLine, env: Environment = process.env)
   } catch (error) {
     if (error instanceof StoreError && error.code === 'denied') {
       report('No permission to write there: check the credentials and their policy.')
+      return 1
+    }
+    if (error instanceof Stopped) {
+      report('The storage does not answer.')
       return 1
     }
     if (!(error instanceof UnusableBucket || error instanceof UnreadableLog)) throw error
@@ -54,15 +61,17 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
         onRequest: (op: string, status: number) => metrics.request(op, status),
       })
     : directoryBucket(settings.target)
+  if (settings.verify) return verifyAll(settings, logs, bucket)
   await bucket.check()
   const shipper = new Shipper({
     disk: nodeDisk(logs, report),
     bucket,
     native: nativeOf(),
-    beside: besideOf(settings),
+    nodeFiles: nodeFilesOf(settings),
     metrics,
     host: hostname(),
     run: randomUUID(),
+    process: { pid: process.pid, isRunning },
     include: settings.include,
     rules: {
       segmentBytes: settings.segmentBytes,
@@ -74,7 +83,8 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
     report,
   })
   const unlisten =
-    settings.metricsListen && (await listen(settings.metricsListen, () => metrics.render(shipper.status)))
+    settings.metricsListen &&
+    (await listen(settings.metricsListen, () => metrics.render(shipper.status, shipper.waiting)))
   progress = process.stderr.isTTY ? showProgress(() => shipper.status, process.stderr) : null
   let signals = 0
   const stop = () => {
@@ -88,6 +98,7 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
     const outcome = await shipper.run()
     if (outcome === 'no-directory') report(`There is no log directory ${shown(logs)}.`)
     if (outcome === 'replaced') report('Another shipper of this host has taken over.')
+    if (settings.once && (outcome === 'done' || outcome === 'left')) sayWhatWasShipped(metrics, shipper)
     return EXIT[outcome]
   } finally {
     process.off('SIGTERM', stop)
@@ -96,6 +107,53 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
     progress = null
     unlisten?.()
   }
+}
+
+/** The one line that `--once` prints. */
+function sayWhatWasShipped(metrics: ShipMetrics, shipper: Shipper): void {
+  const { logs, files, bytes: shipped } = metrics.shipped
+  const { left } = shipper.waiting
+  const what =
+    files > 0 ? `shipped ${count(logs, 'log')}, ${count(files, 'file')}, ${decimal(shipped)}` : 'nothing new'
+  process.stdout.write(`${what}; ${left.length > 0 ? count(left.length, 'file') : 'nothing'} left\n`)
+}
+
+/** `--verify`: prints each file that is not in the destination; it writes nothing. */
+async function verifyAll({ include }: ShipSettings, logDirectory: string, bucket: Bucket): Promise<number> {
+  const disk = nodeDisk(logDirectory, () => {})
+  const begun = Date.now()
+  const patient = persistent(bucket, {
+    now: Date.now,
+    random: Math.random,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    givesUp: () => Date.now() - begun > VERIFY_PATIENCE_MS,
+    isFatal: (error) => error instanceof StoreError && error.code === 'denied',
+    onFailure: () => {},
+  })
+  const verified = await verify({ disk, bucket: patient, native: nativeOf(), include })
+  if (!verified) {
+    report(`There is no log directory ${shown(logDirectory)}.`)
+    return 1
+  }
+  const { logs, files, findings } = verified
+  for (const { name, kind, detail } of findings)
+    process.stdout.write(`${kind} ${printable(name)}${detail && ` (${detail})`}\n`)
+  if (findings.length > 0) report(`${findings.length} of ${count(files, 'file')} must not be deleted yet.`)
+  else process.stdout.write(`${count(files, 'file')} of ${count(logs, 'log')} verified; nothing missing\n`)
+  return findings.length > 0 ? 1 : 0
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}
+
+/** Bytes as people say them: 48 MB. */
+function decimal(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  let at = 0
+  let value = bytes
+  for (; value >= 999.5 && at < units.length - 1; at++) value /= 1000
+  return `${at === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[at]}`
 }
 
 /** Serves the metrics at /metrics; returns how to stop. */
@@ -121,6 +179,14 @@ async function listen(
   return () => {
     server.close()
     server.closeAllConnections()
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
   }
 }
 

@@ -67,7 +67,7 @@ export function logFiles(
   const isName = nested || join !== false ? isPath : isFileName
   // An older life of a shipped log is included when its log is.
   const isListed = (name: string) =>
-    isName(name) && (included(name) || included(name.replace(/@\d{6,8}$/, '')))
+    isName(name) && (included(name) || included(name.replace(/@(older-)?\d{6,8}$/, '')))
   // Loaded only when used: few buckets are joined.
   const joins =
     join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join, shared))

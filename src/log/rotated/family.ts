@@ -1,6 +1,7 @@
-import type { Entry } from '../../store/store.ts'
+import { byCodePoint, type Entry } from '../../store/store.ts'
 import { isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
 import { dashedLogs, rolledMembers, rollsOver, type Times } from './rolled.ts'
+import { insertByTime, isRising } from './times.ts'
 
 /** What the beginning of a file says about its place in the family. The caller reads it: this file reads nothing. */
 export interface Head {
@@ -55,7 +56,7 @@ export function familyOf(
   const dashed = rolledMembers(name, entries, headOf)
   const found = [...membersOf(dashed.log, entries), ...dashed.members]
   const members = withoutLinks(withoutTwins(found, aliases), aliases)
-  const arranged = arrange(members, headOf)
+  const arranged = arrangeShipped(members, headOf)
   const single = withoutCopies(arranged.order, headOf, aliases)
   const newest = single.at(-1)
   return {
@@ -190,7 +191,8 @@ function alike(order: readonly Member[], headOf: (entry: Entry) => Head | undefi
   const groups = new Map<string, Member[]>()
   for (const member of order) {
     const print = headOf(member.entry)?.print
-    if (print) groups.set(print, [...(groups.get(print) ?? []), member])
+    // Files with the same beginning were shipped as lives of their own because they differ.
+    if (print && !member.shipped) groups.set(print, [...(groups.get(print) ?? []), member])
   }
   for (const [print, group] of groups) if (group.length < 2) groups.delete(print)
   return groups
@@ -210,6 +212,17 @@ interface Arranged {
   order: Member[]
   certain: boolean
   wanted: Entry[]
+}
+
+function arrangeShipped(members: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
+  const late = members.filter(({ unclear }) => unclear === 'older').sort(byName)
+  if (late.length === 0) return arrange(members, headOf)
+  const numbered = members.filter(({ unclear }) => unclear !== 'older')
+  const { order, certain, wanted } = arrange(numbered, headOf)
+  const read = [...late, ...order.slice(-MAX_HEADS)].map(({ entry }) => entry)
+  const timeOf = ({ entry }: Member) => headOf(entry)?.time ?? Number.NaN
+  const inserted = insertByTime(order, late, timeOf)
+  return { order: inserted.order, certain: certain && inserted.certain, wanted: [...wanted, ...read] }
 }
 
 function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
@@ -346,11 +359,6 @@ function isContradicted(full: readonly Member[], timeOf: (member: Member) => num
 
 const CLOCK_CHANGE_MS = 3_600_000
 
-/** Whether no number is lower than the one before it by more than the tolerance; -1 means that each is higher. */
-function isRising(numbers: readonly number[], tolerance = 0): boolean {
-  return numbers.every((number, i) => i === 0 || numbers[i - 1]! - number <= tolerance)
-}
-
 function changesOf(order: readonly Member[]): number[] {
   return order.map(({ entry }) => entry.modified)
 }
@@ -359,11 +367,11 @@ function changesOf(order: readonly Member[]): number[] {
 function byName(a: Member, b: Member): number {
   return (
     Number(isActive(a)) - Number(isActive(b)) ||
-    compare(a.date, b.date) ||
+    byCodePoint(a.date, b.date) ||
     (a.date === '' ? b.index - a.index : a.index - b.index) ||
     a.entry.modified - b.entry.modified ||
     Number(b.compressed) - Number(a.compressed) ||
-    compare(a.entry.key, b.entry.key)
+    byCodePoint(a.entry.key, b.entry.key)
   )
 }
 
@@ -371,7 +379,7 @@ function byName(a: Member, b: Member): number {
 function byNameReversed(a: Member, b: Member): number {
   return (
     Number(isActive(a)) - Number(isActive(b)) ||
-    compare(a.date, b.date) ||
+    byCodePoint(a.date, b.date) ||
     (a.date === '' ? a.index - b.index : b.index - a.index) ||
     byName(a, b)
   )
@@ -387,8 +395,4 @@ function isActive(member: LogName): boolean {
 
 function isRotated({ date, index, unclear }: LogName): boolean {
   return date !== '' || index >= 0 || unclear !== undefined
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1
 }

@@ -9,8 +9,13 @@ export interface LogName {
   /** The number in the name, -1 when it has none. What follows a date may be an hour, a minute or a counter. */
   index: number
   compressed: boolean
-  /** `weekday`: a name that recurs every week. `day-month`: which of the two is the month is ambiguous. */
-  unclear?: 'weekday' | 'day-month'
+  /**
+   * `weekday`: a name that recurs every week. `day-month`: which of the two is the month is ambiguous. `older`: a file
+   * that was shipped after newer ones.
+   */
+  unclear?: 'weekday' | 'day-month' | 'older'
+  /** Whether it is a part of a shipped log. */
+  shipped?: true
   /** Set when it is a rotated file only if there is a file with the stem's name: `app.1.log` beside `app.log`. */
   weak?: true
 }
@@ -50,13 +55,17 @@ const NUMBERED_INSIDE = new RegExp(`^(.+?)\\.(\\d{1,6})${EXTENSION}$`)
 /** `log_001.txt`: Serilog by size alone. */
 const UNDERSCORED = new RegExp(`^(.+?)_(\\d{3,6})${EXTENSION}$`)
 
-/** An older life of a shipped log. A higher number is newer. */
-const LIFE = /^(.+)@(\d{6,8})$/
+/** An older life of a shipped log. A higher number is newer, unless it was shipped out of order. */
+const LIFE = /^(.+)@(older-)?(\d{6,8})$/
 
 /** Parses a file's name. A name without a known rotation suffix is its own stem. */
 export function parseName(name: string): LogName {
   const life = LIFE.exec(name)
-  if (life) return { stem: life[1]!, date: life[2]!.padStart(8, '0'), index: -1, compressed: false }
+  if (life) {
+    const date = life[2] ? '' : life[3]!.padStart(8, '0')
+    const place = life[2] ? { unclear: 'older' as const } : {}
+    return { stem: life[1]!, date, index: -1, compressed: false, shipped: true, ...place }
+  }
   const compressed = COMPRESSED_NAME.test(name)
   const plain = compressed ? name.replace(COMPRESSED_NAME, '') : name
   return { ...parsePlain(plain), compressed }

@@ -79,7 +79,7 @@ function folderAt(root: Folder, parts: string[]): Folder {
 /** The log that a file is a part of: as the node says, otherwise by its name. */
 function logOf(file: ListedFile, names: ReadonlySet<string>): string {
   if (file.log != null) return file.log
-  const plain = file.name.replace(/\.(gz|tgz|zstd?|zip|bz2|xz)$/i, '').replace(/@\d{6}$/, '')
+  const plain = file.name.replace(/\.(gz|tgz|zstd?|zip|bz2|xz)$/i, '').replace(/@(older-)?\d{6,8}$/, '')
   // A date names a rotated file; a number does only where the log that it was rotated from is there.
   const undated = plain.replace(DATE, '').replace(/\.\d{1,5}$/, '')
   if (undated !== plain && DATE.test(plain)) return undated

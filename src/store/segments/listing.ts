@@ -24,7 +24,7 @@ export function entryOf(key: string, { life, size, modified, how }: Life): Entry
 
 /** The life and the size that an etag names; null if it is not a life's tag. */
 export function parseTag(etag: string | undefined): { life: number; size: number } | null {
-  const found = /^"life-(\d{1,8})-(\d{1,16})"$/.exec(etag ?? '')
+  const found = /^"life-(-?\d{1,8})-(\d{1,16})"$/.exec(etag ?? '')
   return found ? { life: Number(found[1]), size: Number(found[2]) } : null
 }
 
@@ -48,7 +48,7 @@ export async function listShipped(
   { signal, hints }: ListingOptions,
 ): Promise<{ logs: Set<string>; entries: Entry[] }> {
   // `broker.log@0` is a prefix of files, but no log begins with it.
-  const stem = prefix.replace(/@\d*$/, '')
+  const stem = prefix.replace(/@[a-z]*-?\d*$/, '')
   const [logs, finished, beat] = await Promise.all([
     lives.logs(stem, signal),
     lives.finished(stem, signal),
@@ -61,44 +61,52 @@ export async function listShipped(
   return { logs: new Set(logs), entries: entries.filter((entry) => entry.key.startsWith(prefix)) }
 }
 
-/** A heartbeat that is fresh by the storage's clock, and when it was written; otherwise null. */
-async function readHeartbeat(home: Store, signal?: AbortSignal): Promise<Fresh | null> {
+/** The last heartbeat, when it was written, and whether it is fresh by the storage's clock. */
+async function readHeartbeat(home: Store, signal?: AbortSignal): Promise<LastBeat | null> {
   const read = await readText(home, HEARTBEAT, LARGEST_HEARTBEAT, { signal })
   if (!read?.text) return null
   const beat = parseHeartbeat(read.text)
   const age = (read.date ?? Date.now()) - read.entry.modified
-  return beat && age < HEARTBEAT_FRESH_MS ? { beat, modified: read.entry.modified } : null
+  return beat && { beat, modified: read.entry.modified, isFresh: age < HEARTBEAT_FRESH_MS }
 }
 
-interface Fresh {
+interface LastBeat {
   beat: Heartbeat
   modified: number
+  isFresh: boolean
 }
 
 async function filesOf(
   lives: Lives,
   log: string,
   finished: Map<number, Life>,
-  { beat, signal }: { beat: Fresh | null; signal?: AbortSignal | undefined },
+  { beat, signal }: { beat: LastBeat | null; signal?: AbortSignal | undefined },
 ): Promise<Entry[]> {
   const lastEnded = Math.max(0, ...finished.keys())
-  const hint = beat && Object.hasOwn(beat.beat.logs, log) ? beat.beat.logs[log]! : null
+  const hint = beat?.isFresh && Object.hasOwn(beat.beat.logs, log) ? beat.beat.logs[log]! : null
   const newest =
     beat && hint && hint.life > lastEnded && hint.size > 0
       ? { life: hint.life, size: hint.size, modified: beat.modified, how: null }
       : await lives.newest(log, signal)
   const all = new Map<number, Life>(finished)
   if (newest) all.set(newest.life, larger(newest, finished.get(newest.life)))
-  // A shipper that was killed may leave a life without an end below newer ones.
-  const first = Math.min(...all.keys())
-  const open: number[] = []
-  for (let life = (newest?.life ?? 0) - 1; life > first && open.length < MOST_UNFINISHED; life--)
-    if (!all.has(life)) open.push(life)
-  for (const life of open) {
+  // A life that was open at the last heartbeat, however old, is open still if the shipper was killed.
+  const open = new Set([...(beat?.beat.open?.[log] ?? []), ...gapsIn(all)])
+  for (const life of [...open].filter((life) => !all.has(life)).slice(0, MOST_UNFINISHED)) {
     const found = await lives.one(log, life, signal)
     if (found) all.set(life, found)
   }
   return named(log, [...all.values()])
+}
+
+/** The lives between the others that have no end: a shipper that was killed may leave them. */
+function gapsIn(lives: ReadonlyMap<number, Life>): number[] {
+  const gaps: number[] = []
+  const numbers = [...lives.keys()].filter((life) => life > 0)
+  const first = Math.min(...numbers)
+  for (let life = Math.max(...numbers) - 1; life > first && gaps.length < MOST_UNFINISHED; life--)
+    if (!lives.has(life)) gaps.push(life)
+  return gaps
 }
 
 function larger(one: Life, other: Life | undefined): Life {

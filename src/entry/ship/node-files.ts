@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { createConfigReader } from '../../node/config.ts'
 import { describeNode, type NodeInfo, parseNode, pickAddress } from '../../node/identity.ts'
 import type { ShipSettings } from '../../settings/ship.ts'
-import type { Beside } from '../../ship/shipper.ts'
+import type { NodeFiles } from '../../ship/shipper.ts'
 import { VERSION } from '../../version.ts'
 
 /** node.json and the masked config.toml of a node: those of its home, or made from the settings. */
-export function besideOf(settings: ShipSettings): Beside {
+export function nodeFilesOf(settings: ShipSettings): NodeFiles {
   const file = settings.config ?? (settings.home === null ? null : join(settings.home, 'config.toml'))
   const reader = file === null ? null : createConfigReader(() => readFile(file, 'utf8'))
   const optional = settings.config === null

@@ -1,12 +1,5 @@
-import { compressionByName } from '../codec/kind.ts'
-import { type DiskFile, type Native, UnreadableArchive } from './disk.ts'
-
-/** A region of a text and its checksum; a text with the same bytes there matches it. */
-export interface Claim {
-  from: number
-  to: number
-  crc: number
-}
+import { compressionByName } from '../../codec/kind.ts'
+import { type DiskFile, UnreadableArchive } from './disk.ts'
 
 /** A log file as text. An archive is the text in it. */
 export interface FileText {
@@ -19,11 +12,16 @@ export interface FileText {
   read(from: number, to: number, into?: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>
 }
 
+/** Whether files of this name are shipped. bzip2, xz and zip files hold no text that every runtime can read. */
+export function isReadableName(name: string): boolean {
+  const kind = compressionByName(name)
+  return !kind || kind === 'gzip' || kind === 'zstd'
+}
+
 /** Opens a file as text; archives are recognized by their names. */
 export function openText(file: DiskFile, name: string): FileText {
   const kind = compressionByName(name)
   if (kind === 'gzip' || kind === 'zstd') return new ArchiveText(file, name, kind)
-  if (kind) return unreadable(file, name)
   return {
     id: file.id,
     name,
@@ -32,37 +30,6 @@ export function openText(file: DiskFile, name: string): FileText {
     read: (from, to, into) => file.read(from, to - from, into),
   }
 }
-
-/** Archives that hold no single text, or that no runtime can decompress, are reported and left alone. */
-function unreadable(file: DiskFile, name: string): FileText {
-  const refuse = () => Promise.reject(new UnreadableArchive(name))
-  return { id: file.id, name, compressed: true, size: refuse, read: refuse }
-}
-
-/** Whether a text has the bytes of a claim at the right place. Every text matches an empty claim. */
-export async function holds(text: FileText, { from, to, crc }: Claim, native: Native): Promise<boolean> {
-  return (await checksum(text, from, to, native)) === crc
-}
-
-/** The checksum of [from, to); null when the text ends before. */
-export async function checksum(
-  text: FileText,
-  from: number,
-  to: number,
-  { crc32 }: Native,
-): Promise<number | null> {
-  if ((await text.size()) < to) return null
-  let crc = 0
-  for (let at = from; at < to; ) {
-    const bytes = await text.read(at, Math.min(to, at + STEP))
-    if (bytes.length === 0) return null
-    crc = crc32(bytes, crc)
-    at += bytes.length
-  }
-  return crc
-}
-
-const STEP = 1024 * 1024
 
 /** An archive has no random access: a read further on continues, a read further back starts over. */
 class ArchiveText implements FileText {
@@ -86,8 +53,7 @@ class ArchiveText implements FileText {
   }
 
   async size(): Promise<number> {
-    const { size, modified } = await this.#file.stat()
-    const version = `${size} ${modified}`
+    const version = await this.#versionNow()
     if (version !== this.#version || this.#size === null) {
       let total = 0
       for await (const piece of this.#inflate()) total += piece.length
@@ -95,15 +61,23 @@ class ArchiveText implements FileText {
       this.#size = total
       await this.#restart()
     }
-    return this.#size!
+    return this.#size
   }
 
   async read(from: number, to: number): Promise<Uint8Array<ArrayBuffer>> {
     if (from < this.#from) await this.#restart()
-    this.#pass ??= this.#inflate()[Symbol.asyncIterator]()
+    if (!this.#pass) {
+      // An archive that is written again is another text.
+      this.#version = await this.#versionNow()
+      this.#size = null
+      this.#pass = this.#inflate()[Symbol.asyncIterator]()
+    }
     while (this.#to < to) {
       const { done, value } = await this.#pass.next()
-      if (done) break
+      if (done) {
+        this.#size = this.#to
+        break
+      }
       this.#pieces.push(value)
       this.#to += value.length
       while (this.#pieces.length > 0 && this.#from + this.#pieces[0]!.length <= from)
@@ -118,6 +92,11 @@ class ArchiveText implements FileText {
       at += piece.length
     }
     return bytes
+  }
+
+  async #versionNow(): Promise<string> {
+    const { size, modified } = await this.#file.stat()
+    return `${size} ${modified}`
   }
 
   async #restart(): Promise<void> {

@@ -1,3 +1,5 @@
+import type { LeftFile } from '../../segment/ship-json.ts'
+
 /** One regular file of the log directory, as a listing shows it. */
 export interface Listed {
   name: string
@@ -5,6 +7,10 @@ export interface Listed {
   id: string
   size: number
   modified: number
+  /** When its content, name or permissions last changed; programs cannot set it. */
+  changed: number
+  /** When the inode was made: another file may get the same inode later. */
+  born: number
 }
 
 /** An open file. It stays readable after it was renamed or removed. */
@@ -20,11 +26,12 @@ export interface DiskFile {
 
 /** A log directory. The core never writes to it. */
 export interface Disk {
-  /**
-   * The regular files directly in it; null if the directory does not exist. Odd names are reported and left out. Throws
-   * UnreadableLog.
-   */
+  /** The regular files directly in it; null if the directory does not exist. Throws UnreadableLog. */
   list(): Promise<Listed[] | null>
+  /** The names that the last listing left out because they are not UTF-8. */
+  left(): readonly LeftFile[]
+  /** The files that the last listing left out because of their format. That is no failure. */
+  skipped(): readonly LeftFile[]
   /** Opens a file; null when it is gone. Throws UnreadableLog. */
   open(name: string): Promise<DiskFile | null>
 }
@@ -36,7 +43,7 @@ export interface Native {
   gzip(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>>
 }
 
-/** An archive that is broken, or compressed in a way that this runtime does not support. It is skipped. */
+/** An archive that is broken, or not written to its end yet. */
 export class UnreadableArchive extends Error {
   constructor(name: string, options?: { cause?: unknown }) {
     super(`Cannot read the archive ${JSON.stringify(name)}`, options)

@@ -1,8 +1,8 @@
-import { compressionByName } from '../codec/kind.ts'
-import { includeFilter } from '../log/files/include.ts'
-import { familyOf, logNames } from '../log/rotated/family.ts'
-import { recordTimes } from '../log/rotated/heads.ts'
-import { type LogName, parseName } from '../log/rotated/names.ts'
+import { compressionByName } from '../../codec/kind.ts'
+import { includeFilter } from '../../log/files/include.ts'
+import { logNames } from '../../log/rotated/family.ts'
+import { recordTimes } from '../../log/rotated/heads.ts'
+import { type LogName, parseName } from '../../log/rotated/names.ts'
 import type { Disk, DiskFile, Listed } from './disk.ts'
 
 /** The time of the first record in a file, and of the last one in its first bytes. */
@@ -24,23 +24,21 @@ const CLOCK_CHANGE_MS = 3_600_000
  * Sorts the files of one log. Dates in names rise. Numbers have no agreed direction: logrotate's `.1` is the newest,
  * Log4j's the oldest. So the times of the first records decide, and where they do not, numbers fall as logrotate's do.
  *
- * Modification times do not decide: a file that is compressed late would seem newer than its successors, and a file
- * that is sorted before a finished one is never shipped.
+ * Modification times do not decide: a file that is compressed late would seem newer than its successors. The order
+ * decides in which sequence files are shipped, never whether.
  */
 export class FileOrder {
-  readonly #log: string
   readonly #disk: Disk
   /** By file and version. A renamed file keeps its head. */
   #heads = new Map<string, HeadTimes | 'none'>()
 
-  constructor(log: string, disk: Disk) {
-    this.#log = log
+  constructor(disk: Disk) {
     this.#disk = disk
   }
 
-  /** The files, oldest first. Names that are not separate files are left out. */
+  /** The files, oldest first. A file with several names is there once. */
   async sort(listed: readonly Listed[]): Promise<Listed[]> {
-    const members = membersOf(this.#log, listed).sort(byName)
+    const members = membersOf(listed).sort(byName)
     const rotated = members.filter((member) => !isActive(member))
     const active = members.filter(isActive)
     const heads = isClear(rotated) ? new Map() : await this.#read(rotated)
@@ -84,9 +82,10 @@ function toEntry({ name, size, modified }: Listed) {
   return { key: name, size, modified, etag: '' }
 }
 
-function membersOf(log: string, listed: readonly Listed[]): Member[] {
-  const known = new Set(familyOf(log, listed.map(toEntry)).members.map(({ key }) => key))
-  return listed.filter(({ name }) => known.has(name)).map((file) => ({ file, ...parseName(file.name) }))
+/** Each file once, under one of its names. */
+function membersOf(listed: readonly Listed[]): Member[] {
+  const byId = new Map(listed.map((file) => [file.id, file]))
+  return [...byId.values()].map((file) => ({ file, ...parseName(file.name) }))
 }
 
 /** Whether the names alone give the order: each date is there once. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { nodeDisk } from '../../src/entry/ship/disk.ts'
-import type { Disk } from '../../src/ship/disk.ts'
-import { FileOrder } from '../../src/ship/order.ts'
+import { nodeDisk } from '../../../src/entry/ship/disk.ts'
+import type { Disk } from '../../../src/ship/files/disk.ts'
+import { FileOrder } from '../../../src/ship/files/order.ts'
 
 let logs: string
 beforeEach(() => {
@@ -23,8 +23,8 @@ function put(name: string, text: string, changed = 0): void {
   utimesSync(at(name), changed * 60, changed * 60)
 }
 
-async function sorted(disk: Disk = nodeDisk(logs, () => {}), log = 'app.log'): Promise<string[]> {
-  const files = await new FileOrder(log, disk).sort((await disk.list())!)
+async function sorted(disk: Disk = nodeDisk(logs, () => {})): Promise<string[]> {
+  const files = await new FileOrder(disk).sort((await disk.list())!)
   return files.map(({ name }) => name)
 }
 
@@ -100,7 +100,7 @@ describe('the order of a log’s files', () => {
     const real = nodeDisk(logs, () => {})
     let opened = 0
     const disk: Disk = {
-      list: () => real.list(),
+      ...real,
       open: (name) => {
         opened++
         return real.open(name)
@@ -114,7 +114,7 @@ describe('the order of a log’s files', () => {
     rmSync(at('app-2026-11-13.log'))
     rmSync(at('app-2026-11-14.log'))
     for (const [i, name] of RISING.entries()) put(name, line(i * 10), i)
-    const order = new FileOrder('app.log', disk)
+    const order = new FileOrder(disk)
     for (let check = 0; check < 3; check++) {
       appendFileSync(at('app.log'), line(50))
       await order.sort((await disk.list())!)

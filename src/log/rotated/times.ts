@@ -1,0 +1,24 @@
+/** Whether no number is lower than the one before it by more than the tolerance; -1 means that each is higher. */
+export function isRising(numbers: readonly number[], tolerance = 0): boolean {
+  return numbers.every((number, i) => i === 0 || numbers[i - 1]! - number <= tolerance)
+}
+
+/**
+ * Puts files that were shipped after newer ones where their first records belong; the newest stays the newest. It is a
+ * guess where times are missing (NaN), equal, or contradict the order.
+ */
+export function insertByTime<T>(
+  order: readonly T[],
+  late: readonly T[],
+  timeOf: (file: T) => number,
+): { order: T[]; certain: boolean } {
+  let certain = isRising(order.map(timeOf))
+  const inserted = [...order]
+  for (const file of late) {
+    const time = timeOf(file)
+    const next = inserted.findIndex((other) => timeOf(other) > time)
+    if (next < 0 || inserted.some((other) => timeOf(other) === time)) certain = false
+    inserted.splice(next < 0 ? Math.max(0, inserted.length - 1) : next, 0, file)
+  }
+  return { order: inserted, certain }
+}

@@ -1,0 +1,93 @@
+import type { Native } from './disk.ts'
+import type { FileText } from './text.ts'
+
+/** A region of a text and its checksum; a text with the same bytes there matches it. */
+export interface Claim {
+  from: number
+  to: number
+  crc: number
+}
+
+const STEP = 1024 * 1024
+
+/**
+ * The checksums of a text's beginnings, taken in one pass. They give the checksum of any region between two of the
+ * places: an archive has no random access, and a log may have thousands of lives to compare a file with.
+ */
+export class Beginnings {
+  /** The bytes that were read: the whole text, unless the pass ended at the last place. */
+  readonly size: number
+  readonly #sums: ReadonlyMap<number, number>
+
+  private constructor(size: number, sums: ReadonlyMap<number, number>) {
+    this.size = size
+    this.#sums = sums
+  }
+
+  /** Reads a text up to the last place, or to its end. Places behind the end are ignored. */
+  static async read(
+    text: FileText,
+    places: Iterable<number>,
+    { crc32 }: Native,
+    toTheEnd: boolean,
+  ): Promise<Beginnings> {
+    const sorted = [...new Set(places)].sort((a, b) => a - b)
+    const sums = new Map([[0, 0]])
+    const last = sorted.at(-1) ?? 0
+    let at = 0
+    let crc = 0
+    let next = 0
+    for (;;) {
+      while (next < sorted.length && sorted[next]! <= at) next++
+      if (!toTheEnd && at >= last) break
+      const to = Math.min(at + STEP, sorted[next] ?? Number.POSITIVE_INFINITY)
+      const bytes = await text.read(at, to)
+      crc = crc32(bytes, crc)
+      at += bytes.length
+      if (at === sorted[next]) sums.set(at, crc)
+      if (bytes.length < to - (at - bytes.length)) break
+    }
+    return new Beginnings(at, sums.set(at, crc))
+  }
+
+  /** The checksum of the first bytes; null where it was not taken. */
+  sum(to: number): number | null {
+    return this.#sums.get(to) ?? null
+  }
+
+  /** Whether the text has the bytes of a claim at its place. False where no checksum was taken. */
+  holds({ from, to, crc }: Claim): boolean {
+    const [before, whole] = [this.sum(from), this.sum(to)]
+    if (before === null || whole === null) return false
+    return (whole ^ shifted(before, to - from)) >>> 0 === crc
+  }
+}
+
+/** The claim of a region and of the one that follows it, as one. */
+export function joined(one: Claim, two: Claim): Claim {
+  return { from: one.from, to: two.to, crc: (shifted(one.crc, two.to - two.from) ^ two.crc) >>> 0 }
+}
+
+const POLYNOMIAL = 0xedb88320
+/** x^(2^k) modulo the polynomial, as in zlib's crc32_combine. */
+const POWERS = [1 << 30]
+for (let k = 1; k < 32; k++) POWERS.push(multiply(POWERS[k - 1]!, POWERS[k - 1]!))
+
+/** What a checksum contributes to that of a text which has `length` more bytes. */
+function shifted(crc: number, length: number): number {
+  let power = 1 << 31
+  // Eight bits a byte: the third power of two.
+  for (let k = 3, rest = length; rest > 0; k++, rest = Math.floor(rest / 2))
+    if (rest % 2 === 1) power = multiply(POWERS[k & 31]!, power)
+  return multiply(power, crc)
+}
+
+/** The product of two polynomials, modulo the one of CRC-32; the highest bit is the constant term. */
+function multiply(a: number, b: number): number {
+  let product = 0
+  for (let bit = 1 << 31; bit !== 0; bit >>>= 1) {
+    if (a & bit) product ^= b
+    b = b & 1 ? (b >>> 1) ^ POLYNOMIAL : b >>> 1
+  }
+  return product >>> 0
+}

@@ -1,0 +1,261 @@
+import { COMPRESSED_NAME } from '../../codec/kind.ts'
+import type { LeftFile } from '../../segment/ship-json.ts'
+import { type Disk, type DiskFile, type Listed, UnreadableLog } from './disk.ts'
+import { type FileText, openText } from './text.ts'
+
+/** A file of a log at one check. */
+export interface WatchedFile extends Listed {
+  text: FileText
+  file: DiskFile
+  /** When it was first missing from the directory; null while it is there. */
+  gone: number | null
+  /** The sizes that were seen, and when each was seen first. */
+  growth: readonly Growth[]
+}
+
+/** A file's size, and when it was first seen. */
+interface Growth {
+  size: number
+  at: number
+}
+
+/** A file that is completely in the bucket, in the version that was compared with it. */
+interface Proof {
+  life: number
+  version: string
+  name: string
+  changed: number
+}
+
+/** Sorts one log's files, oldest first; names that are not separate files are left out. */
+export type Order = (files: readonly Listed[]) => Promise<Listed[]>
+
+/** How often a check restarts because files moved meanwhile, before it waits for the next turn. */
+const TRIES = 8
+/** How many sizes of a file to remember; after that, every second one is forgotten. */
+const GROWTH = 500
+
+/**
+ * The files of one log that are not proven to be in the bucket, kept open between checks, so that a file removed before
+ * it was shipped can still be read. A check counts only if names and inodes are the same before and after all files
+ * were opened: a rotation in between would hide a file. Bound: one open file for each that waits.
+ */
+export class WatchedFiles {
+  readonly #disk: Disk
+  readonly #order: Order
+  #held: WatchedFile[] = []
+  #ordered: readonly Listed[] = []
+  #looks = 0
+  #released = 0
+  readonly #proven = new Map<string, Proof>()
+  #refused: LeftFile[] = []
+  #list: () => Promise<Listed[]> = async () => []
+
+  constructor(disk: Disk, order: Order) {
+    this.#disk = disk
+    this.#order = order
+  }
+
+  /** The open files, oldest first. */
+  get files(): readonly WatchedFile[] {
+    return this.#held
+  }
+
+  /** How many checks counted. */
+  get looks(): number {
+    return this.#looks
+  }
+
+  /** How many files were given up. */
+  get released(): number {
+    return this.#released
+  }
+
+  /** Files that cannot be opened. */
+  get refused(): readonly LeftFile[] {
+    return this.#refused
+  }
+
+  /** The sizes of all files in the directory at the last check that counted, by inode. */
+  get sizes(): ReadonlyMap<string, number> {
+    return new Map(this.#ordered.map(({ id, size }) => [id, size]))
+  }
+
+  /** Whether a file is the newest of the log, and plain text. */
+  isActive(id: string): boolean {
+    const newest = this.#ordered.at(-1)
+    return newest?.id === id && !COMPRESSED_NAME.test(newest.name)
+  }
+
+  /** Whether a file is newer than another one in the directory. */
+  isNewer(id: string, than: string): boolean {
+    return this.#placeOf(id) > this.#placeOf(than)
+  }
+
+  /** The proven lives of the files that are newer than one. */
+  provenAfter(id: string): number[] {
+    const place = this.#placeOf(id)
+    return this.#ordered.flatMap((file, i) => (i > place ? (this.#proven.get(file.id)?.life ?? []) : []))
+  }
+
+  /** Whether a file of the directory is proven to be this life. */
+  hasProven(life: number): boolean {
+    return [...this.#proven.values()].some((proof) => proof.life === life)
+  }
+
+  /** This log's files in the directory now. */
+  listNow(): Promise<Listed[]> {
+    return this.#list()
+  }
+
+  /** The other files of the log that are at least as large, as plain text; those that are not open are opened. */
+  async *largerThan({ id, size }: WatchedFile): AsyncGenerator<FileText> {
+    for (const other of this.#ordered) {
+      if (other.id === id || other.size < size || COMPRESSED_NAME.test(other.name)) continue
+      const held = this.#held.find((file) => file.id === other.id)
+      const file = held?.file ?? (await this.#disk.open(other.name).catch(() => null))
+      if (!file) continue
+      try {
+        if (file.id === other.id) yield openText(file, other.name)
+      } finally {
+        if (!held) await file.close()
+      }
+    }
+  }
+
+  /** Checks the files; false if they keep moving. `listed` are this log's files, as just listed. */
+  async look(listed: readonly Listed[], again: () => Promise<Listed[]>, now: number): Promise<boolean> {
+    let current = listed
+    for (let tries = 0; tries < TRIES; tries++) {
+      const ordered = await this.#order(current)
+      const wanted = ordered.filter((file) => !this.#isProven(file))
+      const { opened, refused, isMoving } = await this.#open(wanted)
+      const after = await again()
+      // A turn may have proven a file meanwhile: then the check restarts without it.
+      const isThere = ({ id, name }: Listed) =>
+        opened.has(id) ||
+        this.#held.some((file) => file.id === id) ||
+        refused.some((file) => file.name === name)
+      if (!isMoving && wanted.every(isThere) && namesOf(current) === namesOf(after)) {
+        this.#merge(wanted, opened, now)
+        this.#ordered = ordered
+        this.#refused = refused
+        this.#list = again
+        this.#looks++
+        const there = new Set(ordered.map(({ id }) => id))
+        for (const id of this.#proven.keys()) if (!there.has(id)) this.#proven.delete(id)
+        return true
+      }
+      for (const file of opened.values()) await file.close()
+      current = after
+    }
+    return false
+  }
+
+  /** A file is completely in the bucket as this life: it is opened again only when it changes. */
+  async prove(file: WatchedFile, life: number): Promise<void> {
+    const { id, name, changed } = file
+    if (file.gone === null) this.#proven.set(id, { life, version: versionOf(file), name, changed })
+    this.#held = this.#held.filter((other) => other.id !== id)
+    await file.file.close()
+  }
+
+  /** Closes a file that is gone from the directory. */
+  async release(file: WatchedFile): Promise<void> {
+    this.#held = this.#held.filter(({ id }) => id !== file.id)
+    this.#released++
+    await file.file.close()
+  }
+
+  async close(): Promise<void> {
+    for (const { file } of this.#held) await file.close()
+    this.#held = []
+  }
+
+  /** The place in the order; a file that is gone comes directly before the next one that is not. */
+  #placeOf(id: string): number {
+    const place = this.#ordered.findIndex((file) => file.id === id)
+    if (place >= 0) return place
+    const at = this.#held.findIndex((file) => file.id === id)
+    const next = this.#held.slice(at + 1).find(({ gone }) => gone === null)
+    return next ? this.#ordered.findIndex((file) => file.id === next.id) - 0.5 : this.#ordered.length
+  }
+
+  /** A rename changes the time of change, but not the content. */
+  #isProven(file: Listed): boolean {
+    const proof = this.#proven.get(file.id)
+    if (!proof || proof.version !== versionOf(file)) return false
+    if (proof.changed !== file.changed && proof.name === file.name) return false
+    proof.name = file.name
+    proof.changed = file.changed
+    return true
+  }
+
+  /** Opens what is not open yet. One that is refused does not stop the others. */
+  async #open(wanted: readonly Listed[]) {
+    const opened = new Map<string, DiskFile>()
+    const refused: LeftFile[] = []
+    for (const { name, id } of wanted) {
+      if (this.#held.some((file) => file.id === id)) continue
+      try {
+        const file = await this.#disk.open(name)
+        if (file) opened.set(file.id, file)
+        if (file?.id !== id) return { opened, refused, isMoving: true }
+      } catch (error) {
+        if (!(error instanceof UnreadableLog)) throw error
+        refused.push({ name, reason: `it cannot be opened (${error.message.replace(/^.*: /, '')})` })
+      }
+    }
+    return { opened, refused, isMoving: false }
+  }
+
+  #merge(wanted: readonly Listed[], opened: ReadonlyMap<string, DiskFile>, now: number): void {
+    const present = wanted.flatMap((listed): WatchedFile[] => {
+      const known = this.#held.find(({ id }) => id === listed.id)
+      const file = known?.file ?? opened.get(listed.id)
+      if (!file) return []
+      const text = known?.name === listed.name ? known.text : openText(file, listed.name)
+      return [{ ...listed, text, file, gone: null, growth: grown(known?.growth ?? [], listed.size, now) }]
+    })
+    // A file that is gone keeps its place: before the files that came after it, otherwise after those before it.
+    const merged = [...present]
+    const there = new Set(wanted.map(({ id }) => id))
+    for (const file of this.#held.filter(({ id }) => !there.has(id)).reverse()) {
+      const place = this.#held.indexOf(file)
+      const isIn = (part: readonly WatchedFile[]) => (other: WatchedFile) =>
+        part.some(({ id }) => id === other.id)
+      const next = merged.findIndex(isIn(this.#held.slice(place + 1)))
+      const at = next >= 0 ? next : merged.findLastIndex(isIn(this.#held.slice(0, place))) + 1
+      merged.splice(at, 0, { ...file, gone: file.gone ?? now })
+    }
+    this.#held = merged
+  }
+}
+
+/** When the byte at an offset was first seen; null if the file has never been that long. */
+export function seenAt({ growth }: WatchedFile, offset: number): number | null {
+  return growth.find(({ size }) => size > offset)?.at ?? null
+}
+
+/** Which file a life began in. */
+export function identityOf({ id, born }: Listed): string {
+  return `${id}:${born}`
+}
+
+function grown(growth: readonly Growth[], size: number, at: number): readonly Growth[] {
+  const last = growth.at(-1)?.size ?? 0
+  if (size === last) return growth
+  const kept = size < last ? [] : growth.length < GROWTH ? growth : growth.filter((_, i) => i % 2 === 0)
+  return [...kept, { size, at }]
+}
+
+function namesOf(files: readonly Listed[]): string {
+  return files
+    .map(({ name, id }) => `${name}\0${id}`)
+    .sort()
+    .join('\n')
+}
+
+function versionOf({ name, size, modified }: Listed): string {
+  return `${size} ${modified} ${COMPRESSED_NAME.test(name)}`
+}

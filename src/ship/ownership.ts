@@ -1,0 +1,167 @@
+import { HEARTBEAT } from '../segment/names.ts'
+import { type Heartbeat, parseHeartbeat } from '../segment/ship-json.ts'
+import type { Bucket } from './bucket.ts'
+
+/** Another shipper on this host has taken over. */
+export class Replaced extends Error {
+  constructor() {
+    super('Another shipper of this host has taken over')
+    this.name = 'Replaced'
+  }
+}
+
+/** Another host ships to the same destination. */
+export class OtherHost extends Error {
+  constructor(host: string) {
+    super(`Another host, ${JSON.stringify(host)}, ships to the same destination`)
+    this.name = 'OtherHost'
+  }
+}
+
+/** What owning a home needs. */
+export interface OwnershipContext {
+  bucket: Bucket
+  host: string
+  /** Changes with each start. */
+  run: string
+  now(): number
+  sleep(ms: number): Promise<void>
+  isStopping(): boolean
+  /** Whether a process of this host is running. */
+  isRunning(pid: number): boolean
+  report(line: string): void
+  /** The heartbeat to write. */
+  describe(stopped: boolean): Promise<Heartbeat>
+  /** Bytes shipped so far. */
+  shippedBytes(): number
+}
+
+/** ship.json is written at most this often after shipping, and this often when idle. */
+const BEAT_BUSY_MS = 30_000
+const BEAT_QUIET_MS = 60_000
+/** If another shipper's heartbeat is younger than this, it counts as alive. */
+const ALIVE_MS = 150_000
+/** How long to wait for what a replaced shipper has under way, if its process is still running. */
+const UNDER_WAY_MS = 2000
+
+/** How long a check counts while the storage fails. */
+const CHECK_MS = 5000
+
+/** Who wrote ship.json last, if it was not this shipper. */
+interface OtherShipper {
+  host: string
+  pid: number | null
+  stopped: boolean
+  age: number
+  isAlive: boolean
+}
+
+/** Makes sure that one shipper at a time writes to a home, with ship.json. */
+export class Ownership {
+  readonly #context: OwnershipContext
+  #beatAt = Number.NEGATIVE_INFINITY
+  #shippedAtBeat = 0
+  #isWaiting = false
+  #checkedAt = Number.NEGATIVE_INFINITY
+
+  constructor(context: OwnershipContext) {
+    this.#context = context
+  }
+
+  /** Whether this shipper waits for another host. */
+  get isWaiting(): boolean {
+    return this.#isWaiting
+  }
+
+  get isBeatDue(): boolean {
+    const age = this.#context.now() - this.#beatAt
+    const shipped = this.#context.shippedBytes() > this.#shippedAtBeat
+    return age >= BEAT_QUIET_MS || (shipped && age >= BEAT_BUSY_MS)
+  }
+
+  /**
+   * Makes this the shipper of the home. A shipper on this host is replaced; a live one on another host is waited for.
+   * False when the shipper was stopped meanwhile.
+   */
+  async takeOver(): Promise<boolean> {
+    const { host, report, sleep, isStopping, now } = this.#context
+    let other = await this.#other()
+    for (let waited = false; other?.isAlive && other.host !== host; waited = true) {
+      if (!waited) report(`${new OtherHost(other.host).message}; waiting for it to stop.`)
+      if (isStopping()) return false
+      await sleep(Math.min(ALIVE_MS - other.age + 1000, 10_000))
+      if (isStopping()) return false
+      other = await this.#other()
+    }
+    await this.#putFirst()
+    this.#beatAt = now()
+    if (other && !other.stopped && other.pid !== null && this.#context.isRunning(other.pid))
+      await sleep(UNDER_WAY_MS)
+    return true
+  }
+
+  /** Writes ship.json; false if another shipper on this host has taken over. */
+  async beat(stopped = false): Promise<boolean> {
+    const { bucket, host, now, isStopping, shippedBytes } = this.#context
+    const begun = now()
+    const other = await this.#other()
+    if (other?.host === host) return false
+    if (other?.isAlive) {
+      this.#isWaiting = true
+      const isMine = await this.takeOver()
+      this.#isWaiting = false
+      return isMine || isStopping()
+    }
+    this.#shippedAtBeat = shippedBytes()
+    await bucket.put(HEARTBEAT, await this.#bytes(stopped))
+    this.#beatAt = begun
+    return true
+  }
+
+  /** Asked before each write to a log: throws Replaced, or OtherHost. `bucket` does not retry. */
+  async check(bucket: Bucket): Promise<void> {
+    const begun = this.#context.now()
+    let other: OtherShipper | null
+    try {
+      other = await this.#other(bucket)
+      this.#checkedAt = begun
+    } catch (error) {
+      // A storage that has failed for a moment gets the write all the same, which fails, too.
+      if (begun - this.#checkedAt < CHECK_MS) return
+      throw error
+    }
+    if (!other) return
+    if (other.host !== this.#context.host) {
+      if (!other.isAlive) return
+      this.#beatAt = Number.NEGATIVE_INFINITY
+      throw new OtherHost(other.host)
+    }
+    // When this one is told to stop after the other has stopped, nobody else ships what is left.
+    if (!(this.#context.isStopping() && other.stopped)) throw new Replaced()
+  }
+
+  async #putFirst(): Promise<void> {
+    const { bucket, report } = this.#context
+    // The condition is tested with the heartbeat object, because it is about to be replaced anyway.
+    const bytes = await this.#bytes(false)
+    const fresh = await bucket.put(HEARTBEAT, bytes, { once: true })
+    if (fresh && (await bucket.put(HEARTBEAT, bytes, { once: true })))
+      report(
+        'The storage ignores If-None-Match: two concurrent shippers may begin the same life twice. Run only one.',
+      )
+    if (!fresh) await bucket.put(HEARTBEAT, bytes)
+  }
+
+  /** The other shipper, if one wrote ship.json last. */
+  async #other(bucket = this.#context.bucket): Promise<OtherShipper | null> {
+    const found = await bucket.get(HEARTBEAT)
+    const beat = found && parseHeartbeat(found.text)
+    if (!beat || beat.run === this.#context.run) return null
+    const { host, pid, stopped } = beat
+    return { host, pid, stopped, age: found.age, isAlive: found.age < ALIVE_MS }
+  }
+
+  async #bytes(stopped: boolean): Promise<Uint8Array<ArrayBuffer>> {
+    return new TextEncoder().encode(`${JSON.stringify(await this.#context.describe(stopped))}\n`)
+  }
+}
