@@ -9,7 +9,6 @@ import { textResponse } from '../http/sliced.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type RoutingOptions } from '../routing.ts'
-import type { SegmentsOptions } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
 import { FleetHomes, KEPT_HOMES } from './homes.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
@@ -18,8 +17,6 @@ import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
 export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'node'> {
   /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…` */
   store: Store
-  /** How shipped logs are read. @default as `--home` does on a server */
-  segments?: Pick<SegmentsOptions, 'keepBytes' | 'shared'>
   /** Nodes on a page of the list. @default 200, and 1,000 if a request wants that */
   pageNodes?: number
   /** Requests to the store that one list of nodes may make, where a platform limits them. @default no limit */
@@ -33,7 +30,8 @@ const PAGE = 200
  * with the same answers as a separate app, and with `loki` Loki's API over all nodes, where the label `node` is the id.
  */
 export function createFleet(options: FleetOptions): Hono {
-  const { store, segments, pageNodes, listCalls, ...common } = options
+  const { store, pageNodes, listCalls, ...common } = options
+  const { follow = {} } = common
   const shared = sharedOf(common)
   const routing = new Routing({ ...common, page: rootPage(options.page) }, shared.access)
   const observed = options.metrics?.store(store) ?? store
@@ -41,7 +39,7 @@ export function createFleet(options: FleetOptions): Hono {
     include: options.include,
     atOnce: options.limits?.parallelReads,
     calls: listCalls,
-    shared: segments?.shared,
+    shared: follow && follow.shared !== false,
   })
   const homes = new FleetHomes(options, shared.limits)
 

@@ -7,7 +7,7 @@ import { stemOf } from '../log/rotated/names.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { HOME_LOGS, type Home, openHome } from '../node/home.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import { KEEP_BYTES, type SegmentsOptions, segmentStore, TextCache } from '../store/segments.ts'
+import { segmentStore, TextCache } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
 import { folderStore } from './folder.ts'
 
@@ -17,7 +17,6 @@ export interface HomesOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
   store: Store
   include?: readonly string[]
   metrics?: Metrics
-  segments?: Pick<SegmentsOptions, 'keepBytes' | 'shared'>
 }
 
 /** What a node has: its logs, its configuration and its description. */
@@ -43,16 +42,17 @@ export class FleetHomes {
   constructor(options: HomesOptions, limits: ProcessLimits) {
     this.#options = options
     this.#limits = limits
-    this.#cache = new TextCache(options.segments?.keepBytes ?? KEEP_BYTES)
+    this.#cache = new TextCache(options.limits?.memory)
   }
 
   /** The home of a node. */
   home(id: string): FleetHome {
-    const { store, segments } = this.#options
+    const { store, follow = {} } = this.#options
     return this.#homes.use(id, () => {
       const folder = folderStore(store, `${id}/`)
       const mirror = folderStore(store, `${id}/${HOME_LOGS}/`)
-      const logs = segmentStore(folder, mirror, { ...segments, stemOf, cache: this.#cache })
+      const shared = follow && follow.shared !== false
+      const logs = segmentStore(folder, mirror, { stemOf, shared, cache: this.#cache })
       return { logs, ...openHome(folder) }
     })
   }

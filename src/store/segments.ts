@@ -21,9 +21,9 @@ export { TextCache }
 export interface SegmentsOptions {
   /** The log that a file name belongs to: a mirror's `broker.log.1` is hidden where `broker.log` was shipped. */
   stemOf?: ((name: string) => string) | undefined
-  /** Bytes of inflated text to keep. @default 32 MiB */
-  keepBytes?: number | undefined
-  /** Where it is kept, if several homes share that. @default its own, of `keepBytes` */
+  /** Memory of the process in bytes, which decides how much text is inflated and kept. @default 2 GiB */
+  memory?: number | undefined
+  /** Where inflated text is kept, if several homes share that. @default its own */
   cache?: TextCache | undefined
   /** Whether requests may share fetches; a worker's may not. @default true */
   shared?: boolean | undefined
@@ -32,9 +32,6 @@ export interface SegmentsOptions {
   /** @default Date.now */
   now?: (() => number) | undefined
 }
-
-/** How much inflated text to keep. */
-export const KEEP_BYTES = 32 * 1024 * 1024
 
 /**
  * The logs of a home: those that a shipper wrote as segments, and the mirrors in `logs/`. Where both have the same log,
@@ -62,7 +59,7 @@ class SegmentStore {
     this.#home = home
     this.#mirror = mirror
     this.#options = options
-    const { cache = new TextCache(options.keepBytes ?? KEEP_BYTES), shared = true } = options
+    const { cache = new TextCache(options.memory), shared = true } = options
     this.#shipped = { lives: new Lives(home), texts: new SegmentTexts(home, { cache, shared }) }
   }
 

@@ -247,7 +247,7 @@ describe('the list of nodes', () => {
 
   it('has forty nodes a page where it is told to', async () => {
     const { noted, calls } = noting(many(90))
-    const app = createFleet({ store: noted, pageNodes: 40, listCalls: 48, segments: { shared: false } })
+    const app = createFleet({ store: noted, pageNodes: 40, listCalls: 48, follow: { shared: false } })
     const ids: string[] = []
     const sizes: number[] = []
     for (let query = '?limit=1000'; query !== ''; ) {

@@ -85,7 +85,8 @@ export function compose(
       ? openBucket(bucket, env, below, metrics?.retried)
       : fsStore(join(location, below), { nested: isNested, linkDepth: fleet === null ? 0 : HOME_DEPTH })
   }
-  const place = openSources(loaded, openStore)
+  const memory = settings.memory ?? memoryLimit()
+  const place = openSources(loaded, openStore, { memory })
   const logs =
     fleet !== null
       ? fleet
@@ -120,7 +121,7 @@ export function compose(
         include: settings.include,
         nested: settings.nested,
         join: settings.join && nameOf(parseBucket(logs) ? logs : resolve(logs)),
-        ...nodeLogOptions(settings, memoryLimit()),
+        ...nodeLogOptions(settings, memory),
         sharedMemory,
         ...(settings.token !== null && { token: settings.token }),
         ...(tokens && { tokens }),

@@ -2,10 +2,12 @@ import type { LogOptions } from '../../log/options.ts'
 import type { Settings } from '../../settings.ts'
 
 const MIB = 1024 * 1024
+/** Memory of a worker. */
+export const EDGE_MEMORY = 128 * MIB
 
 /** How logs are read on a node: in its own zone, with budgets for its memory in bytes. */
-export function nodeLogOptions(settings: Settings, machine: number): LogOptions {
-  return logOptions(settings, { timezone: 'local', limits: { memory: settings.memory ?? machine } })
+export function nodeLogOptions(settings: Settings, memory: number): LogOptions {
+  return logOptions(settings, { timezone: 'local', limits: { memory } })
 }
 
 /** How logs are read at the edge, where memory and requests are scarce. */
@@ -14,7 +16,7 @@ export function edgeLogOptions(settings: Settings): LogOptions {
     scanBytes: 64 * MIB,
     archiveBytes: 128 * MIB,
     windowBytes: 8 * MIB,
-    memory: 128 * MIB,
+    memory: EDGE_MEMORY,
     // Workers may have six connections at once.
     parallelReads: 6,
     scans: 4,

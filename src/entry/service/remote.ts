@@ -5,15 +5,15 @@ import { loadSettings } from '../../settings.ts'
 import type { Store } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { requestIds } from '../own-log/request-ids.ts'
-import { edgeLogOptions } from './limits.ts'
+import { EDGE_MEMORY, edgeLogOptions } from './limits.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 
 /** What one request opened no other may use, and memory is counted. */
-const EDGE_HOME = { keepBytes: 16 * 1024 * 1024, shared: false }
+const EDGE_HOME = { memory: EDGE_MEMORY, shared: false }
 
 /** A free Worker may make 50 requests: one for the names, one for each node, and a few for those that do not ship. */
-const EDGE_FLEET = { segments: EDGE_HOME, pageNodes: 40, listCalls: 48 }
+const EDGE_FLEET = { pageNodes: 40, listCalls: 48 }
 
 /** Answers a request of one deployment. */
 export type Answer = (request: Request) => Response | Promise<Response>

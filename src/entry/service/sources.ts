@@ -18,7 +18,7 @@ export interface Sources {
 export type OpenStore = (location: string, below: string, nested?: boolean) => Store
 
 /** How the logs of homes are read on this runtime. */
-export type HomeOptions = Pick<SegmentsOptions, 'keepBytes' | 'shared'>
+export type HomeOptions = Pick<SegmentsOptions, 'memory' | 'shared'>
 
 /** Opens the home or the logs that the settings name. */
 export function openSources(

@@ -1,17 +1,31 @@
 import { crc32 } from '../../codec/crc32.ts'
+import { type ConcurrencyLimit, concurrencyLimit } from '../../limits/concurrency-limit.ts'
 import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
 import { type Store, StoreError } from '../store.ts'
 
-/** Inflated text in memory. When it is full, the least recently used is dropped. The homes of a fleet share one. */
+const MIB = 1024 * 1024
+/** How much inflated text is kept at most. */
+const MOST_KEPT = 32 * MIB
+/** Memory of the process for each segment that is inflated at a time: four times the largest one. */
+const MEMORY_PER_SEGMENT = 128 * MIB
+
+/**
+ * Inflated text in memory. When it is full, the least recently used is dropped. The homes of a fleet share one, as they
+ * share the memory of the process.
+ */
 export class TextCache {
+  /** A search wants up to 16 segments at once, which would be 128 MiB of text. */
+  readonly inflating: ConcurrencyLimit
   readonly #most: number
   readonly #texts = new Map<string, Uint8Array>()
   #held = 0
   #homes = 0
 
-  /** `most` is in bytes. */
-  constructor(most: number) {
-    this.#most = most
+  /** `memory` is that of the process, in bytes. */
+  constructor(memory = 2048 * MIB) {
+    this.#most = Math.min(MOST_KEPT, Math.max(MOST_KEPT / 2, memory / 8 - MOST_KEPT / 2))
+    const most = Math.max(2, Math.floor(memory / MEMORY_PER_SEGMENT))
+    this.inflating = concurrencyLimit({ most, queue: Number.POSITIVE_INFINITY, busy: () => new Error() })
   }
 
   /** A prefix for the keys of another home. */
@@ -72,7 +86,8 @@ export class SegmentTexts {
     let running = this.#running.get(key)
     if (!running) {
       // Not with the client's signal: another client may be waiting for the same text.
-      running = this.#fetch(key, segment).finally(() => this.#running.delete(key))
+      const fetching = this.#cache.inflating.run(() => this.#fetch(key, segment))
+      running = fetching.finally(() => this.#running.delete(key))
       this.#running.set(key, running)
     }
     return running

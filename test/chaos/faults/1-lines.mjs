@@ -1,6 +1,6 @@
 // Lines, archives and files that are made to be slow.
 import { execFileSync } from 'node:child_process'
-import { closeSync, ftruncateSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, ftruncateSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import {
@@ -272,6 +272,48 @@ export const faults = [
         count: 4,
         figure: `${statuses.join(', ')}; ${Math.round(most())} MB`,
         held: alive && statuses.every((status) => status === 200 || status === 503),
+      }
+    },
+  },
+  {
+    name: 'a fleet in 256 MiB',
+    async run() {
+      const path = folder('fleet')
+      const ids = Array.from({ length: 8 }, (_, i) => `db-${i}`)
+      const source = logs()
+      large(source, 'a.log', 60 * MB)
+      execFileSync(process.execPath, [
+        resolve('dist/cli.js'),
+        'ship',
+        '--once',
+        '--logs',
+        source,
+        join(path, ids[0]),
+      ])
+      for (const id of ids.slice(1)) execFileSync('cp', ['-al', join(path, ids[0]), join(path, id)])
+      const huge = join(path, 'huge')
+      mkdirSync(huge)
+      sparse(huge, 'ship.json', 600 * MB)
+      const wrap = memoryLimit(256 * MB)
+      const node = await serve(['--fleet', path, ...(wrap ? [] : ['--memory', String(256 * MB)])], {
+        wrap: wrap ?? [],
+      })
+      const most = watchMemory(node.pid)
+      const list = await get(node.url, '/api/v1/nodes')
+      const bad = JSON.parse(String(list.body)).filter(({ error }) => error === 'bad-object')
+      const answers = await Promise.all(
+        ids.map((id) => get(node.url, `/nodes/${id}/api/v1/log/view?file=a.log&q=nothing`)),
+      )
+      const statuses = answers.map(({ status }) => status)
+      return {
+        tried: `eight nodes searched at once and a ship.json of 600 MB, ${wrap ? 'in a cgroup' : 'by --memory'}`,
+        count: 9,
+        figure: `${statuses.join(', ')}; ${Math.round(most())} MB`,
+        held:
+          node.isAlive() &&
+          bad.length === 1 &&
+          statuses.includes(200) &&
+          statuses.every((status) => status === 200 || status === 503),
       }
     },
   },
