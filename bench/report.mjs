@@ -40,8 +40,9 @@ export function countMet(results) {
   return { met: all.filter((met) => met === true).length, of: all.filter((met) => met !== null).length }
 }
 
-/** Writes the rows of this run to bench/results.json; the others stay. */
-export function writeReport(results, { tools, seconds, rounds, noise }) {
+/** Writes this run to bench/results.json. With `only` some rows, these replace the ones of the last complete run. */
+export function writeReport(results, { tools, seconds, rounds, noise, only }) {
+  const date = new Date().toISOString().slice(0, 10)
   const rows = Object.fromEntries(
     Object.entries(results).map(([id, { title, figures = {}, ratios = [], failed }]) => [
       id,
@@ -49,21 +50,20 @@ export function writeReport(results, { tools, seconds, rounds, noise }) {
         title,
         figures: Object.fromEntries(
           // The figures of each round are not kept.
-          Object.entries(figures).map(([server, { turns, ...medians }]) => [server, medians]),
+          Object.entries(figures).map(([server, { turns, took, ...medians }]) => [server, medians]),
         ),
         ratios: Object.fromEntries(ratios),
         ...(failed && { failed }),
+        ...(only && { date }),
       },
     ]),
   )
-  saveResults('service', (before) => ({
-    nginx: versionOf(tools.nginx, '-v').replace(/^.*nginx\//, ''),
-    grep: versionOf(tools.grep),
-    rounds,
-    seconds,
-    noise,
-    rows: { ...before.rows, ...rows },
-  }))
+  const nginx = versionOf(tools.nginx, '-v').replace(/^.*nginx\//, '')
+  saveResults('service', (before) =>
+    only
+      ? { ...before, rows: { ...before.rows, ...rows } }
+      : { nginx, grep: versionOf(tools.grep), rounds, seconds, noise, rows },
+  )
 }
 
 /** Makes dist, as `npm start` does. */

@@ -23,7 +23,7 @@ export const readResults = () => JSON.parse(readFileSync(PATH, 'utf8'))
 export function saveResults(bench, change) {
   const all = readResults()
   all[bench] = { date: new Date().toISOString().slice(0, 10), machine: machine(), ...change(all[bench]) }
-  writeFileSync(PATH, `${JSON.stringify(rounded(all), null, 1)}\n`)
+  writeFileSync(PATH, `${JSON.stringify(rounded(all), null, 2)}\n`)
   for (const path of DOCUMENTS)
     writeFileSync(join(ROOT, path), withFigures(readFileSync(join(ROOT, path), 'utf8'), all))
 }

@@ -80,7 +80,7 @@ const { met, of } = countMet(results)
 const { rounds, repeated, loud } = bench.spare
 const noise = { ...noiseSince(before), rounds, repeated, loud }
 console.log(`\n${met} of ${of} figures keep their bar; ${Math.round(took)} s. ${noiseText(noise)}`)
-if (values.write) writeReport(results, { tools, ...options, noise })
+if (values.write) writeReport(results, { tools, ...options, noise, only: values.rows !== undefined })
 await end(0)
 
 async function end(code) {

@@ -53,7 +53,7 @@ export const BLOCKS = {
         ['node:http', '`bench/baseline.mjs`: the same answers with fs promises'],
         ['grep', service.grep],
         ['noise', noiseText(service.noise)],
-        ['date', service.date],
+        ['date', [service.date, ...again(service)].join('; ')],
       ],
     ),
   bars: ({ service: { rows } }) =>
@@ -92,6 +92,13 @@ export const BLOCKS = {
         ['the text', ship.isSame ? 'is the same' : '**differs**'],
       ],
     ),
+}
+
+/** The rows that were measured again, alone, after the complete run. */
+function again({ rows }) {
+  return Object.values(rows)
+    .filter(({ date }) => date)
+    .map(({ title, date }) => `${title}: ${date}`)
 }
 
 function ratioLines(id, { title, ratios, failed }) {
