@@ -27,6 +27,7 @@ function project(name: string, include: string[], exclude: string[]) {
         '#decoders': resolve('src/codec/native.ts'),
         '#fetch': resolve('src/store/remote/node/fetch.ts'),
         '#turns': resolve('src/limits/turns.ts'),
+        '#runtime': resolve('src/runtime/native.ts'),
       },
     },
     test: {

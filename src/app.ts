@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import { runtime } from '#runtime'
 import { EVERYTHING, type Grant } from './access/grant.ts'
 import type { TokenSource } from './access/guard.ts'
 import { tokenGuard } from './http/auth.ts'
@@ -15,6 +16,7 @@ import {
 } from './log/options.ts'
 import type { Loki, LokiSource } from './loki/source.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
+import { checkOptions, type Names } from './options.ts'
 import type { Query } from './routes/parameters/read.ts'
 import { type LogResources, logResources } from './routes/resources.ts'
 import { type Access, type Handler, Routing, type RoutingOptions } from './routing.ts'
@@ -28,28 +30,58 @@ export interface AppOptions extends LogOptions, RoutingOptions {
   /** The node's configuration as TOML text; a function is called for every request. */
   config: string | (() => string | Promise<string>)
   /** The node's own description. Unset fields are derived from `facts` and the configuration. @default {} */
-  node?: Partial<NodeInfo> | (() => Partial<NodeInfo> | Promise<Partial<NodeInfo>>)
+  node?: Partial<NodeInfo> | (() => Partial<NodeInfo> | Promise<Partial<NodeInfo>>) | undefined
   /** What the system says about the node. @default the version of this package, online since now */
-  facts?: Partial<NodeFacts>
+  facts?: Partial<NodeFacts> | undefined
   /** Shell patterns; a file that matches none of them is neither listed nor read. @default every file */
-  include?: readonly string[]
+  include?: readonly string[] | undefined
   /** Whether files in folders below are shown too, with slashes in their names. @default false */
-  nested?: boolean
+  nested?: boolean | undefined
   /**
    * Whether each folder of dated objects, as log shippers write them, is one log; implies `nested`. A text is the name
    * of the log where the store itself is such a folder. @default false
    */
-  join?: boolean | string
-  /** When set, every request under `/api/` needs `Authorization: Bearer …`. @default none */
-  token?: string
+  join?: boolean | string | undefined
+  /** When set, every request under `/api/` needs `Authorization: Bearer …`; undefined is refused. @default none */
+  token?: string | undefined
   /**
    * Several tokens with names, scopes, files and nodes; `token` also works, and allows everything. Called for every request:
    * return the same array while nothing has changed. @default none
    */
-  tokens?: TokenSource
+  tokens?: TokenSource | undefined
   /** Loki's read API below `/loki/`: `import { loki } from 'nodestate/loki'`. @default none, and it is not bundled */
-  loki?: Loki | (() => Promise<Loki>) | false
+  loki?: Loki | (() => Promise<Loki>) | false | undefined
 }
+
+/** Every option, so that a misspelt one is refused. */
+const NAMES: Names<AppOptions> = {
+  logs: true,
+  config: true,
+  node: true,
+  facts: true,
+  include: true,
+  nested: true,
+  join: true,
+  token: true,
+  tokens: true,
+  onAccess: true,
+  allowHosts: true,
+  corsOrigins: true,
+  page: true,
+  loki: true,
+  metrics: true,
+  metricsOpen: true,
+  observe: true,
+  onError: true,
+  timezone: true,
+  limits: true,
+  follow: true,
+  sharedMemory: true,
+}
+const { logs: _logs, config: _config, node: _node, ...SHARED_NAMES } = NAMES
+
+/** The options that an app and a fleet have in common. */
+export { SHARED_NAMES }
 
 /** What the apps of one process share. */
 export interface Shared {
@@ -81,12 +113,14 @@ function ofOneNode(access: Access): Access {
 
 /**
  * Creates the app: Fetch API types only, so that it runs anywhere and can be mounted under any path. A fleet passes
- * what its nodes share.
+ * what its nodes share. Throws a TypeError about an option that cannot be used.
  */
-export function createApp(options: AppOptions, { access, limits }: Shared = sharedOf(options)): Hono {
+export function createApp(options: AppOptions, shared?: Shared): Hono {
+  checkOptions(options, NAMES, 'logs')
+  const { access, limits } = shared ?? sharedOf(options)
   const routing = new Routing(options, ofOneNode(access))
   const { node = {}, metrics, limits: { maxSize } = {} } = options
-  const facts = { version: VERSION, onlineTime: Date.now(), ...options.facts }
+  const facts = { version: VERSION, onlineTime: Date.now(), ...runtime.host(), ...options.facts }
   const config = once(async () => {
     const [{ createConfigReader }, { showConfig }] = await Promise.all([
       import('./node/config.ts'),

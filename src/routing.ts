@@ -9,6 +9,7 @@ import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { Observer } from './observe/observer.ts'
+import { assignId } from './observe/request-id.ts'
 import type { Tracer } from './observe/tracer.ts'
 import type { Page } from './routes/page.ts'
 import { type Query, queryReader } from './routes/parameters/read.ts'
@@ -18,21 +19,21 @@ import type { Store } from './store/store.ts'
 /** How requests are admitted, answered and observed. */
 export interface RoutingOptions {
   /** Called with the name of the token of a request, before it is answered. @default nothing */
-  onAccess?: (request: Request, name: string) => void
+  onAccess?: ((request: Request, name: string) => void) | undefined
   /** Host names to answer to. @default any */
-  allowHosts?: readonly string[]
+  allowHosts?: readonly string[] | undefined
   /** Origins whose pages may read the API. @default none */
-  corsOrigins?: readonly string[]
+  corsOrigins?: readonly string[] | undefined
   /** The web page at `/`: `import { page } from 'nodestate/page'`. @default none, and it is not bundled */
-  page?: Page | (() => Page | Promise<Page>) | false
+  page?: Page | (() => Page | Promise<Page>) | false | undefined
   /** Counts requests and store calls, and shows them at `/metrics`; see `nodestate/metrics`. @default none */
-  metrics?: Metrics
+  metrics?: Metrics | undefined
   /** Whether `/metrics` needs no token. @default false */
-  metricsOpen?: boolean
+  metricsOpen?: boolean | undefined
   /** A tracer of OpenTelemetry's API, such as `trace.getTracer('nodestate')`: one span for each request. @default none */
-  observe?: Tracer
+  observe?: Tracer | undefined
   /** Called for every failure of the service itself (status 500 and above). @default console.error */
-  onError?: (error: unknown, request: Request) => void
+  onError?: ((error: unknown, request: Request) => void) | undefined
 }
 
 /** Decides what a request may see; throws a problem if that is nothing. */
@@ -116,6 +117,7 @@ export class Routing {
     const isObserved = this.#options.metrics !== undefined || this.#options.observe !== undefined
     return async (c) => {
       const request = c.req.raw
+      const addId = assignId(request, c.env)
       if (isObserved) this.#observer ??= await this.#loadObserver()
       const observed = this.#observer?.(request, route)
       let response: Response
@@ -126,6 +128,7 @@ export class Routing {
         response = this.#refuse(error, request)
       }
       this.#cors?.apply(request, response)
+      addId?.(response)
       return observed ? observed(response) : response
     }
   }

@@ -11,6 +11,7 @@ import {
   type Source,
   shown,
 } from './settings/row.ts'
+import { suggestion } from './suggestion.ts'
 
 export { isLoopback } from './settings/kinds.ts'
 export { SettingsError, type Source } from './settings/row.ts'
@@ -70,6 +71,7 @@ export const SETTINGS = [
     value: 'GLOB',
     list: true,
     otherwise: 'every file',
+    protects: true,
     help: 'Files in the log directory to show.',
   },
   {
@@ -152,6 +154,7 @@ export const SETTINGS = [
     kind: is.token,
     flag: false,
     otherwise: 'none',
+    protects: true,
     help: 'Token that requests under /api/ must send as `Authorization: Bearer …`.',
   },
   {
@@ -159,6 +162,7 @@ export const SETTINGS = [
     kind: is.path,
     value: 'FILE',
     otherwise: 'none',
+    protects: true,
     help: 'File with the token that requests under /api/ must send.',
   },
   {
@@ -166,6 +170,7 @@ export const SETTINGS = [
     kind: is.path,
     value: 'FILE',
     otherwise: 'none',
+    protects: true,
     help: 'TOML file with several tokens; at the edge, its text.',
   },
   {
@@ -173,6 +178,7 @@ export const SETTINGS = [
     kind: is.path,
     value: 'FILE',
     otherwise: 'plain HTTP',
+    protects: true,
     help: 'Certificate chain, PEM.',
   },
   {
@@ -180,6 +186,7 @@ export const SETTINGS = [
     kind: is.path,
     value: 'FILE',
     otherwise: 'plain HTTP',
+    protects: true,
     help: 'Private key of the certificate, PEM.',
   },
   {
@@ -187,8 +194,9 @@ export const SETTINGS = [
     kind: is.hostHeader,
     value: 'NAME',
     list: true,
-    otherwise: 'any',
-    help: 'Host header to accept; others are refused.',
+    otherwise: 'any; on loopback without a token, local names',
+    protects: true,
+    help: 'Host header to accept.',
   },
   {
     name: 'cors-origin',
@@ -283,7 +291,6 @@ export async function loadSettings({ flags = new Map(), env, readFile }: Surroun
   const layers = [flags, readEnvironment(SETTINGS, env, warnings)]
   const { unknown, known } = unknownVariables(SETTINGS, env)
   for (const name of unknown) {
-    const { suggestion } = await import('./suggestion.ts')
     warnings.push(`Ignored ${name}: there is no such setting${suggestion(name, known) || '.'}`)
   }
   const file = pick(layers, 'settings')?.value as string | undefined

@@ -152,6 +152,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log', ['options.ts']],
   ['mask', ['redact.ts', 'secret.ts', 'value.ts']],
   ['node', ['config.ts', 'home.ts', 'identity.ts']],
+  ['runtime', ['runtime.ts']],
   [
     'http',
     [
@@ -167,10 +168,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'watch-body.ts',
     ],
   ],
-  [
-    'observe',
-    ['metrics.ts', 'observer.ts', 'process.ts', 'ready.ts', 'registry.ts', 'request-id.ts', 'tracer.ts'],
-  ],
+  ['observe', ['metrics.ts', 'observer.ts', 'ready.ts', 'registry.ts', 'request-id.ts', 'tracer.ts']],
   ['access', ['grant.ts', 'guard.ts', 'make.ts', 'tokens.ts']],
   [
     'routes/parameters',
@@ -183,6 +181,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['page.ts', ['page.ts']],
   ['loki.ts', ['loki.ts']],
   ['routing.ts', ['routing.ts']],
+  ['options.ts', ['options.ts']],
   ['app.ts', ['app.ts']],
   ['fleet', ['fleet.ts', 'nodes.ts']],
   ['index.ts', ['index.ts']],
@@ -209,7 +208,7 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['entry/lambda', ['event.ts', 'result.ts']],
-  ['entry/own-log', ['access.ts', 'log-line.ts', 'own-log.ts', 'request-ids.ts', 'rotating-file.ts']],
+  ['entry/own-log', ['access.ts', 'log-line.ts', 'own-log.ts', 'rotating-file.ts']],
   ['entry/service', ['compose.ts', 'location.ts', 'open-bucket.ts', 'remote.ts']],
   ['entry/ship', ['run.ts']],
   ['entry/process/arguments.ts', ['arguments.ts']],
@@ -232,6 +231,7 @@ const outer = (file: string) =>
   file.startsWith('cli/') ||
   file === 'store/fs.ts' ||
   file === 'codec/native.ts' ||
+  file === 'runtime/native.ts' ||
   file.startsWith('store/remote/node/') ||
   file.startsWith('store/fs/') ||
   file.startsWith('entry/')

@@ -622,6 +622,19 @@ describe('token', () => {
     )
   })
 
+  it.each(['INCLUDE', 'TOKEN', 'TOKEN_FILE', 'TOKENS', 'TLS_CERT', 'TLS_KEY', 'ALLOW_HOST'])(
+    'an empty NODESTATE_%s, which would open something, is refused',
+    async (name) => {
+      expect((await fails([], { [`NODESTATE_${name}`]: '' })).message).toMatch(
+        new RegExp(`^Cannot use NODESTATE_${name}( "")?: it must be `),
+      )
+    },
+  )
+
+  it.each(['INCLUDE', 'ALLOW_HOST'])('so is a NODESTATE_%s that lists nothing', async (name) => {
+    expect((await fails([], { [`NODESTATE_${name}`]: ' , ' })).message).toContain(`NODESTATE_${name} " , "`)
+  })
+
   it('refuses an empty variable, and two of one strength', async () => {
     expect((await fails([], { NODESTATE_TOKEN: '' })).message).toBe(
       'Cannot use NODESTATE_TOKEN: it must be printable ASCII without spaces, and not empty.',

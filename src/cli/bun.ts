@@ -3,4 +3,4 @@ import { serve } from '../entry/bun.ts'
 import { program } from '../entry/process/program.ts'
 import { startWith } from '../entry/process/start.ts'
 
-await program(startWith(serve, { runtime: 'bun', sharedMemory: true }))
+await program(startWith(serve, { sharedMemory: true }))

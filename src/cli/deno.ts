@@ -3,4 +3,4 @@ import { serve } from '../entry/deno.ts'
 import { program } from '../entry/process/program.ts'
 import { startWith } from '../entry/process/start.ts'
 
-await program(startWith(serve, { runtime: 'deno' }))
+await program(startWith(serve))

@@ -54,10 +54,23 @@ function answerEvents(
       return toResult(problemResponse(cause instanceof Problem ? cause : notARequest(), null), LAMBDA_BYTES)
     }
     const balanced = isFromLoadBalancer(event)
+    if (follows(request))
+      return toResult(problemResponse(CANNOT_FOLLOW, request.headers.get('Accept')), LAMBDA_BYTES)
     const most = balanced ? LOAD_BALANCER_BYTES : LAMBDA_BYTES
     const result = await resultOf(await answer(request), request, most, log)
     return balanced && event.multiValueHeaders ? withManyValues(result) : result
   }
+}
+
+const CANNOT_FOLLOW = new Problem(
+  'unsupported',
+  'This service cannot keep answers open; poll with the next cursor instead.',
+)
+
+/** Whether the answer would stay open: a result is sent as a whole, and this one would never be. */
+function follows({ url }: Request): boolean {
+  const { pathname, searchParams } = new URL(url)
+  return pathname.endsWith('/api/v1/log/view') && /^(true|1|)$/.test(searchParams.get('follow') ?? 'false')
 }
 
 async function resultOf(

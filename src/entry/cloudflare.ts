@@ -1,3 +1,4 @@
+import { Problem, problemResponse } from '../http/problem.ts'
 import { type R2BucketLike, r2Store } from '../store/r2.ts'
 import type { App } from './server/serve.ts'
 import { type Answer, composeRemote } from './service/remote.ts'
@@ -37,16 +38,28 @@ export default worker
 
 /**
  * A Worker around an app of your own. Bindings exist only while a request runs, so the app is made from the first
- * request's environment: `export default handle((env) => createApp({ logs: r2Store(env.BUCKET), … }))`.
+ * request's environment: `export default handle((env) => createApp({ logs: r2Store(env.BUCKET), … }))`. While it cannot
+ * be made, such as without its secret, every request gets a 503.
  */
 export function handle<Env extends object>(app: App | ((env: Env) => App)): Worker<Env> {
   let made: App | null = typeof app === 'function' ? null : app
   return {
     async fetch(request, env, context) {
-      made ??= (app as (env: Env) => App)(env)
+      try {
+        made ??= (app as (env: Env) => App)(env)
+      } catch (error) {
+        console.error('nodestate:', error)
+        return notConfigured(request)
+      }
       return made.fetch(request, env, context)
     },
   }
+}
+
+function notConfigured(request: Request): Response {
+  const detail =
+    'The service cannot start with these bindings and variables; its log says why. Set what is missing and deploy again.'
+  return problemResponse(new Problem('not-configured', detail), request.headers.get('Accept'))
 }
 
 function compose(env: WorkerEnv): Promise<Answer> {

@@ -1,12 +1,13 @@
 import type { Context, Hono } from 'hono'
 import { Hono as Router } from 'hono'
 import type { Grant } from '../access/grant.ts'
-import { type AppOptions, createApp, lokiHandler, sharedOf } from '../app.ts'
+import { type AppOptions, createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
 import { outOfScope } from '../http/auth.ts'
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
+import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type RoutingOptions } from '../routing.ts'
 import type { Store } from '../store/store.ts'
@@ -18,11 +19,17 @@ export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'node
   /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…` */
   store: Store
   /** Nodes on a page of the list. @default 200, and 1,000 if a request wants that */
-  pageNodes?: number
+  pageNodes?: number | undefined
   /** Requests to the store that one list of nodes may make, where a platform limits them. @default no limit */
-  listCalls?: number
+  listCalls?: number | undefined
 }
 
+const NAMES: Names<FleetOptions> = {
+  ...SHARED_NAMES,
+  store: true,
+  pageNodes: true,
+  listCalls: true,
+}
 const PAGE = 200
 
 /**
@@ -30,6 +37,7 @@ const PAGE = 200
  * with the same answers as a separate app, and with `loki` Loki's API over all nodes, where the label `node` is the id.
  */
 export function createFleet(options: FleetOptions): Hono {
+  checkOptions(options, NAMES, 'store')
   const { store, pageNodes, listCalls, ...common } = options
   const { follow = {} } = common
   const shared = sharedOf(common)

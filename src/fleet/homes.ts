@@ -15,8 +15,8 @@ import { folderStore } from './folder.ts'
 export interface HomesOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
   /** Where the homes are, a folder for each node. */
   store: Store
-  include?: readonly string[]
-  metrics?: Metrics
+  include?: readonly string[] | undefined
+  metrics?: Metrics | undefined
 }
 
 /** What a node has: its logs, its configuration and its description. */

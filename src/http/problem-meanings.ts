@@ -21,7 +21,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'answer-too-large': 'the answer is larger than the platform allows (Lambda)',
   'range-not-satisfiable': 'the range of a download is past the end of the file',
   'unknown-host': 'the operator allows only certain hosts, and this is not one of them',
-  'bad-config': 'the configuration is not valid TOML',
+  'bad-config': 'the configuration is not valid TOML, or the function that supplies it fails',
   'bad-object': '`node.json` of a home is not valid',
   internal: 'an error in nodestate; its log has the details',
   unsupported: 'the runtime cannot do this, such as zstd on an older Node or following on Lambda',

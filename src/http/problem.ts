@@ -24,7 +24,7 @@ export const PROBLEMS = {
   'not-viewable': [415, 'The file cannot be shown as text'],
   'range-not-satisfiable': [416, 'The range is not satisfiable'],
   'unknown-host': [421, 'The host is not served here'],
-  'bad-config': [500, 'The configuration is not valid TOML'],
+  'bad-config': [500, 'The configuration cannot be shown'],
   'bad-object': [500, 'A file of the home is not valid'],
   internal: [500, 'The request could not be answered'],
   'bad-archive': [502, 'The archive cannot be read'],

@@ -9,47 +9,47 @@ import type { ViewContext } from './view/context.ts'
 /** How logs are read. */
 export interface LogOptions {
   /** The zone of times that do not name one: an IANA name, an offset, or `local` for the system's. @default 'UTC' */
-  timezone?: string
+  timezone?: string | undefined
   /** How much one request may cost. */
-  limits?: Limits
+  limits?: Limits | undefined
   /** How following behaves; `false` if the runtime cannot keep responses open. */
-  follow?: FollowOptions | false
+  follow?: FollowOptions | false | undefined
   /** Searches in shared memory: Bun reads into it without a copy, V8 reads out of it slowly. @default false */
-  sharedMemory?: boolean
+  sharedMemory?: boolean | undefined
 }
 
 /** How much one request may cost. */
 export interface Limits {
   /** The largest tail in bytes; below 1 MiB it is also the default tail. @default none */
-  maxSize?: number
+  maxSize?: number | undefined
   /** Bytes that one search may read. @default 1 GiB */
-  scanBytes?: number
+  scanBytes?: number | undefined
   /** Milliseconds that one search may take. @default 10,000 */
-  scanMillis?: number
+  scanMillis?: number | undefined
   /** Searches that run at once; four times as many are queued. @default 4 */
-  scans?: number
+  scans?: number | undefined
   /** Text to decompress from one file, in bytes. @default 512 MiB */
-  archiveBytes?: number
+  archiveBytes?: number | undefined
   /** Text of one compressed file that is kept in memory at a time, in bytes. @default 32 MiB, or what fits `memory` */
-  windowBytes?: number
+  windowBytes?: number | undefined
   /** Parallel reads if the store is not a disk; the platform may limit them. @default 16 */
-  parallelReads?: number
+  parallelReads?: number | undefined
   /** Memory of the process in bytes: searches, archives and unsent answers are kept within it. @default 2 GiB */
-  memory?: number
+  memory?: number | undefined
 }
 
 /** How following behaves. */
 export interface FollowOptions {
   /** Clients that may follow logs at once; 0 turns following off. @default 2000 */
-  followers?: number
+  followers?: number | undefined
   /** Milliseconds after which a follow ends, where a runtime limits what a request may do. @default no end */
-  maxMillis?: number
+  maxMillis?: number | undefined
   /** Milliseconds between two checks of a file, if the store does not report changes. @default [250, 3000] */
-  pollMillis?: readonly [shortest: number, longest: number]
+  pollMillis?: readonly [shortest: number, longest: number] | undefined
   /** Whether requests share work, such as polling or a list; false where one cannot wait for another's. @default true */
-  shared?: boolean
+  shared?: boolean | undefined
   /** Milliseconds between two heartbeats. Bun closes a connection that is silent for 10 seconds. @default 8000 */
-  heartbeatMillis?: number
+  heartbeatMillis?: number | undefined
 }
 
 const MIB = 1024 * 1024

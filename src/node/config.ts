@@ -45,6 +45,7 @@ export function createConfigReader(source: ConfigSource): { read(): Promise<Conf
   return {
     async read() {
       const raw = typeof source === 'string' ? source : await source()
+      if (typeof raw !== 'string') throw new TypeError('Cannot read the configuration: it is not a text')
       if (last === null || last.raw !== raw) last = { raw, config: prepare(raw) }
       return last.config
     },

@@ -1,7 +1,9 @@
+import { runtime as ownRuntime } from '#runtime'
 import { acceptedTypes } from '../http/accept.ts'
 import { textResponse } from '../http/sliced.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
+import { processMetrics } from './process-metrics.ts'
 import { createRegistry, type Labels, type Registry, type Sample } from './registry.ts'
 import { observedStore } from './store.ts'
 
@@ -24,7 +26,7 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  /** The runtime's name, for the build info. @default 'unknown' */
+  /** The runtime's name, for the build info. @default what it calls itself */
   runtime?: string | undefined
 }
 
@@ -60,9 +62,11 @@ function labelCache(): (key: string, labels: () => Labels) => Labels {
   }
 }
 
-/** Starts counting. */
-export function createMetrics({ runtime = 'unknown' }: MetricsOptions = {}): Metrics {
+/** Starts counting; on Node, Bun and Deno, with what the process itself reports. */
+export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}): Metrics {
   const registry = createRegistry()
+  const facts = ownRuntime.process()
+  if (facts) processMetrics(registry, facts)
   const cached = labelCache()
   // Routes, methods and statuses are few.
   const answerLabels = (route: string, method: string, status: number) =>

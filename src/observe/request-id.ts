@@ -31,3 +31,43 @@ function newId(): string {
   prefix ||= crypto.randomUUID().slice(0, 24)
   return prefix + (++count).toString(16).padStart(12, '0')
 }
+
+/** The id is kept on the request itself, which is cheaper than a WeakMap. */
+const KEPT = Symbol('id')
+
+interface Named {
+  [KEPT]?: RequestId
+}
+
+/** What is used of the bindings of `nodestate/node`, whose responses name their request themselves. */
+interface Bindings {
+  incoming?: { headers: Record<string, string | undefined> }
+  outgoing?: { requestId?: RequestId | null }
+}
+
+/**
+ * Gives a request its id. Returns what adds it to the answer, or null where that is not needed: the server does it, or
+ * the request already has an id.
+ */
+export function assignId(request: Request, bindings: unknown): ((response: Response) => void) | null {
+  if ((request as Named)[KEPT]) return null
+  const { incoming, outgoing } = (bindings ?? {}) as Bindings
+  const id = requestIdOf(incoming ? (name) => incoming.headers[name] : (name) => request.headers.get(name))
+  ;(request as Named)[KEPT] = id
+  if (outgoing && 'requestId' in outgoing) {
+    outgoing.requestId = id
+    return null
+  }
+  return ({ headers }) => {
+    headers.set('X-Request-Id', id.id)
+    if (id.traceparent !== null) headers.set('traceparent', id.traceparent)
+  }
+}
+
+/** The fields of a log line about a request. */
+export function idFields(request: Request | undefined): Record<string, string> {
+  const known = (request as Named | undefined)?.[KEPT]
+  if (!known) return {}
+  const trace = known.traceparent?.split('-')[1]
+  return { requestId: known.id, ...(trace !== undefined && trace !== known.id && { traceId: trace }) }
+}

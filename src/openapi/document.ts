@@ -40,6 +40,7 @@ export function openApi(): object {
     ),
     components: {
       schemas: SCHEMAS,
+      responses: { Refused: problemResponse(null, REFUSED_CODES) },
       headers: Object.fromEntries(
         Object.entries(HEADERS).map(([name, description]) => [
           name,
@@ -57,6 +58,9 @@ export function openApi(): object {
   }
 }
 
+/** What a request gets that reaches no resource: invalid HTTP, or another method. Its statuses vary. */
+const REFUSED_CODES: ProblemCode[] = ['bad-request', 'method-not-allowed']
+
 function pathOf(operation: Operation): object {
   const { id, path, summary, parameters = [], open } = operation
   const shared = {
@@ -65,15 +69,19 @@ function pathOf(operation: Operation): object {
     ...(open && { security: [] }),
   }
   const responses = { ...answers(operation), ...problems(operation) }
+  const refused = { default: { $ref: '#/components/responses/Refused' } }
   return {
     parameters: [...parameters, ...queryParameters(operation), ...headerParameters(operation)],
-    get: { operationId: id, ...shared, responses },
+    get: { operationId: id, ...shared, responses: { ...responses, ...refused } },
     head: {
       operationId: `${id}Head`,
       ...shared,
-      responses: Object.fromEntries(
-        Object.entries(responses).map(([status, { content: _, ...rest }]) => [status, rest]),
-      ),
+      responses: {
+        ...Object.fromEntries(
+          Object.entries(responses).map(([status, { content: _, ...rest }]) => [status, rest]),
+        ),
+        ...refused,
+      },
     },
   }
 }
@@ -175,17 +183,18 @@ const PROBLEM_HEADERS: { [status: number]: HeaderName[] } = {
   503: ['Retry-After'],
 }
 
-function problemResponse(status: number, codes: ProblemCode[]): Response {
+function problemResponse(status: number | null, codes: ProblemCode[]): Response {
   const type = { enum: codes.map((code) => `/problems/${code}`) }
+  const more = status === null ? ['Allow' as const] : (PROBLEM_HEADERS[status] ?? [])
   return {
     description: codes.map((code) => `\`${code}\`: ${MEANINGS[code]}`).join('; '),
-    headers: headersOf([...(PROBLEM_HEADERS[status] ?? []), 'X-Nodestate-Note']),
+    headers: headersOf([...more, 'X-Nodestate-Note']),
     content: {
       'application/problem+json': {
         schema: {
           allOf: [
             { $ref: '#/components/schemas/Problem' },
-            { type: 'object', properties: { type, status: { const: status } } },
+            { type: 'object', properties: { type, ...(status !== null && { status: { const: status } }) } },
           ],
         },
         examples: Object.fromEntries(codes.map((code) => [code, { value: exampleProblem(code) }])),

@@ -2,6 +2,8 @@
 export const HEADERS = {
   'Cache-Control': '`private, no-cache`; a follow adds `no-transform`, and metrics have `no-store`.',
   'X-Content-Type-Options': 'Always `nosniff`.',
+  'X-Request-Id':
+    'The id of the request: the one that it came with, the trace id of its `traceparent`, or a new one.',
   Vary: 'The request headers that the answer depends on.',
   ETag: 'Changes whenever the answer does. Absent where the answer depends on the clock or was cut by a budget.',
   'Content-Length': 'Length of the body in bytes, where it is known in advance.',
@@ -13,13 +15,14 @@ export const HEADERS = {
   'Accept-Ranges': 'Always `bytes`.',
   'Content-Range': 'The range that was sent, or the size of the file when the range is past its end.',
   'WWW-Authenticate': 'Which kind of token is needed.',
+  Allow: 'The methods that every resource answers: `GET, HEAD`.',
   'Retry-After': 'Seconds after which to try again.',
 } as const
 
 export type HeaderName = keyof typeof HEADERS
 
 /** The headers of every answer. */
-export const COMMON: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', 'Vary']
+export const COMMON: HeaderName[] = ['Cache-Control', 'X-Content-Type-Options', 'X-Request-Id', 'Vary']
 
 /** The request headers that an operation reads, besides `Authorization` and `Accept`. */
 export const REQUEST_HEADERS = {

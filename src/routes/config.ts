@@ -44,7 +44,16 @@ async function readConfig(config: ConfigReader) {
     if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
     if (error instanceof HomeError || error instanceof Problem) throw error
     if (error instanceof StoreError && error.code !== 'unavailable') throw error
+    if (!(error instanceof StoreError) && !isSystemError(error)) {
+      const detail = "The node's configuration cannot be read; the service's log says why."
+      throw new Problem('bad-config', detail, { cause: error })
+    }
     const detail = "The node's configuration cannot be read; check that the file exists and is readable."
     throw new Problem('storage-unavailable', detail, { cause: error })
   }
+}
+
+/** Whether the system refused a call, such as to open a file. */
+function isSystemError(error: unknown): boolean {
+  return /^E[A-Z]+$/.test(String((error as { code?: unknown } | null)?.code))
 }

@@ -12,14 +12,15 @@ export function readEnvironment(
     const name = namesOf(row).env
     const value = env[name]
     if (value === undefined) continue
-    // An empty variable counts as unset, because templates leave them; an empty token would silently allow everyone.
-    if (value === '' && row.kind !== is.token) continue
+    // An empty variable counts as unset, because templates leave them; but not where that would open something.
+    if (value === '' && !row.protects) continue
     // Kubernetes gives every pod beside a Service called "nodestate" NODESTATE_PORT=tcp://ADDRESS:PORT.
     if (row.kind === is.port && value.startsWith('tcp://')) {
       warnings.push(`Ignored ${name}: it is a Kubernetes service link; set ${namesOf(row).flag} instead.`)
       continue
     }
     const parts = row.list ? splitList(value) : null
+    if (parts?.length === 0 && row.protects) throw badValue(row, value, name)
     given.set(row.name, {
       value: parts ? parts.map((part) => parse(row, part, name)) : parse(row, value, name),
       from: name,

@@ -15,6 +15,8 @@ export interface Row {
   list?: true
   /** A secret has no flag: every user of a machine can read its command lines. */
   flag?: false
+  /** Without it something is open: an empty variable, as templates leave them, is then refused instead of ignored. */
+  protects?: true
   /** False for `settings`, which cannot appear in the file that it names. */
   toml?: false
 }

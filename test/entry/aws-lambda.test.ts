@@ -133,6 +133,20 @@ describe('lambda', () => {
     expect(JSON.parse(result.body)).toMatchObject({ type: '/problems/unsupported' })
   })
 
+  it.each(['follow=true', 'follow=1', 'follow', 'follow='])(
+    'says at once that an app of your own cannot follow: %s',
+    async (query) => {
+      const app = createApp({ logs: memoryStore({ 'a.log': 'one\n' }), config: '' })
+      for (const headers of [{}, { accept: 'text/event-stream' }]) {
+        const own = handleApp(app)
+        const result = await own(event(`/api/v1/log/view?file=a.log&${query}`, { headers }))
+        expect(result.statusCode).toBe(501)
+        expect(JSON.parse(result.body)).toMatchObject({ type: '/problems/unsupported' })
+        expect((await own(event('/api/v1/log/view?file=a.log&follow=false'))).body).toBe('one\n')
+      }
+    },
+  )
+
   it('wants the token', async () => {
     const result = await handle()(event('/api/v1/config', { headers: { authorization: 'Bearer wrong' } }))
     expect(result.statusCode).toBe(401)

@@ -49,7 +49,7 @@ afterAll(() => rmSync(base, { recursive: true }))
 
 async function serve(...flags: string[]) {
   const loaded = await loadSettings({ flags: serveFlags(['--fleet', fleet, ...flags]), env: {} })
-  const handler = compose(loaded, { write: () => true } as never, {}, { runtime: 'node' }).handler(0)
+  const handler = compose(loaded, { write: () => true } as never, {}).handler(0)
   return async (path: string) => {
     const response = await handler(new Request(new URL(path, 'http://localhost')), {} as never)
     return { status: response.status, text: await response.text() }

@@ -1,3 +1,4 @@
+import { idFields } from '../../observe/request-id.ts'
 import { origin } from '../own-log/log-line.ts'
 import type { App, Serve } from '../server/serve.ts'
 import { StalledError } from '../server/stall.ts'
@@ -9,10 +10,10 @@ const STOPPED = origin('entry/process/start.ts', 'Server', 'Stop')
 const BROKEN = origin('entry/process/start.ts', 'Server', 'Request')
 
 /** The service with its settings, on the runtime that `serve` listens on. */
-export function startWith(serve: Serve, host: Host): Start {
+export function startWith(serve: Serve, host: Host = {}): Start {
   return async (loaded, stderr, env) => {
     const service = compose(loaded, stderr, env, host)
-    const { settings, log, ids, tls, warnings } = service
+    const { settings, log, tls, warnings } = service
     // The port is known only when the server listens, and nothing is read from a connection before that.
     const app: App = { fetch: () => new Response(null, { status: 503 }) }
     const server = await serve(
@@ -28,7 +29,7 @@ export function startWith(serve: Serve, host: Host): Start {
         },
         onCut(reason, request) {
           const level = reason instanceof StalledError ? 'info' : 'warn'
-          log[level](BROKEN, `An answer was cut: ${describe(reason)}`, ids.fieldsOf(request))
+          log[level](BROKEN, `An answer was cut: ${describe(reason)}`, idFields(request))
         },
       },
     ).catch((error) => {

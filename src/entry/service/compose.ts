@@ -1,13 +1,12 @@
 import { constants, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { hostname, networkInterfaces } from 'node:os'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
-import { pickAddress } from '../../node/identity.ts'
-import { createMetrics, type Metrics } from '../../observe/metrics.ts'
-import { processMetrics } from '../../observe/process.ts'
+import { createMetrics } from '../../observe/metrics.ts'
+import { idFields } from '../../observe/request-id.ts'
 import { codeOf, reasonOf, shown } from '../../settings/row.ts'
 import { effectiveToml } from '../../settings/text.ts'
 import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../../settings.ts'
@@ -17,13 +16,12 @@ import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
 import { jsonLine, origin, textLine } from '../own-log/log-line.ts'
 import { type OwnLog, openOwnLog } from '../own-log/own-log.ts'
-import { type RequestIds, requestIds } from '../own-log/request-ids.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { nodeLogOptions } from './limits.ts'
+import { forLocalHosts, isOpenOnLoopback } from './local-hosts.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
-import { processFacts } from './process-facts.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 import { checkTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
@@ -32,8 +30,6 @@ import { tokensFile } from './tokens-file.ts'
 export interface Service {
   settings: Settings
   log: OwnLog
-  /** The ids of the requests that are being answered. */
-  ids: RequestIds
   /** PEM texts, or null for plain HTTP. */
   tls: { cert: string; key: string } | null
   /** One line each for stderr; nothing that stops the service. */
@@ -52,8 +48,6 @@ const HOME_DEPTH = 2
 
 /** What the service runs in. */
 export interface Host {
-  /** The runtime's name. */
-  runtime: string
   /** Whether the runtime reads into shared memory without a copy. @default false */
   sharedMemory?: boolean
 }
@@ -66,7 +60,7 @@ export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sharedMemory = false, runtime }: Host,
+  { sharedMemory = false }: Host = {},
 ): Service {
   const { settings, sources, warnings } = loaded
   const { fleet } = settings
@@ -77,7 +71,7 @@ export function compose(
   // Never write to a directory the user named; it belongs to the database.
   const embedded = sources.logs === 'default' && settings.home === null && settings.fleet === null
   refuseMixed(loaded)
-  const metrics = settings.metrics ? nodeMetrics(runtime) : undefined
+  const metrics = settings.metrics ? createMetrics() : undefined
   const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
     const isNested = nested || settings.nested || settings.join
@@ -100,24 +94,16 @@ export function compose(
     settings.tokens === null ? null : tokensFile(settings.tokens, (line) => log.warn(STARTED, line))
   /** The names of the tokens that requests carry, for the access log. */
   const names = new WeakMap<Request, string>()
-  const ids = requestIds()
   const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
   return {
     settings,
     log,
-    ids,
     tls,
     warnings: notes,
     handler(port) {
       const common = {
         ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
-        facts: {
-          hostIp: pickAddress(networkInterfaces()) ?? undefined,
-          hostName: hostname(),
-          port,
-          version: VERSION,
-          onlineTime,
-        },
+        facts: { port, onlineTime },
         include: settings.include,
         nested: settings.nested,
         join: settings.join && nameOf(parseBucket(logs) ? logs : resolve(logs)),
@@ -132,7 +118,7 @@ export function compose(
         page: settings.page && (async () => (await import('../../page.ts')).page),
         onError(error: unknown, request: Request) {
           const target = safeTarget(request.url, settings.token)
-          const context = { ...contextOf(error), ...ids.fieldsOf(request) }
+          const context = { ...contextOf(error), ...idFields(request) }
           log.error(FAILED, `${request.method} ${target} failed: ${describe(error)}`, context)
         },
       } satisfies Partial<AppOptions>
@@ -148,25 +134,18 @@ export function compose(
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings)
-      const logged = withAccessLog((request, env) => app.fetch(request, env), log, {
+      const answer: Fetch = (request, env) => app.fetch(request, env)
+      return withAccessLog(isOpenOnLoopback(settings) ? forLocalHosts(answer, hostname()) : answer, log, {
         token: settings.token,
         nameOf: (request) => names.get(request),
-        fieldsOf: ids.fieldsOf,
+        fieldsOf: idFields,
       })
-      return ids.assign(logged)
     },
     welcome(url) {
       if (settings.logFormat === 'json') return welcomeJson({ url, version: VERSION, logs, config: what })
       return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
   }
-}
-
-/** The metrics of a service, with those of its process. */
-function nodeMetrics(runtime: string): Metrics {
-  const metrics = createMetrics({ runtime })
-  processMetrics(metrics.registry, processFacts())
-  return metrics
 }
 
 /** The same for a program that starts the service and needs its address. */

@@ -29,7 +29,7 @@ export function openBucket(
   return opened(s3Store, { ...bucketOptions(place, env, below), onRetry })
 }
 
-/** Opens a bucket in some way; what keeps it from that is a SettingsError. */
+/** Opens a bucket; failures become SettingsErrors. */
 export function opened<T, O extends S3Options>(open: (options: O) => T, options: O): T {
   try {
     return open(options)

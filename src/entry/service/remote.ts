@@ -1,15 +1,15 @@
 import type { Token } from '../../access/grant.ts'
 import { type AppOptions, createApp } from '../../app.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
+import { assignId, idFields } from '../../observe/request-id.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Store } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
-import { requestIds } from '../own-log/request-ids.ts'
 import { EDGE_MEMORY, edgeLogOptions } from './limits.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 
-/** What one request opened no other may use, and memory is counted. */
+/** Requests cannot share I/O here, and memory is metered. */
 const EDGE_HOME = { memory: EDGE_MEMORY, shared: false }
 
 /** A free Worker may make 50 requests: one for the names, one for each node, and a few for those that do not ship. */
@@ -41,6 +41,11 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     for (const warning of warnings) log(warning)
     const tokens = settings.tokens === null ? null : await readTokens(settings.tokens)
     if (typeof tokens === 'string') return refuse(tokens)
+    // Ignoring the setting would leave the service open.
+    if (settings.tokenFile !== null)
+      return refuse(
+        'NODESTATE_TOKEN_FILE names a file, and there are none here: set NODESTATE_TOKEN instead.',
+      )
     if (settings.token === null && tokens === null && !settings.insecure) return refuse(hints.token)
     if (settings.fleet !== null && !parseBucket(settings.fleet) && !bound) return refuse(hints.home)
     refuseMixed({ settings, sources })
@@ -59,7 +64,6 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
     }
     const logOptions = edgeLogOptions(settings)
-    const ids = requestIds()
     // Counters of an isolate that lives for minutes mean little, so they are off unless requested.
     const metrics =
       settings.metrics && sources.metrics !== 'default'
@@ -82,15 +86,14 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       page: settings.page && (async () => (await import('../../page.ts')).page),
       onError: (error: unknown, request: Request) =>
         log(
-          `${request.method} ${new URL(request.url).pathname} failed: ${String(error)} ${JSON.stringify(ids.fieldsOf(request))}`,
+          `${request.method} ${new URL(request.url).pathname} failed: ${String(error)} ${JSON.stringify(idFields(request))}`,
         ),
     } satisfies Partial<AppOptions>
     const { fleet } = settings
     if (fleet !== null) {
       const { createFleet } = await import('../../fleet/fleet.ts')
       const app = createFleet({ ...common, ...EDGE_FLEET, store: openStore(fleet, '') })
-      const answer = ids.assign((request) => app.fetch(request))
-      return (request) => answer(request, {})
+      return (request) => app.fetch(request)
     }
     const place = openSources({ settings: { ...settings, home }, sources }, openStore, EDGE_HOME)
     const app = createApp({
@@ -99,8 +102,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
       node: place.node,
       ...common,
     })
-    const answer = ids.assign((request) => app.fetch(request))
-    return (request) => answer(request, {})
+    return (request) => app.fetch(request)
   } catch (error) {
     // The message may name buckets and hosts: it is for the log.
     log(`Cannot start: ${error instanceof Error ? error.message : String(error)}`)
@@ -122,7 +124,11 @@ async function readTokens(text: string): Promise<readonly Token[] | string> {
 }
 
 function refuse(detail: string): Answer {
-  return (request) => problemResponse(new Problem('not-configured', detail), request.headers.get('Accept'))
+  return (request) => {
+    const response = problemResponse(new Problem('not-configured', detail), request.headers.get('Accept'))
+    assignId(request, null)?.(response)
+    return response
+  }
 }
 
 /** A folder of a bucket: no slash at its ends, and `.` is the bucket itself. */

@@ -22,7 +22,7 @@ export interface FilesOptions {
   /** Whether folders of dated objects are logs; a text is the name of the log if the store itself is one. @default false */
   join?: boolean | string | undefined
   /** With `shared: false`, no request waits for what another does: where that one ends, its work ends, too. */
-  follow?: false | { shared?: boolean } | undefined
+  follow?: false | { shared?: boolean | undefined } | undefined
   /** The clock. @default Date.now */
   now?: (() => number) | undefined
 }

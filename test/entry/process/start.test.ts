@@ -12,7 +12,7 @@ import { startWith } from '../../../src/entry/process/start.ts'
 import { loadSettings } from '../../../src/settings.ts'
 import { cleanUp, serve, temporaryDirectory } from '../../program.ts'
 
-const startNode = startWith(serveNode, { runtime: 'node' })
+const startNode = startWith(serveNode)
 
 const open: Running[] = []
 const directories: string[] = []

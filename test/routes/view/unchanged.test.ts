@@ -37,6 +37,7 @@ describe('a tail that the client has', () => {
         etag: tag,
         vary: 'Accept',
         'x-content-type-options': 'nosniff',
+        'x-request-id': expect.any(String),
       })
     }
     expect(open).not.toHaveBeenCalled()

@@ -1,16 +1,5 @@
+import type { ProcessFacts } from '../runtime/runtime.ts'
 import type { Registry } from './registry.ts'
-
-/** What a runtime reports about its process; null if it cannot. */
-export interface ProcessFacts {
-  /** Seconds since the Unix epoch. */
-  started: number
-  residentBytes(): number | null
-  cpuSeconds(): number | null
-  openDescriptors(): number | null
-  maxDescriptors(): number | null
-  /** How late the event loop was since the last scrape: percentiles, in seconds. */
-  eventLoopDelay(): { percentile: number; seconds: number }[] | null
-}
 
 /** Adds the metrics of a process under the names that Prometheus's own clients use. */
 export function processMetrics(registry: Registry, facts: ProcessFacts): void {

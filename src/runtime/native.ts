@@ -1,13 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { hostname, networkInterfaces } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import process from 'node:process'
-import type { ProcessFacts } from '../../observe/process.ts'
+import { pickAddress } from '../node/identity.ts'
+import type { ProcessFacts, Runtime } from './runtime.ts'
 
 const NANOSECONDS = 1e9
 const PERCENTILES = [50, 90, 99, 100]
 
-/** What this process can report about itself; null where the runtime, the system or permissions do not allow it. */
-export function processFacts(): ProcessFacts {
+/** Node, Bun or Deno on a machine. What the system or permissions do not allow is left out. */
+export const runtime: Runtime = {
+  name: ['bun', 'deno'].find((name) => name in process.versions) ?? 'node',
+  host: () => ({
+    hostName: attempt(hostname) ?? undefined,
+    hostIp: attempt(() => pickAddress(networkInterfaces())) ?? undefined,
+  }),
+  process: processFacts,
+}
+
+function processFacts(): ProcessFacts {
   const delay = attempt(() => {
     const histogram = monitorEventLoopDelay({ resolution: 10 })
     histogram.enable()
