@@ -49,6 +49,9 @@ function versionOf(path: string): string {
 }
 
 function readOrRefuse(path: string): { text: string; tokens: readonly Token[] } {
+  // A worker takes the text itself. Here it is a mistake, and showing it would show the tokens.
+  if (/\n|\btoken\s*=/.test(path))
+    throw new SettingsError('usage', 'Cannot use --tokens: it must be the path of a file.')
   try {
     const text = readText(path)
     return { text, tokens: parseTokens(text) }

@@ -33,6 +33,15 @@ describe('a tokens file', () => {
     )
   })
 
+  it.each([file('hunter2'), 'tokens = [{name = "a", token = "hunter2"}]'])(
+    'is not its text, which is not shown',
+    (text) => {
+      expect(() => tokensFile(text, () => {})).toThrow(
+        /^Cannot use --tokens: it must be the path of a file\.$/,
+      )
+    },
+  )
+
   it.each([
     ['not TOML', () => writeFileSync(path, `${file('two')}\n[[tokens`)],
     ['empty', () => writeFileSync(path, '')],
