@@ -182,13 +182,21 @@ export async function settled(page: BrowserPage): Promise<void> {
 }
 
 /** What axe-core finds serious or critical, one line each. */
-export async function seriousFindings(page: BrowserPage): Promise<string[]> {
+export function seriousFindings(page: BrowserPage): Promise<string[]> {
+  return findings(page, ['serious', 'critical'])
+}
+
+/** What axe-core finds, of these impacts or of all. */
+export async function findings(
+  page: BrowserPage,
+  impacts = ['minor', 'moderate', 'serious', 'critical'],
+): Promise<string[]> {
   const require = createRequire(join(partsFolder, 'package.json'))
   const { source } = require('axe-core') as { source: string }
   // As an expression of the debugger, not as a script tag: the page's policy allows none.
   await page.evaluate(`(() => { ${source} })()`)
   return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then((found) =>
     found.violations
-      .filter((each) => each.impact === 'serious' || each.impact === 'critical')
+      .filter((each) => ${JSON.stringify(impacts)}.includes(each.impact))
       .map((each) => each.id + ': ' + each.help + ' — ' + each.nodes.map((node) => node.html.slice(0, 140)).slice(0, 3).join(' | ')))`)
 }

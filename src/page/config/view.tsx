@@ -54,7 +54,7 @@ export function ConfigView({ text, say }: { text: string; say: (message: string)
         <p class="empty">The configuration is empty: the node runs on its defaults.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by key
-        <section class="toml" tabIndex={0} aria-label="Configuration as TOML">
+        <section id="configuration" class="toml" tabIndex={0} aria-label="Configuration as TOML">
           {parts.map((part, index) => (
             <Part
               key={index}

@@ -43,18 +43,7 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
   const name = node?.node.hostName ?? (own || (nodeError === null ? ' ' : 'Node'))
   return (
     <div class={`app ${look.file === null ? 'at-node' : 'at-log'}`}>
-      <a
-        class="skip"
-        href={location.hash || '#'}
-        onClick={(event) => {
-          event.preventDefault()
-          const part =
-            document.querySelector<HTMLElement>('.list') ?? document.querySelector<HTMLElement>('.toml')
-          part?.focus()
-        }}
-      >
-        {look.file === null ? 'Skip to the configuration' : 'Skip to the records'}
-      </a>
+      <SkipLink to={look.file === null ? 'configuration' : 'records'} />
       <Top node={node} fallback={name} now={now} home={() => go(NOTHING)} {...top} />
       {lost !== null && (
         <p class="banner" role="alert">
@@ -130,4 +119,21 @@ function sameProblem(a: Error | null, b: Error | null): boolean {
 
 function noNode(): ProblemError {
   return new ProblemError({ status: 404, code: 'unknown-node', title: '', detail: '' })
+}
+
+/** For the keyboard: past the logs and the filters. */
+function SkipLink({ to }: { to: string }) {
+  return (
+    <a
+      class="skip"
+      href={`#${to}`}
+      onClick={(event) => {
+        // The fragment belongs to the look.
+        event.preventDefault()
+        document.getElementById(to)?.focus()
+      }}
+    >
+      Skip to the {to}
+    </a>
+  )
 }

@@ -15,7 +15,7 @@ export function Header({ columns, box, open }: Props) {
   useEffect(() => {
     const list = box.current!
     const follow = () => {
-      header.current!.scrollLeft = list.scrollLeft
+      if (header.current !== null) header.current.scrollLeft = list.scrollLeft
     }
     list.addEventListener('scroll', follow, { passive: true })
     return () => list.removeEventListener('scroll', follow)

@@ -47,6 +47,7 @@ export function Stage({ box, reader, look, file, clock, acts, gone, open, remedi
       )}
       <section
         ref={box}
+        id="records"
         class="list"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by key
         tabIndex={0}

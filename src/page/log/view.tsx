@@ -12,13 +12,13 @@ import { Chips } from './find/chips.tsx'
 import { clockOf, useZone } from './find/clock.ts'
 import { Finder } from './find/finder.tsx'
 import { rangeOf, type TimeRange } from './find/moment.ts'
-import { chartQueryOf, chartTerm, fieldsQueryOf, wallRange } from './find/query.ts'
+import { chartQueryOf, chartTerm, fieldsQueryOf } from './find/query.ts'
 import { termText, withTerm, withValue } from './find/terms.ts'
 import { useLogKeys } from './keys.ts'
 import { Menu } from './menu.tsx'
 import { Panel } from './panel/panel.tsx'
 import { usePreferences } from './preferences.ts'
-import { zoneOf } from './record/record.ts'
+import { wallAt, zoneOf } from './record/record.ts'
 import { Stage } from './stage.tsx'
 import { Status } from './status.tsx'
 import { useActs } from './use-acts.ts'
@@ -170,7 +170,7 @@ export function LogView(props: Props) {
         theme={props.theme}
         only={only === null ? null : termText(only)}
         showAll={() => go({ ...current.current, chart: '' })}
-        range={(from, to) => apply(wallRange(from, to, clock.log))}
+        range={(from, to) => apply({ since: wallAt(from, clock.log), until: wallAt(to, clock.log) })}
         jump={jump}
         counted={setTotals}
       />

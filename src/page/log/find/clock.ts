@@ -9,7 +9,7 @@ export type ZoneChoice = (typeof ZONES)[number]
 /** How times are shown, and what the log's own are. */
 export interface Clock {
   choice: ZoneChoice
-  /** Minutes east of UTC, as the log's times have it: the address and the API use these. */
+  /** Minutes east of UTC, as the API has the log's times: without a zone, the address and the API mean this one. */
   log: number
   /** Minutes east of UTC, as times are shown, at a moment. */
   at(ms: number): number

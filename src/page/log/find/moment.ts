@@ -54,7 +54,10 @@ export function shownMoment(text: string, clock: Clock): string {
 
 /** A range in words: `Last hour`, `01-10 02:41:00 – 02:45:00`. */
 export function rangeText(range: TimeRange, clock: Clock): string {
-  const [since, until] = [shownMoment(range.since, clock), shownMoment(range.until, clock)]
+  const [since, until] = [range.since, range.until].map((text) => shownMoment(text, clock)) as [
+    string,
+    string,
+  ]
   if (since === '' && until === '') return 'All time'
   const name = (text: string) =>
     isAge(text)

@@ -1,6 +1,5 @@
 import type { LogQuery } from '../../../client.ts'
 import type { Look, Term } from '../../url.ts'
-import { wallAt } from '../record/record.ts'
 
 /** The API query for the look. */
 export function queryOf(look: Look): LogQuery {
@@ -56,9 +55,4 @@ export function isFiltered(look: Look): boolean {
 /** Whether the look leaves out records, by what they say or by their time. */
 export function isNarrowed(look: Look): boolean {
   return isFiltered(look) || look.since !== '' || look.until !== ''
-}
-
-/** Two moments as the API takes them back: wall time, as the log writes it. */
-export function wallRange(from: number, to: number, zone: number): { since: string; until: string } {
-  return { since: wallAt(from, zone), until: wallAt(to, zone) }
 }

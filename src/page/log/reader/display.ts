@@ -19,6 +19,8 @@ interface Shown {
   readonly look: Look
   readonly hits: Hits
   readonly selection: Selection
+  /** The columns changed, which the header shows as well. */
+  changed(): void
 }
 
 /** How the records are displayed: wrapped, in columns, in a time zone, some of them expanded. */
@@ -77,7 +79,9 @@ export class Display {
 
   /** Records were added, which may need wider columns. */
   measure(items: readonly Item[]): void {
-    if (this.columns.measure(items)) this.#of.list.refresh()
+    if (!this.columns.measure(items)) return
+    this.#of.list.refresh()
+    this.#of.changed()
   }
 
   expand(seq: number): void {
@@ -140,6 +144,7 @@ export class Display {
     if (JSON.stringify(names) === JSON.stringify(this.columns.fields.map(({ name }) => name))) return
     this.columns.showFields(names, this.#of.window.items)
     this.relayout()
+    this.#of.changed()
   }
 
   /** Shows times in another zone. */

@@ -310,6 +310,7 @@ export class Reader {
       get zone() {
         return reader.zone ?? zoneOf(reader.#look.time)
       },
+      changed: () => this.#events.changed(),
       reopen: () => this.#reopen(),
       present: (seq: number, how: Presenting) => this.#present(seq, how),
       say: (message: string) => this.#events.say(message),

@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { BrowserPage } from './browser.ts'
+import { describePage } from './stage.ts'
+
+const START = Date.UTC(2026, 0, 10)
+
+describePage(
+  'fields as columns',
+  (logs) => {
+    let text = ''
+    for (let i = 0; i < 400; i++) {
+      const rest = `"status":${i % 7 === 0 ? 500 : 200},"path":"/api/v1/thing/${i % 5}","duration":${(i * 37) % 900}`
+      text += `{"time":"${new Date(START + i * 1000).toISOString()}","level":"info","msg":"request ${i} done",${rest}}\n`
+    }
+    writeFileSync(join(logs, 'access.log'), text)
+  },
+  (stage) => {
+    const { open } = stage
+    const hash = (page: BrowserPage) => new URLSearchParams(page.url().split('#')[1])
+    const act = (page: BrowserPage, name: string) => page.getByRole('menuitem', { name, exact: true }).click()
+    const header = (page: BrowserPage) => page.locator('.header .x').allTextContents()
+    const cells = (page: BrowserPage) => page.locator('.row').last().locator('.x').allTextContents()
+
+    it('come from the panel and from a record, and are in the address', async () => {
+      const page = await open('file=access.log')
+      await page.keyboard.press('e')
+      await page.locator('.field-list button.name').filter({ hasText: 'status' }).click()
+      await act(page, 'Show as column')
+      await expect.poll(() => hash(page).getAll('column')).toEqual(['status'])
+      await page.keyboard.press('e')
+      await page.locator('.row').last().locator('.m').click()
+      await page.locator('.json .v').filter({ hasText: '/api/v1' }).click()
+      await act(page, 'Show as column')
+      await expect.poll(() => hash(page).getAll('column')).toEqual(['status', 'path'])
+      expect(await cells(page)).toEqual(['500', '/api/v1/thing/4'])
+      await page.reload()
+      await page.locator('.header').waitFor()
+      await expect.poll(() => header(page)).toEqual(['status', 'path'])
+      await page.context().close()
+    })
+
+    it('can be moved and removed from their header, and align numbers right, under their names', async () => {
+      const page = await open('file=access.log&column=status&column=path&column=duration')
+      await page.getByRole('button', { name: 'Column path' }).click()
+      await act(page, 'Move right')
+      await expect.poll(() => header(page)).toEqual(['status', 'duration', 'path'])
+      await page.getByRole('button', { name: 'Column path' }).click()
+      await act(page, 'Move left')
+      await expect.poll(() => hash(page).getAll('column')).toEqual(['status', 'path', 'duration'])
+      const aligned = await page.evaluate<string[]>(
+        `[...document.querySelector('.row').querySelectorAll('.x')].map((cell) => getComputedStyle(cell).textAlign)`,
+      )
+      expect(aligned).toEqual(['right', 'start', 'right'])
+      const places = await page.evaluate<[number[], number[]]>(`['.header .line', '.row .line'].map((line) =>
+        [...document.querySelector(line).querySelectorAll('.x')].map((each) => Math.round(each.getBoundingClientRect().x)))`)
+      expect(places[0]).toEqual(places[1])
+      await page.getByRole('button', { name: 'Column duration' }).click()
+      await act(page, 'Remove')
+      await expect.poll(() => hash(page).getAll('column')).toEqual(['status', 'path'])
+      // The value of a cell has a menu as in the record.
+      await page.locator('.row').last().locator('.x').first().click()
+      await act(page, 'Only records with this')
+      await expect.poll(() => hash(page).get('where')).toBe('status:500')
+      await page.context().close()
+    })
+
+    it('can stand instead of the message', async () => {
+      const page = await open('file=access.log&column=status&column=path&column=duration')
+      await page.locator('summary').filter({ hasText: 'Columns' }).click()
+      await page.getByLabel('Message').click()
+      await page.keyboard.press('Escape')
+      await expect.poll(() => hash(page).get('message')).toBe('false')
+      expect(await page.locator('.row .m').first().isVisible()).toBe(false)
+      expect(await page.locator('.row .x').first().isVisible()).toBe(true)
+      await page.reload()
+      await page.locator('.row .x').first().waitFor()
+      expect(await page.locator('.row .m').first().isVisible()).toBe(false)
+      // Without columns the message is back.
+      for (const name of ['status', 'path', 'duration']) {
+        await page.getByRole('button', { name: `Column ${name}` }).click()
+        await act(page, 'Remove')
+      }
+      await page.locator('.row .m').first().waitFor()
+      await page.context().close()
+    })
+  },
+)
