@@ -12,6 +12,8 @@ export type { Page, PageAsset } from './routes/page.ts'
 export {
   type ByteRange,
   type Bytes,
+  byCodePoint,
+  clampRange,
   type Entry,
   type ListOptions,
   type ReadOptions,

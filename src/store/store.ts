@@ -106,23 +106,35 @@ export interface Store {
   watch?(key: string, changed: () => void): () => void
 }
 
+const CODES = [
+  'unavailable',
+  'denied',
+  'throttled',
+  'timeout',
+  'changed',
+  'unchanged',
+  'bad-segment',
+  'missing-segment',
+] as const
+
 /**
  * Why a store could not answer: `unavailable` (missing directory or bucket, failing service, broken answer),
  * `denied`, `throttled`, `timeout`, the two conditions of a read, `changed` and `unchanged`, and for shipped logs
  * `bad-segment` (its bytes are not what its name says) and `missing-segment`.
  */
-export type StoreErrorCode =
-  | 'unavailable'
-  | 'denied'
-  | 'throttled'
-  | 'timeout'
-  | 'changed'
-  | 'unchanged'
-  | 'bad-segment'
-  | 'missing-segment'
+export type StoreErrorCode = (typeof CODES)[number]
 
-/** A failed store call. The message may name paths and hosts: it is for the log, never for a client. */
+/**
+ * A failed store call. The message may name paths and hosts: it is for the log, never for a client. An error of another
+ * copy of this package, or one with the same name and a code, is an instance, too.
+ */
 export class StoreError extends Error {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return false
+    const { name, code } = value as Partial<StoreError>
+    return (name === 'StoreError' || name === 'MissingBytes') && CODES.some((known) => known === code)
+  }
+
   readonly code: StoreErrorCode
   /** Seconds after which a retry should succeed. */
   readonly retryAfter: number | undefined
@@ -137,6 +149,10 @@ export class StoreError extends Error {
 
 /** A read of bytes that the store should have but does not. */
 export class MissingBytes extends StoreError {
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof StoreError && value.name === 'MissingBytes'
+  }
+
   readonly key: string
   readonly missing: Missing
 

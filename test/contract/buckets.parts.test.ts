@@ -1,11 +1,14 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import * as vitest from 'vitest'
+import { all, codeOf } from '../../src/store/contract/assert.ts'
+import { storeContract } from '../../src/store/contract.ts'
 import { s3Store } from '../../src/store/s3.ts'
 import { bucketWriter } from '../support/bucket.ts'
 import { type Flare, startMiniflare } from '../support/miniflare.ts'
 import { lacking, part } from '../support/parts.ts'
-import { all, codeOf, storeContract } from './contract.ts'
 import { remoteStore } from './remote.ts'
+
+const { afterAll, beforeAll, describe, expect, it } = vitest
 
 const needs = (['miniflare', 'node', 'workerd'] as const).map((name) => part(name).missing).find(Boolean)
 
@@ -17,11 +20,11 @@ describe.skipIf(needs)(`Miniflare${needs ? ` (${needs})` : ''}`, () => {
   afterAll(() => flare?.stop())
   const place = () => ({ ...flare, endpoint: flare.s3 })
 
-  storeContract('R2, in workerd,', async () => remoteStore(flare.url), {
+  storeContract(vitest, 'R2, in workerd,', async () => remoteStore(flare.url), {
     alwaysThere: 'a binding names a bucket that exists: the deployment fails otherwise',
   })
 
-  storeContract('S3, on the endpoint of Miniflare,', async () => {
+  storeContract(vitest, 'S3, on the endpoint of Miniflare,', async () => {
     const writer = bucketWriter(place())
     return {
       store: s3Store({ ...place(), prefix: 's3/home' }),
@@ -57,7 +60,7 @@ describe.skipIf(noCeph)(`Ceph's radosgw${noCeph ? ` (${noCeph})` : ''}`, () => {
     secretAccessKey: 'testsecret',
     region: 'default',
   }
-  storeContract("S3, on Ceph's radosgw,", async () => {
+  storeContract(vitest, "S3, on Ceph's radosgw,", async () => {
     const writer = bucketWriter(place)
     await writer.create()
     return {

@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import * as vitest from 'vitest'
+import { storeContract } from '../../src/store/contract.ts'
 import { fsStore } from '../../src/store/fs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
-import { storeContract } from './contract.ts'
 
 storeContract(
+  vitest,
   'memory',
   async () => {
     const store = memoryStore()
@@ -15,6 +17,7 @@ storeContract(
 )
 
 storeContract(
+  vitest,
   'fs, with folders,',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'nodestate-contract-'))
@@ -37,6 +40,7 @@ storeContract(
 )
 
 storeContract(
+  vitest,
   'fs',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'nodestate-contract-'))

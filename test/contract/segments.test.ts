@@ -1,13 +1,12 @@
+import * as vitest from 'vitest'
 import { parseKey } from '../../src/segment/names.ts'
+import { storeContract } from '../../src/store/contract.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { putLife } from '../support/segments.ts'
-import { storeContract } from './contract.ts'
-
-const asBytes = (bytes: Uint8Array | string) =>
-  typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
 
 storeContract(
+  vitest,
   'segments',
   async () => {
     const home = memoryStore()
@@ -21,7 +20,7 @@ storeContract(
       async put(log, bytes) {
         const life = (lives.get(log) ?? 0) + 1
         lives.set(log, life)
-        await putLife(home.put, asBytes(bytes), { log, life, size: 1024 * 1024 })
+        await putLife(home.put, bytes, { log, life, size: 1024 * 1024 })
       },
       remove,
     }
@@ -34,6 +33,7 @@ storeContract(
 )
 
 storeContract(
+  vitest,
   'segments, where only mirrors lie,',
   async () => {
     const home = memoryStore()

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readTail } from '../../src/log/files/tail.ts'
+import { all, bytesOf } from '../../src/store/contract/assert.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
 import { StoreError } from '../../src/store/store.ts'
-import { all, bytesOf } from '../contract/contract.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
+import { all, codeOf } from '../../../src/store/contract/assert.ts'
 import { fromEnv, type S3Credentials, type S3Options, s3Store } from '../../../src/store/s3.ts'
-import { all, codeOf } from '../../contract/contract.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 2)
