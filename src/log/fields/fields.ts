@@ -76,26 +76,25 @@ function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts
   if (source) counts.add('source', `${source.file}:${source.line}`)
   for (const tag of new Set(tags)) counts.add('tag', tag)
   visitMembers(bytes, reader, (path, value) => {
-    // The time, the message and the like have their own place, and are not in the context.
-    if (!hasPath(context, path)) return false
-    const text = value()
-    // An object is represented by its members.
-    if (!text.startsWith('{')) counts.add(path, text)
+    // The time, the message and the like have their own place and are not in the context; an object has members.
+    if (isField(context, path)) counts.add(path, value())
     return false
   })
 }
 
-/** Whether a value has a member with this path; keys may have dots themselves. */
-function hasPath(value: unknown, path: string): boolean {
+/** Whether a value has a member with this path that is no object; keys may have dots themselves. */
+function isField(value: unknown, path: string): boolean {
   if (typeof value !== 'object' || value === null) return false
-  if (Object.hasOwn(value, path)) return true
+  const members = value as Record<string, unknown>
+  if (Object.hasOwn(value, path)) return !isPlainObject(members[path])
   for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
     const head = path.slice(0, dot)
-    if (Object.hasOwn(value, head) && hasPath((value as Record<string, unknown>)[head], path.slice(dot + 1)))
-      return true
+    if (Object.hasOwn(value, head) && isField(members[head], path.slice(dot + 1))) return true
   }
   return false
 }
+
+const isPlainObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 class Counts {
   readonly #fields = new Map<string, { count: number; seen: number; values: Map<string, number> }>()

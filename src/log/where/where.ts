@@ -1,7 +1,7 @@
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
 import { endOf } from '../format/lines.ts'
 import { LEVELS, parseLevel } from '../format/read/level.ts'
-import { FORMER_NAMES, OWN_NAMES } from '../format/read/vocabulary.ts'
+import { FORMER_NAMES } from '../format/read/vocabulary.ts'
 import { exactFinder } from '../pattern/literal.ts'
 import type { Matcher, Reader } from '../pattern/pattern.ts'
 import { compares, quantityOf, type Sign } from './compare.ts'
@@ -67,14 +67,12 @@ const SPELLED = new Set(['level', 'source', 'message', 'duration'])
 
 /**
  * A text that a record with the field's value must contain, or null. JSON may escape quotes, backslashes, slashes, angle
- * brackets and non-ASCII characters; a level has many spellings; a source may be in two members; formats name fields
- * that the log does not.
+ * brackets and non-ASCII characters; a level has many spellings; a source may be in two members; the name of a field may
+ * be nowhere in the log.
  */
 function literalOf({ field, value }: Condition): string | null {
-  if (SPELLED.has(field)) return null
-  if (value === null && (OWN_NAMES.has(field) || Object.hasOwn(FORMER_NAMES, field))) return null
-  const text = value ?? field.slice(field.lastIndexOf('.') + 1)
-  return /^[\w .:@+-]+$/.test(text) && !/^-?\d+(?:\.\d+)?e/.test(text) ? text : null
+  if (value === null || SPELLED.has(field)) return null
+  return /^[\w .:@+-]+$/.test(value) && !/^-?\d+(?:\.\d+)?e/.test(value) ? value : null
 }
 
 /** A record and its position. */

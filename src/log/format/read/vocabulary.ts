@@ -24,17 +24,6 @@ export const FORMER_NAMES: Record<string, string> = {
   remote_host: 'client',
 }
 
-/**
- * Fields that formats name themselves, so that a log need not contain the name; and those whose value a log may spell
- * in another way.
- */
-export const OWN_NAMES = new Set(
-  `thread pid client user db duration status method path query protocol bytes referrer agent upstream host vhost app
-  prefix role node session_line code program query_time lock_time rows_sent rows_examined rows_affected bytes_sent
-  thread_id schema id port connection frontend termination received flags authority server request_id type tag logger
-  level message source event alert daemon rank sequence counter command msgid service`.split(/\s+/),
-)
-
 /** Adds the fields of a pattern's groups to a context; fields that it has stay as they are. */
 export function addFields(context: Record<string, unknown>, groups: Groups): void {
   for (const [group, text] of Object.entries(groups)) {

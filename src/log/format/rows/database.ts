@@ -31,6 +31,11 @@ export const DATABASE: readonly Row[] = [
     ),
     levels: { Event: 1 },
     below: true,
+    inside: [
+      /^PID {0,8}: (?<pid>\d{1,20}) {1,60}TID {0,8}: (?<thread>\d{1,20})/,
+      /^INSTANCE: (?<instance>\S{1,60})(?: .{0,60}\bDB {0,8}: (?<db>\S{1,60}))?/m,
+      /^AUTHID {0,4}: (?<user>\S{1,60})/m,
+    ],
     owns: {
       shape: ['^^^'],
       line: /^(?:PID|INSTANCE|APPHDL|APPID|AUTHID|EDUID|FUNCTION|MESSAGE|DATA|START|STOP|CHANGE|RETCODE|HOSTNAME|IMPACT)\b[^:]{0,40}:/,
