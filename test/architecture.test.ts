@@ -92,7 +92,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/format', ['detect.ts', 'lines.ts']],
   ['log/regex', ['regex.ts', 'spans.ts']],
   ['log/pattern', ['pattern.ts', 'literal.ts']],
-  ['log/where', ['where.ts']],
+  ['log/where', ['compare.ts', 'where.ts']],
   [
     'log/text',
     [
@@ -293,6 +293,7 @@ describe('the house', () => {
       'log/time.ts',
       'log/regex/regex.ts',
       'log/regex/spans.ts',
+      'log/where/compare.ts',
       'mask/mask.ts',
     ]
     for (const file of all.filter((file) => file.startsWith('page/')))

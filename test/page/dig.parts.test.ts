@@ -28,7 +28,10 @@ describePage(
     writeFileSync(join(logs, 'storage.log'), incident())
     writeFileSync(join(logs, 'storage.log.1'), line(-1))
     writeFileSync(join(logs, 'storage-2026-01-08.log'), line(-90_000))
-    writeFileSync(join(logs, 'other.log'), line(1))
+    writeFileSync(
+      join(logs, 'other.log'),
+      line(1) + line(5, 'WARN', 'elected in 3726 ms, leader;  task panicked: write "x"'),
+    )
   },
   (stage) => {
     const { open } = stage
@@ -82,6 +85,18 @@ describePage(
         .click({ position: { x: 30, y: 10 }, clickCount: 2 })
       await act(page, 'Hide records with this')
       await expect.poll(() => hash(page).getAll('not')).toEqual(['heartbeat'])
+      await page.context().close()
+    })
+
+    it('shows a message in the details as the log has it, and compares numbers', async () => {
+      const page = await open(`file=other.log&where=${encodeURIComponent('shard>4')}`)
+      expect(await chips(page)).toEqual(['shard > 4'])
+      await row(page, 'elected in 3726 ms').locator('.m').click()
+      const shown = await page.locator('.details .message').textContent()
+      expect(shown).toBe('elected in 3726 ms, leader;  task panicked: write "x"')
+      await page.locator('.details .message .v').filter({ hasText: 'ms' }).click()
+      await act(page, 'Hide records with this')
+      await expect.poll(() => hash(page).getAll('not')).toEqual(['ms'])
       await page.context().close()
     })
 

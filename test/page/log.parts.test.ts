@@ -78,6 +78,7 @@ describePage(
       expect(JSON.parse(await json.textContent())).toEqual({
         html: '<img src=x onerror=alert(5)>',
         deep: { n: [1, true, null] },
+        onload: 'alert(4)>',
       })
       await page.keyboard.press('Enter')
       await json.waitFor({ state: 'detached' })

@@ -1,6 +1,9 @@
 /** How two numbers are compared. */
 export type Sign = '<' | '<=' | '>' | '>='
 
+/** `FIELD SIGN NUMBER`: a comparison has no colon before its sign. */
+export const COMPARISON = /^([^:<>]+)(<=|>=|<|>)([^:]+)$/
+
 /** A number, or a length of time in ms, or a size in bytes. */
 export interface Quantity {
   kind: 'number' | 'duration' | 'size'

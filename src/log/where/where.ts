@@ -4,7 +4,7 @@ import { LEVELS, parseLevel } from '../format/read/level.ts'
 import { FORMER_NAMES } from '../format/read/vocabulary.ts'
 import { exactFinder } from '../pattern/literal.ts'
 import type { Matcher, Reader } from '../pattern/pattern.ts'
-import { compares, quantityOf, type Sign } from './compare.ts'
+import { COMPARISON, compares, quantityOf, type Sign } from './compare.ts'
 import { visitContext } from './members.ts'
 
 /** A condition on a field of a record. */
@@ -55,8 +55,6 @@ function parse(text: string): Condition | null {
   const test: Test = (own, isText) => value === '*' || own === value || (isText && isSameNumber(own, value))
   return { field: rest.slice(0, colon), value: value === '*' ? null : value, test, negated }
 }
-
-const COMPARISON = /^([^:<>]+)(<=|>=|<|>)([^:]+)$/
 
 function isSameNumber(one: string, other: string): boolean {
   return /^-?\d/.test(one) && other.trim() !== '' && Number(one) === Number(other)

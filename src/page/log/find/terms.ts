@@ -71,6 +71,7 @@ export function invertedLevel(level: string): string {
 export function termText({ kind, value }: Term): string {
   if (kind === 'where') {
     const where = readWhere(value)
+    if (where.sign) return `${where.not ? 'not ' : ''}${where.field} ${where.sign} ${where.value}`
     if (where.value === '*') return `${where.not ? 'without' : 'with'} ${where.field}`
     return `${where.not ? 'not ' : ''}${where.field}: ${where.value}`
   }

@@ -1,4 +1,5 @@
 import { zoneName } from '../../ui/format.ts'
+import { ansi } from './ansi.ts'
 import { plain } from './fields.ts'
 import type { RowLook } from './look.ts'
 import { rawOf, type Shown } from './record.ts'
@@ -39,8 +40,11 @@ function renderFacts(shown: Shown, look: RowLook): HTMLElement {
   if (shown.level !== null) fact('Level', valueButton('level', shown.level, shown.levelWord, look))
   if (shown.source !== '') fact('Source', field('source', shown.source))
   fact('Tags', ...shown.tags.map((tag) => field('tag', tag)))
-  const words = wordsOf(shown.message)
-  if (words.length > 1) fact('Message', ...words.map((word) => valueButton('', word, word, look)))
+  if (/\S\s+\S/.test(shown.message)) {
+    const dd = element('dd', 'message')
+    renderMessage(dd, clip(ansi(shown.message).text, MESSAGE), look)
+    facts.append(text('dt', '', 'Message'), dd)
+  }
   return facts
 }
 
@@ -51,10 +55,17 @@ function timeText(time: string, { clock }: RowLook): string {
     : `${clock.text(time)} ${zoneName(clock.at(Date.parse(time)))} (${time})`
 }
 
-/** The words of a message, without the punctuation around them. */
-function wordsOf(message: string): string[] {
-  const words = clip(message, MESSAGE).split(/\s+/)
-  return words.map((word) => word.replace(/^[("'[{<]+|[)"'\]}>,;:.!?…]+$/g, '')).filter(Boolean)
+/** A message as it was written; each word of it opens a menu, without the punctuation around it. */
+function renderMessage(parent: HTMLElement, message: string, look: RowLook): void {
+  let at = 0
+  for (const { 0: token, index } of message.matchAll(/\S+/g)) {
+    const word = token.replace(/^[("'[{<]+|[)"'\]}>,;:.!?…]+$/g, '')
+    if (word === '') continue
+    const from = index + token.indexOf(word)
+    parent.append(message.slice(at, from), valueButton('', word, word, look))
+    at = from + word.length
+  }
+  parent.append(message.slice(at))
 }
 
 /** A value that opens the menu of what can be done with it; one without a field is a word of the text. */

@@ -1,4 +1,5 @@
 import { LEVELS } from '../../../client.ts'
+import { COMPARISON, compares, quantityOf, type Sign } from '../../../log/where/compare.ts'
 import type { Look, Term } from '../../url.ts'
 import type { Matcher } from './match.ts'
 import { levelOf, rawOf, type Shown } from './record.ts'
@@ -36,11 +37,16 @@ export interface Where {
   field: string
   value: string
   not: boolean
+  /** How the value is compared, if it is a number; otherwise it is the whole value. */
+  sign?: Sign
 }
 
 export function readWhere(text: string): Where {
   const not = text.startsWith('!')
   const rest = not ? text.slice(1) : text
+  const [, field, sign, limit] = COMPARISON.exec(rest) ?? []
+  if (limit !== undefined && quantityOf(limit))
+    return { field: field!.trim(), value: limit.trim(), not, sign: sign as Sign }
   const colon = rest.indexOf(':')
   return {
     field: colon < 0 ? rest : rest.slice(0, colon),
@@ -49,8 +55,13 @@ export function readWhere(text: string): Where {
   }
 }
 
-export function writeWhere({ field, value, not }: Where): string {
-  return `${not ? '!' : ''}${field}:${value}`
+export function writeWhere({
+  field,
+  value,
+  not,
+  sign = ':',
+}: Omit<Where, 'sign'> & { sign?: Sign | ':' }): string {
+  return `${not ? '!' : ''}${field}${sign}${value}`
 }
 
 /** Judges a loaded record by the look's conditions, for views that show all lines and mark the hits. */
@@ -59,8 +70,9 @@ export function fits(shown: Shown, look: Look, tests: { term: Term; matcher: Mat
   let text: string | null = null
   return tests.every(({ term, matcher }) => {
     if (term.kind === 'where') {
-      const { field, value, not } = readWhere(term.value)
+      const { field, value, not, sign } = readWhere(term.value)
       const values = valuesOf(shown, field)
+      if (sign) return values.some((own) => compares(field, own, sign, quantityOf(value)!)) !== not
       const has = value === '*' ? values.length > 0 : values.includes(value)
       return has !== not
     }

@@ -98,7 +98,9 @@ function messageCell(shown: Shown, look: RowLook): HTMLElement {
   message.append(clipped(shown.message, look))
   if (shown.context !== null && !look.open) {
     const context = element('span', 'c')
-    context.append(styled(` ${clip(contextText(shown.context, shown.raw), CONTEXT)}`, look.marks))
+    context.append(
+      styled(` ${clip(contextText(shown.context, shown.raw, shown.message), CONTEXT)}`, look.marks),
+    )
     message.append(context)
   }
   // Inside the message's cell, so that a stack trace is below it whatever columns there are.

@@ -43,12 +43,14 @@ describe('conditions', () => {
       { kind: 'q', value: 'a' },
       { kind: 'regex', value: 'a' },
       { kind: 'where', value: 'a.b:c:d' },
+      { kind: 'where', value: 'took>1.5s' },
     ] as const) {
       expect(inverted(term)).not.toEqual(term)
       expect(inverted(inverted(term))).toEqual(term)
     }
     expect(termText({ kind: 'where', value: '!shard:17' })).toBe('not shard: 17')
     expect(termText({ kind: 'where', value: 'shard:*' })).toBe('with shard')
+    expect(termText({ kind: 'where', value: '!status>=500' })).toBe('not status >= 500')
     expect(termText({ kind: 'notregex', value: 'a+' })).toBe('not /a+/')
     expect(invertedLevel('error')).toBe('=debug,info,warn')
     expect(invertedLevel('=warn')).toBe('=debug,info,error,fatal')

@@ -35,6 +35,9 @@ describe('fields of a record', () => {
     expect(fits(record, NOTHING, where('!shard:17'))).toBe(false)
     expect(fits(record, NOTHING, where('!missing:1'))).toBe(true)
     expect(fits(record, NOTHING, where('missing:*'))).toBe(false)
+    expect(fits(record, NOTHING, where('shard>=17'))).toBe(true)
+    expect(fits(record, NOTHING, where('shard<17'))).toBe(false)
+    expect(fits(record, NOTHING, where('!missing>1'))).toBe(true)
     expect(fits(record, { ...NOTHING, level: '=warn,fatal' }, [])).toBe(true)
     expect(fits(record, { ...NOTHING, level: '=error' }, [])).toBe(false)
     expect(fits(record, { ...NOTHING, level: 'error' }, [])).toBe(false)
@@ -50,6 +53,13 @@ describe('context as the log writes it', () => {
     [{ a: 1 }, null, '{"a":1}'],
   ])('%j in %j', (context, raw, shown) => {
     expect(contextText(context, raw)).toBe(shown)
+  })
+
+  it('leaves out what the message says, and what a line of text says in another way', () => {
+    const raw = '10.0.0.7 - - [x] "GET / HTTP/1.1" 200 5 rt=0.004'
+    const context = { client: '10.0.0.7', status: 200, rt: '0.004' }
+    expect(contextText(context, raw, '"GET / HTTP/1.1" 200 5 rt=0.004')).toBe('')
+    expect(contextText({ user: 'a' }, 'x user=a LOG:  hi', 'hi')).toBe('user=a')
   })
 
   it('and tags', () => {
