@@ -12,6 +12,8 @@ export default function build(): void {
   )
   const stdout = made.map((each) => each.stdout).join('')
   if (!existsSync('dist/cli.js')) throw new Error(`Cannot build dist/cli.js:\n${stdout}`)
-  const openapi = spawnSync(process.execPath, ['scripts/openapi.mjs'], { encoding: 'utf8' })
-  if (openapi.status !== 0) throw new Error(`Cannot write dist/openapi.json:\n${openapi.stderr}`)
+  for (const script of ['scripts/types.mjs', 'scripts/openapi.mjs']) {
+    const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`${script} failed:\n${stderr}`)
+  }
 }

@@ -100,7 +100,14 @@ describe('container/Containerfile', () => {
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
       .flatMap((line) => line.split(' ').slice(1, -1))
     for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true)
-    const needed = ['package-lock.json', 'tsconfig.json', 'tsconfig.js.json', 'scripts/openapi.mjs', 'src']
+    const needed = [
+      'package-lock.json',
+      'tsconfig.json',
+      'tsconfig.js.json',
+      'scripts/openapi.mjs',
+      'scripts/types.mjs',
+      'src',
+    ]
     expect(copied).toEqual(expect.arrayContaining(needed))
   })
 
