@@ -161,6 +161,7 @@ export class LogShipper {
   #isAllShipped(everything: boolean): boolean {
     const { files } = this.#context
     const isWaiting =
+      this.#seen === null ||
       this.#isUncertain ||
       this.#queue.length > 0 ||
       this.#examiner.hasPutOff ||

@@ -17,6 +17,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { s3Store } from '../../src/store/s3.ts'
 import { cleanUp, launch, temporaryDirectory } from '../program.ts'
@@ -68,6 +69,12 @@ async function run(args: string[], env: Record<string, string> = {}) {
   return { code: await program.exited, said: program.stderr() }
 }
 
+/** The same with what it printed. */
+async function printed(args: string[]) {
+  const program = launch(['ship', ...args])
+  return { code: await program.exited, out: program.stdout(), said: program.stderr() }
+}
+
 describe('nodestate ship', () => {
   it.each([
     [[], 'Name the destination'],
@@ -109,6 +116,74 @@ describe('nodestate ship', () => {
     await until(waiting, () => shipped() === text(0, 3))
     waiting.child.kill('SIGTERM')
     expect(await waiting.exited).toBe(0)
+  })
+
+  it('says in one line what it shipped, and exits with 1 if files are left', async () => {
+    writeFileSync(join(logs, 'broker.log.1'), text(0, 30_000))
+    writeFileSync(join(logs, 'broker.log'), text(30_000, 100))
+    writeFileSync(join(logs, 'slow.log'), text(0, 3))
+    mkdirSync(join(logs, 'archive'))
+    writeFileSync(join(logs, 'broker.log.4.xz'), 'not shipped')
+    const once = ['--once', '--logs', logs, home]
+    const others =
+      'nodestate: Folders, links and formats that are not shipped: "archive", "broker.log.4.xz".\n'
+    expect(await printed(once)).toEqual({
+      code: 0,
+      out: 'shipped 2 logs, 3 files, 1.2 MB; nothing left\n',
+      said: others,
+    })
+    expect(await printed(once)).toEqual({ code: 0, out: 'nothing new; nothing left\n', said: others })
+    writeFileSync(join(logs, 'broker.log.2.gz'), gzipSync(text(0, 1000)).subarray(0, 300))
+    writeFileSync(Buffer.concat([Buffer.from(`${logs}/bad`), Buffer.from([0xff])]), 'x\n')
+    expect(await printed(once)).toEqual({
+      code: 1,
+      out: 'nothing new; 2 files left\n',
+      said: `nodestate: A file name is not UTF-8 and is left alone: "badÿ".\n${others}nodestate: "broker.log.2.gz" is left: the archive is broken.\n`,
+    })
+  })
+
+  it('compares the directory with the destination, and creates nothing', async () => {
+    writeFileSync(join(logs, 'broker.log.1'), text(0, 30))
+    writeFileSync(join(logs, 'broker.log'), text(30, 10))
+    const check = ['--verify', '--logs', logs, home]
+    expect(await printed(check)).toEqual({
+      code: 1,
+      out: 'missing broker.log\nmissing broker.log.1\n',
+      said: 'nodestate: 2 of 2 files must not be deleted yet.\n',
+    })
+    expect(existsSync(home)).toBe(false)
+    await printed(['--once', '--logs', logs, home])
+    const before = [...objectsIn(home).keys()]
+    expect(await printed(check)).toEqual({
+      code: 0,
+      out: '2 files of 1 log verified; nothing missing\n',
+      said: '',
+    })
+    appendFileSync(join(logs, 'broker.log'), text(40, 1))
+    expect((await printed(check)).out).toMatch(/^incomplete broker\.log \(\d+ of \d+ bytes\)\n$/)
+    expect([...objectsIn(home).keys()]).toEqual(before)
+    rmSync(logs, { recursive: true })
+    expect(await printed(check)).toEqual({
+      code: 1,
+      out: '',
+      said: `nodestate: There is no log directory ${JSON.stringify(logs)}.\n`,
+    })
+  })
+
+  it('replaces a shipper on the same host before its next segment: that one exits with 3', async () => {
+    const file = join(logs, 'broker.log')
+    writeFileSync(file, text(0, 3))
+    const args = ['ship', '--segment-age', '100ms', '--logs', logs, home]
+    const earlier = launch(args)
+    await until(earlier, () => shipped() === text(0, 3))
+    const first = beat().run
+    const later = launch(args)
+    await until(later, () => beat().run !== first)
+    appendFileSync(file, text(3, 3))
+    expect(await earlier.exited).toBe(3)
+    await until(later, () => shipped() === text(0, 6))
+    later.child.kill('SIGTERM')
+    expect(await later.exited).toBe(0)
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)('ships what there is at %s and exits with 0', async (signal) => {

@@ -17,7 +17,7 @@ export function nodeDisk(directory: string, report: (line: string) => void): Dis
   let left: LeftFile[] = []
   let skipped: LeftFile[] = []
   const reportNew = (what: string, names: readonly string[]) => {
-    const fresh = names.filter((name) => !reported.has(name))
+    const fresh = names.filter((name) => !reported.has(name)).sort()
     for (const name of fresh) reported.add(name)
     const rest = fresh.length > MOST_NAMES ? ` and ${fresh.length - MOST_NAMES} more` : ''
     const shown = fresh.slice(0, MOST_NAMES).map((name) => JSON.stringify(name))

@@ -1,0 +1,348 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { directoryBucket } from '../../src/entry/ship/directory.ts'
+import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
+import { verify } from '../../src/ship/verify.ts'
+import { memoryStore } from '../../src/store/memory.ts'
+import { segmentStore } from '../../src/store/segments.ts'
+import { objectsIn } from './home.ts'
+import { until, useLocal } from './local.ts'
+
+const local = useLocal()
+const { at, once, shipper, texts } = local
+
+let count = 0
+const lines = (many: number, minute = 10) =>
+  Array.from(
+    { length: many },
+    () => `2026-11-14 02:${minute}:00.000\tINFO\ta.go:1\t[A] [B]: line ${count++}\n`,
+  ).join('')
+const BANNER = Array.from(
+  { length: 40 },
+  (_, i) =>
+    `2026-11-14 02:00:00.000\tINFO\tmain.go:${i}\t[Start]: option ${i} of this build is its default\n`,
+).join('')
+/** Longer than what an end has a checksum of. */
+const EQUAL_END = '2026-11-14 02:30:00.000\tINFO\ta.go:1\t[Heart] [Beat]: alive\n'.repeat(1500)
+
+/** A file that was last changed an hour ago: nobody is writing it. */
+function put(name: string, text: string | Uint8Array): void {
+  writeFileSync(at(name), text)
+  utimesSync(at(name), Date.now() / 1000 - 3600, Date.now() / 1000 - 3600)
+}
+
+const verified = async () =>
+  (await verify({
+    disk: nodeDisk(local.logs, () => {}),
+    bucket: directoryBucket(local.home),
+    native: nativeOf(),
+    include: [],
+  }))!.findings.map(({ name, kind }) => `${kind} ${name}`)
+
+/** What readers see. */
+async function view(query: string): Promise<{ text: string; note: string | null }> {
+  const home = memoryStore()
+  for (const [key, bytes] of objectsIn(local.home)) home.put(key, bytes)
+  const store = segmentStore(home, memoryStore())
+  const app = createApp({ logs: store, config: async () => '', node: async () => ({}) } as never)
+  const answer = await app.request(`/api/v1/log/view?${query}`)
+  return { text: await answer.text(), note: answer.headers.get('X-Nodestate-Note') }
+}
+
+describe('a file counts as shipped by its own content', () => {
+  it('ships files that differ only in the middle', async () => {
+    const same = (name: string) => `${BANNER}${`2026-11-14 02:10:00.000\tINFO\t${name}\n`}${EQUAL_END}`
+    const names = ['broker.log.3', 'broker.log.2', 'broker.log.1', 'broker.log']
+    put('broker.log.3', same('a'))
+    expect(await once()).toBe('done')
+    for (const [i, name] of names.entries()) put(name, same('abcd'[i]!))
+    expect(await once()).toBe('done')
+    expect([...texts().values()].sort()).toEqual(['a', 'b', 'c', 'd'].map(same))
+    expect(await verified()).toEqual([])
+    await once()
+    expect(texts().size).toBe(4)
+  })
+
+  it('ships every file that waits, whatever was finished after it', async () => {
+    const a = BANNER + lines(20)
+    put('broker.log', a)
+    await once()
+    // Three rotations while the shipper is down; one file is compressed.
+    const files = [BANNER + lines(3), BANNER + lines(4), BANNER]
+    put('broker.log.3', a)
+    put('broker.log.2.gz', gzipSync(files[0]!))
+    put('broker.log.1', files[1]!)
+    put('broker.log', files[2]!)
+    expect(await once()).toBe('done')
+    expect([...texts()]).toEqual([a, ...files].map((text, i) => [i + 1, text]))
+  })
+
+  it('ships a file that is restored later, and shows it where its records belong', async () => {
+    const [a, b, c] = [lines(3, 10), lines(3, 20), lines(3, 30)]
+    put('broker.log.1', a)
+    put('broker.log', c)
+    await once()
+    put('broker.log.2', b)
+    expect(await once()).toBe('done')
+    expect([...texts()]).toEqual([
+      [-1, b],
+      [1, a],
+      [2, c],
+    ])
+    expect(await view('file=broker.log')).toEqual({ text: c, note: null })
+    expect(await view('file=broker.log&rotated=true')).toEqual({ text: a + b + c, note: null })
+    expect(await view('file=broker.log@older-000001')).toEqual({ text: b, note: null })
+    const d = lines(2, 30)
+    put('broker.log.9', d)
+    await once()
+    // Times that are equal do not tell.
+    const { text, note } = await view('file=broker.log&rotated=true')
+    expect(note).toBe('family-order')
+    expect(text).toBe(a + b + d + c)
+  })
+
+  it('ships both of two files that differ only in their ending', async () => {
+    const [a, b, c] = [lines(3), lines(4), lines(5)]
+    put('broker.log.1.gz', gzipSync(a))
+    put('broker.log.1', b)
+    put('broker.log', c)
+    expect(await once()).toBe('done')
+    expect([...texts().values()].sort()).toEqual([a, b, c].sort())
+  })
+
+  it('ships equal files once', async () => {
+    put('broker.log.3.gz', gzipSync(BANNER))
+    put('broker.log.2', BANNER)
+    put('broker.log.1', BANNER)
+    put('broker.log', BANNER + lines(1))
+    expect(await once()).toBe('done')
+    expect(texts().size).toBe(2)
+    expect(await verified()).toEqual([])
+  })
+
+  it('waits for a copy that is being made, and ships one that was abandoned', async () => {
+    const a = BANNER + lines(2000)
+    put('broker.log', a)
+    await once()
+    put('broker.log.1', '')
+    const running = shipper({ once: false })
+    const done = running.run()
+    for (let size = 1; size < a.length; size += 30_000) {
+      writeFileSync(at('broker.log.1'), a.slice(0, size))
+      await new Promise((resolve) => setTimeout(resolve, 30))
+    }
+    writeFileSync(at('broker.log.1'), a)
+    truncateSync(at('broker.log'))
+    const b = lines(10)
+    appendFileSync(at('broker.log'), b)
+    await until(() => texts().get(2) === b)
+    running.stop()
+    await done
+    expect([...texts()]).toEqual([
+      [1, a],
+      [2, b],
+    ])
+    const half = b.slice(0, 100)
+    put('broker.log.7', half)
+    expect(await once()).toBe('done')
+    expect(texts().get(-1)).toBe(half)
+  })
+
+  it('passes over nothing because of a broken archive, and ships it when it is whole', async () => {
+    const [a, b, c] = [lines(200), lines(300), lines(4)]
+    const packed = gzipSync(b)
+    put('broker.log.2', a)
+    put('broker.log.1.gz', packed.subarray(0, 400))
+    put('broker.log', c)
+    expect(await once()).toBe('left')
+    expect(local.reports).toEqual(['"broker.log.1.gz" is left: the archive is broken.'])
+    expect([...texts().values()]).toEqual([a, c])
+    expect(await verified()).toEqual(['missing broker.log.1.gz'])
+    put('broker.log.1.gz', packed)
+    expect(await once()).toBe('done')
+    expect(texts().get(-1)).toBe(b)
+  })
+
+  it('continues a life with late lines after its file was compressed', async () => {
+    const [a, late, b] = [lines(200), lines(2), lines(4)]
+    put('broker.log.1', a)
+    put('broker.log', b)
+    await once()
+    unlinkSync(at('broker.log.1'))
+    put('broker.log.1.gz', gzipSync(a + late))
+    expect(await once()).toBe('done')
+    expect([...texts()]).toEqual([
+      [1, a + late],
+      [2, b],
+    ])
+  })
+
+  it('does not continue a banner that ended with a file that begins like it', async () => {
+    const long = BANNER.repeat(2)
+    put('broker.log.1', long)
+    put('broker.log', lines(3))
+    await once()
+    unlinkSync(at('broker.log.1'))
+    const [b, c] = [long + lines(3), long + lines(4)]
+    put('broker.log.1', b)
+    put('broker.log', c)
+    await once()
+    expect([...texts().values()]).toEqual(expect.arrayContaining([long, b, c]))
+  })
+
+  it('ends a life as lost when its file was removed while the shipper was down', async () => {
+    put('broker.log', lines(30))
+    await once()
+    unlinkSync(at('broker.log'))
+    put('broker.log', lines(3))
+    await once()
+    expect(readdirSync(join(local.home, 'ends/broker.log'))).toEqual([expect.stringMatching(/-lost$/)])
+    expect(local.reports).toEqual(['Life 1 of "broker.log" is lost: its file is gone.'])
+  })
+
+  it.each([
+    ['numbers that rise', ['app.log.1', 'app.log.2', 'app.log.3', 'app.log'], 'app.log'],
+    ['dates', ['app-2026-11-12.log', 'app-2026-11-13.log', 'app-2026-11-14.log', 'app.log'], 'app.log'],
+    ['svlogd', ['@400000006af5a1000c5d3e34.s', '@400000006af5a2000c5d3e34.s', 'current'], 'current'],
+  ])('ships all files named with %s into an empty bucket, and nothing twice', async (_, names, log) => {
+    const written = names.map((_, i) => BANNER + lines(5, 10 + i))
+    for (const [i, name] of names.entries()) put(name, written[i]!)
+    for (let time = 0; time < 2; time++) {
+      expect(await once()).toBe('done')
+      expect([...texts(log).values()].sort()).toEqual([...written].sort())
+    }
+    expect(await verified()).toEqual([])
+  })
+
+  it('changes nothing in a full bucket beside an empty directory', async () => {
+    put('broker.log.1', lines(3))
+    put('broker.log', lines(3))
+    await once()
+    const before = texts()
+    for (const name of readdirSync(local.logs)) unlinkSync(at(name))
+    expect(await once()).toBe('done')
+    expect(texts()).toEqual(before)
+  })
+
+  it('reads homes of layout 1, and goes on in them', async () => {
+    cpSync('test/ship/homes/layout-1/home', local.home, { recursive: true })
+    cpSync('test/ship/homes/layout-1/files', local.logs, { recursive: true })
+    const before = [...texts()]
+    expect(await view('file=broker.log&rotated=true')).toEqual({
+      text: before.map(([, text]) => text).join(''),
+      note: null,
+    })
+    expect(await verified()).toEqual([])
+    appendFileSync(at('broker.log'), lines(3))
+    expect(await once({ host: JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8')).host })).toBe(
+      'done',
+    )
+    expect([...texts()]).toEqual([...before.slice(0, -1), [3, readFileSync(at('broker.log'), 'utf8')]])
+  })
+
+  it('writes lives out of line under names that readers of layout 1 do not know', async () => {
+    put('broker.log', lines(3))
+    await once()
+    put('broker.log.1', lines(4))
+    await once()
+    const layout1 = /^(segments\/[^/]+\/\d{8}\/[^/]+|ends\/[^/]+\/\d{8}-\d+-[\da-f]{8}-(end|cut|lost))$/
+    const names = readdirSync(local.home, { recursive: true, encoding: 'utf8' })
+    const known = names.filter((name) => layout1.test(name))
+    expect(known.every((name) => name.startsWith('segments/broker.log/99999998/'))).toBe(true)
+    expect(names).toContain('segments/broker.log/older-99999998/~')
+    expect(JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8')).layout).toBe(2)
+  })
+})
+
+describe('a comparison of a directory with a bucket', () => {
+  it('finds what is missing, incomplete or different, and creates nothing', async () => {
+    const [a, b, c] = [lines(300), lines(200), lines(100)]
+    put('broker.log.2', a)
+    put('broker.log.1.gz', gzipSync(b))
+    put('broker.log', c)
+    put('empty.log', '')
+    expect(await verified()).toEqual([
+      'missing broker.log',
+      'missing broker.log.1.gz',
+      'missing broker.log.2',
+    ])
+    expect(existsSync(join(local.home, 'segments'))).toBe(false)
+    await once()
+    const before = readdirSync(local.home, { recursive: true })
+    expect(await verified()).toEqual([])
+    appendFileSync(at('broker.log'), lines(1))
+    put('broker.log.2', a.replace('line', 'LINE'))
+    put('broker.log.3', lines(7))
+    put('broker.log.4.bz2', 'BZh9')
+    put('other.log', lines(1))
+    expect((await verified()).sort()).toEqual([
+      'different broker.log.2',
+      'incomplete broker.log',
+      'missing broker.log.3',
+      'missing broker.log.4.bz2',
+      'missing other.log',
+    ])
+    expect(readdirSync(local.home, { recursive: true })).toEqual(before)
+  })
+
+  it('finds a life incomplete when its first segment is gone or one of its segments is missing', async () => {
+    put('broker.log.1', lines(60_000))
+    put('broker.log', lines(1))
+    await once()
+    expect(await verified()).toEqual([])
+    const folder = join(local.home, 'segments/broker.log/99999998')
+    const segments = readdirSync(folder).filter((name) => name.endsWith('.log.gz'))
+    const [middle, first] = [segments.at(-2)!, segments.at(-1)!]
+    renameSync(join(folder, middle), join(local.home, 'kept'))
+    expect(await verified()).toEqual(['different broker.log.1'])
+    renameSync(join(local.home, 'kept'), join(folder, middle))
+    unlinkSync(join(folder, first))
+    expect(await verified()).toEqual(['incomplete broker.log.1'])
+  })
+})
+
+describe('two shippers on one host', () => {
+  it('are one before the next segment: the earlier one is replaced', async () => {
+    const a = lines(10)
+    put('broker.log', a)
+    const first = shipper({ once: false })
+    const ended = first.run()
+    await until(() => texts().get(1) === a)
+    const second = shipper({ once: false })
+    const done = second.run()
+    await until(() => JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8')).stopped === false)
+    await once()
+    const b = lines(10)
+    appendFileSync(at('broker.log'), b)
+    expect(await ended).toBe('replaced')
+    expect(await done).toBe('replaced')
+    expect(texts().get(1)).toBe(a)
+    await once()
+    expect([...texts()]).toEqual([[1, a + b]])
+  })
+
+  it('do not mix files that begin alike', async () => {
+    const names = ['broker.log.3', 'broker.log.2', 'broker.log.1', 'broker.log']
+    const written = names.map((_, i) => BANNER + lines(3000 + i))
+    for (const [i, name] of names.entries()) put(name, written[i]!)
+    await Promise.all([once(), once(), once()])
+    copyFileSync(at('broker.log'), at('broker.log.0'))
+    await once()
+    expect([...texts().values()].sort()).toEqual([...written].sort())
+  })
+})
