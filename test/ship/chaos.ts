@@ -2,14 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
-  copyFileSync,
-  existsSync,
+  closeSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -17,26 +18,35 @@ import { clockEnv } from '../support/faketime.ts'
 import { fractions } from '../support/random.mjs'
 
 const CLI = resolve('dist/cli.js')
-const HEADER = '2026-11-14 02:10:00.000\tINFO\tmain.go:1\t[Broker] [Start]: log opened\n'
+/** What every file begins with. */
+const BANNER = Array.from(
+  { length: 24 },
+  (_, i) => `2026-11-14 02:00:00.000\tINFO\tmain.go:${i}\t[Broker] [Start]: option ${i} is its default\n`,
+).join('')
 
-/** A log that is written and rotated in every way, its text remembered. */
+/** How rotated files are named: logrotate's numbers, Log4j's, or logrotate's `dateformat -%s`. */
+export type Naming = 'falling' | 'rising' | 'dates'
+
+/** A log that is written and rotated in every way, the text of each file remembered. */
 export class ChaoticLog {
   readonly #directory: string
   readonly #random: () => number
-  readonly #rising: boolean
-  #written: string[] = []
+  readonly #naming: Naming
+  readonly #files: string[] = ['']
   #line = 0
+  #rotations = 0
+  /** A writer that has not noticed a rotation yet. */
+  #late: { fd: number; file: number } | null = null
 
-  /** `rising`: rotated files are numbered upward, as Log4j does by default; their records have times that tell. */
-  constructor(directory: string, seed: number, rising = false) {
+  constructor(directory: string, seed: number, naming: Naming = 'falling') {
     this.#directory = directory
-    this.#rising = rising
+    this.#naming = naming
     this.#random = fractions(seed)
   }
 
-  /** Everything that was ever written, oldest first. */
-  get text(): string {
-    return this.#written.join('')
+  /** The text of every file that was ever written, oldest first. */
+  get files(): string[] {
+    return this.#files.filter((text) => text !== '')
   }
 
   /** A number from 0 up to `most`. */
@@ -45,69 +55,96 @@ export class ChaoticLog {
   }
 
   /** Something happens to the log. */
-  step(): void {
-    const what = this.chance(10)
+  async step(): Promise<void> {
+    const what = this.chance(12)
     if (what < 6) this.#append()
     else if (what < 8) this.#rename()
-    else if (what < 9) this.#copyTruncate()
-    else this.#compress()
+    else if (what < 9) await this.#copyTruncate()
+    else if (what < 10) this.#writeLate()
+    else await this.#compress()
+  }
+
+  /** Lets the last writer notice that its file was rotated. */
+  end(): void {
+    this.#writeLate()
   }
 
   #append(): void {
-    const path = this.#at('broker.log')
-    const isNew = !existsSync(path) || readFileSync(path).length === 0
+    const isNew = this.#files.at(-1) === ''
     // Now and then a lot, so that segments are cut by size.
     const count = this.chance(20) === 0 ? 20_000 : 1 + this.chance(200)
-    const lines = Array.from(
-      { length: count },
-      () => `${this.#time()}\tINFO\ta.go:1\t[A] [B]: line ${this.#line++} ${'x'.repeat(this.chance(80))}\n`,
-    )
-    const text = (isNew ? HEADER : '') + lines.join('')
-    this.#written.push(text)
-    appendFileSync(path, text)
+    const lines = Array.from({ length: count }, () => this.#lineOf('x'.repeat(this.chance(80))))
+    const text = (isNew ? BANNER : '') + lines.join('')
+    this.#files[this.#files.length - 1] += text
+    appendFileSync(this.#at('broker.log'), text)
   }
 
-  #time(): string {
-    const time = Date.UTC(2026, 10, 14, 2, 10) + (this.#rising ? this.#line : 0)
-    return new Date(time).toISOString().slice(0, 23).replace('T', ' ')
+  #lineOf(text: string): string {
+    // Where names do not tell, the times do; otherwise all are equal.
+    const time = Date.UTC(2026, 10, 14, 2, 10) + (this.#naming === 'rising' ? this.#line : 0)
+    const stamp = new Date(time).toISOString().slice(0, 23).replace('T', ' ')
+    return `${stamp}\tINFO\ta.go:1\t[A] [B]: line ${this.#line++} ${text}\n`
+  }
+
+  #writeLate(): void {
+    if (!this.#late) return
+    const { fd, file } = this.#late
+    const text = this.#lineOf('late')
+    writeSync(fd, text)
+    closeSync(fd)
+    this.#files[file] += text
+    this.#late = null
   }
 
   #rename(): void {
     const free = this.#shift()
     if (free === null) return
+    this.#writeLate()
+    if (this.chance(3) === 0)
+      this.#late = { fd: openSync(this.#at('broker.log'), 'a'), file: this.#files.length - 1 }
     renameSync(this.#at('broker.log'), this.#at(free))
+    this.#files.push('')
     if (this.chance(2)) this.#append()
   }
 
-  #copyTruncate(): void {
+  /** As logrotate does it: the copy grows beside the file, which is truncated when it is whole. */
+  async #copyTruncate(): Promise<void> {
     const free = this.#shift()
     if (free === null) return
-    copyFileSync(this.#at('broker.log'), this.#at(free))
+    this.#writeLate()
+    await this.#writeInHalves(this.#at(free), readFileSync(this.#at('broker.log')))
     truncateSync(this.#at('broker.log'))
+    this.#files.push('')
     if (this.chance(2)) this.#append()
   }
 
-  #compress(): void {
-    const plain = readdirSync(this.#directory).filter((name) => /^broker\.log\.\d+$/.test(name))
+  /** As gzip does it: the archive grows beside the file, which goes when it is whole. */
+  async #compress(): Promise<void> {
+    const plain = readdirSync(this.#directory).filter((name) => /^broker\.log[.-]\d+$/.test(name))
     const name = plain[this.chance(plain.length)]
     if (!name) return
-    const path = this.#at(name)
-    // As gzip does it: the archive grows beside the file, which goes when it is whole.
-    const packed = gzipSync(readFileSync(path))
-    writeFileSync(`${path}.gz`, packed.subarray(0, packed.length >> 1))
-    writeFileSync(`${path}.gz`, packed)
-    unlinkSync(path)
+    this.#writeLate()
+    await this.#writeInHalves(this.#at(`${name}.gz`), gzipSync(readFileSync(this.#at(name))))
+    unlinkSync(this.#at(name))
+  }
+
+  async #writeInHalves(path: string, bytes: Uint8Array): Promise<void> {
+    const half = this.chance(bytes.length)
+    writeFileSync(path, bytes.subarray(0, half))
+    await pause(this.chance(100))
+    appendFileSync(path, bytes.subarray(half))
   }
 
   /** A free name for a rotated file, for which others may make room; null when there is nothing to rotate. */
   #shift(): string | null {
-    const path = this.#at('broker.log')
-    if (!existsSync(path) || readFileSync(path).length === 0) return null
+    if (this.#files.at(-1) === '') return null
+    this.#rotations++
+    if (this.#naming === 'dates') return `broker.log-${1_794_391_200 + this.#rotations * 60}`
+    if (this.#naming === 'rising') return `broker.log.${this.#rotations}`
     const numbers = readdirSync(this.#directory)
       .map((name) => /^broker\.log\.(\d+)(\.gz)?$/.exec(name))
       .filter((found) => found !== null)
       .sort((a, b) => Number(b[1]) - Number(a[1]))
-    if (this.#rising) return `broker.log.${Number(numbers[0]?.[1] ?? 0) + 1}`
     for (const [name, number, packed = ''] of numbers)
       renameSync(this.#at(name), this.#at(`broker.log.${Number(number) + 1}${packed}`))
     return 'broker.log.1'
@@ -116,6 +153,16 @@ export class ChaoticLog {
   #at(name: string): string {
     return join(this.#directory, name)
   }
+}
+
+/** Keeps a core busy until it is stopped. */
+export function startLoad(): () => void {
+  const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' })
+  return () => void child.kill('SIGKILL')
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** How to start a shipper. */
@@ -144,6 +191,12 @@ export async function shipOnce(command: ShipCommand): Promise<number | null> {
   return code as number | null
 }
 
+/** Compares the directory with the destination; 0 if every file is there. */
+export async function verifyShipped(command: ShipCommand): Promise<number | null> {
+  const [code] = await once(startShipper({ ...command, args: ['--verify'] }), 'close')
+  return code as number | null
+}
+
 /** Writes, rotates, ships and kills; then ships the rest. */
 export async function chaos(
   log: ChaoticLog,
@@ -154,14 +207,15 @@ export async function chaos(
     const running = Array.from({ length: shippers }, () => startShipper(command))
     const ended = running.map((child) => once(child, 'close'))
     for (let steps = log.chance(12); steps >= 0; steps--) {
-      log.step()
-      await new Promise((resolve) => setTimeout(resolve, log.chance(200)))
+      await log.step()
+      await pause(log.chance(200))
     }
     for (const child of running) child.kill('SIGKILL')
     await Promise.all(ended)
     // Down over several rotations.
-    for (let steps = log.chance(6); steps > 0; steps--) log.step()
+    for (let steps = log.chance(8); steps > 0; steps--) await log.step()
   }
+  log.end()
   const code = await shipOnce(command)
   if (code !== 0) throw new Error(`The last shipper exited with ${code}`)
 }
