@@ -7,6 +7,7 @@ import { COMMON_HEADERS } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
+import type { ProcessLimits } from '../log/options.ts'
 import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type RoutingOptions } from '../routing.ts'
@@ -73,27 +74,22 @@ export function createFleet(options: FleetOptions): Hono {
   }
   routing.addService(observed)
 
-  /** The app of a node, mounted where the fleet is. Whether there is such a node is asked after the token. */
-  const apps = new BoundedMap<string, Hono>(KEPT_HOMES)
-  const appOf = (id: string, mount: string): Hono =>
-    apps.use(mount, () => {
-      const access = async (headers: Headers): Promise<Grant> => {
-        const grant = await shared.access(headers)
-        await nodes.require(id, grant)
-        return { ...grant, nodes: null }
-      }
-      const app = createApp({ ...common, ...homes.home(id) }, { access, limits: shared.limits })
-      return new Router().route(mount, app)
-    })
-  const noNode = (need: 'token' | 'nothing') =>
-    routing.guarded('other', need, () => {
-      throw unknownNode()
-    })
+  // Whether there is such a node is told only to those with a token.
+  const appOf = nodeApps(
+    common,
+    homes,
+    async (id, headers) => {
+      const grant = await shared.access(headers)
+      await nodes.require(id, grant)
+      return { ...grant, nodes: null }
+    },
+    shared.limits,
+  )
   const toNode = (c: Context): Response | Promise<Response> => {
     const [, above = '', part = '', rest = ''] = /^(.*?\/nodes\/)([^/]+)(.*)$/.exec(c.req.path) ?? []
     const id = decoded(part)
     if (isNodeId(id)) return appOf(id, above + part).fetch(c.req.raw, c.env)
-    return noNode(/^\/(api|loki)\//.test(rest) ? 'token' : 'nothing')(c)
+    return routing.guarded('other', /^\/(api|loki)\//.test(rest) ? 'token' : 'nothing', noNode)(c)
   }
   routing.app.all('/nodes/:id', toNode)
   routing.app.all('/nodes/:id/*', toNode)
@@ -109,6 +105,25 @@ function rootPage(page: RoutingOptions['page']): NonNullable<RoutingOptions['pag
     const marked = html.replace('<div id="page">', '<div id="page" data-fleet>')
     return { ...rest, html: marked, etag: etag.replace(/"$/, '-fleet"') }
   }
+}
+
+/** The apps of nodes, each made for the first request to it, at the path where it is mounted. */
+function nodeApps(
+  common: Omit<AppOptions, 'logs' | 'config' | 'node'>,
+  homes: FleetHomes,
+  access: (id: string, headers: Headers) => Promise<Grant>,
+  limits: ProcessLimits,
+): (id: string, mount: string) => Hono {
+  const apps = new BoundedMap<string, Hono>(KEPT_HOMES)
+  return (id, mount) =>
+    apps.use(mount, () => {
+      const shared = { limits, access: (headers: Headers) => access(id, headers) }
+      return new Router().route(mount, createApp({ ...common, ...homes.home(id) }, shared))
+    })
+}
+
+function noNode(): never {
+  throw unknownNode()
 }
 
 /** `GET /api/v1/nodes`: the nodes by id, a page at a time. */

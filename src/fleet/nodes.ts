@@ -2,6 +2,7 @@ import type { Grant } from '../access/grant.ts'
 import { Problem } from '../http/problem.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
 import type { NodeInfo } from '../node/identity.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
@@ -111,7 +112,8 @@ export class FleetNodes {
       const behind = ids.filter((id) => byCodePoint(id, after) > 0)
       const wanted = behind.slice(0, limit)
       await Promise.race([this.#ask(wanted, FRESH_MS), end])
-      const nodes = wanted.map((id) => this.#show(id, grant)).filter((node) => node !== null)
+      const sees = this.#logFilter(grant)
+      const nodes = wanted.map((id) => this.#show(id, sees)).filter((node) => node !== null)
       return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
     } finally {
       end.clear()
@@ -174,6 +176,8 @@ export class FleetNodes {
     if (under) return under
     const ask = limit
       .run(async () => {
+        // A disk answers at once: a thousand homes would hold up everyone else.
+        if (isTurnOver()) await yieldToEventLoop()
         const state = await this.#reader.read(id, this.#known.get(id)?.state, spend)
         this.#known.delete(id)
         this.#known.set(id, { state, at: this.#now() })
@@ -186,8 +190,8 @@ export class FleetNodes {
     return ask
   }
 
-  /** What is known about a node; null if the folder is not a home. */
-  #show(id: string, { files }: Grant): FleetNode | null {
+  /** What is known about a node; null if the folder is not a home. `sees` tells which of its logs count. */
+  #show(id: string, sees: ((name: string) => boolean) | null): FleetNode | null {
     const known = this.#known.get(id)
     if (known?.state === null) return null
     const { node, shipped, lag, error } = known?.state ?? NOTHING
@@ -197,16 +201,17 @@ export class FleetNodes {
       described: node !== null,
       shipped: shipped && new Date(shipped.at).toISOString(),
       age: shipped && Math.round((shipped.age + Math.max(0, this.#now() - known!.at)) / 1000),
-      lag: lag && this.#lagOf(lag, files),
+      lag: lag && lagOf(lag, sees),
       error,
     }
   }
 
-  #lagOf({ bytes, logs }: NonNullable<HomeState['lag']>, files: readonly string[] | null): number | null {
-    if (files === null && (this.#options.include ?? []).length === 0) return bytes
-    const sees = files === null ? () => true : patternFilter(files)
-    const seen = logs?.filter(([name]) => this.#included(name) && sees(name))
-    return seen?.reduce((sum, [, bytes]) => sum + bytes, 0) ?? null
+  /** Whether a log is shown to a token; null if all are. */
+  #logFilter({ files }: Grant): ((name: string) => boolean) | null {
+    const { include = [] } = this.#options
+    if (files === null) return include.length === 0 ? null : this.#included
+    const sees = patternFilter(files)
+    return (name) => this.#included(name) && sees(name)
   }
 
   get #isShared(): boolean {
@@ -221,6 +226,15 @@ export class FleetNodes {
 }
 
 const NOTHING: HomeState = { node: null, shipped: null, lag: null, error: 'not-asked' }
+
+/** The bytes that lag in the logs that count; null if it is not known which do. */
+function lagOf(
+  { bytes, logs }: NonNullable<HomeState['lag']>,
+  sees: ((name: string) => boolean) | null,
+): number | null {
+  if (sees === null) return bytes
+  return logs?.reduce((sum, [name, bytes]) => sum + (sees(name) ? bytes : 0), 0) ?? null
+}
 
 /** Whether a token may see a node. */
 function nodeFilter({ nodes }: Pick<Grant, 'nodes'>): (id: string) => boolean {

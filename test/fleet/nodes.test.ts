@@ -194,6 +194,22 @@ describe('the list of nodes', () => {
     expect(most).toBe(64)
   })
 
+  it('lets others have their turn while a disk answers at once', async () => {
+    const store = many(200)
+    const busy: Store = {
+      ...store,
+      read(...asked) {
+        for (const end = performance.now() + 1; performance.now() < end; );
+        return store.read(...asked)
+      },
+    }
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+    await nodesOf(busy).list()
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(5)
+  })
+
   it('waits four seconds at most, says what is not known yet, and knows it later', async () => {
     const store = many(200)
     let release = () => {}
