@@ -4,7 +4,7 @@ import { hostGuard, outOfScope } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, problemResponse, toProblem } from './http/problem.ts'
-import { textResponse } from './http/sliced.ts'
+import { streamOf, textResponse } from './http/sliced.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -147,7 +147,17 @@ export class Routing {
   #answer(request: Request, grant: Grant, need: Scope | 'token', handler: Handler) {
     if (grant.name !== null) this.#options.onAccess?.(request, grant.name)
     if (need !== 'token' && !grant.scopes.has(need)) throw outOfScope(need)
-    return handler(request, grant)
+    return grant.name === null
+      ? handler(request, grant)
+      : this.#answerWhileGranted(request, grant, need, handler)
+  }
+
+  /** A token with a name can be revoked, or lose what it allows, while its answer is being sent. */
+  async #answerWhileGranted(request: Request, grant: Grant, need: Scope | 'token', handler: Handler) {
+    const response = await handler(request, grant)
+    if (streamOf(response) === undefined) return response
+    const { whileGranted } = await import('./access/revocation.ts')
+    return whileGranted(response, need, grant, async () => this.#access(request.headers))
   }
 
   #refuse(error: unknown, request: Request): Response {

@@ -170,7 +170,7 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['observe', ['metrics.ts', 'observer.ts', 'ready.ts', 'registry.ts', 'request-id.ts', 'tracer.ts']],
-  ['access', ['grant.ts', 'guard.ts', 'make.ts', 'tokens.ts']],
+  ['access', ['grant.ts', 'guard.ts', 'make.ts', 'revocation.ts', 'tokens.ts']],
   [
     'routes/parameters',
     ['query-text.ts', 'read.ts', 'row.ts', 'table.ts', 'tail-table.ts', 'unexpected.ts', 'view-request.ts'],

@@ -13,10 +13,14 @@ export class TokensError extends Error {
 /** A name goes into a log line: no control or format characters. */
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u
 
-/** Parses a tokens file: TOML with `[[tokens]]`. Anything unknown is refused, because a guess might grant access. */
-export function parseTokens(text: string): Token[] {
+/**
+ * Parses a tokens file: TOML with `[[tokens]]`. Anything unknown is refused, because a guess might grant access. Without
+ * tokens it is refused, too, unless `allowNone`: then nobody gets in.
+ */
+export function parseTokens(text: string, { allowNone = false } = {}): Token[] {
   const { tokens, ...others } = parseToml(text)
   if (Object.keys(others).length > 0) throw new TokensError('It may only have [[tokens]] tables.')
+  if (allowNone && (tokens === undefined || (Array.isArray(tokens) && tokens.length === 0))) return []
   if (!Array.isArray(tokens) || tokens.length === 0)
     throw new TokensError('It has no tokens; add a [[tokens]] table for each.')
   const found = tokens.map((table: unknown, i) => tokenOf(table, `token ${i + 1}`))

@@ -255,6 +255,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
         'observe-metrics.js',
         'observe-observer.js',
         'access-guard.js',
+        'access-revocation.js',
         'access-tokens.js',
       ],
     ],

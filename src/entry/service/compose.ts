@@ -174,6 +174,7 @@ async function loadRest({ join, loki, page }: Settings): Promise<void> {
     import('../../log/regex/regex.ts'),
     import('../../log/where/where.ts'),
     import('../../access/guard.ts'),
+    import('../../access/revocation.ts'),
     import('../../openapi/route.ts'),
     join && import('../../log/joined/log.ts'),
     join && import('../../log/joined/tracker.ts'),

@@ -7,7 +7,7 @@ import { codeOf, reasonOf, SettingsError, shown } from '../../settings/row.ts'
 /**
  * The tokens of a file, read again whenever it changes: written in place, or renamed into place. One stat per request,
  * some 3 µs, needs no watcher and notices a change with the next request. A file that breaks later is reported once
- * and changes nothing: the tokens that were valid stay valid, and no other becomes so. Throws a SettingsError when it
+ * and changes nothing: the tokens that were valid stay valid, and no other becomes so. One without tokens lets nobody in. Throws a SettingsError when it
  * cannot be used at the start.
  */
 export function tokensFile(path: string, report: (line: string) => void): TokenSource {
@@ -20,8 +20,10 @@ export function tokensFile(path: string, report: (line: string) => void): TokenS
     version = present
     try {
       const text = readText(path)
+      // It may be about to be written; if it stays empty, nobody gets in.
+      if (text === '' && isYoung(present)) throw new TokensError('It is empty.')
       if (text !== last.text) {
-        last = { text, tokens: parseTokens(text) }
+        last = { text, tokens: parseTokens(text, { allowNone: true }) }
         report(`The tokens file was read again; it has ${counted(last.tokens.length)}.`)
       }
       complaint = null
@@ -36,6 +38,10 @@ export function tokensFile(path: string, report: (line: string) => void): TokenS
 
 /** Two writes within one tick of the file system's clock look alike: a file this young is read again. */
 const YOUNG_MS = 100
+
+function isYoung(version: string): boolean {
+  return version.split('/').length > 4
+}
 
 function versionOf(path: string): string {
   try {

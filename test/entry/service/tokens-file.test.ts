@@ -59,6 +59,18 @@ describe('a tokens file', () => {
     expect(await namesOf(source)).toEqual(['new'])
   })
 
+  it.each(['', '# nobody\n', 'tokens = []\n'])(
+    'that stays without tokens lets nobody in: %j',
+    async (text) => {
+      writeFileSync(path, file('one'))
+      const source = tokensFile(path, () => {})
+      writeFileSync(path, text)
+      await expect.poll(() => namesOf(source)).toEqual([])
+      writeFileSync(path, file('new'))
+      expect(await namesOf(source)).toEqual(['new'])
+    },
+  )
+
   it('keeps the service from starting when it cannot be used', () => {
     const start = () => tokensFile(path, () => {})
     expect(start).toThrow('there is no such file')
