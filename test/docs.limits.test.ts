@@ -63,7 +63,7 @@ const LIMITS: [document: string, words: string, code: string[]][] = [
     'with pauses from 0.2 to 30 s',
     ['const SHORTEST_PAUSE = 200', 'const LONGEST_PAUSE = 30_000'],
   ],
-  ['docs/shipping.md', 'younger than 150 s', ['const OTHER_ALIVE_MS = 150_000']],
+  ['docs/shipping.md', 'younger than 150 s', ['const ALIVE_MS = 150_000']],
   ['docs/shipping.md', 'one line a minute on stderr', ['const LINE_AGE_MS = 60_000']],
   ['docs/shipping.md', 'until they reach 256 KiB', ['const SMALLEST_SEGMENT = 256 * 1024']],
   ['docs/shipping.md', 'a heartbeat every 60 s', ['const BEAT_QUIET_MS = 60_000']],
@@ -73,5 +73,5 @@ const LIMITS: [document: string, words: string, code: string[]][] = [
 
 it.each(LIMITS)('%s: %s', (document, words, code) => {
   expect(readFileSync(document, 'utf8')).toContain(words)
-  for (const each of code) expect(source, each).toContain(each)
+  for (const each of code) expect(source.includes(each), each).toBe(true)
 })

@@ -252,20 +252,28 @@ describe("the README's ways of embedding", () => {
     },
   )
 
-  it('lambda.js exports a handler', () => {
-    project.write('handler.mjs', `import { handler } from './lambda.js'\nconsole.log(typeof handler)\n`)
-    expect(run(process.execPath, ['handler.mjs']).stdout).toBe('function\n')
+  it('lambda.js exports a handler, and none without its token', () => {
+    project.write(
+      'handler.mjs',
+      `process.env.TOKEN = 't'
+console.log(typeof (await import('./lambda.js')).handler)\n`,
+    )
+    expect(run(process.execPath, ['handler.mjs'])).toMatchObject({ stdout: 'function\n', stderr: '' })
+    project.write('no-handler.mjs', `delete process.env.TOKEN\nawait import('./lambda.js')\n`)
+    expect(run(process.execPath, ['no-handler.mjs']).stderr).toContain('Cannot use the option token')
   })
 
-  it('worker.js exports a worker', () => {
+  it('worker.js exports a worker, which answers 503 without its token', () => {
     project.write(
       'worker-run.mjs',
       `import worker from './worker.js'
-const bucket = { list: async () => ({ objects: [], truncated: false }) }
-const request = new Request('http://h/api/v1/log/list', { headers: { Authorization: 'Bearer t' } })
-const answer = await worker.fetch(request, { BUCKET: bucket, TOKEN: 't' })
-console.log(answer.status, await answer.text())\n`,
+const BUCKET = { list: async () => ({ objects: [], truncated: false }) }
+for (const env of [{ BUCKET }, { BUCKET, TOKEN: '' }, { BUCKET, TOKEN: 't' }]) {
+  const request = new Request('http://h/api/v1/log/list', { headers: { Authorization: 'Bearer t' } })
+  const answer = await worker.fetch(request, env)
+  console.log(answer.status, answer.ok ? await answer.text() : '')
+}\n`,
     )
-    expect(run(process.execPath, ['worker-run.mjs'])).toMatchObject({ stdout: '200 []\n' })
+    expect(run(process.execPath, ['worker-run.mjs'])).toMatchObject({ stdout: '503 \n503 \n200 []\n' })
   })
 })

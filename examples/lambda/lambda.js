@@ -2,19 +2,10 @@
 import { createApp } from 'nodestate'
 import { handle } from 'nodestate/aws-lambda'
 import { openHome } from 'nodestate/home'
-import { s3Store } from 'nodestate/store/s3'
+import { fromEnv, s3Store } from 'nodestate/store/s3'
 
-const { BUCKET: bucket, NODE: node = 'db-4', TOKEN: token, ...env } = process.env
+const { BUCKET: bucket, NODE: node = 'db-4', TOKEN: token } = process.env
 if (!bucket || !token) throw new Error('Set BUCKET and TOKEN.')
 
-const store = (prefix) =>
-  s3Store({
-    bucket,
-    prefix,
-    region: env.AWS_REGION,
-    endpoint: env.AWS_ENDPOINT_URL,
-    accessKeyId: env.AWS_ACCESS_KEY_ID,
-    secretAccessKey: env.AWS_SECRET_ACCESS_KEY,
-    sessionToken: env.AWS_SESSION_TOKEN,
-  })
+const store = (prefix) => s3Store({ bucket, prefix, ...fromEnv(process.env) })
 export const handler = handle(createApp({ logs: store(`${node}/logs`), ...openHome(store(node)), token }))

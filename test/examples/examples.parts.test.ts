@@ -144,7 +144,7 @@ describe.skipIf(noFlare)(title('on Cloudflare and in front of a bucket', noFlare
     try {
       const [[, token]] = (await issuer.right('tag')) as [[string, string]]
       const answer = await get(new URL(VIEW, open.url).href, { 'Cf-Access-Jwt-Assertion': token })
-      expect(answer.status).toBe(500)
+      expect(answer.status).toBe(503)
     } finally {
       await open.stop()
     }
