@@ -1,6 +1,7 @@
 import { runtime as ownRuntime } from '#runtime'
 import { acceptedTypes } from '../http/accept.ts'
 import { textResponse } from '../http/sliced.ts'
+import { onRetries } from '../store/remote/retry.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { processMetrics } from './process-metrics.ts'
@@ -19,7 +20,7 @@ export interface Metrics {
   request(request: Request, route: string): RequestWatch
   /** Counts the searches of an app; those of several apps are added up. */
   scans(limit: ScanLimit): void
-  /** A store tried a request again after a failure of this kind. */
+  /** A store tried a request again after a failure of this kind. `store` listens to the retries of a bucket by itself. */
   retried(kind: string): void
   /** `GET /metrics`. */
   show(request: Request): Promise<Response>
@@ -45,6 +46,8 @@ export interface RequestWatch {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
+/** Kinds of failures after which a request is tried again. */
+const TRANSIENT = ['unavailable', 'throttled', 'timeout']
 /** The label of an answer that the client had. */
 const CLIENT = { cache: 'client' }
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -101,11 +104,16 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
   registry.gauge('nodestate_followers', 'Clients that follow a log.', () => followers)
   cuts.add(0)
   hits.add(0, CLIENT)
+  for (const kind of TRANSIENT) retries.add(0, { kind })
+  const retried = (kind: string) => retries.add(1, { kind })
   return {
     registry,
-    store: (store) => observedStore(store, registry),
+    store(store) {
+      onRetries(store, retried)
+      return observedStore(store, registry)
+    },
     scans: (limit) => void limits.push(new WeakRef(limit)),
-    retried: (kind) => retries.add(1, { kind }),
+    retried,
     request(request, route) {
       const start = performance.now()
       const method = METHODS.has(request.method) ? request.method : 'other'

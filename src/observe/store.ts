@@ -1,10 +1,12 @@
-import { fastReads, withFastReads } from '../store/fast.ts'
+import { fastReads, SlicedStream, slicesOf, withFastReads } from '../store/fast.ts'
 import { type Store, StoreError, type StoreRead } from '../store/store.ts'
 import type { Counter, Registry } from './registry.ts'
 
 /** The same labels for every call of an operation. */
 const OPERATIONS = { list: { operation: 'list' }, stat: { operation: 'stat' }, read: { operation: 'read' } }
 type Operation = keyof typeof OPERATIONS
+/** Kinds that are shown from the start: an alert on a rate misses the first failure of a new series. */
+const KINDS = ['unavailable', 'denied', 'throttled', 'timeout']
 
 /** A store whose calls are counted: requests, bytes and errors by kind. */
 export function observedStore(store: Store, registry: Registry): Store {
@@ -14,19 +16,24 @@ export function observedStore(store: Store, registry: Registry): Store {
     'nodestate_store_errors',
     'Failed calls of the store, by operation and kind.',
   )
+  for (const kind of KINDS) for (const operation in OPERATIONS) errors.add(0, { operation, kind })
   // Handlers of the store's own promise: an async function around it costs a twentieth of a short tail.
-  const failed = (operation: Operation) => (error: unknown) => {
-    count(errors, operation, error)
-    throw error
-  }
+  const failed =
+    (operation: Operation) =>
+    (error: unknown): never => {
+      count(errors, operation, error)
+      throw error
+    }
   const failures = { list: failed('list'), stat: failed('stat'), read: failed('read') }
   const call = <T>(operation: Operation, called: Promise<T>, then?: (result: T) => T): Promise<T> => {
     requests.add(1, OPERATIONS[operation])
     return called.then(then, failures[operation])
   }
   const counted = <R extends StoreRead | null | undefined>(read: R): R => {
-    if (read) bytes.add(read.length)
-    return read
+    if (!read) return read
+    bytes.add(read.length)
+    const { body } = read
+    return body instanceof ReadableStream ? { ...read, body: watched(body, failures.read) } : read
   }
   const observed: Store = {
     async *list(prefix, options) {
@@ -52,8 +59,27 @@ export function observedStore(store: Store, registry: Registry): Store {
   })
 }
 
-/** A failed condition is an answer, not an error. */
+/** A body whose failure is reported. */
+function watched(body: ReadableStream<Uint8Array>, failed: (error: unknown) => never): SlicedStream {
+  const slices = slicesOf(body)
+  return new SlicedStream({
+    next() {
+      try {
+        const next = slices.next()
+        return next instanceof Promise ? next.catch(failed) : next
+      } catch (error) {
+        return failed(error)
+      }
+    },
+    each: slices.each && ((take) => slices.each!(take).catch(failed)),
+    release: (slice) => slices.release(slice),
+    cancel: () => slices.cancel(),
+  })
+}
+
+/** A failed condition is an answer, and a client that disconnects is not an error of the store. */
 function count(errors: Counter, operation: string, error: unknown): void {
   const kind = error instanceof StoreError ? error.code : 'other'
-  if (kind !== 'unchanged' && kind !== 'changed') errors.add(1, { operation, kind })
+  const isAbort = error instanceof Error && error.name === 'AbortError'
+  if (kind !== 'unchanged' && kind !== 'changed' && !isAbort) errors.add(1, { operation, kind })
 }

@@ -4,6 +4,7 @@ import { loki } from '../../src/loki.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
 import { createRegistry } from '../../src/observe/registry.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { s3Store } from '../../src/store/s3.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
 
 const LOG = '2026-01-01 00:00:00.000\tINFO\ta.go:1\t[X]: one\n'
@@ -189,6 +190,40 @@ describe('an app with metrics', () => {
     expect(text()).toMatch(/nodestate_store_requests_total\{operation="read"\} [1-9]/)
     expect(text()).toMatch(/nodestate_store_read_bytes_total [1-9]\d{2,}/)
     expect(text()).toMatch(/nodestate_store_errors_total\{operation="\w+",kind="throttled"\} 1/)
+  })
+
+  it('counts the retries and the failures of a bucket, from zero on', async () => {
+    let requests = 0
+    const bytes = new Uint8Array(3 * 1024 * 1024)
+    const retried: string[] = []
+    const logs = s3Store({
+      bucket: 'logs',
+      backoff: 0,
+      retries: 1,
+      onRetry: (kind) => retried.push(kind),
+      fetch: async (_url, init) => {
+        requests++
+        const headers = { ETag: '"e"', 'Last-Modified': 'Fri, 02 Jan 2026 03:04:05 GMT' }
+        if (requests === 1) return new Response(null, { status: 429 })
+        if (requests > 2) return new Response(null, { status: 500 })
+        const length = {
+          'Content-Length': `${bytes.length}`,
+          'Content-Range': `bytes 0-${bytes.length - 1}/${bytes.length}`,
+        }
+        // Cut in the middle of the body.
+        const body = init.method === 'HEAD' ? null : bytes.subarray(0, 1000)
+        return new Response(body, { status: 206, headers: { ...headers, ...length } })
+      },
+    })
+    const { app, text } = observed(logs)
+    expect(text()).toContain('nodestate_store_retries_total{kind="throttled"} 0')
+    expect(text()).toContain('nodestate_store_errors_total{operation="read",kind="timeout"} 0')
+    const response = await app.request(`/api/v1/log/view?file=a&size=${bytes.length}`)
+    await response.arrayBuffer().catch(() => {})
+    expect(text()).toContain('nodestate_store_retries_total{kind="throttled"} 1')
+    expect(text()).toContain('nodestate_store_retries_total{kind="unavailable"} 2')
+    expect(text()).toContain('nodestate_store_errors_total{operation="read",kind="unavailable"} 1')
+    expect(retried).toEqual(['throttled', 'unavailable', 'unavailable'])
   })
 
   it('counts searches that their budget ended, and answers that the client had', async () => {

@@ -11,6 +11,7 @@ import { codeOf, reasonOf, shown } from '../../settings/row.ts'
 import { effectiveToml } from '../../settings/text.ts'
 import { type Loaded, refuseOpenBind, type Settings, SettingsError } from '../../settings.ts'
 import { fsStore } from '../../store/fs.ts'
+import { onRetries } from '../../store/remote/retry.ts'
 import { StoreError } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
@@ -75,9 +76,11 @@ export function compose(
   const openStore: OpenStore = (location, below, nested) => {
     const bucket = parseBucket(location)
     const isNested = nested || settings.nested || settings.join
-    return bucket
-      ? openBucket(bucket, env, below, metrics?.retried)
+    const store = bucket
+      ? openBucket(bucket, env, below)
       : fsStore(join(location, below), { nested: isNested, linkDepth: fleet === null ? 0 : HOME_DEPTH })
+    if (metrics) onRetries(store, metrics.retried)
+    return store
   }
   const memory = settings.memory ?? memoryLimit()
   const place = openSources(loaded, openStore, { memory })

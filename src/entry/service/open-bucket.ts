@@ -20,13 +20,8 @@ export function bucketOptions({ bucket, prefix }: BucketPlace, env: Environment,
 }
 
 /** Opens a place in a bucket; without credentials it is read as a public one. Throws a SettingsError. */
-export function openBucket(
-  place: BucketPlace,
-  env: Environment,
-  below = '',
-  onRetry?: (kind: string) => void,
-): Store {
-  return opened(s3Store, { ...bucketOptions(place, env, below), onRetry })
+export function openBucket(place: BucketPlace, env: Environment, below = ''): Store {
+  return opened(s3Store, bucketOptions(place, env, below))
 }
 
 /** Opens a bucket; failures become SettingsErrors. */

@@ -3,6 +3,7 @@ import { type AppOptions, createApp } from '../../app.ts'
 import { Problem, problemResponse } from '../../http/problem.ts'
 import { assignId, idFields } from '../../observe/request-id.ts'
 import { loadSettings } from '../../settings.ts'
+import { onRetries } from '../../store/remote/retry.ts'
 import type { Store } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { EDGE_MEMORY, edgeLogOptions } from './limits.ts'
@@ -59,16 +60,18 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     )
     // A separate chunk: with an R2 binding it is never loaded.
     const openBucket = named ? (await import('./open-bucket.ts')).openBucket : null
-    const openStore: OpenStore = (location, below) => {
-      const bucket = parseBucket(location)
-      return bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
-    }
-    const logOptions = edgeLogOptions(settings)
     // Counters of an isolate that lives for minutes mean little, so they are off unless requested.
     const metrics =
       settings.metrics && sources.metrics !== 'default'
         ? (await import('../../observe/metrics.ts')).createMetrics({ runtime: 'edge' })
         : undefined
+    const openStore: OpenStore = (location, below) => {
+      const bucket = parseBucket(location)
+      const store = bucket ? openBucket!(bucket, env, below) : bound!(folder(location, below))
+      if (metrics) onRetries(store, metrics.retried)
+      return store
+    }
+    const logOptions = edgeLogOptions(settings)
     const common = {
       ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
       facts: { version: VERSION },

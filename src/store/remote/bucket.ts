@@ -9,7 +9,15 @@ import {
   type StoreRead,
 } from '../store.ts'
 import { type ListPage, listPages } from './list-pages.ts'
-import { begin, type Call, type Retry, type RetryOptions, retryOf } from './retry.ts'
+import {
+  begin,
+  type Call,
+  type Retry,
+  type RetryListener,
+  type RetryOptions,
+  retryOf,
+  withRetryListeners,
+} from './retry.ts'
 
 /** How a bucket is read, whatever its service. */
 export interface BucketOptions extends RetryOptions {
@@ -29,20 +37,27 @@ export abstract class RemoteBucket {
   /** The prefix of all keys, with a slash at its end unless it is empty. */
   protected readonly root: string
 
+  readonly #retryListeners: Set<RetryListener>
+
   constructor(options: BucketOptions) {
-    this.retry = retryOf(options)
+    this.#retryListeners = new Set(options.onRetry ? [options.onRetry] : [])
+    const onRetry: RetryListener = (kind) => {
+      for (const listener of this.#retryListeners) listener(kind)
+    }
+    this.retry = retryOf({ ...options, onRetry })
     this.wholeUpTo = options.wholeUpTo ?? 1024 * 1024
     this.root = folder(options.prefix ?? '')
   }
 
   /** The calls are properties, so that a copy such as `{ ...store, read }` keeps the others. */
   store(): Store {
-    return {
+    const store: Store = {
       list: (prefix = '', options = {}) => this.#list(prefix, options),
       stat: async (key, { signal } = {}) =>
         this.isKey(key) ? this.head(key, begin(this.retry, signal), {}) : null,
       read: async (key, range, options = {}) => (this.isKey(key) ? this.#read(key, range, options) : null),
     }
+    return withRetryListeners(store, this.#retryListeners)
   }
 
   /** The entry of an object, under the conditions of a read. */

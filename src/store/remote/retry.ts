@@ -1,4 +1,4 @@
-import { StoreError } from '../store.ts'
+import { type Store, StoreError } from '../store.ts'
 
 /** How long a store waits for its service, and how often it retries. Milliseconds. */
 export interface RetryOptions {
@@ -19,7 +19,7 @@ export interface RetryOptions {
   /** Spreads the pauses (full jitter): clients that fail together must not come back together. */
   random?: (() => number) | undefined
   /** Called before each retry with the kind of the failure. @default nothing */
-  onRetry?: ((kind: StoreError['code']) => void) | undefined
+  onRetry?: RetryListener | undefined
 }
 
 /** Resolved options. */
@@ -40,6 +40,22 @@ export function retryOf(options: RetryOptions): Retry {
     random: options.random ?? Math.random,
     onRetry: options.onRetry ?? (() => {}),
   }
+}
+
+/** Called before each retry, with the kind of the failure. */
+export type RetryListener = (kind: StoreError['code']) => void
+
+const listeners = new WeakMap<Store, Set<RetryListener>>()
+
+/** Adds a listener to a bucket's store; once, however often it is added. Other stores do not retry. */
+export function onRetries(store: Store, listener: RetryListener): void {
+  listeners.get(store)?.add(listener)
+}
+
+/** Lets a store's retries be listened to. */
+export function withRetryListeners(store: Store, all: Set<RetryListener>): Store {
+  listeners.set(store, all)
+  return store
 }
 
 /** A temporary failure: the request is worth a retry. */
