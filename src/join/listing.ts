@@ -8,7 +8,7 @@ export const PAGE = 1000
 const AT_ONCE = 6
 
 /** What is directly in a folder. */
-export interface Level {
+export interface FolderLevel {
   folders: string[]
   /** At most a page of them. */
   objects: Entry[]
@@ -68,9 +68,9 @@ export class FolderListing {
   }
 
   /** The folders in a folder, and a page of the objects directly in it. */
-  async level(folder: string, signal?: AbortSignal): Promise<Level> {
+  async level(folder: string, signal?: AbortSignal): Promise<FolderLevel> {
     const base = this.#prefix + folder
-    const level: Level = { folders: [], objects: [] }
+    const level: FolderLevel = { folders: [], objects: [] }
     for await (const entry of this.#store.list(base, { signal, shallow: true, folders: true })) {
       if (entry.folder) level.folders.push(entry.key.slice(base.length))
       else level.objects.push(entry)

@@ -9,9 +9,9 @@ import {
   parseKey,
   timeInName,
 } from './layout.ts'
-import { FolderListing, type Level, PAGE } from './listing.ts'
+import { type FolderLevel, FolderListing, PAGE } from './listing.ts'
 import { byTime, costOf, firstWithin, type Member } from './member.ts'
-import { type Chunk, newestFirst } from './sorted-folder.ts'
+import { type FolderChunk, newestFirst } from './sorted-folder.ts'
 
 /** Part of a joined log: members in order, and whether there are others on either side. */
 export interface Members {
@@ -21,7 +21,7 @@ export interface Members {
 }
 
 /** Which members are wanted: the newest ones that add up to this many stored bytes, where small ones count as 4 KiB. */
-export interface Reach {
+export interface MemberQuery {
   bytes: number
   /** Only members whose keys have times in this period. */
   since?: number | undefined
@@ -72,7 +72,7 @@ export class MemberTree {
     this.#listing = new FolderListing(store, this.#prefix)
   }
 
-  /** Whether it is the tree of that log. */
+  /** Whether this tree belongs to `log`. */
   holds(log: string): boolean {
     return log === this.#log
   }
@@ -83,16 +83,16 @@ export class MemberTree {
     this.#newest = null
   }
 
-  /** The members of a reach, in order. */
-  async find(reach: Reach, signal?: AbortSignal): Promise<Members> {
-    const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, last } = reach
-    const { countUntil = Number.POSITIVE_INFINITY } = reach
+  /** The members that a query asks for, in order. */
+  async find(query: MemberQuery, signal?: AbortSignal): Promise<Members> {
+    const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, last } = query
+    const { countUntil = Number.POSITIVE_INFINITY } = query
     const walk: Walk = {
       from: since,
       to: Math.min(until, last?.time ?? until),
       older: false,
       newer: false,
-      isWide: reach.bytes >= WIDE,
+      isWide: query.bytes >= WIDE,
       signal,
     }
     const isLater = (member: Member) =>
@@ -104,12 +104,12 @@ export class MemberTree {
       walk.newer ||= end >= 0
       let at = end < 0 ? batch.length : end
       const stop = at
-      while (at > 0 && bytes < reach.bytes && batch[at - 1]!.time >= since)
+      while (at > 0 && bytes < query.bytes && batch[at - 1]!.time >= since)
         if (batch[--at]!.time <= countUntil) bytes += costOf(batch[at]!)
       chosen.push(batch.slice(at, stop))
       walk.older ||= at > 0
       if (walk.older) break
-      if (bytes >= reach.bytes) {
+      if (bytes >= query.bytes) {
         walk.older = true
         break
       }
@@ -193,7 +193,7 @@ export class MemberTree {
     const known = this.#finished.get(folder)
     if (known) return yield known
     const period = folder === '' ? null : folderPeriod(folder)
-    let level: Level | null = null
+    let level: FolderLevel | null = null
     if (period && this.#like !== null && isFine(period) && this.#isCrowded(period, walk))
       return yield* this.#crowded(folder, this.#like, period, walk)
     if (folder === '' || (period && isFine(period) && !this.#isCrowded(period, walk))) {
@@ -220,7 +220,7 @@ export class MemberTree {
   }
 
   /** Whether the dated folders of a folder can be read one after another. */
-  #isInOrder(folder: string, children: readonly Child[], { objects }: Level): boolean {
+  #isInOrder(folder: string, children: readonly Child[], { objects }: FolderLevel): boolean {
     const period = folder === '' ? null : folderPeriod(folder)
     const isInOrder =
       children.length === 0 || (isRegular(children, period) && this.#membersOf(objects).length === 0)
@@ -262,7 +262,7 @@ export class MemberTree {
   }
 
   /** The dated folders of a folder, newest first. */
-  #datedIn(folder: string, { folders }: Level): Child[] {
+  #datedIn(folder: string, { folders }: FolderLevel): Child[] {
     return folders
       .map((name) => ({ path: folder + name, period: folderPeriod(folder + name) }))
       .filter((child): child is Child => child.period !== null)
@@ -379,5 +379,5 @@ interface Walk {
   isWide: boolean
   signal: AbortSignal | undefined
   /** A page of the newest folder that was read already. */
-  guess?: Chunk
+  guess?: FolderChunk
 }

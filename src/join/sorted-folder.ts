@@ -17,11 +17,11 @@ export interface SortedFolder {
   /** Where the newest object probably is: now, or the end of the folder's period. */
   likelyEnd: number
   /** A page that was read with the first one, because the newest objects were expected there. */
-  guess?: Chunk | undefined
+  guess?: FolderChunk | undefined
 }
 
 /** The objects from an instant on. */
-export interface Chunk {
+export interface FolderChunk {
   from: number
   entries: Entry[]
 }
@@ -59,7 +59,7 @@ export async function* newestFirst(folder: SortedFolder): AsyncGenerator<Entry[]
 }
 
 /** The last chunk that begins before the end. Half of what is left is ruled out by each request. */
-async function newestChunk(folder: SortedFolder, low: number, span: number): Promise<Chunk> {
+async function newestChunk(folder: SortedFolder, low: number, span: number): Promise<FolderChunk> {
   const { timeOf, end, pageSize } = folder
   let lowest = low
   let highest = Math.max(low + SECOND, Math.min(end, folder.likelyEnd))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readTail } from '../../src/log/files/tail.ts'
+import { readTail } from '../../src/log/text/tail.ts'
 import { all, bytesOf } from '../../src/store/contract/assert.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
 import { StoreError } from '../../src/store/store.ts'

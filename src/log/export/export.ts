@@ -1,17 +1,45 @@
+import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
+import type { LineFormat } from '../format/detect.ts'
+import { openPeriod } from '../open.ts'
+import type { Source } from '../render/rendered.ts'
+import type { Filter } from '../search/filter.ts'
 import { Forward } from '../search/forward.ts'
 import { leaseForReads } from '../search/reading.ts'
-import { type Border, seek } from '../seek/seek.ts'
+import { scanForward } from '../search/scan-forward.ts'
+import { seek } from '../seek/seek.ts'
+import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
+import type { OpenLog } from '../text/open.ts'
+import type { Series } from '../text/series.ts'
 import type { Note } from '../view/answer.ts'
 import { filterOf } from '../view/borders.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
-import { checkFormat, formatOf, isEmpty } from '../view/format.ts'
-import { openPeriod } from '../view/period.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { timeNotes } from '../view/time-notes.ts'
-import { type Export, nextRecords, type Running } from './exported.ts'
 
-export type { Export } from './exported.ts'
+/** Every record of a log that a request wants, oldest first. */
+export interface Export {
+  format: LineFormat
+  notes: Note[]
+  /** The next records, some at a time; null after the last. It throws rather than end early. */
+  next: Source
+  /** Releases the search slot. Called at the end, or when the client disconnects before it. */
+  close(): void
+}
+
+/** A part of a log that is searched as a whole. */
+interface Section {
+  series: Series
+  lo: number
+  hi: number
+  /** Whether it begins inside a record that was sent in part. @default false */
+  splitsRecord?: boolean | undefined
+  /** Reads it for all pages. @default each page is read by itself */
+  reader?: Forward
+}
+
+/** How much is found before it is sent. */
+const PAGE = 1024 * 1024
 
 /**
  * Opens an export. Its budget is the log itself: it has no limit of bytes or time, but it uses one search slot,
@@ -22,61 +50,135 @@ export async function openExport(
   request: ViewRequest,
   signal?: AbortSignal,
 ): Promise<Export> {
-  const close = await context.scans.enter(signal)
+  const leave = await context.scans.enter(signal)
   try {
     const budget = new Budget({ signal, now: context.now })
     const log = await openPeriod({ ...context, budget }, request)
-    if (log.joined && log.at === null) {
-      const { exportMembers } = await import('../joined/export.ts')
-      return { close, ...(await exportMembers(context, { log, request, budget, close })) }
+    const format = await formatOf(log.series)
+    if (!(await isEmpty(log.series))) checkFormat(format, request)
+    const plan = log.beyond && log.at === null ? planOfMembers : planOfFiles
+    const {
+      sections,
+      filter,
+      notes,
+      close = () => {},
+    } = await plan(context, log, { request, format, budget })
+    if (request.since !== null || request.until !== null || request.records)
+      notes.push(...timeNotes(format, context.zone))
+    const end = () => {
+      close()
+      leave()
     }
-    return await found(context, { log, request, budget, close })
+    const records = recordsOf(context, sections, filter, budget)
+    return { format, notes, next: () => nextOf(records, end), close: end }
   } catch (error) {
-    close()
+    leave()
     throw error
   }
 }
 
-async function found(context: ViewContext, { log, request, budget, close: leave }: Running): Promise<Export> {
-  const { series, at } = log
+/** What is searched for, and where. */
+interface Plan {
+  sections: Iterable<Section> | AsyncIterable<Section>
+  filter: Filter
+  notes: Note[]
+  close?: () => void
+}
+
+interface Wanted {
+  request: ViewRequest
+  format: LineFormat
+  budget: Budget
+}
+
+/** A log of files is one section: where the requested times are in it is searched for first. */
+async function planOfFiles(
+  context: ViewContext,
+  { series, at }: OpenLog,
+  { request, format, budget }: Wanted,
+): Promise<Plan> {
   const { files, zone, parallel = 1 } = context
-  const format = await formatOf(series)
-  const empty = await isEmpty(series)
-  if (!empty) checkFormat(format, request)
   const timed = { files, series, format, zone, parallel, budget }
-  const border = async (instant: number | null): Promise<Border | null> =>
-    instant === null || empty ? null : seek(timed, instant)
+  const border = async (instant: number | null) =>
+    instant === null || !format.timed ? null : seek(timed, instant)
   const [since, until] = await Promise.all([border(request.since), border(request.until)])
   const bottom = since?.from ?? (await series.start())
-  let lo = at === null ? bottom : Math.max(at, bottom)
+  const lo = at === null ? bottom : Math.max(at, bottom)
   const hi = Math.min(until?.to ?? series.end, series.end)
-  const filter = filterOf(request, { format, zone, since, until })
-  let inside = request.cursor?.place.inside ?? false
-  const reading = readingOf(context)
-  const reader = new Forward(series, hi, reading, leaseForReads(context.memory))
-  const close = () => {
-    reader.end()
-    leave()
+  const reader = new Forward(series, hi, readingOf(context), leaseForReads(context.memory))
+  const splitsRecord = request.cursor?.place.splitsRecord
+  return {
+    sections: [{ series, lo, hi, splitsRecord, reader }],
+    filter: filterOf(request, { format, zone, since, until }),
+    notes: since?.ordered === false || until?.ordered === false ? ['time-order'] : [],
+    close: () => reader.end(),
   }
-  const next = async (): Promise<Uint8Array | null> => {
-    try {
-      while (lo < hi) {
-        const page = await nextRecords({ series, lo, hi, filter, budget, inside, reading, reader })
-        lo = page.to
-        inside = page.inside
-        if (page.records) return page.records
-      }
-      const broken = series.broken()
-      if (broken) throw broken
-    } catch (error) {
-      close()
-      throw error
+}
+
+/** A joined log is read a group of objects at a time, and the time of every record is checked. */
+async function planOfMembers(
+  { zone, parallel }: ViewContext,
+  { series }: OpenLog,
+  { request, format }: Wanted,
+): Promise<Plan> {
+  const { groupsOf } = await import('../joined/groups.ts')
+  const { since, until, level, levels, matcher } = request
+  const filter: Filter = {
+    format,
+    zone,
+    level,
+    levels,
+    matcher,
+    since: since === null ? null : { at: since, below: Number.POSITIVE_INFINITY },
+    until: until === null ? null : { at: until, from: Number.NEGATIVE_INFINITY },
+  }
+  return { sections: groupsOf(series.parts, format, parallel), filter, notes: [] }
+}
+
+/** The wanted records of all sections, a page at a time. */
+async function* recordsOf(
+  context: ViewContext,
+  sections: Plan['sections'],
+  filter: Filter,
+  budget: Budget,
+): AsyncGenerator<Uint8Array, null> {
+  for await (const { series, lo, hi, reader, ...section } of sections) {
+    let { splitsRecord } = section
+    for (let at = lo; at < hi; ) {
+      const found = await scanForward({
+        series,
+        lo: at,
+        hi,
+        filter,
+        fit: { size: PAGE, lines: null },
+        countBy: 'records',
+        budget,
+        splitsRecord,
+        reading: readingOf(context),
+        reader,
+      })
+      found.memory?.release()
+      if (found.pieces.length > 0) yield asOne(found.pieces)
+      at = found.to
+      splitsRecord = found.splitsRecord
     }
-    close()
-    return null
+    const broken = series.broken()
+    if (broken) throw broken
   }
-  const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
-  if (request.since !== null || request.until !== null || request.records)
-    notes.push(...timeNotes(format, zone))
-  return { format, notes, next, close }
+  return null
+}
+
+/** The next page; after the last one, or an error, the export is closed. */
+async function nextOf(
+  records: AsyncGenerator<Uint8Array, null>,
+  close: () => void,
+): Promise<Uint8Array | null> {
+  try {
+    const { value, done } = await records.next()
+    if (done) close()
+    return value
+  } catch (error) {
+    close()
+    throw error
+  }
 }

@@ -142,6 +142,16 @@ export function relaxedFiles(files: LogFiles, maxAge: number): LogFiles {
   }
 }
 
+/** One value for each set of log files, made when it is first needed. */
+export function perFiles<T>(make: (files: LogFiles) => T): (files: LogFiles) => T {
+  const values = new WeakMap<LogFiles, T>()
+  return (files) => {
+    const value = values.get(files) ?? make(files)
+    values.set(files, value)
+    return value
+  }
+}
+
 /** A file directly in the log directory: nothing below it, nothing above it. */
 function isFileName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name)

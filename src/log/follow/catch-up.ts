@@ -1,13 +1,13 @@
 import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
-import { openLog } from '../joined/open.ts'
-import type { OpenLog } from '../rotated/open.ts'
+import { openLog } from '../open.ts'
 import type { Filter } from '../search/filter.ts'
 import { scanForward } from '../search/scan-forward.ts'
 import type { Cursor } from '../text/cursor.ts'
+import { formatOf } from '../text/format.ts'
+import type { OpenLog } from '../text/open.ts'
 import type { ViewContext } from '../view/context.ts'
-import { formatOf } from '../view/format.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { addressOf, withCursors } from './cursors.ts'
 import { type Frame, renderChange, renderRecords } from './frame.ts'
@@ -16,7 +16,7 @@ import { type Frame, renderChange, renderRecords } from './frame.ts'
 export const PAGE = 256 * 1024
 
 /** What a follower reads, and how it is sent. */
-export interface Reading {
+export interface FollowSource {
   context: ViewContext
   view: ViewRequest
   frame: Frame
@@ -27,7 +27,7 @@ export interface Reading {
 }
 
 /** A part of the log as it is sent, and the place after it. */
-export interface Page {
+export interface LogPage {
   bytes: Uint8Array
   end: Cursor
 }
@@ -39,21 +39,21 @@ export interface Page {
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,
-  reading: Reading,
-): Promise<Page | 'arrived' | null> {
+  source: FollowSource,
+): Promise<LogPage | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
-  const budget = new Budget({ bytes: 64 * PAGE, signal: reading.signal })
-  const log = await openLog({ ...reading.context, budget }, { ...reading.view, cursor })
+  const budget = new Budget({ bytes: 64 * PAGE, signal: source.signal })
+  const log = await openLog({ ...source.context, budget }, { ...source.view, cursor })
   const to = await addressOf(log.series, goal)
   if (to === null || to < log.at!) return null
   if (to === log.at) return 'arrived'
-  const page = reading.raw
+  const page = source.raw
     ? await bytesUntil(log, to)
-    : await recordsUntil(log, to, reading, { budget, inside: place.inside })
-  return reading.frame.events ? withChanges(page, log, place, reading.view.file) : page
+    : await recordsUntil(log, to, source, { budget, ...place })
+  return source.frame.events ? withChanges(page, log, place, source.view.file) : page
 }
 
-async function bytesUntil({ series, at }: OpenLog, to: number): Promise<Page> {
+async function bytesUntil({ series, at }: OpenLog, to: number): Promise<LogPage> {
   const end = Math.min(to, at! + PAGE)
   const bytes = await series.read(at!, end)
   return { bytes, end: await series.cursor(end) }
@@ -62,9 +62,9 @@ async function bytesUntil({ series, at }: OpenLog, to: number): Promise<Page> {
 async function recordsUntil(
   { series, at }: OpenLog,
   to: number,
-  { filter, frame }: Reading,
-  { budget, inside }: { budget: Budget; inside: boolean },
-): Promise<Page> {
+  { filter, frame }: FollowSource,
+  { budget, splitsRecord }: Pick<Cursor, 'splitsRecord'> & { budget: Budget },
+): Promise<LogPage> {
   if (filter.undecided) {
     filter.format = await formatOf(series, true)
     filter.undecided = filter.format === PLAIN
@@ -78,15 +78,15 @@ async function recordsUntil(
     countBy: 'lines',
     budget,
     reading: { chunk: PAGE },
-    inside,
+    splitsRecord,
   })
-  const end = await series.cursor(found.to, found.inside)
+  const end = await series.cursor(found.to, found.splitsRecord)
   const bytes = renderRecords(await withCursors(series, found), frame, filter.format, filter.zone)
   return { bytes, end }
 }
 
 /** The page, with an event where the log continues in another file. */
-function withChanges({ bytes, end }: Page, log: OpenLog, place: Cursor, file: string): Page {
+function withChanges({ bytes, end }: LogPage, log: OpenLog, place: Cursor, file: string): LogPage {
   const found = log.series.parts[0]!.name
   if (found !== place.name) {
     const renamed = renderChange({ kind: 'rotated', file: place.name, to: found }, place)

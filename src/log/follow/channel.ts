@@ -4,7 +4,7 @@ import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import type { Change } from './change.ts'
-import { type Frame, type Placed, renderBeat, renderChange, renderRecords } from './frame.ts'
+import { type Frame, renderBeat, renderChange, renderRecords, type SentRecord } from './frame.ts'
 
 /** What is sent at once, and the place after it. */
 export interface Batch {
@@ -156,7 +156,7 @@ export class Channel {
     const { format } = this.#filter
     const forced = cut || bytes.length > MAX_PENDING
     const complete = forced ? bytes.length : lines
-    const records: Placed[] = []
+    const records: SentRecord[] = []
     let at = 0
     while (at < complete) {
       const end = endOf(format, bytes, at, complete)
@@ -188,7 +188,7 @@ export class Channel {
       return
     }
     const { format, zone } = this.#filter
-    const records: Placed[] = []
+    const records: SentRecord[] = []
     let time = Number.NaN
     for (let at = 0; at < bytes.length; ) {
       const end = endOf(format, bytes, at, bytes.length)
@@ -250,7 +250,7 @@ export class Channel {
 
 function endPlace({ name, id, offset, bytes }: Data, length: number): Cursor {
   const print = fingerprint(bytes, offset, 0, length)
-  return { name, id, offset: offset + length, print, inside: false }
+  return { name, id, offset: offset + length, print }
 }
 
 /** The place after the first `length` bytes. */

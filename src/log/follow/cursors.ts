@@ -1,20 +1,20 @@
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import type { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
-import type { Placed } from './frame.ts'
+import type { SentRecord } from './frame.ts'
 
 /** Records with the place after each. */
 export async function withCursors(
   series: Series,
   { pieces, ends }: { pieces: readonly Uint8Array[]; ends: readonly number[] },
-): Promise<Placed[]> {
+): Promise<SentRecord[]> {
   const records = []
   for (let i = 0; i < pieces.length; i++) {
     const bytes = pieces[i]!
     const { part, offset } = await series.before(ends[i]!)
     const inPart = Math.min(bytes.length, offset)
     const print = fingerprint(bytes, offset - bytes.length, bytes.length - inPart)
-    records.push({ bytes, end: { name: part.name, id: part.entry.id ?? null, offset, print, inside: false } })
+    records.push({ bytes, end: { name: part.name, id: part.entry.id ?? null, offset, print } })
   }
   return records
 }
@@ -25,9 +25,7 @@ export async function addressOf(series: Series, place: Cursor): Promise<number |
     const part = series.parts[i]!
     const same =
       place.id !== null && part.entry.id !== undefined ? part.entry.id === place.id : part.name === place.name
-    if (!same) continue
-    if ((await part.reaches(place.offset)) && (await holds(part, place.print)))
-      return (await series.base(i)) + place.offset
+    if (same && (await holds(part, place))) return (await series.base(i)) + place.offset
   }
   return null
 }

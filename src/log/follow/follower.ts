@@ -1,17 +1,17 @@
 import type { Lease } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
-import { openLog } from '../joined/open.ts'
+import { openLog } from '../open.ts'
 import { isRotatedName } from '../rotated/names.ts'
-import type { Cursor } from '../text/cursor.ts'
+import { type Cursor, NO_PRINT } from '../text/cursor.ts'
 import type { Series } from '../text/series.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
-import { PAGE, pageTowards, type Reading } from './catch-up.ts'
+import { type FollowSource, PAGE, pageTowards } from './catch-up.ts'
 import type { Channel } from './channel.ts'
 import { withCursors } from './cursors.ts'
 import { type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
-import type { FollowLimits, Hub, Joined } from './hub.ts'
+import type { FollowLimits, Hub, Subscription } from './hub.ts'
 import { liveFilter, openFilter } from './live-filter.ts'
 import { isMoving } from './moving.ts'
 
@@ -26,7 +26,7 @@ export interface FollowRequest {
 }
 
 /** A part of a log that is sent unchanged, and the place where it continues. */
-interface Tail {
+interface UnsentTail {
   series: Series
   at: number
   to: number
@@ -43,13 +43,13 @@ export class Follower {
   readonly #hub: Hub
   readonly #channel: Channel
   readonly #request: FollowRequest
-  readonly #reading: Reading
+  readonly #source: FollowSource
   /** Sent before anything else. */
   readonly #first: Uint8Array[] = []
   /** The memory that those hold. */
   #memory: Lease | null = null
   /** The tail, if it is too large to be held in memory. */
-  #tail: Tail | null = null
+  #tail: UnsentTail | null = null
   /** Everything before it was sent; null while the channel's batches follow without a gap. */
   #place: Cursor | null = null
   /** The place after the last batch taken, and the number of the next. */
@@ -57,15 +57,15 @@ export class Follower {
   #number: number
   #beats: number
   /** Ends reads for this client when it disconnects. */
-  readonly #left = new AbortController()
+  readonly #disconnected = new AbortController()
   #ended = false
   #wake: (() => void) | null = null
 
   private constructor(
     context: ViewContext,
     hub: Hub,
-    { channel, place, number }: Joined,
-    { filter, raw, ...request }: FollowRequest & Pick<Reading, 'filter' | 'raw'>,
+    { channel, place, number }: Subscription,
+    { filter, raw, ...request }: FollowRequest & Pick<FollowSource, 'filter' | 'raw'>,
   ) {
     const { view, frame } = request
     this.#hub = hub
@@ -73,7 +73,7 @@ export class Follower {
     this.#given = place
     this.#number = number
     this.#request = request
-    this.#reading = { context, view, frame, filter, raw, signal: this.#left.signal }
+    this.#source = { context, view, frame, filter, raw, signal: this.#disconnected.signal }
     this.#beats = channel.beats
   }
 
@@ -87,13 +87,13 @@ export class Follower {
     const { view, frame, key } = request
     const raw = isRaw(request)
     const filter = raw ? openFilter(context) : await liveFilter(context, view, signal)
-    const joined = await hub.join(key, frame, filter, raw)
-    const follower = new Follower(context, hub, joined, { ...request, filter, raw })
+    const subscription = await hub.join(key, frame, filter, raw)
+    const follower = new Follower(context, hub, subscription, { ...request, filter, raw })
     try {
       await follower.#begin(signal)
       return follower
     } catch (error) {
-      hub.leave(key, joined.channel)
+      hub.leave(key, subscription.channel)
       throw error
     }
   }
@@ -135,7 +135,7 @@ export class Follower {
 
   #end(): void {
     this.#ended = true
-    this.#left.abort()
+    this.#disconnected.abort()
     this.#memory?.release()
     this.#hub.leave(this.#request.key, this.#channel)
     this.#wake?.()
@@ -150,7 +150,7 @@ export class Follower {
 
   /** Continues where the client was. The place is resolved now, so that a missing one is reported as a problem. */
   async #resume(last: Cursor, signal: AbortSignal | undefined): Promise<void> {
-    const { context, view, frame } = this.#reading
+    const { context, view, frame } = this.#source
     this.#place = last
     try {
       const budget = budgetOf(context, signal)
@@ -165,7 +165,7 @@ export class Follower {
 
   /** Selects the tail, which ends where the channel continues. */
   async #selectTail(signal: AbortSignal | undefined): Promise<void> {
-    const { context, view: asked, frame } = this.#reading
+    const { context, view: asked, frame } = this.#source
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
     const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
@@ -198,7 +198,7 @@ export class Follower {
     return this.#fromChannel()
   }
 
-  async #readTail(tail: Tail): Promise<Uint8Array> {
+  async #readTail(tail: UnsentTail): Promise<Uint8Array> {
     try {
       const bytes = await tail.series.read(tail.at, Math.min(tail.at + PAGE, tail.to))
       tail.at += bytes.length
@@ -244,7 +244,7 @@ export class Follower {
   /** The next page on the way to where the channel is; null while that cannot be found. */
   async #towardsChannel(place: Cursor): Promise<Uint8Array | null> {
     const { place: goal, next } = this.#channel
-    const page = await pageTowards(goal, place, this.#reading)
+    const page = await pageTowards(goal, place, this.#source)
     if (page === null) return null
     if (page !== 'arrived') {
       this.#place = page.end
@@ -303,7 +303,7 @@ export class Follower {
     const { file } = this.#request.view
     // A file with a date in its name may be gone for good: then the log continues in a newer one.
     const name = isRotatedName(file) ? this.#channel.place.name : file
-    const start = { name, id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
+    const start = { name, id: null, offset: 0, print: NO_PRINT }
     this.#first.push(renderChange({ kind: 'gap', file }, start))
     this.#place = start
   }

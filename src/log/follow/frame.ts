@@ -14,7 +14,7 @@ export interface Frame {
 }
 
 /** A record, and the place after it. */
-export interface Placed {
+export interface SentRecord {
   bytes: Uint8Array
   end: Cursor
 }
@@ -24,7 +24,7 @@ const encoder = new TextEncoder()
 
 /** Records as they are sent. */
 export function renderRecords(
-  records: readonly Placed[],
+  records: readonly SentRecord[],
   { events, json, record }: Frame,
   format: LineFormat,
   zone: Zone,

@@ -2,6 +2,7 @@ import { StoreError } from '../../store/store.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
+import type { Change } from './change.ts'
 import { Channel } from './channel.ts'
 import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'
@@ -21,7 +22,7 @@ export interface FollowLimits {
 }
 
 /** A channel, and where it was when it was joined. */
-export interface Joined {
+export interface Subscription {
   channel: Channel
   place: Cursor
   /** The number of the batch after that place. */
@@ -31,10 +32,10 @@ export interface Joined {
 /** A hub without followers is kept for a moment, because clients reconnect. */
 const LINGER = 2000
 /** A record is sent this long after its last line arrived. */
-const SETTLE = 60
+const FLUSH_MS = 60
 
 /** Tracks a log as it grows. */
-type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'poll'>
+type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'advance'>
 
 /** What is followed: a log, or with `alone` a file that its log has left behind. */
 export interface Followed {
@@ -61,6 +62,7 @@ export class Hub {
   #due = Number.POSITIVE_INFINITY
   #beat: ReturnType<typeof setInterval> | null = null
   #linger: ReturnType<typeof setTimeout> | null = null
+  #flushing: ReturnType<typeof setTimeout> | null = null
   #queue: Promise<unknown> = Promise.resolve()
   #pause: number
   #failures = 0
@@ -100,7 +102,7 @@ export class Hub {
   }
 
   /** Joins the channel that followers with the same request share, after a check for changes. */
-  async join(key: string, frame: Frame, filter: Filter, raw: boolean): Promise<Joined> {
+  async join(key: string, frame: Frame, filter: Filter, raw: boolean): Promise<Subscription> {
     this.#joining++
     return this.#exclusively(async () => {
       // On a busy machine it may have closed while the client was on its way: the caller then opens another one.
@@ -148,7 +150,7 @@ export class Hub {
       const start = offset - rest.length
       const pending = { kind: 'data' as const, name, id, offset: start, bytes: rest }
       const print = { ...place.print }
-      return new Channel({ name, id, offset: start, print, inside: false }, pending, {
+      return new Channel({ name, id, offset: start, print }, pending, {
         frame,
         filter,
         raw: false,
@@ -158,7 +160,7 @@ export class Hub {
   }
 
   async #look(): Promise<void> {
-    const { changes, more } = await this.#tracker.poll()
+    const { changes, more } = await this.#poll()
     this.#failures = 0
     for (const channel of this.#channels.values()) channel.startPoll()
     let held = false
@@ -169,18 +171,28 @@ export class Hub {
     const active = changes.length > 0
     this.#pause = active ? this.#limits.poll[0] : Math.min(this.#limits.poll[1], Math.ceil(this.#pause * 1.5))
     if (more) this.#lookIn(0)
-    else if (held) this.#settle()
+    else if (held) this.#flushHeld()
     this.#lookIn(this.#tracker.between ? Math.min(this.#pause, 200) : this.#pause)
   }
 
-  #settling: ReturnType<typeof setTimeout> | null = null
+  /** What happened since the last poll. `more` says that there is more than one poll returns. */
+  async #poll(): Promise<{ changes: Change[]; more: boolean }> {
+    const changes: Change[] = []
+    try {
+      return { changes, more: await this.#tracker.advance(changes) }
+    } catch (error) {
+      // What was read is sent; if the failure persists, it shows again at the next poll.
+      if (changes.length > 0) return { changes, more: true }
+      throw error
+    }
+  }
 
-  #settle(): void {
-    if (this.#settling) return
-    this.#settling = setTimeout(() => {
-      this.#settling = null
+  /** Sends the records that are held back, unless the next one starts soon. */
+  #flushHeld(): void {
+    this.#flushing ??= setTimeout(() => {
+      this.#flushing = null
       void this.#exclusively(async () => this.#forEach((channel) => channel.flush()))
-    }, SETTLE)
+    }, FLUSH_MS)
   }
 
   /** A channel that fails is closed and its followers are disconnected, so that they reconnect; the others continue. */
@@ -245,7 +257,7 @@ export class Hub {
     this.#unwatch?.()
     if (this.#timer !== null) clearTimeout(this.#timer)
     if (this.#beat !== null) clearInterval(this.#beat)
-    if (this.#settling !== null) clearTimeout(this.#settling)
+    if (this.#flushing !== null) clearTimeout(this.#flushing)
     this.#closed()
   }
 }

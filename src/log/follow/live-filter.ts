@@ -1,8 +1,8 @@
 import { PLAIN } from '../format/detect.ts'
-import { openLog } from '../joined/open.ts'
+import { openLog } from '../open.ts'
 import type { Filter } from '../search/filter.ts'
+import { checkFormat, formatOf } from '../text/format.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
-import { checkFormat, formatOf } from '../view/format.ts'
 import type { ViewRequest } from '../view/request.ts'
 
 /** The filter of a follow: times are checked for every record, because future records cannot be bisected. */

@@ -5,13 +5,14 @@ import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { type Family, lastFor, placeIn } from '../rotated/family.ts'
 import { isRotatedName } from '../rotated/names.ts'
-import { findAmong, listFamily, type Opener, openText } from '../rotated/open.ts'
-import { settledOf } from '../rotated/relatives.ts'
+import { findAmong } from '../rotated/open.ts'
+import { listFamily, newestFilesOf } from '../rotated/relatives.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
-import { collect } from '../text/bytes.ts'
+import { collect, equal } from '../text/bytes.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import { kindOf } from '../text/kind.ts'
-import { equal, type Text } from '../text/text.ts'
+import { type Opener, openText } from '../text/open.ts'
+import type { Text } from '../text/text.ts'
 import type { Change } from './change.ts'
 import { isMoving } from './moving.ts'
 
@@ -96,7 +97,7 @@ export class Tracker {
   /** The current place: everything before was sent. */
   get place(): Cursor {
     const print = fingerprint(this.#seen, this.#offset - this.#seen.length)
-    return { name: this.#name, id: this.#id, offset: this.#offset, print, inside: false }
+    return { name: this.#name, id: this.#id, offset: this.#offset, print }
   }
 
   /** Whether it waits for a new file to grow, so that it should look again soon. */
@@ -114,20 +115,8 @@ export class Tracker {
     return whole && equal(bytes.subarray(bytes.length - this.#seen.length), this.#seen) ? bytes : null
   }
 
-  /** Checks for changes. `more` says that there are more than one poll returns. */
-  async poll(): Promise<{ changes: Change[]; more: boolean }> {
-    const changes: Change[] = []
-    try {
-      return { changes, more: await this.#advance(changes) }
-    } catch (error) {
-      // What was read is sent; if the failure persists, it shows again at the next poll.
-      if (changes.length > 0) return { changes, more: true }
-      throw error
-    }
-  }
-
   /** Adds what happened. Returns whether there is more than one poll returns. */
-  async #advance(changes: Change[]): Promise<boolean> {
+  async advance(changes: Change[]): Promise<boolean> {
     let total = 0
     for (let steps = 0; steps < 32; steps++) {
       const read = await this.#readOn()
@@ -237,7 +226,7 @@ export class Tracker {
     }
     const { mark, since, last } = this.#listed
     if (revision !== null && revision === mark && last - since >= COARSE_MS) return false
-    if (awaited === null && settledOf(this.#files).has(this.#name)) return false
+    if (awaited === null && newestFilesOf(this.#files).has(this.#name)) return false
     if (revision === null && awaited === null && !isRotatedName(this.#file)) return false
     return Date.now() >= this.#lookAt
   }

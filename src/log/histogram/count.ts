@@ -1,18 +1,18 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
-import { LEVELS, type LineFormat } from '../format/detect.ts'
-import { lastStart, lineEnd, nextStart, startOf } from '../format/lines.ts'
+import { LEVELS } from '../format/detect.ts'
+import { lastStart, nextStart } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { Backward } from '../search/backward.ts'
 import { type Candidate, type Chunk, eachWanted, type Filter } from '../search/filter.ts'
 import { remoteChunk, SLACK } from '../search/reading.ts'
 import { MAX_RECORD } from '../search/scan.ts'
-import { isHole } from '../text/hole.ts'
+import { isHole } from '../text/bytes.ts'
+import { lastTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
-import type { Zone } from '../time.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
 
 /** What is counted: the records of [lo, hi) that a filter wants. */
-interface Stretch {
+interface CountedRange {
   lo: number
   hi: number
   filter: Filter
@@ -23,11 +23,11 @@ interface Stretch {
 export class Count {
   readonly #series: Series
   readonly #budget: Budget
-  readonly #stretch: Stretch
+  readonly #stretch: CountedRange
   readonly #reader: Backward
   readonly #scanner: Scanner | null
 
-  constructor(context: ViewContext, series: Series, budget: Budget, stretch: Stretch) {
+  constructor(context: ViewContext, series: Series, budget: Budget, stretch: CountedRange) {
     this.#series = series
     this.#budget = budget
     this.#stretch = stretch
@@ -146,7 +146,7 @@ const UNIT = 512 * 1024
 const FORWARD = 1024 * 1024
 
 /** Counts the wanted records of bytes from a record's start on. */
-function countIn(chunk: Chunk, { filter, add }: Stretch, scanner: Scanner | null) {
+function countIn(chunk: Chunk, { filter, add }: CountedRange, scanner: Scanner | null) {
   const { bytes, from } = chunk
   const { format, zone } = filter
   let before = Number.NaN
@@ -154,7 +154,7 @@ function countIn(chunk: Chunk, { filter, add }: Stretch, scanner: Scanner | null
   const count = ({ start, end, headEnd }: Candidate) => {
     let time = format.time(bytes, start, headEnd, zone)
     // A record without a time has that of the one before it, wanted or not.
-    if (Number.isNaN(time)) time = timeBefore({ bytes, from: last, to: start }, format, zone)
+    if (Number.isNaN(time)) time = lastTime(format, zone, bytes, [last, start])
     if (Number.isNaN(time)) time = before
     const level = format.level(bytes, start, headEnd, end)
     add(time, level < 0 ? LEVELS.length : level)
@@ -162,15 +162,4 @@ function countIn(chunk: Chunk, { filter, add }: Stretch, scanner: Scanner | null
     last = end
   }
   eachWanted(chunk, filter, count, scanner)
-}
-
-/** The last time in bytes[from, to); NaN if there is none. */
-export function timeBefore({ bytes, from, to }: Omit<Chunk, 'base'>, format: LineFormat, zone: Zone): number {
-  for (let end = to; end > from; ) {
-    const at = startOf(format, { bytes, from, to: end }, end - 1)
-    const time = format.time(bytes, at, lineEnd(bytes, at, end), zone)
-    if (!Number.isNaN(time)) return time
-    end = at
-  }
-  return Number.NaN
 }

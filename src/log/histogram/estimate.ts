@@ -19,7 +19,7 @@ const MEMBER_SAMPLE = 64 * 1024
 const LEAST_HITS = 100
 
 /** What one sample says about the range of the log that begins with it. */
-interface Sample {
+interface DensitySample {
   /** The time of its first record; NaN when it has none. */
   time: number
   /** Wanted records per byte, by column. */
@@ -44,7 +44,7 @@ export async function estimate(
   const most = atOnce > 1 ? Math.min(SAMPLES, MAX_ROUNDS * atOnce) : SAMPLES
   const count = Math.max(1, Math.min(most, Math.ceil((hi - from) / SAMPLE)))
   const length = (hi - from) / count
-  const take = async (i: number): Promise<Sample> => {
+  const take = async (i: number): Promise<DensitySample> => {
     const at = from + Math.floor(i * length)
     // One byte more, so that a record that begins right there counts.
     const bytes = await log.series.read(Math.max(from, at - 1), Math.min(hi, at + SAMPLE))
@@ -64,7 +64,7 @@ export async function estimateMembers(log: Timed, filter: Filter, chart: Chart):
   const { parts } = log.series
   const count = Math.min(MEMBERS, parts.length)
   const indexOf = (i: number) => Math.floor((i * parts.length) / count)
-  const take = async (i: number): Promise<Sample> => {
+  const take = async (i: number): Promise<DensitySample> => {
     const part = parts[indexOf(i)]!
     const bytes = await part.head(MEMBER_SAMPLE)
     const size = await part.size()
@@ -83,9 +83,9 @@ async function sampled(
   { budget }: Timed,
   count: number,
   parallel: number,
-  take: (i: number) => Promise<Sample>,
-): Promise<Sample[] | null> {
-  const samples: Sample[] = new Array(count)
+  take: (i: number) => Promise<DensitySample>,
+): Promise<DensitySample[] | null> {
+  const samples: DensitySample[] = new Array(count)
   const isComplete = await each([...samples.keys()], parallel, async (i) => {
     if (!(await budget.step())) return false
     samples[i] = await take(i)
@@ -96,7 +96,7 @@ async function sampled(
 function fill(
   chart: Chart,
   { level, levels, matcher }: Pick<Filter, 'level' | 'levels' | 'matcher'>,
-  samples: Sample[] | null,
+  samples: DensitySample[] | null,
 ): Outcome {
   if (samples === null) return 'spent'
   const isFiltered = level !== null || levels !== undefined || matcher !== null
@@ -118,7 +118,7 @@ function sampleOf(
   bytes: Uint8Array,
   { isStart, isEnd }: { isStart: boolean; isEnd: boolean },
   filter: Filter,
-): Omit<Sample, 'length'> {
+): Omit<DensitySample, 'length'> {
   const { format, zone } = filter
   const first = isStart ? 0 : nextStart(format, bytes, 0, bytes.length)
   const density = new Array<number>(COLUMNS.length).fill(0)

@@ -1,14 +1,15 @@
 import type { Budget } from '../../limits/budget.ts'
+import { MissingBytes } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import type { LogRequest, OpenLog } from '../rotated/open.ts'
+import { openPeriod } from '../open.ts'
 import type { Filter } from '../search/filter.ts'
 import { seek } from '../seek/seek.ts'
+import { formatOf } from '../text/format.ts'
+import type { LogRequest, OpenLog } from '../text/open.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
-import { formatOf } from '../view/format.ts'
-import { untilHole } from '../view/holes.ts'
-import { openPeriod } from '../view/period.ts'
+import { CutLog } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { stateOf, withRetries } from '../view/retry.ts'
+import { stateOf, throwUnlessMoved } from '../view/retry.ts'
 import { timeNotes } from '../view/time-notes.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
 import { Count } from './count.ts'
@@ -36,20 +37,33 @@ export async function histogramOf(
   signal?: AbortSignal,
 ): Promise<Histogram | null> {
   const wanted = { ...request, cursor: null }
-  return withRetries({ files: context.files, file: request.file, signal }, async () => {
-    const budget = budgetOf(context, signal)
-    const log = await openPeriod({ ...context, budget }, wanted, { head: EDGE, tail: EDGE })
-    if (isKnown(stateOf(log.series))) return null
-    const { result, hole } = await untilHole(log, wanted, (log) =>
-      runInSlot(context.scans, budget, () => count(context, log, request, budget)),
-    )
-    return hole === 'gap' ? { ...result, complete: false } : result
-  })
+  let log: CutLog | null = null
+  let budget = budgetOf(context, signal)
+  for (let retries = 0; ; ) {
+    try {
+      if (log === null) {
+        const opened = await openPeriod({ ...context, budget }, wanted, { head: EDGE, tail: EDGE })
+        if (isKnown(stateOf(opened.series))) return null
+        log = new CutLog(opened, wanted)
+      }
+      const { open } = log
+      const found = await runInSlot(context.scans, budget, () => count(context, open, request, budget))
+      return log.hole === 'gap' ? { ...found, complete: false } : found
+    } catch (error) {
+      if (error instanceof MissingBytes && log) {
+        await log.cut(error)
+        continue
+      }
+      await throwUnlessMoved(error, retries++, { files: context.files, file: request.file, signal })
+      budget = budgetOf(context, signal)
+      log = null
+    }
+  }
 }
 
 async function count(
   context: ViewContext,
-  { series, joined }: OpenLog,
+  { series, beyond: members }: OpenLog,
   request: HistogramRequest,
   budget: Budget,
 ): Promise<Histogram> {
@@ -73,7 +87,7 @@ async function count(
   const chart = layOut(range, request, zone)
   const { level, levels, matcher } = request
   const filter: Filter = { format, zone, level, levels, matcher, since: null, until: null }
-  if (request.estimate && joined && series.parts.length > 1) {
+  if (request.estimate && members && series.parts.length > 1) {
     const result = await estimateMembers({ ...log, budget }, filter, chart)
     if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
   }
@@ -84,7 +98,7 @@ async function count(
   const lo = since?.from ?? Number.NEGATIVE_INFINITY
   const hi = until?.to ?? series.end
   const stretch = { lo, hi: Math.min(hi, series.end), filter }
-  if (request.estimate && !joined) {
+  if (request.estimate && !members) {
     const result = await estimate({ ...log, budget }, stretch, chart)
     if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
   }

@@ -1,10 +1,9 @@
 import type { LineFormat } from '../format/detect.ts'
-import { lineEnd } from '../format/lines.ts'
 import { MAX_RECORD } from '../search/scan.ts'
 import { firstTimeOf, type Timed } from '../seek/seek.ts'
+import { firstTime, lastTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
 import type { Zone } from '../time.ts'
-import { timeBefore } from './count.ts'
 
 /** How much of a file's head and tail is read for its first and last time. */
 export const EDGE = 64 * 1024
@@ -15,9 +14,9 @@ export async function rangeOf(
   { since, until }: { since: number | null; until: number | null },
   now: number,
 ): Promise<{ from: number; to: number } | null> {
-  const first = since ?? (await firstTime(log))
+  const first = since ?? (await firstTimeOfLog(log))
   const { series, format, zone } = log
-  const last = await lastTime(series, format, zone)
+  const last = await lastTimeOfLog(series, format, zone)
   if (first === null || last === null) return null
   // A clock that stepped back must not turn the range around.
   const end = Math.max(last, since === null ? first : last) + 1
@@ -25,27 +24,22 @@ export async function rangeOf(
   return { from: first, to: Math.floor(until === null ? end : Math.min(until, Math.max(end, now))) }
 }
 
-async function firstTime(log: Timed): Promise<number | null> {
+async function firstTimeOfLog(log: Timed): Promise<number | null> {
   const { series, format, zone, parallel = 1 } = log
   for (const part of series.parts) {
-    const head = await part.head(EDGE)
-    for (let at = 0; at < head.length; ) {
-      const end = lineEnd(head, at, head.length)
-      const time = format.starts(head, at, end) ? format.time(head, at, end, zone) : Number.NaN
-      if (!Number.isNaN(time)) return time
-      at = end + 1
-    }
+    const time = firstTime(format, zone, await part.head(EDGE))
+    if (!Number.isNaN(time)) return time
     const behind = part.compressed ? null : await firstTimeOf(part, { ...log, parallel })
     if (behind !== null) return behind
   }
   return null
 }
 
-async function lastTime(series: Series, format: LineFormat, zone: Zone): Promise<number | null> {
+async function lastTimeOfLog(series: Series, format: LineFormat, zone: Zone): Promise<number | null> {
   for (let length = EDGE; ; length *= 8) {
     const from = await series.floor(series.end - length)
     const bytes = await series.read(from, series.end)
-    const time = timeBefore({ bytes, from: 0, to: bytes.length }, format, zone)
+    const time = lastTime(format, zone, bytes)
     if (!Number.isNaN(time)) return time
     if (series.isStart(from) || length > MAX_RECORD) return null
   }

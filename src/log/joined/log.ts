@@ -2,7 +2,7 @@ import { Joins } from '../../join/joins.ts'
 import { parseKey } from '../../join/layout.ts'
 import type { Member } from '../../join/member.ts'
 import { MemberReads } from '../../join/member-reads.ts'
-import type { FromOptions, Members, MemberTree, Reach } from '../../join/members.ts'
+import type { FromOptions, MemberQuery, Members, MemberTree } from '../../join/members.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import {
   type ByteRange,
@@ -73,9 +73,9 @@ export class JoinedLog {
     }
   }
 
-  /** The newest members of a reach. */
-  async find(reach: Reach, signal?: AbortSignal): Promise<Members> {
-    const found = await this.#tree.find(reach, signal)
+  /** The newest members that a query asks for. */
+  async find(query: MemberQuery, signal?: AbortSignal): Promise<Members> {
+    const found = await this.#tree.find(query, signal)
     this.#learn(found.members)
     return found
   }

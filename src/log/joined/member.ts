@@ -2,11 +2,12 @@ import { compressionOf, SIGNATURE_BYTES } from '../../codec/kind.ts'
 import { each } from '../../limits/each.ts'
 import type { Entry } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
-import type { Opener } from '../rotated/open.ts'
 import { ArchiveText } from '../text/archive.ts'
 import { collect } from '../text/bytes.ts'
 import type { Fingerprint } from '../text/cursor.ts'
+import type { Opener } from '../text/open.ts'
 import { PlainText, type Text } from '../text/text.ts'
+import type { Reach } from './reach.ts'
 
 /** Members fetched in parallel: for each parallel read of a large file, and the minimum. */
 const PER_READ = 4
@@ -15,6 +16,14 @@ const LEAST_AT_ONCE = 8
 const IN_FLIGHT = 4 * 1024 * 1024
 /** Text that stays in memory until it is read. */
 const HELD = 16 * 1024 * 1024
+
+/** Members that are fetched ahead of a search, at least. */
+const LEAST_AHEAD = 4
+/** Stored bytes that are fetched in parallel before they are needed: of the end of a log, and of a period. */
+const MAX_PREFETCH = 8 * 1024 * 1024
+const MAX_PERIOD = 32 * 1024 * 1024
+/** The compression ratio that is assumed until a member has been read. */
+const LIKELY_RATIO = 8
 
 /** Fetches members in parallel, which tells their sizes. Small ones cost little but the round trip. */
 export async function fetchMembers(parts: readonly Text[], parallel = 1): Promise<void> {
@@ -25,6 +34,41 @@ export async function fetchMembers(parts: readonly Text[], parallel = 1): Promis
     held += await part.size()
     if (held > HELD) await part.release?.()
   })
+}
+
+/**
+ * Fetches what will be needed in parallel. Returns how many members to fetch ahead of the reader. How much text a
+ * member has is known only after it was read, so a tail takes more of them until it has enough.
+ */
+export async function fetchAhead(
+  parts: readonly Text[],
+  { wanted, bytes, period }: Reach,
+  parallel = 1,
+): Promise<number> {
+  const stored = parts.reduce((sum, { entry }) => sum + entry.size, 0)
+  // What is fetched ahead must still be kept when it is needed.
+  const ahead = Math.max(LEAST_AHEAD, Math.min(parallel, Math.floor((MAX_PREFETCH * parts.length) / stored)))
+  // Where a period begins is an offset from its end, so all of it is needed.
+  if (period.since !== null) {
+    if (bytes !== Number.POSITIVE_INFINITY && stored <= MAX_PERIOD) await fetchMembers(parts, parallel)
+    return ahead
+  }
+  if (period.until !== null || wanted === 0) return ahead
+  let text = 0
+  let read = 0
+  for (let end = parts.length; end > 0 && text < wanted; ) {
+    const ratio = read === 0 ? LIKELY_RATIO : Math.max(1, text / read)
+    let start = end - 1
+    let expected = parts[start]!.entry.size
+    while (start > 0 && text + expected * ratio < wanted) expected += parts[--start]!.entry.size
+    if (read + expected > MAX_PREFETCH) return ahead
+    const next = parts.slice(start, end)
+    await fetchMembers(next, parallel)
+    for (const part of next) text += await part.size()
+    read += expected
+    end = start
+  }
+  return 0
 }
 
 /**
@@ -104,7 +148,7 @@ export class MemberText implements Text {
     const kind = first && compressionOf(await collect(first))
     this.#text =
       first && kind
-        ? new ArchiveText({ entry: first.entry, kind }, { ...this.#opener, claims: false })
+        ? new ArchiveText({ entry: first.entry, kind }, { ...this.#opener, trustDeclaredSize: false })
         : new PlainText(files, first?.entry ?? entry, budget)
     return this.#text
   }

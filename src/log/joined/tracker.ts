@@ -1,9 +1,9 @@
 import { byTime, type Member } from '../../join/member.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { Change } from '../follow/change.ts'
-import type { Opener } from '../rotated/open.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
+import type { Opener } from '../text/open.ts'
 import type { JoinedLog } from './log.ts'
 import { fetchMembers, MemberText } from './member.ts'
 
@@ -55,7 +55,7 @@ export class JoinTracker {
   /** The current place: everything before was sent. */
   get place(): Cursor {
     const print = fingerprint(this.#seen, this.#size - this.#seen.length)
-    return { name: this.#text.name, id: null, offset: this.#size, print, inside: false }
+    return { name: this.#text.name, id: null, offset: this.#size, print }
   }
 
   /** The bytes right before the place, at most `length`. */
@@ -63,20 +63,8 @@ export class JoinTracker {
     return this.#text.read(Math.max(0, this.#size - length), this.#size)
   }
 
-  /** Checks for new objects. `more` says that there are more than one poll returns. */
-  async poll(): Promise<{ changes: Change[]; more: boolean }> {
-    const changes: Change[] = []
-    try {
-      return { changes, more: await this.#advance(changes) }
-    } catch (error) {
-      // What was read is sent; if the failure persists, it shows again at the next poll.
-      if (changes.length > 0) return { changes, more: true }
-      throw error
-    }
-  }
-
   /** Adds what new objects hold. Returns whether there is more than one poll returns. */
-  async #advance(changes: Change[]): Promise<boolean> {
+  async advance(changes: Change[]): Promise<boolean> {
     const known = new Set(this.#recent.map(({ entry }) => entry.key))
     const { members, newer } = await this.#log.from(this.#recent[0]!, MAX_POLLED, { known })
     const fresh = members

@@ -63,7 +63,7 @@ export function renderedBody(
 }
 
 /** A part of a log that begins and ends between two records. */
-export interface Stretch {
+export interface RecordRange {
   series: Series
   from: number
   to: number
@@ -75,7 +75,7 @@ export interface Stretch {
  * so that many of them cost no more memory than a few. A record longer than `longest` is split.
  */
 export function recordsBody(
-  { series, from, to, format }: Stretch,
+  { series, from, to, format }: RecordRange,
   renderer: Renderer,
   longest: number,
 ): Bytes {

@@ -1,5 +1,5 @@
 import { byCodePoint, type Entry } from '../../store/store.ts'
-import { isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
+import { isRotated, isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
 import { dashedLogs, rolledMembers, rollsOver, type Times } from './rolled.ts'
 import { insertByTime, isRising } from './times.ts'
 
@@ -31,7 +31,7 @@ export interface Family {
   aliases: ReadonlyMap<string, string>
 }
 
-interface Member extends LogName {
+interface RotatedFile extends LogName {
   entry: Entry
 }
 
@@ -94,6 +94,14 @@ export function lastOfWhole(family: Family, name: string): number {
   return isRotatedName(name) ? placeIn(family, name) : lastFor(family, name)
 }
 
+/** The members after one of them, up to the last that a request for `file` reaches. Where that is a guess, only the last. */
+export function newerThan(family: Family, index: number, file: string): Entry[] {
+  const last = Math.max(index, lastFor(family, file))
+  if (family.certain) return family.members.slice(index + 1, last + 1)
+  const [found, newest] = [family.members[index]!, family.members[last]!]
+  return last > index && newest.modified >= found.modified ? [newest] : []
+}
+
 /**
  * The log that each file belongs to, by the name of its active file or, without one, by its stem. Files with numbers after
  * a dash are parts of a log only where `timesOf` shows it.
@@ -121,11 +129,11 @@ export function logNames(
   return logs
 }
 
-function membersOf(name: string, entries: readonly Entry[]): Member[] {
+function membersOf(name: string, entries: readonly Entry[]): RotatedFile[] {
   const keys = new Set(entries.map((entry) => entry.key))
   const own = parseName(name)
   if (isAlone(own, keys)) return entries.filter(({ key }) => key === name).map((entry) => ({ entry, ...own }))
-  const members: Member[] = []
+  const members: RotatedFile[] = []
   for (const entry of entries) {
     const parsed = parseName(entry.key)
     if (parsed.stem !== own.stem) continue
@@ -140,7 +148,7 @@ function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): b
 }
 
 /** While a file is being compressed, it exists twice; only the uncompressed one counts. */
-function withoutTwins(members: Member[], aliases: Map<string, string>): Member[] {
+function withoutTwins(members: RotatedFile[], aliases: Map<string, string>): RotatedFile[] {
   const plain = new Set(members.filter((member) => !member.compressed).map((member) => member.entry.key))
   return members.filter(({ compressed, entry }) => {
     const twin = compressed ? uncompressedName(entry.key) : ''
@@ -151,8 +159,8 @@ function withoutTwins(members: Member[], aliases: Map<string, string>): Member[]
 }
 
 /** A link and its target are one file. The name with the date or number stays: it says where the file belongs. */
-function withoutLinks(members: Member[], aliases: Map<string, string>): Member[] {
-  const byId = new Map<string, Member>()
+function withoutLinks(members: RotatedFile[], aliases: Map<string, string>): RotatedFile[] {
+  const byId = new Map<string, RotatedFile>()
   for (const member of members) {
     const { id } = member.entry
     const other = id === undefined ? undefined : byId.get(id)
@@ -172,10 +180,10 @@ function withoutLinks(members: Member[], aliases: Map<string, string>): Member[]
  * uncompressed one stays, and the newer of two. Where a length is not known, a repetition is better than a loss.
  */
 function withoutCopies(
-  order: Member[],
+  order: RotatedFile[],
   headOf: (entry: Entry) => Head | undefined,
   aliases: Map<string, string>,
-): Member[] {
+): RotatedFile[] {
   const groups = alike(order, headOf)
   return order.filter((member) => {
     const others = groups.get(headOf(member.entry)?.print ?? '') ?? []
@@ -187,8 +195,11 @@ function withoutCopies(
 }
 
 /** Files that begin with the same text, if there is more than one. */
-function alike(order: readonly Member[], headOf: (entry: Entry) => Head | undefined): Map<string, Member[]> {
-  const groups = new Map<string, Member[]>()
+function alike(
+  order: readonly RotatedFile[],
+  headOf: (entry: Entry) => Head | undefined,
+): Map<string, RotatedFile[]> {
+  const groups = new Map<string, RotatedFile[]>()
   for (const member of order) {
     const print = headOf(member.entry)?.print
     // Files with the same beginning were shipped as lives of their own because they differ.
@@ -198,7 +209,7 @@ function alike(order: readonly Member[], headOf: (entry: Entry) => Head | undefi
   return groups
 }
 
-function isCopyOf(one: Member, other: Member, headOf: (entry: Entry) => Head | undefined): boolean {
+function isCopyOf(one: RotatedFile, other: RotatedFile, headOf: (entry: Entry) => Head | undefined): boolean {
   const [length, full] = [headOf(one.entry)?.length, headOf(other.entry)?.length]
   if (length === undefined || full === undefined) return false
   if (length < full) return isActive(other) && !one.compressed
@@ -209,23 +220,23 @@ function isCopyOf(one: Member, other: Member, headOf: (entry: Entry) => Head | u
 }
 
 interface Arranged {
-  order: Member[]
+  order: RotatedFile[]
   certain: boolean
   wanted: Entry[]
 }
 
-function arrangeShipped(members: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
+function arrangeShipped(members: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
   const late = members.filter(({ unclear }) => unclear === 'older').sort(byName)
   if (late.length === 0) return arrange(members, headOf)
   const numbered = members.filter(({ unclear }) => unclear !== 'older')
   const { order, certain, wanted } = arrange(numbered, headOf)
   const read = [...late, ...order.slice(-MAX_HEADS)].map(({ entry }) => entry)
-  const timeOf = ({ entry }: Member) => headOf(entry)?.time ?? Number.NaN
+  const timeOf = ({ entry }: RotatedFile) => headOf(entry)?.time ?? Number.NaN
   const inserted = insertByTime(order, late, timeOf)
   return { order: inserted.order, certain: certain && inserted.certain, wanted: [...wanted, ...read] }
 }
 
-function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
+function arrange(members: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
   const order = [...members].sort(byName)
   const copies = order.flatMap((member, i) =>
     i > 0 && mayBeCopy(order[i - 1]!, member) ? [order[i - 1]!, member] : [],
@@ -239,12 +250,12 @@ function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined):
   const wanted = [...new Set([...sample, ...copies])].map(({ entry }) => entry)
   if (wanted.some((entry) => entry.size > 0 && headOf(entry) === undefined))
     return { ...byChangeAlone(order), wanted }
-  const timesIn = (order: readonly Member[]) => order.flatMap(({ entry }) => headOf(entry)?.time ?? [])
+  const timesIn = (order: readonly RotatedFile[]) => order.flatMap(({ entry }) => headOf(entry)?.time ?? [])
   if (timesIn(order).length < 2 && rotated.length > 1) return { ...byChangeAlone(order), wanted }
   const agreed = directions.find((order) => isRising(changesOf(order)) && isRising(timesIn(order)))
   if (agreed) return { order: agreed, certain: true, wanted }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none.
-  const isNear = (order: Member[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
+  const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
   if (isRising(changesOf(order), -1) && isNear(order)) return { order, certain: true, wanted }
   const byRecords = byTimes(order, headOf)
   // Records that agree with the names, or with the times of change, need no more.
@@ -261,8 +272,8 @@ function arrange(members: Member[], headOf: (entry: Entry) => Head | undefined):
  * the names.
  */
 function againstRecords(
-  directions: readonly Member[][],
-  isNear: (order: Member[]) => boolean,
+  directions: readonly RotatedFile[][],
+  isNear: (order: RotatedFile[]) => boolean,
 ): Omit<Arranged, 'wanted'> | null {
   const changed = directions.find((order) => isRising(changesOf(order), -1))
   if (changed) return { order: changed, certain: isNear(changed) }
@@ -271,7 +282,7 @@ function againstRecords(
 }
 
 /** A date and time that no other member has needs no evidence. */
-function isClear(order: readonly Member[]): boolean {
+function isClear(order: readonly RotatedFile[]): boolean {
   const rotated = order.filter((member) => !isActive(member))
   if (rotated.some(({ date, unclear }) => date === '' || unclear !== undefined)) return false
   // What follows a date may be a counter, and counters may fall: only one file for a date is clear.
@@ -279,23 +290,23 @@ function isClear(order: readonly Member[]): boolean {
 }
 
 /** Whether all names are of one kind, so that a few of them show the direction of all. */
-function isUniform(rotated: readonly Member[]): boolean {
+function isUniform(rotated: readonly RotatedFile[]): boolean {
   return rotated.every(({ date, unclear }) => !unclear && (date === '') === (rotated[0]!.date === ''))
 }
 
-function sampleOf(rotated: readonly Member[]): Member[] {
+function sampleOf(rotated: readonly RotatedFile[]): RotatedFile[] {
   if (rotated.length <= 4) return [...rotated]
   return [0, 1, rotated.length >> 1, rotated.length - 1].map((i) => rotated[i]!)
 }
 
 /** Compressing and renaming keep the time of change, and a copy is made while the log is being written. */
-function mayBeCopy(one: Member, two: Member): boolean {
+function mayBeCopy(one: RotatedFile, two: RotatedFile): boolean {
   const apart = Math.abs(one.entry.modified - two.entry.modified)
   return apart === 0 || (isActive(two) && apart < COPY_MS)
 }
 
 /** The order by modification time, if the records do not decide: in one direction of the names if that fits. */
-function byChangeAlone(order: Member[]): Omit<Arranged, 'wanted'> {
+function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
   if (isRising(changesOf(order))) return { order, certain: true }
   const reversed = [...order].sort(byNameReversed)
   if (isRising(changesOf(reversed))) return { order: reversed, certain: true }
@@ -303,13 +314,13 @@ function byChangeAlone(order: Member[]): Omit<Arranged, 'wanted'> {
 }
 
 /** The order by the times of the first records; all of them are needed. */
-function byTimes(order: Member[], headOf: (entry: Entry) => Head | undefined): Arranged {
+function byTimes(order: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
   const changed = [...order].sort(byChange)
   const newest = changed.slice(-MAX_HEADS)
   const older = changed.slice(0, -MAX_HEADS)
   const wanted = newest.map(({ entry }) => entry)
   if (newest.some(({ entry }) => headOf(entry) === undefined)) return { ...byChangeAlone(order), wanted }
-  const timeOf = ({ entry }: Member) => headOf(entry)?.time ?? null
+  const timeOf = ({ entry }: RotatedFile) => headOf(entry)?.time ?? null
   const timed = newest.filter((member) => timeOf(member) !== null)
   timed.sort((a, b) => timeOf(a)! - timeOf(b)! || byChange(a, b))
   const { sorted, fits } = insertByChange(
@@ -325,9 +336,9 @@ function byTimes(order: Member[], headOf: (entry: Entry) => Head | undefined): A
  * The newest of all comes last in any case; for another one the times of change must fit the order.
  */
 function insertByChange(
-  timed: readonly Member[],
-  untimed: readonly Member[],
-): { sorted: Member[]; fits: boolean } {
+  timed: readonly RotatedFile[],
+  untimed: readonly RotatedFile[],
+): { sorted: RotatedFile[]; fits: boolean } {
   const sorted = [...timed]
   let fits = true
   for (const member of [...untimed].sort(byChange)) {
@@ -343,7 +354,10 @@ function insertByChange(
 /** A day between a name's date and its records is a matter of zones; more than that is a contradiction. */
 const ZONES_MS = 30 * 3_600_000
 
-function isContradicted(full: readonly Member[], timeOf: (member: Member) => number | null): boolean {
+function isContradicted(
+  full: readonly RotatedFile[],
+  timeOf: (member: RotatedFile) => number | null,
+): boolean {
   let latest = Number.NEGATIVE_INFINITY
   for (const [i, member] of full.entries()) {
     const before = full[i - 1]
@@ -359,12 +373,12 @@ function isContradicted(full: readonly Member[], timeOf: (member: Member) => num
 
 const CLOCK_CHANGE_MS = 3_600_000
 
-function changesOf(order: readonly Member[]): number[] {
+function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)
 }
 
 /** Behind a date numbers rise; without one, the highest is the oldest. */
-function byName(a: Member, b: Member): number {
+function byName(a: RotatedFile, b: RotatedFile): number {
   return (
     Number(isActive(a)) - Number(isActive(b)) ||
     byCodePoint(a.date, b.date) ||
@@ -376,7 +390,7 @@ function byName(a: Member, b: Member): number {
 }
 
 /** The same with numbers in the other direction. */
-function byNameReversed(a: Member, b: Member): number {
+function byNameReversed(a: RotatedFile, b: RotatedFile): number {
   return (
     Number(isActive(a)) - Number(isActive(b)) ||
     byCodePoint(a.date, b.date) ||
@@ -385,14 +399,10 @@ function byNameReversed(a: Member, b: Member): number {
   )
 }
 
-function byChange(a: Member, b: Member): number {
+function byChange(a: RotatedFile, b: RotatedFile): number {
   return a.entry.modified - b.entry.modified || byName(a, b)
 }
 
 function isActive(member: LogName): boolean {
   return !isRotated(member)
-}
-
-function isRotated({ date, index, unclear }: LogName): boolean {
-  return date !== '' || index >= 0 || unclear !== undefined
 }

@@ -1,9 +1,9 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Entry } from '../../store/store.ts'
-import type { LogFiles } from '../files/files.ts'
+import { perFiles } from '../files/files.ts'
 import { detectFormat } from '../format/detect.ts'
-import { lineEnd } from '../format/lines.ts'
 import { hashBytes } from '../text/cursor.ts'
+import { timesIn } from '../text/format.ts'
 import type { Text } from '../text/text.ts'
 import { UTC } from '../time.ts'
 import type { Head } from './family.ts'
@@ -44,14 +44,8 @@ export class Heads {
   }
 }
 
-const heads = new WeakMap<LogFiles, Heads>()
-
 /** The heads that are remembered for a node's log files. */
-export function headsOf(files: LogFiles): Heads {
-  const known = heads.get(files) ?? new Heads()
-  heads.set(files, known)
-  return known
-}
+export const headsOf = perFiles(() => new Heads())
 
 const NOTHING: Head = { time: null, print: null }
 
@@ -80,12 +74,6 @@ async function lastTime(text: Text): Promise<number | undefined> {
 /** The times of the records in a file's first bytes. `modified`: some formats have no year, or no date. */
 export function* recordTimes(bytes: Uint8Array, modified: number): Generator<number> {
   const format = detectFormat(bytes, undefined, { reference: modified })
-  if (!format.timed) return
-  for (let at = 0; at < bytes.length; ) {
-    const end = lineEnd(bytes, at, bytes.length)
-    // Any zone will do: only the times of one log are compared with each other.
-    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, UTC) : Number.NaN
-    if (!Number.isNaN(time)) yield time
-    at = end + 1
-  }
+  // Any zone will do: only the times of one log are compared with each other.
+  if (format.timed) yield* timesIn(format, UTC, bytes)
 }

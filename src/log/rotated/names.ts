@@ -105,7 +105,11 @@ export function stemOf(name: string): string {
 
 /** Whether a name has the form of a rotated file: a date, a number or a weekday. */
 export function isRotatedName(name: string): boolean {
-  const { date, index, unclear } = parseName(name)
+  return isRotated(parseName(name))
+}
+
+/** The same for a name that was parsed. */
+export function isRotated({ date, index, unclear }: LogName): boolean {
   return date !== '' || index >= 0 || unclear !== undefined
 }
 

@@ -1,62 +1,25 @@
 import { soundsCompressed } from '../../codec/kind.ts'
-import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { BudgetError } from '../../limits/budget.ts'
 import { type Entry, MissingBytes } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import type { LogFiles } from '../files/files.ts'
-import { type ArchiveLimits, ArchiveText } from '../text/archive.ts'
-import { collect } from '../text/bytes.ts'
 import { badCursor, type Cursor } from '../text/cursor.ts'
-import { kindOf } from '../text/kind.ts'
+import {
+  gone,
+  type LogRequest,
+  type Opener,
+  type OpenLog,
+  openFile,
+  openText,
+  type Prefetch,
+} from '../text/open.ts'
 import { Series } from '../text/series.ts'
 import { holds, PlainText, type Text } from '../text/text.ts'
-import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
+import { type Family, lastOfWhole, newerThan, placeIn } from './family.ts'
 import { isRotatedName, mayBeRelated } from './names.ts'
-import { findFamily, settledOf } from './relatives.ts'
-
-/** Which log is requested, and from where. */
-export interface LogRequest {
-  file: string
-  /** Whether to include the rotated files before it. */
-  rotated: boolean
-  /** A place to continue from, older or newer. */
-  cursor: { place: Cursor; direction: 'before' | 'after' } | null
-}
-
-/** What is read while a log is opened, because it is going to be needed: on a bucket that saves round trips. */
-export interface Prefetch {
-  /** Bytes at the end of the file. */
-  tail: number
-  /** Bytes at its beginning. */
-  head: number
-}
-
-/** An open log, and the address of the cursor in it. */
-export interface OpenLog {
-  series: Series
-  at: number | null
-  /** Set for a joined log, whose parts are objects and may be many. */
-  joined?: true
-  /** False if the order of several files is a guess; absent if there is only one. */
-  certain?: boolean
-  /** The address at which missing bytes end the log early; absent when nothing is missing. */
-  end?: number
-}
+import { listFamily, newestFilesOf } from './relatives.ts'
 
 /** How much is read with a cursor's fingerprint: a poll that finds little costs one call of the store. */
 const AHEAD = 64 * 1024
-
-/** What is needed to open files as text. */
-export interface Opener {
-  files: LogFiles
-  limits: ArchiveLimits
-  budget: Budget
-  /** How many reads run in parallel. @default 1 */
-  parallel?: number | undefined
-  /** Whether archives may be taken to be as long as they claim; see ArchiveSource. @default false */
-  claims?: boolean | undefined
-  /** Runs work on archives when there is a free slot. @default at once */
-  unpacking?: (<T>(job: () => Promise<T>) => Promise<T>) | undefined
-}
 
 /** Opens a log: one file, a file with its predecessors, or everything from a cursor on, even if its file was rotated. */
 export async function openRotated(
@@ -76,47 +39,9 @@ export async function openRotated(
   return { series, at: null, certain: family.certain }
 }
 
-/** Opens one file. Its beginning and its end are read in parallel, if they will be needed. */
-async function openFile(opener: Opener, file: string, { tail, head }: Prefetch): Promise<Text> {
-  const { files, budget } = opener
-  if (tail === 0 || soundsCompressed(file)) return openText(opener, await files.stat(file, budget.signal))
-  const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null
-  // If something is wrong, the other read reports it.
-  reading?.catch(() => {})
-  const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
-  if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
-  const got = text.entry.size > tail ? await reading?.catch(unlessMissing) : null
-  if (got) text.prime(got.entry, await collect(got))
-  return text
-}
-
-/** Missing bytes are reported when something needs them. */
-function unlessMissing(error: unknown): null {
-  if (error instanceof MissingBytes) return null
-  throw error
-}
-
-/** The text of a file, however it is compressed. */
-export async function openText(opener: Opener, entry: Entry): Promise<Text> {
-  const kind = await kindOf(opener.files, entry, opener.budget.signal)
-  return kind === 'plain'
-    ? new PlainText(opener.files, entry, opener.budget)
-    : new ArchiveText({ entry, kind }, opener)
-}
-
 /** The texts of several files. */
 function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
   return Promise.all(entries.map((entry) => openText(opener, entry)))
-}
-
-/** The files of the log that `file` belongs to as they are now, oldest first. */
-export async function listFamily(opener: Opener, file: string): Promise<Family> {
-  const { files, budget } = opener
-  const note = settledOf(files).look(file)
-  const open = (entry: Entry, budget: Budget) => openText({ ...opener, budget, claims: false }, entry)
-  const family = await findFamily(files, file, { open, signal: budget.signal })
-  note(family)
-  return family
 }
 
 async function openAtCursor(
@@ -126,9 +51,11 @@ async function openAtCursor(
   direction: 'before' | 'after',
 ): Promise<OpenLog> {
   const related = mayBeRelated(cursor.name, file)
+  const isActive = cursor.name === file && !isRotatedName(file)
   const direct = await openDirectly(opener, cursor)
   // In the file itself, nothing newer is needed, and nothing older unless the whole family is requested.
-  const enough = direct && related && (direction === 'after' ? isEnough(opener, file, cursor) : !rotated)
+  const enough =
+    direct && related && (direction === 'after' ? isEnough(opener, cursor.name, isActive) : !rotated)
   if (enough) return { series: await Series.open([direct]), at: cursor.offset, certain: true }
 
   const { family, found } = await findCursor(opener, { file, cursor, direct })
@@ -172,20 +99,12 @@ async function atLeast(opener: Opener, text: Text, listed: Entry): Promise<Text>
   return listed.size > text.entry.size ? openText(opener, { ...listed, key: text.name }) : text
 }
 
-/** Whether what comes after a cursor can only be in the file it points into. */
-function isEnough({ files }: Opener, file: string, cursor: Cursor): boolean {
-  if (settledOf(files).has(cursor.name)) return true
+/** Whether what comes after a cursor can only be in its file; `isActive`: it has the log's own name. */
+function isEnough({ files }: Opener, name: string, isActive: boolean): boolean {
+  if (newestFilesOf(files).has(name)) return true
   // rotatelogs can cycle through numbered files, so the log's own name is not always the newest. On a bucket, where a
   // list is a request, nobody does that.
-  return cursor.name === file && (files.revision?.() ?? null) === null && !isRotatedName(file)
-}
-
-/** The members after one of them, up to the last that a request for `file` reaches. Where that is a guess, only the last. */
-function newerThan(family: Family, index: number, file: string): Entry[] {
-  const last = Math.max(index, lastFor(family, file))
-  if (family.certain) return family.members.slice(index + 1, last + 1)
-  const [found, newest] = [family.members[index]!, family.members[last]!]
-  return last > index && newest.modified >= found.modified ? [newest] : []
+  return isActive && (files.revision?.() ?? null) === null
 }
 
 /** Looks for what a cursor points into. A forged cursor would decompress every archive, so this has a budget. */
@@ -219,7 +138,7 @@ async function openDirectly({ files, budget }: Opener, cursor: Cursor): Promise<
     if (cursor.id !== null && id !== undefined && cursor.id !== id) return null
     if (appendOnly && cursor.id !== null) return size >= cursor.offset ? text : null
     if ((await text.kind()) !== 'plain') return null
-    return size >= cursor.offset && (await holds(text, cursor.print)) ? text : null
+    return (await holds(text, cursor)) ? text : null
   } catch (error) {
     if (error instanceof LogError && error.code === 'unknown-file') return null
     throw error
@@ -245,7 +164,7 @@ export async function findAmong(opener: Opener, { members }: Family, cursor: Cur
       if (rank(entry) === 0) return text
       continue
     }
-    if ((await text.reaches(reach)) && (await holds(text, cursor.print))) return text
+    if (await holds(text, cursor)) return text
     // It keeps megabytes of text otherwise, and there may be many of them.
     await text.release?.()
   }
@@ -255,12 +174,4 @@ export async function findAmong(opener: Opener, { members }: Family, cursor: Cur
 /** Whether two entries of one name are of one file: an object that changed may be another. */
 function isSame(a: Entry, b: Entry): boolean {
   return a.id !== undefined ? a.id === b.id : a.etag === b.etag
-}
-
-/** The error for a cursor whose place is gone. */
-export function gone(): LogError {
-  return new LogError(
-    'cursor-gone',
-    'The file that this cursor points into was truncated or is no longer there; start again without a cursor.',
-  )
 }

@@ -1,13 +1,13 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { Budget, BudgetError } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
-import type { Entry } from '../../store/store.ts'
-import { StoreError } from '../../store/store.ts'
+import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import type { LogFiles } from '../files/files.ts'
+import { type LogFiles, perFiles } from '../files/files.ts'
+import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
 import { type Family, familyOf, lastFor, placeIn } from './family.ts'
-import { type Heads, headsOf } from './heads.ts'
+import { headsOf } from './heads.ts'
 import { familyPrefixes, isRotatedName } from './names.ts'
 
 /** How many heads are read at a time, and how long that may take: past it, the order is a guess. */
@@ -20,90 +20,78 @@ const MEASURED = 4
 /** How often files are listed again if they move meanwhile. */
 const LISTS = 5
 
-/** How files are read to put them in order. */
-interface Reading {
-  open: (entry: Entry, budget: Budget) => Promise<Text>
-  signal: AbortSignal | undefined
-}
-
-/** The files of the log that `file` belongs to, as they are now. Heads are read if the names do not show the order. */
-export async function findFamily(files: LogFiles, file: string, reading: Reading): Promise<Family> {
-  const budget = new Budget({ millis: HEADS_MILLIS, signal: reading.signal })
+/**
+ * The files of the log that `file` belongs to as they are now, oldest first. Heads are read if the names do not show
+ * the order.
+ */
+export async function listFamily(opener: Opener, file: string): Promise<Family> {
+  const { files } = opener
+  const { signal } = opener.budget
+  const note = newestFilesOf(files).look(file)
+  const reader = {
+    ...opener,
+    trustDeclaredSize: false,
+    budget: new Budget({ millis: HEADS_MILLIS, signal }),
+  }
   for (let tries = 1; ; tries++) {
-    const { name, entries } = await relativesOf(files, file, reading.signal)
-    const family = await putInOrder(name, entries, {
-      files,
-      budget,
-      open: reading.open,
-      last: tries >= LISTS,
-    })
+    const { name, entries } = await relativesOf(files, file, signal)
+    const family = await putInOrder(name, entries, reader, tries >= LISTS)
     // Files were renamed or truncated meanwhile: the list is outdated.
     if (family === null) continue
-    if (name === file) return family
     const target = family.aliases.get(name) ?? name
-    return { ...family, aliases: new Map([...family.aliases, [file, target]]) }
+    const named =
+      name === file ? family : { ...family, aliases: new Map([...family.aliases, [file, target]]) }
+    note(named)
+    return named
   }
 }
 
-interface Work {
-  files: LogFiles
-  budget: Budget
-  open: Reading['open']
-  /** Whether files that move meanwhile must do without a head. */
-  last: boolean
-}
-
-async function putInOrder(name: string, entries: readonly Entry[], work: Work): Promise<Family | null> {
-  const heads = headsOf(work.files)
+/** Files in order; null if they moved meanwhile. With `isLast`, those that moved must do without a head. */
+async function putInOrder(
+  name: string,
+  entries: readonly Entry[],
+  opener: Opener,
+  isLast: boolean,
+): Promise<Family | null> {
+  const heads = headsOf(opener.files)
   const failed = new Set<Entry>()
   const headOf = (entry: Entry) => heads.get(entry) ?? (failed.has(entry) ? UNKNOWN : undefined)
   let family = familyOf(name, entries, headOf)
   for (let round = 0; round < ROUNDS && family.wanted.length > 0; round++) {
-    const moved = await readHeads(family.wanted, { ...work, heads, failed })
-    if (moved && !work.last) return null
+    let moved = false
+    await each(family.wanted, AT_ONCE, async (entry) => {
+      const error = await failureOf(opener, entry, (text) => heads.read(text))
+      if (error === null) return
+      // A broken archive, or a file that may not be read, has no head.
+      failed.add(entry)
+      moved ||= 'code' in error && (error.code === 'changed' || error.code === 'unknown-file')
+    })
+    if (moved && !isLast) return null
     family = familyOf(name, entries, headOf)
   }
   if (family.unmeasured.length === 0) return family
-  await measure(family.unmeasured.slice(0, MEASURED), { ...work, heads, failed })
+  // Archives are read to their end for their length: copies are rare, and come in pairs.
+  for (const entry of family.unmeasured.slice(0, MEASURED))
+    await failureOf(opener, entry, (text) => heads.measure(text))
   return familyOf(name, entries, headOf)
-}
-
-/** Archives are read to their end for their length: copies are rare, and come in pairs. */
-async function measure(
-  entries: readonly Entry[],
-  { heads, budget, open }: Work & { heads: Heads; failed: Set<Entry> },
-): Promise<void> {
-  for (const entry of entries) {
-    try {
-      if (await budget.step()) await heads.measure(await open(entry, budget))
-    } catch (error) {
-      if (!(error instanceof LogError || error instanceof StoreError || error instanceof BudgetError))
-        throw error
-    }
-  }
 }
 
 const UNKNOWN = { time: null, print: null }
 
-/** Reads heads, a few at a time. Returns whether files moved meanwhile. */
-async function readHeads(
-  wanted: readonly Entry[],
-  { heads, failed, budget, open }: Work & { heads: Heads; failed: Set<Entry> },
-): Promise<boolean> {
-  let moved = false
-  await each(wanted, AT_ONCE, async (entry) => {
-    try {
-      if (await budget.step()) await heads.read(await open(entry, budget))
-      else failed.add(entry)
-    } catch (error) {
-      // A broken archive, or a file that may not be read, has no head.
-      if (error instanceof BudgetError) failed.add(entry)
-      else if (!(error instanceof LogError || error instanceof StoreError)) throw error
-      else moved ||= error.code === 'changed' || error.code === 'unknown-file'
-      failed.add(entry)
-    }
-  })
-  return moved
+/** Opens a file for some work. Returns why it failed, if that is the file's or the budget's fault; otherwise null. */
+async function failureOf(
+  opener: Opener,
+  entry: Entry,
+  work: (text: Text) => Promise<void>,
+): Promise<LogError | StoreError | BudgetError | null> {
+  try {
+    if (!(await opener.budget.step())) return new BudgetError()
+    await work(await openText(opener, entry))
+    return null
+  } catch (error) {
+    if (error instanceof LogError || error instanceof StoreError || error instanceof BudgetError) return error
+    throw error
+  }
 }
 
 /** The files that may belong to the same log, and a telling name: a link may be called anything. */
@@ -113,9 +101,10 @@ async function relativesOf(
   signal: AbortSignal | undefined,
 ): Promise<{ name: string; entries: Entry[] }> {
   const entries = await startingWith(files, file, signal)
+  if (isRotatedName(file)) return { name: file, entries }
   const own = entries.find(({ key }) => key === file)
   const alone = familyOf(file, entries).members.length <= 1
-  if (own?.id === undefined || !alone || isRotatedName(file)) return { name: file, entries }
+  if (own?.id === undefined || !alone) return { name: file, entries }
   const all = await files.list(signal)
   const target = all.entries.find(({ key, id }) => id === own.id && key !== file && isRotatedName(key))
   return target
@@ -136,7 +125,7 @@ async function startingWith(
 const COARSE_MS = 50
 
 /** Which files have nothing newer in their family, by the state of the directory. */
-export class Settled {
+export class NewestFiles {
   readonly #files: LogFiles
   readonly #known = new BoundedMap<string, string>(1000)
   #revision: { mark: string; since: number } | null = null
@@ -166,10 +155,5 @@ export class Settled {
   }
 }
 
-const settled = new WeakMap<LogFiles, Settled>()
-
-export function settledOf(files: LogFiles): Settled {
-  const known = settled.get(files) ?? new Settled(files)
-  settled.set(files, known)
-  return known
-}
+/** The newest files that are remembered for a node's log files. */
+export const newestFilesOf = perFiles((files) => new NewestFiles(files))

@@ -2,6 +2,7 @@ import type { LineFormat } from '../format/detect.ts'
 import { endOf, lineEnd, startOf } from '../format/lines.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import type { Scanner } from '../scanner/scanner.ts'
+import { lastTime } from '../text/format.ts'
 import type { Zone } from '../time.ts'
 
 /** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
@@ -124,7 +125,7 @@ function eachWith(
     if (timed) {
       const time = format.time(bytes, at, record.headEnd, filter.zone)
       if (!Number.isNaN(time)) record.time = time
-      else if (find) record.time = timeBefore(bytes, from, at, filter)
+      else if (find) record.time = lastTime(format, filter.zone, bytes, [from, at])
     }
     if (isWanted(record, filter)) visit(record)
     at = record.end
@@ -174,17 +175,6 @@ function startAt(lines: Int32Array, i: number): number {
 /** The time of a record's first line, NaN when it has none. */
 export function timeAt(bytes: Uint8Array, start: number, end: number, { format, zone }: Filter): number {
   return format.time(bytes, start, lineEnd(bytes, start, end), zone)
-}
-
-/** The time of the nearest record before `start` that has one. */
-function timeBefore(bytes: Uint8Array, from: number, start: number, filter: Filter): number {
-  for (let end = start; end > from; ) {
-    const at = startOf(filter.format, { bytes, from, to: end }, end - 1)
-    const time = timeAt(bytes, at, end, filter)
-    if (!Number.isNaN(time)) return time
-    end = at
-  }
-  return Number.NaN
 }
 
 /** Whether a record is wanted. */

@@ -3,7 +3,7 @@ import type { Series } from '../text/series.ts'
 import { FREE_READS, type Reading, remoteChunk } from './reading.ts'
 
 /** Part of a log that is being read, or has been. */
-interface Block {
+interface ReadAhead {
   from: number
   to: number
   bytes: Promise<Uint8Array>
@@ -27,7 +27,7 @@ export class Forward {
   readonly #lease: Lease | null
   readonly #ended = new AbortController()
   #window: number
-  #blocks: Block[] = []
+  #blocks: ReadAhead[] = []
   /** Where a read begins that continues the last one; null before the first. */
   #expected: { from: number; to: number } | null = null
 
@@ -90,7 +90,7 @@ export class Forward {
       const buffer = new Uint8Array(to - from)
       const ended = this.#parallel > 1 ? this.#ended.signal : undefined
       const bytes = this.#series.readInto(from, to, buffer, ended)
-      const block: Block = { from, to, bytes, isDone: false, leased }
+      const block: ReadAhead = { from, to, bytes, isDone: false, leased }
       const done = () => {
         block.isDone = true
       }

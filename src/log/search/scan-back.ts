@@ -1,10 +1,9 @@
 import { BudgetError } from '../../limits/budget.ts'
 import { TURN_MILLIS } from '../../limits/yield.ts'
-import { characterStart } from '../files/tail.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { nextStart } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
-import { isHole } from '../text/hole.ts'
+import { characterStart, isHole } from '../text/bytes.ts'
 import type { Series } from '../text/series.ts'
 import { Backward } from './backward.ts'
 import { isWantedAlone, matches, timeAt } from './filter.ts'
@@ -74,8 +73,8 @@ class BackwardScan {
   }
 
   async run(): Promise<Found> {
-    const { lo, hi, budget, inside = false } = this.#scan
-    if (this.#sink.isFull()) return this.#found(hi, { inside })
+    const { lo, hi, budget, splitsRecord = false } = this.#scan
+    if (this.#sink.isFull()) return this.#found(hi, { splitsRecord })
     const found = await this.#cutRecord()
     if (found) return found
     try {
@@ -95,16 +94,16 @@ class BackwardScan {
 
   /** The record that `hi` cuts: seen alone, its beginning may not even look like one. */
   async #cutRecord(): Promise<Found | null> {
-    const { series, lo, hi, filter, inside = false } = this.#scan
+    const { series, lo, hi, filter, splitsRecord = false } = this.#scan
     if (hi >= series.end) return null
     const head = Math.max(lo, await recordBefore(series, hi, series.end, filter.format))
     if (head >= hi) return null
     const bytes = await series.read(head, hi)
     const time = timeAt(bytes, 0, bytes.length, filter)
-    if (inside || isWantedAlone(bytes, head, filter, time)) {
+    if (splitsRecord || isWantedAlone(bytes, head, filter, time)) {
       if (!this.#sink.take(bytes, 0, bytes.length, head)) {
         const cut = this.#sink.cutBack(bytes, 0, bytes.length, head)
-        return this.#found(head + cut, { inside: cut > 0, complete: cut === 0 && head <= lo })
+        return this.#found(head + cut, { splitsRecord: cut > 0, complete: cut === 0 && head <= lo })
       }
     }
     this.#at = head
@@ -137,7 +136,10 @@ class BackwardScan {
       }
       if (sink.pieces.length > 0) return this.#found(end, {})
       const cut = sink.cutBack(bytes, 0, bytes.length, start)
-      return this.#found(start + cut, { inside: cut > 0, complete: cut === 0 && isBottom && start <= from })
+      return this.#found(start + cut, {
+        splitsRecord: cut > 0,
+        complete: cut === 0 && isBottom && start <= from,
+      })
     }
     if (recent.dropped) return this.#found(recent.kept.at(-1)!.start, {})
     budget.spend(this.#at - recent.from)
@@ -239,7 +241,7 @@ class BackwardScan {
     const end = ranges[i + 1]!
     if (sink.pieces.length > 0) return this.#found(from + end, {})
     const cut = sink.cutBack(bytes, start, end, from)
-    return this.#found(from + cut, { inside: cut > start, complete: cut === 0 && isBottom })
+    return this.#found(from + cut, { splitsRecord: cut > start, complete: cut === 0 && isBottom })
   }
 
   #found(from: number, more: Partial<Found>): Found {
@@ -248,7 +250,7 @@ class BackwardScan {
       ends: this.#sink.ends.reverse(),
       from,
       to: this.#scan.hi,
-      inside: false,
+      splitsRecord: false,
       complete: false,
       cut: false,
       isShort: this.#sink.isRefused,

@@ -25,21 +25,21 @@ export async function scanForward(scan: Scan): Promise<Found> {
 }
 
 async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | null): Promise<Found> {
-  const { series, lo, hi, filter, budget, reading, inside = false } = scan
+  const { series, lo, hi, filter, budget, reading, splitsRecord = false } = scan
   const found = (to: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces,
     ends: sink.ends,
     from: lo,
     to,
-    inside: false,
+    splitsRecord: false,
     complete: false,
     cut: false,
     isShort: sink.isRefused,
     memory: sink.memory,
     ...more,
   })
-  if (sink.isFull()) return found(lo, { inside })
-  if (lo >= hi) return found(lo, { complete: true, inside })
+  if (sink.isFull()) return found(lo, { splitsRecord })
+  if (lo >= hi) return found(lo, { complete: true, splitsRecord })
   const step = Math.min(reading.chunk, budget.bytesLeft)
   let length = step
   // Inside a record: what was returned of it before depends on whether that part matched.
@@ -63,8 +63,8 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
     budget.spend(last)
     length = step
     const chunk = { bytes, from: 0, to: last, base: at }
-    let ranges = matches(chunk, filter, { first: at < lo && inside, scanner })
-    if (at < lo) ranges = withoutGiven(ranges, chunk, { filter, place: lo - at, inside })
+    let ranges = matches(chunk, filter, { first: at < lo && splitsRecord, scanner })
+    if (at < lo) ranges = withoutGiven(ranges, chunk, { filter, place: lo - at, splitsRecord })
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
@@ -74,7 +74,7 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
       }
       if (sink.pieces.length > 0) return found(at + start, {})
       const cut = sink.cutForth(bytes, start, end, at)
-      return found(at + cut, { inside: cut < end })
+      return found(at + cut, { splitsRecord: cut < end })
     }
     at += last
   }
@@ -98,10 +98,10 @@ async function readWithin(reader: Forward, from: number, to: number): Promise<Ui
 function withoutGiven(
   ranges: ArrayLike<number>,
   chunk: Chunk,
-  { filter, place, inside }: { filter: Filter; place: number; inside: boolean },
+  { filter, place, splitsRecord }: { filter: Filter; place: number; splitsRecord: boolean },
 ): ArrayLike<number> {
   if (ranges.length === 0 || ranges[0]! >= place) return ranges
-  const given = inside || matches({ ...chunk, from: 0, to: place }, filter).length > 0
+  const given = splitsRecord || matches({ ...chunk, from: 0, to: place }, filter).length > 0
   if (!given) return ranges
   const [, end, ...rest] = Array.from(ranges)
   return end! > place ? [place, end!, ...rest] : rest

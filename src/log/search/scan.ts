@@ -24,8 +24,8 @@ export interface Scan {
   reader?: Forward | undefined
   /** Whether each record is a separate piece, with its end. @default false */
   each?: boolean | undefined
-  /** Whether the open end is inside a record that was found and cut. @default false */
-  inside?: boolean
+  /** Whether the open end splits a record that was found and cut. @default false */
+  splitsRecord?: boolean | undefined
 }
 
 /** What a search found: records in log order, and where to continue. */
@@ -37,7 +37,7 @@ export interface Found {
   from: number
   to: number
   /** Whether the record at the open end was cut, so that its rest belongs to the next answer. */
-  inside: boolean
+  splitsRecord: boolean
   /** Whether the far end was reached. */
   complete: boolean
   /** Whether the budget ran out. */

@@ -1,4 +1,4 @@
-import { characterStart } from '../files/tail.ts'
+import { characterStart } from '../text/bytes.ts'
 import type { Series } from '../text/series.ts'
 
 /** How much fits into an answer: bytes, and lines if a number was given; whichever limit is reached first. */

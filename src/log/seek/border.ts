@@ -1,6 +1,6 @@
 import { each } from '../../limits/each.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
-import type { Probes, Sample } from './probes.ts'
+import type { Probes, TimeSample } from './probes.ts'
 
 /**
  * The position of an instant in a log: every record before `from` is earlier, every record at or after `to` is not, and
@@ -29,8 +29,8 @@ const READ = 1024 * 1024
 /** The part of a file that holds the border, between an early record and a late one. */
 export interface SearchRange {
   /** Offsets; null at the ends of the file. */
-  early: Sample | null
-  late: Sample | null
+  early: TimeSample | null
+  late: TimeSample | null
   /** The part between the two that has no times. */
   blank: { from: number; to: number; isHole: boolean } | null
 }
@@ -85,7 +85,7 @@ async function both<T>(
 
 /** The part that must be checked record by record because samples around the range are out of order; otherwise null. */
 function disorderAround(
-  samples: readonly Sample[],
+  samples: readonly TimeSample[],
   instant: number,
   { from, to, lower: near, upper: far }: { from: number; to: number; lower: number; upper: number },
 ): { from: number | null; to: number | null } | null {

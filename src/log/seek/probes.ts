@@ -1,15 +1,15 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { Budget } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
-import type { LogFiles } from '../files/files.ts'
+import { type LogFiles, perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
-import { isHole as isHoleOf } from '../text/hole.ts'
+import { isHole as isHoleOf } from '../text/bytes.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 
 /** What a probe found: the first record with a time after its offset, or that there is none nearby. */
-export interface Sample {
+export interface TimeSample {
   /** Where the probe began to read. */
   at: number
   /** Where the record starts; for a blank, where the probe stopped. */
@@ -26,8 +26,8 @@ const MAX_PROBE = 256 * 1024
 /** How many samples of how many file versions are cached: about 2 MB in all. */
 const MAX_SAMPLES = 512
 const MAX_VERSIONS = 32
-type Samples = BoundedMap<number, Sample>
-const remembered = new WeakMap<LogFiles, BoundedMap<string, Samples>>()
+type Samples = BoundedMap<number, TimeSample>
+const versionsOf = perFiles(() => new BoundedMap<string, Samples>(MAX_VERSIONS))
 
 export interface ProbeOptions {
   files: LogFiles
@@ -50,11 +50,12 @@ export class Probes {
   constructor(text: Text, options: ProbeOptions) {
     this.text = text
     this.options = options
-    this.#samples = samplesOf(options.files, `${text.entry.etag} ${text.begin ?? 0} ${text.name}`)
+    const version = `${text.entry.etag} ${text.begin ?? 0} ${text.name}`
+    this.#samples = versionsOf(options.files).use(version, () => new BoundedMap(MAX_SAMPLES))
   }
 
   /** Every sample that was taken within [from, to), in order of place. */
-  known(from: number, to: number): Sample[] {
+  known(from: number, to: number): TimeSample[] {
     return [...this.#samples.values()].filter(({ at }) => at >= from && at < to).sort((a, b) => a.at - b.at)
   }
 
@@ -70,7 +71,7 @@ export class Probes {
     })
   }
 
-  async #probe(at: number): Promise<Sample> {
+  async #probe(at: number): Promise<TimeSample> {
     const { format, zone, budget } = this.options
     const end = await this.text.size()
     const limit = Math.min(end, at + MAX_PROBE)
@@ -98,10 +99,4 @@ export class Probes {
     }
     return { at, start: limit, time: Number.NaN, isHole }
   }
-}
-
-function samplesOf(files: LogFiles, version: string): Samples {
-  const versions = remembered.get(files) ?? new BoundedMap<string, Samples>(MAX_VERSIONS)
-  remembered.set(files, versions)
-  return versions.use(version, () => new BoundedMap(MAX_SAMPLES))
 }

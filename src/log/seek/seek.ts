@@ -1,12 +1,12 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import type { LogFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { lineEnd } from '../format/lines.ts'
+import { firstTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 import { type Border, borderIn, NEAR, type SearchRange } from './border.ts'
-import { type ProbeOptions, Probes, type Sample } from './probes.ts'
+import { type ProbeOptions, Probes, type TimeSample } from './probes.ts'
 
 export type { Border } from './border.ts'
 
@@ -150,26 +150,13 @@ function headsOf(
   }
 }
 
-/** The time of the first record that has one; NaN if none has. */
-export function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): number {
-  for (let at = 0; at < bytes.length; ) {
-    const end = lineEnd(bytes, at, bytes.length)
-    if (format.starts(bytes, at, end)) {
-      const time = format.time(bytes, at, end, zone)
-      if (!Number.isNaN(time)) return time
-    }
-    at = end + 1
-  }
-  return Number.NaN
-}
-
 /** Narrows a file down to the range between an early record and a late one. */
 class Bisection {
   readonly #probes: Probes
   readonly #instant: number
   readonly #size: number
-  #early: Sample | null = null
-  #late: Sample | null = null
+  #early: TimeSample | null = null
+  #late: TimeSample | null = null
   #blank: SearchRange['blank'] = null
 
   constructor(probes: Probes, instant: number, size: number) {

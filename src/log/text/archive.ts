@@ -3,7 +3,7 @@ import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import type { LogFiles } from '../files/files.ts'
+import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
 import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
 import { decompressLog, downloadOf } from './decompress.ts'
@@ -23,11 +23,11 @@ export interface ArchiveSource {
   limits: ArchiveLimits
   budget: Budget
   /**
-   * Whether the size that an archive claims may be used before it is proved: a search is then one pass, not two. The
-   * claim is wrong for several members in a row and for damaged archives, so whoever allows it must call `settle`.
+   * Whether the size that an archive declares may be used before it is verified: a search is then one pass, not two. It
+   * is wrong for several members in a row and for damaged archives, so callers that enable it must call `verifySize`.
    * @default false
    */
-  claims?: boolean | undefined
+  trustDeclaredSize?: boolean | undefined
 }
 
 /** How much of an archive an answer may hold while it is being sent. */
@@ -36,7 +36,7 @@ const MAX_HELD = 4 * 1024 * 1024
 const KEPT_BEHIND = 512 * 1024
 /** How many archive sizes are cached: otherwise each page of a rotated log decompresses them again. */
 const REMEMBERED = 1000
-const sizes = new WeakMap<LogFiles, Map<string, number>>()
+const sizesOf = perFiles(() => new BoundedMap<string, number>(REMEMBERED))
 
 /**
  * A compressed file as its text. It has no random access: a read further on continues decompressing, a read back within
@@ -61,23 +61,23 @@ export class ArchiveText implements Text {
   #from = 0
   #to = 0
   #size: number | null = null
-  /** The size that the archive's own trailer claims, until a pass has proved it. */
-  #claimed: number | null = null
-  #mayClaim: boolean
+  /** The size that the archive's own trailer declares, until a pass has verified it. */
+  #declared: number | null = null
+  #mayTrust: boolean
   #onward = false
 
   constructor(
     { entry, kind }: { entry: Entry; kind: Compression },
-    { files, limits, budget, claims = false }: ArchiveSource,
+    { files, limits, budget, trustDeclaredSize = false }: ArchiveSource,
   ) {
     this.#files = files
-    this.#mayClaim = claims && kind === 'gzip'
+    this.#mayTrust = trustDeclaredSize && kind === 'gzip'
     this.#kind = kind
     this.#limits = limits
     this.#budget = budget
     this.name = entry.key
     this.entry = entry
-    this.#size = sizes.get(files)?.get(versionOf(entry)) ?? null
+    this.#size = sizesOf(files).get(versionOf(entry)) ?? null
   }
 
   async sequential(): Promise<boolean> {
@@ -86,8 +86,8 @@ export class ArchiveText implements Text {
 
   /** One pass through the archive, which may use half of the budget: the text is searched after that. */
   async size(): Promise<number> {
-    if (this.#size === null && this.#mayClaim) await this.#readClaim()
-    if (this.#claimed !== null) return this.#claimed
+    if (this.#size === null && this.#mayTrust) await this.#readDeclared()
+    if (this.#declared !== null) return this.#declared
     const half = this.#size === null ? this.#budget.half() : null
     while (this.#size === null) {
       if (half && !(await half.step())) {
@@ -99,11 +99,11 @@ export class ArchiveText implements Text {
     return this.#size
   }
 
-  async settle(): Promise<void> {
+  async verifySize(): Promise<void> {
     try {
-      while (this.#claimed !== null) await this.#advance()
+      while (this.#declared !== null) await this.#advance()
     } catch (error) {
-      throw error instanceof BudgetError ? falseClaim(this.name) : error
+      throw error instanceof BudgetError ? wrongSize(this.name) : error
     }
   }
 
@@ -127,8 +127,8 @@ export class ArchiveText implements Text {
     if (from < this.#from) await this.#restart()
     if (this.#onward) this.#drop(from)
     while (this.#to < to && this.#hasMore()) await this.#advance(from, window)
-    // Nothing may follow the claimed end.
-    while (to === this.#claimed) await this.#advance(from, window)
+    // Nothing may follow the declared end.
+    while (to === this.#declared) await this.#advance(from, window)
     if (this.#to < to) throw new RangeError(`Cannot read "${this.name}" beyond its end`)
   }
 
@@ -156,9 +156,9 @@ export class ArchiveText implements Text {
     return fingerprint(this.#copy(from, to), from)
   }
 
-  /** Reads what the trailer claims. What fits the window takes one pass anyway. */
-  async #readClaim(): Promise<void> {
-    this.#mayClaim = false
+  /** Reads what the trailer declares. What fits the window takes one pass anyway. */
+  async #readDeclared(): Promise<void> {
+    this.#mayTrust = false
     const { key, size, etag } = this.entry
     const { archiveWindow, archiveBytes } = this.#limits
     if (size * LIKELY_RATIO < archiveWindow) return
@@ -166,8 +166,8 @@ export class ArchiveText implements Text {
     signal?.throwIfAborted()
     const range = { offset: size - TRAILER_BYTES, length: TRAILER_BYTES }
     const options = { signal, ifMatch: etag }
-    const claimed = claimedLength(await collect(await this.#files.read(key, range, options)))
-    if (claimed > Math.max(size, archiveWindow) && claimed <= archiveBytes) this.#claimed = claimed
+    const declared = claimedLength(await collect(await this.#files.read(key, range, options)))
+    if (declared > Math.max(size, archiveWindow) && declared <= archiveBytes) this.#declared = declared
   }
 
   /** Whether this pass has not reached the end. After a restart the size is known, and the end is there. */
@@ -199,16 +199,16 @@ export class ArchiveText implements Text {
       this.broken = error
     }
     if (piece === null) {
-      if (this.#claimed !== null && this.#claimed !== this.#to) throw falseClaim(this.name)
-      this.#claimed = null
+      if (this.#declared !== null && this.#declared !== this.#to) throw wrongSize(this.name)
+      this.#declared = null
       this.#size = this.#to
       this.#pass = null
-      if (!this.broken) remember(this.#files, this.entry, this.#to)
+      if (!this.broken) sizesOf(this.#files).set(versionOf(this.entry), this.#to)
       return
     }
     this.#pieces.push(piece)
     this.#to += piece.length
-    if (this.#claimed !== null && this.#to > this.#claimed) throw falseClaim(this.name)
+    if (this.#declared !== null && this.#to > this.#declared) throw wrongSize(this.name)
     if (!this.#onward) this.#budget.unpack(piece.length)
     if (this.#to > this.#limits.archiveBytes) {
       await this.#restart()
@@ -250,19 +250,13 @@ export class ArchiveText implements Text {
 /** Logs are seldom compressed to less than a sixteenth. */
 const LIKELY_RATIO = 16
 
-/** The error for an archive that is not as long as it claims, or may not be: the request is tried again without claims. */
-function falseClaim(name: string): StoreError {
+/** The error for an archive that may not be as long as it declares: the next attempt does not trust the size. */
+function wrongSize(name: string): StoreError {
   return new StoreError('changed', `Cannot read "${name}": its text is not as long as its trailer says`)
 }
 
 function versionOf({ key, etag }: Entry): string {
   return `${etag} ${key}`
-}
-
-function remember(files: LogFiles, entry: Entry, size: number): void {
-  const known = sizes.get(files) ?? new BoundedMap<string, number>(REMEMBERED)
-  sizes.set(files, known)
-  known.set(versionOf(entry), size)
 }
 
 function overBudget(name: string, most: number): LogError {

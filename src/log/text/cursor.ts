@@ -20,14 +20,15 @@ export interface Cursor {
   /** Bytes of text before the place. */
   offset: number
   print: Fingerprint
-  /** Whether the place is inside a record that was found and cut, so that its rest belongs to the answer too. */
-  inside: boolean
+  /** Whether the place splits a record that was found and cut, so that its rest belongs to the answer, too. @default false */
+  splitsRecord?: boolean
 }
 
 const LF = 10
 const TAB = 9
 const SPACE = 32
-const NONE: Fingerprint = { offset: 0, length: 0, hash: 0 }
+/** The fingerprint of nothing, which every file has. */
+export const NO_PRINT: Fingerprint = { offset: 0, length: 0, hash: 0 }
 
 /** How much of a file is read to make one, if nothing is known about it yet. */
 export const PRINT_READ = 1024
@@ -41,7 +42,7 @@ const ENOUGH = 24
  * is not indented. Many lines end alike, and files of such lines are alike at many places; but they begin with a time.
  */
 export function fingerprint(bytes: Uint8Array, offset: number, from = 0, to = bytes.length): Fingerprint {
-  if (from >= to) return NONE
+  if (from >= to) return NO_PRINT
   let start = to
   for (let lines = 0; lines < LINES && start > from; lines++) {
     start = start - 2 < from ? from : Math.max(from, bytes.lastIndexOf(LF, start - 2) + 1)
@@ -70,7 +71,7 @@ export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
 export function encodeCursor(cursor: Cursor): string {
   const { print, id } = cursor
   // In decimal: other bases take ten times as long to format.
-  const plain = `${cursor.inside ? 'i' : '1'}/${cursor.offset}/${print.offset}/${print.length}/${print.hash}/${id === null ? '' : encodeURIComponent(id)}/${encodeURIComponent(cursor.name)}`
+  const plain = `${cursor.splitsRecord ? 'i' : '1'}/${cursor.offset}/${print.offset}/${print.length}/${print.hash}/${id === null ? '' : encodeURIComponent(id)}/${encodeURIComponent(cursor.name)}`
   return toBase64Url(checked(plain))
 }
 
@@ -99,7 +100,7 @@ export function decodeCursor(text: string, parameter: string): Cursor {
       id: id === '' ? null : decodeURIComponent(id!),
       offset: numbers[0]!,
       print: { offset: numbers[1]!, length: numbers[2]!, hash: numbers[3]! },
-      inside: kind === 'i',
+      splitsRecord: kind === 'i',
     }
   } catch {
     throw badCursor(parameter)

@@ -8,7 +8,7 @@ import {
 } from '../../codec/kind.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
-import type { LogFiles } from '../files/files.ts'
+import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
 
 /** What a file is: text, or how it is compressed. */
@@ -20,20 +20,20 @@ const REMEMBERED = 1000
 const SAMPLE = 256
 /** Fewer bytes than this are not a signature yet. */
 const LEAST = 4
-const kinds = new WeakMap<LogFiles, Map<string, Kind>>()
+const kindsOf = perFiles(() => new BoundedMap<string, Kind>(REMEMBERED))
 
 /** What a file is. Its first bytes are read only if its name suggests an archive, or if its text looks odd later. */
 export async function kindOf(files: LogFiles, entry: Entry, signal?: AbortSignal): Promise<Kind> {
   // Shipped logs are text: archives are shipped decompressed.
   if (entry.appendOnly) return 'plain'
-  const known = kinds.get(files)?.get(versionOf(entry))
+  const known = kindsOf(files).get(versionOf(entry))
   if (known !== undefined) return known
   return soundsCompressed(entry.key) ? readKind(files, entry, signal) : 'plain'
 }
 
 /** What a file is as far as that is known without a read: by its version, otherwise by its name. */
 export function kindSoFar(files: LogFiles, entry: Entry): Kind {
-  return kinds.get(files)?.get(versionOf(entry)) ?? compressionByName(entry.key) ?? 'plain'
+  return kindsOf(files).get(versionOf(entry)) ?? compressionByName(entry.key) ?? 'plain'
 }
 
 /** What a file is, given bytes from anywhere in it. Text costs no read. */
@@ -54,8 +54,7 @@ export function looksLikeText(bytes: Uint8Array): boolean {
 }
 
 async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | undefined): Promise<Kind> {
-  const known = kinds.get(files) ?? new BoundedMap<string, Kind>(REMEMBERED)
-  kinds.set(files, known)
+  const known = kindsOf(files)
   const version = versionOf(entry)
   const remembered = known.get(version)
   if (remembered !== undefined) return remembered

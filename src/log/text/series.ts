@@ -1,18 +1,10 @@
 import { BudgetError } from '../../limits/budget.ts'
 import type { LogError } from '../error.ts'
-import { type Cursor, PRINT_READ } from './cursor.ts'
+import { type Cursor, NO_PRINT, PRINT_READ } from './cursor.ts'
 import type { Text } from './text.ts'
 
 /** How many archives keep text at a time: a read may cross from one into the next. */
 const WARM = 2
-
-/** What lies beyond the parts of a series, and how it is read. */
-export interface SeriesOptions {
-  older?: boolean
-  newer?: boolean
-  /** How many older parts are fetched while one is read. @default 0 */
-  ahead?: number
-}
 
 /**
  * Several files as one log, oldest first. An address counts bytes from the start of the last file; older files lie
@@ -23,10 +15,6 @@ export class Series {
   readonly parts: readonly Text[]
   /** The address after the last byte. */
   readonly end: number
-  /** Whether the log continues before the first part, which a wider attempt would find. */
-  readonly older: boolean
-  /** Whether it continues after the last part. */
-  readonly newer: boolean
   /** How many older parts are fetched while one is read. */
   readonly #ahead: number
   /** Where each part starts; known from `#known` on. */
@@ -35,22 +23,18 @@ export class Series {
   /** The compressed files that keep text in memory, the last one read first. */
   readonly #warm: Text[] = []
 
-  private constructor(parts: readonly Text[], lastSize: number, options: Required<SeriesOptions>) {
+  private constructor(parts: readonly Text[], lastSize: number, ahead: number) {
     this.parts = parts
-    this.older = options.older
-    this.newer = options.newer
-    this.#ahead = options.ahead
+    this.#ahead = ahead
     this.end = lastSize
     this.#bases = new Array(parts.length).fill(0)
     this.#known = parts.length - 1
     this.#resolvePlain()
   }
 
-  static async open(
-    parts: readonly Text[],
-    { older = false, newer = false, ahead = 0 }: SeriesOptions = {},
-  ): Promise<Series> {
-    return new Series(parts, await parts[parts.length - 1]!.size(), { older, newer, ahead })
+  /** Opens a series; `ahead` says how many older parts are fetched while one is read. */
+  static async open(parts: readonly Text[], ahead = 0): Promise<Series> {
+    return new Series(parts, await parts[parts.length - 1]!.size(), ahead)
   }
 
   /** The address as far back as the log goes: `at`, or the first byte when that is later. */
@@ -64,7 +48,7 @@ export class Series {
     return this.#bases[this.#known]!
   }
 
-  /** As `floor`, but null if it is not known without decompressing, or if the part there is compressed. */
+  /** Like `floor`, but null if answering requires decompression. */
   floorNow(at: number): number | null {
     const from = Math.max(at, this.#known === 0 ? this.#bases[0]! : Number.NEGATIVE_INFINITY)
     if (this.#known > 0 && this.#bases[this.#known]! > from) return null
@@ -173,9 +157,9 @@ export class Series {
     if (this.#warm.length > WARM) await this.#warm.pop()!.release?.()
   }
 
-  /** Proves every size that was taken from a file's own claim; throws a StoreError `changed` if one was wrong. */
-  async settle(): Promise<void> {
-    for (const part of this.parts) await part.settle?.()
+  /** Verifies every size that a file itself declares; throws a StoreError `changed` if one was wrong. */
+  async verifySizes(): Promise<void> {
+    for (const part of this.parts) await part.verifySize?.()
   }
 
   /** Why some text is missing at the end of a compressed file that was read, or null. */
@@ -204,7 +188,7 @@ export class Series {
   /**
    * A cursor for an address, made from bytes that were read before if there are any; otherwise it costs a read.
    */
-  async cursor(address: number, inside = false): Promise<Cursor> {
+  async cursor(address: number, splitsRecord = false): Promise<Cursor> {
     let { part, offset } = await this.place(address)
     // An empty file has no bytes to identify it; the end of the file before it is the same place.
     for (
@@ -226,8 +210,8 @@ export class Series {
       name: part.name,
       id: part.entry.id ?? null,
       offset: offset + (part.begin ?? 0),
-      print: print ?? { offset: 0, length: 0, hash: 0 },
-      inside,
+      print: print ?? NO_PRINT,
+      splitsRecord,
     }
   }
 

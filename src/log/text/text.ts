@@ -2,8 +2,8 @@ import type { Budget } from '../../limits/budget.ts'
 import { type ByteRange, type Entry, StoreError } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
-import { collect } from './bytes.ts'
-import { type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
+import { collect, equal } from './bytes.ts'
+import { type Cursor, type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
 import { type Kind, kindOfBytes } from './kind.ts'
 
 /** One log file as text that can be read anywhere. A compressed file is the text it holds. */
@@ -20,8 +20,8 @@ export interface Text {
   sequential?(): Promise<boolean>
   /** Bytes of text. For a compressed file this takes one pass through all of it. */
   size(): Promise<number>
-  /** Proves a size that was taken from the file's own claim; throws a StoreError `changed` if it was wrong. */
-  settle?(): Promise<void>
+  /** Verifies a size that the file itself declares; throws a StoreError `changed` if it was wrong. */
+  verifySize?(): Promise<void>
   /** Whether the text has at least `size` bytes: a compressed file is read no further than that. */
   reaches(size: number): Promise<boolean>
   /** Exactly the bytes [from, to), which must be inside the text; anything else is an error. */
@@ -52,12 +52,15 @@ export interface Text {
   readonly begin?: number
 }
 
-/** Whether the text holds the bytes of a fingerprint. An empty one is held by every text. */
-export async function holds(text: Text, print: Fingerprint): Promise<boolean> {
-  if (print.length === 0) return true
+/** Whether a text has the place of a cursor, and before it the bytes of its fingerprint. */
+export async function holds(
+  text: Text,
+  { offset, print }: Pick<Cursor, 'offset' | 'print'>,
+): Promise<boolean> {
   const end = print.offset + print.length
-  if (!(await text.reaches(end))) return false
-  return hashBytes(await text.read(print.offset, end), 0, print.length) === print.hash
+  if (!(await text.reaches(Math.max(offset, end)))) return false
+  // An empty fingerprint says nothing.
+  return print.length === 0 || hashBytes(await text.read(print.offset, end), 0, print.length) === print.hash
 }
 
 /** How much of what was read is kept for the next reads: the newest block whatever its size, and some older ones. */
@@ -65,7 +68,7 @@ const MAX_KEPT = 4 * 1024 * 1024
 const MAX_BLOCKS = 48
 
 /** A part of the text that is kept, so that neighbouring reads cost one call of the store. */
-interface Block {
+interface KeptBlock {
   offset: number
   bytes: Uint8Array
 }
@@ -84,8 +87,8 @@ export class PlainText implements Text {
   #etag: string
   #judged = false
   /** The latest reads, newest first. */
-  #blocks: Block[] = []
-  #seen: Block | null = null
+  #blocks: KeptBlock[] = []
+  #seen: KeptBlock | null = null
 
   constructor(files: LogFiles, entry: Entry, budget: Budget) {
     this.#files = files
@@ -153,7 +156,7 @@ export class PlainText implements Text {
   }
 
   known(offset: number): Fingerprint | null {
-    const isNear = ({ offset: start, bytes }: Block) => offset > start && offset <= start + bytes.length
+    const isNear = ({ offset: start, bytes }: KeptBlock) => offset > start && offset <= start + bytes.length
     const block = this.#blocks.find(isNear) ?? this.#blocks[0] ?? this.#seen
     if (!block) return null
     const inside = offset - block.offset
@@ -161,7 +164,7 @@ export class PlainText implements Text {
     return fingerprint(block.bytes, block.offset, 0, to)
   }
 
-  #remember(block: Block): void {
+  #remember(block: KeptBlock): void {
     if (block.bytes.length === 0) return
     let size = block.bytes.length
     const older = this.#blocks.filter(({ bytes }, i) => {
@@ -172,7 +175,7 @@ export class PlainText implements Text {
     this.#see(block)
   }
 
-  #see(block: Block): void {
+  #see(block: KeptBlock): void {
     // A copy of the last bytes: the block itself may be large, and is replaced by the next read.
     const keep = Math.min(PRINT_READ, block.bytes.length)
     this.#seen = {
@@ -238,10 +241,4 @@ export class PlainText implements Text {
 /** The error for a file that is no longer the one that was opened. The request may be tried again as a whole. */
 export function replaced(name: string): StoreError {
   return new StoreError('changed', `Cannot read "${name}": it was replaced`)
-}
-
-export function equal(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
-  return true
 }

@@ -2,8 +2,10 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { Series } from '../text/series.ts'
-import type { HoleNote } from './holes.ts'
 import type { TimeNote } from './time-notes.ts'
+
+/** Bytes are missing: between others, or from the beginning on. */
+export type HoleNote = 'gap' | 'begins-late'
 
 /**
  * The notes of an answer, such as: the budget ran out, times are out of order and were checked one by one, or bytes are

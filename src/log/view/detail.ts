@@ -6,14 +6,13 @@ import { each } from '../../limits/each.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
-import { detectFormat, type LineFormat } from '../format/detect.ts'
-import { lineEnd } from '../format/lines.ts'
+import { detectFormat } from '../format/detect.ts'
 import { logNames } from '../rotated/family.ts'
 import { collect } from '../text/bytes.ts'
 import { decompressLog } from '../text/decompress.ts'
+import { firstTime, lastTime } from '../text/format.ts'
 import { type Kind, kindOf, kindSoFar } from '../text/kind.ts'
 import { PlainText } from '../text/text.ts'
-import type { Zone } from '../time.ts'
 import type { ViewContext } from './context.ts'
 
 /** A log file, with the times of its first and last records. */
@@ -119,7 +118,7 @@ async function readTimes(
     const format = detectFormat(head, tail ?? undefined, { reference: entry.modified })
     if (!format.timed) return isBinary(head) ? { ...UNKNOWN, binary: true } : UNKNOWN
     const iso = (epoch: number) => (Number.isNaN(epoch) ? null : zone.format(epoch))
-    return { first: iso(firstTime(format, head, zone)), last: tail && iso(lastTime(format, tail, zone)) }
+    return { first: iso(firstTime(format, zone, head)), last: tail && iso(lastTime(format, zone, tail)) }
   } catch (error) {
     // One file that was rotated away, is broken or may not be read does not spoil the list.
     if (error instanceof LogError) return UNKNOWN
@@ -210,24 +209,4 @@ async function archiveEnds(
   }
   const tail = asOne(pieces)
   return { head: head ?? tail, tail: tail.subarray(-TAIL) }
-}
-
-function firstTime(format: LineFormat, bytes: Uint8Array, zone: Zone): number {
-  for (let at = 0; at < bytes.length; ) {
-    const end = lineEnd(bytes, at, bytes.length)
-    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, zone) : Number.NaN
-    if (!Number.isNaN(time)) return time
-    at = end + 1
-  }
-  return Number.NaN
-}
-
-function lastTime(format: LineFormat, bytes: Uint8Array, zone: Zone): number {
-  for (let end = bytes.length; end > 0; ) {
-    const at = bytes.lastIndexOf(0x0a, end - 1) + 1
-    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, zone) : Number.NaN
-    if (!Number.isNaN(time)) return time
-    end = at - 1
-  }
-  return Number.NaN
 }

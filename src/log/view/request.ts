@@ -1,8 +1,8 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import type { Matcher } from '../pattern/pattern.ts'
-import type { LogRequest, Prefetch } from '../rotated/open.ts'
 import type { Fit } from '../search/span.ts'
-import { SAMPLE } from './format.ts'
+import { SAMPLE } from '../text/format.ts'
+import type { LogRequest, Prefetch } from '../text/open.ts'
 
 /** A request for a part of a log. */
 export interface ViewRequest extends LogRequest {

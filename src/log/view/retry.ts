@@ -8,21 +8,21 @@ import type { Series } from '../text/series.ts'
 const RETRIES = 2
 
 /**
- * Runs work on a log, again if a file was renamed or removed between the list and the read. If the budget runs out
- * before there is a partial result, the error says so.
+ * Throws an error unless another attempt may succeed, because files were renamed or removed between the list and the
+ * read. If the budget ran out before there was a partial result, the error says so.
  */
-export async function withRetries<T>(
+export async function throwUnlessMoved(
+  error: unknown,
+  retries: number,
   { files, file, signal }: { files: LogFiles; file: string; signal: AbortSignal | undefined },
-  work: () => Promise<T>,
-): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof BudgetError) throw tooMuchArchive(file, error)
-      if (tries >= RETRIES || !(await mayPass(error, files, file, signal))) throw error
-    }
-  }
+): Promise<void> {
+  if (error instanceof BudgetError) throw tooMuchArchive(file, error)
+  if (retries >= RETRIES) throw error
+  if (error instanceof StoreError && error.code === 'changed') return
+  if (!(error instanceof LogError && error.code === 'unknown-file')) throw error
+  await files.stat(file, signal).catch(() => {
+    throw error
+  })
 }
 
 /** The state of the files of a log: it changes with each of them. */
@@ -36,20 +36,5 @@ function tooMuchArchive(file: string, cause: BudgetError): LogError {
     'archive-budget',
     `The archives of this log take longer to read than one request may; download them from /api/v1/log/download?file=${encodeURIComponent(file)} instead.`,
     { cause },
-  )
-}
-
-/** Whether it failed only because files were renamed or removed between the list and the read. */
-async function mayPass(
-  error: unknown,
-  files: LogFiles,
-  file: string,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  if (error instanceof StoreError) return error.code === 'changed'
-  if (!(error instanceof LogError && error.code === 'unknown-file')) return false
-  return files.stat(file, signal).then(
-    () => true,
-    () => false,
   )
 }

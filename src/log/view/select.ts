@@ -1,7 +1,6 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { AT_ONCE } from '../render/body.ts'
-import type { OpenLog } from '../rotated/open.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Found, Scan } from '../search/scan.ts'
 import { scanBack, wholeBack } from '../search/scan-back.ts'
@@ -9,11 +8,12 @@ import { scanForward } from '../search/scan-forward.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
 import { seek } from '../seek/seek.ts'
 import type { Cursor } from '../text/cursor.ts'
+import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
+import type { OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import type { Note, View } from './answer.ts'
 import { type Borders, filterOf, isSharp } from './borders.ts'
 import { readingOf, runInSlot, type ViewContext } from './context.ts'
-import { checkFormat, formatOf, isEmpty } from './format.ts'
 import type { ViewRequest } from './request.ts'
 import { timeNotes } from './time-notes.ts'
 
@@ -105,7 +105,7 @@ const baseOf = ({ log: { series }, format, notes, bottom }: Plan) => ({
 async function nothing(plan: Plan): Promise<View> {
   const { series, at } = plan.log
   const here = plan.request.cursor?.direction === 'after' ? at! : await series.floor(plan.hi)
-  const prev = plan.forward && !isLogStart(series, here) ? await series.cursor(here) : null
+  const prev = plan.forward && !isLogStart(plan.log, here) ? await series.cursor(here) : null
   return { ...baseOf(plan), from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
 }
 
@@ -129,12 +129,12 @@ async function allRecords(plan: Plan): Promise<View | null> {
   const { series } = plan.log
   const size = sizeOf(plan)
   if (!plan.all || plan.forward || request.each || request.fit.lines !== null) return null
-  if (hi - lo <= AT_ONCE || size <= AT_ONCE || request.cursor?.place.inside) return null
+  if (hi - lo <= AT_ONCE || size <= AT_ONCE || request.cursor?.place.splitsRecord) return null
   const whole = await wholeBack(series, [lo, hi], plan.format, size)
   if (!whole) return null
   const { from, complete } = whole
   if (!complete && request.fit.size > size) notes.push('answer-budget')
-  const prev = complete && !series.older ? null : await cursorBefore(plan, from)
+  const prev = complete && !plan.log.beyond?.older ? null : await cursorBefore(plan, from)
   return { ...baseOf(plan), from, to: hi, pieces: null, prev, next: await series.cursor(hi) }
 }
 
@@ -173,7 +173,7 @@ function scanOf(plan: Plan): Scan {
     budget,
     reading: readingOf(context),
     each: request.each,
-    inside: request.cursor?.place.inside ?? false,
+    splitsRecord: request.cursor?.place.splitsRecord,
   }
 }
 
@@ -181,31 +181,31 @@ function scanOf(plan: Plan): Scan {
 async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' | 'next'>> {
   const { forward, lo } = plan
   const { series, at } = plan.log
-  const isCut = plan.request.cursor?.place.inside === true
+  const isCut = plan.request.cursor?.place.splitsRecord === true
   if (forward)
     return {
       prev: await cursorBefore(plan, lo, isCut && lo === at),
-      next: await series.cursor(found.to, found.inside),
+      next: await series.cursor(found.to, found.splitsRecord),
     }
-  const isAll = found.complete && !(series.older && series.isStart(found.from))
+  const isAll = found.complete && !(plan.log.beyond?.older && series.isStart(found.from))
   return {
-    prev: isAll ? null : await cursorBefore(plan, found.from, found.inside),
+    prev: isAll ? null : await cursorBefore(plan, found.from, found.splitsRecord),
     next: await series.cursor(found.to, isCut && found.to === at),
   }
 }
 
 /** The cursor of the page that ends at an address; null if nothing was requested before it, or there is nothing. */
 async function cursorBefore(
-  { bottom, log: { series } }: Plan,
+  { bottom, log }: Plan,
   address: number,
-  inside = false,
+  splitsRecord = false,
 ): Promise<Cursor | null> {
-  return address <= bottom || isLogStart(series, address) ? null : series.cursor(address, inside)
+  return address <= bottom || isLogStart(log, address) ? null : log.series.cursor(address, splitsRecord)
 }
 
 /** Whether an address is where the whole log begins, not only the part of it that is open. */
-function isLogStart(series: Series, address: number): boolean {
-  return !series.older && series.isStart(address)
+function isLogStart({ series, beyond }: OpenLog, address: number): boolean {
+  return !beyond?.older && series.isStart(address)
 }
 
 /** How much of a log's end is searched for a field that no matching record had. */

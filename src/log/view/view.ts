@@ -1,13 +1,13 @@
-import type { Budget } from '../../limits/budget.ts'
 import { yieldToEventLoop } from '../../limits/yield.ts'
-import { openLog } from '../joined/open.ts'
-import { firstReach, needsMore, widerReach } from '../joined/reach.ts'
-import type { Opener } from '../rotated/open.ts'
-import type { View } from './answer.ts'
+import { MissingBytes } from '../../store/store.ts'
+import { lacksPage, pageReach, widerReach } from '../joined/reach.ts'
+import { openLog } from '../open.ts'
+import type { Opener } from '../text/open.ts'
+import type { Note, View } from './answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from './context.ts'
-import { selectAround } from './holes.ts'
+import { CutLog } from './holes.ts'
 import { isSearch, mayUnpack, prefetchOf, searchesBack, type ViewRequest } from './request.ts'
-import { stateOf, withRetries } from './retry.ts'
+import { stateOf, throwUnlessMoved } from './retry.ts'
 import { select } from './select.ts'
 
 /** Selects a part of a log. */
@@ -21,7 +21,7 @@ export async function viewOf(
 
 /**
  * Selects a part of a log; null when the client already has it: `isKnown` gets the state of the files before anything
- * is scanned. A file that is rotated meanwhile is looked up again.
+ * is scanned.
  */
 export async function viewIfChanged(
   context: ViewContext,
@@ -29,51 +29,80 @@ export async function viewIfChanged(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<View | null> {
-  const { archives, files } = context
-  const unpacks = mayUnpack(request)
-  let claims = searchesBack(request)
   // Each search of a directory starts in a turn of its own: a tail would wait for thirty that start together.
-  if (files.isNear && isSearch(request)) await yieldToEventLoop()
-  const look = async () => {
-    const budget = budgetOf(context, signal)
-    const unpacking: Opener['unpacking'] =
-      archives && !unpacks ? (job) => runInSlot(archives, budget, job) : undefined
-    const opener = { ...context, unpacking, claims }
-    // A claim may turn out to be false: without claims, the next attempt is right.
-    claims = false
-    return viewWithin(opener, request, isKnown, budget)
-  }
-  return withRetries({ files, file: request.file, signal }, () =>
-    archives && unpacks ? archives.run(look, signal) : look(),
-  )
+  if (context.files.isNear && isSearch(request)) await yieldToEventLoop()
+  const find = () => findView(context, request, isKnown, signal)
+  return context.archives && mayUnpack(request) ? context.archives.run(find, signal) : find()
 }
 
-/** Looks as far back into a joined log as it takes, or as the budget allows. Any other log is open as a whole. */
-async function viewWithin(
-  context: ViewContext & Pick<Opener, 'unpacking' | 'claims'>,
+/**
+ * Opens a log and selects from it, until that gives an answer. A joined log is opened wider as long as something is
+ * missing and the budget lasts; a hole is cut off; and after a rotation everything starts over.
+ */
+async function findView(
+  context: ViewContext,
   request: ViewRequest,
   isKnown: (state: string) => boolean,
-  budget: Budget,
+  signal: AbortSignal | undefined,
 ): Promise<View | null> {
-  for (let reach = firstReach(request); ; reach = widerReach(reach)) {
-    const log = await openLog({ ...context, budget }, request, prefetchOf(request), reach)
-    if (isKnown(stateOf(log.series))) return null
-    const view = await selectAround(log, request, (log) => select(context, log, request, budget))
-    if (context.claims) await settle(view)
-    if (!(await needsMore(request, view, context.zone))) return view
-    if (!reach.isWidest && !budget.isSpent) continue
-    if (!view.notes.includes('scan-budget')) view.notes.push('scan-budget')
-    return view
+  const prefetch = prefetchOf(request)
+  const first = pageReach(request)
+  let reach = first
+  let opener: Opener | null = null
+  let log: CutLog | null = null
+  for (let retries = 0; ; ) {
+    let view: View | null = null
+    try {
+      // If a declared size was wrong, the retry ignores declared sizes.
+      opener ??= openerOf(context, request, signal, retries === 0)
+      if (log === null) {
+        const opened = await openLog(opener, request, prefetch, reach)
+        if (isKnown(stateOf(opened.series))) return null
+        log = new CutLog(opened, request)
+      }
+      view = await log.finish(await select(context, log.open, request, opener.budget))
+      // A search that was cut short relies on no size.
+      const reliesOnSizes = opener.trustDeclaredSize && !view.notes.includes('scan-budget')
+      if (reliesOnSizes) await view.series.verifySizes()
+      if (!(await lacksPage(request, log.open, view, context.zone))) return view
+      const wider = opener.budget.isSpent ? null : widerReach(reach)
+      if (wider === null) return withBudgetNote(view)
+      view.memory?.release()
+      reach = wider
+      log = null
+    } catch (error) {
+      view?.memory?.release()
+      if (error instanceof MissingBytes && log) {
+        await log.cut(error)
+        continue
+      }
+      await throwUnlessMoved(error, retries++, { files: context.files, file: request.file, signal })
+      opener = null
+      reach = first
+      log = null
+    }
   }
 }
 
-/** Proves the sizes that the answer relies on. A search that was cut short relies on none. */
-async function settle({ series, notes, memory }: View): Promise<void> {
-  if (notes.includes('scan-budget')) return
-  try {
-    await series.settle()
-  } catch (error) {
-    memory?.release()
-    throw error
+/** How the log is opened, with a fresh budget. */
+function openerOf(
+  context: ViewContext,
+  request: ViewRequest,
+  signal: AbortSignal | undefined,
+  isFirst: boolean,
+): Opener {
+  const { archives } = context
+  const budget = budgetOf(context, signal)
+  const inSlot: Opener['unpacking'] = archives && ((job) => runInSlot(archives, budget, job))
+  return {
+    ...context,
+    budget,
+    // Otherwise the whole request has a slot already.
+    unpacking: mayUnpack(request) ? undefined : inSlot,
+    trustDeclaredSize: isFirst && searchesBack(request),
   }
+}
+
+function withBudgetNote(view: View): View {
+  return { ...view, notes: [...new Set<Note>([...view.notes, 'scan-budget'])] }
 }

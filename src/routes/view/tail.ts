@@ -1,8 +1,8 @@
 import { noneMatchNames, notModified, singleTag } from '../../http/conditional.ts'
 import { bytesResponse } from '../../http/sliced.ts'
-import { readTail, type Tail } from '../../log/files/tail.ts'
-import { fingerprint } from '../../log/text/cursor.ts'
+import { fingerprint, NO_PRINT } from '../../log/text/cursor.ts'
 import { kindOfBytes, looksLikeText } from '../../log/text/kind.ts'
+import { readTail, type Tail } from '../../log/text/tail.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import type { Query } from '../parameters/read.ts'
 import { defaultSize } from '../parameters/tail-table.ts'
@@ -75,8 +75,8 @@ function noteOfTail({ entry, missing }: Tail): Record<string, string> {
 
 /** One hash of 64 bytes serves both cursors: any bytes that identify the file will do. */
 function linkOfTail(query: Query, { entry, offset, length, seen, missing }: Tail): string {
-  const print = seen ? fingerprint(seen.bytes, seen.offset) : { offset: 0, length: 0, hash: 0 }
-  const cursor = { name: entry.key, id: entry.id ?? null, print, inside: false }
+  const print = seen ? fingerprint(seen.bytes, seen.offset) : NO_PRINT
+  const cursor = { name: entry.key, id: entry.id ?? null, print }
   // After a hole, the previous page continues before it.
   const before = missing ? missing.from : offset
   const prev = before > 0 ? { ...cursor, offset: before } : null

@@ -209,7 +209,7 @@ export const faults = [
             id: null,
             offset: print.offset + 64,
             print,
-            inside: false,
+            splitsRecord: false,
           })
           const answer = await get(node.url, `/api/v1/log/view?file=a.log&rotated=true&after=${cursor}`)
           statuses.push(answer.status)

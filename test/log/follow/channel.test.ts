@@ -7,7 +7,13 @@ import { UTC } from '../../../src/log/time.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { contextOf } from '../context.ts'
 
-const place = { name: 'a.log', id: null, offset: 0, print: { offset: 0, length: 0, hash: 0 }, inside: false }
+const place = {
+  name: 'a.log',
+  id: null,
+  offset: 0,
+  print: { offset: 0, length: 0, hash: 0 },
+  splitsRecord: false,
+}
 const filter = { format: PLAIN, zone: UTC, level: null, matcher: null, since: null, until: null }
 const frame = { events: false, json: false }
 

@@ -97,7 +97,7 @@ it('a forged cursor cannot make a request decompress archive after archive', asy
     },
   }
   const print = { offset: size - 64, length: 64, hash: 12345 }
-  const place = { name: 'a.log', id: null, offset: size, print, inside: false }
+  const place = { name: 'a.log', id: null, offset: size, print, splitsRecord: false }
   const request = viewRequest({ cursor: { place, direction: 'after' } })
   await expect(viewOf(limited, request)).rejects.toMatchObject({ code: 'archive-budget' })
   expect(unpacked).toBe(1)

@@ -157,7 +157,7 @@ describe('decodeCursor', () => {
     id: '1-2',
     offset: 2 ** 53 - 1,
     print: { offset: 1, length: 64, hash: 2 ** 53 - 1 },
-    inside: true,
+    splitsRecord: true,
   })
   it('reads what was written', () => {
     expect(decodeCursor(good, 'after')).toEqual({
@@ -165,7 +165,7 @@ describe('decodeCursor', () => {
       id: '1-2',
       offset: 2 ** 53 - 1,
       print: { offset: 1, length: 64, hash: 2 ** 53 - 1 },
-      inside: true,
+      splitsRecord: true,
     })
     expect(good).toMatch(/^[A-Za-z0-9_-]+$/)
   })

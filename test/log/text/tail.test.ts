@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readTail } from '../../../src/log/files/tail.ts'
+import { readTail } from '../../../src/log/text/tail.ts'
 import { SlicedStream, slicesOf } from '../../../src/store/fast.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Bytes, StoreRead } from '../../../src/store/store.ts'

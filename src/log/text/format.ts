@@ -1,6 +1,8 @@
 import { LogError } from '../error.ts'
 import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
-import type { Series } from '../text/series.ts'
+import { lineEnd, startOf } from '../format/lines.ts'
+import type { Zone } from '../time.ts'
+import type { Series } from './series.ts'
 
 /** How much of a file's head and tail is read to detect its format. */
 export const SAMPLE = 16 * 1024
@@ -24,16 +26,48 @@ export async function formatOf(series: Series, live = false): Promise<LineFormat
 }
 
 /** The parts of a request that not every format can answer. */
-interface Asked {
+interface TimeAndLevel {
   since: number | null
   until: number | null
   level: number | null
 }
 
 /** Throws a LogError if a format cannot answer the request. */
-export function checkFormat(format: LineFormat, asked: Asked): void {
-  if ((asked.since !== null || asked.until !== null) && !format.timed) throw noTime()
-  if (asked.level !== null && !format.leveled) throw noLevel()
+export function checkFormat(format: LineFormat, { since, until, level }: TimeAndLevel): void {
+  if ((since !== null || until !== null) && !format.timed) throw noTime()
+  if (level !== null && !format.leveled) throw noLevel()
+}
+
+/** The times of records in bytes, in order. */
+export function* timesIn(format: LineFormat, zone: Zone, bytes: Uint8Array): Generator<number> {
+  for (let at = 0; at < bytes.length; ) {
+    const end = lineEnd(bytes, at, bytes.length)
+    const time = format.starts(bytes, at, end) ? format.time(bytes, at, end, zone) : Number.NaN
+    if (!Number.isNaN(time)) yield time
+    at = end + 1
+  }
+}
+
+/** The time of the first record that has one; NaN if none has. */
+export function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): number {
+  for (const time of timesIn(format, zone, bytes)) return time
+  return Number.NaN
+}
+
+/** The time of the last record in bytes[from, to) that has one; NaN if none has. */
+export function lastTime(
+  format: LineFormat,
+  zone: Zone,
+  bytes: Uint8Array,
+  [from, to]: readonly [from: number, to: number] = [0, bytes.length],
+): number {
+  for (let end = to; end > from; ) {
+    const at = startOf(format, { bytes, from, to: end }, end - 1)
+    const time = format.time(bytes, at, lineEnd(bytes, at, end), zone)
+    if (!Number.isNaN(time)) return time
+    end = at
+  }
+  return Number.NaN
 }
 
 /** Whether a log is empty. */

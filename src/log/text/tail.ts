@@ -9,6 +9,7 @@ import {
   StoreError,
   type StoreRead,
 } from '../../store/store.ts'
+import { characterStart, startInWindow } from './bytes.ts'
 
 /** Reads a byte range of one file. */
 export type RangeReader = (range: ByteRange, options: ReadOptions) => Promise<StoreRead>
@@ -44,20 +45,6 @@ export async function readTail(read: RangeReader, size: number, options: ReadOpt
   }
   const slices = slicesOf(got.body)
   return whole ? wholeFile(got, slices) : tailOfSlices(read, got, slices, options)
-}
-
-/** Where the tail starts in `bytes`, whose first byte is before the window. */
-export function startInWindow(bytes: Uint8Array): number {
-  const newline = bytes.indexOf(LF)
-  if (newline >= 0 && newline + 1 < bytes.length) return newline + 1
-  return characterStart(bytes, 1)
-}
-
-/** The first character start at or after `at`. More than three continuation bytes are not UTF-8 and stay as they are. */
-export function characterStart(bytes: Uint8Array, at: number): number {
-  let i = at
-  while (i < bytes.length && i - at < 4 && (bytes[i]! & 0xc0) === 0x80) i++
-  return i - at === 4 ? at : i
 }
 
 /** What was read without its first `skipped` bytes. */

@@ -1,0 +1,89 @@
+import { soundsCompressed } from '../../codec/kind.ts'
+import type { Budget } from '../../limits/budget.ts'
+import { type Entry, MissingBytes } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import type { LogFiles } from '../files/files.ts'
+import { type ArchiveLimits, ArchiveText } from './archive.ts'
+import { collect } from './bytes.ts'
+import type { Cursor } from './cursor.ts'
+import { kindOf } from './kind.ts'
+import type { Series } from './series.ts'
+import { PlainText, type Text } from './text.ts'
+
+/** Which log is requested, and from where. */
+export interface LogRequest {
+  file: string
+  /** Whether to include the rotated files before it. */
+  rotated: boolean
+  /** A place to continue from, older or newer. */
+  cursor: { place: Cursor; direction: 'before' | 'after' } | null
+}
+
+/** What is read while a log is opened, because it is going to be needed: on a bucket that saves round trips. */
+export interface Prefetch {
+  /** Bytes at the end of the file. */
+  tail: number
+  /** Bytes at its beginning. */
+  head: number
+}
+
+/** An open log, and the address of the cursor in it. */
+export interface OpenLog {
+  series: Series
+  at: number | null
+  /** Set for a joined log, whose parts are objects: whether there are others before or after those that are open. */
+  beyond?: { older: boolean; newer: boolean }
+  /** False if the order of several files is a guess; absent if there is only one. */
+  certain?: boolean
+  /** The address at which missing bytes end the log early; absent when nothing is missing. */
+  end?: number
+}
+
+/** What is needed to open files as text. */
+export interface Opener {
+  files: LogFiles
+  limits: ArchiveLimits
+  budget: Budget
+  /** How many reads run in parallel. @default 1 */
+  parallel?: number | undefined
+  /** Whether archives may be taken to be as long as they declare; see ArchiveSource. @default false */
+  trustDeclaredSize?: boolean | undefined
+  /** Runs work on archives when there is a free slot. @default at once */
+  unpacking?: (<T>(job: () => Promise<T>) => Promise<T>) | undefined
+}
+
+/** Opens one file. Its beginning and its end are read in parallel, if they will be needed. */
+export async function openFile(opener: Opener, file: string, { tail, head }: Prefetch): Promise<Text> {
+  const { files, budget } = opener
+  if (tail === 0 || soundsCompressed(file)) return openText(opener, await files.stat(file, budget.signal))
+  const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null
+  // If something is wrong, the other read reports it.
+  reading?.catch(() => {})
+  const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
+  if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
+  const got = text.entry.size > tail ? await reading?.catch(unlessMissing) : null
+  if (got) text.prime(got.entry, await collect(got))
+  return text
+}
+
+/** Missing bytes are reported when something needs them. */
+function unlessMissing(error: unknown): null {
+  if (error instanceof MissingBytes) return null
+  throw error
+}
+
+/** The text of a file, however it is compressed. */
+export async function openText(opener: Opener, entry: Entry): Promise<Text> {
+  const kind = await kindOf(opener.files, entry, opener.budget.signal)
+  return kind === 'plain'
+    ? new PlainText(opener.files, entry, opener.budget)
+    : new ArchiveText({ entry, kind }, opener)
+}
+
+/** The error for a cursor whose place is gone. */
+export function gone(): LogError {
+  return new LogError(
+    'cursor-gone',
+    'The file that this cursor points into was truncated or is no longer there; start again without a cursor.',
+  )
+}
