@@ -24,7 +24,6 @@ const AT_ONCE = 6
 export class Joins {
   readonly #store: Store
   readonly #rootName: string
-  readonly #trees = new Map<string, MemberTree>()
   /** What is known about folders that contain dated folders. */
   readonly #known = new Map<string, Sums>()
 
@@ -36,14 +35,7 @@ export class Joins {
 
   /** The objects of a log of that name; there may be none. */
   tree(name: string): MemberTree {
-    const log = name === this.#rootName ? '' : name
-    let tree = this.#trees.get(log)
-    if (!tree) {
-      if (this.#trees.size >= 100) this.#trees.clear()
-      tree = new MemberTree(this.#store, log)
-      this.#trees.set(log, tree)
-    }
-    return tree
+    return new MemberTree(this.#store, name === this.#rootName ? '' : name)
   }
 
   /** All logs and other keys, in order. */

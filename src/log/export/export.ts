@@ -3,7 +3,7 @@ import { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { openPeriod } from '../open.ts'
 import type { Source } from '../render/rendered.ts'
-import type { Filter } from '../search/filter.ts'
+import { type Filter, filterOf } from '../search/filter.ts'
 import { Forward } from '../search/forward.ts'
 import { leaseForReads } from '../search/reading.ts'
 import { scanForward } from '../search/scan-forward.ts'
@@ -11,11 +11,9 @@ import { seek } from '../seek/seek.ts'
 import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
 import type { OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
-import type { Note } from '../view/answer.ts'
-import { filterOf } from '../view/borders.ts'
+import { type Note, timeNotes } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { timeNotes } from '../view/time-notes.ts'
 
 /** Every record of a log that a request wants, oldest first. */
 export interface Export {
@@ -102,7 +100,7 @@ async function planOfFiles(
   const border = async (instant: number | null) =>
     instant === null || !format.timed ? null : seek(timed, instant)
   const [since, until] = await Promise.all([border(request.since), border(request.until)])
-  const bottom = since?.from ?? (await series.start())
+  const bottom = since?.from ?? (await series.addresses.floor(Number.NEGATIVE_INFINITY))
   const lo = at === null ? bottom : Math.max(at, bottom)
   const hi = Math.min(until?.to ?? series.end, series.end)
   const reader = new Forward(series, hi, readingOf(context), leaseForReads(context.memory))
@@ -122,16 +120,7 @@ async function planOfMembers(
   { request, format }: Wanted,
 ): Promise<Plan> {
   const { groupsOf } = await import('../joined/groups.ts')
-  const { since, until, level, levels, matcher } = request
-  const filter: Filter = {
-    format,
-    zone,
-    level,
-    levels,
-    matcher,
-    since: since === null ? null : { at: since, below: Number.POSITIVE_INFINITY },
-    until: until === null ? null : { at: until, from: Number.NEGATIVE_INFINITY },
-  }
+  const filter = filterOf(request, { format, zone })
   return { sections: groupsOf(series.parts, format, parallel), filter, notes: [] }
 }
 
@@ -162,7 +151,7 @@ async function* recordsOf(
       at = found.to
       splitsRecord = found.splitsRecord
     }
-    const broken = series.broken()
+    const broken = series.broken
     if (broken) throw broken
   }
   return null

@@ -11,7 +11,8 @@ export async function withCursors(
   const records = []
   for (let i = 0; i < pieces.length; i++) {
     const bytes = pieces[i]!
-    const { part, offset } = await series.before(ends[i]!)
+    const { part, base } = await series.addresses.at(ends[i]! - 1)
+    const offset = ends[i]! - base
     const inPart = Math.min(bytes.length, offset)
     const print = fingerprint(bytes, offset - bytes.length, bytes.length - inPart)
     records.push({ bytes, end: { name: part.name, id: part.entry.id ?? null, offset, print } })
@@ -25,7 +26,7 @@ export async function addressOf(series: Series, place: Cursor): Promise<number |
     const part = series.parts[i]!
     const same =
       place.id !== null && part.entry.id !== undefined ? part.entry.id === place.id : part.name === place.name
-    if (same && (await holds(part, place))) return (await series.base(i)) + place.offset
+    if (same && (await holds(part, place))) return (await series.addresses.base(i)) + place.offset
   }
   return null
 }

@@ -1,6 +1,6 @@
 import { PLAIN } from '../format/detect.ts'
 import { openLog } from '../open.ts'
-import type { Filter } from '../search/filter.ts'
+import { type Filter, filterOf } from '../search/filter.ts'
 import { checkFormat, formatOf } from '../text/format.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
@@ -17,16 +17,7 @@ export async function liveFilter(
   const format = await formatOf(log.series, true)
   const undecided = format === PLAIN && log.series.end === 0
   if (!undecided) checkFormat(format, asked)
-  return {
-    format,
-    undecided,
-    zone: context.zone,
-    level: asked.level,
-    levels: asked.levels,
-    matcher: asked.matcher,
-    since: asked.since === null ? null : { at: asked.since, below: Number.POSITIVE_INFINITY },
-    until: asked.until === null ? null : { at: asked.until, from: Number.NEGATIVE_INFINITY },
-  }
+  return { ...filterOf(asked, { format, zone: context.zone }), undecided }
 }
 
 /** The filter that everything passes. */

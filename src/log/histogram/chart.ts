@@ -1,6 +1,6 @@
 import { LEVELS } from '../format/detect.ts'
 import type { Zone } from '../time.ts'
-import type { TimeNote } from '../view/time-notes.ts'
+import type { TimeNote } from '../view/answer.ts'
 
 /** How many records there are over time, by level. */
 export interface Histogram {

@@ -80,7 +80,7 @@ export class Count {
       kept = await this.#reader.chunk(at, { longer, kept, readAhead })
       const { from, bytes } = kept
       if (from >= at) break
-      const bottom = from <= lo || series.isStart(from)
+      const bottom = from <= lo || series.addresses.isStart(from)
       let first = bottom ? 0 : nextStart(filter.format, bytes, 0, bytes.length)
       if (first < 0) {
         if (longer === null && isHole(bytes)) {

@@ -39,7 +39,7 @@ export async function estimate(
   { lo, hi, filter }: { lo: number; hi: number; filter: Filter },
   chart: Chart,
 ): Promise<Outcome> {
-  const from = await log.series.floor(lo)
+  const from = await log.series.addresses.floor(lo)
   const { parallel: atOnce = 1 } = log
   const most = atOnce > 1 ? Math.min(SAMPLES, MAX_ROUNDS * atOnce) : SAMPLES
   const count = Math.max(1, Math.min(most, Math.ceil((hi - from) / SAMPLE)))

@@ -6,11 +6,11 @@ import type { Filter } from '../search/filter.ts'
 import { seek } from '../seek/seek.ts'
 import { formatOf } from '../text/format.ts'
 import type { LogRequest, OpenLog } from '../text/open.ts'
+import { timeNotes } from '../view/answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
 import { CutLog } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { stateOf, throwUnlessMoved } from '../view/retry.ts'
-import { timeNotes } from '../view/time-notes.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
 import { Count } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
@@ -73,7 +73,7 @@ async function count(
   const log = { files, series, format, zone, parallel, budget: budget.half() }
   const range = format.timed ? await rangeOf(log, request, now()) : null
   if (range === null) {
-    if (series.end === 0 && series.isStart(0)) return empty(request, now())
+    if (series.end === 0 && series.addresses.isStart(0)) return empty(request, now())
     throw new LogError(
       'no-time',
       'No times were recognized in the lines of this file, so there is nothing to count over time; view it instead.',
@@ -104,7 +104,7 @@ async function count(
   }
   const { add, beyond } = adder(chart, range, request)
   const isWhole = await new Count(context, series, budget, { ...stretch, add }).run()
-  const complete = isWhole && !series.isCut && series.broken() === null
+  const complete = isWhole && !series.isCut && series.broken === null
   return { ...chart, complete, notes: beyond() > 0 ? ['time-order', ...notes] : notes }
 }
 

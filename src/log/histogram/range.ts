@@ -37,10 +37,10 @@ async function firstTimeOfLog(log: Timed): Promise<number | null> {
 
 async function lastTimeOfLog(series: Series, format: LineFormat, zone: Zone): Promise<number | null> {
   for (let length = EDGE; ; length *= 8) {
-    const from = await series.floor(series.end - length)
+    const from = await series.addresses.floor(series.end - length)
     const bytes = await series.read(from, series.end)
     const time = lastTime(format, zone, bytes)
     if (!Number.isNaN(time)) return time
-    if (series.isStart(from) || length > MAX_RECORD) return null
+    if (series.addresses.isStart(from) || length > MAX_RECORD) return null
   }
 }

@@ -33,16 +33,16 @@ export async function* groupsOf(
     await fetchMembers(group, parallel)
     const series = await Series.open(group)
     const isLast = first + group.length === parts.length
-    const lo = (await series.base(0)) + offset
+    const lo = (await series.addresses.base(0)) + offset
     // The last record may continue in the next group, so it is left to it.
     const hi = isLast ? series.end : await lastRecord(series, lo, format)
     yield { series, lo, hi }
     if (isLast) return
-    const place = hi >= series.end ? null : await series.place(hi)
-    const used = place ? group.indexOf(place.part) : group.length
+    const next = hi >= series.end ? null : await series.addresses.at(hi)
+    const used = next ? group.indexOf(next.part) : group.length
     for (const part of group.slice(0, used)) await part.release?.()
     first += used
-    offset = place?.offset ?? 0
+    offset = next ? hi - next.base : 0
   }
 }
 

@@ -37,7 +37,7 @@ export async function openJoined(
   const ahead = isForward ? 0 : await fetchAhead(parts, reach, opener.parallel)
   if (isForward) await fetchMembers(parts, opener.parallel)
   const series = await Series.open(parts, ahead)
-  const base = isForward && cursor ? await series.base(0) : 0
+  const base = isForward && cursor ? await series.addresses.base(0) : 0
   return { series, at: cursor && base + cursor.place.offset, beyond: { older, newer } }
 }
 

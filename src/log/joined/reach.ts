@@ -121,7 +121,7 @@ export async function lacksPage(
     return request.cursor === null && lacksBeginning(request, log, format, zone)
   }
   if (await lacksPeriod(request, log, format, zone)) return true
-  return older && !(request.since !== null && format.timed) && log.series.isStart(from)
+  return older && !(request.since !== null && format.timed) && log.series.addresses.isStart(from)
 }
 
 /** Whether a joined log goes on in a period beyond the parts that are open. */

@@ -17,8 +17,7 @@ const SLICE = 512 * 1024
  */
 export async function bytesOf(series: Series, from: number, to: number): Promise<Bytes> {
   await series.onward(from)
-  if (to - from <= AT_ONCE && !series.broken())
-    return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
+  if (to - from <= AT_ONCE && !series.broken) return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
   let at = from
   return new ReadableStream<Uint8Array>(
     {
@@ -27,7 +26,7 @@ export async function bytesOf(series: Series, from: number, to: number): Promise
         at += bytes.length
         if (bytes.length > 0) controller.enqueue(bytes)
         if (at < to) return
-        const broken = series.broken()
+        const broken = series.broken
         if (broken) controller.error(broken)
         else controller.close()
       },

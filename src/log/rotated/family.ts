@@ -94,14 +94,6 @@ export function lastOfWhole(family: Family, name: string): number {
   return isRotatedName(name) ? placeIn(family, name) : lastFor(family, name)
 }
 
-/** The members after one of them, up to the last that a request for `file` reaches. Where that is a guess, only the last. */
-export function newerThan(family: Family, index: number, file: string): Entry[] {
-  const last = Math.max(index, lastFor(family, file))
-  if (family.certain) return family.members.slice(index + 1, last + 1)
-  const [found, newest] = [family.members[index]!, family.members[last]!]
-  return last > index && newest.modified >= found.modified ? [newest] : []
-}
-
 /**
  * The log that each file belongs to, by the name of its active file or, without one, by its stem. Files with numbers after
  * a dash are parts of a log only where `timesOf` shows it.

@@ -14,7 +14,7 @@ import {
 } from '../text/open.ts'
 import { Series } from '../text/series.ts'
 import { holds, PlainText, type Text } from '../text/text.ts'
-import { type Family, lastOfWhole, newerThan, placeIn } from './family.ts'
+import { type Family, lastFor, lastOfWhole, placeIn } from './family.ts'
 import { isRotatedName, mayBeRelated } from './names.ts'
 import { listFamily, newestFilesOf } from './relatives.ts'
 
@@ -70,7 +70,7 @@ async function openAtCursor(
   const newer = newerThan(family, index, file)
   const series = await Series.open([found, ...(await openTexts(opener, newer))])
   const certain = newer.length === 0 || family.certain
-  return { series, at: (await series.base(0)) + cursor.offset, certain }
+  return { series, at: (await series.addresses.base(0)) + cursor.offset, certain }
 }
 
 /** How often to search for a file that may be moving. */
@@ -105,6 +105,14 @@ function isEnough({ files }: Opener, name: string, isActive: boolean): boolean {
   // rotatelogs can cycle through numbered files, so the log's own name is not always the newest. On a bucket, where a
   // list is a request, nobody does that.
   return isActive && (files.revision?.() ?? null) === null
+}
+
+/** The members after one of them, up to the last that a request for `file` reaches. Where that is a guess, only the last. */
+function newerThan(family: Family, index: number, file: string): Entry[] {
+  const last = Math.max(index, lastFor(family, file))
+  if (family.certain) return family.members.slice(index + 1, last + 1)
+  const [found, newest] = [family.members[index]!, family.members[last]!]
+  return last > index && newest.modified >= found.modified ? [newest] : []
 }
 
 /** Looks for what a cursor points into. A forged cursor would decompress every archive, so this has a budget. */

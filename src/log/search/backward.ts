@@ -114,9 +114,9 @@ export class Backward {
   async #read(at: number, longer: number | null): Promise<Uint8Array | null> {
     const length = longer ?? this.#step
     // An archive is not decompressed before everything newer was examined.
-    const { knownStart } = this.#series
+    const { knownStart } = this.#series.addresses
     const lowest = longer === null && at > knownStart ? Math.max(this.#lo, knownStart) : this.#lo
-    const from = await this.#series.floor(Math.max(lowest, at - length))
+    const from = await this.#series.addresses.floor(Math.max(lowest, at - length))
     if (longer !== null || at - from < length) return this.#series.read(from, at)
     this.#step = this.largest
     this.#start(from, at)
@@ -127,9 +127,9 @@ export class Backward {
   #readOn(from: number): void {
     let to = this.#queue.at(-1)?.from ?? from
     while (this.#queue.length < this.#window) {
-      if (to <= this.#lo || this.#series.isStart(to)) return
+      if (to <= this.#lo || this.#series.addresses.isStart(to)) return
       // A compressed file would have to be decompressed, perhaps for nothing.
-      const start = this.#series.floorNow(Math.max(this.#lo, to - this.largest))
+      const start = this.#series.addresses.floorNow(Math.max(this.#lo, to - this.largest))
       if (start === null || start >= to || !this.#start(start, to)) return
       to = start
     }

@@ -22,6 +22,41 @@ export interface Filter {
   until: { at: number; from: number } | null
 }
 
+/** Where in a log the times of records must be checked one by one. */
+interface CheckedRange {
+  from: number
+  to: number
+}
+
+const EVERYWHERE: CheckedRange = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
+
+/** Which records a request wants. `since` and `until` are where its times lie in the log; null if all of it is meant. */
+export function filterOf(
+  request: Pick<Filter, 'level' | 'levels' | 'matcher'> & { since: number | null; until: number | null },
+  {
+    format,
+    zone,
+    since = EVERYWHERE,
+    until = EVERYWHERE,
+  }: Pick<Filter, 'format' | 'zone'> & { since?: CheckedRange | null; until?: CheckedRange | null },
+): Filter {
+  const { level, levels, matcher } = request
+  return {
+    format,
+    zone,
+    level,
+    levels,
+    matcher,
+    since: request.since === null || isSharp(since) ? null : { at: request.since, below: since.to },
+    until: request.until === null || isSharp(until) ? null : { at: request.until, from: until.from },
+  }
+}
+
+/** Whether a place alone decides: every record on one side of it is wanted, and none on the other. */
+export function isSharp(range: CheckedRange | null): range is null {
+  return range === null || range.from === range.to
+}
+
 /** Part of a log in memory: bytes[from, to), where `base` is the address of bytes[0]. */
 export interface Chunk {
   bytes: Uint8Array

@@ -81,7 +81,7 @@ export class Forward {
   #readOn(at: number): void {
     // The block that is being examined counts, too.
     for (let from = at; this.#blocks.length <= this.#window; ) {
-      const end = this.#series.plainEnd(from)
+      const end = this.#series.addresses.plainEnd(from)
       if (end === null || from >= this.#hi) return
       const to = Math.min(from + this.#length, end, this.#hi)
       const isFree = this.#blocks.filter((block) => block.leased === 0).length < FREE_READS

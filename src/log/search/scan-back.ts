@@ -116,7 +116,7 @@ class BackwardScan {
     const start = await series.sequentialStart(this.#at)
     if (start === null) return null
     const from = Math.max(lo, start)
-    const isBottom = from <= lo || series.isStart(from)
+    const isBottom = from <= lo || series.addresses.isStart(from)
     const stretch = { series, from, to: this.#at, isStart: isBottom }
     const recent = await scanOnce({
       ...stretch,
@@ -172,7 +172,7 @@ class BackwardScan {
     })
     this.#kept = { from, bytes }
     if (from >= this.#at) return 'bottom'
-    const isBottom = from <= lo || series.isStart(from)
+    const isBottom = from <= lo || series.addresses.isStart(from)
     // A hole of gigabytes is one line: no filter matches NULs, so they are skipped.
     const isFiltered = filter.matcher !== null || filter.level !== null
     if (!isBottom && isFiltered && this.#longer === null && isHole(bytes)) {
@@ -275,8 +275,8 @@ export async function wholeBack(
 ): Promise<{ from: number; complete: boolean } | null> {
   if (size <= 0 || series.parts.some((part) => part.compressed)) return null
   if (hi < series.end && (await recordBefore(series, hi, series.end, format)) !== hi) return null
-  const from = await series.floor(Math.max(lo, hi - size))
-  if (from <= lo || series.isStart(from)) return { from, complete: true }
+  const from = await series.addresses.floor(Math.max(lo, hi - size))
+  if (from <= lo || series.addresses.isStart(from)) return { from, complete: true }
   const to = Math.min(from + HEAD, hi)
   const bytes = await series.read(from - 1, to)
   const start = nextStart(format, bytes, 0, bytes.length)

@@ -67,7 +67,7 @@ export async function recordBefore(
 ): Promise<number> {
   let ahead = Math.min(hi, at + NEARBY)
   for (let length = NEARBY; ; length *= 8) {
-    const from = await series.floor(at - length)
+    const from = await series.addresses.floor(at - length)
     const inside = at - from
     let bytes = await series.read(from, ahead)
     // Some formats, such as JSON, are known by how a line ends: a long line is read to its end.
@@ -79,7 +79,7 @@ export async function recordBefore(
     if ((inside === 0 || bytes[inside - 1] === 10) && format.starts(bytes, inside, end)) return at
     if (inside === 0) return at
     const start = startOf(format, { bytes, from: 0, to: bytes.length }, inside - 1)
-    if (start > 0 || series.isStart(from)) return from + start
+    if (start > 0 || series.addresses.isStart(from)) return from + start
     if (length >= MAX_RECORD) return at
   }
 }

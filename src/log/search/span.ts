@@ -21,9 +21,9 @@ export async function lastThatFit(series: Series, lo: number, hi: number, fit: F
   // Count from the end first: a few lines are found without reading, or decompressing, where `size` would begin.
   const lines = fit.lines === null ? null : await lastLines(series, bottom, hi, fit.lines)
   if (lines !== null) return lines
-  const from = await series.floor(bottom)
+  const from = await series.addresses.floor(bottom)
   if (from >= hi) return hi
-  return from <= lo || series.isStart(from) ? from : firstLineStart(series, from, hi)
+  return from <= lo || series.addresses.isStart(from) ? from : firstLineStart(series, from, hi)
 }
 
 /** Where the first lines of [lo, hi) that fit end. A line longer than `size` is cut between characters. */
@@ -66,7 +66,7 @@ async function lastLineEnd(series: Series, lo: number, to: number): Promise<numb
 async function lastLines(series: Series, lo: number, hi: number, count: number): Promise<number | null> {
   let left = count
   for (let at = hi - 1, step = FIRST_READ; at > lo; step = Math.min(step * 4, LARGEST_READ)) {
-    const from = await series.floor(Math.max(lo, at - step))
+    const from = await series.addresses.floor(Math.max(lo, at - step))
     if (from >= at) return null
     const bytes = await series.read(from, at)
     for (let i = bytes.lastIndexOf(LF); i >= 0; i = i === 0 ? -1 : bytes.lastIndexOf(LF, i - 1)) {

@@ -72,14 +72,14 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
   const part = series.parts[index]!
   if (part.compressed && index === 0) {
     const time = firstTime(format, zone, await heads(0))
-    const to = series.parts.length === 1 ? series.end : await series.base(1)
+    const to = series.parts.length === 1 ? series.end : await series.addresses.base(1)
     return time >= instant
       ? { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY, ordered: true }
       : { from: Number.NEGATIVE_INFINITY, to, ordered: true }
   }
-  const base = await series.base(index)
+  const base = await series.addresses.base(index)
   if (part.compressed) {
-    const to = index === series.parts.length - 1 ? series.end : await series.base(index + 1)
+    const to = index === series.parts.length - 1 ? series.end : await series.addresses.base(index + 1)
     return { from: base, to, ordered: true }
   }
   const probes = new Probes(part, { files: log.files, format, zone, budget, parallel })

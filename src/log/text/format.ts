@@ -72,7 +72,7 @@ export function lastTime(
 
 /** Whether a log is empty. */
 export async function isEmpty(series: Series): Promise<boolean> {
-  return series.end === 0 && (await series.floor(-1)) === 0
+  return series.end === 0 && (await series.addresses.floor(-1)) === 0
 }
 
 function noTime(): LogError {

@@ -1,8 +1,12 @@
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
+import { usesAbbreviation } from '../instant.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { Series } from '../text/series.ts'
-import type { TimeNote } from './time-notes.ts'
+import type { Zone } from '../time.ts'
+
+/** What is not certain about the times of a log: the zone, or the date. */
+export type TimeNote = 'ambiguous-zone' | 'assumed-date'
 
 /** Bytes are missing: between others, or from the beginning on. */
 export type HoleNote = 'gap' | 'begins-late'
@@ -40,4 +44,12 @@ export interface View {
   notes: Note[]
   /** The memory that the pieces hold, to be released when they are sent. */
   memory: Lease | null
+}
+
+/** Notes about the times of an answer. */
+export function timeNotes(format: LineFormat, zone: Zone): TimeNote[] {
+  const notes: TimeNote[] = []
+  if (format.ambiguousZone && !usesAbbreviation(zone, format.ambiguousZone)) notes.push('ambiguous-zone')
+  if (format.undated) notes.push('assumed-date')
+  return notes
 }

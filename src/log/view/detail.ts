@@ -1,18 +1,15 @@
-import { asOne } from '../../bytes.ts'
-import type { Compression } from '../../codec/kind.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import { Budget } from '../../limits/budget.ts'
+import { Budget, BudgetError } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { detectFormat } from '../format/detect.ts'
 import { logNames } from '../rotated/family.ts'
-import { collect } from '../text/bytes.ts'
-import { decompressLog } from '../text/decompress.ts'
 import { firstTime, lastTime } from '../text/format.ts'
-import { type Kind, kindOf, kindSoFar } from '../text/kind.ts'
-import { PlainText } from '../text/text.ts'
+import { type Kind, kindSoFar } from '../text/kind.ts'
+import { openText } from '../text/open.ts'
+import type { Text } from '../text/text.ts'
 import type { ViewContext } from './context.ts'
 
 /** A log file, with the times of its first and last records. */
@@ -147,16 +144,16 @@ interface Ends {
 
 async function endsOf(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {
   if (entry.joined) return joinedEnds(files, entry, budget)
-  const signal = budget.signalFor()
-  const kind = await kindOf(files, entry, signal)
-  if (kind !== 'plain') return archiveEnds(files, entry, kind, signal)
+  const opener = { files, budget, limits: { archiveBytes: MAX_TEXT, archiveWindow: TAIL } }
+  const text = await openText(opener, entry)
+  if (text.compressed) return archiveEnds(text)
   try {
-    return await plainEnds(files, entry, budget)
+    return await plainEnds(text)
   } catch (error) {
     // It turned out to be compressed, and that is cached now.
-    const now = await kindOf(files, entry, signal)
-    if (now === 'plain') throw error
-    return archiveEnds(files, entry, now, signal)
+    const now = await openText(opener, entry)
+    if (!now.compressed) throw error
+    return archiveEnds(now)
   }
 }
 
@@ -169,44 +166,33 @@ async function joinedEnds(files: LogFiles, { key }: Entry, budget: Budget): Prom
   return { head: first!.head, tail: last!.tail }
 }
 
-async function plainEnds(files: LogFiles, entry: Entry, budget: Budget): Promise<Ends> {
-  const text = new PlainText(files, entry, budget)
-  if (entry.size <= TAIL) {
+async function plainEnds(text: Text): Promise<Ends> {
+  const { size } = text.entry
+  if (size <= TAIL) {
     const all = await text.head(TAIL)
     return { head: all, tail: all }
   }
-  const [head, tail] = await Promise.all([text.head(HEAD), text.read(entry.size - TAIL, entry.size)])
+  const [head, tail] = await Promise.all([text.head(HEAD), text.read(size - TAIL, size)])
   return { head, tail }
 }
 
-async function archiveEnds(
-  files: LogFiles,
-  entry: Entry,
-  kind: Compression,
-  signal: AbortSignal | undefined,
-): Promise<Ends> {
-  const { key: name, size: stored, etag } = entry
-  const whole = stored <= SMALL_ARCHIVE
-  const read = async (from: number, to: number) =>
-    collect(await files.read(name, { offset: from, length: to - from }, { signal, ifMatch: etag }))
-  let pieces: Uint8Array[] = []
-  let size = 0
-  let head: Uint8Array | null = null
+async function archiveEnds(text: Text): Promise<Ends> {
   try {
-    for await (const piece of decompressLog({ name, size: stored, read }, kind, signal)) {
-      pieces.push(piece)
-      size += piece.length
-      if (!head && size >= HEAD) head = asOne(pieces)
-      if (head && !whole) return { head, tail: null }
-      if (size > MAX_TEXT) return { head: head!, tail: null }
-      // Two pieces hold any tail.
-      if (head && pieces.length > 2) pieces = [asOne(pieces).subarray(-TAIL)]
-    }
-  } catch (error) {
-    // Stopped here, or broken: what came before is valid, but the end is not known.
-    if (!(error instanceof LogError && error.code === 'bad-archive') || size === 0) throw error
-    return { head: head ?? asOne(pieces), tail: null }
+    const head = await text.head(HEAD)
+    const tail = text.entry.size <= SMALL_ARCHIVE ? await archiveTail(text) : null
+    return { head, tail }
+  } finally {
+    await text.release?.()
   }
-  const tail = asOne(pieces)
-  return { head: head ?? tail, tail: tail.subarray(-TAIL) }
+}
+
+/** The end of an archive; null if it is broken or too long, for what comes before is valid all the same. */
+async function archiveTail(text: Text): Promise<Uint8Array | null> {
+  try {
+    const size = await text.size()
+    return text.broken || text.cut ? null : await text.read(Math.max(0, size - TAIL), size)
+  } catch (error) {
+    if (error instanceof LogError || error instanceof BudgetError) return null
+    throw error
+  }
 }

@@ -37,7 +37,7 @@ export class CutLog {
     const index = series.parts.findLastIndex(({ name }) => name === key)
     const part = series.parts[index]
     if (!part || this.#holes++ >= MOST) throw error
-    const base = (await series.base(index)) - (part.begin ?? 0)
+    const base = (await series.addresses.base(index)) - (part.begin ?? 0)
     const from = base + missing.from
     const to = base + missing.to
     const { cursor } = this.#request
@@ -97,7 +97,7 @@ export class CutLog {
     if (view.pieces === null) await view.series.ensure(view.from, view.to)
     if (this.#skipped || (forward && this.open.end !== undefined && view.to >= this.open.end))
       notes.add('gap')
-    if (this.#below && !forward && prev === null && view.series.isStart(view.bottom)) {
+    if (this.#below && !forward && prev === null && view.series.addresses.isStart(view.bottom)) {
       notes.add(this.#below.head ? 'begins-late' : 'gap')
       if (!this.#below.head) prev = this.#beforeHole(view, this.#below)
     }

@@ -1,21 +1,19 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { AT_ONCE } from '../render/body.ts'
-import type { Filter } from '../search/filter.ts'
+import { type Filter, filterOf, isSharp } from '../search/filter.ts'
 import type { Found, Scan } from '../search/scan.ts'
 import { scanBack, wholeBack } from '../search/scan-back.ts'
 import { scanForward } from '../search/scan-forward.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
-import { seek } from '../seek/seek.ts'
+import { type Border, seek } from '../seek/seek.ts'
 import type { Cursor } from '../text/cursor.ts'
 import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
 import type { OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
-import type { Note, View } from './answer.ts'
-import { type Borders, filterOf, isSharp } from './borders.ts'
+import { type Note, timeNotes, type View } from './answer.ts'
 import { readingOf, runInSlot, type ViewContext } from './context.ts'
 import type { ViewRequest } from './request.ts'
-import { timeNotes } from './time-notes.ts'
 
 /** What is selected from: a log, a request and what it may cost. */
 interface Job {
@@ -23,6 +21,12 @@ interface Job {
   log: OpenLog
   request: ViewRequest
   budget: Budget
+}
+
+/** Where the records of a time range begin and end; null if the request has no time. */
+interface Borders {
+  since: Border | null
+  until: Border | null
 }
 
 /** Where the answer is searched for. */
@@ -70,7 +74,7 @@ async function planOf(job: Job): Promise<Plan> {
   const bottom = since?.from ?? Number.NEGATIVE_INFINITY
   const top = Math.min(until?.to ?? series.end, series.end, log.end ?? series.end)
   const lowest = after ? Math.max(at!, bottom) : bottom
-  const lo = forward && lowest === Number.NEGATIVE_INFINITY ? await series.floor(lowest) : lowest
+  const lo = forward && lowest === Number.NEGATIVE_INFINITY ? await series.addresses.floor(lowest) : lowest
   const hi = after || at === null ? top : Math.min(at, top)
   const notes: Note[] = since?.ordered === false || until?.ordered === false ? ['time-order'] : []
   if (log.certain === false) notes.push('family-order')
@@ -104,7 +108,7 @@ const baseOf = ({ log: { series }, format, notes, bottom }: Plan) => ({
 
 async function nothing(plan: Plan): Promise<View> {
   const { series, at } = plan.log
-  const here = plan.request.cursor?.direction === 'after' ? at! : await series.floor(plan.hi)
+  const here = plan.request.cursor?.direction === 'after' ? at! : await series.addresses.floor(plan.hi)
   const prev = plan.forward && !isLogStart(plan.log, here) ? await series.cursor(here) : null
   return { ...baseOf(plan), from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
 }
@@ -187,7 +191,7 @@ async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' 
       prev: await cursorBefore(plan, lo, isCut && lo === at),
       next: await series.cursor(found.to, found.splitsRecord),
     }
-  const isAll = found.complete && !(plan.log.beyond?.older && series.isStart(found.from))
+  const isAll = found.complete && !(plan.log.beyond?.older && series.addresses.isStart(found.from))
   return {
     prev: isAll ? null : await cursorBefore(plan, found.from, found.splitsRecord),
     next: await series.cursor(found.to, isCut && found.to === at),
@@ -205,7 +209,7 @@ async function cursorBefore(
 
 /** Whether an address is where the whole log begins, not only the part of it that is open. */
 function isLogStart({ series, beyond }: OpenLog, address: number): boolean {
-  return !beyond?.older && series.isStart(address)
+  return !beyond?.older && series.addresses.isStart(address)
 }
 
 /** How much of a log's end is searched for a field that no matching record had. */
@@ -213,7 +217,7 @@ const FIELD_SAMPLE = 256 * 1024
 
 /** Whether one of the requested fields is missing from every record at the log's end. */
 async function lacksFields(series: Series, filter: Filter, fields: readonly string[]): Promise<boolean> {
-  const from = await series.floor(series.end - FIELD_SAMPLE)
+  const from = await series.addresses.floor(series.end - FIELD_SAMPLE)
   const bytes = await series.read(from, series.end)
   const { hasFields } = await import('../where/where.ts')
   return !hasFields(bytes, filter, fields)
