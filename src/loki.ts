@@ -13,7 +13,7 @@ import { VERSION } from './version.ts'
 export type { Loki, LokiSource } from './loki/source.ts'
 
 /** What a route needs. */
-interface Asked {
+interface LokiRequest {
   params: URLSearchParams
   sources: readonly LokiSource[]
   signal: AbortSignal
@@ -22,7 +22,7 @@ interface Asked {
 const MILLI = 1_000_000n
 const EVERYTHING: LogSelection = { selector: [], lines: [], fields: [] }
 
-const ROUTES: [path: RegExp, answer: (asked: Asked, part: string) => Promise<unknown>][] = [
+const ROUTES: [path: RegExp, answer: (asked: LokiRequest, part: string) => Promise<unknown>][] = [
   [/^query_range$/, queryRange],
   [/^query$/, query],
   [/^labels?$/, async () => success(LABELS)],
@@ -52,7 +52,7 @@ async function answer(request: Request, sources: readonly LokiSource[]): Promise
   }
 }
 
-async function queryRange({ params, sources, signal }: Asked): Promise<unknown> {
+async function queryRange({ params, sources, signal }: LokiRequest): Promise<unknown> {
   const started = performance.now()
   const asked = parseQuery(params.get('query') ?? '')
   const range = rangeOf(params, Date.now())
@@ -70,7 +70,7 @@ async function queryRange({ params, sources, signal }: Asked): Promise<unknown> 
   )
 }
 
-async function query({ params, sources, signal }: Asked): Promise<unknown> {
+async function query({ params, sources, signal }: LokiRequest): Promise<unknown> {
   const started = performance.now()
   const asked = parseQuery(params.get('query') ?? '')
   const at = instantOf(params, 'time') ?? BigInt(Date.now()) * MILLI
@@ -92,7 +92,7 @@ async function query({ params, sources, signal }: Asked): Promise<unknown> {
 }
 
 async function streams(
-  { params, sources, signal }: Asked,
+  { params, sources, signal }: LokiRequest,
   selection: LogSelection,
   range: { start: bigint; end: bigint },
 ): Promise<unknown> {
@@ -104,7 +104,7 @@ async function streams(
   return result('streams', await streamsOf(sources, selection, asked, signal), started)
 }
 
-async function labelValues({ params, sources, signal }: Asked, name: string): Promise<unknown> {
+async function labelValues({ params, sources, signal }: LokiRequest, name: string): Promise<unknown> {
   const selection = selectionOf(params.getAll('query'))
   if (name === 'level') return success(LEVELS.filter((level) => meets(selection.selector, 'level', level)))
   const files = await filesOf(sources, selection, signal)
@@ -114,7 +114,7 @@ async function labelValues({ params, sources, signal }: Asked, name: string): Pr
 }
 
 /** logcli sends `match`, Grafana `match[]`. */
-async function series({ params, sources, signal }: Asked): Promise<unknown> {
+async function series({ params, sources, signal }: LokiRequest): Promise<unknown> {
   const selectors = [...params.getAll('match[]'), ...params.getAll('match')]
   const found = new Map<string, Labels>()
   for (const selection of selectors.length > 0
@@ -132,7 +132,7 @@ async function series({ params, sources, signal }: Asked): Promise<unknown> {
 }
 
 /** How much a query would read. Grafana shows it before the query runs; entries are not counted. */
-async function indexStats({ params, sources, signal }: Asked): Promise<unknown> {
+async function indexStats({ params, sources, signal }: LokiRequest): Promise<unknown> {
   const files = await filesOf(sources, selectionOf(params.getAll('query')), signal)
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   return { streams: files.length, chunks: files.length, bytes, entries: 0 }

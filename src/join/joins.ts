@@ -16,7 +16,7 @@ const MAX_REQUESTS = 12
 /** Total requests for one list: a location with more folders than that does not hold logs. */
 const MAX_LIST_REQUESTS = 300
 /** Objects this much older than the newest of their log are not expected to change. */
-const SETTLED = 2 * 24 * 3_600_000
+const FINISHED_AGE = 2 * 24 * 3_600_000
 /** Folders that are walked in parallel. */
 const AT_ONCE = 6
 
@@ -106,7 +106,7 @@ export class Joins {
         const time = parseKey(entry.key)?.time ?? before
         sums.time = Math.max(sums.time, time)
         // Random names, as of Logstash: a new object may be anywhere.
-        sums.isSorted &&= time >= before - SETTLED
+        sums.isSorted &&= time >= before - FINISHED_AGE
         take(entry, sums)
       }
       isComplete = count < PAGE
@@ -115,7 +115,7 @@ export class Joins {
     const finished = !sums.isSorted
       ? undefined
       : isComplete
-        ? pages.findLast(({ time }) => time <= sums.time - SETTLED)
+        ? pages.findLast(({ time }) => time <= sums.time - FINISHED_AGE)
         : sums
     if (finished && this.#known.size < 1000) this.#known.set(folder, copyOf(finished))
     walk.partial ||= !isComplete

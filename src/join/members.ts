@@ -46,7 +46,7 @@ const DAY = 24 * HOUR
 const WIDE = 16 * 1024 * 1024
 /** Finished folders whose members are remembered, and how much older than the newest folder they are. */
 const MAX_FINISHED = 2000
-const SETTLED = 2 * DAY
+const FINISHED_AGE = 2 * DAY
 /**
  * Finds the objects of one joined log, newest first, through the folders of their dates: the newest of 10,000 objects
  * takes four round trips, and one the next time.
@@ -280,7 +280,7 @@ export class MemberTree {
         walk.older = true
         return
       }
-      yield* this.#folder(path, walk, children[0]!.period.from - period.to >= SETTLED)
+      yield* this.#folder(path, walk, children[0]!.period.from - period.to >= FINISHED_AGE)
     }
   }
 

@@ -3,7 +3,7 @@ import { type Columns, columnsOf } from './columns.ts'
 import { CHAR, compile, type Program, WHOLE } from './program.ts'
 import { repaired } from './repair.ts'
 import { parse } from './syntax.ts'
-import { EDGE, OTHER, settle, Threads, UNKNOWN } from './threads.ts'
+import { EDGE, OTHER, resolveAssertions, Threads, UNKNOWN } from './threads.ts'
 
 /** What a cell of the table may hold instead of the next state. */
 const UNBUILT = 0
@@ -156,7 +156,7 @@ export class Dfa {
     const { count, edges, kinds } = this.#columns
     const now = this.#now
     const then = this.#then
-    settle(this.#program, now, before, kinds[cell]!)
+    resolveAssertions(this.#program, now, before, kinds[cell]!)
     then.clear()
     if (now.matched) return true
     this.#steps += now.size
@@ -181,7 +181,7 @@ export class Dfa {
     // Between characters, the search for a start is at its root, the only node that knows all lead bytes.
     const search = this.#program.ops.length - 1
     if (now.nodes[search] !== this.#program.args[search]) return BROKEN
-    settle(this.#program, now, before, EDGE)
+    resolveAssertions(this.#program, now, before, EDGE)
     return now.matched ? MATCHED : MISSED
   }
 

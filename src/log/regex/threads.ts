@@ -93,7 +93,12 @@ export class Threads {
 }
 
 /** Continues from the assertions among the threads, now that the next character is known. */
-export function settle({ ops, args, nexts }: Program, threads: Threads, before: number, after: number): void {
+export function resolveAssertions(
+  { ops, args, nexts }: Program,
+  threads: Threads,
+  before: number,
+  after: number,
+): void {
   if (!threads.asserts) return
   // Threads added on the way are not processed again: `size` is the current one.
   for (let i = 0, { size } = threads; i < size; i++) {
