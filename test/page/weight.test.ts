@@ -6,10 +6,10 @@ describe('the built page', () => {
   const files = Object.entries(page.assets)
   const bytes = (name: string) => Buffer.from(page.assets[name]!.gzip, 'base64')
 
-  it('weighs at most 120 KB, compressed', () => {
+  it('weighs less than 70 KB, compressed', () => {
     const all = files.reduce((sum, [name]) => sum + bytes(name).length, Buffer.byteLength(page.html))
     expect(all).toBeGreaterThan(10_000)
-    expect(all).toBeLessThanOrEqual(120_000)
+    expect(all).toBeLessThan(70_000)
   })
 
   it('holds what it says', () => {

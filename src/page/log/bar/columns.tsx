@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { Drop } from '../ui/drop.tsx'
-import { remembered } from '../ui/store.ts'
-import type { Look } from '../url.ts'
+import { Drop } from '../../ui/drop.tsx'
+import { remembered } from '../../ui/store.ts'
+import type { Look } from '../../url.ts'
 
 /** The columns by their class, in the order of the rows. */
 const COLUMNS: [name: string, label: string][] = [
@@ -26,7 +26,7 @@ export function useColumns() {
     hiddenChoice.set([...next].join(','))
     setHidden(next)
   }
-  return { hidden, toggle, classes: [...hidden].map((name) => ` hide-${name}`).join('') }
+  return { hidden, toggle, classes: [...hidden].map((name) => `hide-${name}`) }
 }
 
 interface Props {

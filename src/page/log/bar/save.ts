@@ -1,4 +1,4 @@
-import type { Download } from '../../client.ts'
+import type { Download } from '../../../client.ts'
 
 interface Saving {
   name: string

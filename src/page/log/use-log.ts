@@ -1,0 +1,130 @@
+import type { RefObject } from 'preact'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Client } from '../../client.ts'
+import { oldestOf } from '../files/group.ts'
+import type { ListedFile } from '../files/order.ts'
+import type { Look } from '../url.ts'
+import { useColumns } from './bar/columns.tsx'
+import type { Totals } from './chart/totals.ts'
+import { clockOf, useZone } from './find/clock.ts'
+import { rangeOf, type TimeRange } from './find/moment.ts'
+import { useLogKeys } from './keys.ts'
+import { usePreferences } from './preferences.ts'
+import { zoneOf } from './record/record.ts'
+import { useActs } from './use-acts.ts'
+import { useMisfits } from './use-misfits.ts'
+import { useReader } from './use-reader.ts'
+
+export interface LogProps {
+  client: Client
+  look: Look
+  /** The node's name. */
+  node: string
+  file: ListedFile | null
+  /** The log with its rotated files. */
+  family: ListedFile[]
+  /** Set if the log is not listed any more, with the file that took its place. */
+  gone: { heir: string | null } | null
+  /** Whether the filters were set in another log. */
+  carried: boolean
+  /** Told how to find out the moment on the screen. */
+  moment: RefObject<() => string>
+  theme: string
+  open: (file: string) => void
+  /** To the list of logs. */
+  home: () => void
+  /** Changes the look, as a step that the back button undoes. */
+  go: (look: Look) => void
+  /** Moves to another place in the same look, without a history step. */
+  note: (look: Look) => void
+  say: (message: string) => void
+  failed: (error: Error | null) => void
+}
+
+/** The state of a log on the screen, and what can be done with it. */
+export function useLog(props: LogProps) {
+  const { client, look, file, go, note, say } = props
+  const box = useRef<HTMLElement>(null)
+  const current = useRef(look)
+  current.current = look
+  const [totals, setTotals] = useState<Totals | null>(null)
+  const [attempt, setAttempt] = useState(0)
+  const preferences = usePreferences()
+  const { wrap, toggleWrap, togglePanel } = preferences
+  const columns = useColumns()
+  const [zone, setZone] = useZone()
+  const { reader, goal } = useReader(box, {
+    client,
+    look,
+    wrap,
+    gaps: !columns.hidden.has('d'),
+    fields: look.columns,
+    columns: `${columns.classes.join(' ')} ${look.message}`,
+    zone,
+    attempt,
+    moved(place) {
+      const next = { ...current.current, ...place }
+      if (JSON.stringify(next) !== JSON.stringify(current.current)) note(next)
+    },
+    say,
+  })
+  const made = reader.current
+  const known = file?.first ?? file?.last ?? null
+  const own = made?.zone ?? (known === null ? null : zoneOf(known))
+  const clock = useMemo(() => clockOf(zone, own ?? 0), [zone, own])
+  useLastingRange(look, own, (range) => note({ ...current.current, ...range }))
+  const acts = useActs({ reader, goal, current, go, note, say })
+  const { toggleFollow, copyText, showAround } = acts
+  const chooseTime = useCallback(() => document.querySelector<HTMLElement>('[data-range]')?.click(), [])
+  const first = look.rotated ? oldestOf(props.family) : (file?.first ?? null)
+  useLogKeys(reader, box, {
+    toggleFollow,
+    toggleWrap,
+    togglePanel,
+    copyText,
+    showAround,
+    chooseTime,
+    first,
+  })
+
+  const loaded = made?.window
+  const live = loaded?.live ?? 'off'
+  const failure = loaded?.failure ?? null
+  const ready = loaded !== undefined && loaded.loading !== 'open'
+  useEffect(() => props.failed(failure), [failure])
+  useEffect(() => () => props.failed(null), [])
+  useMisfits({ failure, look, carried: props.carried, note, say })
+  const { gone } = props
+  useEffect(() => {
+    if (gone !== null && reader.current?.following) toggleFollow()
+  }, [gone === null])
+  props.moment.current = () => reader.current?.goal()?.time ?? ''
+  return {
+    props,
+    box,
+    reader,
+    made,
+    acts,
+    clock,
+    setZone,
+    columns,
+    preferences,
+    totals,
+    setTotals,
+    failure,
+    live,
+    ready,
+    tryAgain: () => setAttempt(attempt + 1),
+  }
+}
+
+export type Log = ReturnType<typeof useLog>
+
+/** A link must mean the same tomorrow: a time of day becomes a date. An age stays what it is. */
+function useLastingRange(look: Look, zone: number | null, note: (range: TimeRange) => void): void {
+  useEffect(() => {
+    if (zone === null || (look.since === '' && look.until === '')) return
+    const range = rangeOf(look, clockOf('log', zone))
+    if (!('wrong' in range) && (range.since !== look.since || range.until !== look.until)) note(range)
+  }, [zone, look.since, look.until])
+}
