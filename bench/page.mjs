@@ -3,7 +3,8 @@
 //   first lines   from the click on a log of 1 GiB to its newest lines on the screen
 //   5 MiB tail    from opening a link that asks for 5 MiB to the last of its records on the screen
 //   scrolling     frames while the wheel turns through 1,000,000 records that are all loaded
-import { closeSync, openSync, writeSync } from 'node:fs'
+//   following     frames while 2,000 lines a second arrive
+import { appendFileSync, closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { inFolder, launchChromium, startService } from '../scripts/chromium.mjs'
 
@@ -78,6 +79,7 @@ await inFolder(async (folder) => {
       return times
     })
     await close()
+    const followed = await follow(open, join(folder, 'followed.log'))
     const sorted = (list) => [...list].sort((a, b) => a - b)
     const at = (list, share) => sorted(list)[Math.min(list.length - 1, Math.floor(list.length * share))]
     const ms = (value) => `${value.toFixed(value < 100 ? 1 : 0)} ms`
@@ -88,11 +90,43 @@ await inFolder(async (folder) => {
       `frames over 1,000,000   median ${ms(at(frames, 0.5))}, p95 ${ms(at(frames, 0.95))}, worst ${ms(Math.max(...frames))}, ` +
         `${frames.filter((each) => each > 34).length} of ${frames.length} over 34 ms`,
     )
+    console.log(
+      `following 2,000/s       median ${ms(at(followed, 0.5))}, p95 ${ms(at(followed, 0.95))}, worst ${ms(Math.max(...followed))}, ` +
+        `${((followed.length * 1000) / followed.reduce((a, b) => a + b, 0)).toFixed(0)} frames/s`,
+    )
   } finally {
     await browser.close()
     service.stop()
   }
 })
+
+/** The times of the frames of ten seconds in which 2,000 lines a second are appended. */
+async function follow(open, path) {
+  const line = (i) =>
+    `${new Date(Date.now()).toISOString().replace('T', ' ').replace('Z', '')}\tINFO\ttsdb/family.go:312\t[Storage] [Family]: record ${i} written\t{"cost":"${i % 900}ms"}\n`
+  writeFileSync(path, line(0))
+  const { page, close } = await open('#file=followed.log&follow=true')
+  await page.locator('.follow.live').waitFor()
+  let count = 0
+  const writer = setInterval(() => {
+    let text = ''
+    for (let i = 0; i < 100; i++) text += line(++count)
+    appendFileSync(path, text)
+  }, 50)
+  const frames = await page.evaluate(async () => {
+    const times = []
+    const start = performance.now()
+    for (let last = start; last - start < 10_000; ) {
+      const now = await new Promise(requestAnimationFrame)
+      times.push(now - last)
+      last = now
+    }
+    return times.slice(1)
+  })
+  clearInterval(writer)
+  await close()
+  return frames
+}
 
 /** Writes this many blocks of an hour; returns the bytes of one. */
 function write(path, blocks) {
