@@ -47,8 +47,11 @@ export class Columns {
     for (const [name, length] of columnsOf(some))
       this.filled.set(name, Math.max(length, this.filled.get(name) ?? 0))
     for (const name of ['t', 'l', 's', 'g']) {
+      const width = `${this.filled.get(name) ?? 0}ch`
+      // The same value again would make the browser compute every row's style once more.
+      if (this.#frame.style.getPropertyValue(`--chars-${name}`) === width) continue
       this.#frame.classList.toggle(`no-${name}`, !this.filled.has(name))
-      this.#frame.style.setProperty(`--chars-${name}`, `${this.filled.get(name) ?? 0}ch`)
+      this.#frame.style.setProperty(`--chars-${name}`, width)
     }
     const before = JSON.stringify(this.fields)
     const records =
