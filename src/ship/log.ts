@@ -147,9 +147,10 @@ export class LogShipper {
   #waiting(): { bytes: number; since: number }[] {
     const { files, now } = this.#context
     const lives = [...this.#lives.values()]
-    const same = new Set(this.#same.map(({ file }) => file.id))
+    const others = [...this.#same.map(({ file }) => file), ...this.#examiner.broken]
+    const isOther = new Set(others.map(({ id }) => id))
     return files.files.flatMap((file) => {
-      if (file.size === 0 || same.has(file.id)) return []
+      if (file.size === 0 || isOther.has(file.id)) return []
       // Of an archive, the size on disk says nothing about its text.
       const life = file.text.compressed ? undefined : lives.find(({ text }) => text.id === file.id)
       const shipped = life?.shipped ?? 0

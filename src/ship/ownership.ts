@@ -62,6 +62,7 @@ export class Ownership {
   #beatAt = Number.NEGATIVE_INFINITY
   #shippedAtBeat = 0
   #isWaiting = false
+  #returns = 0
   #checkedAt = Number.NEGATIVE_INFINITY
 
   constructor(context: OwnershipContext) {
@@ -71,6 +72,11 @@ export class Ownership {
   /** Whether this shipper waits for another host. */
   get isWaiting(): boolean {
     return this.#isWaiting
+  }
+
+  /** How often this shipper has come back after another host: what it knew about the bucket is not true any more. */
+  get returns(): number {
+    return this.#returns
   }
 
   get isBeatDue(): boolean {
@@ -110,6 +116,7 @@ export class Ownership {
       this.#isWaiting = true
       const isMine = await this.takeOver()
       this.#isWaiting = false
+      this.#returns++
       return isMine || isStopping()
     }
     this.#shippedAtBeat = shippedBytes()

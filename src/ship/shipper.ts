@@ -172,7 +172,9 @@ export class Shipper {
   }
 
   async #rounds(): Promise<Outcome> {
-    for (;;) {
+    for (let returns = 0; ; ) {
+      if (this.#ownership.returns > returns) await this.#startOver()
+      returns = this.#ownership.returns
       const stopping = this.#stopping !== null
       const there = await this.#look().catch((error: unknown) => {
         // What cannot be read now may be readable later; shipping once does not wait for it.
@@ -200,6 +202,14 @@ export class Shipper {
       this.#throwFailure()
       if (this.#isReplaced) return 'replaced'
     }
+  }
+
+  /** Forgets what was read from the bucket. */
+  async #startOver(): Promise<void> {
+    const logs = [...this.#logs.values()]
+    await Promise.all(logs.map(({ busy }) => busy))
+    this.#logs.clear()
+    for (const { files } of logs) await files.close()
   }
 
   /**

@@ -39,6 +39,11 @@ describe('names of the layout', () => {
       '999999999998999-99999499-deadbeef.part.gz',
     )
     expect(beginKey('broker.log', 12)).toBe('segments/broker.log/99999987/~')
+    expect(beginKey('broker.log', -12)).toBe('segments/broker.log/older-99999987/~')
+    expect(parseKey('segments/broker.log/older-99999987/~')).toMatchObject({ life: -12, segment: null })
+    expect(parseEnd('ends/broker.log/older-99999987-5-000000ab-end')).toMatchObject({ life: -12, size: 5 })
+    expect(olderName('broker.log', -12)).toBe('broker.log@older-000012')
+    expect(parseFile('broker.log@older-000012')).toEqual({ log: 'broker.log', life: -12 })
     expect(endKey('broker.log', { life: 3, size: 1234, crc: 7, how: 'cut' })).toBe(
       'ends/broker.log/99999996-1234-00000007-cut',
     )

@@ -1,61 +1,13 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { appendFileSync, existsSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { directoryBucket } from '../../src/entry/ship/directory.ts'
-import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
-import { ShipMetrics } from '../../src/ship/metrics.ts'
-import { Shipper } from '../../src/ship/shipper.ts'
+import { describe, expect, it } from 'vitest'
 import { livesOf, objectsIn } from './home.ts'
+import { until, useLocal } from './local.ts'
 
-let root: string
-let logs: string
-let home: string
-let reports: string[]
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'nodestate-rising-'))
-  logs = join(root, 'logs')
-  home = join(root, 'home')
-  mkdirSync(logs)
-  mkdirSync(home)
-  reports = []
-})
-afterEach(() => rmSync(root, { recursive: true, force: true }))
-
-const shipper = (once: boolean) =>
-  new Shipper({
-    disk: nodeDisk(logs, (line) => reports.push(line)),
-    bucket: directoryBucket(home),
-    native: nativeOf(),
-    nodeFiles: { node: async () => null, config: async () => null },
-    metrics: new ShipMetrics(),
-    host: 'db-4',
-    run: String(Math.random()),
-    rules: { segmentBytes: 1024 * 1024, segmentAgeMs: 20, lineAgeMs: 60_000 },
-    holdMs: 60_000,
-    once,
-    lookMs: 2,
-    report: (line) => reports.push(line),
-  })
-const lives = () => livesOf(objectsIn(home), 'app.log')
+const local = useLocal()
+const lives = () => livesOf(objectsIn(local.home), 'app.log')
 const texts = () => lives().map(({ text }) => text?.toString())
 const shipped = () => texts().join('')
-
-/** Waits for something to happen; if it never does, the test's own timeout ends it. */
-async function until(isReached: () => boolean): Promise<void> {
-  while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
 
 /**
  * A log that is rotated as Log4j 2 does by default: the newest rotated file has the highest number. At the maximum the
@@ -104,7 +56,7 @@ class Log4jLog {
   }
 
   at(name: string): string {
-    return join(logs, name)
+    return local.at(name)
   }
 
   #nameOf(number: number): string | undefined {
@@ -124,7 +76,7 @@ describe('a shipper of files whose numbers rise', () => {
       log.write(20)
       if (file < 5) log.rotate()
     }
-    await shipper(true).run()
+    await local.once()
     expect(texts()).toEqual(log.files)
     expect(lives().map(({ ends }) => ends.map(({ how }) => how))).toEqual([
       ...Array.from({ length: 5 }, () => ['end']),
@@ -136,7 +88,7 @@ describe('a shipper of files whose numbers rise', () => {
     const log = new Log4jLog()
     for (let round = 0; round < 6; round++) {
       log.write(10)
-      await shipper(true).run()
+      await local.once()
       log.write(5)
       for (let rotations = 0; rotations < round % 3; rotations++) {
         log.rotate()
@@ -146,9 +98,9 @@ describe('a shipper of files whose numbers rise', () => {
       if (round === 4) log.compress(3)
       if (round === 5) log.compress(2)
     }
-    await shipper(true).run()
+    await local.once()
     expect(texts()).toEqual(log.files)
-    expect(reports).toEqual([])
+    expect(local.reports).toEqual([])
   })
 
   it.each([
@@ -158,7 +110,7 @@ describe('a shipper of files whose numbers rise', () => {
     ['no times', { lineOf: (count: number) => `line ${count} ${'x'.repeat(40)}\n` }],
   ])('follows a writer that removes the oldest at a maximum: %s', async (_, kind) => {
     const log = new Log4jLog(kind)
-    const running = shipper(false)
+    const running = local.shipper({ once: false })
     const done = running.run()
     for (let round = 0; round < 12; round++) {
       log.write(1 + ((round * 7) % 30))
@@ -172,6 +124,6 @@ describe('a shipper of files whose numbers rise', () => {
     running.stop()
     expect(await done).toBe('done')
     expect(texts()).toEqual(log.files)
-    expect(reports).toEqual([])
+    expect(local.reports).toEqual([])
   })
 })

@@ -3,7 +3,6 @@ import {
   appendFileSync,
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -11,33 +10,20 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { directoryBucket } from '../../src/entry/ship/directory.ts'
-import { nativeOf, nodeDisk } from '../../src/entry/ship/disk.ts'
+import { nodeDisk } from '../../src/entry/ship/disk.ts'
 import type { Bucket } from '../../src/ship/bucket.ts'
 import { UnreadableLog } from '../../src/ship/files/disk.ts'
 import { ShipMetrics } from '../../src/ship/metrics.ts'
-import { type Outcome, Shipper, type ShipperOptions } from '../../src/ship/shipper.ts'
 import { livesOf, objectsIn, textOf } from './home.ts'
+import { until, useLocal } from './local.ts'
 
-let root: string
-let logs: string
-let home: string
-let reports: string[]
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'nodestate-ship-'))
-  logs = join(root, 'logs')
-  home = join(root, 'home')
-  mkdirSync(logs)
-  mkdirSync(home)
-  reports = []
-})
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+const local = useLocal()
+const { at, once, shipper } = local
 
-const at = (name: string) => join(logs, name)
 let line = 0
 const lines = (count: number, width = 40) =>
   Array.from(
@@ -45,34 +31,16 @@ const lines = (count: number, width = 40) =>
     () => `2026-11-14 02:10:00.000\tINFO\tline ${line++} ${'x'.repeat(width)}\n`,
   ).join('')
 
-function shipper(options: Partial<ShipperOptions> = {}): Shipper {
-  return new Shipper({
-    disk: nodeDisk(logs, (line) => reports.push(line)),
-    bucket: directoryBucket(home),
-    native: nativeOf(),
-    nodeFiles: { node: async () => null, config: async () => null },
-    metrics: new ShipMetrics(),
-    host: 'db-4',
-    run: String(Math.random()),
-    rules: { segmentBytes: 1024 * 1024, segmentAgeMs: 20, lineAgeMs: 60_000 },
-    holdMs: 60_000,
-    once: true,
-    lookMs: 2,
-    report: (line) => reports.push(line),
-    ...options,
-  })
-}
-const once = (options: Partial<ShipperOptions> = {}): Promise<Outcome> => shipper(options).run()
-const shipped = (log = 'broker.log') => textOf(objectsIn(home), log)
-const lives = (log = 'broker.log') => livesOf(objectsIn(home), log)
+const shipped = (log = 'broker.log') => textOf(objectsIn(local.home), log)
+const lives = (log = 'broker.log') => livesOf(objectsIn(local.home), log)
 
 /**
  * A bucket whose names cannot be read until it is opened: nothing is decided before, but files are seen. `looks` waits
  * until they were.
  */
 function shutBucket() {
-  const real = directoryBucket(home)
-  const disk = nodeDisk(logs, (line) => reports.push(line))
+  const real = directoryBucket(local.home)
+  const disk = nodeDisk(local.logs, (line) => local.reports.push(line))
   let lists = 0
   const list = () => {
     lists++
@@ -89,11 +57,6 @@ function shutBucket() {
     isOpen = true
   }
   return { bucket: { ...real, names }, disk: { ...disk, list }, open, looks }
-}
-
-/** Waits for something to happen; if it never does, the test's own timeout ends it. */
-async function until(isReached: () => boolean): Promise<void> {
-  while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 describe('a shipper', () => {
@@ -113,9 +76,9 @@ describe('a shipper', () => {
   it('writes nothing anew for a log that is quiet', async () => {
     writeFileSync(at('broker.log'), lines(100))
     await once()
-    const before = [...objectsIn(home).keys()]
+    const before = [...objectsIn(local.home).keys()]
     await once()
-    expect([...objectsIn(home).keys()]).toEqual(before)
+    expect([...objectsIn(local.home).keys()]).toEqual(before)
   })
 
   it('names a segment a part while it is short, and writes it once more when its life ends', async () => {
@@ -138,7 +101,7 @@ describe('a shipper', () => {
     const [first] = lives()
     expect(first!.plain.equals(readFileSync(at('broker.log.1')))).toBe(true)
     const isWhole = (key: string) => key.includes('/99999998/') && key.endsWith('.log.gz')
-    const segments = [...objectsIn(home).keys()].filter(isWhole).sort()
+    const segments = [...objectsIn(local.home).keys()].filter(isWhole).sort()
     const lengths = segments.map((key) => 10 ** 8 - 1 - Number(key.split('-').at(-2)))
     expect(lengths.length).toBeGreaterThan(3)
     expect(lengths.slice(1).every((length) => length >= 256 * 1024 && length <= 1024 * 1024)).toBe(true)
@@ -209,7 +172,7 @@ describe('a shipper', () => {
     const before = lines(50)
     const after = lines(30)
     writeFileSync(at('broker.log'), before)
-    const inner = directoryBucket(home)
+    const inner = directoryBucket(local.home)
     let isDone = false
     const bucket: Bucket = {
       ...inner,
@@ -234,7 +197,7 @@ describe('a shipper', () => {
     const after = lines(30)
     writeFileSync(at('broker.log'), before)
     writeFileSync(at('broker.log.1'), '')
-    const disk = nodeDisk(logs, (line) => reports.push(line))
+    const disk = nodeDisk(local.logs, (line) => local.reports.push(line))
     let isDone = false
     const open: typeof disk.open = async (name) => {
       const file = await disk.open(name)
@@ -309,16 +272,16 @@ describe('a shipper', () => {
     // No runtime can read bzip2.
     writeFileSync(at('broker.log.2.bz2'), Buffer.from('425a683931415926535944f7136a0000', 'hex'))
     writeFileSync(at('broker.log'), lines(3))
-    const odd = Buffer.concat([Buffer.from(`${logs}/bad`), Buffer.from([0xff]), Buffer.from('.log')])
+    const odd = Buffer.concat([Buffer.from(`${local.logs}/bad`), Buffer.from([0xff]), Buffer.from('.log')])
     writeFileSync(odd, 'x\n')
     expect(await once()).toBe('left')
     expect(lives()).toHaveLength(1)
-    const beat = JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8'))
+    const beat = JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8'))
     expect(beat.leftFiles).toBe(2)
     expect(beat.left).toContainEqual({ name: 'broker.log.1.gz', reason: 'the archive is broken' })
     for (const name of ['broker.log.1.gz', 'broker.log.2.bz2'])
-      expect(reports.filter((line) => line.includes(name))).toHaveLength(1)
-    expect(reports.filter((line) => line.includes('UTF-8'))).toHaveLength(1)
+      expect(local.reports.filter((line) => line.includes(name))).toHaveLength(1)
+    expect(local.reports.filter((line) => line.includes('UTF-8'))).toHaveLength(1)
   })
 
   it('ships the others while a file cannot be read, says so without its path, and ships it when it can be read', async () => {
@@ -326,20 +289,20 @@ describe('a shipper', () => {
     writeFileSync(at('broker.log.1'), a)
     writeFileSync(at('broker.log'), b)
     writeFileSync(at('other.log'), c)
-    const real = nodeDisk(logs, (line) => reports.push(line))
+    const real = nodeDisk(local.logs, (line) => local.reports.push(line))
     let denied = true
     const open: typeof real.open = async (name) => {
       if (denied && name === 'broker.log.1') throw new UnreadableLog('Cannot read "broker.log.1": EACCES')
       return real.open(name)
     }
     expect(await once({ disk: { ...real, open } })).toBe('left')
-    expect(reports).toEqual(['"broker.log.1" is left: it cannot be opened (EACCES).'])
+    expect(local.reports).toEqual(['"broker.log.1" is left: it cannot be opened (EACCES).'])
     expect(shipped()).toBe(b)
     expect(shipped('other.log')).toBe(c)
     const running = shipper({ once: false, disk: { ...real, open } })
     const done = running.run()
-    await until(() => reports.length > 1)
-    expect(reports.slice(1)).toEqual(['"broker.log.1" is left: it cannot be opened (EACCES).'])
+    await until(() => local.reports.length > 1)
+    expect(local.reports.slice(1)).toEqual(['"broker.log.1" is left: it cannot be opened (EACCES).'])
     expect(running.waiting.left).toEqual([{ name: 'broker.log.1', reason: 'it cannot be opened (EACCES)' }])
     denied = false
     await until(() => lives().some(({ text }) => text!.toString() === a))
@@ -423,7 +386,7 @@ describe('a shipper', () => {
   })
 
   it('survives a storage that fails, and lost answers', async () => {
-    const real = directoryBucket(home)
+    const real = directoryBucket(local.home)
     let calls = 0
     const flaky: Bucket = {
       names: (...asked) => (calls++ % 3 === 0 ? Promise.reject(new Error('no')) : real.names(...asked)),
@@ -439,7 +402,7 @@ describe('a shipper', () => {
     await once({ bucket: flaky })
     const text = readFileSync(at('broker.log.1'), 'utf8') + readFileSync(at('broker.log'), 'utf8')
     expect(shipped()).toBe(text)
-    expect(reports.filter((line) => line.endsWith('trying again.'))).toHaveLength(1)
+    expect(local.reports.filter((line) => line.endsWith('trying again.'))).toHaveLength(1)
   })
 
   it('holds removed files while they wait', async () => {
@@ -464,7 +427,7 @@ describe('a shipper', () => {
   it('sees files that come and go while a heartbeat waits for the storage', async () => {
     const a = lines(10)
     writeFileSync(at('broker.log'), a)
-    const real = directoryBucket(home)
+    const real = directoryBucket(local.home)
     let open = true
     const shut = () => Promise.reject(new Error('shut'))
     const bucket: Bucket = {
@@ -472,7 +435,7 @@ describe('a shipper', () => {
       get: (...asked) => (open ? real.get(...asked) : shut()),
       put: (...asked) => (open ? real.put(...asked) : shut()),
     }
-    const disk = nodeDisk(logs, (line) => reports.push(line))
+    const disk = nodeDisk(local.logs, (line) => local.reports.push(line))
     let lists = 0
     const list = () => {
       lists++
@@ -487,7 +450,7 @@ describe('a shipper', () => {
     })
     open = false
     time += 61_000
-    await until(() => reports.some((line) => line.endsWith('trying again.')))
+    await until(() => local.reports.some((line) => line.endsWith('trying again.')))
     const seen = async () => {
       const before = lists
       await until(() => lists > before + 4)
@@ -526,7 +489,7 @@ describe('a shipper', () => {
 
     const other = shipper({ once: false, host: 'db-5' })
     const stopped = other.run()
-    await until(() => reports.some((line) => line.includes('db-4')))
+    await until(() => local.reports.some((line) => line.includes('db-4')))
     other.stop()
     expect(await stopped).toBe('done')
   })
@@ -534,7 +497,7 @@ describe('a shipper', () => {
   it('says how it stands in ship.json', async () => {
     writeFileSync(at('broker.log'), lines(10))
     await once({ nodeFiles: { node: async () => ({ hostName: 'db-4' }), config: async () => 'a = 1\n' } })
-    const beat = JSON.parse(readFileSync(join(home, 'ship.json'), 'utf8'))
+    const beat = JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8'))
     expect(Object.keys(beat)).toEqual([
       'host',
       'run',
@@ -555,14 +518,14 @@ describe('a shipper', () => {
     expect(beat).toMatchObject({ waitingFiles: 0, waitingBytes: 0, leftFiles: 0, left: [] })
     const size = readFileSync(at('broker.log')).length
     expect(beat.logs).toEqual({ 'broker.log': { life: 1, size, lagBytes: 0, lagSeconds: 0 } })
-    expect(readFileSync(join(home, 'config.toml'), 'utf8')).toBe('a = 1\n')
-    expect(JSON.parse(readFileSync(join(home, 'node.json'), 'utf8'))).toEqual({ hostName: 'db-4' })
+    expect(readFileSync(join(local.home, 'config.toml'), 'utf8')).toBe('a = 1\n')
+    expect(JSON.parse(readFileSync(join(local.home, 'node.json'), 'utf8'))).toEqual({ hostName: 'db-4' })
   })
 
   it('counts lag from when the oldest unshipped byte was seen, however much was shipped since', async () => {
     writeFileSync(at('broker.log'), lines(60_000))
     const size = readFileSync(at('broker.log')).length
-    const real = directoryBucket(home)
+    const real = directoryBucket(local.home)
     let allowed = 0
     const held: (() => void)[] = []
     const put: Bucket['put'] = async (key, ...rest) => {
@@ -596,7 +559,7 @@ describe('a shipper', () => {
     writeFileSync(at('broker.log.1'), lines(30_000))
     writeFileSync(at('broker.log'), lines(1))
     await once()
-    const folder = join(home, 'segments/broker.log/99999998')
+    const folder = join(local.home, 'segments/broker.log/99999998')
     const text = execFileSync('sh', ['-c', 'ls -r *.log.gz | xargs zcat'], {
       cwd: folder,
       maxBuffer: 2 ** 28,
@@ -605,12 +568,12 @@ describe('a shipper', () => {
   })
 
   it('waits for a directory that is not there yet; once, it gives up', async () => {
-    rmSync(logs, { recursive: true })
+    rmSync(local.logs, { recursive: true })
     expect(await once()).toBe('no-directory')
     const running = shipper({ once: false })
     const done = running.run()
-    await until(() => reports.length > 0)
-    mkdirSync(logs)
+    await until(() => local.reports.length > 0)
+    mkdirSync(local.logs)
     const text = lines(3)
     writeFileSync(at('broker.log'), text)
     await until(() => shipped() === text)

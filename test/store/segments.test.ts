@@ -175,6 +175,27 @@ describe('a reader of segments', () => {
     expect((await store.stat('a.log'))?.etag).toBe('"life-11-111"')
   })
 
+  it('shows lives that were shipped after newer ones, and those that a killed shipper left open', async () => {
+    const { put, store } = home()
+    for (const life of [3, 2, -1, -2]) putSegment(put, pattern(100 + life), [0, 100 + life], { life })
+    putEnd(put, pattern(98), { life: -2 })
+    putEnd(put, pattern(102), { life: 2 })
+    const open = { host: 'h', run: 'r', logs: {}, open: { 'a.log': [3, -1] } }
+    put('ship.json', JSON.stringify(open))
+    const listed: [string, number][] = []
+    for await (const { key, size } of store.list()) listed.push([key, size])
+    expect(listed).toEqual([
+      ['a.log', 103],
+      ['a.log@000002', 102],
+      ['a.log@older-000001', 99],
+      ['a.log@older-000002', 98],
+    ])
+    const read = await store.read('a.log@older-000001', { suffix: 10 })
+    expect(await textOf(read)).toBe(new TextDecoder().decode(pattern(99).subarray(-10)))
+    const again = await store.read('a.log@older-000001', { suffix: 10 }, { ifMatch: read!.entry.etag })
+    expect(again!.entry.key).toBe('a.log@older-000001')
+  })
+
   it('prefers segments to mirrors of the same log, always', async () => {
     const { put, store, mirror } = home()
     mirror.put('a.log', 'mirror')

@@ -61,8 +61,9 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
         onRequest: (op: string, status: number) => metrics.request(op, status),
       })
     : directoryBucket(settings.target)
+  // In a directory, the check makes it.
+  if (place || !settings.verify) await bucket.check()
   if (settings.verify) return verifyAll(settings, logs, bucket)
-  await bucket.check()
   const shipper = new Shipper({
     disk: nodeDisk(logs, report),
     bucket,

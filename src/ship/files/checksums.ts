@@ -33,19 +33,22 @@ export class Beginnings {
   ): Promise<Beginnings> {
     const sorted = [...new Set(places)].sort((a, b) => a - b)
     const sums = new Map([[0, 0]])
-    const last = sorted.at(-1) ?? 0
+    const last = toTheEnd ? Number.POSITIVE_INFINITY : (sorted.at(-1) ?? 0)
     let at = 0
     let crc = 0
     let next = 0
-    for (;;) {
-      while (next < sorted.length && sorted[next]! <= at) next++
-      if (!toTheEnd && at >= last) break
-      const to = Math.min(at + STEP, sorted[next] ?? Number.POSITIVE_INFINITY)
+    while (at < last) {
+      const to = Math.min(at + STEP, last)
       const bytes = await text.read(at, to)
-      crc = crc32(bytes, crc)
+      let from = 0
+      for (; next < sorted.length && sorted[next]! <= at + bytes.length; next++) {
+        crc = crc32(bytes.subarray(from, sorted[next]! - at), crc)
+        from = sorted[next]! - at
+        sums.set(sorted[next]!, crc)
+      }
+      crc = crc32(bytes.subarray(from), crc)
       at += bytes.length
-      if (at === sorted[next]) sums.set(at, crc)
-      if (bytes.length < to - (at - bytes.length)) break
+      if (at < to) break
     }
     return new Beginnings(at, sums.set(at, crc))
   }
