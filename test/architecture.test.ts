@@ -85,7 +85,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/format/format.ts', ['format.ts']],
   ['log/format/json', ['dialect.ts', 'json.ts', 'logfmt.ts', 'member.ts', 'members.ts', 'values.ts']],
   ['log/format/lindb', ['direct.ts', 'lindb.ts']],
-  ['log/format/rows', ['access.ts', 'classic.ts', 'database.ts', 'row.ts']],
+  ['log/format/rows', ['access-lines.ts', 'classic.ts', 'database.ts', 'row.ts']],
   ['log/format/database', ['mysql-slow.ts', 'postgresql.ts', 'postgresql-csv.ts']],
   ['log/format/stamped', ['glog.ts', 'leveled.ts', 'stamped.ts']],
   ['log/format/wrapper', ['cri.ts', 'json-wrapper.ts', 'wrapped.ts']],

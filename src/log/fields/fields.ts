@@ -1,5 +1,5 @@
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
-import { decode, type RecordFields } from '../format/format.ts'
+import { decode, type RecordFields, type Visit } from '../format/format.ts'
 import type { Reader } from '../pattern/pattern.ts'
 import type { View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
@@ -75,11 +75,12 @@ function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts
   if (level !== undefined) counts.add('level', level)
   if (source) counts.add('source', `${source.file}:${source.line}`)
   for (const tag of new Set(tags)) counts.add('tag', tag)
-  visitMembers(bytes, reader, (path, value) => {
+  const visit: Visit = (path, value) => {
     // The time, the message and the like have their own place and are not in the context; an object has members.
     if (isField(context, path)) counts.add(path, value())
     return false
-  })
+  }
+  visitMembers(bytes, reader, visit, record)
 }
 
 /** Whether a value has a member with this path that is no object; keys may have dots themselves. */

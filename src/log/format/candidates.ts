@@ -6,7 +6,7 @@ import { jsonLines } from './json/json.ts'
 import { logfmtLines } from './json/logfmt.ts'
 import { lindbLines } from './lindb/lindb.ts'
 import type { Reference } from './read/years.ts'
-import { ACCESS } from './rows/access.ts'
+import { ACCESS_FORMATS } from './rows/access-lines.ts'
 import { CLASSIC } from './rows/classic.ts'
 import { DATABASE, GENERAL_LOG } from './rows/database.ts'
 import { rowFormat } from './rows/row.ts'
@@ -43,7 +43,8 @@ export const FORMATS: readonly Candidate[] = [
   starting(DIGITS, () => postgresqlCsvLines),
   { first: new Uint8Array(256).fill(1), make: () => postgresqlLines },
   starting(`#/${CAPITALS}${CAPITALS.toLowerCase()}`, () => mysqlSlowLines),
-  ...[...ACCESS, ...DATABASE, ...CLASSIC].map(rowFormat),
+  ...ACCESS_FORMATS,
+  ...[...DATABASE, ...CLASSIC].map(rowFormat),
   LOGFMT,
   STAMPED,
   LEVELED,

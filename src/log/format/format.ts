@@ -50,6 +50,8 @@ export interface LineFormat {
    * the context in `fields`.
    */
   members?(bytes: Uint8Array, from: number, to: number, visit: Visit): boolean
+  /** The value of one field of a record, where that is cheaper than all of them; undefined if it must be parsed. */
+  member?(name: string, bytes: Uint8Array, from: number, to: number): string | undefined
   /** The fields of a whole record: its first line and its continuation lines. */
   fields(text: string, zone: Zone): RecordFields
 }

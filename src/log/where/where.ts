@@ -89,6 +89,8 @@ export function hasField(record: Bytes, { format: outer, zone }: Reader, field: 
     if (values.length > 0)
       return values.some((value) => test(value, true)) || (field === 'level' && isLevel(values[0]!, test))
   }
+  const quick = format.member?.(field, record.bytes, record.from, record.to)
+  if (quick !== undefined) return test(quick, true)
   const former = Object.hasOwn(FORMER_NAMES, field) ? FORMER_NAMES[field]! : field
   const isText = !format.members
   return visitMembers(
@@ -140,10 +142,15 @@ const OWN: Record<string, (record: RecordFields) => string[]> = {
   logger: ({ tags = [] }) => tags,
 }
 
-/** Visits the members of a record's context, as the log writes them. */
-export function visitMembers(record: Bytes, { format, zone }: Reader, visit: Visit): boolean {
+/** Visits the members of a record's context, as the log writes them; `parsed` if the record has been parsed already. */
+export function visitMembers(
+  record: Bytes,
+  { format, zone }: Reader,
+  visit: Visit,
+  parsed?: RecordFields,
+): boolean {
   if (format.members) return format.members(record.bytes, record.from, record.to, visit)
-  return visitContext(format.fields(textOf(record), zone).context, '', visit)
+  return visitContext((parsed ?? format.fields(textOf(record), zone)).context, '', visit)
 }
 
 const textOf = ({ bytes, from, to }: Bytes) => decode(bytes, from, to)

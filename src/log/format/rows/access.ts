@@ -9,9 +9,9 @@ const BRACKETED_SHAPE = '[00/^??/0000:00:00:00'
 /** A quoted text with escapes. */
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`
 /** A request in quotes. Some servers do not escape quotes in it: only one before a status ends it. */
-const REQUEST = String.raw`"(?<request>(?:[^"\\]|\\.|"(?! (?:\d{3}|-) ))*)"`
+const REQUEST = String.raw`"(?<request>(?:[^"\\]|\\.|"(?! (?:\d{3}|-)(?: |$)))*)"`
 /** The request, the status and the size of a common access log, without names. */
-const COMMON = String.raw`^"(?:[^"\\]|\\.|"(?! (?:\d{3}|-) ))*" (?:\d{3}|-) (?:\d+|-)`
+const COMMON = String.raw`^"(?:[^"\\]|\\.|"(?! (?:\d{3}|-)(?: |$)))*" (?:\d{3}|-) (?:\d+|-)`
 /** A word, a quoted text or a name in brackets. */
 const PART = String.raw`(?: (?:${QUOTED}|\[[^\]]*\]|[^\s"[]\S*))`
 const ADDRESS = String.raw`(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-fA-F:]+\]|[\w-]+(?:\.[\w-]+)+|localhost):\d{1,5}|unix:[^\s",]+`
@@ -19,7 +19,7 @@ const ADDRESS = String.raw`(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-fA-F:]+\]|[\w-]+(?:
 /** What follows the times of common and combined logs. */
 const COMBINED: readonly RegExp[] = [
   new RegExp(
-    String.raw`^${REQUEST} (?<status>\d{3}|-) (?<bytes>\d+|-)(?: (?<duration_us>\d+)(?= "))?(?: "(?<referrer>(?:[^"\\]|\\.)*)" "(?<agent>(?:[^"\\]|\\.)*)")?`,
+    String.raw`^${REQUEST} (?<status>\d{3}|-)(?= |$)(?: (?<bytes>\d+|-)(?= |$))?(?: (?<duration_us>\d+)(?= "))?(?: "(?<referrer>(?:[^"\\]|\\.)*)" "(?<agent>(?:[^"\\]|\\.)*)")?`,
   ),
   // nginx's times are seconds with a fraction, Apache's %D is microseconds without one.
   new RegExp(String.raw`${COMMON}${PART}*? "?(?<duration_s>\d+\.\d{1,9})"?(?= |$)`),

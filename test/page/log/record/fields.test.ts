@@ -49,7 +49,7 @@ describe('context as the log writes it', () => {
     [{ shard: '20', who: 'a b' }, 'msg="x" shard=20 who="a b"', 'shard=20 who="a b"'],
     [{ a: 1 }, '2026\tINFO\tx\t{"a":1}', '{"a":1}'],
     [{ a: 1, b: 'c' }, '2026\tINFO\tx\t{"a": 1, "b": "c"}', '{"a": 1, "b": "c"}'],
-    [{ a: 1, b: 2 }, '{"a":1,"msg":"x","b":2}', '"a":1 "b":2'],
+    [{ a: 1, b: 2 }, '{"a":1,"msg":"x","b":2}', '{"a":1,"b":2}'],
     [{ a: 1 }, null, '{"a":1}'],
   ])('%j in %j', (context, raw, shown) => {
     expect(contextText(context, raw)).toBe(shown)
