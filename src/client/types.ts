@@ -204,7 +204,10 @@ export interface Download {
 }
 
 export interface HistogramQuery extends LogQuery {
+  /** At most this many buckets. */
   buckets?: number | undefined
+  /** Buckets of exactly this width: `40s`, or milliseconds. */
+  step?: string | number | undefined
   /** An estimate from a few samples, quickly. */
   estimate?: boolean | undefined
 }

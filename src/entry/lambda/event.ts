@@ -4,9 +4,9 @@ import { Problem } from '../../http/problem.ts'
 export interface LambdaEventV2 {
   rawPath: string
   rawQueryString: string
-  headers?: Record<string, string | undefined>
-  pathParameters?: Record<string, string | undefined> | null
-  requestContext: { domainName?: string; stage?: string; http: { method: string } }
+  headers?: Record<string, string | undefined> | undefined
+  pathParameters?: Record<string, string | undefined> | null | undefined
+  requestContext: { domainName?: string | undefined; stage?: string | undefined; http: { method: string } }
 }
 
 /** An event of an API Gateway REST API (payload format 1.0), reduced to the parts used here. */
@@ -14,13 +14,13 @@ export interface LambdaEventV1 {
   httpMethod: string
   path: string
   /** The route in the API: `/{proxy+}`. */
-  resource?: string
-  pathParameters?: Record<string, string | undefined> | null
-  headers?: Record<string, string | undefined> | null
-  multiValueHeaders?: Record<string, string[] | undefined> | null
-  queryStringParameters?: Record<string, string | undefined> | null
-  multiValueQueryStringParameters?: Record<string, string[] | undefined> | null
-  requestContext: { domainName?: string; stage?: string; elb?: unknown }
+  resource?: string | undefined
+  pathParameters?: Record<string, string | undefined> | null | undefined
+  headers?: Record<string, string | undefined> | null | undefined
+  multiValueHeaders?: Record<string, string[] | undefined> | null | undefined
+  queryStringParameters?: Record<string, string | undefined> | null | undefined
+  multiValueQueryStringParameters?: Record<string, string[] | undefined> | null | undefined
+  requestContext: { domainName?: string | undefined; stage?: string | undefined; elb?: unknown }
 }
 
 /** An event of an Application Load Balancer: like a REST API's, with `requestContext.elb`. */
@@ -45,7 +45,7 @@ export function toRequest(event: LambdaEvent): Request {
 }
 
 /** What all kinds of events say. */
-interface Asked {
+interface EventParts {
   method: string
   path: string
   query: string
@@ -53,7 +53,7 @@ interface Asked {
   host: string | undefined
 }
 
-function readV2(event: LambdaEventV2): Asked {
+function readV2(event: LambdaEventV2): EventParts {
   const { http, stage = '$default', domainName } = event.requestContext
   const headers = new Headers()
   for (const [name, value] of Object.entries(event.headers ?? {}))
@@ -64,7 +64,7 @@ function readV2(event: LambdaEventV2): Asked {
 }
 
 /** The path of a REST API comes without its stage. */
-function readV1(event: LambdaEventV1): Asked {
+function readV1(event: LambdaEventV1): EventParts {
   const headers = new Headers()
   for (const [name, value] of pairs(event.multiValueHeaders, event.headers)) headers.append(name, value)
   // A load balancer passes the query on as it came; a gateway decodes it.

@@ -66,6 +66,7 @@ function reader(
 
 function parse(row: Parameter, value: string): unknown {
   if (row.type === 'flag') return flag(row, value)
+  if (value === '' && row.notEmpty) throw bad(row.name, `is ${show(value)}; it must be ${row.expects}`)
   // An empty value counts as absent. An empty cursor does not: it would silently give another page.
   if (value === '' && row.role !== 'cursor') return undefined
   if (row.type === 'integer') return integer(row, value)

@@ -23,6 +23,8 @@ export interface Parameter {
   repeatable?: true
   /** The value used when the parameter is absent or empty. */
   default?: number | string
+  /** Whether an empty value is a mistake, not the same as none. */
+  notEmpty?: true
   /** Completes "it must be …" where the type alone does not say it. */
   expects?: string
   /** How the documentation writes a value: `lines=N`. */

@@ -141,6 +141,7 @@ export const PARAMETERS = [
     type: 'text',
     maxLength: LONGEST_PATTERN,
     repeatable: true,
+    notEmpty: true,
     expects:
       'a field, a colon and a value, such as shard:17, !shard:17 or shard:*, or a comparison with a number, such as status>=500 or took>1.5s',
     value: 'FIELD:VALUE',

@@ -8,6 +8,15 @@ import { memoryStore } from '../../../src/store/memory.ts'
 const url = (query: string) => `http://a.example/view?${query}`
 const view = queryReader('view')
 
+describe('an empty where', () => {
+  it.each(['view', 'histogram', 'fields'] as Resource[])('is refused by %s', async (resource) => {
+    for (const query of ['file=a.log&where=', 'file=a.log&where', 'file=a.log&where=a:1&where='])
+      await expect(async () => queryReader(resource)(url(query))).rejects.toThrow(
+        'The parameter where is ""; it must be a field',
+      )
+  })
+})
+
 describe('the table of parameters', () => {
   it('names each parameter of a resource once', () => {
     for (const resource of ['config', 'list', 'view', 'histogram', 'download'] as Resource[]) {

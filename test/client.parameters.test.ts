@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { createClient, type HistogramQuery, type LogQuery, type ViewQuery } from '../src/client.ts'
+import { type Resource, rowsOf } from '../src/routes/parameters/row.ts'
+import { PARAMETERS } from '../src/routes/parameters/table.ts'
+
+type Names<T> = { readonly [N in keyof Required<T>]: true }
+
+const LOG: Names<LogQuery> = {
+  file: true,
+  since: true,
+  until: true,
+  level: true,
+  q: true,
+  regex: true,
+  not: true,
+  notregex: true,
+  where: true,
+  rotated: true,
+  ansi: true,
+  raw: true,
+}
+const VIEW: Names<ViewQuery> = { ...LOG, size: true, lines: true, first: true, before: true, after: true }
+const HISTOGRAM: Names<HistogramQuery> = { ...LOG, buckets: true, step: true, estimate: true }
+
+/** What the client sends for each resource: its types, and what its methods stand for. */
+const CLIENT: Record<Resource, readonly string[]> = {
+  config: ['detail'],
+  list: ['detail'],
+  view: [...Object.keys(VIEW), 'follow', 'format', 'download'],
+  histogram: Object.keys(HISTOGRAM),
+  fields: Object.keys(LOG),
+  download: ['file'],
+  nodes: ['limit', 'after'],
+}
+
+describe('the client', () => {
+  it.each(Object.keys(CLIENT) as Resource[])('has every parameter of %s', (resource) => {
+    const names = rowsOf(PARAMETERS, resource).map(({ name }) => name)
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.filter((name) => !CLIENT[resource].includes(name))).toEqual([])
+  })
+
+  it('sends them', async () => {
+    const asked: URL[] = []
+    const client = createClient({
+      base: 'http://node.example',
+      fetch: async (url) => {
+        asked.push(new URL(String(url)))
+        return new Response('{}')
+      },
+    })
+    await client.histogram({ file: 'a.log', step: '40s', estimate: true, buckets: 7 })
+    await client.histogram({ file: 'a.log', step: 500 })
+    expect(asked.map(({ search }) => search)).toEqual([
+      '?file=a.log&step=40s&estimate=true&buckets=7',
+      '?file=a.log&step=500',
+    ])
+  })
+})
