@@ -17,7 +17,16 @@ const place = mkdtempSync(join(tmpdir(), 'nodestate-consumers-'))
 const TOOLS = {
   npm: () => [npmCli(), 'install', '--engine-strict', '--no-audit', '--no-fund', './nodestate.tgz', 'hono'],
   pnpm: () => [tool('pnpm/bin/pnpm.cjs'), 'add', '--engine-strict', './nodestate.tgz', 'hono'],
-  yarn: () => [tool('yarn/bin/yarn.js'), 'add', '--no-progress', './nodestate.tgz', 'hono'],
+  // Yarn would take a package of this name and version from its cache.
+  yarn: () => [
+    tool('yarn/bin/yarn.js'),
+    'add',
+    '--no-progress',
+    '--cache-folder',
+    join(place, 'yarn-cache'),
+    './nodestate.tgz',
+    'hono',
+  ],
 }
 
 let failed = 0
