@@ -132,7 +132,7 @@ export class StoreError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false
     const { name, code } = value as Partial<StoreError>
-    return (name === 'StoreError' || name === 'MissingBytes') && CODES.some((known) => known === code)
+    return (name === 'StoreError' || name === 'MissingBytes') && CODES.includes(code!)
   }
 
   readonly code: StoreErrorCode

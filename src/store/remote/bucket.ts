@@ -15,8 +15,8 @@ import {
   type Retry,
   type RetryListener,
   type RetryOptions,
+  retryListeners,
   retryOf,
-  withRetryListeners,
 } from './retry.ts'
 
 /** How a bucket is read, whatever its service. */
@@ -37,12 +37,12 @@ export abstract class RemoteBucket {
   /** The prefix of all keys, with a slash at its end unless it is empty. */
   protected readonly root: string
 
-  readonly #retryListeners: Set<RetryListener>
+  readonly #listeners: Set<RetryListener>
 
   constructor(options: BucketOptions) {
-    this.#retryListeners = new Set(options.onRetry ? [options.onRetry] : [])
+    this.#listeners = new Set(options.onRetry ? [options.onRetry] : [])
     const onRetry: RetryListener = (kind) => {
-      for (const listener of this.#retryListeners) listener(kind)
+      for (const listener of this.#listeners) listener(kind)
     }
     this.retry = retryOf({ ...options, onRetry })
     this.wholeUpTo = options.wholeUpTo ?? 1024 * 1024
@@ -57,7 +57,8 @@ export abstract class RemoteBucket {
         this.isKey(key) ? this.head(key, begin(this.retry, signal), {}) : null,
       read: async (key, range, options = {}) => (this.isKey(key) ? this.#read(key, range, options) : null),
     }
-    return withRetryListeners(store, this.#retryListeners)
+    retryListeners.set(store, this.#listeners)
+    return store
   }
 
   /** The entry of an object, under the conditions of a read. */

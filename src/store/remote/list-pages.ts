@@ -50,6 +50,8 @@ export async function* listPages(
   }
 }
 
+const REPEATED = 'The storage listed the same page twice'
+
 /** Refuses listings that contradict themselves or never end. It remembers the tokens and the last key. */
 class ListingGuard {
   readonly #pageSize: number
@@ -69,7 +71,7 @@ class ListingGuard {
     const added = this.#added(inOrder(entries))
     if (next === null) return added
     if (this.#tokens.has(next) || (entries.length > 0 && added.length === 0))
-      throw new StoreError('unavailable', 'The storage listed the same page twice')
+      throw new StoreError('unavailable', REPEATED)
     this.#tokens.add(next)
     this.#empty = entries.length === 0 ? this.#empty + 1 : 0
     this.#short = entries.length < this.#pageSize / 2 ? this.#short + 1 : 0
@@ -87,8 +89,7 @@ class ListingGuard {
     const last = this.#last
     if (last !== null && entries.length > 0 && byCodePoint(entries[0]!.key, last) < 0) {
       const isOld = byCodePoint(entries.at(-1)!.key, last) <= 0
-      const what = isOld ? 'listed the same page twice' : 'listed its keys out of order'
-      throw new StoreError('unavailable', `The storage ${what}`)
+      throw new StoreError('unavailable', isOld ? REPEATED : 'The storage listed its keys out of order')
     }
     return entries.filter(({ key }) => {
       const isNew = key !== this.#last

@@ -45,17 +45,12 @@ export function retryOf(options: RetryOptions): Retry {
 /** Called before each retry, with the kind of the failure. */
 export type RetryListener = (kind: StoreError['code']) => void
 
-const listeners = new WeakMap<Store, Set<RetryListener>>()
+/** Who listens to the retries of a bucket's store. */
+export const retryListeners = new WeakMap<Store, Set<RetryListener>>()
 
 /** Adds a listener to a bucket's store; once, however often it is added. Other stores do not retry. */
 export function onRetries(store: Store, listener: RetryListener): void {
-  listeners.get(store)?.add(listener)
-}
-
-/** Lets a store's retries be listened to. */
-export function withRetryListeners(store: Store, all: Set<RetryListener>): Store {
-  listeners.set(store, all)
-  return store
+  retryListeners.get(store)?.add(listener)
 }
 
 /** A temporary failure: the request is worth a retry. */
