@@ -33,7 +33,7 @@ export function Stage({ box, reader, look, file, clock, acts, gone, open, remedi
   const busy = loaded?.loading ?? null
   const slow = useSlow(busy !== null || (made?.searching ?? false))
   const [anyway, setAnyway] = useState(false)
-  const binary = made?.binary ?? false
+  const binary = file?.binary ?? false
   const none = loaded !== undefined && loaded.items.length === 0
   return (
     <div class="stage">

@@ -11,7 +11,7 @@ import type { ReaderEvents, ReaderOptions } from './options.ts'
 import { type Goal, Places, type Presenting } from './places.ts'
 import { Selection } from './selection.ts'
 import { Steps } from './steps.ts'
-import { looksBinary, momentsOf, zoneIn } from './survey.ts'
+import { momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
 /**
@@ -26,8 +26,6 @@ export class Reader {
   seen: [number, number] | null = null
   /** Minutes east of UTC, as the log's times have it; null until a record with a time is loaded. */
   zone: number | null = null
-  /** Whether the file does not look like text. */
-  binary = false
   readonly list: VirtualList
   readonly display: Display
   readonly #client: Client
@@ -253,7 +251,6 @@ export class Reader {
       reset: mine(() => {
         this.#selection.forget()
         this.zone = zoneIn(this.window) ?? this.zone
-        this.binary = looksBinary(this.window.items)
         this.display.reset(this.window.items)
         this.list.reset(this.window.items.length)
       }),

@@ -1,4 +1,4 @@
-import { type Item, timeIn, zoneOf } from '../record/record.ts'
+import { timeIn, zoneOf } from '../record/record.ts'
 import type { LogWindow } from './window.ts'
 
 /** The moments of the first and the last record with a time between two seqs. */
@@ -39,16 +39,6 @@ export function gapBefore(window: LogWindow, seq: number): number | null {
   const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(window.item(each)) ?? ''))
   const gap = own! - before!
   return Number.isNaN(gap) ? null : gap
-}
-
-/** Whether a tenth of the text is control characters or bytes that are not UTF-8, and no record has a time. */
-export function looksBinary(items: readonly Item[]): boolean {
-  const lines = items.slice(0, 20).filter((item) => typeof item === 'string')
-  if (lines.some((line) => timeIn(line) !== null)) return false
-  const text = lines.map((line) => line.slice(0, 4000)).join('')
-  // In the JSON of a record a control character takes six characters. Escape is for colours, and so is text.
-  const odd = text.match(/\ufffd|\\u00(?:0|1[0-9acdef])|\u007f/g)?.length ?? 0
-  return odd > 20 && odd * 10 > text.length
 }
 
 /** Characters in a line of the list when lines wrap, otherwise 0. */
