@@ -11,8 +11,6 @@ export interface LevelChoice {
   none: boolean
 }
 
-const ALL = (1 << LEVELS.length) - 1
-
 /** Whether a label's value meets all conditions on that label; a missing label counts as the empty text. */
 export function meets(matchers: readonly LabelMatcher[], name: string, value: string): boolean {
   return matchers.every((matcher) => matcher.name !== name || holds(matcher, value))
@@ -23,11 +21,6 @@ export function levelsOf({ selector, fields }: LogSelection): LevelChoice {
   const matchers = [...selector, ...fields]
   const mask = LEVELS.reduce((sum, level, i) => (meets(matchers, 'level', level) ? sum | (1 << i) : sum), 0)
   return { mask, none: meets(matchers, 'level', '') }
-}
-
-/** Whether every record is wanted, whatever its level. */
-export function isEveryLevel({ mask, none }: LevelChoice): boolean {
-  return mask === ALL && none
 }
 
 /** Whether any stream of a node is wanted. */
