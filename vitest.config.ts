@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config'
 /** Tests that start other programs: runtimes, stores, databases. */
 const PARTS = 'test/**/*.parts.test.ts'
 
-/** What `npm test` leaves to `npm run test:all`: a browser, containers, an object store, databases, long chaos. */
+/**
+ * What `npm test` leaves to `npm run test:all`: a browser, containers, an object store, databases, long chaos, and the
+ * longest properties and inputs.
+ */
 const LONG = [
   'test/page/**/*.parts.test.ts',
   'test/ship/*.parts.test.ts',
@@ -16,6 +19,10 @@ const LONG = [
   'test/store/segments.parts.test.ts',
   'test/docs.integrations.parts.test.ts',
   'test/docs.shipping.parts.test.ts',
+  'test/join/large.test.ts',
+  'test/log/follow/rotation.test.ts',
+  'test/log/regex/judge.test.ts',
+  'test/log/render/ndjson.fuzz.test.ts',
 ]
 
 /** The tests of a name: `npx vitest run --project NAME`. */
