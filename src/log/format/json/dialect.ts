@@ -13,15 +13,24 @@ interface Line {
   to: number
 }
 
+/** How many lines are looked at for the names of a system: reading all keys of a line costs as much as parsing it. */
+const LOOKED_AT = 12
+
 /** The JSON format of some lines: with the names of the system that wrote them, if it is one that has its own. */
 export function jsonFor(lines: readonly Line[]): LineFormat {
-  const has =
-    (key: string) =>
-    ({ bytes, from, to }: Line) =>
-      bytes[from] === 0x7b && findKey(bytes, from, to, (own) => own === key)
-  const dialect = DIALECTS.find(({ key }) => lines.some(has(key)))
+  const objects = lines.filter(({ bytes, from }) => bytes[from] === 0x7b)
+  const step = Math.max(1, Math.floor(objects.length / LOOKED_AT))
+  const sample = objects.filter((_, i) => i % step === 0)
+  const keys = new Set<string>()
+  for (const { bytes, from, to } of sample)
+    findKey(bytes, from, to, (key) => {
+      keys.add(key)
+      return false
+    })
+  const dialect = DIALECTS.find(({ key }) => keys.has(key))
   if (dialect) return dialectLines(dialect)
-  return lines.some(({ bytes, from, to }) => statusIn(bytes, from, to) > 0) ? accessLines : jsonLines
+  if (!keys.has('status')) return jsonLines
+  return sample.some(({ bytes, from, to }) => statusIn(bytes, from, to) > 0) ? accessLines : jsonLines
 }
 
 function dialectLines(dialect: Dialect): LineFormat {

@@ -131,9 +131,9 @@ function isShaped(shape: Uint8Array, bytes: Uint8Array, from: number, to: number
 
 /** Whether a shape that begins with a bracket is somewhere in the reach of a head. */
 function holds(shape: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-  const limit = Math.min(to, from + REACH) - shape.length
-  for (let at = from; at <= limit; at++)
-    if (bytes[at] === shape[0] && isShaped(shape, bytes, at, to)) return true
+  const head = bytes.subarray(from, Math.min(to, from + REACH))
+  for (let at = head.indexOf(shape[0]!); at >= 0; at = head.indexOf(shape[0]!, at + 1))
+    if (isShaped(shape, bytes, from + at, to)) return true
   return false
 }
 
