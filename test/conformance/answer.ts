@@ -29,7 +29,7 @@ export function ask(base: string, { path, method = 'GET', headers = {} }: Asked)
     port,
     path,
     method,
-    headers: { Host: 'node.example', ...headers },
+    headers: { Host: 'localhost', ...headers },
     agent: false,
   }
   return new Promise((resolve, reject) => {
