@@ -16,7 +16,13 @@ const deno = part('deno')
 const wrangler = part('wrangler')
 // Wrangler needs Node 22.
 const newerNode = part('node')
-const missing = ['publint', '@arethetypeswrong/cli', 'hono-floor'].some((name) => !existsSync(inParts(name)))
+const missing = [
+  'publint',
+  '@arethetypeswrong/cli',
+  'hono-floor',
+  'typescript-floor',
+  '@types/aws-lambda',
+].some((name) => !existsSync(inParts(name)))
   ? lacking('the parts are not installed: run npm test')
   : null
 
@@ -68,7 +74,7 @@ describe('the packed package', () => {
     const stated = /less than (\d+) KB, with (\d+) dependencies/.exec(readme)!
     expect(project.size / 1000).toBeLessThan(Number(stated[1]))
     expect(Object.keys(manifest.dependencies)).toHaveLength(Number(stated[2]))
-    expect(manifest.peerDependencies).toEqual({ hono: '^4.0.0' })
+    expect(manifest.peerDependencies).toEqual({ hono: '^4.7.0' })
   })
 
   for (const [runtime, command, why] of PLACES)
@@ -119,7 +125,12 @@ const IMPORT_ALL = `${ENTRIES.map((name, i) => `import * as e${i} from '${name}'
 export const all = [${ENTRIES.map((_, i) => `e${i}`).join(', ')}]\n`
 
 /** Type-checks a file in the project. */
-function check(name: string, text: string, options: object): string {
+function check(
+  name: string,
+  text: string,
+  options: object,
+  compiler = join(root, 'node_modules/typescript'),
+): string {
   project.write(`${name}.ts`, text)
   const compilerOptions = {
     target: 'ES2023',
@@ -131,13 +142,38 @@ function check(name: string, text: string, options: object): string {
     ...options,
   }
   project.write(`tsconfig.${name}.json`, JSON.stringify({ compilerOptions, files: [`${name}.ts`] }))
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
+  const tsc = join(compiler, 'bin/tsc')
   return run(process.execPath, [tsc, '-p', `tsconfig.${name}.json`]).stdout
 }
 
 describe('its types', () => {
   it('are clean with @types/node and every library checked', () => {
     expect(check('node', IMPORT_ALL, { lib: ['ES2023'], types: ['node'] })).toBe('')
+  })
+
+  it.skipIf(missing)('are clean with the lowest TypeScript that docs/api.md names', () => {
+    const floor = inParts('typescript-floor')
+    const { version } = JSON.parse(readFileSync(join(floor, 'package.json'), 'utf8'))
+    const named = /need TypeScript ([\d.]+) or newer/.exec(readFileSync(join(root, 'docs/api.md'), 'utf8'))
+    expect(version.startsWith(`${named![1]}.`)).toBe(true)
+    expect(check('lowest', IMPORT_ALL, { lib: ['ES2023'], types: ['node'] }, floor)).toBe('')
+  })
+
+  it.skipIf(missing)("fit AWS's own types of handlers", () => {
+    project.add('@types/aws-lambda', inParts('@types/aws-lambda'))
+    const kinds = [
+      'APIGatewayProxyHandler',
+      'APIGatewayProxyHandlerV2',
+      'ALBHandler',
+      'LambdaFunctionURLHandler',
+    ]
+    const text = `import type { ${kinds.join(', ')} } from 'aws-lambda'
+import { createApp } from 'nodestate'
+import { handle } from 'nodestate/aws-lambda'
+import { memoryStore } from 'nodestate/store/memory'
+const app = createApp({ logs: memoryStore({}), config: '' })
+${kinds.map((kind) => `export const as${kind}: ${kind} = handle(app)`).join('\n')}\n`
+    expect(check('lambda', text, { lib: ['ES2023'], types: ['node'] })).toBe('')
   })
 
   it('are clean with DOM types', () => {
@@ -163,13 +199,17 @@ export { fetchIsAny, signalIsAny }\n`
     try {
       const text = `import { Hono } from 'hono'
 import { createApp } from 'nodestate'
+import { serve } from 'nodestate/node'
 import { memoryStore } from 'nodestate/store/memory'
 const app = createApp({ logs: memoryStore({ 'a.log': 'one\\n' }), config: '' })
 const outer = new Hono<{ Bindings: { A: string }; Variables: { b: number } }>()
 outer.route('/route', app)
 outer.mount('/mount', app.fetch)
 for (const base of ['/route', '/mount'])
-  console.log(base, await (await outer.request(base + '/api/v1/log/view?file=a.log')).text())\n`
+  console.log(base, await (await outer.request(base + '/api/v1/log/view?file=a.log')).text())
+const server = await serve(outer, { port: 0 })
+console.log((await fetch(server.url + '/route/healthz')).status)
+await server.close()\n`
       expect(check('floor', text, { lib: ['ES2023'], types: ['node'], skipLibCheck: true })).toBe('')
       project.write('floor.mjs', text.replace(/new Hono<.*>\(\)/, 'new Hono()'))
       const { version } = JSON.parse(
@@ -178,7 +218,7 @@ for (const base of ['/route', '/mount'])
       expect(`^${version}`).toBe(manifest.peerDependencies.hono)
       expect(run(process.execPath, ['floor.mjs'])).toMatchObject({
         stderr: '',
-        stdout: '/route one\n\n/mount one\n\n',
+        stdout: '/route one\n\n/mount one\n\n200\n',
       })
     } finally {
       project.add('hono')
