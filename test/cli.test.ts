@@ -296,7 +296,7 @@ describe('the embedded default', () => {
     const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
     // Sent raw, because a client library would encode it.
     socket.end(
-      'GET /a\u001b[31m%0a%09\tX?b=\u0085\u00e9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      'GET /a\u001b[31m%0a%09\tX?b=\u0085\u00e9 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
       'latin1',
     )
     await once(socket.resume(), 'close')
@@ -386,7 +386,7 @@ describe('signals', () => {
   it('exits at once when asked twice', async () => {
     const program = await withLargeLog()
     const socket = connect(Number(new URL(program.url).port), '127.0.0.1')
-    socket.write(`GET ${LARGE_PATH} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    socket.write(`GET ${LARGE_PATH} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
     await once(socket, 'readable')
     socket.on('error', () => {})
     program.child.kill('SIGINT')
@@ -461,8 +461,8 @@ describe('unusual HTTP', () => {
   it.each([
     'GET /healthz HTTP/1.0\r\n\r\n',
     'GET /healthz HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n',
-    'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: patience\r\n\r\n',
-    'GET http://elsewhere.example/healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: patience\r\n\r\n',
+    'GET http://elsewhere.example/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
   ])('%j is answered', async (text) => {
     expect(await send(text)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok\n$/)
   })
@@ -474,7 +474,7 @@ describe('unusual HTTP', () => {
   })
 
   it('a URL that is not ASCII is told to be encoded', async () => {
-    const answer = await send('GET /api/v1/log/view?file=\u00fc.log HTTP/1.1\r\nHost: x\r\n\r\n')
+    const answer = await send('GET /api/v1/log/view?file=\u00fc.log HTTP/1.1\r\nHost: localhost\r\n\r\n')
     expect(answer).toMatch(/^HTTP\/1\.1 400 /)
     expect(answer).toContain('Percent-encode')
   })
@@ -484,12 +484,12 @@ describe('what is not HTTP', () => {
   it.each(
     [
       ['nonsense\r\n\r\n', 400],
-      ['GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n', 400],
+      ['GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n', 400],
       ['GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
       ['GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
-      ['OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-      ['GET /a\\..\\b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-      [`GET /${'x'.repeat(20000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+      ['OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+      ['GET /a\\..\\b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n', 400],
+      [`GET /${'x'.repeat(20000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
     ].map(([text, status]) => ({ text: String(text), status, start: String(text).slice(0, 60) })),
   )('$start gets a problem with status $status', async ({ text, status }) => {
     const answer = await send(text)

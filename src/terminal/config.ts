@@ -1,7 +1,7 @@
 import type { CommandLine } from '../usage.ts'
 import { onlyTargetsOf } from './connect.ts'
-import { type Paint, printable } from './output/paint.ts'
-import type { Style } from './output/records.ts'
+import { type Paint, printableJson } from './output/paint.ts'
+import { clean, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, type World } from './output/world.ts'
 
@@ -11,11 +11,11 @@ export async function config(given: CommandLine, style: Style, world: World): Pr
   for (const { client, name } of targets) {
     const answer = await withSpinner(world, `asking ${name}`, () => client.config({ signal: world.signal }))
     if (style.json) {
-      await world.stdout.write(`${JSON.stringify(answer)}\n`)
+      await world.stdout.write(`${printableJson(JSON.stringify(answer))}\n`)
       continue
     }
     if (targets.length > 1) await world.stdout.write(`${style.paint.bold(`# ${name}`)}\n`)
-    const text = style.terminal ? printable(answer.config) : answer.config
+    const text = clean(answer.config, style)
     await world.stdout.write(
       text
         .split('\n')

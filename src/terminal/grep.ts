@@ -2,7 +2,7 @@ import type { LogQuery } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './connect.ts'
 import { named } from './output/notes.ts'
-import { clean, needsRecords, printed, type Style } from './output/records.ts'
+import { clean, cleanName, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, type World } from './output/world.ts'
 
@@ -21,7 +21,7 @@ export async function grep(given: CommandLine, style: Style, world: World): Prom
   let index = 0
   for (const target of targets)
     for (const file of files) {
-      const label = targets.length > 1 ? `${target.name} ${file}` : file
+      const label = cleanName(targets.length > 1 ? `${target.name} ${file}` : file, style)
       const prefix = several ? `${style.paint.label(index++, label)}${style.paint.dim(':')}` : ''
       const search = new Search({ target, query: { ...query, file }, style: marking, world }, given)
       found += await named(file, () => search.run(prefix, label))

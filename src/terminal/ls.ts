@@ -1,6 +1,7 @@
 import type { CommandLine } from '../usage.ts'
 import { onlyTargetsOf } from './connect.ts'
-import { type Style, shownTime } from './output/records.ts'
+import { printableJson } from './output/paint.ts'
+import { cleanName, type Style, shownTime } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, type World } from './output/world.ts'
 
@@ -11,12 +12,12 @@ export async function ls(given: CommandLine, style: Style, world: World): Promis
   for (const { client, name } of targets) {
     if (given.flags.has('names')) {
       const files = await client.list(call)
-      await world.stdout.write(files.map((file) => `${file.name}\n`).join(''))
+      await world.stdout.write(files.map((file) => `${cleanName(file.name, style)}\n`).join(''))
       continue
     }
     const files = await withSpinner(world, `listing ${name}`, () => client.detail(call))
     if (style.json) {
-      await world.stdout.write(`${JSON.stringify(files)}\n`)
+      await world.stdout.write(`${printableJson(JSON.stringify(files))}\n`)
       continue
     }
     if (targets.length > 1) await world.stdout.write(`${style.paint.bold(name)}\n`)
@@ -25,7 +26,7 @@ export async function ls(given: CommandLine, style: Style, world: World): Promis
       file.first ? shownTime(file.first, style.zone) : '-',
       file.last ? shownTime(file.last, style.zone) : '-',
       file.kind,
-      file.name,
+      cleanName(file.name, style),
     ])
     await world.stdout.write(table([['SIZE', 'FIRST', 'LAST', 'KIND', 'NAME'], ...rows], style))
   }

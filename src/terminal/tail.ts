@@ -2,7 +2,7 @@ import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../cl
 import { type CommandLine, UsageError } from '../usage.ts'
 import { filtersOf, isFiltered, numberOf, type Target, targetsOf } from './connect.ts'
 import { complain, named, tellNotes } from './output/notes.ts'
-import { clean, needsRecords, printed, type Style } from './output/records.ts'
+import { clean, cleanName, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, type World } from './output/world.ts'
 
@@ -40,7 +40,10 @@ function labelled(targets: readonly Target[], files: readonly string[], style: S
   const pairs = targets.flatMap((target) => files.map((file) => ({ ...target, file })))
   return pairs.map((pair, index) => {
     const names = [targets.length > 1 ? pair.name : null, files.length > 1 ? pair.file : null].filter(Boolean)
-    return { ...pair, prefix: names.length ? `${style.paint.label(index, `[${names.join(' ')}]`)} ` : '' }
+    return {
+      ...pair,
+      prefix: names.length ? `${style.paint.label(index, cleanName(`[${names.join(' ')}]`, style))} ` : '',
+    }
   })
 }
 

@@ -93,7 +93,7 @@ export function stalled(url, path) {
   const socket = connect({ host: hostname, port: Number(port) })
   socket.pause()
   socket.on('error', () => {})
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
   return socket
 }
 

@@ -202,7 +202,7 @@ describe.skipIf(bun.missing)(`long answers on Bun${bun.missing ? ` (${bun.missin
       const open = () => readdirSync(`/proc/${few.process.pid}/fd`).length
       const begin = () => {
         const socket = connect(at, '127.0.0.1')
-        socket.on('error', () => {}).write(`GET ${view('big.log')} HTTP/1.1\r\nHost: a\r\n`)
+        socket.on('error', () => {}).write(`GET ${view('big.log')} HTTP/1.1\r\nHost: localhost\r\n`)
         return socket
       }
       const sockets = [begin()]

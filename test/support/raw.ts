@@ -15,7 +15,7 @@ export interface RawAnswer {
 export function rawAnswer(port: number, path: string, { host = '127.0.0.1' } = {}): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []
-    const socket = connect(port, host, () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`))
+    const socket = connect(port, host, () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`))
     socket.on('data', (part) => {
       parts.push(part)
       if (parse(Buffer.concat(parts)).complete) socket.destroy()

@@ -1,4 +1,5 @@
 import { ProblemError } from '../../client.ts'
+import { printable } from './paint.ts'
 import type { World } from './world.ts'
 
 /** The notes of an answer, explained for the user. */
@@ -26,7 +27,8 @@ export async function tellNotes(world: World, notes: readonly string[], file: st
 
 /** One line on stderr. */
 export async function complain(world: World, line: string): Promise<void> {
-  await world.stderr.write(`nodestate: ${line.replaceAll('\n', ' ')}\n`)
+  const text = line.replaceAll('\n', ' ')
+  await world.stderr.write(`nodestate: ${world.stderr.isTTY ? printable(text) : text}\n`)
 }
 
 /** Adds the file name to a problem. */

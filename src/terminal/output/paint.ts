@@ -44,21 +44,29 @@ export function wantsColor(
 }
 
 /**
- * Log text for a terminal: control characters become visible. Escape sequences in a log can rewrite the screen, the
- * title or the clipboard of its reader.
+ * Text from a log, a name or an answer for a terminal: control characters and marks that change the direction of text
+ * become visible. They could rewrite the screen, the title or the clipboard of the reader, or disguise a line.
  */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal.
-  return text.replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, (char) => {
+  return text.replace(CONTROLS, (char) => {
     const code = char.charCodeAt(0)
+    if (char === '\t' || char === '\n') return char
     if (char === '\r') return ''
-    return code < 0x20
-      ? `^${String.fromCharCode(code + 64)}`
-      : code === 0x7f
-        ? '^?'
-        : `\\x${code.toString(16)}`
+    if (code < 0x20) return `^${String.fromCharCode(code + 64)}`
+    if (code === 0x7f) return '^?'
+    return code < 0x100 ? `\\x${code.toString(16)}` : `\\u${code.toString(16)}`
   })
 }
+
+/** A line of JSON, in which the same characters are escaped. */
+export function printableJson(json: string): string {
+  return json.replace(CONTROLS, (char) =>
+    char === '\n' ? char : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** C0 and C1 controls, DEL, and the controls of bidirectional text. */
+const CONTROLS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** Marks each occurrence of the texts; like the search, ignoring case unless a text has a capital. */
 export function marked(

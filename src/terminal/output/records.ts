@@ -1,5 +1,5 @@
 import type { LogRecord } from '../../client.ts'
-import { marked, type Paint, printable } from './paint.ts'
+import { marked, type Paint, printable, printableJson } from './paint.ts'
 
 /** How records are printed. */
 export interface Style {
@@ -20,7 +20,7 @@ export function needsRecords(style: Style): boolean {
 
 /** A record as it is printed, without its last line feed. Each of its lines starts with `prefix`. */
 export function printed(line: string, style: Style, prefix: string): string {
-  if (style.json) return prefix + line
+  if (style.json) return prefix + printableJson(line)
   let record: LogRecord
   try {
     record = JSON.parse(line) as LogRecord
@@ -40,6 +40,11 @@ export function printed(line: string, style: Style, prefix: string): string {
 /** Plain text of a log as it is printed. */
 export function clean(text: string, style: Pick<Style, 'terminal'>): string {
   return style.terminal ? printable(text) : text
+}
+
+/** The name of a log or a node as it is printed, on one line. */
+export function cleanName(name: string, style: Pick<Style, 'terminal'>): string {
+  return style.terminal ? printable(name).replaceAll('\t', '^I').replaceAll('\n', '^J') : name
 }
 
 /** A record from its fields, its time in the wanted zone. */

@@ -1,3 +1,4 @@
+import { printable } from './paint.ts'
 import type { World } from './world.ts'
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -13,7 +14,7 @@ export async function withSpinner<T>(world: World, label: string, work: () => Pr
   const timer = setInterval(() => {
     if (Date.now() - start < DELAY_MS) return
     shown = true
-    void world.stderr.write(`\r${FRAMES[frame++ % FRAMES.length]} ${label}`)
+    void world.stderr.write(`\r${FRAMES[frame++ % FRAMES.length]} ${printable(label).replaceAll('\n', ' ')}`)
   }, 100)
   try {
     return await work()

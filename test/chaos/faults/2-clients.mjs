@@ -201,7 +201,7 @@ export const faults = [
         )
       for (let i = 0; i < 300; i++) {
         const bytes = Buffer.from(
-          `GET /api/v1/log/view?file=a.log&size=10 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+          `GET /api/v1/log/view?file=a.log&size=10 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
         )
         for (let k = 0; k < 1 + next() * 6; k++)
           bytes[Math.floor(next() * bytes.length)] = Math.floor(next() * 256)
@@ -231,7 +231,7 @@ export const faults = [
       const path = folder('logs')
       writeFileSync(join(path, 'a.log'), line(1))
       const node = await serve(['--logs', path])
-      const good = 'GET /api/v1/log/view?file=a.log HTTP/1.1\r\nHost: x\r\n\r\n'
+      const good = 'GET /api/v1/log/view?file=a.log HTTP/1.1\r\nHost: localhost\r\n\r\n'
       const cases = [
         [`GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`, (text) => / 400 /.test(text)],
         [
@@ -240,11 +240,11 @@ export const faults = [
         ],
         [`GET /api/v1/log/list HTTP/1.1\r\n\r\n`, (text) => / 400 /.test(text)],
         [
-          `GET /${'x'.repeat(200_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+          `GET /${'x'.repeat(200_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
           (text) => / 4\d\d /.test(text) || text === '',
         ],
         [
-          `POST /api/v1/log/list HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello`,
+          `POST /api/v1/log/list HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello`,
           (text) => / 405 /.test(text),
         ],
       ]

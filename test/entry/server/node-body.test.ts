@@ -60,7 +60,7 @@ function stall(size: number): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.pause()
-      socket.write(`GET /api/v1/log/view?file=big.log&size=${size} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      socket.write(`GET /api/v1/log/view?file=big.log&size=${size} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
       resolve(socket)
     })
     socket.on('error', () => {})
@@ -105,7 +105,7 @@ describe('a long answer on Node', () => {
 function rawBody(path: string): Promise<Buffer> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []
-    const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`))
+    const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`))
     socket.on('data', (part) => parts.push(part))
     socket.on('error', () => {})
     socket.on('close', () => {
@@ -151,7 +151,7 @@ describe('an answer that fails on its way', () => {
     'of %s is cut with its length told, and nothing but bytes of the file in it',
     async (_, path, more = '') => {
       const socket = connect(port, '127.0.0.1')
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`)
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`)
       const parts: Buffer[] = []
       const closed = new Promise((resolve) => socket.on('close', resolve))
       socket.on('data', (part) => parts.push(part))
