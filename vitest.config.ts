@@ -61,6 +61,8 @@ export default defineConfig({
       project('long', LONG, []),
     ],
     globalSetup: ['test/build.ts'],
+    // The default leaves one core idle, which is half of a small machine.
+    maxWorkers: '100%',
     // What the app tells the console by default is of interest where a test fails.
     silent: 'passed-only',
     reporters: ['default', './test/second-tries.ts'],
