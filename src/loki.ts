@@ -43,12 +43,20 @@ async function answer(request: Request, sources: readonly LokiSource[]): Promise
       const match = pattern.exec(path)
       if (!match) continue
       const asked = { params: url.searchParams, sources, signal: request.signal }
-      const found = await route(asked, decodeURIComponent(match[1] ?? ''))
+      const found = await route(asked, decoded(match[1] ?? ''))
       return textResponse(JSON.stringify(found), { 'Content-Type': 'application/json', ...COMMON_HEADERS })
     }
     throw new LokiError(`nodestate does not answer /loki/api/v1/${path}.`, 404)
   } catch (error) {
     return refusal(error)
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new LokiError('The name of a label in this path is not percent-encoded UTF-8.')
   }
 }
 

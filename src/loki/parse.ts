@@ -24,6 +24,35 @@ const PASSED = new Set(['json', 'logfmt'])
 
 /** Parses LogQL with the grammar that Grafana uses. Unsupported parts are refused with one sentence. */
 export function parseQuery(source: string): LokiQuery {
+  if (source.length > MAX_QUERY)
+    throw new LokiError(`The query has ${source.length} characters; at most ${MAX_QUERY} are allowed.`)
+  refuseNesting(source)
+  const query = parsed(source)
+  if (query.kind !== 'scalar') refuseMany(query.selection)
+  return query
+}
+
+const MAX_QUERY = 8192
+/** Each bracket takes stack. */
+const MOST_BRACKETS = 100
+
+function refuseNesting(source: string): void {
+  const count = source.split('(').length - 1
+  if (count > MOST_BRACKETS)
+    throw new LokiError(`The query has ${count} opening brackets; at most ${MOST_BRACKETS} are allowed.`)
+}
+
+/** Line filters and label filters of one query: each pattern is compiled, and each text is looked for. */
+const MOST_FILTERS = 32
+
+function refuseMany({ selector, lines, fields }: LogSelection): void {
+  const texts = lines.reduce((sum, { values }) => sum + values.length, 0)
+  for (const count of [texts, selector.length, fields.length])
+    if (count > MOST_FILTERS)
+      throw new LokiError(`The query has ${count} filters of one kind; at most ${MOST_FILTERS} are allowed.`)
+}
+
+function parsed(source: string): LokiQuery {
   const top = parser.parse(source).topNode as unknown as Node
   refuseErrors(top, source)
   const expression = first(top)
@@ -49,9 +78,12 @@ function refuseErrors(node: Node, source: string): void {
 }
 
 function selectionOf(node: Node, source: string): LogSelection {
+  const selector = node.getChild('Selector')
+  const inner = node.getChild('LogExpr')
+  if (!selector && inner) return selectionOf(inner, source)
+  if (!selector) throw unsupported(source.slice(node.from, node.to))
   const selection: LogSelection = { selector: [], lines: [], fields: [] }
-  for (const matcher of descendants(node.getChild('Selector')!, 'Matcher'))
-    selection.selector.push(matcherOf(matcher, source))
+  for (const matcher of descendants(selector, 'Matcher')) selection.selector.push(matcherOf(matcher, source))
   const pipeline = node.getChild('PipelineExpr')
   if (pipeline)
     for (const stage of descendants(pipeline, 'PipelineStage')) readStage(stage, source, selection)
@@ -161,9 +193,14 @@ function unquoted(node: Node, source: string): string {
   const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' }
   return text
     .slice(1, -1)
-    .replace(/\\(?:(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(.))/gs, (_, code, char) =>
-      char === undefined ? String.fromCodePoint(Number.parseInt(code.slice(1), 16)) : (escapes[char] ?? char),
+    .replace(/\\(?:(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(.))/gs, (all, code, char) =>
+      char === undefined ? character(Number.parseInt(code.slice(1), 16), all) : (escapes[char] ?? char),
     )
+}
+
+function character(code: number, text: string): string {
+  if (code > 0x10ffff) throw new LokiError(`The escape ${text} is not a Unicode character.`)
+  return String.fromCodePoint(code)
 }
 
 const UNITS: Record<string, number> = {
@@ -179,12 +216,15 @@ const UNITS: Record<string, number> = {
   y: 31_536_000_000,
 }
 
+const LONGEST = 100 * UNITS.y!
+
 /** Milliseconds of a duration such as `5m` or `1h30m`. */
 export function durationOf(text: string): number {
   let millis = 0
   for (const [, count, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d|w|y)/g))
     millis += Number(count) * UNITS[unit!]!
   if (!(millis > 0)) throw new LokiError(`The duration ${text} must be longer than zero.`)
+  if (millis > LONGEST) throw new LokiError(`The duration ${text} is too long; at most 100y are allowed.`)
   return millis
 }
 

@@ -28,6 +28,22 @@ describe('parseQuery', () => {
     })
   })
 
+  it('reads a query in brackets', () => {
+    expect(parseQuery('(({file="x"} |= "a"))')).toEqual(parseQuery('{file="x"} |= "a"'))
+  })
+
+  it.each([
+    ['{file="\\UFFFFFFFF"}', /not a Unicode character/],
+    ['count_over_time({file="x"}[99999999999999y])', /at most 100y/],
+    [`{file="x"}${' |~ "a"'.repeat(33)}`, /33 filters/],
+    [`{file="x"} | json${' | a="b"'.repeat(40)}`, /40 filters/],
+    [`{file="x"} |= "${'a'.repeat(9000)}"`, /at most 8192/],
+    [`${'('.repeat(4000)}{file="x"}${')'.repeat(4000)} |= 1`, /at most 100 are/],
+  ])('refuses %.40s', (query, sentence) => {
+    expect(() => parseQuery(query)).toThrow(sentence)
+    expect(() => parseQuery(query)).toThrow(expect.objectContaining({ name: 'LokiError' }))
+  })
+
   it('reads alternatives of a line filter', () => {
     expect(parseQuery('{file="a"} |= "x" or "y"')).toMatchObject({
       selection: { lines: [{ operator: '|=', values: ['x', 'y'] }] },

@@ -36,6 +36,9 @@ export function queryReader(
   }
 }
 
+/** How often a repeatable parameter may be given: each pattern is compiled, and each text is looked for. */
+const MOST_REPEATED = 32
+
 function reader(
   rows: readonly Parameter[],
   max: { readonly [name: string]: number },
@@ -56,7 +59,11 @@ function reader(
       if (!again) given.push(name)
       const value = parse(row, text)
       if (value === undefined) continue
-      values[name] = row.repeatable ? [...((values[name] as unknown[]) ?? []), value] : value
+      if (!row.repeatable) values[name] = value
+      else {
+        values[name] ??= []
+        if ((values[name] as unknown[]).push(value) > MOST_REPEATED) throw tooMany(name, url)
+      }
     }
     for (const { name, expects } of required)
       if (values[name] === undefined) throw bad(name, `is missing; it must be ${expects}`)
@@ -99,6 +106,11 @@ function text({ name, maxLength }: Parameter, value: string): string {
   if (maxLength !== undefined && value.length > maxLength)
     throw bad(name, `has ${value.length} characters; at most ${maxLength} are allowed`)
   return value
+}
+
+function tooMany(name: string, url: string): Error {
+  const count = searchOf(url).getAll(name).length
+  return bad(name, `was given ${count} times; give it at most ${MOST_REPEATED} times`)
 }
 
 function repeated(name: string, url: string): Error {

@@ -71,6 +71,7 @@ describe('reading a query', () => {
   it.each([
     ['size=x&file=a', 'The parameter size is "x"; it must be a decimal integer of 0 or more.'],
     ['file=a&size=1&size=2', 'The parameter size was given 2 times; give it once.'],
+    [`file=a${'&regex=x'.repeat(33)}`, 'The parameter regex was given 33 times; give it at most 32 times.'],
     ['size=1', 'The parameter file is missing; it must be a name from the list of logs.'],
     ['file=', 'The parameter file is missing; it must be a name from the list of logs.'],
     ['file=a&rotated=maybe', 'The parameter rotated is "maybe"; it must be true or false.'],
