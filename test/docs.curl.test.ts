@@ -28,6 +28,8 @@ const local = (ms: number) => new Date(ms + east * 3_600_000)
 const stamp = (ms: number) => local(ms).toISOString().replace('T', ' ').slice(0, 23)
 const line = (ms: number, level: string, text: string) =>
   `${stamp(ms)}\t${level}\tquery/broker.go:12\t[Broker] [Query]: ${text}\n`
+const access = ([status, seconds]: string[]) =>
+  `10.0.0.7 - - [15/Nov/2026:02:10:00 +0000] "GET /a HTTP/1.1" ${status} 12 "-" "curl/8.5" ${seconds}\n`
 /** Today at 02:12. */
 const night = local(now).setUTCHours(2, 12, 0, 0) - east * 3_600_000
 
@@ -43,6 +45,16 @@ beforeAll(async () => {
   )
   recent.push(line(now - 60_000, 'WARN', 'slow query took 12345ms'), line(now - 30_000, 'ERROR', 'timeout'))
   writeFileSync(join(logs, 'broker.log'), recent.join(''))
+  writeFileSync(
+    join(logs, 'access.log'),
+    [
+      ['200', '2.000'],
+      ['503', '0.500'],
+      ['503', '1.500'],
+    ]
+      .map(access)
+      .join(''),
+  )
   program = await serve(['--port', '0', '--logs', logs, '--timezone', zone, '--log-level', 'off'])
 })
 afterAll(() => cleanUp())
@@ -85,6 +97,7 @@ async function follow(script: string, ...steps: ((out: string) => void)[]): Prom
 
 /** What the answer of a command must show, by a part of the command. */
 const EXPECTED: [part: string, check: (out: string) => void][] = [
+  ['where=status>=500', (out) => expect(out).toBe(access(['503', '1.500']))],
   ['where=level:error', (out) => expect(out).toBe(line(now - 30_000, 'ERROR', 'timeout'))],
   ['since=02:10&first=20', (out) => expect(out.split('\n')[0]).toMatch(/it went wrong$/)],
   ['log/fields', (out) => expect(JSON.parse(out).records).toBe(2)],
@@ -104,7 +117,7 @@ const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['text/event-stream', (out) => expect(out).toMatch(/id: [\w-]+\ndata: .*timeout\n\n/)],
   ['follow=true', (out) => expect(out).toContain('timeout\n')],
   ['config?detail=true', (out) => expect(JSON.parse(out).known).toEqual([])],
-  ['log/list?detail=true', (out) => expect(JSON.parse(out).length).toBe(3)],
+  ['log/list?detail=true', (out) => expect(JSON.parse(out).length).toBe(4)],
   ['log/histogram', (out) => expect(JSON.parse(out).buckets.length).toBeGreaterThan(0)],
   ['-r -4096', (out) => expect(out.length).toBe(4096)],
   ['curl -OJ', (out) => expect(out).toBe('')],

@@ -247,7 +247,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['search, follow, archives', ['routes-query-routes.js']],
     ['regex and where', ['regex.js', 'where.js']],
     ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
-    ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-export.js']],
+    ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-groups.js']],
     [
       'metrics, readiness, tokens',
       [

@@ -110,7 +110,9 @@ describe('an answer that its client does not read', () => {
   /** A client that sends a request and reads only the first bytes. */
   function stall(port: number, path: string): Promise<{ closed: Promise<void> }> {
     return new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`))
+      const socket = connect(port, '127.0.0.1', () =>
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
+      )
       sockets.push(socket)
       const closed = new Promise<void>((done) => socket.on('close', () => done()))
       socket.on('error', () => {})

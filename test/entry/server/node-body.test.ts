@@ -105,7 +105,9 @@ describe('a long answer on Node', () => {
 function rawBody(path: string): Promise<Buffer> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []
-    const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`))
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
+    )
     socket.on('data', (part) => parts.push(part))
     socket.on('error', () => {})
     socket.on('close', () => {
