@@ -5,7 +5,7 @@ import { PARAMETERS } from '../routes/parameters/table.ts'
 import { VERSION } from '../version.ts'
 import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
 import { LOKI } from './loki.ts'
-import { OPERATIONS, type Operation } from './operations.ts'
+import { type Body, OPERATIONS, type Operation } from './operations.ts'
 import { SCHEMAS } from './schemas.ts'
 
 /** The API as OpenAPI 3.1, generated from the tables that the code uses. */
@@ -69,6 +69,7 @@ function pathOf(operation: Operation): object {
     ...(open && { security: [] }),
   }
   const responses = { ...answers(operation), ...problems(operation) }
+  const bodiless = Object.entries(responses).map(([status, { content: _, ...rest }]) => [status, rest])
   const refused = { default: { $ref: '#/components/responses/Refused' } }
   return {
     parameters: [...parameters, ...queryParameters(operation), ...headerParameters(operation)],
@@ -76,12 +77,7 @@ function pathOf(operation: Operation): object {
     head: {
       operationId: `${id}Head`,
       ...shared,
-      responses: {
-        ...Object.fromEntries(
-          Object.entries(responses).map(([status, { content: _, ...rest }]) => [status, rest]),
-        ),
-        ...refused,
-      },
+      responses: { ...Object.fromEntries(bodiless), ...refused },
     },
   }
 }
@@ -120,8 +116,9 @@ function exampleOf({ type, example, repeatable }: Parameter): unknown {
   return repeatable ? [value] : value
 }
 
-function headerParameters({ requestHeaders = [] }: Operation): object[] {
-  return requestHeaders.map((name) => {
+function headerParameters({ requestHeaders = [], answers }: Operation): object[] {
+  const names = 304 in answers ? ['If-None-Match' as const, ...requestHeaders] : requestHeaders
+  return names.map((name) => {
     const [description, example] = REQUEST_HEADERS[name]
     return { name, in: 'header', required: false, description, schema: { type: 'string' }, example }
   })
@@ -136,27 +133,29 @@ interface Response {
 function answers({ answers }: Operation): Record<string, Response> {
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, headers, bodies }]) => {
-      const content: Record<string, { schema: object; examples?: object }> = {}
-      for (const { type } of bodies) content[type] ??= mediaOf(bodies.filter((body) => body.type === type))
+      const types = [...new Set(bodies.map(typeOf))]
+      const content = Object.fromEntries(types.map((type) => [type, mediaOf(type, bodies)]))
       return [status, { description, headers: headersOf(headers), ...(bodies.length > 0 && { content }) }]
     }),
   )
 }
 
-function mediaOf(bodies: Operation['answers'][number]['bodies']): { schema: object; examples?: object } {
+function typeOf({ type = 'application/json' }: Body): string {
+  return type
+}
+
+function mediaOf(type: string, all: Body[]): { schema: object; examples?: object } {
+  const bodies = all.filter((body) => typeOf(body) === type)
   const schemas = bodies.map((body) => {
     if ('text' in body) return { type: 'string', description: body.text }
     if ('any' in body) return { type: 'object', description: body.any }
     const schema = { $ref: `#/components/schemas/${body.schema}` }
     return body.list ? { type: 'array', items: schema } : schema
   })
+  const one = schemas.length === 1 ? schemas[0]! : { anyOf: schemas }
   // OpenAPI 3.1 treats lines of JSON as text: the schema is that of each line.
-  const isLines = bodies[0]!.type === 'application/x-ndjson'
-  const schema = isLines
-    ? { type: 'string', contentMediaType: 'application/x-ndjson', contentSchema: schemas[0]! }
-    : schemas.length === 1
-      ? schemas[0]!
-      : { anyOf: schemas }
+  const isLines = type === 'application/x-ndjson'
+  const schema = isLines ? { type: 'string', contentMediaType: type, contentSchema: one } : one
   const value = bodies.find((body) => body.example !== undefined)?.example
   return value === undefined ? { schema } : { schema, examples: { typical: { value } } }
 }

@@ -1,6 +1,5 @@
-import type { Answer, Body, Operation } from './operations.ts'
+import { type Answer, type Body, type Operation, TEXT } from './operations.ts'
 
-const TEXT = 'text/plain; charset=utf-8'
 const SENTENCE: Body = { type: TEXT, text: 'A sentence, as Loki answers errors.' }
 
 const failure = (description: string): Answer => ({ description, headers: [], bodies: [SENTENCE] })
@@ -43,12 +42,12 @@ const PARAMETERS = {
 
 const SPELLINGS: Record<string, string> = { selector: 'query', match: 'match[]' }
 
-function parameter(key: keyof typeof PARAMETERS, required = false): object {
+function parameter(key: keyof typeof PARAMETERS): object {
   const [description, example, schema = { type: 'string' }] = PARAMETERS[key]
   return {
     name: SPELLINGS[key] ?? key,
     in: key === 'name' ? 'path' : 'query',
-    required: required || key === 'name',
+    required: key === 'query' || key === 'name',
     description,
     schema: key === 'match' ? { type: 'array', items: schema } : schema,
     example,
@@ -59,9 +58,9 @@ interface Route {
   path: string
   id: string
   summary: string
-  parameters?: object[]
+  parameters?: (keyof typeof PARAMETERS)[]
   /** What it answers with 200. */
-  body: Omit<Extract<Body, { schema: unknown }>, 'type'>
+  body: Body
   errors?: Record<number, Answer>
 }
 
@@ -71,10 +70,7 @@ const ROUTES: Route[] = [
     path: 'query_range',
     id: 'lokiQueryRange',
     summary: 'The records that a query selects, or counts of them over time',
-    parameters: [
-      parameter('query', true),
-      ...(['start', 'end', 'since', 'limit', 'direction', 'step'] as const).map((key) => parameter(key)),
-    ],
+    parameters: ['query', 'start', 'end', 'since', 'limit', 'direction', 'step'],
     body: {
       schema: 'LokiResult',
       example: {
@@ -97,10 +93,7 @@ const ROUTES: Route[] = [
     path: 'query',
     id: 'lokiQuery',
     summary: 'The result of a query at one instant',
-    parameters: [
-      parameter('query', true),
-      ...(['time', 'limit', 'direction'] as const).map((key) => parameter(key)),
-    ],
+    parameters: ['query', 'time', 'limit', 'direction'],
     body: { schema: 'LokiResult' },
     errors: SEARCH,
   },
@@ -114,7 +107,7 @@ const ROUTES: Route[] = [
     path: 'label/{name}/values',
     id: 'lokiLabelValues',
     summary: 'The values of a label',
-    parameters: [parameter('name'), parameter('selector')],
+    parameters: ['name', 'selector'],
     body: { schema: 'LokiNames', example: { status: 'success', data: ['broker.log'] } },
     errors: LISTING,
   },
@@ -122,7 +115,7 @@ const ROUTES: Route[] = [
     path: 'series',
     id: 'lokiSeries',
     summary: 'The streams that selectors select',
-    parameters: [parameter('match')],
+    parameters: ['match'],
     body: { schema: 'LokiSeries' },
     errors: LISTING,
   },
@@ -130,7 +123,7 @@ const ROUTES: Route[] = [
     path: 'index/stats',
     id: 'lokiStats',
     summary: 'How much a query would read',
-    parameters: [parameter('selector')],
+    parameters: ['selector'],
     body: { schema: 'LokiStats', example: { streams: 1, chunks: 1, bytes: 4096, entries: 0 } },
     errors: LISTING,
   },
@@ -143,13 +136,13 @@ const ROUTES: Route[] = [
 ]
 
 /** Loki's read API, as operations. */
-export const LOKI: Operation[] = ROUTES.map(({ path, id, summary, parameters, body, errors }) => ({
+export const LOKI: Operation[] = ROUTES.map(({ path, id, summary, parameters = [], body, errors }) => ({
   path: `/loki/api/v1/${path}`,
   id,
   summary,
-  parameters,
+  parameters: parameters.map(parameter),
   answers: {
-    200: { description: 'As Loki answers.', headers: [], bodies: [{ type: 'application/json', ...body }] },
+    200: { description: 'As Loki answers.', headers: [], bodies: [body] },
     ...(errors ?? { 503: LISTING[503]! }),
   },
   problems: ['unauthorized', 'forbidden', 'unknown-path', 'unknown-host', 'internal', 'bad-object'],

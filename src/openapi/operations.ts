@@ -3,8 +3,8 @@ import type { Resource } from '../routes/parameters/row.ts'
 import type { HeaderName, REQUEST_HEADERS } from './headers.ts'
 import type { SCHEMAS } from './schemas.ts'
 
-/** A body: its media type, and what it is. */
-export type Body = { type: string; example?: unknown } & (
+/** A body: its media type, JSON unless it says otherwise, and what it is. */
+export type Body = { type?: string; example?: unknown } & (
   | { schema: keyof typeof SCHEMAS; list?: true }
   | { text: string }
   | { any: string }
@@ -23,7 +23,8 @@ export interface Operation {
   /** Where its query parameters are in the table. */
   resource?: Resource
   /** Parameters that are not in the table, as OpenAPI has them. */
-  parameters?: object[] | undefined
+  parameters?: object[]
+  /** Request headers that it reads besides `If-None-Match`, which belongs to a 304. */
   requestHeaders?: (keyof typeof REQUEST_HEADERS)[]
   /** Answers that are not problems, by status. */
   answers: Record<number, Answer>
@@ -59,11 +60,36 @@ const SEARCH: ProblemCode[] = [
   'not-viewable',
   'too-busy',
 ]
-const UNCHANGED: Answer = {
-  description: 'The client has the current version (`If-None-Match`).',
-  headers: ['ETag', 'X-Nodestate-Note'],
-  bodies: [],
+/** Answers with a tag, which a client can send back to learn that nothing changed. */
+function tagged(description: string, bodies: Body[], headers: HeaderName[] = []): Record<number, Answer> {
+  return {
+    200: { description, headers: ['ETag', 'X-Nodestate-Note', ...headers], bodies },
+    304: {
+      description: 'The client has the current version (`If-None-Match`).',
+      headers: ['ETag', 'X-Nodestate-Note'],
+      bodies: [],
+    },
+  }
 }
+
+/** An answer of plain text that is always the same. */
+function word(description: string, text: string): Record<number, Answer> {
+  return {
+    200: { description, headers: [], bodies: [{ type: TEXT, text: `\`${text}\``, example: `${text}\n` }] },
+  }
+}
+
+/** A file as it is stored, by its ending. */
+function stored(what: string): Body[] {
+  return [
+    { type: 'application/octet-stream', text: `${what} of the file.` },
+    { type: 'application/gzip', text: `${what} of a \`.gz\`.` },
+    { type: 'application/zstd', text: `${what} of a \`.zst\`.` },
+  ]
+}
+
+export const TEXT = 'text/plain; charset=utf-8'
+const ATTACHED: HeaderName[] = ['Content-Length', 'Content-Disposition', 'Accept-Ranges']
 const NODE = {
   hostIp: '192.0.2.4',
   hostName: 'db-4',
@@ -71,6 +97,15 @@ const NODE = {
   httpPort: 3000,
   version: '0.4.1',
   onlineTime: 1_794_708_600_000,
+}
+const FLEET_NODE = {
+  id: 'db-4',
+  node: NODE,
+  described: true,
+  shipped: '2026-11-15T02:10:00.123Z',
+  age: 12,
+  lag: 0,
+  error: null,
 }
 const LINE =
   '2026-11-15 02:10:00.123\tINFO\tquery/broker.go:12\t[Broker] [Query]: request 7 took 12 ms\t{"shard":3}\n'
@@ -82,6 +117,27 @@ const RECORD = {
   message: 'request 7 took 12 ms',
   context: { shard: 3 },
 }
+const HISTOGRAM = {
+  from: 1_794_708_600_000,
+  to: 1_794_708_660_000,
+  step: 60_000,
+  complete: true,
+  levels: ['debug', 'info', 'warn', 'error', 'fatal', 'none'],
+  buckets: [{ time: 1_794_708_600_000, counts: [0, 12, 0, 1, 0, 0] }],
+}
+const PATTERN = {
+  pattern: 'slow query took <*>',
+  count: 300,
+  level: 'warn',
+  first: '2026-11-15T01:10:00.000Z',
+  last: '2026-11-15T01:15:00.000Z',
+}
+const FIELDS = {
+  records: 300,
+  sampled: false,
+  fields: [{ name: 'level', count: 300, values: [{ value: 'warn', count: 300 }] }],
+  patterns: [PATTERN],
+}
 
 /** Every operation of a node and of a fleet. A resource that the app serves and that is missing here fails a test. */
 export const OPERATIONS: Operation[] = [
@@ -90,21 +146,9 @@ export const OPERATIONS: Operation[] = [
     id: 'getConfig',
     summary: "The node's configuration and its description",
     resource: 'config',
-    requestHeaders: ['If-None-Match'],
-    answers: {
-      200: {
-        description: 'The configuration as TOML, with secrets masked, and the node.',
-        headers: ['ETag', 'X-Nodestate-Note'],
-        bodies: [
-          {
-            type: 'application/json',
-            schema: 'Config',
-            example: { config: '[http]\nport = 3000\n', node: NODE },
-          },
-        ],
-      },
-      304: UNCHANGED,
-    },
+    answers: tagged('The configuration as TOML, with secrets masked, and the node.', [
+      { schema: 'Config', example: { config: '[http]\nport = 3000\n', node: NODE } },
+    ]),
     problems: [
       ...API,
       'bad-parameter',
@@ -120,27 +164,10 @@ export const OPERATIONS: Operation[] = [
     id: 'listLogs',
     summary: 'The log files of the node',
     resource: 'list',
-    requestHeaders: ['If-None-Match'],
-    answers: {
-      200: {
-        description: 'The log files, sorted by name.',
-        headers: ['ETag', 'X-Nodestate-Note'],
-        bodies: [
-          {
-            type: 'application/json',
-            schema: 'LogFile',
-            list: true,
-            example: [{ name: 'broker.log', size: 4096 }],
-          },
-          {
-            type: 'application/json',
-            schema: 'LogFileDetail',
-            list: true,
-          },
-        ],
-      },
-      304: UNCHANGED,
-    },
+    answers: tagged('The log files, sorted by name.', [
+      { schema: 'LogFile', list: true, example: [{ name: 'broker.log', size: 4096 }] },
+      { schema: 'LogFileDetail', list: true },
+    ]),
     problems: [...API, 'bad-parameter', ...STORAGE],
   },
   {
@@ -148,26 +175,16 @@ export const OPERATIONS: Operation[] = [
     id: 'viewLog',
     summary: 'The last part of a log file, or the part that the parameters select',
     resource: 'view',
-    requestHeaders: ['If-None-Match', 'Last-Event-ID'],
-    answers: {
-      200: {
-        description: 'The selected part of the log; with `follow=true`, the answer stays open.',
-        headers: [
-          'ETag',
-          'Link',
-          'X-Nodestate-Note',
-          'Content-Length',
-          'Content-Disposition',
-          'X-Accel-Buffering',
-        ],
-        bodies: [
-          { type: 'text/plain; charset=utf-8', text: 'Lines as they are in the file.', example: LINE },
-          { type: 'application/x-ndjson', schema: 'LogRecord', example: `${JSON.stringify(RECORD)}\n` },
-          { type: 'text/event-stream', text: 'With `follow=true`: one event per record, its id a cursor.' },
-        ],
-      },
-      304: UNCHANGED,
-    },
+    requestHeaders: ['Last-Event-ID'],
+    answers: tagged(
+      'The selected part of the log; with `follow=true`, the answer stays open.',
+      [
+        { type: TEXT, text: 'Lines as they are in the file.', example: LINE },
+        { type: 'application/x-ndjson', schema: 'LogRecord', example: `${JSON.stringify(RECORD)}\n` },
+        { type: 'text/event-stream', text: 'With `follow=true`: one event per record, its id a cursor.' },
+      ],
+      ['Link', 'Content-Length', 'Content-Disposition', 'X-Accel-Buffering'],
+    ),
     problems: [...API, ...FILE, ...SEARCH, 'bad-cursor', 'cursor-gone', 'unsupported', 'answer-too-large'],
   },
   {
@@ -175,28 +192,7 @@ export const OPERATIONS: Operation[] = [
     id: 'countRecords',
     summary: 'The number of records over time, by level',
     resource: 'histogram',
-    requestHeaders: ['If-None-Match'],
-    answers: {
-      200: {
-        description: 'Counts per bucket of time and level.',
-        headers: ['ETag', 'X-Nodestate-Note'],
-        bodies: [
-          {
-            type: 'application/json',
-            schema: 'Histogram',
-            example: {
-              from: 1_794_708_600_000,
-              to: 1_794_708_660_000,
-              step: 60_000,
-              complete: true,
-              levels: ['debug', 'info', 'warn', 'error', 'fatal', 'none'],
-              buckets: [{ time: 1_794_708_600_000, counts: [0, 12, 0, 1, 0, 0] }],
-            },
-          },
-        ],
-      },
-      304: UNCHANGED,
-    },
+    answers: tagged('Counts per bucket of time and level.', [{ schema: 'Histogram', example: HISTOGRAM }]),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
@@ -204,34 +200,9 @@ export const OPERATIONS: Operation[] = [
     id: 'listFields',
     summary: 'The fields of the newest records with their values, and the patterns of their messages',
     resource: 'fields',
-    requestHeaders: ['If-None-Match'],
-    answers: {
-      200: {
-        description: 'Fields, values and patterns of a sample of at most 10,000 records.',
-        headers: ['ETag', 'X-Nodestate-Note'],
-        bodies: [
-          {
-            type: 'application/json',
-            schema: 'LogFields',
-            example: {
-              records: 300,
-              sampled: false,
-              fields: [{ name: 'level', count: 300, values: [{ value: 'warn', count: 300 }] }],
-              patterns: [
-                {
-                  pattern: 'slow query took <*>',
-                  count: 300,
-                  level: 'warn',
-                  first: '2026-11-15T01:10:00.000Z',
-                  last: '2026-11-15T01:15:00.000Z',
-                },
-              ],
-            },
-          },
-        ],
-      },
-      304: UNCHANGED,
-    },
+    answers: tagged('Fields, values and patterns of a sample of at most 10,000 records.', [
+      { schema: 'LogFields', example: FIELDS },
+    ]),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
@@ -239,34 +210,14 @@ export const OPERATIONS: Operation[] = [
     id: 'downloadLog',
     summary: 'A log file as it is stored, whole or a range of it',
     resource: 'download',
-    requestHeaders: ['If-None-Match', 'If-Match', 'Range', 'If-Range'],
+    requestHeaders: ['If-Match', 'Range', 'If-Range'],
     answers: {
-      200: {
-        description: 'The whole file.',
-        headers: ['ETag', 'Content-Length', 'Content-Disposition', 'Accept-Ranges', 'X-Nodestate-Note'],
-        bodies: [
-          { type: 'application/octet-stream', text: 'The bytes of the file.' },
-          { type: 'application/gzip', text: 'The bytes of a `.gz`.' },
-          { type: 'application/zstd', text: 'The bytes of a `.zst`.' },
-        ],
-      },
+      ...tagged('The whole file.', stored('The bytes'), ATTACHED),
       206: {
         description: 'The range that `Range` names.',
-        headers: [
-          'ETag',
-          'Content-Length',
-          'Content-Range',
-          'Content-Disposition',
-          'Accept-Ranges',
-          'X-Nodestate-Note',
-        ],
-        bodies: [
-          { type: 'application/octet-stream', text: 'Bytes of the file.' },
-          { type: 'application/gzip', text: 'Bytes of a `.gz`.' },
-          { type: 'application/zstd', text: 'Bytes of a `.zst`.' },
-        ],
+        headers: ['ETag', 'X-Nodestate-Note', 'Content-Range', ...ATTACHED],
+        bodies: stored('Bytes'),
       },
-      304: UNCHANGED,
     },
     problems: [...API, ...FILE, 'precondition-failed', 'range-not-satisfiable', 'answer-too-large'],
   },
@@ -279,24 +230,7 @@ export const OPERATIONS: Operation[] = [
       200: {
         description: 'A page of the nodes that the token may see; `Link` has the next page.',
         headers: ['Link', 'X-Nodestate-Note'],
-        bodies: [
-          {
-            type: 'application/json',
-            schema: 'FleetNode',
-            list: true,
-            example: [
-              {
-                id: 'db-4',
-                node: NODE,
-                described: true,
-                shipped: '2026-11-15T02:10:00.123Z',
-                age: 12,
-                lag: 0,
-                error: null,
-              },
-            ],
-          },
-        ],
+        bodies: [{ schema: 'FleetNode', list: true, example: [FLEET_NODE] }],
       },
     },
     problems: [...ANY, 'bad-parameter', ...STORAGE],
@@ -329,15 +263,7 @@ export const OPERATIONS: Operation[] = [
     id: 'getOpenApi',
     summary: 'This document',
     open: true,
-    requestHeaders: ['If-None-Match'],
-    answers: {
-      200: {
-        description: 'The API as OpenAPI 3.1.',
-        headers: ['ETag'],
-        bodies: [{ type: 'application/json', any: 'An OpenAPI document.' }],
-      },
-      304: UNCHANGED,
-    },
+    answers: tagged('The API as OpenAPI 3.1.', [{ any: 'An OpenAPI document.' }]),
     problems: [],
   },
   {
@@ -345,13 +271,7 @@ export const OPERATIONS: Operation[] = [
     id: 'getHealth',
     summary: 'Whether the service is alive, whatever the state of the storage',
     open: true,
-    answers: {
-      200: {
-        description: 'It is.',
-        headers: [],
-        bodies: [{ type: 'text/plain; charset=utf-8', text: '`ok`', example: 'ok\n' }],
-      },
-    },
+    answers: word('It is.', 'ok'),
     problems: [],
   },
   {
@@ -359,13 +279,7 @@ export const OPERATIONS: Operation[] = [
     id: 'getReadiness',
     summary: 'Whether the storage answers; one look counts for two seconds',
     open: true,
-    answers: {
-      200: {
-        description: 'It does.',
-        headers: [],
-        bodies: [{ type: 'text/plain; charset=utf-8', text: '`ready`', example: 'ready\n' }],
-      },
-    },
+    answers: word('It does.', 'ready'),
     problems: STORAGE,
   },
 ]
