@@ -65,7 +65,8 @@ export class Examiner {
     let isBehind = false
     for (const file of files.toReversed()) {
       let known = hasLife(file.id) ? undefined : this.known(file)
-      const isVague = missing.size > 0 || (known && known.holds.length > 0)
+      const isVague =
+        missing.size > 0 || (known && (known.holds.length > 0 || memory.open.has(known.behind?.life ?? 0)))
       if (isVague && !this.isCurrent(file, memory)) known = undefined
       if (known === undefined && isBehind && missing.size === 0) {
         this.#putOff.unshift(file)
@@ -120,7 +121,8 @@ export class Examiner {
   async #examine(file: WatchedFile, memory: Memory): Promise<Examined> {
     const { log, bucket, native } = this.#context
     const { text } = file
-    const ends = [...memory.ends.values()].filter(({ size }) => size > 0)
+    // A finished life that gets late lines is open again.
+    const ends = [...memory.ends.values()].filter(({ life, size }) => size > 0 && !memory.open.has(life))
     const open = [...memory.open.values()].filter(({ size }) => size > 0)
     const listed = new Map<number, Shipped>()
     const list = async (wanted: readonly End[]) => {

@@ -5,7 +5,7 @@ import { Examiner } from './examiner.ts'
 import type { FileText } from './files/text.ts'
 import { seenAt, type WatchedFile, type WatchedFiles } from './files/watched-files.ts'
 import { FileChanged, Life, type LifeContext } from './life.ts'
-import { type Matched, match } from './match.ts'
+import { type Copy, type Matched, match } from './match.ts'
 import { type Memory, recall, type Shipped } from './memory.ts'
 
 /** What a log's shipper needs. */
@@ -51,7 +51,7 @@ export class LogShipper {
   /** Every unfinished life with a file, and finished ones that got late lines. */
   readonly #lives = new Map<number, Life>()
   #queue: WatchedFile[] = []
-  #same: Matched['same'] = []
+  #copies: readonly Copy[] = []
   /** Lives whose file is not found. */
   #lost: readonly number[] = []
   /** Whether a life without a file waits for a second check. */
@@ -147,7 +147,7 @@ export class LogShipper {
   #waiting(): { bytes: number; since: number }[] {
     const { files, now } = this.#context
     const lives = [...this.#lives.values()]
-    const others = [...this.#same.map(({ file }) => file), ...this.#examiner.broken]
+    const others = [...this.#copies.map(({ file }) => file), ...this.#examiner.broken]
     const isOther = new Set(others.map(({ id }) => id))
     return files.files.flatMap((file) => {
       if (file.size === 0 || isOther.has(file.id)) return []
@@ -167,20 +167,26 @@ export class LogShipper {
       this.#queue.length > 0 ||
       this.#examiner.hasPutOff ||
       this.#examiner.broken.some((file) => this.#isInTheMaking(file, everything))
-    if (isWaiting || !this.#isStillTheSame()) return false
+    if (isWaiting) return false
+    if (!this.#copies.every(({ life, size }) => this.#lives.get(life)?.shipped === size)) return false
     return this.#going.every(({ text, shipped }) => {
       const file = files.files.find(({ id }) => id === text.id)
       return file !== undefined && files.isActive(file.id) && shipped >= file.size
     })
   }
 
-  /** Compares files with lives, if files have appeared, disappeared or been renamed since. */
+  /** The files as far as they matter for matching, and how far the lives are that others may be copies of. */
+  #stateNow(): string {
+    const files = this.#context.files.files.map(
+      ({ name, id, size, text }) => `${name} ${id} ${text.compressed ? size : size > 0}`,
+    )
+    return [...files, ...this.#copies.map(({ life }) => this.#lives.get(life)?.shipped)].join('\n')
+  }
+
+  /** Compares files with lives, if files have appeared, disappeared or been renamed since, or a copied life has grown. */
   async #matchFilesToLives(): Promise<void> {
     const { files, bucket, log } = this.#context
-    const state = files.files
-      .map(({ name, id, size, text }) => `${name} ${id} ${text.compressed ? size : size > 0}`)
-      .join('\n')
-    if (this.#memory && state === this.#seen && this.#isStillTheSame()) return
+    if (this.#memory && this.#stateNow() === this.#seen) return
     this.#memory ??= await recall(bucket, log)
     this.#rememberProgress()
     const watched = [...files.files]
@@ -194,7 +200,7 @@ export class LogShipper {
       hasProven: (life) => files.hasProven(life),
     })
     this.#isUncertain = !(await this.#bind(matched))
-    this.#seen = this.#isUncertain ? null : state
+    this.#seen = this.#isUncertain ? null : this.#stateNow()
   }
 
   /** Compares one of the files that were put off. */
@@ -207,28 +213,21 @@ export class LogShipper {
   }
 
   /** Assigns lives to files; false while a life without a file waits for a second check. */
-  async #bind({ done, going, fresh, same, lost }: Matched): Promise<boolean> {
+  async #bind({ done, going, fresh, copies, lost }: Matched): Promise<boolean> {
     const { files } = this.#context
     for (const { file, life } of done) await files.prove(file, life)
-    const bound = new Set(going.map(({ state }) => state.life))
-    for (const number of this.#lives.keys())
-      if (!bound.has(number) && !lost.some(({ life }) => life === number)) this.#lives.delete(number)
     for (const { file, state } of going) {
       const life = this.#lives.get(state.life) ?? new Life(this.#lifeContext, file.text, state)
       life.text = file.text
       this.#lives.set(state.life, life)
+      this.#memory!.open.set(state.life, life.state)
     }
-    this.#same = same
+    this.#copies = copies
     this.#lost = lost.map(({ life }) => life)
     this.#queue = []
     if (!(await this.#endLost(lost))) return false
     this.#queue = fresh
     return true
-  }
-
-  /** Files that equal an unfinished life are shipped only as long as it does not grow. */
-  #isStillTheSame(): boolean {
-    return this.#same.every(({ file, life }) => this.#lives.get(life)?.shipped === file.size)
   }
 
   /**
@@ -239,7 +238,8 @@ export class LogShipper {
     const { files, onLost, report, log } = this.#context
     const end = async (state: Shipped, how: How) => {
       const life = this.#lives.get(state.life) ?? new Life(this.#lifeContext, noText(log), state)
-      this.#finished(await life.finish(how))
+      const known = this.#memory!.ends.get(state.life)
+      this.#finished(known?.size === state.size ? known : await life.finish(how))
     }
     for (const state of lost) if (state.size === 0) await end(state, 'end')
     const look =
@@ -297,13 +297,14 @@ export class LogShipper {
     const { files } = this.#context
     const memory = this.#memory!
     const file = this.#queue[0]
+    if (this.#seen !== null && this.#seen !== this.#stateNow()) return true
     this.#rememberProgress()
     if (!file || this.#going.length >= MOST_GOING || (await this.#isBeingCopied(file, everything)))
       return false
     if (!this.#examiner.isCurrent(file, memory)) {
-      const [before, now] = [this.#examiner.known(file), await this.#examiner.examine(file, memory)]
-      const isFresh = now && !now.equals && now.behind?.life === before?.behind?.life
-      if (!isFresh || now.holds.join() !== (before?.holds.join() ?? '')) {
+      const now = await this.#examiner.examine(file, memory)
+      // It may be something else, given what was shipped since.
+      if (!now || now.equals || now.behind || now.holds.length > 0) {
         this.#seen = null
         return true
       }
@@ -327,20 +328,13 @@ export class LogShipper {
     for (const life of this.#lives.values()) if (open.has(life.number)) open.set(life.number, life.state)
   }
 
-  /** Whether a file is a copy of another one's beginning, and still growing; or of all of a file that is being shipped. */
+  /** Whether a file is a copy of another one's beginning, and still growing. */
   async #isBeingCopied(file: WatchedFile, everything: boolean): Promise<boolean> {
     const { files } = this.#context
     if (file.text.compressed || file.gone !== null || files.isActive(file.id)) return false
-    const { size } = file
-    const isInTheMaking = this.#isInTheMaking(file, everything)
-    for await (const other of files.largerThan(file)) {
-      const life = this.#going.find(({ text }) => text.id === other.id)
-      const isWanted = isInTheMaking || (life && (await other.size()) === size)
-      if (!isWanted || !(await this.#examiner.isBeginning({ file, size }, other))) continue
-      // Now it may be proven to be that life.
-      if (life?.shipped === size) this.#seen = null
-      return true
-    }
+    if (!this.#isInTheMaking(file, everything)) return false
+    for await (const other of files.largerThan(file))
+      if (await this.#examiner.isBeginning({ file, size: file.size }, other)) return true
     return false
   }
 

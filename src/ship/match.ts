@@ -6,14 +6,21 @@ import type { Memory, Shipped } from './memory.ts'
 export interface Matched {
   /** Files that are completely shipped, and the life of each. */
   done: { file: WatchedFile; life: number }[]
-  /** Lives and the files that they continue in; finished ones have got late lines. */
-  going: { file: WatchedFile; state: Shipped }[]
+  /** Lives and the files that they continue in, with their bytes of text; finished lives have got late lines. */
+  going: { file: WatchedFile; size: number; state: Shipped }[]
   /** Files that begin a life, oldest first. */
   fresh: WatchedFile[]
-  /** Files that are an unfinished life as far as it goes, while that continues in another file. */
-  same: { file: WatchedFile; life: number }[]
+  /** Files that begin with a life which continues in another file, and may turn out to be all of it. */
+  copies: Copy[]
   /** Unfinished lives that no file begins with. */
   lost: Shipped[]
+}
+
+/** A file that need not be shipped if a life, when it has this size, is the same. */
+export interface Copy {
+  file: WatchedFile
+  size: number
+  life: number
 }
 
 /** A shorter beginning may be a banner that files share. */
@@ -33,28 +40,41 @@ export interface Situation {
  * with; the others are shipped as well. `files` are oldest first.
  */
 export async function match(files: readonly Examined[], situation: Situation): Promise<Matched> {
-  const { memory } = situation
-  const matched: Matched = { done: [], going: [], fresh: [], same: [], lost: [] }
+  const { memory, examiner } = situation
+  const matched: Matched = { done: [], going: [], fresh: [], copies: [], lost: [] }
+  const { done, going, fresh, copies, lost } = matched
   let rest = files.filter(({ size }) => size > 0)
-  for (const { file, equals } of rest) if (equals) matched.done.push({ file, life: equals.life })
+  for (const { file, equals } of rest) if (equals) done.push({ file, life: equals.life })
   rest = rest.filter(({ equals }) => equals === null)
-  // Those without bytes come last: which file is next in line is known when the others have theirs.
-  const byBytes = (a: Shipped, b: Shipped) => Number(a.size === 0) - Number(b.size === 0) || a.life - b.life
-  for (const state of [...memory.open.values()].sort(byBytes)) {
-    const chosen = await choose(state, rest, situation)
+  const open = [...memory.open.values()].sort((a, b) => a.life - b.life)
+  for (const state of open.filter(({ size }) => size > 0)) {
+    const holders = rest.filter(({ holds }) => holds.includes(state.life))
+    const chosen = await choose(holders, state.life, situation)
     if (!chosen) {
-      matched.lost.push(state)
+      lost.push(state)
       continue
     }
-    matched.going.push({ file: chosen.file, state })
+    going.push({ ...chosen, state })
     rest = rest.filter((other) => other !== chosen)
   }
-  for (const one of rest) {
-    const life = one.holds.find((life) => memory.open.get(life)?.size === one.size)
-    if (life !== undefined) matched.same.push({ file: one.file, life })
-    else if (await isLate(one, rest, situation, matched))
-      matched.going.push({ file: one.file, state: one.behind! })
-    else matched.fresh.push(one.file)
+  for (const one of rest)
+    if (await isLate(one, rest, situation, matched)) going.push({ ...one, state: one.behind! })
+  for (const { file, size, holds, behind } of rest) {
+    if (going.some((other) => other.file === file)) continue
+    // An archive may be whole while the file that it was made from is still being shipped.
+    const original = going.find(
+      ({ state, size: most }) =>
+        (holds.includes(state.life) || behind?.life === state.life) && state.size <= size && size <= most,
+    )
+    if (original) copies.push({ file, size, life: original.state.life })
+    else fresh.push(file)
+  }
+  // A life without bytes is taken up only by the file that is next in line, so that lives stay in the order of files.
+  for (const state of open.filter(({ size }) => size === 0)) {
+    const [next] = fresh
+    if (next && (await examiner.isBegun(next, state.life)))
+      going.push({ file: fresh.shift()!, size: next.size, state })
+    else lost.push(state)
   }
   return matched
 }
@@ -64,12 +84,7 @@ export async function match(files: readonly Examined[], situation: Situation): P
  * renamed. Otherwise the active file, if the others are copies of its beginning; if they are not, it was truncated after
  * the oldest was copied from it.
  */
-async function choose(state: Shipped, files: readonly Examined[], situation: Situation) {
-  const { examiner, isActive } = situation
-  const { life, size } = state
-  // Without bytes it is taken up only by the file that is next in line, so that lives stay in the order of files.
-  if (size === 0) return files[0] && (await examiner.isBegun(files[0].file, life)) ? files[0] : null
-  const holders = files.filter(({ holds }) => holds.includes(life))
+async function choose(holders: readonly Examined[], life: number, { examiner, isActive }: Situation) {
   if (holders.length <= 1) return holders[0] ?? null
   for (const one of holders) if (!isActive(one.file) && (await examiner.isBegun(one.file, life))) return one
   const active = holders.find(({ file }) => isActive(file))

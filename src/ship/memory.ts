@@ -35,7 +35,7 @@ export interface Shipped {
 export interface Memory {
   /** The largest end of each finished life. */
   ends: Map<number, End>
-  /** Lives without an end. */
+  /** Lives without an end, and finished ones that get late lines. */
   open: Map<number, Shipped>
   /** The numbers of the next lives: of a file that is newer than those that were shipped, and of one that is older. */
   next: number

@@ -184,8 +184,12 @@ export class WatchedFiles {
   /** A rename changes the time of change, but not the content. */
   #isProven(file: Listed): boolean {
     const proof = this.#proven.get(file.id)
-    if (!proof || proof.version !== versionOf(file)) return false
-    if (proof.changed !== file.changed && proof.name === file.name) return false
+    if (!proof) return false
+    const isTouched = proof.changed !== file.changed && proof.name === file.name
+    if (isTouched || proof.version !== versionOf(file)) {
+      this.#proven.delete(file.id)
+      return false
+    }
     proof.name = file.name
     proof.changed = file.changed
     return true
