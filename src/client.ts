@@ -36,20 +36,15 @@ export function createClient(options: ClientOptions): Client {
     return { text, ...cursors(response), complete: !notes.includes('scan-budget'), notes }
   }
 
+  async function json<T>(path: string, query: object, call: CallOptions | undefined): Promise<T> {
+    const response = await send({ path, query, signal: call?.signal })
+    return (await reach(response.json(), call?.signal)) as T
+  }
+
   const client: Client = {
-    async config(call) {
-      const query = { detail: call?.detail || undefined }
-      const response = await send({ path: 'config', query, signal: call?.signal })
-      return (await reach(response.json(), call?.signal)) as NodeConfig
-    },
-    async list(call) {
-      const response = await send({ path: 'log/list', signal: call?.signal })
-      return (await reach(response.json(), call?.signal)) as LogFile[]
-    },
-    async detail(call) {
-      const response = await send({ path: 'log/list', query: { detail: true }, signal: call?.signal })
-      return (await reach(response.json(), call?.signal)) as LogFileDetail[]
-    },
+    config: (call) => json<NodeConfig>('config', { detail: call?.detail || undefined }, call),
+    list: (call) => json<LogFile[]>('log/list', {}, call),
+    detail: (call) => json<LogFileDetail[]>('log/list', { detail: true }, call),
     async view(query, call) {
       const { text, ...rest } = await page(query, 'text/plain', {}, call)
       return { content: text, ...rest }
@@ -64,14 +59,8 @@ export function createClient(options: ClientOptions): Client {
       const { content, ...rest } = await client.lines(query, call)
       return { content: content.map((line) => JSON.parse(line) as LogRecord), ...rest }
     },
-    async histogram(query, call) {
-      const response = await send({ path: 'log/histogram', query, signal: call?.signal })
-      return (await reach(response.json(), call?.signal)) as Histogram
-    },
-    async fields(query, call) {
-      const response = await send({ path: 'log/fields', query, signal: call?.signal })
-      return (await reach(response.json(), call?.signal)) as LogFields
-    },
+    histogram: (query, call) => json<Histogram>('log/histogram', query, call),
+    fields: (query, call) => json<LogFields>('log/fields', query, call),
     async nodes(call) {
       const all: FleetNode[] = []
       for (let after: string | null = ''; after !== null; ) {

@@ -1,4 +1,4 @@
-import { parseZone, type Zone } from './time.ts'
+import { offsetZone, type Zone } from './offset.ts'
 import { clockOf, dayOf, milliseconds } from './wall-clock.ts'
 
 const HOUR = 3_600_000
@@ -67,7 +67,7 @@ function dated(text: string, zone: Zone): number | null {
   if (!found) return null
   const [, y, mo, d, h = '0', min = '0', s = '0', decimals = '', named, bare] = found
   const offset = named ?? (bare === undefined ? undefined : `+${bare}`)
-  const where = offset === undefined ? zone : parseZone(offset)
+  const where = offset === undefined ? zone : offsetZone(offset)
   if (!where) return null
   const epoch = where.toEpoch(dayOf(+y!, +mo!, +d!), clockOf(+h, +min, +s, milliseconds(decimals)))
   return Number.isNaN(epoch) ? null : epoch

@@ -1,20 +1,7 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
-/**
- * A time zone that turns wall clocks into instants, millions of times a second.
- *
- * A wall-clock time that occurs twice (clocks set back) is the first of the two instants; one that never occurs
- * (clocks set forward) is counted from before the gap, so 02:30 in a gap from 02:00 to 03:00 is 03:30.
- */
-export interface Zone {
-  /** The name it was made from: an IANA name, an offset, `UTC`. */
-  readonly name: string
-  /** The instant of a wall clock, made by `dayOf` and `clockOf`, in ms since the epoch; NaN if there is no such day. */
-  toEpoch(day: number, clock: number): number
-  /** Milliseconds east of UTC at an instant. */
-  offsetAt(epoch: number): number
-  /** ISO 8601 in this zone: `2026-11-15T02:10:00.123Z` in UTC, otherwise with the offset of that instant. */
-  format(epoch: number): string
-}
+import { dayStarts, iso, offsetZone, UTC, type Zone } from './offset.ts'
+
+export { UTC, type Zone } from './offset.ts'
 
 const HOUR = 3_600_000
 const DAY = 86_400_000
@@ -22,37 +9,14 @@ const DAY = 86_400_000
 /** A zone by IANA name, offset (`+02:00`, `-0730`, `+2`), `Z`, `UTC`, or `local` for the system's; else null. */
 export function parseZone(name: string): Zone | null {
   const text = name.trim()
-  if (/^(z|utc|gmt)$/i.test(text)) return UTC
+  const offset = offsetZone(text)
+  if (offset !== null) return offset
   if (/^local$/i.test(text)) return parseZone(new Intl.DateTimeFormat().resolvedOptions().timeZone) ?? UTC
-  const offset = parseOffset(text)
-  if (offset !== null) return offset === 0 ? UTC : fixedZone(text, offset)
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text)) return null
   try {
     return namedZone(text)
   } catch {
     return null
-  }
-}
-
-/** Coordinated universal time. */
-export const UTC: Zone = fixedZone('UTC', 0)
-
-function parseOffset(text: string): number | null {
-  const found = /^(?:UTC|GMT)?([+-])(\d\d?)(?::?([0-5]\d))?$/i.exec(text)
-  if (!found) return null
-  const hours = Number(found[2])
-  if (hours > 18) return null
-  const size = hours * HOUR + Number(found[3] ?? 0) * 60_000
-  return found[1] === '-' ? -size : size
-}
-
-function fixedZone(name: string, offset: number): Zone {
-  const startOf = dayStarts()
-  return {
-    name,
-    toEpoch: (day, clock) => startOf(day) + clock - offset,
-    offsetAt: () => offset,
-    format: (epoch) => iso(epoch, offset),
   }
 }
 
@@ -102,21 +66,6 @@ function resolve(at: number, offsetAt: (epoch: number) => number): number {
   return before
 }
 
-/** The start of a day in ms as if in UTC. It is cached, since the next line is nearly always of the same day. */
-function dayStarts(): (day: number) => number {
-  let known = Number.NaN
-  let start = Number.NaN
-  return (day) => {
-    if (day === known) return start
-    const month = Math.floor(day / 100) % 100
-    const date = new Date(0)
-    date.setUTCFullYear(Math.floor(day / 10_000), month - 1, day % 100)
-    start = date.getUTCMonth() === month - 1 && date.getUTCDate() === day % 100 ? date.getTime() : Number.NaN
-    known = day
-    return start
-  }
-}
-
 /** The zone's offset at an instant. Intl costs microseconds, so an offset is kept for its quarter of an hour. */
 function offsets(name: string): (epoch: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
@@ -152,16 +101,4 @@ function offsets(name: string): (epoch: number) => number {
     last = offset
     return offset
   }
-}
-
-function iso(epoch: number, offset: number): string {
-  // Rounded to a microsecond first, or 0.9999999 would be cut to the millisecond before.
-  const whole = Math.floor(epoch + 0.0005)
-  const text = new Date(whole + offset).toISOString()
-  const micros = Math.round((epoch - whole) * 1000)
-  const head = text.slice(0, -1) + (micros > 0 ? String(micros).padStart(3, '0') : '')
-  if (offset === 0) return `${head}Z`
-  const size = Math.floor(Math.abs(offset) / 60_000)
-  const hh = String(Math.floor(size / 60)).padStart(2, '0')
-  return `${head}${offset < 0 ? '-' : '+'}${hh}:${String(size % 60).padStart(2, '0')}`
 }

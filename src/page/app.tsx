@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Client } from '../client.ts'
 import { NodePage } from './frame/node-page.tsx'
 import { Top } from './frame/top.tsx'
-import { useFleet } from './frame/use-fleet.ts'
+import { useAnswer } from './frame/use-fresh.ts'
 import { usePageKeys, useTheme, useToast } from './frame/use-page.ts'
 import { useSession } from './frame/use-session.ts'
 import { Fleet } from './node/fleet.tsx'
@@ -24,7 +24,12 @@ export function App({ client, fleet, root }: Props) {
   const [help, setHelp] = useState(false)
   const [theme, setTheme] = useTheme()
   const session = useSession()
-  const { nodes, error } = useFleet({ client: root ? client : (fleet?.client ?? null), ...session })
+  const nodesAt = root ? client : fleet?.client
+  const { answer: nodes, error } = useAnswer(
+    nodesAt === undefined ? null : (signal) => nodesAt.nodes({ signal }),
+    30,
+    session,
+  )
   const showHelp = () => setHelp(true)
   usePageKeys(showHelp)
   if (session.asked !== 'no') return <SignIn refused={session.asked === 'refused'} enter={session.enter} />

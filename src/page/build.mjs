@@ -80,7 +80,9 @@ async function pack() {
 /** A hash of everything the page is made of: its sources, what it imports, and the versions of what it bundles. */
 async function fingerprint() {
   const hash = createHash('sha256')
-  const single = ['src/client.ts', 'src/log/time.ts', 'src/mask/mask.ts', 'package-lock.json']
+  const single = ['src/client.ts', 'src/mask/mask.ts', 'package-lock.json']
+  for (const name of ['instant', 'offset', 'wall-clock', 'error', 'where/compare'])
+    single.push(`src/log/${name}.ts`)
   const files = single.map((name) => join(root, name))
   for (const folder of [here, join(root, 'src/client'), join(root, 'src/log/regex')]) {
     for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {

@@ -54,6 +54,12 @@ export class Spans {
     return found
   }
 
+  /** Whether the pattern matches anywhere, be it an empty stretch. Unlike `find`, it reads the text to its end. */
+  test(text: string): boolean {
+    this.#steps = Number.NEGATIVE_INFINITY
+    return this.#first(new TextEncoder().encode(text), 0) !== null
+  }
+
   #first(bytes: Uint8Array, from: number): [number, number] | null {
     const { nexts, start, ops } = this.#program
     const { count, of, edges, kinds } = this.#columns

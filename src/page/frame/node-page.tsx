@@ -10,8 +10,8 @@ import { carry, NOTHING } from '../url.ts'
 import { Side, Waiting } from './side.tsx'
 import { Top, type TopProps } from './top.tsx'
 import { useFiles } from './use-files.ts'
+import { useAnswer } from './use-fresh.ts'
 import { useLook } from './use-look.ts'
-import { useNode } from './use-node.ts'
 import type { useSession } from './use-session.ts'
 
 interface Props {
@@ -28,7 +28,11 @@ interface Props {
 /** A node: its logs, and the chosen log or the configuration. */
 export function NodePage({ client, session: { session, refused, retry }, nodes, own, top, say }: Props) {
   const { look, visit, carried, go, note } = useLook()
-  const { node, error: nodeError } = useNode({ client, session, refused })
+  const { answer: node, error: nodeError } = useAnswer(
+    (signal) => client.config({ signal, detail: true }),
+    60,
+    { session, refused },
+  )
   const { files, error: filesError, gone, now } = useFiles({ client, session, refused, chosen: look.file })
   const [logError, setLogError] = useState<Error | null>(null)
   /** The moment that the log on the screen shows. */

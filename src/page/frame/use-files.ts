@@ -1,19 +1,16 @@
 import { useRef, useState } from 'preact/hooks'
-import { type Client, ProblemError } from '../../client.ts'
+import type { Client } from '../../client.ts'
 import { grown, inOrder, type ListedFile } from '../files/order.ts'
-import { useFresh } from './fresh.ts'
+import { type Asking, pauseAfter, useFresh } from './use-fresh.ts'
 
-interface Options {
+interface Options extends Asking {
   client: Client
-  session: number
-  /** True for an error that the sign-in handles. */
-  refused: (error: unknown) => boolean
   /** The log on the screen. */
   chosen: string | null
 }
 
 /** The node's logs: their names at once, their times as they come, new files within seconds. */
-export function useFiles({ client, session, refused, chosen }: Options) {
+export function useFiles({ client, chosen, ...asking }: Options) {
   const [files, setFiles] = useState<ListedFile[] | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [now, setNow] = useState(Date.now())
@@ -53,13 +50,12 @@ export function useFiles({ client, session, refused, chosen }: Options) {
         // A directory is listed every two seconds; less often where that is slow, as in a distant bucket.
         return Math.min(SELDOM, Math.max(OFTEN, took * 40))
       } catch (failure) {
-        if (signal.aborted || refused(failure)) return null
-        setError(failure as Error)
-        // There is nothing here, as at the root of a fleet.
-        return failure instanceof ProblemError && failure.status === 404 ? 60_000 : 4_000
+        const pause = pauseAfter(failure, signal, asking)
+        if (pause !== null) setError(failure as Error)
+        return pause
       }
     },
-    [client, session],
+    [client, asking.session],
   )
   const gone = misses !== null && misses.file === chosen && misses.lists > 1
   return { files, error, gone, now }

@@ -5,6 +5,7 @@ export type PanelTab = 'fields' | 'patterns'
 
 const wrapChoice = remembered('wrap', 'off')
 const panelChoice = remembered('panel', 'off')
+const hiddenChoice = remembered('hidden-columns', 'd')
 
 /** How the user likes to read every log; kept in the browser. */
 export function usePreferences() {
@@ -22,4 +23,18 @@ export function usePreferences() {
   const togglePanel = useCallback(() => showPanel(panelChoice.get() === 'off' ? 'fields' : 'off'), [])
   const tab: PanelTab | null = panel === 'off' ? null : panel === 'patterns' ? 'patterns' : 'fields'
   return { wrap, toggleWrap, tab, showPanel, togglePanel }
+}
+
+/** Which columns the reader does not want to see, kept in the browser. */
+export function useColumns() {
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(
+    () => new Set(hiddenChoice.get().split(',').filter(Boolean)),
+  )
+  const toggle = (name: string) => {
+    const next = new Set(hidden)
+    if (!next.delete(name)) next.add(name)
+    hiddenChoice.set([...next].join(','))
+    setHidden(next)
+  }
+  return { hidden, toggle, classes: [...hidden].map((name) => `no-${name}`) }
 }

@@ -1,4 +1,4 @@
-import type { ComponentChildren, RefObject } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ListedFile } from '../files/order.ts'
 import { Failure, type Remedy } from '../ui/failure.tsx'
@@ -11,23 +11,19 @@ import type { Clock } from './find/clock.ts'
 import { isNarrowed } from './find/query.ts'
 import { Header } from './header.tsx'
 import { selectedText } from './menu.tsx'
-import type { Reader } from './reader/reader.ts'
-import type { Acts } from './use-acts.ts'
-
-interface Props {
-  box: RefObject<HTMLElement | null>
-  reader: RefObject<Reader | null>
-  look: Look
-  file: ListedFile | null
-  clock: Clock
-  acts: Acts
-  gone: { heir: string | null } | null
-  open: (file: string) => void
-  remedies: Record<Remedy, () => void>
-}
+import type { Log } from './use-log.ts'
 
 /** The records, and what is said over them: progress, a failure, that there are none, that there are new ones. */
-export function Stage({ box, reader, look, file, clock, acts, gone, open, remedies }: Props) {
+export function Stage({ log }: { log: Log }) {
+  const { box, reader, look, file, acts, gone } = log
+  const remedies: Record<Remedy, () => void> = {
+    retry: log.tryAgain,
+    filters: () =>
+      acts.apply({ find: '', regex: false, level: '', terms: [], since: '', until: '', all: false }),
+    range: () => acts.apply({ since: '', until: '' }),
+    level: () => acts.apply({ level: '' }),
+    pattern: () => document.querySelector<HTMLElement>('.finder [data-find]')?.focus(),
+  }
   const made = reader.current
   const loaded = made?.window
   const busy = loaded?.loading ?? null
@@ -68,7 +64,7 @@ export function Stage({ box, reader, look, file, clock, acts, gone, open, remedi
         <p class="gone" role="alert">
           {look.file} is gone: it was deleted or renamed. These are the lines that were loaded before.{' '}
           {gone.heir !== null && (
-            <button type="button" class="small" onClick={() => open(gone.heir!)}>
+            <button type="button" class="small" onClick={() => log.open(gone.heir!)}>
               Open {gone.heir}
             </button>
           )}
@@ -89,7 +85,7 @@ export function Stage({ box, reader, look, file, clock, acts, gone, open, remedi
         </div>
       )}
       {none && loaded.failure === null && busy === null && (
-        <Empty look={look} extent={extent(look, file, clock)}>
+        <Empty look={look} extent={extent(look, file, log.clock)}>
           <button type="button" onClick={remedies.filters}>
             Clear all filters
           </button>

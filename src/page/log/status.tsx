@@ -2,20 +2,14 @@ import { explain } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
 import type { Look } from '../url.ts'
 import { type Totals, totalAt } from './chart/totals.ts'
-import { type Clock, ZONES, type ZoneChoice, zoneLabel } from './find/clock.ts'
+import { ZONES, type ZoneChoice, zoneLabel } from './find/clock.ts'
 import { isFiltered } from './find/query.ts'
 import type { Reader } from './reader/reader.ts'
-
-interface Props {
-  reader: Reader | null
-  look: Look
-  totals: Totals | null
-  clock: Clock
-  setZone: (choice: ZoneChoice) => void
-}
+import type { Log } from './use-log.ts'
 
 /** What is loaded, what fails, the time zone, and the keys that help most. */
-export function Status({ reader, look, totals, clock, setZone }: Props) {
+export function Status({ log }: { log: Log }) {
+  const { made: reader, look, totals, clock } = log
   const window = reader?.window
   const failure = window !== undefined && window.items.length > 0 ? window.failure : null
   const moment = reader?.seen?.[1] ?? Date.now()
@@ -43,7 +37,7 @@ export function Status({ reader, look, totals, clock, setZone }: Props) {
           aria-label="Time zone"
           title="The zone in which times are shown and read"
           value={clock.choice}
-          onChange={(event) => setZone(event.currentTarget.value as ZoneChoice)}
+          onChange={(event) => log.setZone(event.currentTarget.value as ZoneChoice)}
         >
           {ZONES.map((choice) => (
             <option key={choice} value={choice}>

@@ -4,12 +4,11 @@ import type { Client } from '../../client.ts'
 import { oldestOf } from '../files/group.ts'
 import type { ListedFile } from '../files/order.ts'
 import type { Look } from '../url.ts'
-import { useColumns } from './bar/columns.tsx'
 import type { Totals } from './chart/totals.ts'
 import { clockOf, useZone } from './find/clock.ts'
 import { rangeOf, type TimeRange } from './find/moment.ts'
 import { useLogKeys } from './keys.ts'
-import { usePreferences } from './preferences.ts'
+import { useColumns, usePreferences } from './preferences.ts'
 import { zoneOf } from './record/record.ts'
 import { useActs } from './use-acts.ts'
 import { useMisfits } from './use-misfits.ts'
@@ -100,7 +99,7 @@ export function useLog(props: LogProps) {
   }, [gone === null])
   props.moment.current = () => reader.current?.goal()?.time ?? ''
   return {
-    props,
+    ...props,
     box,
     reader,
     made,

@@ -239,7 +239,9 @@ describe('against the native engine', () => {
           .filter((match) => match[0] !== '')
           .map((match) => [match.index, match.index + match[0].length])
         found += expected.length
-        expect(new Spans(source).find(each, 100), `/${source}/ on ${JSON.stringify(each)}`).toEqual(expected)
+        const spans = new Spans(source)
+        expect(spans.find(each, 100), `/${source}/ on ${JSON.stringify(each)}`).toEqual(expected)
+        expect(spans.test(each)).toBe(new RegExp(source, 'mu').test(each))
       }),
       { numRuns: 1500 },
     )

@@ -1,44 +1,28 @@
-import type { ComponentChildren } from 'preact'
+import type { ButtonHTMLAttributes } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import type { Client, Download } from '../../../client.ts'
-import type { ListedFile } from '../../files/order.ts'
+import type { Download } from '../../../client.ts'
 import { put } from '../../ui/clipboard.ts'
 import { Drop } from '../../ui/drop.tsx'
 import { explain } from '../../ui/failure.tsx'
 import { bytes } from '../../ui/format.ts'
-import { Icon } from '../../ui/icons.tsx'
+import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
-import { HOME, type Look } from '../../url.ts'
+import { HOME } from '../../url.ts'
 import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
-import type { Live } from '../reader/window.ts'
+import type { Log } from '../use-log.ts'
+import { ColumnsMenu } from './columns.tsx'
 import { save } from './save.ts'
 
 interface Props {
-  client: Client
-  /** The node's name, for screens that have no room for it elsewhere. */
-  node: string
-  look: Look
-  file: ListedFile | null
-  live: Live
-  wrap: boolean
-  panel: boolean
+  log: Log
   /** Whether the filters are shown where there is little room. */
   unfolded: boolean
   toggleFilters: () => void
-  /** The menu of columns. */
-  columns: ComponentChildren
-  home: () => void
-  toggleFollow: () => void
-  toggleWrap: () => void
-  togglePanel: () => void
-  /** The selected records, or all that are loaded, with all columns or only their messages. */
-  copyText: (columns: boolean) => void
-  say: (message: string) => void
 }
 
 /** The log's name, and what can be done with it as a whole. */
-export function Bar(props: Props) {
-  const { client, look, file, live, wrap, toggleFollow, toggleWrap, copyText, say } = props
+export function Bar({ log, unfolded, toggleFilters }: Props) {
+  const { client, look, file, live, acts, preferences, say } = log
   const name = look.file ?? ''
   const tools = useRef<HTMLDivElement>(null)
   useToolbar(tools)
@@ -55,13 +39,13 @@ export function Bar(props: Props) {
         aria-label="All logs"
         onClick={(event) => {
           event.preventDefault()
-          props.home()
+          log.home()
         }}
       >
         <Icon name="back" />
       </a>
       <div class="names">
-        <h1>{props.node}</h1>
+        <h1>{log.node}</h1>
         <h2 id="log-title" title={name}>
           {name}
         </h2>
@@ -74,37 +58,39 @@ export function Bar(props: Props) {
           class={`follow ${live}`}
           aria-pressed={live !== 'off'}
           title="Show new lines as they are written (f)"
-          onClick={toggleFollow}
+          onClick={acts.toggleFollow}
         >
           <span class="dot" aria-hidden="true" />
           {live === 'lost' ? 'Reconnecting' : live === 'off' ? 'Follow' : 'Following'}
         </button>
-        <button
-          type="button"
+        <Tool
           class="unfold"
-          aria-expanded={props.unfolded}
+          icon="filter"
+          label="Filters"
           title="Show or hide the filters"
-          onClick={props.toggleFilters}
-        >
-          <Icon name="filter" /> <span class="label">Filters</span>
-        </button>
-        <button
-          type="button"
-          aria-pressed={props.panel}
+          aria-expanded={unfolded}
+          onClick={toggleFilters}
+        />
+        <Tool
+          icon="fields"
+          label="Fields"
           title="Show or hide fields and patterns (e)"
-          onClick={props.togglePanel}
-        >
-          <Icon name="fields" /> <span class="label">Fields</span>
-        </button>
-        <button type="button" aria-pressed={wrap} title="Wrap long lines (w)" onClick={toggleWrap}>
-          <Icon name="wrap" /> <span class="label">Wrap</span>
-        </button>
-        {props.columns}
+          aria-pressed={preferences.tab !== null}
+          onClick={preferences.togglePanel}
+        />
+        <Tool
+          icon="wrap"
+          label="Wrap"
+          title="Wrap long lines (w)"
+          aria-pressed={preferences.wrap}
+          onClick={preferences.toggleWrap}
+        />
+        <ColumnsMenu log={log} />
         <Drop icon="copy" label="Copy" title="Copy the selected records, or all that are loaded (c)">
-          <button type="button" onClick={() => copyText(true)}>
+          <button type="button" onClick={() => acts.copyText(true)}>
             Lines with all columns
           </button>
-          <button type="button" onClick={() => copyText(false)}>
+          <button type="button" onClick={() => acts.copyText(false)}>
             Messages only
           </button>
           <button type="button" onClick={() => void put(location.href, say, 'Link copied')}>
@@ -120,13 +106,12 @@ export function Bar(props: Props) {
           </button>
         </Drop>
         {saving === null ? (
-          <button
-            type="button"
+          <Tool
+            icon="save"
+            label="Download"
             title="Download the whole file"
             onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
-          >
-            <Icon name="save" /> <span class="label">Download</span>
-          </button>
+          />
         ) : (
           <button type="button" title="Stop the download" onClick={saving.stop}>
             <progress max={saving.size ?? undefined} value={saving.size === null ? undefined : saving.done} />
@@ -135,6 +120,17 @@ export function Bar(props: Props) {
         )}
       </div>
     </header>
+  )
+}
+
+type ToolProps = ButtonHTMLAttributes<HTMLButtonElement> & { icon: IconName; label: string }
+
+/** A button with an icon, whose label gives way where there is little room. */
+function Tool({ icon, label, ...rest }: ToolProps) {
+  return (
+    <button type="button" {...rest}>
+      <Icon name={icon} /> <span class="label">{label}</span>
+    </button>
   )
 }
 

@@ -18,6 +18,10 @@ interface Drawing {
 /** Severe levels are at the bottom, where their height can be compared. */
 const ORDER = ['fatal', 'error', 'warn', 'info', 'debug', 'none']
 
+/** Registered, so that the script reads a colour and not the light-dark() that made it. */
+for (const name of [...ORDER, 'axis', 'grid', 'label', 'seen', 'drag'])
+  CSS.registerProperty({ name: `--h-${name}`, syntax: '<color>', inherits: true, initialValue: '#888' })
+
 /** Pixels under the bars for the labels of the axis. */
 const AXIS = 15
 

@@ -1,42 +1,28 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Client, type Histogram, type LogQuery, ProblemError } from '../../../client.ts'
+import { type Histogram, ProblemError } from '../../../client.ts'
 import { count, span } from '../../ui/format.ts'
 import { useSlow } from '../../ui/store.ts'
 import type { Clock } from '../find/clock.ts'
+import { chartQueryOf, chartTerm } from '../find/query.ts'
+import { termText } from '../find/terms.ts'
+import { wallAt } from '../record/record.ts'
+import type { Log } from '../use-log.ts'
 import { draw } from './draw.ts'
-import { type Totals, totalsOf } from './totals.ts'
+import { totalsOf } from './totals.ts'
 import { useCounts } from './use-counts.ts'
-
-interface Props {
-  client: Client
-  /** Without the level: every level is counted, and those below the chosen one are not drawn. */
-  query: LogQuery
-  level: string
-  ready: boolean
-  live: boolean
-  /** Whether the records could not be loaded either: then the list says why, once. */
-  failed: boolean
-  clock: Clock
-  /** Whether the look has a time range, which then stands in the finder. */
-  ranged: boolean
-  /** The moments of the first and last record in view. */
-  seen: [number, number] | null
-  /** Changes when the colours do. */
-  theme: string
-  /** What the chart alone is narrowed to, in words, and how to end that. */
-  only: string | null
-  showAll: () => void
-  range: (from: number, to: number) => void
-  jump: (until: number) => void
-  counted: (totals: Totals | null) => void
-}
 
 /**
  * Records over time, stacked by level. Dragging selects a time range, a click goes to that moment; with the keyboard,
  * the arrows choose a bar, Shift widens the choice, Enter goes there.
  */
-export function HistogramView(props: Props) {
-  const { client, query, level, ready, live, failed, clock, seen, theme, only } = props
+export function HistogramView({ log }: { log: Log }) {
+  const { look, clock } = log
+  const failed = log.failure !== null
+  const seen = log.made?.seen ?? null
+  const only = chartTerm(look.chart)
+  const jump = (ms: number) => void log.reader.current?.goToTime(ms)
+  const range = (from: number, to: number) =>
+    log.acts.apply({ since: wallAt(from, clock.log), until: wallAt(to, clock.log) })
   const frame = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
@@ -45,12 +31,13 @@ export function HistogramView(props: Props) {
   /** Bars chosen by keyboard: where the choice began, and where it is now. */
   const [keyed, setKeyed] = useState<[number, number] | null>(null)
   const { data, busy, problem } = useCounts({
-    client,
+    client: log.client,
     width,
-    query,
-    ready,
-    live,
-    counted: (found) => props.counted(found === null ? null : totalsOf(found)),
+    // Without the level: every level is counted, and those below the chosen one are not drawn.
+    query: chartQueryOf(look),
+    ready: log.ready,
+    live: log.live === 'live',
+    counted: (found) => log.setTotals(found === null ? null : totalsOf(found)),
   })
   const slow = useSlow(busy && !failed)
 
@@ -63,8 +50,8 @@ export function HistogramView(props: Props) {
   useEffect(() => {
     if (canvas.current === null || width === 0) return
     const zone = clock.at(data?.to ?? 0)
-    draw(canvas.current, width, { data, level, zone, seen, drag: drag ?? keyedPixels(), hover })
-  }, [data, width, level, clock, seen?.[0], seen?.[1], drag, keyed, hover, theme])
+    draw(canvas.current, width, { data, level: look.level, zone, seen, drag: drag ?? keyedPixels(), hover })
+  }, [data, width, look.level, clock, seen?.[0], seen?.[1], drag, keyed, hover, log.theme])
 
   const span = data === null ? 0 : data.to - data.from
   const timeAt = (x: number): number => {
@@ -82,10 +69,10 @@ export function HistogramView(props: Props) {
     if (drag === null || data === null) return
     const [from, to] = drag[0] < drag[1] ? drag : [drag[1], drag[0]]
     setDrag(null)
-    if (to - from >= 4) props.range(Math.floor(timeAt(from)), Math.ceil(timeAt(to)))
+    if (to - from >= 4) range(Math.floor(timeAt(from)), Math.ceil(timeAt(to)))
     else {
       const hit = bucketAt(data, timeAt(from))
-      if (hit !== null) props.jump(hit.time + data.step)
+      if (hit !== null) jump(hit.time + data.step)
     }
   }
   const onKey = (event: KeyboardEvent) => {
@@ -97,8 +84,8 @@ export function HistogramView(props: Props) {
       setKeyed([event.shiftKey ? (keyed?.[0] ?? now) : next, next])
     } else if (event.key === 'Enter' && keyed !== null) {
       const [from, to] = [Math.min(...keyed), Math.max(...keyed)].map((each) => data.buckets[each]!.time)
-      if (from === to) props.jump(to! + data.step)
-      else props.range(from!, to! + data.step)
+      if (from === to) jump(to! + data.step)
+      else range(from!, to! + data.step)
       setKeyed(null)
     } else if (event.key === 'Escape') setKeyed(null)
     else return
@@ -156,11 +143,16 @@ export function HistogramView(props: Props) {
           </span>
         ) : (
           <>
-            <Counts bucket={bucket ?? chosen} data={data} clock={clock} ranged={props.ranged} />
+            <Counts
+              bucket={bucket ?? chosen}
+              data={data}
+              clock={clock}
+              ranged={look.since + look.until !== ''}
+            />
             {only !== null && (
               <span class="only">
-                Only {only}{' '}
-                <button type="button" class="quiet small" onClick={props.showAll}>
+                Only {termText(only)}{' '}
+                <button type="button" class="quiet small" onClick={() => log.go({ ...look, chart: '' })}>
                   Show all
                 </button>
               </span>
@@ -196,7 +188,7 @@ function Counts({ bucket, data, clock, ranged }: CountsProps) {
       {clock.wall(bucket.time).slice(5, 19)}
       {data.levels.map((name, index) =>
         bucket.counts[index] ? (
-          <span class={`n-${name}`} key={name}>
+          <span class={`lv-${name}`} key={name}>
             {' '}
             {count(bucket.counts[index])} {name === 'none' ? 'other' : name}
           </span>

@@ -3,17 +3,14 @@ import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
 import type { Look, Term } from '../../url.ts'
 import { COLOURS } from '../reader/hits.ts'
+import type { Log } from '../use-log.ts'
 import { conditionsOf } from './query.ts'
 import { inverted, invertedLevel, levelText, termText } from './terms.ts'
 
-interface Props {
-  look: Look
-  apply: (change: Partial<Look>) => void
-  highlight: (marks: string[]) => void
-}
-
 /** Every condition but the time range as a chip that can be inverted or removed, and every highlighted text. */
-export function Chips({ look, apply, highlight }: Props) {
+export function Chips({ log }: { log: Log }) {
+  const { look } = log
+  const { apply, highlight } = log.acts
   const terms = conditionsOf(look)
   const set = (index: number, next: Term | null) => {
     const all = terms.flatMap((term, at) => (at !== index ? [term] : next === null ? [] : [next]))

@@ -3,36 +3,16 @@ import { LEVELS } from '../../../client.ts'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
-import type { Look } from '../../url.ts'
 import { type Totals, totalAt } from '../chart/totals.ts'
-import type { Clock } from './clock.ts'
+import type { Log } from '../use-log.ts'
 import { isFiltered } from './query.ts'
 import { Range } from './range.tsx'
 
-interface Props {
-  look: Look
-  totals: Totals | null
-  /** Whether the log has rotated files. */
-  rotated: boolean
-  /** Whether the log's records have levels, as far as is known. */
-  levels: boolean
-  clock: Clock
-  apply: (change: Partial<Look>) => void
-  /** Removes every condition but the time range, which has a button of its own. */
-  clear: () => void
-  /** Only hits, or all lines with the hits marked: the reader stays where it is. */
-  setAll: (all: boolean) => void
-  /** To a moment, without narrowing. */
-  jump: (ms: number) => void
-  /** The same text again: on to the next hit. */
-  again: () => void
-  /** Where the keyboard goes when a text was entered. */
-  leave: () => void
-}
-
 /** What to look for: text or pattern, level, time, rotated files; and whether the rest is shown, too. */
-export function Finder(props: Props) {
-  const { look, totals, levels, clock, apply, again, leave } = props
+export function Finder({ log }: { log: Log }) {
+  const { look, totals, acts, reader } = log
+  const { apply } = acts
+  const levels = hasLevels(totals) || (log.made?.display.columns.filled.has('l') ?? false)
   const { regex, level, rotated, all } = look
   const form = useRef<HTMLFormElement>(null)
   useToolbar(form)
@@ -48,9 +28,9 @@ export function Finder(props: Props) {
       onSubmit={(event) => {
         event.preventDefault()
         const text = event.currentTarget.querySelector('input')!.value
-        if (text === look.find && text !== '') again()
+        if (text === look.find && text !== '') void reader.current?.hit(-1)
         else apply({ find: text })
-        leave()
+        log.box.current?.focus()
       }}
     >
       <label class="find">
@@ -111,8 +91,13 @@ export function Finder(props: Props) {
             ))}
           </fieldset>
         )}
-        <Range range={look} clock={clock} choose={apply} jump={props.jump} />
-        {(props.rotated || rotated) && (
+        <Range
+          range={look}
+          clock={log.clock}
+          choose={apply}
+          jump={(ms) => void reader.current?.goToTime(ms)}
+        />
+        {(log.family.length > 1 || rotated) && (
           <button
             type="button"
             class="rotate"
@@ -126,22 +111,30 @@ export function Finder(props: Props) {
         {filtered && (
           <fieldset class="mode">
             <legend class="hidden">What to show</legend>
-            <button type="button" aria-pressed={!all} onClick={() => props.setAll(false)}>
+            <button type="button" aria-pressed={!all} onClick={() => apply({ all: false })}>
               Only hits
             </button>
-            <button type="button" aria-pressed={all} onClick={() => props.setAll(true)}>
+            <button type="button" aria-pressed={all} onClick={() => apply({ all: true })}>
               All lines
             </button>
           </fieldset>
         )}
         {filtered && (
-          <button type="button" class="quiet" onClick={props.clear}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => apply({ find: '', level: '', terms: [], all: false })}
+          >
             Clear
           </button>
         )}
       </div>
     </form>
   )
+}
+
+function hasLevels(totals: Totals | null): boolean {
+  return Object.entries(totals?.counts ?? {}).some(([name, count]) => name !== 'none' && count > 0)
 }
 
 function levelTitle(level: string, totals: Totals | null): string {

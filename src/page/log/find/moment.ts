@@ -1,5 +1,5 @@
 import { parseDuration, parseInstant } from '../../../log/instant.ts'
-import { parseZone, UTC } from '../../../log/time.ts'
+import { offsetZone } from '../../../log/offset.ts'
 import { span, zoneName } from '../../ui/format.ts'
 import { wallAt } from '../record/record.ts'
 import type { Clock } from './clock.ts'
@@ -12,8 +12,7 @@ export interface TimeRange {
 
 /** A time as people write it, in milliseconds since the epoch, or null: the node's own rules, in a zone. */
 export function momentOf(text: string, zone: number, after?: number): number | null {
-  const fixed = parseZone(zoneName(zone).replace('UTC', '') || '+00:00') ?? UTC
-  return parseInstant(text, { zone: fixed, now: Date.now(), after })
+  return parseInstant(text, { zone: offsetZone(zoneName(zone))!, now: Date.now(), after })
 }
 
 /** What the user typed, on the clock that the page shows. */

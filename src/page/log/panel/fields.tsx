@@ -1,20 +1,17 @@
 import { useState } from 'preact/hooks'
 import type { LogFields } from '../../../client.ts'
 import { count } from '../../ui/format.ts'
-import type { Look } from '../../url.ts'
-import { termOf, type Value } from '../find/terms.ts'
+import { termOf, type Value, withValue } from '../find/terms.ts'
+import type { Log } from '../use-log.ts'
 
 interface Props {
+  log: Log
   data: LogFields
-  look: Look
   narrow: string
-  choose: (value: Value, not: boolean) => void
-  /** Opens the menu of a field. */
-  open: (name: string, part: HTMLElement) => void
 }
 
 /** The fields of the records with their most frequent values: a click shows only records with that value. */
-export function FieldList({ data, look, narrow, choose, open }: Props) {
+export function FieldList({ log, data, narrow }: Props) {
   const needle = narrow.toLowerCase()
   const fits = (text: string) => text.toLowerCase().includes(needle)
   const fields = data.fields.flatMap((field) => {
@@ -28,28 +25,19 @@ export function FieldList({ data, look, narrow, choose, open }: Props) {
   return (
     <ul class="field-list">
       {fields.map((field) => (
-        <Field
-          key={field.name}
-          field={field}
-          records={data.records}
-          look={look}
-          choose={choose}
-          open={open}
-        />
+        <Field key={field.name} log={log} field={field} records={data.records} />
       ))}
     </ul>
   )
 }
 
 interface FieldProps {
+  log: Log
   field: LogFields['fields'][number]
   records: number
-  look: Look
-  choose: Props['choose']
-  open: Props['open']
 }
 
-function Field({ field, records, look, choose, open }: FieldProps) {
+function Field({ log, field, records }: FieldProps) {
   const [all, setAll] = useState(false)
   const shown = all ? field.values : field.values.slice(0, FEW)
   const share = records === 0 ? 0 : Math.round((field.count / records) * 100)
@@ -61,7 +49,7 @@ function Field({ field, records, look, choose, open }: FieldProps) {
           class="name"
           aria-haspopup="menu"
           title="What to do with this field"
-          onClick={(event) => open(field.name, event.currentTarget)}
+          onClick={(event) => log.acts.openField(field.name, event.currentTarget)}
         >
           {field.name}
         </button>
@@ -73,11 +61,10 @@ function Field({ field, records, look, choose, open }: FieldProps) {
         {shown.map(({ value, count: number }) => (
           <ValueRow
             key={String(value)}
+            log={log}
             value={{ field: field.name, value: String(value) }}
             number={number}
             share={field.count === 0 ? 0 : number / field.count}
-            look={look}
-            choose={choose}
           />
         ))}
       </ul>
@@ -91,14 +78,15 @@ function Field({ field, records, look, choose, open }: FieldProps) {
 }
 
 interface ValueProps {
+  log: Log
   value: Value
   number: number
   share: number
-  look: Look
-  choose: Props['choose']
 }
 
-function ValueRow({ value, number, share, look, choose }: ValueProps) {
+function ValueRow({ log, value, number, share }: ValueProps) {
+  const { look } = log
+  const choose = (not: boolean) => log.acts.apply(withValue(look, value, not))
   const wanted = termOf(value, false).value
   const active =
     look.terms.some((term) => term.kind === 'where' && term.value === wanted) ||
@@ -112,7 +100,7 @@ function ValueRow({ value, number, share, look, choose }: ValueProps) {
         class="pick"
         aria-pressed={active}
         title={`Only records with ${value.field}: ${name}`}
-        onClick={() => choose(value, false)}
+        onClick={() => choose(false)}
       >
         <span class="hidden">Only records with {value.field}: </span>
         <span class="text">{name}</span> <span class="count">{count(number)}</span>
@@ -122,7 +110,7 @@ function ValueRow({ value, number, share, look, choose }: ValueProps) {
         class="hide"
         aria-label={`Hide records with ${value.field}: ${name}`}
         title="Hide records with this"
-        onClick={() => choose(value, true)}
+        onClick={() => choose(true)}
       >
         −
       </button>

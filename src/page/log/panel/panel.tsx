@@ -1,36 +1,25 @@
 import { useState } from 'preact/hooks'
-import { type Client, type LogQuery, ProblemError } from '../../../client.ts'
+import { ProblemError } from '../../../client.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useSlow } from '../../ui/store.ts'
-import type { Look, Term } from '../../url.ts'
-import type { Clock } from '../find/clock.ts'
-import type { Value } from '../find/terms.ts'
+import { fieldsQueryOf } from '../find/query.ts'
+import type { PanelTab } from '../preferences.ts'
+import type { Log } from '../use-log.ts'
 import { FieldList } from './fields.tsx'
 import { PatternList } from './patterns.tsx'
 import { useFields } from './use-fields.ts'
 
 interface Props {
-  client: Client
-  query: LogQuery
-  look: Look
-  ready: boolean
-  /** Whether the records could not be loaded either. */
-  failed: boolean
-  clock: Clock
-  tab: 'fields' | 'patterns'
-  setTab: (tab: 'fields' | 'patterns') => void
-  choose: (value: Value, not: boolean) => void
-  openField: (name: string, part: HTMLElement) => void
-  filter: (term: Term) => void
-  close: () => void
+  log: Log
+  tab: PanelTab
 }
 
 /** What the chosen records are made of: their fields with the most frequent values, and their kinds of messages. */
-export function Panel(props: Props) {
-  const { client, query, look, ready, tab, setTab } = props
-  const { data, error, busy, retry } = useFields(client, query, ready)
+export function Panel({ log, tab }: Props) {
+  const { showPanel } = log.preferences
+  const { data, error, busy, retry } = useFields(log.client, fieldsQueryOf(log.look), log.ready)
   const slow = useSlow(busy)
   const [narrow, setNarrow] = useState('')
   const absent = error instanceof ProblemError && error.status === 404 && error.code !== 'unknown-file'
@@ -46,13 +35,18 @@ export function Panel(props: Props) {
               id={`tab-${each}`}
               aria-selected={tab === each}
               aria-controls="fields-body"
-              onClick={() => setTab(each)}
+              onClick={() => showPanel(each)}
             >
               {each === 'fields' ? 'Fields' : 'Patterns'}
             </button>
           ))}
         </div>
-        <button type="button" class="quiet" aria-label="Close fields and patterns" onClick={props.close}>
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Close fields and patterns"
+          onClick={() => showPanel('off')}
+        >
           <Icon name="close" />
         </button>
       </header>
@@ -62,7 +56,7 @@ export function Panel(props: Props) {
             <p class="hint">This node does not list fields.</p>
           ) : (
             // What the list says already is not said again.
-            !props.failed && <Failure error={error} remedies={{ retry }} />
+            log.failure === null && <Failure error={error} remedies={{ retry }} />
           )
         ) : data === null ? (
           <p class="hint" role="status">
@@ -84,15 +78,9 @@ export function Panel(props: Props) {
               onInput={(event) => setNarrow(event.currentTarget.value)}
             />
             {tab === 'fields' ? (
-              <FieldList
-                data={data}
-                look={look}
-                narrow={narrow}
-                choose={props.choose}
-                open={props.openField}
-              />
+              <FieldList log={log} data={data} narrow={narrow} />
             ) : (
-              <PatternList data={data} clock={props.clock} narrow={narrow} filter={props.filter} />
+              <PatternList log={log} data={data} narrow={narrow} />
             )}
           </>
         )}

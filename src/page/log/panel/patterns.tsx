@@ -2,20 +2,19 @@ import { useState } from 'preact/hooks'
 import type { LogFields } from '../../../client.ts'
 import { count } from '../../ui/format.ts'
 import type { Term } from '../../url.ts'
-import type { Clock } from '../find/clock.ts'
-import { inverted } from '../find/terms.ts'
+import { inverted, withTerm } from '../find/terms.ts'
 import { levelOf } from '../record/record.ts'
+import type { Log } from '../use-log.ts'
 import { orderPatterns, type PatternOrder, patternSpan, patternTerm } from './pattern.ts'
 
 interface Props {
+  log: Log
   data: LogFields
-  clock: Clock
   narrow: string
-  filter: (term: Term) => void
 }
 
 /** The kinds of messages, with how often and when each occurs: what is new, and what makes the noise. */
-export function PatternList({ data, clock, narrow, filter }: Props) {
+export function PatternList({ log, data, narrow }: Props) {
   const [order, setOrder] = useState<PatternOrder>('latest')
   const needle = narrow.toLowerCase()
   const shown = orderPatterns(data.patterns, order).filter(({ pattern }) =>
@@ -25,23 +24,18 @@ export function PatternList({ data, clock, narrow, filter }: Props) {
     <>
       <fieldset class="mode order">
         <legend class="hidden">Order</legend>
-        <button
-          type="button"
-          class="small"
-          aria-pressed={order === 'latest'}
-          title="What began last among these records comes first"
-          onClick={() => setOrder('latest')}
-        >
-          Began last
-        </button>
-        <button
-          type="button"
-          class="small"
-          aria-pressed={order === 'frequent'}
-          onClick={() => setOrder('frequent')}
-        >
-          Most frequent
-        </button>
+        {ORDERS.map(([name, label, title]) => (
+          <button
+            type="button"
+            key={name}
+            class="small"
+            aria-pressed={order === name}
+            title={title}
+            onClick={() => setOrder(name)}
+          >
+            {label}
+          </button>
+        ))}
       </fieldset>
       {shown.length === 0 ? (
         <p class="hint">{needle === '' ? 'There are no messages to group.' : 'No pattern matches.'}</p>
@@ -58,10 +52,9 @@ export function PatternList({ data, clock, narrow, filter }: Props) {
             {shown.map((pattern) => (
               <PatternRow
                 key={`${pattern.level}:${pattern.pattern}`}
+                log={log}
                 pattern={pattern}
                 all={data.patterns}
-                clock={clock}
-                filter={filter}
               />
             ))}
           </tbody>
@@ -73,12 +66,20 @@ export function PatternList({ data, clock, narrow, filter }: Props) {
 
 type Pattern = LogFields['patterns'][number]
 
-interface RowProps extends Pick<Props, 'clock' | 'filter'> {
+const ORDERS: [PatternOrder, label: string, title?: string][] = [
+  ['latest', 'Began last', 'What began last among these records comes first'],
+  ['frequent', 'Most frequent'],
+]
+
+interface RowProps {
+  log: Log
   pattern: Pattern
   all: Pattern[]
 }
 
-function PatternRow({ pattern, all, clock, filter }: RowProps) {
+function PatternRow({ log, pattern, all }: RowProps) {
+  const { clock } = log
+  const filter = (term: Term) => log.acts.apply(withTerm(log.look, term))
   const term = patternTerm(pattern.pattern)
   const level = levelOf(pattern.level ?? '')
   const span = patternSpan(pattern, all)

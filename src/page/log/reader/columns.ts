@@ -11,19 +11,11 @@ export class Columns {
   fields: readonly FieldColumn[] = []
   /** Around the list and its header. */
   readonly #frame: HTMLElement
-  #gaps = false
+  /** Whether rows show the time since the record above. */
+  gaps = false
 
   constructor(frame: HTMLElement) {
     this.#frame = frame
-  }
-
-  get gaps(): boolean {
-    return this.#gaps
-  }
-
-  showGaps(on: boolean): void {
-    this.#gaps = on
-    this.#frame.classList.toggle('no-d', !on)
   }
 
   /** Other fields as columns; what is loaded says how wide they are. */

@@ -42,7 +42,7 @@ export class Display {
     this.#wrap = wrap
     this.#clock = clockOf(zone, 0)
     this.columns = new Columns(box.parentElement!)
-    this.columns.showGaps(gaps)
+    this.columns.gaps = gaps
     this.columns.showFields(fields, [])
   }
 
@@ -135,7 +135,7 @@ export class Display {
 
   setGaps(on: boolean): void {
     if (on === this.columns.gaps) return
-    this.columns.showGaps(on)
+    this.columns.gaps = on
     this.#of.list.refresh()
   }
 

@@ -377,7 +377,7 @@ interface Page {
 /** Bytes of the page that a reader sees first, and records where a log is read from its start. */
 const FIRST = 128 * 1024
 const START = 1000
-/** Records of a page where single records are longer than pages, and bytes: the node takes apart what exceeds 32 MiB. */
+/** Records of a page where single records are longer than pages, and bytes that hold them: a node splits records at 8 MiB. */
 const FEW = 4
 const LONGEST = 64 * 1024 * 1024
 const MAX_ITEMS = 1_500_000

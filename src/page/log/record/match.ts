@@ -8,20 +8,10 @@ export interface Matcher {
 export async function matcher(find: string, regex: boolean): Promise<Matcher | null> {
   if (find === '') return null
   if (!regex) return textMatcher(find)
-  const [{ compileRegex }, { Spans }] = await Promise.all([
-    import('../../../log/regex/regex.ts'),
-    import('../../../log/regex/spans.ts'),
-  ])
+  const { Spans } = await import('../../../log/regex/spans.ts')
   try {
-    const compiled = compileRegex(find)
     const spans = new Spans(find)
-    return {
-      ranges: (text) => spans.find(text, MAX_HITS),
-      test(text) {
-        const bytes = new TextEncoder().encode(text)
-        return compiled.test(bytes, 0, bytes.length)
-      },
-    }
+    return { ranges: (text) => spans.find(text, MAX_HITS), test: (text) => spans.test(text) }
   } catch {
     // The server refuses it too, and its problem says why.
     return null
