@@ -16,6 +16,7 @@ import {
 } from './log/options.ts'
 import type { Loki, LokiSource } from './loki/source.ts'
 import type { NodeFacts, NodeInfo } from './node/identity.ts'
+import type { VersionSource } from './node/versions.ts'
 import { checkOptions, type Names } from './options.ts'
 import type { Query } from './routes/parameters/read.ts'
 import { type LogResources, logResources } from './routes/resources.ts'
@@ -29,6 +30,11 @@ export interface AppOptions extends LogOptions, RoutingOptions {
   logs: Store
   /** The node's configuration as TOML text; a function is called for every request. */
   config: string | (() => string | Promise<string>)
+  /**
+   * The home whose `configs/` holds earlier versions of the configuration, or a function that tells when the
+   * configuration was last written, in milliseconds since the Unix epoch. @default written when the app was made
+   */
+  versions?: VersionSource | undefined
   /** The node's own description. Unset fields are derived from `facts` and the configuration. @default {} */
   node?: Partial<NodeInfo> | (() => Partial<NodeInfo> | Promise<Partial<NodeInfo>>) | undefined
   /** What the system says about the node. @default the version of this package, online since now */
@@ -57,6 +63,7 @@ export interface AppOptions extends LogOptions, RoutingOptions {
 const NAMES: Names<AppOptions> = {
   logs: true,
   config: true,
+  versions: true,
   node: true,
   facts: true,
   include: true,
@@ -78,7 +85,7 @@ const NAMES: Names<AppOptions> = {
   follow: true,
   sharedMemory: true,
 }
-const { logs: _logs, config: _config, node: _node, ...SHARED_NAMES } = NAMES
+const { logs: _logs, config: _config, versions: _versions, node: _node, ...SHARED_NAMES } = NAMES
 
 /** The options that an app and a fleet have in common. */
 export { SHARED_NAMES }
@@ -127,8 +134,16 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
       import('./routes/config.ts'),
     ])
     const nodeNow = typeof node === 'function' ? node : () => node
-    const route = { config: createConfigReader(options.config), node: nodeNow, facts }
-    return (request: Request, query: Query) => showConfig(request, query, route)
+    const { versions = () => facts.onlineTime } = options
+    const reader = createConfigReader(options.config)
+    const history = once(async () =>
+      (await import('./routes/config-history.ts')).configHistory({ versions, config: reader, context }),
+    )
+    const route = { config: reader, node: nodeNow, facts, history }
+    return {
+      show: (request: Request, query: Query) => showConfig(request, query, route),
+      history: async (request: Request, query: Query) => (await history()).show(request, query),
+    }
   })
   const store = metrics?.store(options.logs) ?? options.logs
   const context = viewContext(logFiles(store, options.include, options), options, limits)
@@ -143,7 +158,12 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   routing.add(
     '/api/v1/config',
     'config',
-    routing.withQuery('config', async (request, query) => (await config())(request, query)),
+    routing.withQuery('config', async (request, query) => (await config()).show(request, query)),
+  )
+  routing.add(
+    '/api/v1/config/history',
+    'config',
+    routing.withQuery('history', async (request, query) => (await config()).history(request, query)),
   )
   for (const name of ['list', 'view', 'histogram', 'fields', 'download'] as const)
     routing.add(`/api/v1/log/${name}`, 'logs', ofLogs(name))

@@ -5,6 +5,7 @@ import type {
   CallOptions,
   Client,
   ClientOptions,
+  ConfigVersion,
   Download,
   FleetNode,
   Histogram,
@@ -42,7 +43,8 @@ export function createClient(options: ClientOptions): Client {
   }
 
   const client: Client = {
-    config: (call) => json<NodeConfig>('config', { detail: call?.detail || undefined }, call),
+    config: (call) => json<NodeConfig>('config', { detail: call?.detail || undefined, at: call?.at }, call),
+    history: (call) => json<ConfigVersion[]>('config/history', { limit: call?.limit }, call),
     list: (call) => json<LogFile[]>('log/list', {}, call),
     detail: (call) => json<LogFileDetail[]>('log/list', { detail: true }, call),
     async view(query, call) {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createClient, type HistogramQuery, type LogQuery, type ViewQuery } from '../src/client.ts'
+import {
+  type ConfigQuery,
+  createClient,
+  type HistogramQuery,
+  type LogQuery,
+  type ViewQuery,
+} from '../src/client.ts'
 import { type Resource, rowsOf } from '../src/routes/parameters/row.ts'
 import { PARAMETERS } from '../src/routes/parameters/table.ts'
 
@@ -21,10 +27,12 @@ const LOG: Names<LogQuery> = {
 }
 const VIEW: Names<ViewQuery> = { ...LOG, size: true, lines: true, first: true, before: true, after: true }
 const HISTOGRAM: Names<HistogramQuery> = { ...LOG, buckets: true, step: true, estimate: true }
+const CONFIG: Names<ConfigQuery> = { detail: true, at: true }
 
 /** What the client sends for each resource: its types, and what its methods stand for. */
 const CLIENT: Record<Resource, readonly string[]> = {
-  config: ['detail'],
+  config: Object.keys(CONFIG),
+  history: ['limit'],
   list: ['detail'],
   view: [...Object.keys(VIEW), 'follow', 'format', 'download'],
   histogram: Object.keys(HISTOGRAM),
@@ -51,9 +59,14 @@ describe('the client', () => {
     })
     await client.histogram({ file: 'a.log', step: '40s', estimate: true, buckets: 7 })
     await client.histogram({ file: 'a.log', step: 500 })
+    await client.config({ detail: true, at: '2h' })
+    await client.history({ limit: 3 })
     expect(asked.map(({ search }) => search)).toEqual([
       '?file=a.log&step=40s&estimate=true&buckets=7',
       '?file=a.log&step=500',
+      '?detail=true&at=2h',
+      '?limit=3',
     ])
+    expect(asked.at(-1)!.pathname).toBe('/api/v1/config/history')
   })
 })

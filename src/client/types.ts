@@ -17,6 +17,29 @@ export interface NodeConfig {
   node: NodeInfo
   /** With `detail`: the fields of `node` that were set or read, rather than derived from nodestate itself. */
   known?: (keyof NodeInfo)[] | undefined
+  /** With `at`: when this version was first seen, in milliseconds since the Unix epoch. */
+  time?: number | undefined
+}
+
+/** A key whose value changed: TOML texts, absent where the key is not set. */
+export interface ConfigChange {
+  key: string
+  before?: string | undefined
+  after?: string | undefined
+}
+
+/** A version of the configuration. */
+export interface ConfigVersion {
+  /** When it was first seen, in milliseconds since the Unix epoch. */
+  time: number
+  /** The same for versions with the same masked text. */
+  etag: string
+  /** Bytes of the masked text. */
+  size: number
+  /** What changed since the version before. */
+  changes: ConfigChange[]
+  /** Why the changes are not known: this version or the one before it cannot be compared. */
+  error?: 'not-toml' | 'too-large' | undefined
 }
 
 /** A node of a fleet. Unknown values are null. */
@@ -184,6 +207,12 @@ export interface CallOptions {
   signal?: Signal | undefined
 }
 
+export interface ConfigQuery {
+  detail?: boolean | undefined
+  /** The version that held at this time, written like `since` of a log. */
+  at?: string | number | undefined
+}
+
 export interface FollowOptions extends CallOptions {
   /** Continue after this cursor: a record's id, or a view's `next`. Takes precedence over `lines` and `size`. */
   lastId?: string | null | undefined
@@ -214,7 +243,9 @@ export interface HistogramQuery extends LogQuery {
 
 /** A node's HTTP interface, typed. */
 export interface Client {
-  config(options?: CallOptions & { detail?: boolean | undefined }): Promise<NodeConfig>
+  config(options?: CallOptions & ConfigQuery): Promise<NodeConfig>
+  /** The versions of the configuration, newest first. */
+  history(options?: CallOptions & { limit?: number | undefined }): Promise<ConfigVersion[]>
   list(options?: CallOptions): Promise<LogFile[]>
   detail(options?: CallOptions): Promise<LogFileDetail[]>
   /** A page as text; invalid UTF-8 is replaced. */

@@ -16,7 +16,7 @@ import { FleetHomes, KEPT_HOMES } from './homes.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
 
 /** A fleet: a location with a home for each node, and the options that all node apps share. */
-export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'node'> {
+export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'versions' | 'node'> {
   /** Where the homes are, a folder for each node: `db-4/ship.json`, `db-4/segments/…` */
   store: Store
   /** Nodes on a page of the list. @default 200, and 1,000 if a request wants that */
@@ -109,7 +109,7 @@ function rootPage(page: RoutingOptions['page']): NonNullable<RoutingOptions['pag
 
 /** The apps of nodes, each made for the first request to it, at the path where it is mounted. */
 function nodeApps(
-  common: Omit<AppOptions, 'logs' | 'config' | 'node'>,
+  common: Omit<AppOptions, 'logs' | 'config' | 'versions' | 'node'>,
   homes: FleetHomes,
   access: (id: string, headers: Headers) => Promise<Grant>,
   limits: ProcessLimits,

@@ -11,6 +11,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
   unauthorized: 'the token in `Authorization: Bearer …` is missing or wrong',
   forbidden: 'the token is valid but lacks the scope for this resource',
   'unknown-file': 'the name is not in the list',
+  'no-version': '`at` is before the first known version of the configuration',
   'unknown-path': 'there is nothing at this path',
   'unknown-node': 'a fleet has no node with this id',
   'method-not-allowed': 'the method is neither GET nor HEAD',

@@ -16,6 +16,7 @@ export const PROBLEMS = {
   'unknown-path': [404, 'No such resource'],
   'unknown-node': [404, 'No such node'],
   'unknown-file': [404, 'No such log file'],
+  'no-version': [404, 'No such version of the configuration'],
   'method-not-allowed': [405, 'The method is not allowed'],
   'cursor-gone': [410, 'The position that the cursor points to is gone'],
   'answer-too-large': [413, 'The answer is too large for this platform'],

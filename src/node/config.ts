@@ -46,13 +46,14 @@ export function createConfigReader(source: ConfigSource): { read(): Promise<Conf
     async read() {
       const raw = typeof source === 'string' ? source : await source()
       if (typeof raw !== 'string') throw new TypeError('Cannot read the configuration: it is not a text')
-      if (last === null || last.raw !== raw) last = { raw, config: prepare(raw) }
+      if (last === null || last.raw !== raw) last = { raw, config: maskedConfig(raw) }
       return last.config
     },
   }
 }
 
-function prepare(raw: string): Config {
+/** Masks a configuration. Throws ConfigError. */
+export function maskedConfig(raw: string): Config {
   const data = parseToml(raw)
   const text = mask(raw)
   // The scanner and the parser may disagree. What the parser sees in the result must be what it saw before, masked.

@@ -7,6 +7,8 @@ export interface Home {
   config(): Promise<string>
   /** The node object of `node.json`. */
   node(): Promise<NodeInfo>
+  /** The home itself, whose `configs/` holds earlier versions of the configuration. */
+  versions: Store
 }
 
 /** An object of a home is missing (`missing-object`) or invalid (`bad-object`). */
@@ -28,9 +30,13 @@ const LARGEST_CONFIG = 16 * MIB
 /** A larger node.json is not read. */
 export const LARGEST_NODE = MIB
 
-/** Opens a node's home: `node.json` and `config.toml` in `store`. Its `logs/` are opened as a separate store. */
-export function openHome(store: Store): Home {
+/**
+ * Opens a node's home: `node.json` and `config.toml` in `store`, and `configs/` in `nested`, which must show subfolders.
+ * Its `logs/` are opened as a separate store.
+ */
+export function openHome(store: Store, nested: Store = store): Home {
   return {
+    versions: nested,
     config: () => textOf(store, 'config.toml', LARGEST_CONFIG, "the node's configuration as TOML"),
     async node() {
       const text = await textOf(store, 'node.json', LARGEST_NODE, 'the node object as JSON')

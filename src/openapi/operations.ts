@@ -51,6 +51,14 @@ const FILE: ProblemCode[] = [
   'bad-segment',
   'missing-segment',
 ]
+const CONFIG: ProblemCode[] = [
+  'bad-parameter',
+  ...STORAGE,
+  'storage-changed',
+  'bad-config',
+  'missing-object',
+  'not-configured',
+]
 const SEARCH: ProblemCode[] = [
   'bad-pattern',
   'no-time',
@@ -97,6 +105,12 @@ const NODE = {
   httpPort: 3000,
   version: '0.4.1',
   onlineTime: 1_794_708_600_000,
+}
+const CONFIG_VERSION = {
+  time: 1_794_708_600_000,
+  etag: '"1k-9pyyrt1wsdxe"',
+  size: 56,
+  changes: [{ key: 'query.max-workers', before: '30', after: '64' }],
 }
 const FLEET_NODE = {
   id: 'db-4',
@@ -146,18 +160,21 @@ export const OPERATIONS: Operation[] = [
     id: 'getConfig',
     summary: "The node's configuration and its description",
     resource: 'config',
-    answers: tagged('The configuration as TOML, with secrets masked, and the node.', [
-      { schema: 'Config', example: { config: '[http]\nport = 3000\n', node: NODE } },
+    answers: tagged(
+      'The configuration as TOML, with secrets masked, and the node; with `at`, the version of that time.',
+      [{ schema: 'Config', example: { config: '[http]\nport = 3000\n', node: NODE } }],
+    ),
+    problems: [...API, ...CONFIG, 'bad-object', 'no-version'],
+  },
+  {
+    path: '/api/v1/config/history',
+    id: 'listConfigVersions',
+    summary: "The versions of the node's configuration, and what changed in each",
+    resource: 'history',
+    answers: tagged('The versions, newest first.', [
+      { schema: 'ConfigVersion', list: true, example: [CONFIG_VERSION] },
     ]),
-    problems: [
-      ...API,
-      'bad-parameter',
-      ...STORAGE,
-      'bad-config',
-      'bad-object',
-      'missing-object',
-      'not-configured',
-    ],
+    problems: [...API, ...CONFIG, 'too-busy'],
   },
   {
     path: '/api/v1/log/list',

@@ -37,6 +37,32 @@ const CONFIG = object(
       { enum: Object.keys(NODE_FIELDS) as (keyof typeof NODE_FIELDS)[] },
       'With `detail=true`: the fields of `node` that were set or read from the configuration.',
     ),
+    time: integer('With `at`: when this version was first seen, in milliseconds since the Unix epoch.'),
+  },
+)
+
+const CONFIG_CHANGE = object(
+  { key: text('The dotted path of the key, as TOML writes it.') },
+  {
+    before: text('Its value before as TOML; absent if it was not set.'),
+    after: text('Its value as TOML; absent if it is not set any more.'),
+  },
+)
+const CONFIG_VERSION = object(
+  {
+    time: integer('When the version was first seen, in milliseconds since the Unix epoch.'),
+    etag: text('The same for versions with the same masked text.'),
+    size: integer('Bytes of the masked text.', { minimum: 0 }),
+    changes: list(
+      closed(CONFIG_CHANGE),
+      'What changed since the version before, by key; nothing if only comments, order or layout changed.',
+    ),
+  },
+  {
+    error: {
+      enum: ['not-toml', 'too-large'],
+      description: 'Why the changes are not known: this version or the one before it cannot be compared.',
+    } as const,
   },
 )
 
@@ -146,6 +172,7 @@ const LOKI_STATS = object({
 
 export const SCHEMAS = {
   Config: closed(CONFIG),
+  ConfigVersion: closed(CONFIG_VERSION),
   FleetNode: { ...FLEET_NODE, description: 'A node of a fleet. What is not known is null.' },
   LogFile: closed(LOG_FILE),
   LogFileDetail: LOG_FILE_DETAIL,

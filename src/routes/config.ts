@@ -1,7 +1,7 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
-import { ConfigError, type createConfigReader } from '../node/config.ts'
+import { type Config, ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
 import { describeNode, knownFields, type NodeFacts, type NodeInfo } from '../node/identity.ts'
 import { StoreError } from '../store/store.ts'
@@ -14,32 +14,52 @@ export interface ConfigRoute {
   config: ConfigReader
   node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
   facts: NodeFacts
+  /** Loaded on first use. */
+  history(): Promise<EarlierConfigs>
+}
+
+/** A configuration, and with `at` when it was first seen, and whether the answer depends on the clock. */
+type Shown = Config & { time?: number; clock?: boolean }
+
+/** The configurations of other times. */
+export interface EarlierConfigs {
+  /** The version that held at a time, as a request writes it. */
+  at(text: string, signal: AbortSignal): Promise<Required<Shown>>
 }
 
 /**
  * `GET /api/v1/config`: the configuration as masked TOML, and the node. `detail=true` adds `known`, the fields of the
- * node that nodestate did not have to fill in.
+ * node that nodestate did not have to fill in; `at` selects an earlier version.
  */
 export async function showConfig(
   request: Request,
-  { detail = false }: Query,
-  { config, node, facts }: ConfigRoute,
+  { detail = false, at }: Query,
+  { config, node, facts, history }: ConfigRoute,
 ): Promise<Response> {
-  const reading = readConfig(config)
+  const reading = readable<Shown>(async () =>
+    at === undefined ? config.read() : (await history()).at(at, request.signal),
+  )
   // Awaited below. If both fail, the node's error is reported, whichever came first, so that the answer is predictable.
   reading.catch(() => {})
   const set = await node()
-  const { text, data } = await reading
-  const shown = { config: text, node: describeNode(set, facts, data) }
-  const body = JSON.stringify(detail ? { ...shown, known: knownFields(set, data) } : shown)
+  const { text, data, time, clock = false } = await reading
+  const body = JSON.stringify({
+    config: text,
+    node: describeNode(set, facts, data),
+    ...(detail && { known: knownFields(set, data) }),
+    ...(time !== undefined && { time }),
+  })
+  const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  if (clock) return textResponse(body, headers)
   const etag = textTag(body)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-  return textResponse(body, { 'Content-Type': 'application/json', ...COMMON_HEADERS, ETag: etag })
+  return textResponse(body, { ...headers, ETag: etag })
 }
 
-async function readConfig(config: ConfigReader) {
+/** Turns the failures of reading a configuration into problems. */
+export async function readable<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return await config.read()
+    return await read()
   } catch (error) {
     if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
     if (error instanceof HomeError || error instanceof Problem) throw error

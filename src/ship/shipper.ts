@@ -8,18 +8,11 @@ import type { CutRules } from './cut.ts'
 import { type Disk, type Listed, type Native, UnreadableLog } from './files/disk.ts'
 import { FileOrder, groupByLog } from './files/order.ts'
 import { WatchedFiles } from './files/watched-files.ts'
+import { type NodeFiles, NodeFilesShipper } from './home/node-files.ts'
 import { bufferPool } from './life.ts'
 import { LogShipper, type LogStatus } from './log.ts'
 import type { NotShipped, ShipMetrics } from './metrics.ts'
 import { OtherHost, Ownership, Replaced } from './ownership.ts'
-
-/** What is shipped besides the logs. */
-export interface NodeFiles {
-  /** The node object. */
-  node(): Promise<Record<string, unknown> | null>
-  /** The configuration, masked; null when there is none. It throws when it cannot be shown. */
-  config(): Promise<string | null>
-}
 
 /** What a shipper is made of. */
 export interface ShipperOptions {
@@ -65,13 +58,13 @@ interface OpenLog {
 export class Shipper {
   readonly #options: ShipperOptions
   readonly #bucket: Bucket
-  /** Where logs are written. */
+  /** Where everything but ship.json is written. */
   readonly #logBucket: Bucket
   readonly #ownership: Ownership
   readonly #now: () => number
   readonly #logs = new Map<string, OpenLog>()
   readonly #buffers = bufferPool()
-  readonly #nodeFiles = new Map<string, string>()
+  readonly #nodeFiles: NodeFilesShipper
   #stopping: number | null = null
   readonly #sleepers = new Set<() => void>()
   #error: string | null = null
@@ -110,6 +103,8 @@ export class Shipper {
     }
     const names: Bucket['names'] = (...asked) => bucket.names(...asked)
     this.#logBucket = persistent({ names, get: (key) => bucket.get(key), put }, retry)
+    const { nodeFiles: files, report } = options
+    this.#nodeFiles = new NodeFilesShipper({ files, bucket: this.#logBucket, now: this.#now, report })
     this.#ownership = new Ownership({
       bucket: this.#bucket,
       host: options.host,
@@ -183,8 +178,9 @@ export class Shipper {
         return true
       })
       if (!there && this.#options.once) return 'no-directory'
-      const nodeFiles = this.#start('node', () => this.#shipNodeFiles())
-      const turns = this.#ownership.isWaiting ? [] : this.#turns()
+      const { isWaiting } = this.#ownership
+      const nodeFiles = isWaiting ? null : this.#start('node', () => this.#nodeFiles.ship())
+      const turns = isWaiting ? [] : this.#turns()
       const ending = stopping || this.#options.once
       if (ending) await Promise.all([nodeFiles, ...turns])
       this.#throwFailure()
@@ -209,6 +205,7 @@ export class Shipper {
     const logs = [...this.#logs.values()]
     await Promise.all(logs.map(({ busy }) => busy))
     this.#logs.clear()
+    this.#nodeFiles.forget()
     for (const { files } of logs) await files.close()
   }
 
@@ -315,27 +312,6 @@ export class Shipper {
     } finally {
       this.#busy--
       this.#queue.shift()?.()
-    }
-  }
-
-  /** node.json and config.toml, when they changed. */
-  async #shipNodeFiles(): Promise<void> {
-    const { nodeFiles, report } = this.#options
-    const write = async (key: string, text: string | null) => {
-      if (text === null || this.#nodeFiles.get(key) === text) return
-      await this.#bucket.put(key, new TextEncoder().encode(text))
-      this.#nodeFiles.set(key, text)
-    }
-    const node = await nodeFiles.node()
-    await write('node.json', node && `${JSON.stringify(node, null, 2)}\n`)
-    try {
-      await write('config.toml', await nodeFiles.config())
-      this.#nodeFiles.delete('!')
-    } catch (error) {
-      if (error instanceof Stopped) throw error
-      const message = error instanceof Error ? error.message : String(error)
-      if (this.#nodeFiles.get('!') !== message) report(`The configuration is not shipped: ${message}`)
-      this.#nodeFiles.set('!', message)
     }
   }
 

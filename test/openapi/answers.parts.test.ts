@@ -11,6 +11,7 @@ import { loki as readApi } from '../../src/loki.ts'
 import { HomeError } from '../../src/node/home.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
 import { openApi } from '../../src/openapi/document.ts'
+import { versionKey } from '../../src/segment/configs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError, type StoreErrorCode } from '../../src/store/store.ts'
 import { HOME } from '../conformance/fixture.ts'
@@ -58,6 +59,8 @@ const log = (path: string, headers: Record<string, string> = {}): Asked => ({
   headers,
 })
 const CONFIG = { path: '/api/v1/config' }
+const HISTORY = { path: '/api/v1/config/history' }
+const AT = { path: '/api/v1/config?at=2026-11-14' }
 const FILE = [
   log('view?file=a.log'),
   log('histogram?file=a.log'),
@@ -83,8 +86,12 @@ const LISTING = [
 ]
 const FIXED = [loki('labels'), loki('status/buildinfo')]
 const LOKI = [...searching(A), ...LISTING, ...FIXED]
-const EVERY = [CONFIG, log('list'), ...FILE, METRICS, ...LOKI]
+const EVERY = [CONFIG, HISTORY, log('list'), ...FILE, METRICS, ...LOKI]
 
+const versions = memoryStore({
+  [versionKey({ time: Date.UTC(2026, 10, 13), crc: 1 })]: 'a = 1',
+  [versionKey({ time: Date.UTC(2026, 10, 15), crc: 2 })]: 'a = 2',
+})
 const OPTIONS = { logs: small, config: 'a = 1\n', loki: readApi, onError: () => {} }
 
 /** Requests, each set to an app with these options. */
@@ -106,7 +113,11 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{ limits: { archiveBytes: 1000 } }, searching('{file="large.gz"}')],
   [{ limits: { scanMillis: -1 } }, searching(A)],
   [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
-  [{}, [{ path: '/api/v1/config?detail=x' }, log('list?detail=x')]],
+  [{}, [{ path: '/api/v1/config?detail=x' }, { path: `${HISTORY.path}?limit=0` }, log('list?detail=x')]],
+  [{}, [AT, { path: '/api/v1/config?at=now' }]],
+  [{ versions }, [AT, HISTORY]],
+  [{ versions: { ...versions, read: async () => null } }, [AT, HISTORY]],
+  [{ versions: failing(new Error('a bug')) }, [HISTORY]],
   [
     {},
     [log('view?size=x&file=a.log'), log('histogram?buckets=0&file=a.log'), log('fields'), log('download')],
@@ -161,10 +172,11 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{ allowHosts: ['elsewhere'] }, EVERY],
   [{ logs: failing(new Error('a bug')) }, [log('list'), ...FILE]],
   [{ node: () => Promise.reject(new Error('a bug')) }, [CONFIG, ...LOKI]],
-  [{ config: 'a =' }, [CONFIG]],
+  [{ config: 'a =' }, [CONFIG, HISTORY]],
   [{ node: () => Promise.reject(new HomeError('bad-object', 'It is not valid.')) }, [CONFIG, ...LOKI]],
   [{ node: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [CONFIG]],
-  [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG]],
+  [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG, HISTORY]],
+  [{ config: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [HISTORY]],
   [{ node: () => Promise.reject(new StoreError('timeout', 'x')) }, LOKI],
   ...(['unavailable', 'denied', 'throttled', 'timeout'] as const).map(
     (code): [Partial<AppOptions>, Asked[]] => [
@@ -256,7 +268,7 @@ describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`
       for (const asked of requests) await see(asked, await answerOf(fleet, asked))
     }
     const fleet = createFleet({ store: homes, metrics: createMetrics() })
-    for (const asked of [CONFIG, log('list'), ...FILE, METRICS])
+    for (const asked of [CONFIG, HISTORY, log('list'), ...FILE, METRICS])
       await see(asked, await answerOf(fleet, { ...asked, path: `/nodes/none${asked.path}` }))
     for (const [asked, response] of await crowd()) await see(asked, response)
     const plain = createApp({ logs: small, config: '' })
@@ -294,14 +306,24 @@ async function crowd(): Promise<[Asked, Response][]> {
       return small.read(...args)
     },
   }
-  const app = createApp({ logs: slow, config: '', limits: { scans: 1 } })
+  const kept: Store = {
+    ...versions,
+    read: async (...args) => {
+      await together
+      return versions.read(...args)
+    },
+  }
+  const app = createApp({ logs: slow, config: '', versions: kept, limits: { scans: 1 } })
   const requests = [
     log('view?file=a.log&q=none'),
     log('histogram?file=a.log'),
     log('fields?file=a.log'),
   ].flatMap((asked) => Array.from({ length: 12 }, () => asked))
+  const histories = Array.from({ length: 12 }, () => HISTORY)
   const answers = Promise.all(
-    requests.map(async (asked): Promise<[Asked, Response]> => [asked, await answerOf(app, asked)]),
+    [...requests, ...histories].map(
+      async (asked): Promise<[Asked, Response]> => [asked, await answerOf(app, asked)],
+    ),
   )
   // Each looks at both ends of the file before it asks for a place.
   await expect.poll(() => reads).toBe(2 * requests.length)

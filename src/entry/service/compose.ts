@@ -1,5 +1,5 @@
 import { constants, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type AppOptions, createApp } from '../../app.ts'
@@ -23,7 +23,7 @@ import { forLocalHosts, isOpenOnLoopback } from './local-hosts.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
-import { type OpenStore, openSources, refuseMixed } from './sources.ts'
+import { type OpenStore, openSources, refuseMixed, type Sources } from './sources.ts'
 import { checkTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
 
@@ -130,6 +130,7 @@ export function compose(
           ? createApp({
               logs: place.logs,
               config: config ?? place.config ?? effectiveToml({ ...settings, port }),
+              ...versionsOf(settings, place),
               node: place.node,
               ...common,
             })
@@ -171,6 +172,7 @@ async function loadRest({ join, loki, page }: Settings): Promise<void> {
     import('../../observe/observer.ts'),
     import('../../observe/ready.ts'),
     import('../../routes/config.ts'),
+    import('../../routes/config-history.ts'),
     import('../../node/config.ts'),
     import('../../routes/fields.ts'),
     import('../../routes/view/export.ts'),
@@ -216,6 +218,12 @@ function openConfig({ config }: Settings): (() => Promise<string>) | null {
       throw new StoreError(code, `Cannot read the configuration ${shown(config)}`, { cause: error })
     }
   }
+}
+
+/** Where earlier versions of the configuration are; next to a node there is only the file, and its time. */
+function versionsOf({ config }: Settings, { versions }: Sources): Pick<AppOptions, 'versions'> {
+  if (config !== null) return { versions: async () => (await stat(config)).mtimeMs }
+  return versions ? { versions } : {}
 }
 
 /** O_NONBLOCK: a FIFO in place of the file would block one of four threads forever, and four would block the service. */

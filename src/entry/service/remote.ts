@@ -102,6 +102,7 @@ export async function composeRemote({ env, bound, hints, followMillis, log }: Pl
     const app = createApp({
       logs: place.logs,
       config: place.config ?? (() => Promise.reject(new Problem('not-configured', hints.home))),
+      ...(place.versions && { versions: place.versions }),
       node: place.node,
       ...common,
     })

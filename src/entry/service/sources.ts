@@ -11,6 +11,8 @@ export interface Sources {
   logs: Store
   /** The home's configuration; null without a home. */
   config: (() => Promise<string>) | null
+  /** The home, which has earlier versions of its configuration; null without a home. */
+  versions: Store | null
   node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
 }
 
@@ -27,11 +29,13 @@ export function openSources(
   options: HomeOptions = {},
 ): Sources {
   const set = setFields(settings)
-  if (settings.home === null) return { logs: open(settings.logs, ''), config: null, node: () => set }
-  const home = openHome(open(settings.home, ''))
+  if (settings.home === null)
+    return { logs: open(settings.logs, ''), config: null, versions: null, node: () => set }
+  const home = openHome(open(settings.home, ''), open(settings.home, '', true))
   return {
     logs: sources.logs === 'default' ? openHomeLogs(settings.home, open, options) : open(settings.logs, ''),
     config: home.config,
+    versions: home.versions,
     node: async () => ({ ...(await home.node()), ...set }),
   }
 }

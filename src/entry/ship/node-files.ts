@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createConfigReader } from '../../node/config.ts'
 import { describeNode, type NodeInfo, parseNode, pickAddress } from '../../node/identity.ts'
 import type { ShipSettings } from '../../settings/ship.ts'
-import type { NodeFiles } from '../../ship/shipper.ts'
+import type { NodeFiles } from '../../ship/home/node-files.ts'
 import { VERSION } from '../../version.ts'
 
 /** node.json and the masked config.toml of a node: those of its home, or made from the settings. */

@@ -3,6 +3,8 @@ import { TAIL_PARAMETERS } from './tail-table.ts'
 
 /** The number of buckets when a request does not say. */
 export const DEFAULT_BUCKETS = 100
+/** The number of versions of a configuration when a request does not say: a free Worker may make 50 requests. */
+export const DEFAULT_VERSIONS = 40
 /** The longest text or pattern to search for. */
 const LONGEST_PATTERN = 1000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
@@ -42,6 +44,26 @@ export const PARAMETERS = [
     value: 'true',
     meaning: 'Adds `known`: the fields of `node` that were set or read from the configuration.',
     example: 'true',
+  },
+  {
+    name: 'at',
+    ...TIME,
+    on: ['config'],
+    meaning:
+      'The version of the configuration that held at T; see [History](#history) and [Times](#times). Adds `time`.',
+    example: '2026-11-14T02:10:00Z',
+  },
+  {
+    name: 'limit',
+    on: ['history'],
+    role: 'part',
+    type: 'integer',
+    min: 1,
+    max: 1000,
+    default: DEFAULT_VERSIONS,
+    value: 'N',
+    meaning: 'At most the newest N versions.',
+    example: '10',
   },
   {
     name: 'lines',

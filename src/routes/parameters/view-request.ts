@@ -1,10 +1,10 @@
 import { bad } from '../../http/params.ts'
 import { parseLevel } from '../../log/format/detect.ts'
-import { parseInstant } from '../../log/instant.ts'
 import { combined, type Matcher, regexMatcher, textMatcher } from '../../log/pattern/pattern.ts'
 import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
+import { instantOf } from './instant.ts'
 import type { Query } from './read.ts'
 import { defaultSize } from './tail-table.ts'
 import { unexpected } from './unexpected.ts'
@@ -53,20 +53,6 @@ function cursorOf({ before, after }: Query): ViewRequest['cursor'] {
   if (before !== undefined) return { place: decodeCursor(before, 'before'), direction: 'before' }
   if (after !== undefined) return { place: decodeCursor(after, 'after'), direction: 'after' }
   return null
-}
-
-const TWO_DAYS = 172_800_000
-
-function instantOf(
-  name: 'since' | 'until',
-  text: string | undefined,
-  clock: Parameters<typeof parseInstant>[1],
-): { at: number; clock: boolean } | null {
-  if (text === undefined) return null
-  const at = parseInstant(text, clock)
-  if (at === null) throw unexpected(name, text)
-  // A time that depends on the clock is a different instant two days later.
-  return { at, clock: parseInstant(text, { ...clock, now: clock.now + TWO_DAYS }) !== at }
 }
 
 /** `warn` and above, or with `=warn,fatal` exactly those. */

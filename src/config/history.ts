@@ -1,0 +1,147 @@
+import { textTag } from '../http/conditional.ts'
+import { BoundedMap } from '../limits/bounded-map.ts'
+import type { Budget } from '../limits/budget.ts'
+import { type Config, ConfigError, type createConfigReader, maskedConfig } from '../node/config.ts'
+import type { ConfigVersions, StoredVersion } from '../node/versions.ts'
+import { type ConfigChange, changesOf } from './changes.ts'
+import { type ConfigValues, ValuesError, valuesOf } from './values.ts'
+
+/** A version of a configuration. */
+export interface HistoryEntry {
+  /** When it was first seen, in milliseconds since the Unix epoch. */
+  time: number
+  etag: string
+  /** Bytes of the masked text. */
+  size: number
+  /** What changed since the version before it. */
+  changes: readonly ConfigChange[]
+  /** Why the changes are not known: this version or the one before it cannot be compared. */
+  error?: ValuesError['code']
+}
+
+/** A version, with what is needed to compare it. */
+interface ReadVersion {
+  entry: Pick<HistoryEntry, 'time' | 'etag' | 'size'>
+  /** Null if there is an error. */
+  values: ConfigValues | null
+  error?: ValuesError['code']
+}
+
+const MIB = 1024 * 1024
+/** Larger versions are shown, but not compared. */
+export const LARGEST_COMPARED = MIB
+const LARGEST_SHOWN = 16 * MIB
+/** Versions never change, so that what was found out about them is kept: 128 at most, of at most 2 KB each. */
+const REMEMBERED = 128
+const LARGEST_REMEMBERED = 2048
+/** Bytes of memory for each byte of a configuration while it is compared. */
+const MEMORY_FACTOR = 8
+
+/** The versions of one node's configuration. */
+export class ConfigHistory {
+  readonly versions: ConfigVersions
+  readonly #reader: ReturnType<typeof createConfigReader>
+  readonly #known = new BoundedMap<string, HistoryEntry>(REMEMBERED)
+
+  constructor(versions: ConfigVersions, reader: ReturnType<typeof createConfigReader>) {
+    this.versions = versions
+    this.#reader = reader
+  }
+
+  /** The version that held at a time; null before the first one. */
+  async at(time: number, signal?: AbortSignal): Promise<(Config & { time: number }) | null> {
+    const [found] = await this.versions.list({ until: time, limit: 1, signal })
+    if (found) {
+      const text = await this.versions.read(found, LARGEST_SHOWN, signal)
+      if (text === null) throw new ConfigError()
+      return { ...maskedConfig(text), time: found.time }
+    }
+    const [first] = await this.versions.list({ limit: 1, signal })
+    if (first) return null
+    const since = await this.versions.modified(signal)
+    return time < since ? null : { ...(await this.#reader.read()), time: since }
+  }
+
+  /** The only version there is. */
+  async present(signal?: AbortSignal): Promise<HistoryEntry> {
+    const [{ text }, time] = await Promise.all([this.#reader.read(), this.versions.modified(signal)])
+    return { ...describe(text, time), changes: [] }
+  }
+
+  /**
+   * The first `limit` of these versions, which are in order and include the one before the last of them. Fewer if the
+   * budget is spent.
+   */
+  async entries(
+    stored: readonly StoredVersion[],
+    limit: number,
+    { budget, parallel }: { budget: Budget; parallel: number },
+  ): Promise<HistoryEntry[]> {
+    const keys = stored.slice(0, limit).map(({ key }, i) => `${key} ${stored[i + 1]?.key ?? ''}`)
+    const known = keys.map((key) => this.#known.get(key))
+    const isWanted = (i: number) => i >= 0 && i < keys.length && !known[i]
+    const entries: HistoryEntry[] = []
+    /** The last version that was read: its changes are known when the one before it was read. */
+    let newer: ReadVersion | null = null
+    for (let from = 0; from < stored.length; from += parallel) {
+      const part = stored.slice(from, from + parallel)
+      const lease = budget.memory?.lease(MEMORY_FACTOR * comparedBytes(part))
+      try {
+        if (lease === null || !(await budget.step())) return entries
+        const texts = await Promise.all(
+          part.map((version, i) =>
+            isWanted(from + i) || isWanted(from + i - 1) ? this.#text(version, budget) : null,
+          ),
+        )
+        for (const [i, text] of texts.entries()) {
+          await budget.step()
+          const index = from + i
+          const read = text && readVersion(stored[index]!, text)
+          if (newer) entries.push(this.#finish(keys[index - 1]!, newer, read))
+          newer = isWanted(index) ? read : null
+          if (known[index]) entries.push(known[index])
+        }
+      } finally {
+        lease?.release()
+      }
+    }
+    if (newer) entries.push(this.#finish(keys.at(-1)!, newer, null))
+    return entries
+  }
+
+  /** The text of a version, in a list because an empty text is one, too; an empty list if it is too large. */
+  async #text(version: StoredVersion, budget: Budget): Promise<string[]> {
+    if (version.size > LARGEST_COMPARED) return []
+    const text = await this.versions.read(version, LARGEST_COMPARED, budget.signalFor())
+    budget.spend(version.size)
+    return text === null ? [] : [text]
+  }
+
+  #finish(key: string, { entry, values, error }: ReadVersion, before: ReadVersion | null): HistoryEntry {
+    const why = error ?? before?.error
+    const changes = values && before?.values ? changesOf(before.values, values) : []
+    const finished = { ...entry, changes, ...(why && { error: why }) }
+    if (JSON.stringify(finished).length <= LARGEST_REMEMBERED) this.#known.set(key, finished)
+    return finished
+  }
+}
+
+function comparedBytes(versions: readonly StoredVersion[]): number {
+  return versions.reduce((sum, { size }) => sum + (size > LARGEST_COMPARED ? 0 : size), 0)
+}
+
+function readVersion({ key, time, size }: StoredVersion, [text]: readonly string[]): ReadVersion {
+  try {
+    if (text === undefined) throw new ValuesError('too-large')
+    const masked = maskedConfig(text).text
+    return { entry: describe(masked, time), values: valuesOf(masked) }
+  } catch (error) {
+    const code = error instanceof ConfigError ? 'not-toml' : error instanceof ValuesError ? error.code : null
+    if (code === null) throw error
+    return { entry: { time, etag: textTag(key), size }, values: null, error: code }
+  }
+}
+
+function describe(masked: string, time: number): ReadVersion['entry'] {
+  return { time, etag: textTag(masked), size: new TextEncoder().encode(masked).length }
+}

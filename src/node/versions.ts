@@ -1,0 +1,71 @@
+import { CONFIGS, parseVersion, versionsSince } from '../segment/configs.ts'
+import { readText, type Store, StoreError } from '../store/store.ts'
+
+/** A version of a configuration that is kept. */
+export interface StoredVersion {
+  key: string
+  /** When it was first seen, in milliseconds since the Unix epoch. */
+  time: number
+  /** Bytes. */
+  size: number
+}
+
+/** Which versions, newest first. */
+export interface VersionRange {
+  limit: number
+  /** Only those that were first seen at this time or earlier. @default all */
+  until?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** The versions of a node's configuration. */
+export interface ConfigVersions {
+  /** The versions that are kept, newest first; none where only the present one is known. */
+  list(range: VersionRange): Promise<StoredVersion[]>
+  /** The text of a version, not yet masked again; null if it has more than `largest` bytes. */
+  read(version: StoredVersion, largest: number, signal?: AbortSignal): Promise<string | null>
+  /** When the present configuration was last written, in milliseconds since the Unix epoch. */
+  modified(signal?: AbortSignal): Promise<number>
+}
+
+/** A home, or a function that tells when the configuration was last written, in milliseconds since the Unix epoch. */
+export type VersionSource = Store | (() => number | Promise<number>)
+
+/** Opens the versions of a configuration. */
+export function openVersions(source: VersionSource): ConfigVersions {
+  return typeof source === 'function' ? presentOnly(source) : storedVersions(source)
+}
+
+/** The versions in a home, which a shipper wrote. */
+function storedVersions(store: Store): ConfigVersions {
+  return {
+    async list({ limit, until, signal }) {
+      const found: StoredVersion[] = []
+      if (until !== undefined && until < 0) return found
+      const after = until === undefined ? undefined : versionsSince(until)
+      for await (const { key, size } of store.list(CONFIGS, { shallow: true, after, signal })) {
+        const name = parseVersion(key)
+        if (name) found.push({ key, time: name.time, size })
+        if (found.length >= limit) break
+      }
+      return found
+    },
+    async read({ key }, largest, signal) {
+      const read = await readText(store, key, largest, { signal })
+      if (read) return read.text
+      throw new StoreError('changed', `Cannot read "${key}": it was deleted after it was listed`)
+    },
+    async modified(signal) {
+      return Math.floor((await store.stat('config.toml', { signal }))?.modified ?? 0)
+    },
+  }
+}
+
+/** Where only the present configuration is known. */
+function presentOnly(modified: () => number | Promise<number>): ConfigVersions {
+  return {
+    list: async () => [],
+    read: async () => null,
+    modified: async () => Math.floor(await modified()),
+  }
+}

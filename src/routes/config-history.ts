@@ -1,0 +1,66 @@
+import { ConfigHistory } from '../config/history.ts'
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { Problem } from '../http/problem.ts'
+import { textResponse } from '../http/sliced.ts'
+import { budgetOf, runInSlot, type ViewContext } from '../log/view/context.ts'
+import type { createConfigReader } from '../node/config.ts'
+import { openVersions, type VersionSource } from '../node/versions.ts'
+import { VERSION } from '../version.ts'
+import { type EarlierConfigs, readable } from './config.ts'
+import { instantOf } from './parameters/instant.ts'
+import type { Query } from './parameters/read.ts'
+import { DEFAULT_VERSIONS } from './parameters/table.ts'
+
+/** What the history of a configuration needs. */
+export interface HistoryOptions {
+  versions: VersionSource
+  config: ReturnType<typeof createConfigReader>
+  context: ViewContext
+}
+
+/** The history of a node's configuration. */
+export interface ConfigHistoryRoute extends EarlierConfigs {
+  /** `GET /api/v1/config/history` */
+  show(request: Request, query: Query): Promise<Response>
+}
+
+/** Opens the history of a configuration. */
+export function configHistory({ versions, config, context }: HistoryOptions): ConfigHistoryRoute {
+  const history = new ConfigHistory(openVersions(versions), config)
+  return {
+    show: (request, query) => showHistory(request, query, { history, context }),
+    async at(text, signal) {
+      const { at, clock } = instantOf('at', text, { zone: context.zone, now: context.now() })!
+      const found = await history.at(at, signal)
+      if (found) return { ...found, clock }
+      throw new Problem(
+        'no-version',
+        'No version of the configuration is known from that time; ask for a later one, or see /api/v1/config/history.',
+      )
+    },
+  }
+}
+
+async function showHistory(
+  request: Request,
+  { limit = DEFAULT_VERSIONS }: Query,
+  { history, context }: { history: ConfigHistory; context: ViewContext },
+): Promise<Response> {
+  const { signal } = request
+  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  const stored = await history.versions.list({ limit: limit + 1, signal })
+  const present = stored.length === 0 ? await readable(() => history.present(signal)) : null
+  const body = present && JSON.stringify([present])
+  // Versions never change, and what is shown of them only with the rules of masking.
+  const etag = textTag(body ?? `${VERSION} ${limit} ${stored.map(({ key }) => key).join()}`)
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  if (body !== null || request.method === 'HEAD') return textResponse(body, { ...headers, ETag: etag })
+  const budget = budgetOf(context, signal)
+  const { parallel = 1 } = context
+  const entries = await runInSlot(context.scans, budget, () =>
+    history.entries(stored, limit, { budget, parallel }),
+  )
+  const isWhole = entries.length === Math.min(limit, stored.length)
+  const ends = isWhole ? { ETag: etag } : { 'X-Nodestate-Note': 'scan-budget' }
+  return textResponse(JSON.stringify(entries), { ...headers, ...ends })
+}
