@@ -87,6 +87,12 @@ await build({
               name: (id, chunking) => (atOnce(chunking).has(id) ? 'core' : null),
               priority: 1,
             },
+            // Formats would take it along, and the time of a configuration does not need them.
+            {
+              debugName: 'clock',
+              name: (id) => (id.endsWith('/src/log/wall-clock.ts') ? 'clock' : null),
+              priority: 1,
+            },
             { debugName: 'formats', name: (id) => (id.includes('/src/log/format/') ? 'formats' : null) },
           ],
         },

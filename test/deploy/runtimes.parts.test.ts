@@ -240,13 +240,14 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
   // In the order in which a deployment comes to need them: each part without what the ones above have loaded.
   const PARTS: [part: string, modules: string[]][] = [
     ['core: settings, R2, the list and the plain tail', ['worker.js']],
-    ['config: TOML and its masking', ['node-config.js', 'routes-config.js']],
+    ['config: TOML and its masking', ['routes-config.js']],
     ['home: logs that were shipped as segments', ['segments.js', 'names.js']],
     ['S3', ['entry-service-open-bucket.js']],
     ['formats', ['formats.js']],
     ['search, follow, archives', ['routes-query-routes.js']],
     ['regex and where', ['regex.js', 'where.js']],
     ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
+    ['history of a configuration', ['routes-config-history.js']],
     ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-groups.js']],
     [
       'metrics, readiness, tokens',

@@ -1,13 +1,5 @@
 /** The resources that take parameters, by the last word of their path. */
-export type Resource =
-  | 'config'
-  | 'history'
-  | 'list'
-  | 'view'
-  | 'histogram'
-  | 'fields'
-  | 'download'
-  | 'nodes'
+export type Resource = 'config' | 'history' | 'list' | 'view' | 'histogram' | 'fields' | 'download' | 'nodes'
 
 /** One query parameter of one or more resources. */
 export interface Parameter {
