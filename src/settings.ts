@@ -1,13 +1,12 @@
-import type { Kind } from './settings/kinds.ts'
 import * as is from './settings/kinds.ts'
-import { readEnvironment, unknownVariables } from './settings/read.ts'
+import { NODE_SETTINGS } from './settings/node.ts'
+import { pick, readEnvironment, resolve, unknownVariables } from './settings/read.ts'
 import {
-  type Given,
   type Layer,
-  namesOf,
   type ReadFile,
   type Row,
   SettingsError,
+  type SettingsOf,
   type Source,
   shown,
 } from './settings/row.ts'
@@ -18,53 +17,22 @@ export { SettingsError, type Source } from './settings/row.ts'
 
 /** Every setting. Parsing, errors, `--help`, the table in docs/settings.md and the effective settings come from here. */
 export const SETTINGS = [
-  {
-    name: 'logs',
-    kind: is.location,
-    value: 'DIR',
-    default: './logs',
-    help: 'Log directory, or s3://bucket/prefix.',
-  },
+  { name: 'logs', kind: is.location, default: './logs', help: 'Log directory, or s3://bucket/prefix.' },
   {
     name: 'home',
     kind: is.location,
-    value: 'DIR',
-    otherwise: 'none',
     help: 'Location of node.json, config.toml and logs/; --logs and --config override it.',
   },
-  {
-    name: 'fleet',
-    kind: is.location,
-    value: 'DIR',
-    otherwise: 'none',
-    help: 'Location with a home for each node; serves all of them.',
-  },
+  { name: 'fleet', kind: is.location, help: 'Location with a home for each node; serves all of them.' },
   {
     name: 'config',
     kind: is.path,
-    value: 'FILE',
     otherwise: "nodestate's own effective settings, as TOML",
     help: "The node's configuration, a TOML file.",
   },
   { name: 'host', kind: is.text, value: 'HOST', default: '127.0.0.1', help: 'Address to listen on.' },
-  {
-    name: 'port',
-    kind: is.port,
-    value: 'PORT',
-    default: 9000,
-    help: 'Port to listen on; 0 picks a free one.',
-  },
-  {
-    name: 'host-ip',
-    kind: is.address,
-    value: 'ADDRESS',
-    otherwise: 'derived',
-    help: "The node's hostIp.",
-  },
-  { name: 'host-name', kind: is.text, value: 'NAME', otherwise: 'derived', help: "The node's hostName." },
-  { name: 'grpc-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's grpcPort." },
-  { name: 'http-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's httpPort." },
-  { name: 'node-version', kind: is.text, value: 'TEXT', otherwise: 'derived', help: "The node's version." },
+  { name: 'port', kind: is.port, default: 9000, help: 'Port to listen on; 0 picks a free one.' },
+  ...NODE_SETTINGS,
   {
     name: 'include',
     kind: is.text,
@@ -80,40 +48,21 @@ export const SETTINGS = [
     default: false,
     help: 'Show files in folders too, with slashes in their names.',
   },
-  {
-    name: 'join',
-    kind: is.boolean,
-    default: false,
-    help: 'Show each folder of dated objects as one log.',
-  },
-  {
-    name: 'max-size',
-    kind: is.bytes,
-    value: 'BYTES',
-    otherwise: 'none',
-    help: 'Largest tail to return; below 1 MiB also the default size.',
-  },
+  { name: 'join', kind: is.boolean, default: false, help: 'Show each folder of dated objects as one log.' },
+  { name: 'max-size', kind: is.bytes, help: 'Largest tail to return; below 1 MiB also the default size.' },
   {
     name: 'timezone',
     kind: is.timezone,
-    value: 'ZONE',
     otherwise: "the system's; UTC at the edge",
     help: 'Time zone of log times that do not name one.',
   },
   {
     name: 'scan-bytes',
     kind: is.bytes,
-    value: 'BYTES',
     otherwise: '1 GiB; 64 MiB at the edge',
     help: 'How much of a log one search may read.',
   },
-  {
-    name: 'scan-seconds',
-    kind: is.count,
-    value: 'N',
-    otherwise: '10',
-    help: 'How long one search may take.',
-  },
+  { name: 'scan-seconds', kind: is.count, otherwise: '10', help: 'How long one search may take.' },
   {
     name: 'scans',
     kind: is.count,
@@ -131,21 +80,13 @@ export const SETTINGS = [
   {
     name: 'memory',
     kind: is.bytes,
-    value: 'BYTES',
     otherwise: "the container's or the machine's",
     help: 'Memory limit for searches and unsent responses.',
   },
-  {
-    name: 'followers',
-    kind: is.whole,
-    value: 'COUNT',
-    otherwise: '2000',
-    help: 'Maximum number of clients following logs.',
-  },
+  { name: 'followers', kind: is.whole, otherwise: '2000', help: 'Maximum number of clients following logs.' },
   {
     name: 'stall-seconds',
     kind: is.count,
-    value: 'N',
     otherwise: '60',
     help: 'Abort a response when its client has not read from it for this long.',
   },
@@ -153,30 +94,24 @@ export const SETTINGS = [
     name: 'token',
     kind: is.token,
     flag: false,
-    otherwise: 'none',
     protects: true,
     help: 'Token that requests under /api/ must send as `Authorization: Bearer …`.',
   },
   {
     name: 'token-file',
     kind: is.path,
-    value: 'FILE',
-    otherwise: 'none',
     protects: true,
     help: 'File with the token that requests under /api/ must send.',
   },
   {
     name: 'tokens',
     kind: is.path,
-    value: 'FILE',
-    otherwise: 'none',
     protects: true,
     help: 'TOML file with several tokens; at the edge, its text.',
   },
   {
     name: 'tls-cert',
     kind: is.path,
-    value: 'FILE',
     otherwise: 'plain HTTP',
     protects: true,
     help: 'Certificate chain, PEM.',
@@ -184,7 +119,6 @@ export const SETTINGS = [
   {
     name: 'tls-key',
     kind: is.path,
-    value: 'FILE',
     otherwise: 'plain HTTP',
     protects: true,
     help: 'Private key of the certificate, PEM.',
@@ -192,20 +126,12 @@ export const SETTINGS = [
   {
     name: 'allow-host',
     kind: is.hostHeader,
-    value: 'NAME',
     list: true,
     otherwise: 'any; on loopback without a token, local names',
     protects: true,
     help: 'Host header to accept.',
   },
-  {
-    name: 'cors-origin',
-    kind: is.origin,
-    value: 'ORIGIN',
-    list: true,
-    otherwise: 'none',
-    help: 'Origin whose pages may read the responses.',
-  },
+  { name: 'cors-origin', kind: is.origin, list: true, help: 'Origin whose pages may read the responses.' },
   { name: 'page', kind: is.boolean, default: true, help: 'Web page at /; --no-page turns it off.' },
   {
     name: 'loki',
@@ -225,12 +151,7 @@ export const SETTINGS = [
     default: true,
     help: 'Metrics for Prometheus at /metrics; --no-metrics turns them off.',
   },
-  {
-    name: 'metrics-open',
-    kind: is.boolean,
-    default: false,
-    help: 'Show /metrics without a token.',
-  },
+  { name: 'metrics-open', kind: is.boolean, default: false, help: 'Show /metrics without a token.' },
   {
     name: 'log-level',
     kind: is.oneOf('debug', 'info', 'warn', 'error', 'off'),
@@ -248,26 +169,14 @@ export const SETTINGS = [
   {
     name: 'settings',
     kind: is.path,
-    value: 'FILE',
     toml: false,
     otherwise: 'nodestate.toml, if present',
     help: 'TOML file with settings.',
   },
 ] as const satisfies readonly Row[]
 
-type Rows = (typeof SETTINGS)[number]
-type Camel<N extends string> = N extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : N
-type Value<R extends Row> =
-  R['kind'] extends Kind<infer T>
-    ? R extends { list: true }
-      ? readonly T[]
-      : R extends { default: unknown }
-        ? T
-        : T | null
-    : never
-
-/** The resolved settings: without a value or a default, a setting is null, or an empty list. */
-export type Settings = { [R in Rows as Camel<R['name']>]: Value<R> }
+/** The resolved settings. */
+export type Settings = SettingsOf<(typeof SETTINGS)[number]>
 
 export interface Loaded {
   settings: Settings
@@ -297,7 +206,7 @@ export async function loadSettings({ flags = new Map(), env, readFile }: Surroun
   // A worker has no files, so it never loads the code for them.
   const files = readFile && { readFile, ...(await import('./settings/file.ts')) }
   if (files) layers.push(await files.readSettingsFile(SETTINGS, file ?? null, files.readFile))
-  const { settings, sources } = resolve(layers)
+  const { settings, sources } = resolve(SETTINGS, layers)
   const tokenLayer = layers.find((layer) => layer.has('token') || layer.has('token-file'))
   if (tokenLayer?.has('token') && tokenLayer.has('token-file')) {
     const [one, other] = [tokenLayer.get('token')!.from, tokenLayer.get('token-file')!.from]
@@ -325,20 +234,4 @@ export function refuseOpenBind(settings: Settings): void {
     `Cannot listen on ${shown(settings.host)} without a token: anyone who can reach it could read the logs. ` +
       'Set --token-file FILE (or NODESTATE_TOKEN) or --tokens FILE, or --insecure to allow it.',
   )
-}
-
-function resolve(layers: readonly Layer[]): Pick<Loaded, 'settings' | 'sources'> {
-  const settings: Record<string, unknown> = {}
-  const sources: Record<string, Source> = {}
-  for (const row of SETTINGS as readonly Row[]) {
-    const { key } = namesOf(row)
-    const given = pick(layers, row.name)
-    settings[key] = given ? given.value : (row.default ?? (row.list ? [] : null))
-    sources[key] = given?.source ?? 'default'
-  }
-  return { settings: settings as Settings, sources: sources as Loaded['sources'] }
-}
-
-function pick(layers: readonly Layer[], name: string): Given | undefined {
-  return layers.find((layer) => layer.has(name))?.get(name)
 }

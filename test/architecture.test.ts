@@ -198,7 +198,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['client.ts', ['client.ts']],
   ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
-  ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'read.ts', 'row.ts']],
+  ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'node.ts', 'read.ts', 'row.ts']],
   ['ship/files', ['checksums.ts', 'disk.ts', 'order.ts', 'text.ts', 'watched-files.ts']],
   ['ship/bucket.ts', ['bucket.ts']],
   ['ship/ownership.ts', ['ownership.ts']],

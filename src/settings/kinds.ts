@@ -4,6 +4,8 @@ import { parseZone } from '../log/time.ts'
 export interface Kind<T> {
   /** Completes the sentence "it must be …". */
   allowed: string
+  /** The placeholder for the value in `--help`; switches have none. */
+  value?: string
   /** The value, or null when the text is not one. */
   parse(text: string): T | null
   /** TOML types besides strings that are accepted as they are. */
@@ -15,18 +17,21 @@ export interface Kind<T> {
 /** Any text without control characters. */
 export const text: Kind<string> = {
   allowed: 'a text that is not empty and has no control characters',
+  value: 'TEXT',
   parse: (value) => (value.trim() !== '' && !CONTROL.test(value) ? value : null),
 }
 
 /** A file or directory; relative paths start at the working directory. */
 export const path: Kind<string> = {
   allowed: 'a path that is not empty',
+  value: 'FILE',
   parse: (value) => (value !== '' && !value.includes('\0') ? value : null),
 }
 
 /** Where files are: a directory, or a prefix in a bucket of an S3-compatible service. */
 export const location: Kind<string> = {
   allowed: 'a directory, or s3://bucket/prefix',
+  value: 'DIR',
   parse(value) {
     if (path.parse(value) === null) return null
     if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return value
@@ -39,6 +44,7 @@ export const location: Kind<string> = {
 /** A port; what 0 means depends on the setting. */
 export const port: Kind<number> = {
   allowed: 'an integer from 0 to 65535',
+  value: 'PORT',
   parse: (value) => bounded(value, 0, 65535),
   toml: 'number',
 }
@@ -46,6 +52,7 @@ export const port: Kind<number> = {
 /** A positive integer. */
 export const count: Kind<number> = {
   allowed: 'an integer of at least 1',
+  value: 'N',
   parse: (value) => bounded(value, 1, Number.MAX_SAFE_INTEGER),
   toml: 'number',
 }
@@ -53,6 +60,7 @@ export const count: Kind<number> = {
 /** An integer, zero included. */
 export const whole: Kind<number> = {
   allowed: 'an integer of at least 0',
+  value: 'COUNT',
   parse: (value) => bounded(value, 0, Number.MAX_SAFE_INTEGER),
   toml: 'number',
 }
@@ -60,12 +68,14 @@ export const whole: Kind<number> = {
 /** A time zone: an IANA name, an offset, or the system's. */
 export const timezone: Kind<string> = {
   allowed: 'a time zone such as Europe/Berlin, +02:00, UTC, or local',
+  value: 'ZONE',
   parse: (value) => (parseZone(value) === null ? null : value),
 }
 
 /** A positive number of bytes. */
 export const bytes: Kind<number> = {
   allowed: 'a number of bytes of at least 1, such as 1048576, 256KiB, 10MiB or 2GiB',
+  value: 'BYTES',
   parse(value) {
     const match = /^(\d{1,16})(KiB|MiB|GiB|TiB)?$/i.exec(value)
     if (!match) return null
@@ -89,12 +99,14 @@ export const boolean: Kind<boolean> = {
 /** An IPv4 or IPv6 address, without brackets, port or prefix length. */
 export const address: Kind<string> = {
   allowed: 'an IPv4 or IPv6 address, such as 192.0.2.7 or 2001:db8::7',
+  value: 'ADDRESS',
   parse: (value) => (isIPv4(value) || isIPv6(value) ? value : null),
 }
 
 /** A web origin as browsers send it: `https://console.example:8443`; `*` names all. */
 export const origin: Kind<string> = {
   allowed: 'an origin such as https://console.example:8443, without a path, or * for all',
+  value: 'ORIGIN',
   parse(value) {
     if (value === '*') return value
     if (!/^https?:\/\/[^/?#@\s]+$/i.test(value) || !URL.canParse(value)) return null
@@ -105,6 +117,7 @@ export const origin: Kind<string> = {
 /** A host name or address as in a Host header, with or without its port. */
 export const hostHeader: Kind<string> = {
   allowed: 'a host name such as db-4.example, with or without a port',
+  value: 'NAME',
   parse: (value) => (/^[^\s/@?#,\\]+$/.test(value) && !CONTROL.test(value) ? value : null),
 }
 

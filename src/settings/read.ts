@@ -1,5 +1,14 @@
 import * as is from './kinds.ts'
-import { type Layer, namesOf, type Row, SettingsError, shown } from './row.ts'
+import {
+  type Given,
+  type Layer,
+  namesOf,
+  type Row,
+  SettingsError,
+  type SettingsOf,
+  type Source,
+  shown,
+} from './row.ts'
 
 /** The `NODESTATE_` variables. */
 export function readEnvironment(
@@ -43,6 +52,27 @@ export function unknownVariables(
       !/^NODESTATE_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))/.test(name),
   )
   return { unknown, known }
+}
+
+/** The settings of a table from layers, the one with the highest precedence first, and where each came from. */
+export function resolve<R extends Row>(
+  rows: readonly R[],
+  layers: readonly Layer[],
+): { settings: SettingsOf<R>; sources: Record<keyof SettingsOf<R>, Source> } {
+  const settings: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const row of rows) {
+    const { key } = namesOf(row)
+    const given = pick(layers, row.name)
+    settings[key] = given ? given.value : (row.default ?? (row.list ? [] : null))
+    sources[key] = given?.source ?? 'default'
+  }
+  return { settings: settings as SettingsOf<R>, sources: sources as Record<keyof SettingsOf<R>, Source> }
+}
+
+/** What the layers give for a setting. */
+export function pick(layers: readonly Layer[], name: string): Given | undefined {
+  return layers.find((layer) => layer.has(name))?.get(name)
 }
 
 /** The value of a setting, or an error that says what is allowed. */

@@ -6,8 +6,9 @@ export interface Row {
   kind: Kind<unknown>
   /** One sentence for `--help` and docs/settings.md. */
   help: string
-  /** The placeholder for the value in `--help`. */
+  /** The placeholder for the value in `--help`. @default that of its kind */
   value?: string
+  /** @default none, or an empty list */
   default?: unknown
   /** The default in words, where the value alone does not explain it. */
   otherwise?: string
@@ -30,6 +31,19 @@ export function namesOf(row: Row): { flag: string | null; env: string; toml: str
     key: row.name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   }
 }
+
+type Camel<N extends string> = N extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : N
+type Value<R extends Row> =
+  R['kind'] extends Kind<infer T>
+    ? R extends { list: true }
+      ? readonly T[]
+      : R extends { default: unknown }
+        ? T
+        : T | null
+    : never
+
+/** The resolved settings of a table: without a value or a default, a setting is null, or an empty list. */
+export type SettingsOf<R extends Row> = { [S in R as Camel<S['name']>]: Value<S> }
 
 /** Where a value came from. */
 export type Source = 'flag' | 'environment' | 'file' | 'default'

@@ -1,12 +1,14 @@
 import type { CommandLine } from '../usage.ts'
-import { readFlags } from './flags.ts'
+import { flagHelp, HELP, readFlags } from './flags.ts'
 import * as is from './kinds.ts'
-import { readEnvironment } from './read.ts'
-import { namesOf, type Row, SettingsError, shown } from './row.ts'
+import { NODE_SETTINGS } from './node.ts'
+import { readEnvironment, resolve } from './read.ts'
+import { type Row, SettingsError, type SettingsOf, shown } from './row.ts'
 
 /** A duration such as `10s`, in milliseconds. */
 const duration: is.Kind<number> = {
   allowed: 'a duration of at least 100ms, such as 500ms, 10s, 5m or 1h',
+  value: 'TIME',
   parse(value) {
     const found = /^(\d{1,9})(ms|s|m|h)$/.exec(value)
     if (!found) return null
@@ -18,6 +20,7 @@ const duration: is.Kind<number> = {
 
 const MIB = 1024 * 1024
 const segmentBytes: is.Kind<number> = {
+  ...is.bytes,
   allowed: 'a number of bytes from 1MiB to 16MiB, such as 8388608 or 8MiB',
   parse(value) {
     const bytes = is.bytes.parse(value)
@@ -28,6 +31,7 @@ const segmentBytes: is.Kind<number> = {
 /** HOST:PORT to listen on. */
 const listener: is.Kind<{ host: string; port: number }> = {
   allowed: 'HOST:PORT, such as 127.0.0.1:9101',
+  value: 'HOST:PORT',
   parse(value) {
     const found = /^(\[[\da-f:.]+\]|[^\s:/]+):(\d{1,5})$/i.exec(value)
     const port = Number(found?.[2])
@@ -37,18 +41,11 @@ const listener: is.Kind<{ host: string; port: number }> = {
 
 /** The settings of `nodestate ship`. */
 export const SHIP_SETTINGS = [
-  {
-    name: 'home',
-    kind: is.path,
-    value: 'DIR',
-    otherwise: 'none',
-    help: 'A directory with node.json, config.toml and logs/.',
-  },
+  { name: 'home', kind: is.path, value: 'DIR', help: 'A directory with node.json, config.toml and logs/.' },
   { name: 'logs', kind: is.path, value: 'DIR', otherwise: './logs', help: 'The log directory.' },
   {
     name: 'config',
     kind: is.path,
-    value: 'FILE',
     otherwise: 'none is shipped',
     help: "The node's configuration, a TOML file.",
   },
@@ -63,7 +60,6 @@ export const SHIP_SETTINGS = [
   {
     name: 'segment-bytes',
     kind: segmentBytes,
-    value: 'BYTES',
     default: 8 * MIB,
     otherwise: '8MiB',
     help: 'Close a segment at this much text, from 1MiB to 16MiB.',
@@ -71,7 +67,6 @@ export const SHIP_SETTINGS = [
   {
     name: 'segment-age',
     kind: duration,
-    value: 'TIME',
     default: 10_000,
     otherwise: '10s',
     help: 'Close a segment this long after its first byte.',
@@ -79,7 +74,6 @@ export const SHIP_SETTINGS = [
   {
     name: 'hold',
     kind: duration,
-    value: 'TIME',
     default: 3_600_000,
     otherwise: '1h',
     help: 'Keep a removed file open this long while it waits to be shipped.',
@@ -91,37 +85,12 @@ export const SHIP_SETTINGS = [
     default: false,
     help: 'Compare the log directory with the destination, print each file that is not there, then exit.',
   },
-  {
-    name: 'metrics-listen',
-    kind: listener,
-    value: 'HOST:PORT',
-    otherwise: 'off',
-    help: 'Serve Prometheus metrics at /metrics.',
-  },
-  { name: 'host-ip', kind: is.address, value: 'ADDRESS', otherwise: 'derived', help: "The node's hostIp." },
-  { name: 'host-name', kind: is.text, value: 'NAME', otherwise: 'derived', help: "The node's hostName." },
-  { name: 'grpc-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's grpcPort." },
-  { name: 'http-port', kind: is.port, value: 'PORT', otherwise: 'derived', help: "The node's httpPort." },
-  { name: 'node-version', kind: is.text, value: 'TEXT', otherwise: 'derived', help: "The node's version." },
+  { name: 'metrics-listen', kind: listener, otherwise: 'off', help: 'Serve Prometheus metrics at /metrics.' },
+  ...NODE_SETTINGS,
 ] as const satisfies readonly Row[]
 
 /** The resolved settings of a shipper. */
-export interface ShipSettings {
-  home: string | null
-  logs: string | null
-  config: string | null
-  include: readonly string[]
-  segmentBytes: number
-  segmentAge: number
-  hold: number
-  once: boolean
-  verify: boolean
-  metricsListen: { host: string; port: number } | null
-  hostIp: string | null
-  hostName: string | null
-  grpcPort: number | null
-  httpPort: number | null
-  nodeVersion: string | null
+export type ShipSettings = SettingsOf<(typeof SHIP_SETTINGS)[number]> & {
   /** `s3://bucket/prefix`, or a directory. */
   target: string
 }
@@ -131,17 +100,9 @@ export function loadShipSettings(
   line: CommandLine,
   env: Readonly<Record<string, string | undefined>>,
 ): ShipSettings {
-  const rows: readonly Row[] = SHIP_SETTINGS
   const targets = line.positional
-  // Ignore the variables of `serve`, which may be set in the same environment.
-  const own = new Set(rows.map((row) => namesOf(row).env))
-  const mine = Object.fromEntries(Object.entries(env).filter(([name]) => own.has(name)))
-  const layers = [readFlags(rows, line), readEnvironment(rows, mine, [])]
-  const settings: Record<string, unknown> = {}
-  for (const row of rows) {
-    const given = layers.find((layer) => layer.has(row.name))?.get(row.name)
-    settings[namesOf(row).key] = given ? given.value : (row.default ?? (row.list ? [] : null))
-  }
+  const layers = [readFlags(SHIP_SETTINGS, line), readEnvironment(SHIP_SETTINGS, env, [])]
+  const { settings } = resolve(SHIP_SETTINGS, layers)
   if (targets.length !== 1)
     throw new SettingsError(
       'usage',
@@ -157,24 +118,17 @@ export function loadShipSettings(
     )
   if (settings.home !== null && settings.logs !== null)
     throw new SettingsError('usage', 'Cannot use --home and --logs together: name one of them.')
-  return { ...(settings as Omit<ShipSettings, 'target'>), target }
+  return { ...settings, target }
 }
 
 /** What `nodestate ship --help` prints. */
 export function shipHelp(): string {
-  const rows: readonly Row[] = SHIP_SETTINGS
-  const flags: [string, string][] = rows.map((row) => [
-    `${namesOf(row).flag}${row.value ? ` ${row.value}` : ''}`,
-    `${row.help}${row.list ? ' Repeatable.' : ''} (default: ${row.otherwise ?? (row.default ? 'on' : 'off')})`,
-  ])
-  flags.push(['-h, --help', 'Show this help.'])
-  const width = Math.max(...flags.map(([flag]) => flag.length))
   return `Usage: nodestate ship [--home DIR | --logs DIR --config FILE] [flags] s3://bucket/prefix/NODE
 
 Ships a node's logs to a bucket as they grow, without losing or repeating a byte. The destination may also be a directory.
 Log text is not masked; the configuration is.
 
-${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
+${flagHelp(SHIP_SETTINGS, [HELP])}
 
 Each flag is also a variable (--segment-age: NODESTATE_SEGMENT_AGE). Credentials, region and endpoint come from the
 standard AWS_* variables. Exit codes: 0 when stopped, when --once has shipped everything or --verify found everything;

@@ -1,22 +1,17 @@
 import { stringify } from 'smol-toml'
 import { SETTINGS, type Settings } from '../settings.ts'
+import { defaultOf, flagHelp, flagOf, HELP } from './flags.ts'
 import { namesOf, type Row } from './row.ts'
 
 const ROWS: readonly Row[] = SETTINGS
 
 /** What `nodestate --help` prints. */
 export function helpText(): string {
-  const flags: [string, string][] = ROWS.filter((row) => row.flag !== false).map((row) => [
-    `${namesOf(row).flag}${row.value ? ` ${row.value}` : ''}`,
-    `${row.help}${row.list ? ' Repeatable.' : ''} ${defaultIn(row, '(default: ', ')')}`.trim(),
-  ])
-  flags.push(['-h, --help', 'Show this help.'], ['-V, --version', 'Show the version.'])
-  const width = Math.max(...flags.map(([flag]) => flag.length))
   return `Usage: nodestate [serve] [flags]
 
 Shows a database node's configuration and logs over HTTP.
 
-${flags.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`).join('\n')}
+${flagHelp(ROWS, [HELP, ['-V, --version', 'Show the version.']])}
 
 Every flag is also a variable (--host-ip: NODESTATE_HOST_IP; lists are separated by commas) and a key of
 nodestate.toml (host-ip = "192.0.2.7"). Precedence, highest first: flag, variable, nodestate.toml, default.
@@ -27,9 +22,9 @@ The token itself can be given as NODESTATE_TOKEN. Without --logs, nodestate crea
 /** The table of docs/settings.md. */
 export function settingsTable(): string {
   const lines = ROWS.map((row) => {
-    const { flag, env } = namesOf(row)
-    const shownFlag = flag ? `\`${flag}${row.value ? ` ${row.value}` : ''}\`` : ''
-    return `| ${shownFlag}${row.list ? ' (repeatable)' : ''} | \`${env}\` | ${defaultIn(row, '', '', '`')} | ${row.help} |`
+    const flag = flagOf(row)
+    const shownFlag = `${flag ? `\`${flag}\`` : ''}${row.list ? ' (repeatable)' : ''}`
+    return `| ${shownFlag} | \`${namesOf(row).env}\` | ${defaultOf(row, '`')} | ${row.help} |`
   })
   return `| flag | environment | default | |\n|---|---|---|---|\n${lines.join('\n')}\n`
 }
@@ -44,10 +39,4 @@ export function effectiveToml(settings: Settings): string {
     lines.push(stringify({ [toml]: row.kind.secret ? '******' : value }).trimEnd())
   }
   return `${lines.join('\n')}\n`
-}
-
-function defaultIn(row: Row, before: string, after: string, quote = ''): string {
-  if (row.otherwise) return `${before}${row.otherwise}${after}`
-  if (typeof row.default === 'boolean') return `${before}${row.default ? 'on' : 'off'}${after}`
-  return `${before}${quote}${row.default}${quote}${after}`
 }

@@ -1,7 +1,8 @@
 import { once } from '../../limits/once.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
 import type { NodeInfo } from '../../node/identity.ts'
-import { type Loaded, type Settings, SettingsError } from '../../settings.ts'
+import { nodeFields } from '../../settings/node.ts'
+import { type Loaded, SettingsError } from '../../settings.ts'
 import type { SegmentsOptions } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
 import { parseBucket } from './location.ts'
@@ -28,7 +29,7 @@ export function openSources(
   open: OpenStore,
   options: HomeOptions = {},
 ): Sources {
-  const set = setFields(settings)
+  const set = nodeFields(settings)
   if (settings.home === null)
     return { logs: open(settings.logs, ''), config: null, versions: null, node: () => set }
   const home = openHome(open(settings.home, ''), open(settings.home, '', true))
@@ -71,14 +72,4 @@ export function refuseMixed({ settings, sources }: Pick<Loaded, 'settings' | 'so
   const other = sources.home !== 'default' ? 'home' : sources.logs !== 'default' ? 'logs' : 'config'
   if (sources[other] === 'default') return
   throw new SettingsError('usage', `Cannot use --fleet and --${other} together: set one of them.`)
-}
-
-function setFields(settings: Settings): Partial<NodeInfo> {
-  return {
-    ...(settings.hostIp !== null && { hostIp: settings.hostIp }),
-    ...(settings.hostName !== null && { hostName: settings.hostName }),
-    ...(settings.grpcPort !== null && { grpcPort: settings.grpcPort }),
-    ...(settings.httpPort !== null && { httpPort: settings.httpPort }),
-    ...(settings.nodeVersion !== null && { version: settings.nodeVersion }),
-  }
 }

@@ -3,6 +3,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { createConfigReader } from '../../node/config.ts'
 import { describeNode, type NodeInfo, parseNode, pickAddress } from '../../node/identity.ts'
+import { nodeFields } from '../../settings/node.ts'
 import type { ShipSettings } from '../../settings/ship.ts'
 import type { NodeFiles } from '../../ship/home/node-files.ts'
 import { VERSION } from '../../version.ts'
@@ -20,13 +21,7 @@ export function nodeFilesOf(settings: ShipSettings): NodeFiles {
       throw error
     }
   }
-  const set: Partial<NodeInfo> = {
-    ...(settings.hostIp !== null && { hostIp: settings.hostIp }),
-    ...(settings.hostName !== null && { hostName: settings.hostName }),
-    ...(settings.grpcPort !== null && { grpcPort: settings.grpcPort }),
-    ...(settings.httpPort !== null && { httpPort: settings.httpPort }),
-    ...(settings.nodeVersion !== null && { version: settings.nodeVersion }),
-  }
+  const set = nodeFields(settings)
   const facts = {
     hostIp: pickAddress(networkInterfaces()) ?? undefined,
     hostName: hostname(),
