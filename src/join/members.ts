@@ -11,7 +11,7 @@ import {
 } from './layout.ts'
 import { type FolderLevel, FolderListing, PAGE } from './listing.ts'
 import { byTime, costOf, firstWithin, type Member } from './member.ts'
-import { type FolderChunk, newestFirst } from './sorted-folder.ts'
+import { newestFirst } from './sorted-folder.ts'
 
 /** Part of a joined log: members in order, and whether there are others on either side. */
 export interface Members {
@@ -59,9 +59,8 @@ export class MemberTree {
   readonly #finished = new Map<string, Member[]>()
   /** Every member from a time on has a key after this one. */
   #newest: { after: string; from: number } | null = null
-  /** Members per millisecond in the first page of the log, and one of their names, if all begin with their time. */
+  /** Members per millisecond in the first page of the log. */
   #rate = 0
-  #like: string | null = null
   /** Whether the order of the keys is not that of the dates: there are folders of two kinds, or objects beside them. */
   #isIrregular: boolean | null = null
 
@@ -194,15 +193,13 @@ export class MemberTree {
     if (known) return yield known
     const period = folder === '' ? null : folderPeriod(folder)
     let level: FolderLevel | null = null
-    if (period && this.#like !== null && isFine(period) && this.#isCrowded(period, walk))
-      return yield* this.#crowded(folder, this.#like, period, walk)
     if (folder === '' || (period && isFine(period) && !this.#isCrowded(period, walk))) {
       const [page, top] = await Promise.all([
         this.#listing.page(folder, {}, walk.signal),
         folder === '' ? this.#listing.level(folder, walk.signal) : null,
       ])
       if (page.length < PAGE) return yield this.#remember(folder, this.#membersOf(page), isFinished)
-      if (folder === '') this.#learnNames(this.#membersOf(page))
+      if (folder === '') this.#rate = rateOf(this.#membersOf(page))
       const base = this.#prefix + folder
       if (folder !== '' && page.every(({ key }) => !key.slice(base.length).includes('/')))
         return yield* this.#objects(folder, page, walk)
@@ -233,27 +230,6 @@ export class MemberTree {
     if (this.#isIrregular !== null) return
     const level = await this.#listing.level('', signal)
     this.#isInOrder('', this.#datedIn('', level), level)
-  }
-
-  #learnNames(members: readonly Member[]): void {
-    this.#rate = rateOf(members)
-    const names = members.map(({ entry: { key } }) => key.slice(datedFolder(key).length))
-    const isSorted = names.every((name) => !name.includes('/') && nameAt(name, 0) !== null)
-    this.#like = isSorted ? (names[0] ?? null) : null
-  }
-
-  /** A crowded folder of names that begin with their time: its first page, and a page where its end may be. */
-  async *#crowded(folder: string, like: string, period: Period, walk: Walk): AsyncGenerator<Member[]> {
-    const from = Math.floor((likelyEnd(period) - (0.9 * PAGE) / this.#rate) / 1000) * 1000
-    const after = this.#prefix + folder + nameAt(like, from)
-    const [first, entries] = await Promise.all([
-      this.#listing.page(folder, {}, walk.signal),
-      this.#listing.page(folder, { after, shallow: true }, walk.signal),
-    ])
-    if (first.length < PAGE) return yield this.#remember(folder, this.#membersOf(first), false)
-    const inside = { ...walk, guess: { from, entries } }
-    yield* this.#objects(folder, first, inside)
-    walk.older ||= inside.older
   }
 
   /** Whether a folder probably has more than a page of objects, but small folders inside. */
@@ -313,7 +289,6 @@ export class MemberTree {
       // Names after the folder's period count with its last moment.
       end: period && walk.to >= period.to - 1 ? Number.POSITIVE_INFINITY : walk.to + 1,
       likelyEnd: likelyEnd(period),
-      guess: walk.guess,
     })
     for await (const chunk of chunks) {
       const members = this.#membersOf(chunk)
@@ -378,6 +353,4 @@ interface Walk {
   newer: boolean
   isWide: boolean
   signal: AbortSignal | undefined
-  /** A page of the newest folder that was read already. */
-  guess?: FolderChunk
 }

@@ -16,12 +16,10 @@ export interface SortedFolder {
   end: number
   /** Where the newest object probably is: now, or the end of the folder's period. */
   likelyEnd: number
-  /** A page that was read with the first one, because the newest objects were expected there. */
-  guess?: FolderChunk | undefined
 }
 
 /** The objects from an instant on. */
-export interface FolderChunk {
+interface FolderChunk {
   from: number
   entries: Entry[]
 }
@@ -63,11 +61,9 @@ async function newestChunk(folder: SortedFolder, low: number, span: number): Pro
   const { timeOf, end, pageSize } = folder
   let lowest = low
   let highest = Math.max(low + SECOND, Math.min(end, folder.likelyEnd))
-  let guess = folder.guess && folder.guess.from > low && folder.guess.from < end ? folder.guess : undefined
   for (let at = highest - span; ; at = (lowest + highest) / 2) {
-    const from = guess?.from ?? secondOf(Math.max(lowest, at))
-    const page = guess?.entries ?? (await folder.pageAt(from))
-    guess = undefined
+    const from = secondOf(Math.max(lowest, at))
+    const page = await folder.pageAt(from)
     if (!page.some((entry) => timeOf(entry) < end)) {
       // The first page ends here, so something is there, unless it was deleted meanwhile.
       if (from <= lowest) return { from, entries: page }
