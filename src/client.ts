@@ -5,15 +5,9 @@ import type {
   CallOptions,
   Client,
   ClientOptions,
-  ConfigVersion,
   Download,
   FleetNode,
-  Histogram,
-  LogFields,
-  LogFile,
-  LogFileDetail,
   LogRecord,
-  NodeConfig,
   ViewQuery,
 } from './client/types.ts'
 
@@ -37,16 +31,16 @@ export function createClient(options: ClientOptions): Client {
     return { text, ...cursors(response), complete: !notes.includes('scan-budget'), notes }
   }
 
-  async function json<T>(path: string, query: object, call: CallOptions | undefined): Promise<T> {
-    const response = await send({ path, query, signal: call?.signal })
-    return (await reach(response.json(), call?.signal)) as T
+  async function json<T>(path: string, query: object, { signal }: CallOptions = {}): Promise<T> {
+    const response = await send({ path, query, signal })
+    return (await reach(response.json(), signal)) as T
   }
 
   const client: Client = {
-    config: (call) => json<NodeConfig>('config', { detail: call?.detail || undefined, at: call?.at }, call),
-    history: (call) => json<ConfigVersion[]>('config/history', { limit: call?.limit }, call),
-    list: (call) => json<LogFile[]>('log/list', {}, call),
-    detail: (call) => json<LogFileDetail[]>('log/list', { detail: true }, call),
+    config: (call) => json('config', { detail: call?.detail || undefined, at: call?.at }, call),
+    history: (call) => json('config/history', { limit: call?.limit }, call),
+    list: (call) => json('log/list', {}, call),
+    detail: (call) => json('log/list', { detail: true }, call),
     async view(query, call) {
       const { text, ...rest } = await page(query, 'text/plain', {}, call)
       return { content: text, ...rest }
@@ -61,8 +55,8 @@ export function createClient(options: ClientOptions): Client {
       const { content, ...rest } = await client.lines(query, call)
       return { content: content.map((line) => JSON.parse(line) as LogRecord), ...rest }
     },
-    histogram: (query, call) => json<Histogram>('log/histogram', query, call),
-    fields: (query, call) => json<LogFields>('log/fields', query, call),
+    histogram: (query, call) => json('log/histogram', query, call),
+    fields: (query, call) => json('log/fields', query, call),
     async nodes(call) {
       const all: FleetNode[] = []
       for (let after: string | null = ''; after !== null; ) {
@@ -91,15 +85,8 @@ export function createClient(options: ClientOptions): Client {
       return stored(query.file, response)
     },
     async download(file, call) {
-      return stored(
-        file,
-        await send({
-          path: 'log/download',
-          query: { file },
-          accept: 'application/octet-stream, */*',
-          signal: call?.signal,
-        }),
-      )
+      const accept = 'application/octet-stream, */*'
+      return stored(file, await send({ path: 'log/download', query: { file }, accept, signal: call?.signal }))
     },
     follow: (query, call) => follow(send, query, call),
   }

@@ -31,6 +31,7 @@ const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
  */
 const ROOMS: [room: string, door: string[]][] = [
   ['version.ts', ['version.ts']],
+  ['answers.ts', ['answers.ts']],
   ['bytes.ts', ['bytes.ts']],
   ['suggestion.ts', ['suggestion.ts']],
   ['usage.ts', ['usage.ts']],

@@ -1,15 +1,7 @@
+import type { FleetNode, LogFields, NodeInfo } from '../answers.ts'
 import type { ByteStream, Fetch, Signal, Url } from './web.ts'
 
-/** The description of a node. */
-export interface NodeInfo {
-  hostIp: string
-  hostName: string
-  grpcPort: number
-  httpPort: number
-  version: string
-  /** Milliseconds since the Unix epoch. */
-  onlineTime: number
-}
+export type { FleetNode, LogFields, MessagePattern, NodeInfo } from '../answers.ts'
 
 /** The configuration as TOML, with secrets masked, and the node. */
 export interface NodeConfig {
@@ -40,22 +32,6 @@ export interface ConfigVersion {
   changes: ConfigChange[]
   /** Why the changes are not known: this version or the one before it cannot be compared. */
   error?: 'not-toml' | 'too-large' | undefined
-}
-
-/** A node of a fleet. Unknown values are null. */
-export interface FleetNode {
-  id: string
-  node: NodeInfo | null
-  /** Whether there is a description. */
-  described: boolean
-  /** When it last shipped, ISO 8601. */
-  shipped: string | null
-  /** Seconds since then. */
-  age: number | null
-  /** Bytes not shipped yet, in the files that the token may see. */
-  lag: number | null
-  /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
-  error: string | null
 }
 
 /** A log file as the plain list has it. */
@@ -168,23 +144,6 @@ export interface Histogram {
   /** The names of the columns of `counts`. */
   levels: string[]
   buckets: { time: number; counts: number[] }[]
-}
-
-/** The fields and message patterns of the newest records that match the filters. */
-export interface LogFields {
-  /** The number of records examined. */
-  records: number
-  /** True if there are more records than were examined. */
-  sampled: boolean
-  fields: { name: string; count: number; values: { value: string; count: number }[] }[]
-  patterns: {
-    pattern: string
-    count: number
-    level: string | null
-    /** ISO 8601. */
-    first: string | null
-    last: string | null
-  }[]
 }
 
 /** What a follow reports: records, changes of the file, and the state of the connection. */

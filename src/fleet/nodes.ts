@@ -1,29 +1,13 @@
 import type { Grant } from '../access/grant.ts'
+import type { FleetNode } from '../answers.ts'
 import { Problem } from '../http/problem.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
-import type { NodeInfo } from '../node/identity.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
 import { suggestion } from '../suggestion.ts'
 import { HomeReader, type HomeState, NotAsked } from './state.ts'
-
-/** What is known about a node of a fleet. */
-export interface FleetNode {
-  id: string
-  /** The node object. */
-  node: NodeInfo | null
-  /** Whether there is one. */
-  described: boolean
-  /** When its shipper last wrote, ISO 8601, and how many seconds ago, by the storage's clock. */
-  shipped: string | null
-  age: number | null
-  /** Bytes that are only on its disk. */
-  lag: number | null
-  /** The code of the problem that kept it from being read, or `not-asked`. */
-  error: string | null
-}
 
 /** How the nodes of a fleet are asked. */
 export interface NodesOptions {

@@ -1,5 +1,5 @@
+import type { NodeInfo } from '../answers.ts'
 import { readText, type Store } from '../store/store.ts'
-import type { NodeInfo } from './identity.ts'
 
 /** The contents of a home besides its logs, read for each request. */
 export interface Home {

@@ -1,15 +1,5 @@
+import type { NodeInfo } from '../answers.ts'
 import { parseShallow } from '../limits/shallow-json.ts'
-
-/** The node object: these fields, in this order, and no others. */
-export interface NodeInfo {
-  hostIp: string
-  hostName: string
-  grpcPort: number
-  httpPort: number
-  version: string
-  /** When it came online, in milliseconds since the Unix epoch. */
-  onlineTime: number
-}
 
 /** What the machine and the process report. Missing fields have defaults. */
 export interface NodeFacts {

@@ -1,9 +1,10 @@
+import type { NodeInfo } from '../answers.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import { type Config, ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
-import { describeNode, knownFields, type NodeFacts, type NodeInfo } from '../node/identity.ts'
+import { describeNode, knownFields, type NodeFacts } from '../node/identity.ts'
 import { StoreError } from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
 

@@ -1,7 +1,8 @@
 import { networkInterfaces } from 'node:os'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
-import { describeNode, type NodeInfo, parseNode, pickAddress } from '../../src/node/identity.ts'
+import type { NodeInfo } from '../../src/answers.ts'
+import { describeNode, parseNode, pickAddress } from '../../src/node/identity.ts'
 
 const FACTS = {
   hostIp: '10.0.0.5',

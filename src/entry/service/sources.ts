@@ -1,6 +1,6 @@
+import type { NodeInfo } from '../../answers.ts'
 import { once } from '../../limits/once.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
-import type { NodeInfo } from '../../node/identity.ts'
 import { nodeFields } from '../../settings/node.ts'
 import { type Loaded, SettingsError } from '../../settings.ts'
 import type { SegmentsOptions } from '../../store/segments.ts'

@@ -1,3 +1,4 @@
+import type { LogFields } from '../../answers.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { decode, type RecordFields, type Visit } from '../format/format.ts'
 import type { Reader } from '../pattern/pattern.ts'
@@ -6,18 +7,7 @@ import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewIfChanged } from '../view/view.ts'
 import { type Bytes, visitMembers } from '../where/where.ts'
-import { type Pattern, Patterns } from './patterns.ts'
-
-/** What the newest records of a log hold. */
-export interface LogFields {
-  /** The number of records examined. */
-  records: number
-  /** Whether there are more than those. */
-  sampled: boolean
-  /** The fields, the most frequent first, each with its most frequent values. */
-  fields: { name: string; count: number; values: { value: string; count: number }[] }[]
-  patterns: Pattern[]
-}
+import { Patterns } from './patterns.ts'
 
 /** How many records are examined, and how many bytes of them. */
 const RECORDS = 10_000

@@ -1,13 +1,4 @@
-/** Messages that differ only in their numbers, names and the like. */
-export interface Pattern {
-  /** Its constant words; the varying parts are `<*>`. */
-  pattern: string
-  count: number
-  level: string | null
-  /** ISO 8601. */
-  first: string | null
-  last: string | null
-}
+import type { MessagePattern } from '../../answers.ts'
 
 interface Group {
   words: string[]
@@ -52,7 +43,7 @@ export class Patterns {
   }
 
   /** The most frequent patterns. */
-  top(most: number): Pattern[] {
+  top(most: number): MessagePattern[] {
     return [...this.#leaves.values()]
       .flat()
       .sort((a, b) => b.count - a.count)

@@ -1,0 +1,49 @@
+/** The bodies of answers that the service makes and the client takes. */
+
+/** The description of a node: these fields, in this order, and no others. */
+export interface NodeInfo {
+  hostIp: string
+  hostName: string
+  grpcPort: number
+  httpPort: number
+  version: string
+  /** When it came online, in milliseconds since the Unix epoch. */
+  onlineTime: number
+}
+
+/** A node of a fleet. Unknown values are null. */
+export interface FleetNode {
+  id: string
+  node: NodeInfo | null
+  /** Whether there is a description. */
+  described: boolean
+  /** When its shipper last wrote, ISO 8601, and how many seconds ago, by the storage's clock. */
+  shipped: string | null
+  age: number | null
+  /** Bytes that are only on the node's disk, in the files that the token may see. */
+  lag: number | null
+  /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
+  error: string | null
+}
+
+/** The fields and message patterns of the newest records that match the filters. */
+export interface LogFields {
+  /** The number of records examined. */
+  records: number
+  /** True if there are more records than were examined. */
+  sampled: boolean
+  /** The most frequent first, each with its most frequent values. */
+  fields: { name: string; count: number; values: { value: string; count: number }[] }[]
+  patterns: MessagePattern[]
+}
+
+/** Messages that differ only in their numbers, names and the like. */
+export interface MessagePattern {
+  /** The constant words; the varying parts are `<*>`. */
+  pattern: string
+  count: number
+  level: string | null
+  /** Times of the first and the last of these messages, ISO 8601. */
+  first: string | null
+  last: string | null
+}
