@@ -323,9 +323,11 @@ describe('two shippers on one host', () => {
     const first = shipper({ once: false })
     const ended = first.run()
     await until(() => texts().get(1) === a)
+    const run = () => JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8')).run
+    const before = run()
     const second = shipper({ once: false })
     const done = second.run()
-    await until(() => JSON.parse(readFileSync(join(local.home, 'ship.json'), 'utf8')).stopped === false)
+    await until(() => run() !== before)
     await once()
     const b = lines(10)
     appendFileSync(at('broker.log'), b)

@@ -71,6 +71,27 @@ describe('a file is shipped once, although', () => {
     ])
   })
 
+  it('its archive was looked at before it was whole', async () => {
+    const [a, b] = [lines(3000), lines(3)]
+    const packed = gzipSync(a)
+    put('broker.log.1', a)
+    put('broker.log', b)
+    const running = shipper({ once: false })
+    const done = running.run()
+    await until(() => running.status.get('broker.log')?.open.join() === '2')
+    put('broker.log.1.gz', packed.subarray(0, packed.length / 2))
+    await until(() => running.waiting.left.length === 1)
+    put('broker.log.1.gz', packed)
+    unlinkSync(at('broker.log.1'))
+    await until(() => running.waiting.left.length === 0)
+    running.stop()
+    expect(await done).toBe('done')
+    expect([...texts()]).toEqual([
+      [1, a],
+      [2, b],
+    ])
+  })
+
   it('there is an archive of it while it is active', async () => {
     const [a, b] = [lines(200), lines(3)]
     put('broker.log', a)

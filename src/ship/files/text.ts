@@ -73,7 +73,11 @@ class ArchiveText implements FileText {
       this.#pass = this.#inflate()[Symbol.asyncIterator]()
     }
     while (this.#to < to) {
-      const { done, value } = await this.#pass.next()
+      const { done, value } = await this.#pass.next().catch(async (error: unknown) => {
+        // A pass that has failed would seem to be at its end from now on.
+        await this.#restart()
+        throw error
+      })
       if (done) {
         this.#size = this.#to
         break
