@@ -7,6 +7,8 @@ import type {
   ClientOptions,
   Download,
   FleetNode,
+  HistogramQuery,
+  LevelHistogram,
   LogRecord,
   ViewQuery,
 } from './client/types.ts'
@@ -55,7 +57,8 @@ export function createClient(options: ClientOptions): Client {
       const { content, ...rest } = await client.lines(query, call)
       return { content: content.map((line) => JSON.parse(line) as LogRecord), ...rest }
     },
-    histogram: (query, call) => json('log/histogram', query, call),
+    histogram: (query: HistogramQuery, call?: CallOptions) =>
+      json<LevelHistogram>('log/histogram', query, call),
     fields: (query, call) => json('log/fields', query, call),
     async nodes(call) {
       const all: FleetNode[] = []
@@ -82,7 +85,7 @@ export function createClient(options: ClientOptions): Client {
           detail: 'This node cannot export records yet.',
         })
       }
-      return stored(query.file, response)
+      return stored([query.file].flat().join(' '), response)
     },
     async download(file, call) {
       const accept = 'application/octet-stream, */*'

@@ -12,6 +12,7 @@ const LIMITS: Names<Limits> = {
   archiveBytes: true,
   windowBytes: true,
   parallelReads: true,
+  sources: true,
   memory: true,
 }
 const FOLLOW: Names<FollowOptions> = {

@@ -134,6 +134,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/open.ts', ['open.ts']],
   ['log/render', ['body.ts', 'ndjson.ts', 'rendered.ts']],
   ['log/view', ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'request.ts', 'retry.ts', 'view.ts']],
+  ['log/merge', ['cursor.ts', 'merge.ts', 'render.ts', 'source.ts']],
   ['log/export', ['export.ts']],
   ['log/histogram', ['chart.ts', 'histogram.ts']],
   ['log/fields', ['fields.ts']],
@@ -163,6 +164,7 @@ const ROOMS: [room: string, door: string[]][] = [
   [
     'routes/parameters',
     [
+      'histogram-request.ts',
       'instant.ts',
       'query-text.ts',
       'read.ts',
@@ -173,7 +175,8 @@ const ROOMS: [room: string, door: string[]][] = [
       'view-request.ts',
     ],
   ],
-  ['routes/view', ['export.ts', 'route.ts', 'search.ts', 'view.ts']],
+  ['routes/view', ['export.ts', 'headers.ts', 'route.ts', 'search.ts', 'view.ts']],
+  ['routes/merged', ['route.ts', 'routes.ts']],
   [
     'routes',
     [

@@ -26,7 +26,7 @@ const LOG: Names<LogQuery> = {
   raw: true,
 }
 const VIEW: Names<ViewQuery> = { ...LOG, size: true, lines: true, first: true, before: true, after: true }
-const HISTOGRAM: Names<HistogramQuery> = { ...LOG, buckets: true, step: true, estimate: true }
+const HISTOGRAM: Names<HistogramQuery> = { ...LOG, buckets: true, step: true, estimate: true, by: true }
 const CONFIG: Names<ConfigQuery> = { detail: true, at: true }
 
 /** What the client sends for each resource: its types, and what its methods stand for. */

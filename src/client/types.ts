@@ -74,11 +74,17 @@ export interface LogRecord {
   unparsed?: boolean
   /** The message with its ANSI colours, if it has any and `ansi` was requested. */
   ansi?: string | null
+  /** Its log, and on a fleet its node, if several were requested. */
+  file?: string
+  node?: string
+  /** True if it belongs to a page that was given without it. */
+  late?: boolean
 }
 
 /** Which records of a log: every field narrows it. */
 export interface LogQuery {
-  file: string
+  /** A name, or several: their records are then merged by time. A name with `*` or `?` is a pattern. */
+  file: string | readonly string[]
   /** At or after: ISO 8601, the log's own format, or a duration back from now (`15m`). */
   since?: string | undefined
   /** Before. */
@@ -131,7 +137,7 @@ export interface View<T> {
   notes: string[]
 }
 
-/** Records over time, by level. */
+/** Records over time, by level, log or node. */
 export interface Histogram {
   /** Milliseconds since the Unix epoch. */
   from: number
@@ -141,10 +147,15 @@ export interface Histogram {
   complete: boolean
   /** True when the counts were estimated from samples (`estimate`). */
   estimated?: boolean | undefined
-  /** The names of the columns of `counts`. */
-  levels: string[]
+  /** The names of the columns of `counts`, by what `by` says. */
+  levels?: string[] | undefined
+  files?: string[] | undefined
+  nodes?: string[] | undefined
   buckets: { time: number; counts: number[] }[]
 }
+
+/** Records over time, by level. */
+export type LevelHistogram = Histogram & { levels: string[] }
 
 /** What a follow reports: records, changes of the file, and the state of the connection. */
 export type FollowEvent =
@@ -198,6 +209,8 @@ export interface HistogramQuery extends LogQuery {
   step?: string | number | undefined
   /** An estimate from a few samples, quickly. */
   estimate?: boolean | undefined
+  /** What the counts are split by. */
+  by?: 'level' | 'file' | 'node' | undefined
 }
 
 /** A node's HTTP interface, typed. */
@@ -218,6 +231,7 @@ export interface Client {
    * resumed after the last record, forever; a problem that retrying cannot solve (4xx, 501) is thrown.
    */
   follow(query: ViewQuery, options?: FollowOptions): AsyncGenerator<FollowEvent, void, undefined>
+  histogram(query: HistogramQuery & { by?: 'level' }, options?: CallOptions): Promise<LevelHistogram>
   histogram(query: HistogramQuery, options?: CallOptions): Promise<Histogram>
   fields(query: LogQuery, options?: CallOptions): Promise<LogFields>
   /** The nodes of a fleet; a service that is not a fleet answers 404. */

@@ -9,6 +9,7 @@ export const PROBLEMS = {
   'bad-parameter': [400, 'A parameter is not valid'],
   'bad-cursor': [400, 'The cursor is not valid'],
   'bad-pattern': [400, 'The pattern is not valid'],
+  'too-many-sources': [400, 'Too many logs to merge'],
   'no-time': [400, 'The log has no times'],
   'no-level': [400, 'The log has no levels'],
   unauthorized: [401, 'A valid token is required'],

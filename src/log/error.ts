@@ -2,7 +2,7 @@
  * Why a log cannot be read, independent of HTTP: `unknown-file`, `bad-cursor` (not one of ours),
  * `cursor-gone` (what it points into was truncated or is no longer there), `no-time` and `no-level` (the file's
  * lines have none), `bad-archive`, `archive-budget` (too much to decompress), `too-busy` (the maximum number of
- * searches or followers is reached), `bad-pattern`, `unsupported`.
+ * searches or followers is reached), `too-many-sources` (to be merged), `bad-pattern`, `unsupported`.
  */
 export type LogErrorCode =
   | 'unknown-file'
@@ -14,6 +14,7 @@ export type LogErrorCode =
   | 'archive-budget'
   | 'not-viewable'
   | 'too-busy'
+  | 'too-many-sources'
   | 'bad-pattern'
   | 'unsupported'
 

@@ -34,6 +34,8 @@ export interface Limits {
   windowBytes?: number | undefined
   /** Parallel reads if the store is not a disk; the platform may limit them. @default 16 */
   parallelReads?: number | undefined
+  /** Logs that one request may merge. @default 32 */
+  sources?: number | undefined
   /** Memory of the process in bytes: searches, archives and unsent answers are kept within it. @default 2 GiB */
   memory?: number | undefined
 }
@@ -136,6 +138,7 @@ export function viewContext(
     archives,
     now: Date.now,
     parallel: files.isNear ? 1 : (limits.parallelReads ?? 16),
+    mostSources: limits.sources,
   }
 }
 

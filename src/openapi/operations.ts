@@ -61,6 +61,7 @@ const CONFIG: ProblemCode[] = [
 ]
 const SEARCH: ProblemCode[] = [
   'bad-pattern',
+  'too-many-sources',
   'no-time',
   'no-level',
   'archive-budget',
@@ -200,7 +201,7 @@ export const OPERATIONS: Operation[] = [
         { type: 'application/x-ndjson', schema: 'LogRecord', example: `${JSON.stringify(RECORD)}\n` },
         { type: 'text/event-stream', text: 'With `follow=true`: one event per record, its id a cursor.' },
       ],
-      ['Link', 'Content-Length', 'Content-Disposition', 'X-Accel-Buffering'],
+      ['Link', 'X-Nodestate-Missing', 'Content-Length', 'Content-Disposition', 'X-Accel-Buffering'],
     ),
     problems: [...API, ...FILE, ...SEARCH, 'bad-cursor', 'cursor-gone', 'unsupported', 'answer-too-large'],
   },
@@ -209,7 +210,11 @@ export const OPERATIONS: Operation[] = [
     id: 'countRecords',
     summary: 'The number of records over time, by level',
     resource: 'histogram',
-    answers: tagged('Counts per bucket of time and level.', [{ schema: 'Histogram', example: HISTOGRAM }]),
+    answers: tagged(
+      'Counts per bucket of time and level, or of time and log or node.',
+      [{ schema: 'Histogram', example: HISTOGRAM }],
+      ['X-Nodestate-Missing'],
+    ),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {
@@ -217,9 +222,11 @@ export const OPERATIONS: Operation[] = [
     id: 'listFields',
     summary: 'The fields of the newest records with their values, and the patterns of their messages',
     resource: 'fields',
-    answers: tagged('Fields, values and patterns of a sample of at most 10,000 records.', [
-      { schema: 'LogFields', example: FIELDS },
-    ]),
+    answers: tagged(
+      'Fields, values and patterns of a sample of at most 10,000 records.',
+      [{ schema: 'LogFields', example: FIELDS }],
+      ['X-Nodestate-Missing'],
+    ),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
   {

@@ -107,17 +107,26 @@ const LOG_RECORD = object(
     raw: textOrNull('The text as it is in the file, where it could not be parsed or with `raw=true`.'),
     unparsed: flag('True where JSON of the record was too large to be parsed.'),
     ansi: textOrNull('With `ansi=true`: the message with its terminal colours.'),
+    file: text('Of several logs: the log of the record.'),
+    node: text('Of several nodes: the node of the record.'),
+    late: flag('True if it belongs to a page that was given without it.'),
   },
 )
 
-const HISTOGRAM = object({
-  from: integer('Start of the first bucket, in milliseconds since the Unix epoch.'),
-  to: integer('End of the last bucket.'),
-  step: integer('Width of a bucket in milliseconds.'),
-  complete: flag('False when the budget ended the count; the oldest are missing.'),
-  levels: list(text(), 'The columns of `counts`.'),
-  buckets: list(object({ time: integer(), counts: list(integer(undefined, { minimum: 0 })) })),
-})
+const HISTOGRAM = object(
+  {
+    from: integer('Start of the first bucket, in milliseconds since the Unix epoch.'),
+    to: integer('End of the last bucket.'),
+    step: integer('Width of a bucket in milliseconds.'),
+    complete: flag('False when the budget ended the count; the oldest are missing.'),
+    buckets: list(object({ time: integer(), counts: list(integer(undefined, { minimum: 0 })) })),
+  },
+  {
+    levels: list(text(), 'The columns of `counts`.'),
+    files: list(text(), 'The columns with `by=file`.'),
+    nodes: list(text(), 'The columns with `by=node`.'),
+  },
+)
 
 const FIELD = object({
   name: text('The field, as `where` takes it.'),

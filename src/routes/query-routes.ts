@@ -33,11 +33,28 @@ export function loadQueryRoutes(
   const followers = following && new Followers(context, following, count)
   const details = detailer(context)
   const route: QueryViewRoute = { ...context, maxSize, followers }
+  /** Answers over several logs; their code is loaded with the first of them. */
+  const several = async (query: Query) => {
+    if (!query.files && query.by === undefined) return null
+    const { mergedRoutes } = await import('./merged/routes.ts')
+    return mergedRoutes(query, route)
+  }
   return {
-    view: (request, query) => queryView(request, query, route),
-    histogram: (request, query) => showHistogram(request, query, route),
+    view: async (request, query) => {
+      const merged = await several(query)
+      return merged ? merged.view(request, query) : queryView(request, query, route)
+    },
+    histogram: async (request, query) => {
+      const merged = await several(query)
+      return merged ? merged.histogram(request, query) : showHistogram(request, query, route)
+    },
     // Loaded when the first panel of fields opens.
-    fields: async (request, query) => (await import('./fields.ts')).showFields(request, query, route),
+    fields: async (request, query) => {
+      const merged = await several(query)
+      return merged
+        ? merged.fields(request, query)
+        : (await import('./fields.ts')).showFields(request, query, route)
+    },
     listDetails: (request, listing) => listDetails(request, listing, details),
   }
 }

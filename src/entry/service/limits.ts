@@ -19,6 +19,8 @@ export function edgeLogOptions(settings: Settings): LogOptions {
     memory: EDGE_MEMORY,
     // Workers may have six connections at once.
     parallelReads: 6,
+    // And fifty requests in all, on the free plan: about four for each log.
+    sources: 12,
     scans: 4,
   }
   return logOptions(settings, { timezone: 'UTC', limits })

@@ -10,8 +10,8 @@ import { type Bytes, visitMembers } from '../where/where.ts'
 import { Patterns } from './patterns.ts'
 
 /** How many records are examined, and how many bytes of them. */
-const RECORDS = 10_000
-const BYTES = 8 * 1024 * 1024
+export const RECORDS = 10_000
+export const BYTES = 8 * 1024 * 1024
 const FIELDS = 200
 const VALUES = 10
 const PATTERNS = 100
@@ -36,17 +36,21 @@ export async function fieldsOf(
   if (view === null) return null
   try {
     const pieces = view.pieces ?? [await view.series.read(view.from, view.to)]
-    const found = await count(pieces, { format: view.format, zone: context.zone })
+    const reader = { format: view.format, zone: context.zone }
+    const found = await countFields(pieces.map((bytes) => ({ bytes, reader })))
     return { fields: { ...found, sampled: view.prev !== null }, notes: view.notes }
   } finally {
     view.memory?.release()
   }
 }
 
-async function count(pieces: readonly Uint8Array[], reader: Reader): Promise<Omit<LogFields, 'sampled'>> {
+/** Counts the fields and message patterns of records, each with what reads it. */
+export async function countFields(
+  records: readonly { bytes: Uint8Array; reader: Reader }[],
+): Promise<Omit<LogFields, 'sampled'>> {
   const counts = new Counts()
   const patterns = new Patterns()
-  for (const piece of pieces) {
+  for (const { bytes: piece, reader } of records) {
     if (isTurnOver()) await yieldToEventLoop()
     const { format, zone } = reader
     const bytes = format.unwrap?.(piece, 0, piece.length) ?? piece
@@ -56,7 +60,7 @@ async function count(pieces: readonly Uint8Array[], reader: Reader): Promise<Omi
     look({ bytes, from: 0, to: bytes.length }, record, inner, counts)
     patterns.add(record.message, record.level ?? null, record.time ?? outer?.time ?? null)
   }
-  return { records: pieces.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
+  return { records: records.length, fields: counts.top(), patterns: patterns.top(PATTERNS) }
 }
 
 function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts): void {

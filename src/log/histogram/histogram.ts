@@ -1,11 +1,13 @@
 import type { Budget } from '../../limits/budget.ts'
 import { MissingBytes } from '../../store/store.ts'
 import { LogError } from '../error.ts'
+import type { LineFormat } from '../format/detect.ts'
 import { openPeriod } from '../open.ts'
 import type { Filter } from '../search/filter.ts'
 import { seek } from '../seek/seek.ts'
 import { formatOf } from '../text/format.ts'
 import type { LogRequest, OpenLog } from '../text/open.ts'
+import type { Series } from '../text/series.ts'
 import { timeNotes } from '../view/answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
 import { CutLog } from '../view/holes.ts'
@@ -15,6 +17,12 @@ import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
 import { Count } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
 import { EDGE, rangeOf } from './range.ts'
+
+/** From the first record to after the last, in ms. */
+export interface Range {
+  from: number
+  to: number
+}
 
 /** Which records are counted. */
 export type HistogramRequest = Omit<LogRequest, 'cursor'> &
@@ -27,7 +35,20 @@ export type HistogramRequest = Omit<LogRequest, 'cursor'> &
     origin?: number | undefined
     /** The width of a bucket in ms, instead of their number. */
     step?: number | undefined
+    /** The range to count in. @default the requested one, or that of the log */
+    range?: Range | undefined
   }
+
+/** The range that a histogram of a log would have; null if the log is empty. */
+export function histogramRange(
+  context: ViewContext,
+  request: HistogramRequest,
+  signal?: AbortSignal,
+): Promise<Range | null> {
+  return opened(context, request, signal, async ({ series }, budget) =>
+    rangeIn(context, { series, format: await formatOf(series) }, request, budget),
+  )
+}
 
 /** Counts records over time; null if `isKnown` says that the client already has the answer for these files. */
 export async function histogramOf(
@@ -36,19 +57,27 @@ export async function histogramOf(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<Histogram | null> {
+  return opened(context, request, signal, async (log, budget, hole) => {
+    if (isKnown(stateOf(log.series))) return null
+    const found = await runInSlot(context.scans, budget, () => count(context, log, request, budget))
+    return hole === 'gap' ? { ...found, complete: false } : found
+  })
+}
+
+/** Works on an open log, and again after a rotation or when bytes of it turn out to be missing. */
+async function opened<T>(
+  context: ViewContext,
+  request: HistogramRequest,
+  signal: AbortSignal | undefined,
+  work: (log: OpenLog, budget: Budget, hole: CutLog['hole']) => Promise<T>,
+): Promise<T> {
   const wanted = { ...request, cursor: null }
   let log: CutLog | null = null
   let budget = budgetOf(context, signal)
   for (let retries = 0; ; ) {
     try {
-      if (log === null) {
-        const opened = await openPeriod({ ...context, budget }, wanted, { head: EDGE, tail: EDGE })
-        if (isKnown(stateOf(opened.series))) return null
-        log = new CutLog(opened, wanted)
-      }
-      const { open } = log
-      const found = await runInSlot(context.scans, budget, () => count(context, open, request, budget))
-      return log.hole === 'gap' ? { ...found, complete: false } : found
+      log ??= new CutLog(await openPeriod({ ...context, budget }, wanted, { head: EDGE, tail: EDGE }), wanted)
+      return await work(log.open, budget, log.hole)
     } catch (error) {
       if (error instanceof MissingBytes && log) {
         await log.cut(error)
@@ -71,14 +100,9 @@ async function count(
   const format = await formatOf(series)
   const { files, parallel = 1 } = context
   const log = { files, series, format, zone, parallel, budget: budget.half() }
-  const range = format.timed ? await rangeOf(log, request, now()) : null
-  if (range === null) {
-    if (series.end === 0 && series.addresses.isStart(0)) return empty(request, now())
-    throw new LogError(
-      'no-time',
-      'No times were recognized in the lines of this file, so there is nothing to count over time; view it instead.',
-    )
-  }
+  const range = request.range ?? (await rangeIn(context, { series, format }, request, budget))
+  if (range === null) return empty(request, now())
+  if (!format.timed && !isEmptySeries(series)) throw noTime()
   if (request.level !== null && !format.leveled)
     throw new LogError('no-level', 'No levels were recognized in the lines of this file; leave level out.')
   if (range.to <= range.from) return { ...empty(request, now()), from: range.from, to: range.from }
@@ -106,6 +130,30 @@ async function count(
   const isWhole = await new Count(context, series, budget, { ...stretch, add }).run()
   const complete = isWhole && !series.isCut && series.broken === null
   return { ...chart, complete, notes: beyond() > 0 ? ['time-order', ...notes] : notes }
+}
+
+/** The range of a log; null if it is empty. */
+async function rangeIn(
+  { files, zone, now, parallel = 1 }: ViewContext,
+  { series, format }: { series: Series; format: LineFormat },
+  request: HistogramRequest,
+  budget: Budget,
+): Promise<Range | null> {
+  const log = { files, series, format, zone, parallel, budget: budget.half() }
+  const range = format.timed ? await rangeOf(log, request, now()) : null
+  if (range === null && !isEmptySeries(series)) throw noTime()
+  return range
+}
+
+function isEmptySeries(series: Series): boolean {
+  return series.end === 0 && series.addresses.isStart(0)
+}
+
+function noTime(): LogError {
+  return new LogError(
+    'no-time',
+    'No times were recognized in the lines of this file, so there is nothing to count over time; view it instead.',
+  )
 }
 
 /** Adds records to the buckets of a chart, and says how many are beyond the log's own ends. */

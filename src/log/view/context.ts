@@ -32,6 +32,8 @@ export interface ViewContext {
   now: () => number
   /** How many reads run in parallel: many if the store is far away. @default 1 */
   parallel?: number
+  /** How many logs are merged at most. @default 32 */
+  mostSources?: number | undefined
 }
 
 /** The budget of one request. */

@@ -13,7 +13,7 @@ const FILTERS = VIEW.filter((row) => row.role === 'filter')
 export function keptQuery(query: Query): string {
   const pairs: string[] = []
   for (const { name } of KEPT) {
-    const value = query[name as keyof Values]
+    const value = name === 'file' ? (query.files ?? query.file) : query[name as keyof Values]
     if (value === undefined || value === false) continue
     for (const one of Array.isArray(value) ? value : [value])
       pairs.push(`${name}=${encodeURIComponent(String(one))}`)

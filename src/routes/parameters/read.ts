@@ -7,6 +7,8 @@ import { TAIL_PARAMETERS } from './tail-table.ts'
 export interface Query extends Values {
   /** The names of the known parameters that were given. */
   readonly given: readonly (keyof Values)[]
+  /** Every value of `file`, each once, if there are several or one may be a pattern. */
+  readonly files?: readonly string[] | undefined
   /** Whether there were parameters that the resource does not know. They are ignored, and the answer says so. */
   readonly unknown: boolean
 }
@@ -55,11 +57,12 @@ function reader(
         continue
       }
       const again = given.includes(name)
-      if (again && !row.repeatable) throw repeated(name, url)
+      if (again && !row.repeatable && !row.several) throw repeated(name, url)
       if (!again) given.push(name)
       const value = parse(row, text)
       if (value === undefined) continue
-      if (!row.repeatable) values[name] = value
+      if (row.several) addFile(values, value as string)
+      else if (!row.repeatable) values[name] = value
       else {
         values[name] ??= []
         if ((values[name] as unknown[]).push(value) > MOST_REPEATED) throw tooMany(name, url)
@@ -69,6 +72,14 @@ function reader(
       if (values[name] === undefined) throw bad(name, `is missing; it must be ${expects}`)
     return values as unknown as Query
   }
+}
+
+/** Most requests name one log, which is then all there is. */
+function addFile(values: Record<string, unknown>, value: string): void {
+  values.file ??= value
+  const file = values.file as string
+  const files = new Set((values.files as readonly string[] | undefined) ?? [file]).add(value)
+  if (files.size > 1 || /[*?]/.test(file)) values.files = [...files]
 }
 
 function parse(row: Parameter, value: string): unknown {

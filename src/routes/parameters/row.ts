@@ -21,6 +21,8 @@ export interface Parameter {
   required?: true
   /** Whether it may be given more than once. Its values are then a list. */
   repeatable?: true
+  /** Whether it may name several logs, more than once or by a pattern: `files` then has all values. */
+  several?: true
   /** The value used when the parameter is absent or empty. */
   default?: number | string
   /** Whether an empty value is a mistake, not the same as none. */

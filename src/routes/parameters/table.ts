@@ -284,6 +284,17 @@ export const PARAMETERS = [
     example: 'true',
   },
   {
+    name: 'by',
+    on: ['histogram'],
+    role: 'shape',
+    type: 'choice',
+    words: ['level', 'file', 'node'],
+    value: 'level',
+    meaning:
+      'What the counts are split by: `level`, `file` (the log, over all nodes) or, on a fleet, `node`. Default: `level`.',
+    example: 'file',
+  },
+  {
     name: 'limit',
     on: ['nodes'],
     role: 'part',

@@ -7,7 +7,20 @@ const DEFAULT_SIZE = 1024 * 1024
 export const TAIL_PARAMETERS = [
   {
     name: 'file',
-    on: ['view', 'histogram', 'fields', 'download'],
+    on: ['view', 'histogram', 'fields'],
+    role: 'log',
+    type: 'text',
+    required: true,
+    several: true,
+    expects: 'a name from the list of logs',
+    value: 'NAME',
+    meaning:
+      'The log file: a name from the list. Given more than once, or as a pattern with `*` and `?`, it names several logs; see [One timeline](#one-timeline).',
+    example: 'broker.log',
+  },
+  {
+    name: 'file',
+    on: ['download'],
     role: 'log',
     type: 'text',
     required: true,

@@ -23,7 +23,11 @@ export interface Asked {
 }
 
 /** Turns query parameters into a request to the log. `records` requests whole records, as for JSON. */
-export async function readViewRequest(query: Query, route: QueryRoute, records: boolean): Promise<Asked> {
+export async function readViewRequest(
+  query: Query,
+  route: Pick<QueryRoute, 'now' | 'zone' | 'maxSize'>,
+  records: boolean,
+): Promise<Asked> {
   if (query.first !== undefined && query.lines !== undefined)
     throw bad('first', 'was given together with lines; give one of the two')
   const now = route.now()

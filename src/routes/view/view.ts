@@ -6,6 +6,7 @@ import { viewTail } from './tail.ts'
 
 /** `GET /api/v1/log/view`: the last part of a file, or the part of a log that the parameters select. */
 export function viewLog(request: Request, query: Query, route: ViewRoute): Promise<Response> {
+  if (query.files) return route.queryView(request, query)
   const plain = query.given.every((name) => name === 'file' || name === 'size')
   if (plain && !route.files.joined && !soundsCompressed(query.file!) && !wantsNdjson(request))
     return viewTail(request, query, route)

@@ -71,7 +71,7 @@ function drawBars(pen: Pen, { data, level }: Filled, { width, floor, colour }: R
   const share = width / (data.to - data.from)
   const drawn = drawnLevels(level)
   const bars = data.buckets.map((bucket) => {
-    const parts = drawn.map((name) => ({ name, n: bucket.counts[data.levels.indexOf(name)] ?? 0 }))
+    const parts = drawn.map((name) => ({ name, n: bucket.counts[data.levels!.indexOf(name)] ?? 0 }))
     const filled = parts.filter((part) => part.n > 0)
     return { time: bucket.time, parts: filled, all: filled.reduce((sum, part) => sum + part.n, 0) }
   })

@@ -186,7 +186,7 @@ function Counts({ bucket, data, clock, ranged }: CountsProps) {
   return (
     <span>
       {clock.wall(bucket.time).slice(5, 19)}
-      {data.levels.map((name, index) =>
+      {data.levels!.map((name, index) =>
         bucket.counts[index] ? (
           <span class={`lv-${name}`} key={name}>
             {' '}
@@ -224,7 +224,7 @@ function keyTarget(key: string, now: number, last: number): number | null {
 }
 
 function bucketText(bucket: Bucket, data: Histogram, clock: Clock): string {
-  const counts = data.levels.flatMap((name, index) =>
+  const counts = data.levels!.flatMap((name, index) =>
     bucket.counts[index] ? [`${count(bucket.counts[index])} ${name === 'none' ? 'other' : name}`] : [],
   )
   return `${clock.wall(bucket.time).slice(0, 19)}: ${counts.join(', ') || 'no records'}`

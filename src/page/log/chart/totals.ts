@@ -9,7 +9,7 @@ export interface Totals {
 
 export function totalsOf(data: Histogram): Totals {
   const counts: Record<string, number> = {}
-  data.levels.forEach((name, index) => {
+  data.levels!.forEach((name, index) => {
     counts[name] = data.buckets.reduce((sum, bucket) => sum + (bucket.counts[index] ?? 0), 0)
   })
   return { counts, complete: data.complete, estimated: data.estimated === true }

@@ -1,0 +1,331 @@
+import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
+import { each } from '../../limits/each.ts'
+import { StoreError } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import type { Note } from '../view/answer.ts'
+import type { ViewContext } from '../view/context.ts'
+import { type LanePlace, type LaneState, laneKey, type MergedCursor } from './cursor.ts'
+import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
+import { REACH } from './order.ts'
+import { bySource, type Missing, type Source } from './source.ts'
+
+/** Which part of the timeline is wanted. */
+export interface MergeRequest extends MergeFilter {
+  cursor: { place: MergedCursor; direction: 'before' | 'after' } | null
+  /** Whether the first records that fit are wanted rather than the last. @default false */
+  first?: boolean | undefined
+  /** How much fits into the page. */
+  fit: { size: number; lines: number | null }
+  /** What a record takes of that. */
+  cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
+}
+
+/** A record of the timeline. */
+export interface MergedRecord extends LaneRecord {
+  source: Source
+  /** Whether it belongs to a page that was given without it. */
+  late: boolean
+}
+
+/** A page of the timeline, oldest record first. */
+export interface MergedPage {
+  records: MergedRecord[]
+  /** Where the page before begins; null when there is none. */
+  prev: MergedCursor | null
+  next: MergedCursor
+  notes: Note[]
+  missing: Missing[]
+  /** The state of all files; it changes with each of them. */
+  state: string
+  /** Releases the memory of the records, when they have been sent. */
+  release(): void
+}
+
+const MIB = 1024 * 1024
+/** Every log may read this much, however many share a budget. */
+const LEAST_SCAN = 4 * MIB
+/** How many logs are read at once: on a disk, and over a network. */
+const NEAR_AT_ONCE = 2
+const FAR_AT_ONCE = 16
+/** More than its share of a page is read of each log, because shares are not even. */
+const SHARE = 1.25
+const SMALLEST_READ = 4096
+
+/** Merges pages of several logs into a page of their timeline. */
+export async function mergePage(
+  sources: readonly Source[],
+  request: MergeRequest,
+  signal?: AbortSignal,
+): Promise<MergedPage> {
+  const merge = new Merge(sources, request, signal)
+  const { archives, scans } = sources[0]!.context
+  const isSearch = request.level !== null || request.matcher !== null
+  // One slot for all of them: if each log waited for its own, 32 of them would be refused.
+  const search = () => (isSearch ? scans.run(() => merge.run(), signal) : merge.run())
+  return archives ? archives.run(search, signal) : search()
+}
+
+/** The slots that a merged page has already. */
+const IN_SLOT: ConcurrencyLimit = {
+  run: (job) => job(),
+  enter: async () => () => {},
+  load: { running: 0, waiting: 0 },
+}
+
+class Merge {
+  readonly #request: MergeRequest
+  readonly #signal: AbortSignal | undefined
+  readonly #forward: boolean
+  readonly #lanes: Lane[]
+  readonly #failed = new Map<Lane, unknown>()
+  readonly #records: MergedRecord[] = []
+  #size: number
+  #lines: number
+  #isCut = false
+  #reads = 0
+
+  constructor(sources: readonly Source[], request: MergeRequest, signal: AbortSignal | undefined) {
+    this.#request = request
+    this.#signal = signal
+    const { cursor, first = false, fit } = request
+    this.#forward = cursor ? cursor.direction === 'after' : first
+    this.#size = fit.size
+    this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
+    this.#lanes = sources
+      .toSorted(bySource)
+      .map((source) => new Lane(source, request, this.#forward, this.#stateOf(source)?.place ?? null))
+  }
+
+  async run(): Promise<MergedPage> {
+    try {
+      return await this.#page()
+    } catch (error) {
+      this.#release()
+      throw error
+    }
+  }
+
+  async #page(): Promise<MergedPage> {
+    const started = Date.now()
+    while (await this.#readAhead(started)) if (this.#emit()) break
+    const answering = this.#lanes.filter((lane) => !this.#failed.has(lane))
+    if (answering.length === 0) throw worst([...this.#failed.values()])
+    if (!this.#forward) this.#records.reverse()
+    const notes = new Set(answering.flatMap((lane) => [...lane.notes]))
+    for (const note of ['scan-budget', 'answer-budget'] as const) notes.delete(note)
+    if (this.#isCut) notes.add('scan-budget')
+    if (answering.some((lane) => lane.falls)) notes.add('time-order')
+    if (answering.some((lane) => !lane.notes.has('unknown-field'))) notes.delete('unknown-field')
+    return {
+      records: this.#records,
+      ...(await this.#cursors(answering)),
+      notes: [...notes],
+      missing: this.#missing(),
+      state: this.#lanes.map((lane) => lane.state).join('\n'),
+      release: () => this.#release(),
+    }
+  }
+
+  /** Where a source begins: one that the cursor does not know begins at its moment. */
+  #stateOf(source: Source): LaneState | null {
+    const { cursor } = this.#request
+    if (!cursor) return null
+    const { time, lanes } = cursor.place
+    return lanes.get(laneKey(source)) ?? { place: { kind: 'time', time }, behind: false }
+  }
+
+  /** Reads until the next record of every log is known. False if a log's cannot be found within the budget. */
+  async #readAhead(started: number): Promise<boolean> {
+    for (;;) {
+      const waiting = this.#active().filter((lane) => !lane.head && lane.isOpen)
+      if (waiting.length === 0) break
+      const { files } = waiting[0]!.source.context
+      await each(waiting, files.isNear ? NEAR_AT_ONCE : FAR_AT_ONCE, (lane) => this.#read(lane, started))
+      this.#reads++
+    }
+    this.#isCut = this.#active().some((lane) => !lane.head && lane.isCut)
+    return !this.#isCut
+  }
+
+  #active(): Lane[] {
+    return this.#lanes.filter((lane) => !this.#failed.has(lane))
+  }
+
+  /** A log that cannot be read is left out and named. */
+  async #read(lane: Lane, started: number): Promise<void> {
+    const { source } = lane
+    const { limits, parallel = 1 } = source.context
+    const share = this.#share(lane)
+    const isFiltered = this.#request.level !== null || this.#request.matcher !== null
+    const count = this.#lanes.length
+    const context: ViewContext = {
+      ...source.context,
+      scans: IN_SLOT,
+      parallel: Math.max(1, Math.floor(parallel / count)),
+      limits: {
+        ...limits,
+        scanBytes: Math.max(LEAST_SCAN, Math.floor(limits.scanBytes / count)),
+        scanMillis: Math.max(1, limits.scanMillis - (Date.now() - started)),
+        scanChunk: isFiltered ? Math.max(MIB / 4, Math.floor((8 * MIB) / count)) : chunkFor(share),
+      },
+    }
+    delete context.archives
+    try {
+      await lane.read(share, context, this.#signal)
+    } catch (error) {
+      this.#signal?.throwIfAborted()
+      if (!(error instanceof LogError || error instanceof StoreError)) throw error
+      lane.release()
+      this.#failed.set(lane, error)
+    }
+  }
+
+  /** How many bytes of a log are read next: its share of what is left, and more each time. */
+  #share(lane: Lane): number {
+    const lanes = this.#lanes.filter((each) => each.isOpen).length
+    const rest = Math.min(this.#size, this.#lines * lane.average)
+    const share = Math.ceil((SHARE * rest) / Math.max(1, lanes)) * 2 ** Math.min(8, this.#reads)
+    const edge = REACH * lane.average
+    return Math.max(SMALLEST_READ, Math.min(share, rest + edge) + edge + (this.#reads === 0 ? lane.lead : 0))
+  }
+
+  /** Takes records until one log has to be read further. True when the page is full, or nothing is left. */
+  #emit(): boolean {
+    for (;;) {
+      const best = this.#best()
+      if (!best) return true
+      const { lane, bound } = best
+      for (let head = lane.head; head && bound(head); head = lane.head) {
+        if (!this.#take(lane, head)) return true
+        lane.next++
+      }
+      if (!lane.head && (lane.isOpen || lane.isCut)) return false
+    }
+  }
+
+  /** The log whose record comes next, and until when it keeps its turn. */
+  #best(): { lane: Lane; bound: (head: LaneRecord) => boolean } | null {
+    let best: Lane | null = null
+    let second: Lane | null = null
+    // Later logs win ties backward, earlier ones forward.
+    const lanes = this.#forward ? this.#lanes : this.#lanes.toReversed()
+    for (const lane of lanes) {
+      if (!lane.head || this.#failed.has(lane)) continue
+      if (!best || this.#isBefore(lane.head, best.head!)) {
+        second = best
+        best = lane
+      } else if (!second || this.#isBefore(lane.head, second.head!)) second = lane
+    }
+    if (!best) return null
+    const rival = second?.head
+    const wins = !second || lanes.indexOf(best) < lanes.indexOf(second)
+    const bound = (head: LaneRecord) =>
+      !rival || this.#isBefore(head, rival) || (wins && head.placed === rival.placed)
+    return { lane: best, bound }
+  }
+
+  #isBefore(a: LaneRecord, b: LaneRecord): boolean {
+    return this.#forward ? a.placed < b.placed : a.placed > b.placed
+  }
+
+  /** False if the record does not fit. A page has at least one, however long. */
+  #take(lane: Lane, { bytes, format, placed }: LaneRecord): boolean {
+    const { cursor, fit } = this.#request
+    if (fit.size === 0 || fit.lines === 0) return false
+    const { size, lines } = this.#request.cost(bytes, lane.source)
+    if (this.#records.length > 0 && (size > this.#size || lines > this.#lines)) return false
+    this.#size -= size
+    this.#lines -= lines
+    const behind = this.#stateOf(lane.source)?.behind === true
+    const late = behind && this.#isPassed(placed, cursor!.place.time)
+    this.#records.push({ bytes, format, placed, source: lane.source, late })
+    return true
+  }
+
+  #isPassed(placed: number, time: number): boolean {
+    return this.#forward ? placed < time : placed > time
+  }
+
+  async #cursors(answering: readonly Lane[]): Promise<Pick<MergedPage, 'prev' | 'next'>> {
+    const { cursor } = this.#request
+    const oldest = this.#records[0]?.placed
+    const newest = this.#records.at(-1)?.placed
+    const now = this.#lanes[0]!.source.context.now()
+    const from = cursor?.place.time
+    // Late records do not turn the time back.
+    const onwardTime = this.#forward
+      ? Math.max(newest ?? from ?? now, from ?? Number.NEGATIVE_INFINITY)
+      : Math.min(oldest ?? from ?? now, from ?? Number.POSITIVE_INFINITY)
+    const nearTime = from ?? (this.#forward ? oldest : newest) ?? now
+    const onward = new Map<number, LaneState>()
+    const back = new Map<number, LaneState>()
+    await Promise.all(
+      this.#lanes.map(async (lane) => {
+        const key = laneKey(lane.source)
+        if (this.#failed.has(lane)) {
+          const place = this.#kept(lane, nearTime)
+          onward.set(key, { place, behind: true })
+          back.set(key, { place, behind: true })
+          return
+        }
+        const state = this.#stateOf(lane.source)
+        const isBehind =
+          state?.behind === true && lane.head !== null && this.#isPassed(lane.head.placed, from!)
+        onward.set(key, { place: await lane.onward(), behind: isBehind })
+        back.set(key, { place: await lane.backward(), behind: state?.behind === true })
+      }),
+    )
+    for (const [key, state] of cursor?.place.lanes ?? [])
+      if (!onward.has(key)) {
+        onward.set(key, state)
+        back.set(key, state)
+      }
+    const ahead = { time: onwardTime, lanes: ordered(onward) }
+    const behind = { time: nearTime, lanes: ordered(back) }
+    const [before, next] = this.#forward ? [behind, ahead] : [ahead, behind]
+    const isStart = answering.every((lane) => before.lanes.get(laneKey(lane.source))?.place.kind === 'start')
+    // A log that cannot be read has a page before this one, unless nothing else has and nothing came of this one.
+    const waits =
+      this.#records.length > 0 && [...this.#failed.values()].some((error) => error instanceof StoreError)
+    return { prev: isStart && !waits ? null : before, next }
+  }
+
+  /** Where a log that could not be read continues: at its place, or where the first page divided it. */
+  #kept(lane: Lane, time: number): LanePlace {
+    const error = this.#failed.get(lane)
+    if (error instanceof LogError && error.code === 'cursor-gone') return { kind: 'time', time }
+    const place = this.#stateOf(lane.source)?.place
+    // Just after the newest record: what is as old belongs to the page.
+    return place ?? (this.#forward ? { kind: 'start' } : { kind: 'time', time: time + 0.001 })
+  }
+
+  #missing(): Missing[] {
+    const { cursor } = this.#request
+    const known = new Set(this.#lanes.map(({ source }) => laneKey(source)))
+    const failed = [...this.#failed].map(([{ source }, error]) => ({ name: source.name, error }))
+    const gone = [...(cursor?.place.lanes ?? [])].filter(([key]) => !known.has(key))
+    return [...failed, ...gone.map(([, { name = '?' }]) => ({ name, error: new GoneError() }))]
+  }
+
+  #release(): void {
+    for (const lane of this.#lanes) lane.release()
+  }
+}
+
+/** A log that the cursor knows is not there any more. */
+export class GoneError extends Error {}
+
+/** In one order for all pages, so that the same places are the same cursor. */
+function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {
+  return new Map([...lanes].sort(([a], [b]) => a - b))
+}
+
+/** What is said when no log can be read: that the storage fails, if it does for one of them. */
+function worst(errors: readonly unknown[]): unknown {
+  return errors.find((error) => error instanceof StoreError) ?? errors[0]
+}
+
+/** Bytes per read when every record is wanted: little more than what is wanted. */
+function chunkFor(share: number): number {
+  return Math.min(MIB, Math.max(16 * 1024, share))
+}

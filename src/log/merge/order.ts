@@ -1,0 +1,92 @@
+/** How many records on either side decide whether the time of a record can be trusted. */
+const NEIGHBOURS = 8
+
+/** How many records on either side a placed time depends on. */
+export const REACH = 2 * NEIGHBOURS
+
+/**
+ * The times by which records [from, to) of a log are placed among those of other logs; `times` are those of consecutive
+ * records, oldest first. Each depends on the `REACH` records on either side alone, so that it is the same in both
+ * directions and on every page.
+ *
+ * The time of a record is trusted if it fits those around it. A record is placed at the latest trusted time of itself
+ * and the eight before it: at its own where times do not fall, and at the one before it if it was written late or has a
+ * wrong date.
+ */
+export function placedTimes(times: ArrayLike<number>, from: number, to: number): Float64Array {
+  const placed = new Float64Array(to - from)
+  const low = Math.max(0, from - NEIGHBOURS)
+  const trusted = new Uint8Array(Math.min(times.length, to + NEIGHBOURS) - low)
+  // Where the last fall before a record is: most logs have none, and their records keep their times.
+  let fall = Number.NEGATIVE_INFINITY
+  let seen = Math.max(0, low - REACH)
+  for (let i = 0; i < trusted.length; i++) {
+    const at = low + i
+    const ahead = Math.min(times.length - 1, at + NEIGHBOURS)
+    for (; seen < ahead; seen++) if (times[seen + 1]! < times[seen]!) fall = seen
+    // 2: no time falls around the record or around the eight before it.
+    trusted[i] = fall < at - REACH ? 2 : fall < at - NEIGHBOURS || isTrusted(times, at) ? 1 : 0
+  }
+  for (let at = from; at < to; at++)
+    placed[at - from] = trusted[at - low] === 2 ? times[at]! : placedTime(times, at, trusted, low)
+  return placed
+}
+
+/** `trusted` says of each record from `low` on whether its time is. */
+function placedTime(times: ArrayLike<number>, at: number, trusted: Uint8Array, low: number): number {
+  let placed = Number.NEGATIVE_INFINITY
+  for (let i = Math.max(low, at - NEIGHBOURS); i <= at; i++)
+    if (trusted[i - low] && times[i]! > placed) placed = times[i]!
+  if (placed !== Number.NEGATIVE_INFINITY) return placed
+  for (let i = at + 1; i <= at + NEIGHBOURS && i - low < trusted.length; i++)
+    if (trusted[i - low]) return times[i]!
+  return times[at]!
+}
+
+/** For each record of a neighbourhood: the longest way to it, or from it, and where that one begins, or ends. */
+const lengths = new Uint8Array(REACH + 1)
+const edges = new Float64Array(REACH + 1)
+
+/**
+ * Whether a time fits those around it: it is on one of the longest ways through its neighbours on which times never
+ * fall, and of these on one that takes the least time.
+ */
+function isTrusted(times: ArrayLike<number>, at: number): boolean {
+  const from = Math.max(0, at - NEIGHBOURS)
+  const to = Math.min(times.length, at + NEIGHBOURS + 1)
+  let longest = 0
+  let shortest = 0
+  for (let i = from; i < to; i++) {
+    const time = times[i]!
+    let length = 1
+    let start = time
+    for (let j = from; j < i; j++) {
+      const longer = lengths[j - from]! + 1
+      if (times[j]! > time || longer < length) continue
+      const earlier = edges[j - from]!
+      start = longer > length ? earlier : Math.max(start, earlier)
+      length = longer
+    }
+    lengths[i - from] = length
+    edges[i - from] = start
+    if (length > longest || (length === longest && time - start < shortest)) shortest = time - start
+    longest = Math.max(longest, length)
+  }
+  const before = lengths[at - from]!
+  const start = edges[at - from]!
+  for (let i = to - 1; i >= at; i--) {
+    const time = times[i]!
+    let length = 1
+    let end = time
+    for (let j = i + 1; j < to; j++) {
+      const longer = lengths[j - from]! + 1
+      if (times[j]! < time || longer < length) continue
+      const later = edges[j - from]!
+      end = longer > length ? later : Math.min(end, later)
+      length = longer
+    }
+    lengths[i - from] = length
+    edges[i - from] = end
+  }
+  return before + lengths[at - from]! - 1 === longest && edges[at - from]! - start <= shortest
+}

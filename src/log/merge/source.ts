@@ -1,0 +1,142 @@
+import { byCodePoint, type Entry } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import { unknownFile } from '../files/files.ts'
+import { includeFilter } from '../files/include.ts'
+import { logNames } from '../rotated/family.ts'
+import type { ViewContext } from '../view/context.ts'
+
+/** A log among several. */
+export interface Source {
+  /** What it is called and sorted by: `file`, or on a fleet `node/file`. */
+  name: string
+  /** The file that stands for it in the list: the active one, or the newest. */
+  file: string
+  /** The node of a fleet; null where there is only one. */
+  node: string | null
+  /** What the log is called, whichever of its files is the newest. */
+  log: string
+  /** The names of its files that were listed. */
+  files: readonly string[]
+  context: ViewContext
+}
+
+/** A log, or a whole node, that is not in an answer, and why. */
+export interface Missing {
+  name: string
+  error: unknown
+}
+
+/** The logs of a node. */
+export interface NodeLogs {
+  /** Null where there is only one. */
+  node: string | null
+  context: ViewContext
+}
+
+/** What a request names: logs that are there, names of none, and patterns. */
+export interface Picked {
+  sources: Source[]
+  missing: Missing[]
+  /** The patterns that match a log. */
+  matched: ReadonlySet<string>
+}
+
+/** How many logs are merged at most. */
+export const MOST_SOURCES = 32
+
+/** Whether a value is a pattern, unless there is a file of that name. */
+export function mayBePattern(value: string): boolean {
+  return /[*?]/.test(value)
+}
+
+/** The logs of a node that a request names, each once, with their rotated files. */
+export async function pickSources(
+  { node, context }: NodeLogs,
+  values: readonly string[],
+  signal?: AbortSignal,
+): Promise<Picked> {
+  const { entries } = await context.files.list(signal)
+  const logs = logsOf(entries, { node, context })
+  const sources = new Map<string, Source>()
+  const missing: Missing[] = []
+  const matched = new Set<string>()
+  for (const value of new Set(values)) {
+    const own = logs.find(({ files }) => files.includes(value))
+    if (own) sources.set(own.log, own)
+    else if (mayBePattern(value)) {
+      for (const source of matching(logs, value)) {
+        matched.add(value)
+        sources.set(source.log, source)
+      }
+    } else {
+      const made = await statSource({ node, context }, value, signal)
+      if (made instanceof LogError) missing.push({ name: nameOf(node, value), error: made })
+      else sources.set(made.log, made)
+    }
+  }
+  return { sources: [...sources.values()], missing, matched }
+}
+
+/** Throws if a request names nothing at all, or too much. */
+export function checkPicked(
+  { sources, missing, matched }: Picked,
+  values: readonly string[],
+  most: number,
+): void {
+  const vain = values.find((value) => mayBePattern(value) && !matched.has(value))
+  const isNamed = (value: string) => sources.some(({ files }) => files.includes(value))
+  if (vain !== undefined && !isNamed(vain))
+    throw new LogError('unknown-file', 'No log matches this pattern; take a name from the list of logs.')
+  if (sources.length === 0) throw missing[0]?.error ?? unknownFile()
+  if (sources.length > most)
+    throw new LogError(
+      'too-many-sources',
+      `This names ${sources.length} logs, and at most ${most} are merged; name fewer, or use a narrower pattern.`,
+    )
+}
+
+/** The logs of a list, each under the name of its active file or else of its newest. */
+function logsOf(entries: readonly Entry[], { node, context }: NodeLogs): Source[] {
+  const members = new Map<string, Entry[]>()
+  const logs = logNames(entries)
+  for (const entry of entries) {
+    const log = logs.get(entry.key) ?? entry.key
+    members.set(log, [...(members.get(log) ?? []), entry])
+  }
+  return [...members].map(([log, files]) => {
+    const active = files.find(({ key }) => key === log)
+    const newest = files.reduce((a, b) => (b.modified >= a.modified ? b : a))
+    const file = (active ?? newest).key
+    return { name: nameOf(node, file), file, node, log, files: files.map(({ key }) => key), context }
+  })
+}
+
+function matching(logs: readonly Source[], pattern: string): Source[] {
+  // Only * and ? mean anything here.
+  const isWanted = includeFilter([pattern.replace(/[\\[\]{}]/g, '\\$&')])
+  return logs.filter(({ file, log }) => isWanted(file) || isWanted(log))
+}
+
+/** A log that is not in the list, which may be a second old. */
+async function statSource(
+  { node, context }: NodeLogs,
+  file: string,
+  signal: AbortSignal | undefined,
+): Promise<Source | LogError> {
+  try {
+    await context.files.stat(file, signal)
+    return { name: nameOf(node, file), file, node, log: file, files: [file], context }
+  } catch (error) {
+    if (error instanceof LogError) return error
+    throw error
+  }
+}
+
+function nameOf(node: string | null, file: string): string {
+  return node === null ? file : `${node}/${file}`
+}
+
+/** Sources in their order: by the UTF-8 bytes of their names. */
+export function bySource(a: Source, b: Source): number {
+  return byCodePoint(a.name, b.name)
+}

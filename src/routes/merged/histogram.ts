@@ -1,0 +1,113 @@
+import { bad } from '../../http/params.ts'
+import { each } from '../../limits/each.ts'
+import { LogError } from '../../log/error.ts'
+import { COLUMNS, type Histogram, layOut } from '../../log/histogram/chart.ts'
+import { type HistogramRequest, histogramOf, histogramRange } from '../../log/histogram/histogram.ts'
+import { bySource, type Missing, type Source } from '../../log/merge/source.ts'
+import { StoreError } from '../../store/store.ts'
+import { explain, histogramRequest } from '../parameters/histogram-request.ts'
+import type { Query } from '../parameters/read.ts'
+import { readViewRequest } from '../parameters/view-request.ts'
+import { type MergedRoute, type Sources, sourceHeaders } from './route.ts'
+import { showMerged } from './summary.ts'
+
+/** How many logs are counted at once. */
+const AT_ONCE = 2
+
+/** `GET /api/v1/log/histogram` of several logs: their records over time, by level, log or node. */
+export async function mergedHistogram(request: Request, query: Query, route: MergedRoute): Promise<Response> {
+  const { by = 'level' } = query
+  const { asked, clock } = await readViewRequest(query, route, false)
+  const { sources, ...rest } = await route.pick(query, request.signal)
+  if (by === 'node' && sources[0]!.node === null)
+    throw bad('by', 'is "node"; only a fleet has nodes, so it must be one of level, file')
+  if (request.method === 'HEAD')
+    return showMerged(request, { body: null, headers: {}, notes: [], isLasting: false })
+  const wanted = { ...histogramRequest(query, asked), rotated: true }
+  const { chart, missing } = await countAll(
+    sources.toSorted(bySource),
+    wanted,
+    { by, route },
+    request.signal,
+  ).catch(explain)
+  const { notes = [], ...body } = chart
+  const headers = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] })
+  return showMerged(request, { body, headers, notes, isLasting: !clock && chart.complete })
+}
+
+/** The names of the columns are in `levels`, `files` or `nodes`. */
+type MergedHistogram = Omit<Histogram, 'levels'> & { [K in 'levels' | 'files' | 'nodes']?: string[] }
+
+async function countAll(
+  sources: readonly Source[],
+  wanted: HistogramRequest,
+  { by, route }: { by: 'level' | 'file' | 'node'; route: MergedRoute },
+  signal: AbortSignal,
+): Promise<{ chart: MergedHistogram; missing: Sources['missing'] }> {
+  const missing: Missing[] = []
+  const tried = async <T>(source: Source, work: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof LogError || error instanceof StoreError)) throw error
+      missing.push({ name: source.name, error })
+      return null
+    }
+  }
+  const counted: Source[] = []
+  let from = Number.POSITIVE_INFINITY
+  let to = Number.NEGATIVE_INFINITY
+  await each(sources, AT_ONCE, (source) =>
+    tried(source, async () => {
+      const range = await histogramRange(source.context, { ...wanted, file: source.file }, signal)
+      counted.push(source)
+      if (!range) return
+      from = Math.min(from, range.from)
+      to = Math.max(to, range.to)
+    }),
+  )
+  if (counted.length === 0)
+    throw (missing.find(({ error }) => error instanceof StoreError) ?? missing[0]!).error
+  const columns = columnsOf(by, counted)
+  if (from >= to) {
+    const at = wanted.since ?? wanted.until ?? route.now()
+    return { chart: { from: at, to: at, step: 1, complete: true, ...columns.named, buckets: [] }, missing }
+  }
+  const { levels: _, buckets, ...plan } = layOut({ from, to }, wanted, route.zone)
+  const sums = buckets.map(({ time }) => ({ time, counts: columns.names.map(() => 0) }))
+  const chart: MergedHistogram = { ...plan, complete: true, ...columns.named, buckets: sums }
+  const notes = new Set<NonNullable<Histogram['notes']>[number]>()
+  await each(counted, AT_ONCE, (source) =>
+    tried(source, async () => {
+      const request = {
+        ...wanted,
+        file: source.file,
+        step: plan.step,
+        origin: plan.from,
+        range: { from, to },
+      }
+      const found = (await histogramOf(source.context, request, () => false, signal))!
+      for (const note of found.notes ?? []) notes.add(note)
+      chart.complete &&= found.complete
+      if (found.estimated) chart.estimated = true
+      for (const { time, counts } of found.buckets)
+        counts.forEach((count, level) => {
+          const bucket = sums[Math.round((time - plan.from) / plan.step)]
+          if (bucket) bucket.counts[columns.of(source, level)]! += count
+        })
+    }),
+  )
+  if (missing.length === sources.length) throw missing[0]!.error
+  return { chart: { ...chart, notes: [...notes] }, missing }
+}
+
+/** The columns of a chart, and which of them a record counts in. */
+function columnsOf(by: 'level' | 'file' | 'node', sources: readonly Source[]) {
+  if (by === 'level')
+    return { names: COLUMNS, named: { levels: COLUMNS }, of: (_source: Source, level: number) => level }
+  const nameOf = (source: Source) => (by === 'file' ? source.file : source.node!)
+  const names = [...new Set(sources.toSorted(bySource).map(nameOf))].sort()
+  const named = by === 'file' ? { files: names } : { nodes: names }
+  return { names, named, of: (source: Source) => names.indexOf(nameOf(source)) }
+}

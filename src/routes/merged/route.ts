@@ -1,0 +1,73 @@
+import { bad } from '../../http/params.ts'
+import { toProblem } from '../../http/problem.ts'
+import { decodeMerged, type MergedCursor } from '../../log/merge/cursor.ts'
+import { GoneError } from '../../log/merge/merge.ts'
+import { checkPicked, type Missing, MOST_SOURCES, pickSources, type Source } from '../../log/merge/source.ts'
+import type { Query } from '../parameters/read.ts'
+import type { QueryRoute } from '../parameters/view-request.ts'
+
+/** What the routes over several logs need. */
+export interface MergedRoute extends Omit<QueryRoute, 'files'> {
+  /** The logs that a request names; throws if there are none, or too many. */
+  pick(query: Query, signal: AbortSignal): Promise<Sources>
+}
+
+/** The logs of an answer, and what is not in it. */
+export interface Sources {
+  sources: Source[]
+  missing: Missing[]
+  /** Up to when every log is complete, ISO 8601; only a fleet knows. */
+  settled?: string | null
+}
+
+/** The routes over the logs of one node. Null if the request names one log, whose name only looks like a pattern. */
+export async function mergedRoute(query: Query, route: QueryRoute): Promise<MergedRoute | null> {
+  // A histogram by file has columns for files even if there is only one.
+  const files = query.files ?? [query.file!]
+  if (files.length === 1 && (query.by ?? 'level') === 'level') {
+    const { entries } = await route.files.list()
+    if (entries.some(({ key }) => key === files[0])) return null
+  }
+  const most = route.mostSources ?? MOST_SOURCES
+  return {
+    ...route,
+    async pick(_query, signal) {
+      const picked = await pickSources({ node: null, context: route }, files, signal)
+      checkPicked(picked, files, most)
+      return picked
+    },
+  }
+}
+
+/** The place that a request continues from. */
+export function mergedCursor(
+  { before, after }: Query,
+  sources: readonly Source[],
+): { place: MergedCursor; direction: 'before' | 'after' } | null {
+  if (before !== undefined && after !== undefined)
+    throw bad('before', 'was given together with after; give one of the two')
+  if (before !== undefined) return { place: decodeMerged(before, 'before', sources), direction: 'before' }
+  if (after !== undefined) return { place: decodeMerged(after, 'after', sources), direction: 'after' }
+  return null
+}
+
+/** How many names a header has. */
+const MOST_NAMED = 10
+
+/** `X-Nodestate-Missing`, if something is, and `X-Nodestate-Settled`. */
+export function sourceHeaders({ missing, settled }: Omit<Sources, 'sources'>): Record<string, string> {
+  const named = missing.slice(0, MOST_NAMED).map(({ name, error }) => `${encoded(name)};${codeOf(error)}`)
+  if (missing.length > MOST_NAMED) named.push(`+${missing.length - MOST_NAMED}`)
+  return {
+    ...(named.length > 0 && { 'X-Nodestate-Missing': named.join(', ') }),
+    ...(settled && { 'X-Nodestate-Settled': settled }),
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof GoneError ? 'gone' : toProblem(error).code
+}
+
+function encoded(name: string): string {
+  return name.split('/').map(encodeURIComponent).join('/')
+}
