@@ -2,10 +2,13 @@ import { COMMON_HEADERS } from './http/conditional.ts'
 import { toProblem } from './http/problem.ts'
 import { textResponse } from './http/sliced.ts'
 import { LEVELS } from './log/format/detect.ts'
-import { filesOf, type Labels, labelsOf, seriesOf, streamsOf } from './loki/answer.ts'
-import { LABELS, levelsOf, meets } from './loki/labels.ts'
-import { parseQuery, parseSelector } from './loki/parse.ts'
-import { type LogSelection, LokiError } from './loki/query.ts'
+import { streamsOf } from './loki/answer.ts'
+import { filesOf, type Search } from './loki/files.ts'
+import { type Choice, choiceOf, isChosen, type Labels } from './loki/labels.ts'
+import { parseQuery, parseSelector } from './loki/logql/parse.ts'
+import { LABELS, type LogSelection, LokiError } from './loki/logql/query.ts'
+import { seriesOf } from './loki/metrics.ts'
+import { streamLabelsOf } from './loki/series.ts'
 import type { Loki, LokiSource } from './loki/source.ts'
 import { instantOf, limitOf, rangeOf, stepOf } from './loki/times.ts'
 import { VERSION } from './version.ts'
@@ -13,14 +16,13 @@ import { VERSION } from './version.ts'
 export type { Loki, LokiSource } from './loki/source.ts'
 
 /** What a route needs. */
-interface LokiRequest {
+interface LokiRequest extends Search {
   params: URLSearchParams
-  sources: readonly LokiSource[]
-  signal: AbortSignal
+  /** When it came, as performance.now() gives it. */
+  started: number
 }
 
 const MILLI = 1_000_000n
-const EVERYTHING: LogSelection = { selector: [], lines: [], fields: [] }
 
 const ROUTES: [path: RegExp, answer: (asked: LokiRequest, part: string) => Promise<unknown>][] = [
   [/^query_range$/, queryRange],
@@ -42,7 +44,13 @@ async function answer(request: Request, sources: readonly LokiSource[]): Promise
     for (const [pattern, route] of ROUTES) {
       const match = pattern.exec(path)
       if (!match) continue
-      const asked = { params: url.searchParams, sources, signal: request.signal }
+      const asked: LokiRequest = {
+        params: url.searchParams,
+        sources,
+        signal: request.signal,
+        read: { lines: 0, bytes: 0 },
+        started: performance.now(),
+      }
       const found = await route(asked, decoded(match[1] ?? ''))
       return textResponse(JSON.stringify(found), { 'Content-Type': 'application/json', ...COMMON_HEADERS })
     }
@@ -60,94 +68,84 @@ function decoded(part: string): string {
   }
 }
 
-async function queryRange({ params, sources, signal }: LokiRequest): Promise<unknown> {
-  const started = performance.now()
-  const asked = parseQuery(params.get('query') ?? '')
+async function queryRange(asked: LokiRequest): Promise<unknown> {
+  const { params } = asked
+  const query = parseQuery(params.get('query') ?? '')
   const range = rangeOf(params, Date.now())
-  if (asked.kind === 'log') return streams({ params, sources, signal }, asked.selection, range)
+  if (query.kind === 'log') return streams(asked, query.selection, range)
   const step = stepOf(params, range)
   const [start, end] = [Number(range.start / MILLI), Number(range.end / MILLI)]
-  if (asked.kind === 'scalar')
-    return result('matrix', [{ metric: {}, values: [[start / 1000, String(asked.value)]] }], started)
-  const found = await seriesOf(sources, asked, { start, end, step }, signal)
+  if (query.kind === 'scalar')
+    return result(asked, 'matrix', [{ metric: {}, values: [[start / 1000, String(query.value)]] }])
+  const found = await seriesOf(asked, query, { start, end, step })
   const values = (points: [number, number][]) => points.map(([at, value]) => [at / 1000, String(value)])
   return result(
+    asked,
     'matrix',
     found.map(({ metric, values: points }) => ({ metric, values: values(points) })),
-    started,
   )
 }
 
-async function query({ params, sources, signal }: LokiRequest): Promise<unknown> {
-  const started = performance.now()
-  const asked = parseQuery(params.get('query') ?? '')
+async function query(asked: LokiRequest): Promise<unknown> {
+  const { params } = asked
+  const query = parseQuery(params.get('query') ?? '')
   const at = instantOf(params, 'time') ?? BigInt(Date.now()) * MILLI
   const millis = Number(at / MILLI)
-  if (asked.kind === 'scalar')
-    return result('vector', [{ metric: {}, value: [millis / 1000, String(asked.value)] }], started)
-  if (asked.kind === 'log')
-    return streams({ params, sources, signal }, asked.selection, {
-      start: at - 3_600_000n * MILLI,
-      end: at + 1n,
-    })
-  const found = await seriesOf(sources, asked, { start: millis, end: millis, step: 1 }, signal)
-  const last = found.filter(({ values }) => values.length > 0)
+  if (query.kind === 'scalar')
+    return result(asked, 'vector', [{ metric: {}, value: [millis / 1000, String(query.value)] }])
+  if (query.kind === 'log')
+    return streams(asked, query.selection, { start: at - 3_600_000n * MILLI, end: at + 1n })
+  const found = await seriesOf(asked, query, { start: millis, end: millis, step: 1 })
   return result(
+    asked,
     'vector',
-    last.map(({ metric, values }) => ({ metric, value: [values[0]![0] / 1000, String(values[0]![1])] })),
-    started,
+    found.flatMap(({ metric, values: [point] }) =>
+      point ? [{ metric, value: [point[0] / 1000, String(point[1])] }] : [],
+    ),
   )
 }
 
 async function streams(
-  { params, sources, signal }: LokiRequest,
+  asked: LokiRequest,
   selection: LogSelection,
   range: { start: bigint; end: bigint },
 ): Promise<unknown> {
-  const started = performance.now()
+  const { params } = asked
   const direction = (params.get('direction') || 'backward').toLowerCase()
   if (direction !== 'forward' && direction !== 'backward')
     throw new LokiError(`Cannot use direction=${direction}: it must be forward or backward.`)
-  const asked = { ...range, limit: limitOf(params), forward: direction === 'forward' }
-  return result('streams', await streamsOf(sources, selection, asked, signal), started)
+  if (Number.parseFloat(params.get('interval') ?? '0') > 0)
+    throw new LokiError('nodestate does not thin out entries: leave interval out.')
+  const part = { ...range, limit: limitOf(params), forward: direction === 'forward' }
+  return result(asked, 'streams', await streamsOf(asked, selection, part))
 }
 
-async function labelValues({ params, sources, signal }: LokiRequest, name: string): Promise<unknown> {
-  const selection = selectionOf(params.getAll('query'))
-  if (name === 'level') return success(LEVELS.filter((level) => meets(selection.selector, 'level', level)))
-  const files = await filesOf(sources, selection, signal)
+async function labelValues(asked: LokiRequest, name: string): Promise<unknown> {
+  const choice = selected(asked.params.getAll('query'))
+  if (name === 'level') return success(LEVELS.filter((_, i) => isChosen(i, choice.levels)))
+  const files = await filesOf(asked, choice)
   const values =
     name === 'file' ? files.map(({ file }) => file) : name === 'node' ? files.map(({ node }) => node) : []
   return success([...new Set(values)].sort())
 }
 
 /** logcli sends `match`, Grafana `match[]`. */
-async function series({ params, sources, signal }: LokiRequest): Promise<unknown> {
-  const selectors = [...params.getAll('match[]'), ...params.getAll('match')]
-  const found = new Map<string, Labels>()
-  for (const selection of selectors.length > 0
-    ? selectors.map((text) => selectionOf([text]))
-    : [EVERYTHING]) {
-    const { mask } = levelsOf(selection)
-    for (const of of await filesOf(sources, selection, signal))
-      for (const [i, level] of LEVELS.entries())
-        if (mask & (1 << i)) {
-          const labels = labelsOf(of, level)
-          found.set(JSON.stringify(labels), labels)
-        }
-  }
-  return success([...found.values()])
+async function series(asked: LokiRequest): Promise<unknown> {
+  const selectors = [...asked.params.getAll('match[]'), ...asked.params.getAll('match')]
+  const choices = selectors.length > 0 ? selectors.map((text) => selected([text])) : [selected([])]
+  const { streams, warnings } = await streamLabelsOf(asked, choices)
+  return success(streams, warnings)
 }
 
 /** How much a query would read. Grafana shows it before the query runs; entries are not counted. */
-async function indexStats({ params, sources, signal }: LokiRequest): Promise<unknown> {
-  const files = await filesOf(sources, selectionOf(params.getAll('query')), signal)
+async function indexStats(asked: LokiRequest): Promise<unknown> {
+  const files = await filesOf(asked, selected(asked.params.getAll('query')))
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   return { streams: files.length, chunks: files.length, bytes, entries: 0 }
 }
 
-function selectionOf([text]: string[]): LogSelection {
-  return text && text !== '{}' ? { ...EVERYTHING, selector: parseSelector(text) } : EVERYTHING
+function selected([text]: string[]): Choice {
+  return choiceOf({ selector: text && text !== '{}' ? parseSelector(text) : [] })
 }
 
 /** Clients use the version to decide what they may request; this is the version of the API served here. */
@@ -162,8 +160,9 @@ function buildInfo(): unknown {
   }
 }
 
-function success(data: unknown): unknown {
-  return { status: 'success', data }
+/** With `warnings`, something is missing. */
+function success(data: unknown, warnings: string[] = []): unknown {
+  return { status: 'success', ...(warnings.length > 0 && { warnings }), data }
 }
 
 interface Found {
@@ -173,10 +172,17 @@ interface Found {
   values?: unknown[]
 }
 
-/** With the statistics that were measured; logcli --stats prints them. */
-function result(resultType: string, found: Found[], started: number): unknown {
-  const totalEntriesReturned = found.reduce((sum, { values }) => sum + (values?.length ?? 1), 0)
-  const summary = { execTime: (performance.now() - started) / 1000, totalEntriesReturned }
+/** With statistics about the records that matched; logcli --stats prints them. */
+function result({ started, read }: LokiRequest, resultType: string, found: Found[]): unknown {
+  const seconds = (performance.now() - started) / 1000
+  const summary = {
+    execTime: seconds,
+    totalLinesProcessed: read.lines,
+    totalBytesProcessed: read.bytes,
+    linesProcessedPerSecond: Math.round(read.lines / seconds),
+    bytesProcessedPerSecond: Math.round(read.bytes / seconds),
+    totalEntriesReturned: found.reduce((sum, { values }) => sum + (values?.length ?? 1), 0),
+  }
   return success({ resultType, result: found, stats: { summary } })
 }
 

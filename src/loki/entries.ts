@@ -1,31 +1,29 @@
 import { LogError } from '../log/error.ts'
-import { LEVELS, type LineFormat } from '../log/format/detect.ts'
 import { lineEnd } from '../log/format/lines.ts'
-import type { Matcher } from '../log/pattern/pattern.ts'
 import type { Cursor } from '../log/text/cursor.ts'
-import type { Zone } from '../log/time.ts'
 import type { View } from '../log/view/answer.ts'
-import type { ViewContext } from '../log/view/context.ts'
 import type { ViewRequest } from '../log/view/request.ts'
 import { viewOf } from '../log/view/view.ts'
-import type { LevelChoice } from './labels.ts'
-import { LokiError } from './query.ts'
+import type { LogFile } from './files.ts'
+import { isChosen, type Labels, type LevelChoice, levelRequest } from './labels.ts'
+import { LokiError } from './logql/query.ts'
+import type { Pipeline } from './pipeline.ts'
 
 /** A record in Loki's form. */
 export interface Entry {
   /** Nanoseconds since the epoch; unique for each record of a file. */
   at: bigint
-  level: string | null
+  labels: Labels
   line: string
 }
 
 /** Which entries of a file are wanted. */
 export interface EntryQuery {
-  file: string
+  of: LogFile
   /** Nanoseconds: from `start` on, before `end`. */
   start: bigint
   end: bigint
-  matcher: Matcher | null
+  pipeline: Pipeline
   levels: LevelChoice
   forward: boolean
   limit: number
@@ -36,33 +34,24 @@ const MILLI = 1_000_000n
 const MAX_INSTANT = 100_000
 
 /** A record and the millisecond it was written in. */
-interface Timed {
-  millis: number
-  level: string | null
-  line: string
-}
+type Timed = Omit<Entry, 'at'> & { millis: number }
 
 /**
  * The entries of a file nearest to the requested end, oldest first. Several records may share a millisecond or a
  * second; a client that pages by time would lose or repeat some of them. So the n-th record of an instant is given its
  * time plus n nanoseconds: the same in every answer, whichever direction it is read in.
  */
-export async function entriesOf(
-  context: ViewContext,
-  query: EntryQuery,
-  signal: AbortSignal,
-): Promise<Entry[]> {
+export async function entriesOf(query: EntryQuery, signal: AbortSignal): Promise<Entry[]> {
   const since = Number(query.start / MILLI)
   const until = Number((query.end + MILLI - 1n) / MILLI)
   const inRange = ({ at }: Entry) => at >= query.start && at < query.end
   let records: Timed[] = []
   let cursor: Cursor | null = null
   for (;;) {
-    const page: Page = await pageOf(context, { query, since, until, cursor }, signal)
+    const page: Page = await pageOf({ query, since, until, cursor }, signal)
     records = query.forward ? [...records, ...page.records] : [...page.records, ...records]
     cursor = page.next
-    const before =
-      cursor === null || query.forward ? 0 : await countBefore(context, { query, records }, signal)
+    const before = cursor === null || query.forward ? 0 : await countBefore({ query, records }, signal)
     const entries = numbered(records, before).filter(inRange)
     // The last instant of a forward page may have more records, but the order of those so far is fixed.
     if (entries.length >= query.limit || cursor === null)
@@ -83,43 +72,34 @@ interface PageRequest {
   cursor: Cursor | null
 }
 
-async function pageOf(
-  context: ViewContext,
-  { query, since, until, cursor }: PageRequest,
-  signal: AbortSignal,
-): Promise<Page> {
+async function pageOf({ query, since, until, cursor }: PageRequest, signal: AbortSignal): Promise<Page> {
   const { forward, limit } = query
-  const view = await viewOf(
-    context,
-    requestOf(context, query, {
-      since,
-      until,
-      lines: limit + 1,
-      first: forward,
-      cursor: cursor && { place: cursor, direction: forward ? 'after' : 'before' },
-    }),
-    signal,
-  )
+  const part: Part = {
+    since,
+    until,
+    lines: limit + 1,
+    first: forward,
+    cursor: cursor && { place: cursor, direction: forward ? 'after' : 'before' },
+  }
+  const view = await viewOf(query.of.context, requestOf(query, part), signal)
   refuseCut(view)
-  const records = recordsOf(view, context.zone)
+  const { records, count } = recordsOf(view, query)
   // A forward page that is not full has reached the end of the requested range.
-  const more = forward ? records.length > limit : view.prev !== null && records.length > 0
-  const wanted = records.filter(({ level }) => isChosen(level, query.levels))
-  return { records: wanted, next: more ? (forward ? view.next : view.prev) : null }
+  const more = forward ? count > limit : view.prev !== null && count > 0
+  return { records, next: more ? (forward ? view.next : view.prev) : null }
 }
 
 /** How many matching records of the oldest instant come before those that were read. */
 async function countBefore(
-  context: ViewContext,
   { query, records }: { query: EntryQuery; records: readonly Timed[] },
   signal: AbortSignal,
 ): Promise<number> {
   const oldest = records[0]?.millis
   if (oldest === undefined) return 0
   const instant = { since: oldest, until: oldest + 1, lines: MAX_INSTANT, first: true, cursor: null }
-  const view = await viewOf(context, requestOf(context, query, instant), signal)
+  const view = await viewOf(query.of.context, requestOf(query, instant), signal)
   refuseCut(view)
-  const all = recordsOf(view, context.zone).filter(({ level }) => isChosen(level, query.levels))
+  const all = recordsOf(view, query).records
   return Math.max(0, all.length - records.filter(({ millis }) => millis === oldest).length)
 }
 
@@ -128,26 +108,17 @@ interface Part extends Pick<ViewRequest, 'since' | 'until' | 'cursor'> {
   first: boolean
 }
 
-function requestOf(context: ViewContext, { file, matcher, levels }: EntryQuery, part: Part): ViewRequest {
-  const { lines, ...rest } = part
-  // With records that have no level among the wanted ones, levels are chosen afterwards.
-  const chosen = levels.none ? null : levels.mask
+function requestOf({ of, pipeline, levels }: EntryQuery, { lines, ...part }: Part): ViewRequest {
   return {
-    file,
+    file: of.file,
     rotated: false,
-    ...rest,
-    fit: { size: context.limits.answerBytes, lines },
-    level: chosen === null ? null : Math.max(0, 31 - Math.clz32(chosen & -chosen)),
-    levels: chosen ?? undefined,
-    matcher,
+    ...part,
+    fit: { size: of.context.limits.answerBytes, lines },
+    ...levelRequest(levels),
+    matcher: pipeline.matcher(of),
     records: true,
     each: true,
   }
-}
-
-function isChosen(level: string | null, { mask, none }: LevelChoice): boolean {
-  if (level === null) return none
-  return (mask & (1 << (LEVELS as readonly string[]).indexOf(level))) !== 0
 }
 
 /** Loki cannot mark an answer as partial, so this is an error. */
@@ -160,33 +131,35 @@ function refuseCut({ notes, memory }: View): void {
   )
 }
 
-function recordsOf(view: View, zone: Zone): Timed[] {
+/** The records of a view whose level is wanted, and how many it has in all. */
+function recordsOf(view: View, { of, pipeline, levels }: EntryQuery): { records: Timed[]; count: number } {
   const decoder = new TextDecoder()
+  const reader = { format: view.format, zone: of.context.zone }
   const records: Timed[] = []
+  let count = 0
   let last = Number.NaN
   for (const piece of view.pieces ?? []) {
     const head = lineEnd(piece, 0, piece.length)
-    const time = view.format.time(piece, 0, head, zone)
+    const time = view.format.time(piece, 0, head, of.context.zone)
     // A record without a time has that of the one before it.
     if (!Number.isNaN(time)) last = time
     if (Number.isNaN(last)) continue
-    const line = decoder.decode(piece).replace(/\r?\n$/, '')
-    records.push({ millis: Math.floor(last), level: levelName(view.format, piece, head), line })
+    count++
+    if (!isChosen(view.format.level(piece, 0, head, piece.length), levels)) continue
+    const bytes = view.format.unwrap?.(piece, 0, piece.length) ?? piece
+    const labels = pipeline.labels({ bytes, from: 0, to: bytes.length }, reader, of)
+    records.push({ millis: Math.floor(last), labels, line: decoder.decode(piece).replace(/\r?\n$/, '') })
   }
   view.memory?.release()
-  return records
-}
-
-function levelName(format: LineFormat, bytes: Uint8Array, end: number): string | null {
-  return LEVELS[format.level(bytes, 0, end, bytes.length)] ?? null
+  return { records, count }
 }
 
 /** Each record with its time in nanoseconds; `before` of the first one's instant were not read. */
 function numbered(records: readonly Timed[], before: number): Entry[] {
   let place = before
-  return records.map(({ millis, level, line }, i) => {
+  return records.map(({ millis, labels, line }, i) => {
     place = i === 0 ? before : records[i - 1]!.millis === millis ? place + 1 : 0
-    return { at: BigInt(millis) * MILLI + BigInt(place), level, line }
+    return { at: BigInt(millis) * MILLI + BigInt(place), labels, line }
   })
 }
 

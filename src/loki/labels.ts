@@ -1,9 +1,9 @@
 import { LEVELS } from '../log/format/detect.ts'
 import { compileRegex } from '../log/regex/regex.ts'
-import { type LabelMatcher, type LogSelection, LokiError } from './query.ts'
+import { LABELS, type LabelMatcher, type LogSelection, LokiError } from './logql/query.ts'
 
-/** The supported labels. */
-export const LABELS = ['file', 'level', 'node'] as const
+/** The labels of a stream or of a record. */
+export type Labels = Record<string, string>
 
 /** Which levels are wanted: one bit for each, and whether records without a level are. */
 export interface LevelChoice {
@@ -11,45 +11,51 @@ export interface LevelChoice {
   none: boolean
 }
 
-/** Whether a label's value meets all conditions on that label; a missing label counts as the empty text. */
-export function meets(matchers: readonly LabelMatcher[], name: string, value: string): boolean {
-  return matchers.every((matcher) => matcher.name !== name || holds(matcher, value))
+/** Which streams a selector is about. A label that a stream does not have counts as the empty text. */
+export interface Choice {
+  levels: LevelChoice
+  isNode(node: string): boolean
+  isFile(file: string): boolean
 }
 
-/** Which levels the conditions leave. */
-export function levelsOf({ selector, fields }: LogSelection): LevelChoice {
-  const matchers = [...selector, ...fields]
-  const mask = LEVELS.reduce((sum, level, i) => (meets(matchers, 'level', level) ? sum | (1 << i) : sum), 0)
-  return { mask, none: meets(matchers, 'level', '') }
-}
-
-/** Whether any stream of a node is wanted. */
-export function isNodeWanted({ selector, fields }: LogSelection, node: string): boolean {
-  return meets(selector, 'node', node) && meets(fields, 'node', node)
-}
-
-/** Whether any stream of a node and file is wanted. Labels that do not exist have no value. */
-export function isWanted({ selector, fields }: LogSelection, node: string, file: string): boolean {
+export function choiceOf({ selector }: Pick<LogSelection, 'selector'>): Choice {
+  const tests = selector.map((matcher) => ({ name: matcher.name, holds: testOf(matcher) }))
+  const meets = (name: string, value: string) =>
+    tests.every((test) => test.name !== name || test.holds(value))
   const known: readonly string[] = LABELS
-  return (
-    isNodeWanted({ selector, fields, lines: [] }, node) &&
-    meets(selector, 'file', file) &&
-    meets(fields, 'file', file) &&
-    selector.every((matcher) => known.includes(matcher.name) || holds(matcher, ''))
-  )
+  const isPossible = tests.every(({ name, holds }) => known.includes(name) || holds(''))
+  const mask = LEVELS.reduce((sum, level, i) => (meets('level', level) ? sum | (1 << i) : sum), 0)
+  return {
+    levels: { mask, none: meets('level', '') },
+    isNode: (node) => isPossible && meets('node', node),
+    isFile: (file) => meets('file', file),
+  }
 }
 
-function holds({ operator, value }: LabelMatcher, actual: string): boolean {
-  if (operator === '=') return actual === value
-  if (operator === '!=') return actual !== value
-  return isMatch(value, actual) === (operator === '=~')
+/** The levels as a request to a log has them. Where records without one are wanted, too, levels are chosen afterwards. */
+export function levelRequest({ mask, none }: LevelChoice): { level: number | null; levels?: number } {
+  return none ? { level: null } : { level: Math.max(0, 31 - Math.clz32(mask & -mask)), levels: mask }
 }
 
-/** Loki anchors the patterns of labels at both ends. */
-function isMatch(pattern: string, actual: string): boolean {
-  const bytes = new TextEncoder().encode(actual)
+/** Whether records of a level are wanted; -1 is none. */
+export function isChosen(level: number, { mask, none }: LevelChoice): boolean {
+  return level < 0 ? none : (mask & (1 << level)) !== 0
+}
+
+/** The condition of a matcher, compiled. Loki anchors the patterns of labels at both ends. */
+export function testOf({ operator, value }: LabelMatcher): (actual: string) => boolean {
+  if (operator === '=') return (actual) => actual === value
+  if (operator === '!=') return (actual) => actual !== value
+  const regex = compiled(value)
+  return (actual) => {
+    const bytes = new TextEncoder().encode(actual)
+    return regex.test(bytes, 0, bytes.length) === (operator === '=~')
+  }
+}
+
+function compiled(pattern: string) {
   try {
-    return compileRegex(`\\A(?:${pattern})\\z`).test(bytes, 0, bytes.length)
+    return compileRegex(`(?-m)\\A(?:${pattern})\\z`)
   } catch {
     throw new LokiError(`The pattern ${pattern} is not valid: write it in RE2's syntax.`)
   }

@@ -1,9 +1,12 @@
 import { LEVELS } from '../log/format/detect.ts'
 import { histogramOf } from '../log/histogram/histogram.ts'
-import type { Matcher } from '../log/pattern/pattern.ts'
-import type { ViewContext } from '../log/view/context.ts'
-import type { LevelChoice } from './labels.ts'
-import { LokiError, type MetricQuery } from './query.ts'
+import { byCodePoint } from '../store/store.ts'
+import { isSilent } from './entries.ts'
+import { eachFile, type LogFile, type Search } from './files.ts'
+import { choiceOf, isChosen, type Labels, type LevelChoice, levelRequest } from './labels.ts'
+import { textEnd } from './lines.ts'
+import { LokiError, type MetricQuery } from './logql/query.ts'
+import { type Pipeline, pipelineOf } from './pipeline.ts'
 
 /** Points of time, in ms. */
 export interface Steps {
@@ -12,14 +15,43 @@ export interface Steps {
   step: number
 }
 
-/** Counts at each point, by the level of the records. */
-export type Counts = Map<string | null, number[]>
+/** A series of a matrix: each point in ms with its value. */
+export interface Series {
+  metric: Labels
+  values: [number, number][]
+}
 
 const MAX_POINTS = 11_000
-const MAX_BUCKETS = 10_000
+/** As many series as Loki allows, and 2 MB of values. */
+const MAX_SERIES = 500
+const MAX_VALUES = 250_000
+
+/** Counts over time, by labels. */
+export async function seriesOf(search: Search, query: MetricQuery, steps: Steps): Promise<Series[]> {
+  const sums = new Sums(query, pointsOf(steps))
+  if (sums.points.length === 0) return []
+  const { sum } = query
+  const isCompared = query.selection.stages.some(({ kind }) => kind === 'where')
+  // Where nobody looks at a field, Loki does not parse records, and meets no error.
+  const isBare = sum !== null && !sum.without && sum.labels.length === 0 && !isCompared
+  const selection = isBare ? { ...query.selection, stages: [] } : query.selection
+  const names = sum && !sum.without ? sum.labels : null
+  const counting: Counting = {
+    sums,
+    choice: choiceOf(selection).levels,
+    pipeline: await pipelineOf(selection, names),
+    isPlain: selection.stages.length === 0,
+  }
+  await eachFile(search, choiceOf(selection), async (of) => {
+    await countIn(of, counting, search).catch((error) => {
+      if (!isSilent(error)) throw error
+    })
+  })
+  return sums.series()
+}
 
 /** The points from start to end. */
-export function pointsOf({ start, end, step }: Steps): number[] {
+function pointsOf({ start, end, step }: Steps): number[] {
   const count = Math.floor((end - start) / step) + 1
   if (count > MAX_POINTS)
     throw new LokiError(
@@ -28,37 +60,46 @@ export function pointsOf({ start, end, step }: Steps): number[] {
   return Array.from({ length: Math.max(0, count) }, (_, i) => start + i * step)
 }
 
-/**
- * How many records of a file are in the range before each point, the point itself included. The histogram counts them
- * in buckets whose width divides both the step and the range.
- */
-export async function countsOf(
-  context: ViewContext,
-  { file, query, steps, matcher, levels }: CountRequest,
-  signal: AbortSignal,
-): Promise<Counts> {
-  const points = pointsOf(steps)
-  const width = Math.max(1, divisor(Math.round(query.range), points.length > 1 ? Math.round(steps.step) : 0))
-  const shift = (millis: number) => Math.round(millis - query.offset)
-  // A range is open at its start and closed at its end; buckets are the other way round, so everything moves by 1 ms.
-  const from = shift(points[0]! - query.range) + 1
-  const to = shift(points.at(-1)!) + 1
-  if ((to - from) / width > MAX_BUCKETS)
-    throw new LokiError(
-      'The range and the step have no common measure; make the range a multiple of the step.',
-    )
+interface Counting {
+  sums: Sums
+  choice: LevelChoice
+  pipeline: Pipeline
+  /** Whether a record's labels are those of its stream. */
+  isPlain: boolean
+}
+
+async function countIn(
+  of: LogFile,
+  { sums, choice, pipeline, isPlain }: Counting,
+  { signal, read }: Search,
+): Promise<void> {
+  const { since, until } = sums.period
+  // The series of each level, if nothing else makes a difference.
+  const known: (Float64Array | undefined)[] = []
   const histogram = await histogramOf(
-    context,
+    of.context,
     {
-      file,
+      file: of.file,
       rotated: false,
-      since: from,
-      until: to,
-      level: null,
-      matcher,
-      buckets: MAX_BUCKETS,
-      step: width,
-      origin: from,
+      since,
+      until,
+      ...levelRequest(choice),
+      matcher: pipeline.matcher(of),
+      buckets: 1,
+      visit(time, column, { bytes, start, end }, reader) {
+        if (!isChosen(column < LEVELS.length ? column : -1, choice)) return
+        const length = textEnd(bytes, start, end) - start
+        read.lines++
+        read.bytes += length
+        let changes = isPlain ? known[column] : undefined
+        if (changes === undefined) {
+          const text = reader.format.unwrap?.(bytes, start, end)
+          const record = text ? { bytes: text, from: 0, to: text.length } : { bytes, from: start, to: end }
+          changes = sums.changesOf(pipeline.labels(record, reader, of))
+          known[column] = changes
+        }
+        sums.add(changes, Math.floor(time), length)
+      },
     },
     () => false,
     signal,
@@ -68,45 +109,83 @@ export async function countsOf(
       'The count took more than one request may; narrow the time range or the selector.',
       504,
     )
-  const counts: Counts = new Map()
-  for (const [column, name] of histogram.levels.entries()) {
-    const level = (LEVELS as readonly string[]).includes(name) ? name : null
-    if (level === null ? !levels.none : (levels.mask & (1 << column)) === 0) continue
-    const sums = running(histogram.buckets, { column, from, width, length: Math.round((to - from) / width) })
-    if (sums.at(-1) === 0) continue
-    const at = (millis: number) => sums[Math.round((shift(millis) + 1 - from) / width)]!
-    counts.set(
-      level,
-      points.map((point) => at(point) - at(point - query.range)),
+}
+
+/** The values of all series. A record counts at each point whose range it is in, so only the changes are kept. */
+class Sums {
+  readonly points: readonly number[]
+  readonly #query: MetricQuery
+  readonly #step: number
+  readonly #series = new Map<string, { metric: Labels; changes: Float64Array }>()
+
+  constructor(query: MetricQuery, points: readonly number[]) {
+    this.points = points
+    this.#query = query
+    this.#step = points.length > 1 ? points[1]! - points[0]! : 1
+  }
+
+  /** The times of all records that count, as `since` and `until`. A range is open at its start and closed at its end. */
+  get period(): { since: number; until: number } {
+    const { range, offset } = this.#query
+    return {
+      since: Math.floor(this.points[0]! - range - offset) + 1,
+      until: Math.floor(this.points.at(-1)! - offset) + 1,
+    }
+  }
+
+  /** The changes of the series that a record with these labels belongs to. */
+  changesOf(labels: Labels): Float64Array {
+    refuseError(labels)
+    const { sum } = this.#query
+    const isKept = (name: string) => sum === null || sum.labels.includes(name) !== sum.without
+    const metric = Object.fromEntries(
+      Object.entries(labels).filter(([name, value]) => value !== '' && isKept(name)),
     )
+    const key = JSON.stringify(metric)
+    const known = this.#series.get(key)
+    if (known) return known.changes
+    const count = this.#series.size + 1
+    if (count > MAX_SERIES || count * this.points.length > MAX_VALUES)
+      throw new LokiError(
+        `The query makes more than ${count - 1} series of ${this.points.length} points; at most ${MAX_SERIES} series and ${MAX_VALUES} values are allowed, so sum by labels with fewer values, or use a longer step.`,
+      )
+    const changes = new Float64Array(this.points.length + 1)
+    this.#series.set(key, { metric, changes })
+    return changes
   }
-  return counts
-}
 
-/** What is counted, and when. */
-export interface CountRequest {
-  file: string
-  query: MetricQuery
-  steps: Steps
-  matcher: Matcher | null
-  levels: LevelChoice
-}
-
-/** How many records come before each bucket boundary. */
-function running(
-  buckets: readonly { time: number; counts: readonly number[] }[],
-  { column, from, width, length }: { column: number; from: number; width: number; length: number },
-): number[] {
-  const own = new Array<number>(length).fill(0)
-  for (const { time, counts } of buckets) {
-    const index = Math.round((time - from) / width)
-    if (index >= 0 && index < length) own[index] = counts[column]!
+  add(changes: Float64Array, time: number, bytes: number): void {
+    const { range, offset, operation } = this.#query
+    const after = time + offset - this.points[0]!
+    const first = Math.max(0, Math.ceil(after / this.#step))
+    const end = Math.min(this.points.length, Math.ceil((after + range) / this.#step))
+    if (first >= end) return
+    const amount = operation.startsWith('bytes') ? bytes : 1
+    changes[first]! += amount
+    changes[end]! -= amount
   }
-  const sums = [0]
-  for (const count of own) sums.push(sums.at(-1)! + count)
-  return sums
+
+  /** In an order that does not depend on which file was read first. */
+  series(): Series[] {
+    const { operation, range } = this.#query
+    const seconds = operation.endsWith('rate') ? range / 1000 : 1
+    const sorted = [...this.#series].sort(([a], [b]) => byCodePoint(a, b))
+    return sorted.map(([, { metric, changes }]) => {
+      let sum = 0
+      const values = this.points.map((point, i): [number, number] => {
+        sum += changes[i]!
+        return [point, sum / seconds]
+      })
+      // Loki omits points without a record.
+      return { metric, values: values.filter(([, value]) => value > 0) }
+    })
+  }
 }
 
-function divisor(a: number, b: number): number {
-  return b === 0 ? a : divisor(b, a % b)
+/** As in Loki, records that could not be read must be left out by name: otherwise a count would be wrong without a word. */
+function refuseError({ __error__: error, __error_details__: _, ...labels }: Labels): void {
+  if (!error) return
+  throw new LokiError(
+    `pipeline error: ${error} in a record of ${JSON.stringify(labels.file ?? '')}; write | __error__="" behind the stage to leave such records out.`,
+  )
 }

@@ -1,5 +1,5 @@
-import { durationOf } from './parse.ts'
-import { LokiError } from './query.ts'
+import { durationOf } from './logql/amounts.ts'
+import { LokiError } from './logql/query.ts'
 
 const MILLI = 1_000_000n
 const HOUR = 3_600_000n * MILLI

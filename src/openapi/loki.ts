@@ -31,6 +31,7 @@ const PARAMETERS = {
   since: ['Length of the range, where it has no start.', '15m'],
   time: [`The instant: ${TIME}; now by default.`, '1794708660000000000'],
   step: ['Step of a count, as a duration or in seconds; about 250 points by default.', '10s'],
+  interval: ['Entries are not thinned out: anything but 0 is refused.', '0'],
   limit: ['Number of entries.', 100, { type: 'integer', minimum: 1, maximum: 5000, default: 100 }],
   direction: [
     'Newest or oldest entries first.',
@@ -70,7 +71,7 @@ const ROUTES: Route[] = [
     path: 'query_range',
     id: 'lokiQueryRange',
     summary: 'The records that a query selects, or counts of them over time',
-    parameters: ['query', 'start', 'end', 'since', 'limit', 'direction', 'step'],
+    parameters: ['query', 'start', 'end', 'since', 'limit', 'direction', 'interval', 'step'],
     body: {
       schema: 'LokiResult',
       example: {
@@ -83,7 +84,16 @@ const ROUTES: Route[] = [
               values: [[`${NOW}000000000`, 'slow query took 812 ms']],
             },
           ],
-          stats: { summary: { execTime: 0.004, totalEntriesReturned: 1 } },
+          stats: {
+            summary: {
+              execTime: 0.004,
+              totalLinesProcessed: 1,
+              totalBytesProcessed: 22,
+              linesProcessedPerSecond: 250,
+              bytesProcessedPerSecond: 5500,
+              totalEntriesReturned: 1,
+            },
+          },
         },
       },
     },
@@ -93,7 +103,7 @@ const ROUTES: Route[] = [
     path: 'query',
     id: 'lokiQuery',
     summary: 'The result of a query at one instant',
-    parameters: ['query', 'time', 'limit', 'direction'],
+    parameters: ['query', 'time', 'limit', 'direction', 'interval'],
     body: { schema: 'LokiResult' },
     errors: SEARCH,
   },

@@ -170,7 +170,11 @@ const LOKI_DATA = object({
   result: list(object({}, POINTS)),
   stats: { type: 'object' },
 })
-const success = (data: object) => object({ status: { const: 'success' }, data })
+const success = (data: object) =>
+  object(
+    { status: { const: 'success' }, data },
+    { warnings: list(text(), 'What is missing, if anything is.') },
+  )
 
 const LOKI_STATS = object({
   streams: integer(),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cleanUp, type Program, serve, temporaryDirectory } from '../program.ts'
+import { constructs } from './constructs.ts'
 
 const run = promisify(execFile)
 const logcli = process.env.NODESTATE_TEST_LOGCLI
@@ -39,7 +40,9 @@ describe.skipIf(!logcli)('logcli (needs NODESTATE_TEST_LOGCLI)', { timeout: 240_
     expect(lines(await ask('labels', '-q'))).toEqual(['file', 'level', 'node'])
     expect(lines(await ask('labels', '-q', 'file'))).toEqual(['broker.log'])
     const { stdout } = await ask('series', '-q', '{level="error"}')
-    expect(stdout).toContain('{file="broker.log", level="error", node="db-4"}')
+    expect(stdout.trim()).toBe('{file="broker.log", level="error", node="db-4"}')
+    const all = await ask('series', '-q', '{}')
+    expect(all.stdout.match(/level="\w+"/g)!.sort()).toEqual(['level="error"', 'level="info"'])
   })
 
   it.each([
@@ -58,6 +61,8 @@ describe.skipIf(!logcli)('logcli (needs NODESTATE_TEST_LOGCLI)', { timeout: 240_
     const wanted = RECORDS.filter((line) => line.includes('sync 119') && line.includes('ERROR')).reverse()
     expect(stdout.trimEnd().split('\n')).toEqual(wanted)
     expect(stderr).toMatch(/Summary\.ExecTime/)
+    expect(stderr).toMatch(new RegExp(`Summary\\.TotalLinesProcessed\\s+${wanted.length}\\n`))
+    expect(stderr).toMatch(/Summary\.TotalBytesProcessed\s+[1-9]/)
   })
 
   it('asks for several ranges at once', async () => {
@@ -84,5 +89,16 @@ describe.skipIf(!logcli)('logcli (needs NODESTATE_TEST_LOGCLI)', { timeout: 240_
       'sum(count_over_time({file="broker.log"}[1m]))',
     )
     expect(JSON.parse(stdout)[0].value[1]).toBe('12000')
+  })
+
+  // One after the other, emulated, they take three minutes.
+  it.concurrent.each(constructs)('docs/integrations.md: $query', async ({ query, isSupported }) => {
+    const asked = ask('query', '-q', ...RANGE, '--step=1s', query)
+    if (isSupported) await expect(asked).resolves.toBeDefined()
+    else
+      await expect(asked).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/nodestate does not|brackets|parse error/),
+      })
   })
 })

@@ -176,6 +176,7 @@ describe('refusals are a sentence of text', () => {
     ['query_range', { query: '{file="a"} | line_format "x"' }, 400],
     ['query_range', { query: '{file="a"}', limit: '0' }, 400],
     ['query_range', { query: '{file="a"}', direction: 'up' }, 400],
+    ['query_range', { query: '{file="a"}', interval: '5s' }, 400],
     ['query_range', { query: '{file="a"}', start: 'x' }, 400],
     ['query_range', { query: '{file=~"("}' }, 400],
     ['query_range', { query: 'rate({file="a"}[1m])', step: '0.0001' }, 400],

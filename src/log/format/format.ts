@@ -56,8 +56,11 @@ export interface LineFormat {
   fields(text: string, zone: Zone): RecordFields
 }
 
-/** Called with each member and its path, with dots between the keys. Returning true ends the visit. */
-export type Visit = (path: string, value: () => string) => boolean
+/**
+ * Called with each member and its path, with dots between the keys; `isLeaf` is false for objects, lists and null, true by
+ * default. Returning true ends the visit.
+ */
+export type Visit = (path: string, value: () => string, isLeaf?: boolean) => boolean
 
 /** A parsed record. Missing parts are left out. */
 export interface RecordFields {

@@ -12,11 +12,11 @@ import type { Series } from '../text/series.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
 
 /** What is counted: the records of [lo, hi) that a filter wants. */
-interface CountedRange {
+export interface CountedRange {
   lo: number
   hi: number
   filter: Filter
-  add: (time: number, column: number) => void
+  add: (time: number, column: number, record: Candidate) => void
 }
 
 /** Counts backwards through a log, as a search reads it. */
@@ -151,13 +151,14 @@ function countIn(chunk: Chunk, { filter, add }: CountedRange, scanner: Scanner |
   const { format, zone } = filter
   let before = Number.NaN
   let last = from
-  const count = ({ start, end, headEnd }: Candidate) => {
+  const count = (record: Candidate) => {
+    const { start, end, headEnd } = record
     let time = format.time(bytes, start, headEnd, zone)
     // A record without a time has that of the one before it, wanted or not.
     if (Number.isNaN(time)) time = lastTime(format, zone, bytes, [last, start])
     if (Number.isNaN(time)) time = before
     const level = format.level(bytes, start, headEnd, end)
-    add(time, level < 0 ? LEVELS.length : level)
+    add(time, level < 0 ? LEVELS.length : level, record)
     before = time
     last = end
   }

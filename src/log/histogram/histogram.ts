@@ -3,7 +3,7 @@ import { MissingBytes } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { openPeriod } from '../open.ts'
-import type { Filter } from '../search/filter.ts'
+import type { Candidate, Filter } from '../search/filter.ts'
 import { seek } from '../seek/seek.ts'
 import { formatOf } from '../text/format.ts'
 import type { LogRequest, OpenLog } from '../text/open.ts'
@@ -14,7 +14,7 @@ import { CutLog } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { stateOf, throwUnlessMoved } from '../view/retry.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
-import { Count } from './count.ts'
+import { Count, type CountedRange } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
 import { EDGE, rangeOf } from './range.ts'
 
@@ -37,6 +37,8 @@ export type HistogramRequest = Omit<LogRequest, 'cursor'> &
     step?: number | undefined
     /** The range to count in. @default the requested one, or that of the log */
     range?: Range | undefined
+    /** Called with each record, its time and its column; the buckets stay empty. */
+    visit?: ((time: number, column: number, record: Candidate, filter: Filter) => void) | undefined
   }
 
 /** The range that a histogram of a log would have; null if the log is empty. */
@@ -126,7 +128,7 @@ async function count(
     const result = await estimate({ ...log, budget }, stretch, chart)
     if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
   }
-  const { add, beyond } = adder(chart, range, request)
+  const { add, beyond } = adder(chart, range, filter, request)
   const isWhole = await new Count(context, series, budget, { ...stretch, add }).run()
   const complete = isWhole && !series.isCut && series.broken === null
   return { ...chart, complete, notes: beyond() > 0 ? ['time-order', ...notes] : notes }
@@ -160,17 +162,19 @@ function noTime(): LogError {
 function adder(
   chart: Chart,
   range: { from: number; to: number },
-  { since, until }: HistogramRequest,
-): { add: (time: number, column: number) => void; beyond: () => number } {
+  filter: Filter,
+  { since, until, visit }: HistogramRequest,
+): { add: CountedRange['add']; beyond: () => number } {
   let beyond = 0
-  const add = (time: number, column: number) => {
+  const add: CountedRange['add'] = (time, column, record) => {
     let at = time
     // A clock that stepped back puts records there: better at the edge, with a note, than not counted.
     if (at < range.from && since === null) at = range.from
     if (at >= range.to && until === null) at = range.to - 1
     if (!(at >= range.from && at < range.to)) return
     if (at !== time) beyond++
-    chart.buckets[Math.floor((at - chart.from) / chart.step)]!.counts[column]!++
+    if (visit) visit(at, column, record, filter)
+    else chart.buckets[Math.floor((at - chart.from) / chart.step)]!.counts[column]!++
   }
   return { add, beyond: () => beyond }
 }

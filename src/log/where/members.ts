@@ -5,7 +5,8 @@ export function visitContext(context: unknown, prefix: string, visit: Visit): bo
   if (context === null || typeof context !== 'object' || Array.isArray(context)) return false
   for (const [key, value] of Object.entries(context)) {
     const path = prefix + key
-    if (visit(path, () => (typeof value === 'string' ? value : JSON.stringify(value)))) return true
+    const isLeaf = value !== null && typeof value !== 'object'
+    if (visit(path, () => (typeof value === 'string' ? value : JSON.stringify(value)), isLeaf)) return true
     if (visitContext(value, `${path}.`, visit)) return true
   }
   return false

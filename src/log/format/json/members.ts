@@ -14,11 +14,15 @@ export function visitJson(bytes: Uint8Array, from: number, to: number, visit: Vi
     return findKey(bytes, from, to, (key, _, start, end) => {
       if (left-- <= 0) return true
       const path = prefix + readable(key)
-      if (visit(path, () => valueText(bytes, start, end))) return true
+      if (visit(path, () => valueText(bytes, start, end), isLeaf(bytes[start]!))) return true
       return bytes[start] === 0x7b && visitObject(start, end, `${path}.`)
     })
   }
 }
+
+/** Whether this byte begins a text, a number, true or false. */
+const isLeaf = (first: number) => LEAVES.includes(first)
+const LEAVES = new TextEncoder().encode('"-0123456789tf')
 
 /** A key as text; the input has one character per byte. */
 function readable(key: string): string {

@@ -1,0 +1,62 @@
+import { each } from '../limits/each.ts'
+import type { Choice } from './labels.ts'
+import { LokiError } from './logql/query.ts'
+import type { LokiSource } from './source.ts'
+
+/** What a query is asked of, and what it has read so far: the records that matched. */
+export interface Search {
+  sources: readonly LokiSource[]
+  signal: AbortSignal
+  read: { lines: number; bytes: number }
+}
+
+/** A file that a query may be about. */
+export interface LogFile extends LokiSource {
+  file: string
+  size: number
+}
+
+/** How many nodes are listed, or files searched, at the same time. */
+const AT_ONCE = 4
+
+/** The files that a selector is about. */
+export async function filesOf({ sources, signal }: Search, choice: Choice): Promise<LogFile[]> {
+  const wanted = sources.filter(({ node }) => choice.isNode(node))
+  const found = new Map<string, LogFile[]>()
+  const list = async ({ node, context }: LokiSource) => {
+    const { entries } = await context.files.list(signal)
+    const files = entries.filter(({ key }) => choice.isFile(key))
+    found.set(
+      node,
+      files.map(({ key, size }) => ({ node, context, file: key, size })),
+    )
+  }
+  await eachInTime(wanted, list, deadlineOf(wanted))
+  return wanted.flatMap(({ node }) => found.get(node)!)
+}
+
+/** Works on the files that a selector is about, a few at a time, within the time of one search. */
+export async function eachFile(
+  search: Search,
+  choice: Choice,
+  work: (file: LogFile) => Promise<void>,
+): Promise<void> {
+  const deadline = deadlineOf(search.sources)
+  await eachInTime(await filesOf(search, choice), work, deadline)
+}
+
+/** When the work must be done: one search's time for all files together. */
+function deadlineOf(sources: readonly LokiSource[]): number {
+  return Date.now() + (sources[0]?.context.limits.scanMillis ?? 0)
+}
+
+async function eachInTime<T>(items: readonly T[], work: (item: T) => Promise<void>, deadline: number) {
+  await each(items, AT_ONCE, (item) => {
+    if (Date.now() > deadline)
+      throw new LokiError(
+        'The search took more time than one request may; narrow the selector to fewer files.',
+        504,
+      )
+    return work(item)
+  })
+}

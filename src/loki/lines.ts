@@ -1,0 +1,57 @@
+import { exactFinder } from '../log/pattern/literal.ts'
+import { type Matcher, regexMatcher } from '../log/pattern/pattern.ts'
+import { whereMatcher } from '../log/where/where.ts'
+import { LABELS, type LineFilter, type Stage } from './logql/query.ts'
+
+/** What line filters want of a record, and what they do not. */
+export async function lineMatchers(
+  filters: readonly LineFilter[],
+): Promise<{ wanted: Matcher[]; unwanted: Matcher[] }> {
+  const [wanted, unwanted]: [Matcher[], Matcher[]] = [[], []]
+  for (const { operator, values } of filters) {
+    const isPattern = operator.endsWith('~')
+    const each = await Promise.all(values.map((value) => (isPattern ? lineRegex(value) : textMatcher(value))))
+    if (operator.startsWith('!')) unwanted.push(...each)
+    // An empty text is in every line.
+    else if (!values.includes('')) wanted.push(anyOf(each))
+  }
+  return { wanted, unwanted }
+}
+
+/** Loki matches texts case-sensitively. */
+function textMatcher(text: string): Matcher {
+  if (text === '') return { test: () => true }
+  const find = exactFinder(new TextEncoder().encode(text))
+  const needle = text.includes('\n') ? undefined : find.needle
+  return { find, test: (bytes, from, to) => find(bytes, from, to) >= 0, needle, sure: true }
+}
+
+/** To Loki, an entry is one text however many lines it has: `^` and `$` match at its ends alone. */
+async function lineRegex(pattern: string): Promise<Matcher> {
+  if (pattern === '') return { test: () => true }
+  const matcher = await regexMatcher(`(?-m)${pattern}`)
+  return { ...matcher, test: (bytes, from, to) => matcher.test(bytes, from, textEnd(bytes, from, to)) }
+}
+
+/** Where a record ends without its last line end. */
+export function textEnd(bytes: Uint8Array, from: number, to: number): number {
+  if (to <= from || bytes[to - 1] !== 0x0a) return to
+  return to - from > 1 && bytes[to - 2] === 0x0d ? to - 2 : to - 1
+}
+
+function anyOf(matchers: Matcher[]): Matcher {
+  if (matchers.length === 1) return matchers[0]!
+  return { test: (...record) => matchers.some((matcher) => matcher.test(...record)) }
+}
+
+/** Finds records by the values that their fields must have: most do not have their text and are never parsed. */
+export function valueFinders(stages: readonly Stage[]): Matcher[] {
+  const known: readonly string[] = [...LABELS, '__error__', '__error_details__', 'tag']
+  return stages.flatMap((stage) => {
+    if (stage.kind !== 'where' || !('operator' in stage.condition)) return []
+    const { name, operator, value } = stage.condition
+    if (operator !== '=' || value === '' || value === '*' || known.includes(name)) return []
+    const { find, needle } = whereMatcher(`${name}:${value}`)!
+    return find ? [{ find, needle, test: (bytes, from, to) => find(bytes, from, to) >= 0 }] : []
+  })
+}

@@ -1,0 +1,126 @@
+import { LEVELS } from '../log/format/detect.ts'
+import { lineEnd } from '../log/format/lines.ts'
+import { combined, type Matcher, type Reader } from '../log/pattern/pattern.ts'
+import type { Bytes } from '../log/where/where.ts'
+import { fail, type Passing, readFields } from './fields.ts'
+import { type Labels, testOf } from './labels.ts'
+import { lineMatchers, valueFinders } from './lines.ts'
+import { amountOf } from './logql/amounts.ts'
+import type { Comparison, Condition, LogSelection, Stage } from './logql/query.ts'
+
+/** What a query does with records. */
+export interface Pipeline {
+  /** Finds the records of a file; null if any will do. */
+  matcher(file: FileLabels): Matcher | null
+  /** The labels of a record that was found. */
+  labels(record: Bytes, reader: Reader, file: FileLabels): Labels
+}
+
+/** The labels that all records of a file share. */
+export interface FileLabels {
+  node: string
+  file: string
+}
+
+/** Whether a record passes; may change its labels. */
+type Step = (passing: Passing) => boolean
+
+/** The pipeline of a query; `names` are the labels that are looked at afterwards, null for all. */
+export async function pipelineOf(
+  { lines, stages }: LogSelection,
+  names: readonly string[] | null = null,
+): Promise<Pipeline> {
+  const compared = stages.flatMap((stage) => (stage.kind === 'where' ? namesIn(stage.condition) : []))
+  const test = stepsOf(stages, new Set(compared))
+  const label = stepsOf(stages, names && new Set([...names, ...compared, '__error__']))
+  const { wanted, unwanted } = await lineMatchers(lines)
+  const finders = valueFinders(stages)
+  return {
+    matcher(file) {
+      if (compared.length === 0) return combined(wanted, unwanted)
+      const fields: Matcher = {
+        test: (bytes, from, to, reader) => test(begin({ bytes, from, to }, reader!, file)),
+      }
+      return combined([...wanted, ...finders, fields], unwanted)
+    },
+    labels(record, reader, file) {
+      const passing = begin(record, reader, file)
+      label(passing)
+      return Object.fromEntries([...passing.labels].sort(([a], [b]) => (a < b ? -1 : 1)))
+    },
+  }
+}
+
+function begin(record: Bytes, reader: Reader, { node, file }: FileLabels): Passing {
+  const { bytes, from, to } = record
+  const format = reader.format.inner ?? reader.format
+  const level = LEVELS[format.level(bytes, from, lineEnd(bytes, from, to), to)]
+  const stream: Labels = level === undefined ? { file, node } : { file, level, node }
+  return { record, reader, stream, labels: new Map(Object.entries(stream)) }
+}
+
+function stepsOf(stages: readonly Stage[], names: ReadonlySet<string> | null): Step {
+  const steps = stages.map((stage): Step => {
+    if (stage.kind === 'where') return conditionStep(stage.condition)
+    if (stage.kind === 'parse') return (passing) => readFields(passing, stage.parser, names)
+    return labelStep(stage.kind, stage.labels)
+  })
+  return (passing) => steps.every((step) => step(passing))
+}
+
+function namesIn(condition: Condition): string[] {
+  const inner = 'all' in condition ? condition.all : 'any' in condition ? condition.any : null
+  return inner ? inner.flatMap(namesIn) : [(condition as Comparison).name]
+}
+
+function labelStep(kind: 'drop' | 'keep', named: Extract<Stage, { kind: 'drop' | 'keep' }>['labels']): Step {
+  const tests = named.map((label) =>
+    typeof label === 'string'
+      ? { name: label, holds: () => true }
+      : { name: label.name, holds: testOf(label) },
+  )
+  return ({ labels }) => {
+    for (const [name, value] of labels) {
+      const isNamed = tests.some((test) => test.name === name && test.holds(value))
+      // `keep` does not touch what a parser or a comparison has to say.
+      if (kind === 'drop' ? isNamed : !isNamed && !name.startsWith('__error')) labels.delete(name)
+    }
+    return true
+  }
+}
+
+function conditionStep(condition: Condition): Step {
+  if ('all' in condition) {
+    const steps = condition.all.map(conditionStep)
+    return (passing) => steps.every((step) => step(passing))
+  }
+  if ('any' in condition) {
+    const steps = condition.any.map(conditionStep)
+    return (passing) => steps.some((step) => step(passing))
+  }
+  if ('sign' in condition) return comparisonStep(condition)
+  const holds = testOf(condition)
+  return ({ labels }) => holds(labels.get(condition.name) ?? '')
+}
+
+const SIGNS: Record<Comparison['sign'], (a: number, b: number) => boolean> = {
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '<': (a, b) => a < b,
+  '<=': (a, b) => a <= b,
+  '>': (a, b) => a > b,
+  '>=': (a, b) => a >= b,
+}
+
+/** As in Loki, a record without the label does not pass; one whose value is no such number does, with an error. */
+function comparisonStep({ name, sign, unit, amount }: Comparison): Step {
+  const holds = SIGNS[sign]
+  return ({ labels }) => {
+    const value = labels.get(name)
+    if (value === undefined) return false
+    const own = amountOf(value, unit)
+    if (!Number.isNaN(own)) return holds(own, amount)
+    fail(labels, 'LabelFilterErr', `the value of ${name} is not a ${unit === 'bytes' ? 'size' : unit}`)
+    return true
+  }
+}

@@ -1,0 +1,81 @@
+import { LEVELS } from '../log/format/detect.ts'
+import { lineEnd } from '../log/format/lines.ts'
+import type { Reader } from '../log/pattern/pattern.ts'
+import { viewOf } from '../log/view/view.ts'
+import { isSilent } from './entries.ts'
+import { filesOf, type LogFile, type Search } from './files.ts'
+import { type Choice, isChosen, type Labels } from './labels.ts'
+
+/** How many files are searched for their levels. */
+const MAX_FILES = 1000
+
+/** The streams that selectors are about, of the whole logs whatever the range, and what is missing among them. */
+export async function streamLabelsOf(
+  search: Search,
+  choices: readonly Choice[],
+): Promise<{ streams: Labels[]; warnings: string[] }> {
+  const found = new Map<string, Labels>()
+  const warnings = new Set<string>()
+  for (const choice of choices) {
+    const files = await filesOf(search, choice)
+    if (files.length > MAX_FILES)
+      warnings.add(`Only ${MAX_FILES} of ${files.length} files were searched; narrow the selector.`)
+    const deadline = Date.now() + (files[0]?.context.limits.scanMillis ?? 0)
+    for (const { node, file, ...of } of files.slice(0, MAX_FILES)) {
+      const { levels, isComplete } = await levelsIn({ node, file, ...of }, choice, search.signal)
+      for (const level of levels) {
+        const labels: Labels = level < 0 ? { file, node } : { file, level: LEVELS[level]!, node }
+        found.set(JSON.stringify(labels), labels)
+      }
+      if (!isComplete)
+        warnings.add(`Not all of ${file} was searched: levels of older records may be missing.`)
+      if (Date.now() < deadline) continue
+      warnings.add('The search took more time than one request may; narrow the selector to fewer files.')
+      break
+    }
+  }
+  return { streams: [...found.values()], warnings: [...warnings] }
+}
+
+/** The levels of a log's records, newest first; -1 is none. The search ends when all that are wanted were seen. */
+async function levelsIn(
+  { context, file }: LogFile,
+  { levels }: Choice,
+  signal: AbortSignal,
+): Promise<{ levels: number[]; isComplete: boolean }> {
+  const wanted = [-1, ...LEVELS.keys()].filter((level) => isChosen(level, levels))
+  const seen = new Set<number>()
+  const matcher = {
+    test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean {
+      const format = reader!.format.inner ?? reader!.format
+      const level = format.level(bytes, from, lineEnd(bytes, from, to), to)
+      if (isChosen(level, levels)) seen.add(level)
+      return seen.size === wanted.length
+    },
+  }
+  try {
+    const view = await viewOf(
+      context,
+      {
+        file,
+        rotated: false,
+        cursor: null,
+        since: null,
+        until: null,
+        level: null,
+        matcher,
+        records: true,
+        each: true,
+        fit: { size: context.limits.answerBytes, lines: 1 },
+      },
+      signal,
+    )
+    view.memory?.release()
+    const isComplete = seen.size === wanted.length || !view.notes.includes('scan-budget')
+    // Without times, a file has no entries.
+    return { levels: view.format.timed ? [...seen] : [], isComplete }
+  } catch (error) {
+    if (isSilent(error)) return { levels: [], isComplete: true }
+    throw error
+  }
+}
