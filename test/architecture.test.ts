@@ -45,6 +45,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'memory-budget.ts',
       'once.ts',
       'shallow-json.ts',
+      'slice-memory.ts',
       'yield.ts',
     ],
   ],

@@ -30,8 +30,9 @@ const LIMITS = {
  * stops reading is cut, so that it never looks complete.
  */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
-  const { port, hostname, tls, stallMs, onError, onCut } = resolveServeOptions(options)
+  const { port, hostname, tls, stallMs, most, onError, onCut } = resolveServeOptions(options)
   const fetch = withSlicedBodies((request, env) => {
+    if (connections.all.size > most && !isProbe(env.incoming)) return crowded(env)
     if (!hasOneHost(env.incoming)) return problemResponse(BAD_REQUEST, env.incoming.headers.accept)
     return app.fetch(request, env)
   }, onCut)
@@ -61,6 +62,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     socket.destroy()
   })
   const connections = trackConnections(server, tls !== null)
+  if (most !== Number.POSITIVE_INFINITY) server.maxConnections = 2 * most
   await listen(server, port, hostname)
   server.on('error', onError)
   const bound = (server.address() as AddressInfo).port
@@ -80,6 +82,20 @@ const BAD_REQUEST = new Problem(
   'The request is not valid HTTP/1.1; check its target and Host header.',
 )
 const FAILED = new Problem('internal', 'The service failed to answer; its log says why.')
+
+const CROWDED = new Problem('too-busy', 'Too many clients are connected; try again in a few seconds.', {
+  headers: { 'Retry-After': '5' },
+})
+
+/** A probe of the process: restarting it would not help against a crowd. */
+function isProbe({ url }: IncomingMessage): boolean {
+  return url?.endsWith('/healthz') === true
+}
+
+function crowded({ incoming, outgoing }: HttpBindings): Response {
+  outgoing.shouldKeepAlive = false
+  return problemResponse(CROWDED, incoming.headers.accept)
+}
 
 /** RFC 9112, 3.2: HTTP/1.1 names one host. HTTP/1.0 need not, and probes of load balancers do not. */
 function hasOneHost({ headers, rawHeaders, httpVersionMinor }: IncomingMessage): boolean {

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, statSync, watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { isCrowded } from '../limits/slice-memory.ts'
 import { withFastReads } from './fast.ts'
 import { Directory, type Located } from './fs/directory.ts'
 import { checkConditions, instant, SLICE, toEntry, toStoreError } from './fs/file.ts'
@@ -108,9 +109,10 @@ async function withFile<T>(
   }
 }
 
-/** The length of a tail that may be kept in memory; null for longer ones and for other ranges. */
+/** The length of a tail that may be kept in memory; null for longer ones, for other ranges and in a crowd. */
 function shortSuffix(range: ByteRange | undefined): number | null {
-  return range !== undefined && 'suffix' in range && range.suffix <= SHORT_TAIL ? range.suffix : null
+  if (range === undefined || !('suffix' in range) || range.suffix > SHORT_TAIL) return null
+  return isCrowded(range.suffix) ? null : range.suffix
 }
 
 function hasConditions(options: { ifMatch?: unknown; ifNoneMatch?: unknown }): boolean {

@@ -50,6 +50,22 @@ describe('serve', () => {
     await expect(fetch(server.url)).rejects.toThrow()
   })
 
+  it('answers 503 on connections beyond the most, but not to a probe', async () => {
+    const server = await start(small(), { connections: 3 })
+    for (let i = 0; i < 3; i++)
+      await new Promise((resolve) => sockets.push(connect(server.port, '127.0.0.1', () => resolve(null))))
+    const ask = (path: string) => exchange(server.port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    const refused = await ask('/api/v1/log/list')
+    expect(statuses(refused)).toEqual(['503'])
+    expect(refused).toMatch(/retry-after: 5/i)
+    expect(refused).toMatch(/connection: close/i)
+    expect(refused).toContain('/problems/too-busy')
+    const probe = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
+    expect(statuses(await exchange(server.port, probe))).toEqual(['200'])
+    sockets.pop()!.destroy()
+    await expect.poll(async () => (await fetch(`${server.url}/api/v1/log/list`)).status).toBe(200)
+  })
+
   it('takes a host with the brackets of a URL, and throws what the system says', async () => {
     const server = await start(small(), { hostname: '[::1]' })
     expect(server.url).toBe(`http://[::1]:${server.port}`)

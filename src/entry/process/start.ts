@@ -23,6 +23,7 @@ export function startWith(serve: Serve, host: Host = {}): Start {
         port: settings.port,
         tls,
         stallSeconds: settings.stallSeconds ?? undefined,
+        connections: service.connections,
         onError(error) {
           const stack = error instanceof Error ? error.stack : null
           log.error(BROKEN, `A request failed: ${describe(error)}`, { stack })

@@ -1,5 +1,9 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
+import { SliceMemory } from '../../limits/slice-memory.ts'
 import type { RequestId } from '../../observe/request-id.ts'
+
+/** Shorter answers are not worth counting. */
+const MOST_UNCOUNTED = 16 * 1024
 
 /**
  * A response that adds the id of its request when the head is written. Touching the headers of a Response ends one fast
@@ -17,5 +21,18 @@ export class NamedResponse<
     const headers: Record<string, unknown> = { ...(rest[0] as object), 'X-Request-Id': id }
     if (traceparent !== null) headers.traceparent = traceparent
     return head.call(this, status, headers)
+  }
+
+  /** Counts an answer that was sent whole and that the system did not take at once. */
+  override end(...args: unknown[]): this {
+    const end = super.end as (...args: unknown[]) => this
+    end.apply(this, args)
+    const left = this.writableLength
+    if (left > MOST_UNCOUNTED) {
+      const memory = new SliceMemory()
+      memory.hold(left)
+      this.once('close', () => memory.release())
+    }
+    return this
   }
 }

@@ -14,6 +14,11 @@ export interface ServeOptions {
   tls?: { cert: string; key: string } | null | undefined
   /** Seconds after which an answer is cut that its client does not read. @default 60 */
   stallSeconds?: number | undefined
+  /**
+   * Clients at once: requests on further connections are answered with 503, and beyond twice as many are refused (Node
+   * only). @default no limit
+   */
+  connections?: number | undefined
   /** Called when a request fails before it is answered, and when the server itself fails. @default console.error */
   onError?: ((error: unknown) => void) | undefined
   /** Called when an answer was cut because its body failed or its client stopped reading. @default nothing */
@@ -43,6 +48,7 @@ export function resolveServeOptions(options: ServeOptions) {
     hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
     tls,
     stallMs: stallSeconds * 1000,
+    most: options.connections ?? Number.POSITIVE_INFINITY,
     onError: options.onError ?? ((error: unknown) => console.error(error)),
     onCut: options.onCut ?? (() => {}),
   }

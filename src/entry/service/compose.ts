@@ -35,6 +35,8 @@ export interface Service {
   tls: { cert: string; key: string } | null
   /** One line each for stderr; nothing that stops the service. */
   warnings: string[]
+  /** How many clients may be connected at once. */
+  connections: number
   /** The request handler. The port is the one the system assigned, if 0 was requested. */
   handler(port: number): Fetch
   /** The line that says where to look. */
@@ -46,6 +48,10 @@ const FAILED = origin('entry/service/compose.ts', 'Server', 'Request')
 
 /** In a fleet's directory, links may not leave the folder of a home that they are in, such as `db-4/logs/`. */
 const HOME_DEPTH = 2
+/** What a client takes that asked for a long answer and does not read it. */
+const CLIENT_BYTES = 128 * 1024
+/** As many clients as a small machine must serve. */
+const LEAST_CLIENTS = 512
 
 /** What the service runs in. */
 export interface Host {
@@ -103,6 +109,7 @@ export function compose(
     log,
     tls,
     warnings: notes,
+    connections: Math.max(LEAST_CLIENTS, Math.floor(memory / CLIENT_BYTES)),
     handler(port) {
       const common = {
         ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),

@@ -1,5 +1,6 @@
 import { asOne, concat } from '../../bytes.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
+import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
@@ -15,24 +16,39 @@ const SLICE = 512 * 1024
  * The bytes [from, to) of a log, as a buffer or as a stream. A stream that cannot continue errors, even where a broken
  * archive ends; it never ends early.
  */
-export async function bytesOf(series: Series, from: number, to: number): Promise<Bytes> {
+export async function bytesOf(
+  series: Series,
+  from: number,
+  to: number,
+  lease: Lease | null = null,
+): Promise<Bytes> {
   await series.onward(from)
-  if (to - from <= AT_ONCE && !series.broken) return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
+  if (to - from <= AT_ONCE && !isCrowded(to - from) && !series.broken)
+    return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
   let at = from
-  return new ReadableStream<Uint8Array>(
+  const memory = new SliceMemory()
+  const end = () => {
+    memory.release()
+    lease?.release()
+  }
+  const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const bytes = await series.read(at, Math.min(at + SLICE, to))
+        const bytes = await series.read(at, Math.min(at + memory.take(SLICE), to))
         at += bytes.length
         if (bytes.length > 0) controller.enqueue(bytes)
         if (at < to) return
+        end()
         const broken = series.broken
         if (broken) controller.error(broken)
         else controller.close()
       },
+      cancel: end,
     },
     { highWaterMark: 0 },
   )
+  lease?.tieTo(body)
+  return body
 }
 
 /** Records that were found, as a body that ends as `bytesOf` does. Their memory is released as they are sent. */

@@ -1,4 +1,5 @@
 import type { Lease } from '../../limits/memory-budget.ts'
+import { SliceMemory } from '../../limits/slice-memory.ts'
 import { TURN_MILLIS, yieldToEventLoop } from '../../limits/yield.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
@@ -68,37 +69,51 @@ export interface RecordRange {
   from: number
   to: number
   format: LineFormat
+  /** What sending it takes besides a slice. */
+  memory: Lease | null
 }
 
 /**
  * The records of [from, to), which begins and ends between two, each rendered: read only as fast as they are taken,
  * so that many of them cost no more memory than a few. A record longer than `longest` is split.
  */
-export function recordsBody(
-  { series, from, to, format }: RecordRange,
-  renderer: Renderer,
-  longest: number,
-): Bytes {
-  const buffer = new Uint8Array(READ)
-  let at = from
-  let length = READ
+export function recordsBody(range: RecordRange, renderer: Renderer, longest: number): Bytes {
+  const { series, to, format, memory: lease } = range
+  const memory = new SliceMemory()
+  let buffer: Uint8Array<ArrayBuffer> | null = null
+  let at = range.from
+  let length = 0
+  const end = () => {
+    memory.release()
+    lease?.release()
+  }
   const source = async () => {
+    if (buffer === null) {
+      // Only now, because nobody may ever read a body.
+      buffer = new Uint8Array(memory.take(READ))
+      length = buffer.length
+      await series.onward(at)
+    }
     while (at < to) {
-      const end = Math.min(at + length, to)
-      const bytes = length === READ ? await series.readInto(at, end, buffer) : await series.read(at, end)
-      const last = end === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
+      const until = Math.min(at + length, to)
+      const bytes =
+        length === buffer.length ? await series.readInto(at, until, buffer) : await series.read(at, until)
+      const last = until === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
       if (last <= 0 && length < longest) {
-        length *= 4
+        length = Math.min(4 * length, longest)
         continue
       }
       const whole = last > 0 ? bytes.subarray(0, last) : bytes
       at += whole.length
-      length = READ
+      length = buffer.length
       return whole
     }
+    end()
     return null
   }
-  return new SlicedStream(new RenderedSlices(source, renderer))
+  const body = renderedStream(source, renderer, end)
+  lease?.tieTo(body as object)
+  return body
 }
 
 /** Records from a source, each rendered, as a body. `left` is called if its client disconnects before the end. */
@@ -125,6 +140,9 @@ class RenderedSlices implements Slices {
   #failure: unknown = null
   // Most records render so fast that more of them fit into the same turn.
   #unit = RENDERED
+  /** When a slice is full, and what it takes of the memory for slices. */
+  #full = SLICE
+  readonly #slice = new SliceMemory()
 
   readonly #memory: Lease | null
 
@@ -138,13 +156,20 @@ class RenderedSlices implements Slices {
     await yieldToEventLoop()
     if (this.#failure !== null) throw this.#failure
     if (!this.#open) return null
+    const size = this.#slice.take(BUFFER)
+    this.#full = Math.min(size, SLICE)
     this.#renderer.into(pool.pop() ?? new Uint8Array(BUFFER))
     if (!(await this.#fill())) {
       this.#open = false
       this.#memory?.release()
     }
     const slice = this.#renderer.take()
-    return slice.length > 0 ? slice : null
+    if (slice.length === 0) return null
+    if (size === BUFFER) return slice
+    // In a crowd, only the bytes themselves are held until the client takes them.
+    const copy = slice.slice()
+    reuse(slice)
+    return copy
   }
 
   /** Renders until a slice is full or it is time to yield. False when nothing is left. */
@@ -161,9 +186,9 @@ class RenderedSlices implements Slices {
         continue
       }
       const before = renderer.left
-      renderer.write(count, SLICE)
+      renderer.write(count, this.#full)
       count -= before - renderer.left
-      if (renderer.written >= SLICE) return true
+      if (renderer.written >= this.#full) return true
       if (count > 0) continue
       const now = Date.now()
       this.#unit = now - looked <= TURN_MILLIS / 4 ? Math.min(this.#unit * 2, SLICE / 2) : RENDERED
@@ -189,12 +214,18 @@ class RenderedSlices implements Slices {
     return null
   }
 
-  release({ buffer }: Uint8Array): void {
-    if (buffer.byteLength === BUFFER && pool.length < POOLED) pool.push(new Uint8Array(buffer as ArrayBuffer))
+  release(slice: Uint8Array): void {
+    this.#slice.release()
+    reuse(slice)
   }
 
   cancel(): void {
+    this.#slice.release()
     this.#memory?.release()
     this.#open = false
   }
+}
+
+function reuse({ buffer }: Uint8Array): void {
+  if (buffer.byteLength === BUFFER && pool.length < POOLED) pool.push(new Uint8Array(buffer as ArrayBuffer))
 }

@@ -1,4 +1,5 @@
 import type { Budget } from '../../limits/budget.ts'
+import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { type ByteRange, type Entry, StoreError } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -89,6 +90,8 @@ export class PlainText implements Text {
   /** The latest reads, newest first. */
   #blocks: KeptBlock[] = []
   #seen: KeptBlock | null = null
+  /** Set while the text is being sent: what the kept blocks take of the memory for that. */
+  #sending: SliceMemory | null = null
 
   constructor(files: LogFiles, entry: Entry, budget: Budget) {
     this.#files = files
@@ -120,9 +123,19 @@ export class PlainText implements Text {
     for (const { offset, bytes } of this.#blocks)
       if (from >= offset && to <= offset + bytes.length) return bytes.subarray(from - offset, to - offset)
     const bytes = await this.#fetch(from, to)
-    this.#remember({ offset: from, bytes })
+    if (this.#sending) this.#see({ offset: from, bytes })
+    else this.#remember({ offset: from, bytes })
     await this.#judge()
     return bytes
+  }
+
+  /** What was read for the answer would otherwise stay in memory until a slow client has taken all of it. */
+  async onward(): Promise<void> {
+    const kept = this.#blocks.reduce((sum, { bytes }) => sum + bytes.length, 0)
+    this.#sending = new SliceMemory()
+    // On a disk, reading again is cheaper than keeping.
+    if (this.#files.isNear || isCrowded(kept)) this.#blocks = []
+    else this.#sending.hold(kept)
   }
 
   async readInto(

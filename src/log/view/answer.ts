@@ -42,7 +42,7 @@ export interface View {
   /** Where the page after begins. */
   next: Cursor
   notes: Note[]
-  /** The memory that the pieces hold, to be released when they are sent. */
+  /** The memory that the answer holds, to be released when it is sent. */
   memory: Lease | null
 }
 

@@ -1,10 +1,12 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
+import type { Lease } from '../../limits/memory-budget.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { AT_ONCE } from '../render/body.ts'
 import { type Filter, filterOf, isSharp } from '../search/filter.ts'
 import type { Found, Scan } from '../search/scan.ts'
 import { scanBack, wholeBack } from '../search/scan-back.ts'
 import { scanForward } from '../search/scan-forward.ts'
+import { noMemory } from '../search/sink.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
 import { type Border, seek } from '../seek/seek.ts'
 import type { Cursor } from '../text/cursor.ts'
@@ -121,7 +123,21 @@ async function textThatFits(plan: Plan): Promise<View> {
   const from = forward ? lo : await lastThatFit(series, lo, hi, fit)
   const to = forward ? await firstThatFit(series, lo, hi, fit) : hi
   const prev = await cursorBefore(plan, from)
-  return { ...baseOf(plan), from, to, pieces: null, prev, next: await series.cursor(to) }
+  const next = await series.cursor(to)
+  return { ...baseOf(plan), from, to, pieces: null, prev, next, memory: leaseToSend(plan, from, to) }
+}
+
+/** What an archive takes while its text is being sent: text that is waiting, a read and the decoder. */
+const ARCHIVE_SENT = 7 * 1024 * 1024
+
+/** The memory for sending [from, to): only archives take more than a slice. */
+function leaseToSend({ log: { series }, budget }: Plan, from: number, to: number): Lease | null {
+  const parts = to - from <= AT_ONCE ? [] : series.addresses.within(from, to)
+  const isArchived = [...parts].some(({ part }) => part.compressed)
+  if (!isArchived || !budget.memory) return null
+  const lease = budget.memory.lease(ARCHIVE_SENT)
+  if (lease === null) throw noMemory()
+  return lease
 }
 
 /** The most that may be collected for an answer. */
@@ -139,7 +155,8 @@ async function allRecords(plan: Plan): Promise<View | null> {
   const { from, complete } = whole
   if (!complete && request.fit.size > size) notes.push('answer-budget')
   const prev = complete && !plan.log.beyond?.older ? null : await cursorBefore(plan, from)
-  return { ...baseOf(plan), from, to: hi, pieces: null, prev, next: await series.cursor(hi) }
+  const next = await series.cursor(hi)
+  return { ...baseOf(plan), from, to: hi, pieces: null, prev, next, memory: leaseToSend(plan, from, hi) }
 }
 
 /** Up to this size, a page of all records is read without waiting for a slot. */

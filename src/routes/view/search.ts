@@ -60,7 +60,7 @@ async function textResponse(view: View, headers: Record<string, string>): Promis
   // Without a length, the cut at the end of a broken archive is visible.
   if (!broken) headers['Content-Length'] = String(length)
   return bytesResponse(
-    pieces ? piecesBody(pieces, broken, view.memory) : await bytesOf(series, from, to),
+    pieces ? piecesBody(pieces, broken, view.memory) : await bytesOf(series, from, to, view.memory),
     headers,
   )
 }

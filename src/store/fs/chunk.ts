@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs'
+import { SliceMemory } from '../../limits/slice-memory.ts'
 import { readInto, SLICE } from './file.ts'
 
 /**
@@ -14,6 +15,9 @@ export interface Chunk {
   hi: number
   /** The file version these bytes were verified against; 0 if unverified. */
   proven: number
+  /** How many answers are sending bytes of it, and what that takes of the memory for slices. */
+  pins: number
+  readonly memory: SliceMemory
 }
 
 /** A scratch buffer for bytes that are only compared: 37 µs a slice, where fresh memory costs 120. */
@@ -21,7 +25,30 @@ const scratch = new Uint8Array(SLICE)
 
 /** An empty chunk for the bytes from `base` on. */
 export function newChunk(base: number, capacity: number): Chunk {
-  return { base, bytes: new Uint8Array(capacity), lo: base, hi: base, proven: 0 }
+  return {
+    base,
+    bytes: new Uint8Array(capacity),
+    lo: base,
+    hi: base,
+    proven: 0,
+    pins: 0,
+    memory: new SliceMemory(),
+  }
+}
+
+/** Counts one more answer that sends bytes of a chunk, which stays in memory meanwhile; false in a crowd. */
+export function pin(chunk: Chunk): boolean {
+  if (chunk.pins === 0 && chunk.memory.take(chunk.bytes.length) < chunk.bytes.length) {
+    chunk.memory.release()
+    return false
+  }
+  chunk.pins++
+  return true
+}
+
+/** The opposite of `pin`. */
+export function unpin(chunk: Chunk): void {
+  if (--chunk.pins === 0) chunk.memory.release()
 }
 
 /** The bytes [from, to) of a chunk, which must contain them. They are read-only. */

@@ -1,5 +1,6 @@
 import { fstatSync, read } from 'node:fs'
 import { promisify } from 'node:util'
+import { isCrowded } from '../../limits/slice-memory.ts'
 import { type ByteRange, clampRange, type ReadOptions, StoreError, type StoreRead } from '../store.ts'
 import { checkConditions, isSame, readAtOnce, SLICE, shrunk, toEntry } from './file.ts'
 
@@ -8,7 +9,7 @@ const TRIES = 10
 const readAsync = promisify(read)
 
 /**
- * A range of an open file that is at most a slice; undefined when it is longer. The stats before
+ * A range of an open file that is at most a slice; undefined when it is longer, or long in a crowd. The stats before
  * and after must be the same; otherwise a file that is truncated and grows again between the size and the bytes would
  * return a different text under this size. A file that keeps changing is still read, as long as it only grows.
  */
@@ -23,7 +24,7 @@ export function readShort(
     const entry = toEntry(key, before)
     checkConditions(entry, options)
     const { offset, length } = clampRange(range, entry.size)
-    if (length > SLICE) return undefined
+    if (length > SLICE || isCrowded(length)) return undefined
     try {
       const body = readAtOnce(fd, key, offset, length)
       const after = fstatSync(fd)

@@ -1,0 +1,86 @@
+// Crowds and odd files in a container of 256 MiB: what each client, file and node may hold.
+import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  folder,
+  get,
+  MB,
+  memory,
+  memoryLimit,
+  serve,
+  settled,
+  sleep,
+  stalled,
+  watchMemory,
+} from '../service.mjs'
+
+const LIMIT = 256 * MB
+const stamp = (i) => new Date(Date.UTC(2026, 10, 15) + i).toISOString().replace('T', ' ').slice(0, 23)
+const line = (i, message = `number ${i}`) => `${stamp(i)}\tINFO\ta.go:1\t[A]: ${message}\n`
+const lines = (from, to) => Array.from({ length: to - from }, (_, i) => line(from + i)).join('')
+
+/** About `size` bytes of log. */
+function large(path, size) {
+  const block = lines(0, 20_000)
+  const fd = openSync(path, 'w')
+  for (let written = 0; written < size; written += block.length) writeSync(fd, block)
+  closeSync(fd)
+}
+
+/** The service in a cgroup of 256 MiB. */
+async function confined(flags, options = {}) {
+  const wrap = memoryLimit(LIMIT)
+  if (wrap === null) return null
+  return serve(flags, { ...options, wrap })
+}
+
+const SKIPPED = {
+  tried: 'needs a cgroup',
+  count: 0,
+  figure: 'skipped: no cgroup can be made here',
+  held: true,
+}
+
+export const faults = [
+  {
+    name: '2,000 stalled tails and downloads in 256 MiB',
+    async run() {
+      const path = folder('logs')
+      large(join(path, 'a.log'), 60 * MB)
+      const some = lines(0, 20_000)
+      for (let i = 0; i < 100; i++) writeFileSync(join(path, `b${i}.log`), some)
+      const node = await confined(['--logs', path])
+      if (node === null) return SKIPPED
+      await get(node.url, '/api/v1/log/view?file=a.log&size=4096')
+      const before = memory(node.pid).anonymous
+      const most = watchMemory(node.pid)
+      const asks = [
+        '/api/v1/log/view?file=a.log&size=50000000',
+        '/api/v1/log/download?file=a.log',
+        (i) => `/api/v1/log/view?file=b${i % 100}.log`,
+        '/api/v1/log/view?file=a.log&size=40000000&format=ndjson',
+        '/api/v1/log/view?file=a.log&lines=300000',
+      ]
+      const sockets = []
+      for (let i = 0; i < 2000; i++) {
+        const ask = asks[i % asks.length]
+        sockets.push(stalled(node.url, typeof ask === 'string' ? ask : ask(i)))
+        if (i % 100 === 99) await sleep(50)
+      }
+      await sleep(6000)
+      const beside = await get(node.url, '/api/v1/log/view?file=a.log&size=4096')
+      const peak = most()
+      for (const socket of sockets) socket.destroy()
+      const after = await settled(
+        () => get(node.url, '/api/v1/log/view?file=a.log&q=number%2019999&lines=1'),
+        ({ status }) => status === 200,
+      )
+      return {
+        tried: '50 MB each, as tail, download, records and lines; the ends of 100 files',
+        count: 2000,
+        figure: `${Math.round(peak - before)} MB more than before; a tail beside them ${beside.status}; the next search ${after.status}`,
+        held: node.isAlive() && [200, 503].includes(beside.status) && after.status === 200,
+      }
+    },
+  },
+]
