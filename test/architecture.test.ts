@@ -112,7 +112,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'window.ts',
     ],
   ],
-  ['log/rotated', ['family.ts', 'heads.ts', 'names.ts', 'open.ts', 'relatives.ts']],
+  ['log/rotated', ['family.ts', 'heads.ts', 'names.ts', 'open.ts', 'relatives.ts', 'rolled.ts']],
   ['log/scanner', ['scanner.ts']],
   [
     'log/search',
@@ -205,7 +205,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
   ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'node.ts', 'read.ts', 'row.ts']],
-  ['ship/files', ['checksums.ts', 'disk.ts', 'order.ts', 'text.ts', 'watched-files.ts']],
+  ['ship/files', ['checksums.ts', 'disk.ts', 'groups.ts', 'order.ts', 'text.ts', 'watched-files.ts']],
   ['ship/bucket.ts', ['bucket.ts']],
   ['ship/ownership.ts', ['ownership.ts']],
   ['ship/home', ['node-files.ts']],

@@ -1,10 +1,19 @@
 import type { End } from '../segment/names.ts'
 import type { Bucket } from './bucket.ts'
 import { Beginnings } from './files/checksums.ts'
-import { type Native, UnreadableArchive } from './files/disk.ts'
-import type { FileText } from './files/text.ts'
+import { type Disk, type Listed, type Native, UnreadableArchive, UnreadableLog } from './files/disk.ts'
+import { type FileText, openText } from './files/text.ts'
 import { identityOf, type WatchedFile } from './files/watched-files.ts'
-import { beginsWith, type Memory, placesOf, recallBegin, recallLife, type Shipped, tailOf } from './memory.ts'
+import {
+  beginsWith,
+  type Memory,
+  placesOf,
+  recall,
+  recallBegin,
+  recallLife,
+  type Shipped,
+  tailOf,
+} from './memory.ts'
 
 /** What a file's content says about it. */
 export interface Examined {
@@ -168,9 +177,43 @@ export class Examiner {
   }
 
   /** Whether a file was the one that a life began in. */
-  async isBegun(file: WatchedFile, life: number): Promise<boolean> {
+  async isBegun(file: Listed, life: number): Promise<boolean> {
     const { log, bucket } = this.#context
     return (await recallBegin(bucket, log, life))?.file === identityOf(file)
+  }
+}
+
+/** Opens a file of the directory and compares it; `gone` if it is not there any more. */
+export async function examineListed(
+  examiner: Examiner,
+  listed: Listed,
+  memory: Memory,
+  disk: Disk,
+): Promise<Examined | 'gone' | null> {
+  const file = await disk.open(listed.name)
+  if (!file) return 'gone'
+  try {
+    const text = openText(file, listed.name)
+    return await examiner.examine({ ...listed, text, file, gone: null, growth: [] }, memory)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Tells which files were shipped as part of a log. */
+export async function shippedAs(context: ExaminerContext, disk: Disk) {
+  const examiner = new Examiner(context)
+  const memory = await recall(context.bucket, context.log)
+  return async (listed: Listed): Promise<boolean> => {
+    const found = await examineListed(examiner, listed, memory, disk).catch((error: unknown) => {
+      if (error instanceof UnreadableLog) return null
+      throw error
+    })
+    if (!found || found === 'gone') return false
+    if (found.equals) return true
+    for (const life of [...found.holds, ...(found.behind ? [found.behind.life] : [])])
+      if (await examiner.isBegun(listed, life)) return true
+    return false
   }
 }
 

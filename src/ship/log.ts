@@ -127,7 +127,8 @@ export class LogShipper {
       this.#seen = null
       return false
     }
-    return this.#isAllShipped(everything())
+    // Files that kept moving were not seen.
+    return isNew && this.#isAllShipped(everything())
   }
 
   /** Gives up removed files that were held too long. Runs at every check, even while a turn waits for the storage. */
@@ -333,8 +334,11 @@ export class LogShipper {
     const { files } = this.#context
     if (file.text.compressed || file.gone !== null || files.isActive(file.id)) return false
     if (!this.#isInTheMaking(file, everything)) return false
-    for await (const other of files.largerThan(file))
-      if (await this.#examiner.isBeginning({ file, size: file.size }, other)) return true
+    for await (const other of files.largerThan(file)) {
+      const isTruncated = (await other.size()) < file.size
+      if (isTruncated) this.#seen = null
+      if (isTruncated || (await this.#examiner.isBeginning({ file, size: file.size }, other))) return true
+    }
     return false
   }
 

@@ -5,8 +5,10 @@ import { StoreError } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { type Bucket, persistent, Stopped } from './bucket.ts'
 import type { CutRules } from './cut.ts'
-import { type Disk, type Listed, type Native, UnreadableLog } from './files/disk.ts'
-import { FileOrder, groupByLog } from './files/order.ts'
+import { shippedAs } from './examiner.ts'
+import { type Disk, type Native, UnreadableLog } from './files/disk.ts'
+import { Groups } from './files/groups.ts'
+import { FileOrder } from './files/order.ts'
 import { WatchedFiles } from './files/watched-files.ts'
 import { type NodeFiles, NodeFilesShipper } from './home/node-files.ts'
 import { bufferPool } from './life.ts'
@@ -62,6 +64,7 @@ export class Shipper {
   readonly #logBucket: Bucket
   readonly #ownership: Ownership
   readonly #now: () => number
+  readonly #groups: Groups
   readonly #logs = new Map<string, OpenLog>()
   readonly #buffers = bufferPool()
   readonly #nodeFiles: NodeFilesShipper
@@ -95,6 +98,12 @@ export class Shipper {
       onFailure: (error: unknown) => this.#onFailure(error),
     }
     this.#bucket = persistent(options.bucket, retry)
+    const { disk, native, include } = options
+    this.#groups = new Groups({
+      disk,
+      include,
+      shippedAs: (log) => shippedAs({ log, bucket: this.#bucket, native }, disk),
+    })
     const { bucket } = options
     // A shipper that was replaced writes nothing more.
     const put: Bucket['put'] = async (...write) => {
@@ -244,12 +253,11 @@ export class Shipper {
         report('The log directory is not there yet; waiting for it.')
       this.#warnedAbsent = true
     }
-    const group = (listed: readonly Listed[] | null) => groupByLog(listed ?? [], this.#options.include)
-    const byLog = group(listed)
+    const byLog = await this.#groups.group(listed ?? [])
     for (const log of byLog.keys()) if (!this.#logs.has(log)) this.#logs.set(log, this.#open(log))
     let failure: unknown = null
     for (const [log, { files, shipper }] of this.#logs) {
-      const again = async () => group(await disk.list()).get(log) ?? []
+      const again = async () => (await this.#groups.group((await disk.list()) ?? [])).get(log) ?? []
       await files.look(byLog.get(log) ?? [], again, this.#now()).catch((error: unknown) => {
         failure ??= error
       })
@@ -261,7 +269,7 @@ export class Shipper {
 
   #open(log: string): OpenLog {
     const { disk, native, rules, holdMs, metrics, report } = this.#options
-    const order = new FileOrder(disk)
+    const order = new FileOrder(disk, log)
     const files = new WatchedFiles(disk, (listed) => order.sort(listed))
     const shipper = new LogShipper({
       log,

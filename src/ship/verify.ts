@@ -1,9 +1,8 @@
 import type { LeftFile } from '../segment/ship-json.ts'
 import type { Bucket } from './bucket.ts'
-import { type Examined, Examiner } from './examiner.ts'
+import { type Examined, Examiner, examineListed, shippedAs } from './examiner.ts'
 import { type Disk, type Listed, type Native, UnreadableLog } from './files/disk.ts'
-import { groupByLog } from './files/order.ts'
-import { openText } from './files/text.ts'
+import { Groups } from './files/groups.ts'
 import { type Memory, recall } from './memory.ts'
 
 /** A file that is not in the bucket as it is in the directory. */
@@ -35,7 +34,12 @@ export interface VerifyOptions {
 export async function verify({ disk, bucket, native, include }: VerifyOptions): Promise<Verified | null> {
   const listed = await disk.list()
   if (!listed) return null
-  const byLog = groupByLog(listed, include)
+  const groups = new Groups({
+    disk,
+    include,
+    shippedAs: (log) => shippedAs({ log, bucket, native }, disk),
+  })
+  const byLog = await groups.group(listed)
   const missing = ({ name, reason }: LeftFile): Finding => ({ name, kind: 'missing', detail: reason })
   const left = [...disk.left(), ...disk.skipped()]
   const verified: Verified = { logs: byLog.size, files: left.length, findings: left.map(missing) }
@@ -78,17 +82,11 @@ async function compare(
 ): Promise<Compared> {
   const none = { size: 0, lives: [] }
   try {
-    const file = await disk.open(listed.name)
-    // Gone meanwhile: there is nothing to compare any more.
-    if (!file) return { kind: null, detail: '', ...none }
-    try {
-      const text = openText(file, listed.name)
-      const examined = await examiner.examine({ ...listed, text, file, gone: null, growth: [] }, memory)
-      if (examined) return judge(examined, memory)
-      return { kind: 'missing', detail: 'the archive is broken', ...none }
-    } finally {
-      await file.close()
-    }
+    const examined = await examineListed(examiner, listed, memory, disk)
+    // There is nothing to compare any more.
+    if (examined === 'gone') return { kind: null, detail: '', ...none }
+    if (examined) return judge(examined, memory)
+    return { kind: 'missing', detail: 'the archive is broken', ...none }
   } catch (error) {
     if (!(error instanceof UnreadableLog)) throw error
     return { kind: 'missing', detail: error.message, ...none }

@@ -1,4 +1,13 @@
-import { appendFileSync, existsSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { livesOf, objectsIn } from './home.ts'
@@ -6,8 +15,19 @@ import { until, useLocal } from './local.ts'
 
 const local = useLocal()
 const lives = () => livesOf(objectsIn(local.home), 'app.log')
+const logs = () => readdirSync(join(local.home, 'segments'))
 const texts = () => lives().map(({ text }) => text?.toString())
 const shipped = () => texts().join('')
+
+interface Kind {
+  /** What each file begins with. */
+  begin: string
+  lineOf: (count: number) => string
+  rotated: (number: number) => string
+}
+
+const dotted = (number: number) => `app.log.${number}`
+const dashed = (number: number) => `app-${number}.log`
 
 /**
  * A log that is rotated as Log4j 2 does by default: the newest rotated file has the highest number. At the maximum the
@@ -19,10 +39,12 @@ class Log4jLog {
   readonly #begin: string
   #count = 0
   readonly #lineOf: (count: number) => string
+  readonly #rotated: (number: number) => string
 
-  constructor({ begin = '', lineOf = timed }: { begin?: string; lineOf?: (count: number) => string } = {}) {
+  constructor({ begin = '', lineOf = timed, rotated = dotted }: Partial<Kind> = {}) {
     this.#begin = begin
     this.#lineOf = lineOf
+    this.#rotated = rotated
   }
 
   write(lines: number): void {
@@ -41,16 +63,17 @@ class Log4jLog {
       unlinkSync(this.at(this.#nameOf(1)!))
       for (let number = 2; number < next; number++) {
         const name = this.#nameOf(number)!
-        renameSync(this.at(name), this.at(name.replace(`.${number}`, `.${number - 1}`)))
+        const ending = name.endsWith('.gz') ? '.gz' : ''
+        renameSync(this.at(name), this.at(this.#rotated(number - 1) + ending))
       }
       next--
     }
-    renameSync(this.at('app.log'), this.at(`app.log.${next}`))
+    renameSync(this.at('app.log'), this.at(this.#rotated(next)))
   }
 
   /** Compresses a rotated file now, as a new file. */
   compress(number: number): void {
-    const path = this.at(`app.log.${number}`)
+    const path = this.at(this.#rotated(number))
     writeFileSync(`${path}.gz`, gzipSync(readFileSync(path)))
     unlinkSync(path)
   }
@@ -60,7 +83,8 @@ class Log4jLog {
   }
 
   #nameOf(number: number): string | undefined {
-    return [`app.log.${number}`, `app.log.${number}.gz`].find((name) => existsSync(this.at(name)))
+    const name = this.#rotated(number)
+    return [name, `${name}.gz`].find((name) => existsSync(this.at(name)))
   }
 }
 
@@ -69,9 +93,12 @@ function timed(count: number): string {
   return `${time} INFO [main] com.example.App - line ${count} ${'x'.repeat(40)}\n`
 }
 
-describe('a shipper of files whose numbers rise', () => {
+describe.each([
+  ['after a dot', dotted],
+  ['after a dash', dashed],
+])('a shipper of files whose numbers rise %s', (_, rotated) => {
   it('numbers the lives of what it finds in the order in which they were written', async () => {
-    const log = new Log4jLog()
+    const log = new Log4jLog({ rotated })
     for (let file = 0; file < 6; file++) {
       log.write(20)
       if (file < 5) log.rotate()
@@ -85,7 +112,7 @@ describe('a shipper of files whose numbers rise', () => {
   })
 
   it('goes on after several rotations and late compression while it was down', async () => {
-    const log = new Log4jLog()
+    const log = new Log4jLog({ rotated })
     for (let round = 0; round < 6; round++) {
       log.write(10)
       await local.once()
@@ -109,7 +136,7 @@ describe('a shipper of files whose numbers rise', () => {
     // The file of an unfinished life stays known while the shipper runs.
     ['no times', { lineOf: (count: number) => `line ${count} ${'x'.repeat(40)}\n` }],
   ])('follows a writer that removes the oldest at a maximum: %s', async (_, kind) => {
-    const log = new Log4jLog(kind)
+    const log = new Log4jLog({ ...kind, rotated })
     const running = local.shipper({ once: false })
     const done = running.run()
     for (let round = 0; round < 12; round++) {
@@ -123,7 +150,16 @@ describe('a shipper of files whose numbers rise', () => {
     }
     running.stop()
     expect(await done).toBe('done')
+    expect(await local.once()).toBe('done')
     expect(texts()).toEqual(log.files)
     expect(local.reports).toEqual([])
+    expect(logs()).toEqual(['app.log'])
   })
+})
+
+it('ships logs with numbers after a dash under their own names if their times overlap', async () => {
+  const text = (of: string) => [1, 2, 3].map((count) => timed(count).replace('line', of)).join('')
+  for (const name of ['app.log', 'app-1.log', 'app-2.log']) writeFileSync(local.at(name), text(name))
+  expect(await local.once()).toBe('done')
+  expect(logs().sort()).toEqual(['app-1.log', 'app-2.log', 'app.log'])
 })

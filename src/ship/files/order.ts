@@ -1,22 +1,13 @@
 import { compressionByName } from '../../codec/kind.ts'
-import { includeFilter } from '../../log/files/include.ts'
-import { logNames } from '../../log/rotated/family.ts'
-import { recordTimes } from '../../log/rotated/heads.ts'
-import { type LogName, parseName } from '../../log/rotated/names.ts'
-import type { Disk, DiskFile, Listed } from './disk.ts'
-
-/** The time of the first record in a file, and of the last one in its first bytes. */
-interface HeadTimes {
-  first: number
-  last: number
-}
+import { isRotated, type LogName, parseDashed, parseName } from '../../log/rotated/names.ts'
+import { byCodePoint } from '../../store/store.ts'
+import type { Disk, Listed } from './disk.ts'
+import { type HeadTimes, readHead } from './heads.ts'
 
 interface Member extends LogName {
   file: Listed
 }
 
-/** How much of a file is read. */
-const HEAD = 4096
 /** In autumn, local times step back by an hour. */
 const CLOCK_CHANGE_MS = 3_600_000
 
@@ -29,18 +20,20 @@ const CLOCK_CHANGE_MS = 3_600_000
  */
 export class FileOrder {
   readonly #disk: Disk
+  readonly #log: string
   /** By file and version. A renamed file keeps its head. */
   #heads = new Map<string, HeadTimes | 'none'>()
 
-  constructor(disk: Disk) {
+  constructor(disk: Disk, log: string) {
     this.#disk = disk
+    this.#log = log
   }
 
   /** The files, oldest first. A file with several names is there once. */
   async sort(listed: readonly Listed[]): Promise<Listed[]> {
-    const members = membersOf(listed).sort(byName)
-    const rotated = members.filter((member) => !isActive(member))
-    const active = members.filter(isActive)
+    const members = membersOf(this.#log, listed).sort(byName)
+    const rotated = members.filter(isRotated)
+    const active = members.filter((member) => !isRotated(member))
     const heads = isClear(rotated) ? new Map() : await this.#read(rotated)
     return [...decide(rotated, heads), ...active].map(({ file }) => file)
   }
@@ -60,32 +53,13 @@ export class FileOrder {
   }
 }
 
-/** The files of each log, by the log's name. */
-export function groupByLog(
-  listed: readonly Listed[],
-  include: readonly string[] = [],
-): Map<string, Listed[]> {
-  const included = includeFilter(include)
-  const byLog = new Map<string, Listed[]>()
-  const logs = logNames(listed.map(toEntry))
-  for (const file of listed) {
-    const log = logs.get(file.name)!
-    if (!included(file.name) || log === '' || log === '.' || log === '..') continue
-    const files = byLog.get(log) ?? []
-    byLog.set(log, files)
-    files.push(file)
-  }
-  return byLog
-}
-
-function toEntry({ name, size, modified }: Listed) {
-  return { key: name, size, modified, etag: '' }
-}
-
 /** Each file once, under one of its names. */
-function membersOf(listed: readonly Listed[]): Member[] {
+function membersOf(log: string, listed: readonly Listed[]): Member[] {
   const byId = new Map(listed.map((file) => [file.id, file]))
-  return [...byId.values()].map((file) => ({ file, ...parseName(file.name) }))
+  return [...byId.values()].map((file) => {
+    const dashed = parseDashed(file.name)
+    return { file, ...(dashed?.stem === log ? dashed : parseName(file.name)) }
+  })
 }
 
 /** Whether the names alone give the order: each date is there once. */
@@ -135,60 +109,17 @@ function isClockChange(members: readonly Member[], steps: readonly number[]): bo
   )
 }
 
-/** The times in a file's head. `none`: it has none, or cannot be read. `moved`: the name has another file now. */
-async function readHead(disk: Disk, { name, id, modified }: Listed): Promise<HeadTimes | 'none' | 'moved'> {
-  // If the file is needed for more than its head, opening it again says why it cannot be read.
-  const file = await disk.open(name).catch(() => null)
-  try {
-    if (file?.id !== id) return 'moved'
-    const bytes = await firstBytes(file, name)
-    // The last line may be cut in the middle of its time.
-    const whole = bytes.length < HEAD ? bytes.length : bytes.lastIndexOf(10) + 1
-    const times = [...recordTimes(bytes.subarray(0, whole || HEAD), modified)]
-    return times.length > 0 ? { first: times[0]!, last: times.at(-1)! } : 'none'
-  } finally {
-    await file?.close()
-  }
-}
-
-async function firstBytes(file: DiskFile, name: string): Promise<Uint8Array> {
-  const kind = compressionByName(name)
-  if (!kind) return file.read(0, HEAD)
-  if (kind !== 'gzip' && kind !== 'zstd') return new Uint8Array(0)
-  const head = new Uint8Array(HEAD)
-  let filled = 0
-  try {
-    for await (const piece of file.inflate(kind)) {
-      const part = piece.subarray(0, HEAD - filled)
-      head.set(part, filled)
-      filled += part.length
-      if (filled === HEAD) break
-    }
-  } catch {
-    // A broken archive, or one that is still being written: what it gave is its head.
-  }
-  return head.subarray(0, filled)
-}
-
 /** After a date numbers rise; without one, the highest is the oldest. */
 function byName(a: Member, b: Member): number {
-  return compare(a.date, b.date) || byIndex(a, b) || a.file.modified - b.file.modified
+  return byCodePoint(a.date, b.date) || byIndex(a, b) || a.file.modified - b.file.modified
 }
 
 function byNameReversed(a: Member, b: Member): number {
-  return compare(a.date, b.date) || byIndex(b, a) || a.file.modified - b.file.modified
+  return byCodePoint(a.date, b.date) || byIndex(b, a) || a.file.modified - b.file.modified
 }
 
 function byIndex(a: Member, b: Member): number {
   return a.date === '' ? b.index - a.index : a.index - b.index
-}
-
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1
-}
-
-function isActive({ date, index, unclear }: LogName): boolean {
-  return date === '' && index < 0 && unclear === undefined
 }
 
 function versionOf({ id, size, modified, name }: Listed): string {

@@ -24,7 +24,7 @@ function put(name: string, text: string, changed = 0): void {
 }
 
 async function sorted(disk: Disk = nodeDisk(logs, () => {})): Promise<string[]> {
-  const files = await new FileOrder(disk).sort((await disk.list())!)
+  const files = await new FileOrder(disk, 'app.log').sort((await disk.list())!)
   return files.map(({ name }) => name)
 }
 
@@ -114,7 +114,7 @@ describe('the order of a log’s files', () => {
     rmSync(at('app-2026-11-13.log'))
     rmSync(at('app-2026-11-14.log'))
     for (const [i, name] of RISING.entries()) put(name, line(i * 10), i)
-    const order = new FileOrder(disk)
+    const order = new FileOrder(disk, 'app.log')
     for (let check = 0; check < 3; check++) {
       appendFileSync(at('app.log'), line(50))
       await order.sort((await disk.list())!)

@@ -1,0 +1,86 @@
+import { includeFilter } from '../../log/files/include.ts'
+import { logNames } from '../../log/rotated/family.ts'
+import { parseDashed } from '../../log/rotated/names.ts'
+import { dashedLogs, type Rolled, rollsOver, type Times } from '../../log/rotated/rolled.ts'
+import type { Entry } from '../../store/store.ts'
+import type { Disk, Listed } from './disk.ts'
+import { readHead, readLast } from './heads.ts'
+
+/** What groups are made from. */
+export interface GroupsContext {
+  disk: Disk
+  include?: readonly string[] | undefined
+  /** Whether files were shipped as part of a log. */
+  shippedAs(log: string): Promise<(file: Listed) => Promise<boolean>>
+}
+
+/**
+ * Which log each file of the directory belongs to. Most names tell. `core-1.log` may be a rotated file of `core.log`, as
+ * Log4j names them, or a log beside it: it is a rotated file if it was `core.log` before, or if the times of the records
+ * or the bucket say so when it is first seen. A file stays with its log, so that it is not shipped again as part of
+ * another one.
+ */
+export class Groups {
+  readonly #context: GroupsContext
+  readonly #isIncluded: (name: string) => boolean
+  /** The log of each file at the last listing. */
+  #known = new Map<string, string>()
+
+  constructor(context: GroupsContext) {
+    this.#context = context
+    this.#isIncluded = includeFilter(context.include ?? [])
+  }
+
+  /** The files of each log, by the log's name. */
+  async group(listed: readonly Listed[]): Promise<Map<string, Listed[]>> {
+    const logs = await this.#logNames(listed)
+    this.#known = new Map(listed.map(({ id, name }) => [id, logs.get(name) ?? '']))
+    const byLog = new Map<string, Listed[]>()
+    for (const file of listed) {
+      const log = logs.get(file.name)
+      if (!this.#isIncluded(file.name) || !log || log === '.' || log === '..') continue
+      byLog.set(log, [...(byLog.get(log) ?? []), file])
+    }
+    return byLog
+  }
+
+  /** The logs by the names of their files. Files that moved meanwhile are left out. */
+  async #logNames(listed: readonly Listed[]): Promise<Map<string, string>> {
+    const files = new Map(listed.map((file) => [file.name, file]))
+    const entries = listed.map(toEntry)
+    const logs = logNames(entries)
+    for (const { name, id } of listed) {
+      const log = parseDashed(name)?.stem
+      if (log !== undefined && this.#known.get(id) === log) logs.set(name, log)
+    }
+    for (const [log, rolled] of dashedLogs(entries)) {
+      const names = rolled.files.map(({ entry }) => entry.key)
+      const fresh = names.filter((name) => this.#known.get(files.get(name)!.id) !== logs.get(name))
+      if (fresh.length === 0) continue
+      const isRolled = names.some((name) => logs.get(name) === log) || (await this.#rollsOver(rolled, files))
+      if (isRolled === null) for (const name of fresh) logs.delete(name)
+      if (isRolled === null) continue
+      const isPart = isRolled ? async () => true : await this.#context.shippedAs(log)
+      for (const name of fresh) if (await isPart(files.get(name)!)) logs.set(name, log)
+    }
+    return logs
+  }
+
+  async #rollsOver(rolled: Rolled, files: ReadonlyMap<string, Listed>): Promise<boolean | null> {
+    const times = new Map<string, Times>()
+    for (const { key } of [...rolled.files.map(({ entry }) => entry), rolled.active]) {
+      const file = files.get(key)!
+      const head = await readHead(this.#context.disk, file)
+      if (head === 'moved') return null
+      times.set(key, {
+        first: head === 'none' ? null : head.first,
+        last: await readLast(this.#context.disk, file),
+      })
+    }
+    return rollsOver(rolled, ({ key }) => times.get(key))
+  }
+}
+
+function toEntry({ name, size, modified }: Listed): Entry {
+  return { key: name, size, modified, etag: '' }
+}
