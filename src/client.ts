@@ -41,6 +41,7 @@ export function createClient(options: ClientOptions): Client {
   const client: Client = {
     config: (call) => json('config', { detail: call?.detail || undefined, at: call?.at }, call),
     history: (call) => json('config/history', { limit: call?.limit }, call),
+    compare: (node, call) => json('config/compare', { node }, call),
     list: (call) => json('log/list', {}, call),
     detail: (call) => json('log/list', { detail: true }, call),
     async view(query, call) {

@@ -159,7 +159,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'watch-body.ts',
     ],
   ],
-  ['config', ['changes.ts', 'history.ts', 'values.ts']],
+  ['config', ['compare.ts', 'history.ts', 'values.ts']],
   ['observe', ['metrics.ts', 'observer.ts', 'ready.ts', 'registry.ts', 'request-id.ts', 'tracer.ts']],
   ['access', ['grant.ts', 'guard.ts', 'make.ts', 'revocation.ts', 'tokens.ts']],
   [
@@ -198,7 +198,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['routing.ts', ['routing.ts']],
   ['options.ts', ['options.ts']],
   ['app.ts', ['app.ts']],
-  ['fleet', ['fleet.ts', 'nodes.ts']],
+  ['fleet', ['compare.ts', 'fleet.ts', 'nodes.ts']],
   ['index.ts', ['index.ts']],
   ['client', ['connect.ts', 'follow.ts', 'problem.ts', 'types.ts', 'web.ts']],
   ['client.ts', ['client.ts']],

@@ -33,6 +33,7 @@ const CONFIG: Names<ConfigQuery> = { detail: true, at: true }
 const CLIENT: Record<Resource, readonly string[]> = {
   config: Object.keys(CONFIG),
   history: ['limit'],
+  compare: ['node'],
   list: ['detail'],
   view: [...Object.keys(VIEW), 'follow', 'format', 'download'],
   histogram: Object.keys(HISTOGRAM),
@@ -61,12 +62,17 @@ describe('the client', () => {
     await client.histogram({ file: 'a.log', step: 500 })
     await client.config({ detail: true, at: '2h' })
     await client.history({ limit: 3 })
+    await client.compare(['db-1', 'x-*'])
     expect(asked.map(({ search }) => search)).toEqual([
       '?file=a.log&step=40s&estimate=true&buckets=7',
       '?file=a.log&step=500',
       '?detail=true&at=2h',
       '?limit=3',
+      '?node=db-1&node=x-*',
     ])
-    expect(asked.at(-1)!.pathname).toBe('/api/v1/config/history')
+    expect(asked.slice(-2).map(({ pathname }) => pathname)).toEqual([
+      '/api/v1/config/history',
+      '/api/v1/config/compare',
+    ])
   })
 })

@@ -97,6 +97,8 @@ async function follow(script: string, ...steps: ((out: string) => void)[]): Prom
 
 /** What the answer of a command must show, by a part of the command. */
 const EXPECTED: [part: string, check: (out: string) => void][] = [
+  ['config/history', (out) => expect(JSON.parse(out)).toMatchObject([{ changes: [] }])],
+  ['config?at=now', (out) => expect(JSON.parse(out).time).toBeLessThanOrEqual(Date.now())],
   ['where=status>=500', (out) => expect(out).toBe(access(['503', '1.500']))],
   ['where=level:error', (out) => expect(out).toBe(line(now - 30_000, 'ERROR', 'timeout'))],
   ['since=02:10&first=20', (out) => expect(out.split('\n')[0]).toMatch(/it went wrong$/)],

@@ -34,6 +34,22 @@ export interface ConfigVersion {
   error?: 'not-toml' | 'too-large' | undefined
 }
 
+/** What differs between the configurations of nodes. */
+export interface ConfigComparison {
+  /** The nodes that were compared. */
+  nodes: string[]
+  /** Why other nodes were not compared, by id: `no-config`, `too-large`, `not-toml`, `budget`, `storage-…`. */
+  missing: Record<string, string>
+  /** The keys that differ: first those where few nodes differ from a clear majority, last the expected ones. */
+  keys: {
+    key: string
+    /** TOML texts, those of most nodes first; absent where the key is not set. */
+    values: { value?: string | undefined; nodes: string[] }[]
+    /** Whether the values differ on purpose. */
+    expected: boolean
+  }[]
+}
+
 /** A log file as the plain list has it. */
 export interface LogFile {
   name: string
@@ -218,6 +234,8 @@ export interface Client {
   config(options?: CallOptions & ConfigQuery): Promise<NodeConfig>
   /** The versions of the configuration, newest first. */
   history(options?: CallOptions & { limit?: number | undefined }): Promise<ConfigVersion[]>
+  /** What differs between the configurations of nodes of a fleet: ids, or patterns such as `db-*`. */
+  compare(nodes: string | readonly string[], options?: CallOptions): Promise<ConfigComparison>
   list(options?: CallOptions): Promise<LogFile[]>
   detail(options?: CallOptions): Promise<LogFileDetail[]>
   /** A page as text; invalid UTF-8 is replaced. */

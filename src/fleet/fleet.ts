@@ -21,7 +21,7 @@ export interface FleetOptions extends Omit<AppOptions, 'logs' | 'config' | 'vers
   store: Store
   /** Nodes on a page of the list. @default 200, and 1,000 if a request wants that */
   pageNodes?: number | undefined
-  /** Requests to the store that one list of nodes may make, where a platform limits them. @default no limit */
+  /** Requests to the store that one list or comparison of nodes may make, where a platform limits them. @default no limit */
   listCalls?: number | undefined
 }
 
@@ -58,6 +58,21 @@ export function createFleet(options: FleetOptions): Hono {
     routing.withQuery('nodes', (request, query, grant) => {
       if (!grant.scopes.has('logs') && !grant.scopes.has('config')) throw outOfScope('logs')
       return listNodes(request, query, (page) => nodes.page(page, grant), pageNodes)
+    }),
+  )
+  const compare = {
+    store: observed,
+    nodes,
+    homes,
+    atOnce: options.limits?.parallelReads,
+    calls: listCalls,
+  }
+  routing.add(
+    '/api/v1/config/compare',
+    'config',
+    routing.withQuery('compare', async (request, query, grant) => {
+      const { compareConfigs } = await import('./compare.ts')
+      return compareConfigs(request, query, compare, grant)
     }),
   )
   if (options.loki) {

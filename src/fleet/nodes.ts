@@ -104,6 +104,17 @@ export class FleetNodes {
     }
   }
 
+  /**
+   * What is known about a node, at most a minute old; null if the folder is not a home, undefined if it could not be
+   * asked. `spend` is called before each request to the store and may throw NotAsked.
+   */
+  async state(id: string, spend: () => void): Promise<HomeState | null | undefined> {
+    const known = this.#known.get(id)
+    if (!known || this.#now() - known.at >= (known.state ? PRESENT_MS : ABSENT_MS))
+      await this.#askOne(id, this.#isShared ? this.#asking : this.#newAsking(), spend)
+    return this.#known.get(id)?.state
+  }
+
   /** Throws the problem `unknown-node` unless there is a node of this id for a token. */
   async require(id: string, grant: Pick<Grant, 'nodes'>): Promise<void> {
     if (nodeFilter(grant)(id)) {

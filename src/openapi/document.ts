@@ -61,10 +61,13 @@ export function openApi(): object {
 /** What a request gets that reaches no resource: invalid HTTP, or another method. Its statuses vary. */
 const REFUSED_CODES: ProblemCode[] = ['bad-request', 'method-not-allowed']
 
+/** The paths of a fleet itself; a node does not have them. */
+const FLEET = new Set(['/api/v1/nodes', '/api/v1/config/compare'])
+
 function pathOf(operation: Operation): object {
   const { id, path, summary, parameters = [], open } = operation
   const shared = {
-    tags: [path.startsWith('/loki/') ? 'loki' : path === '/api/v1/nodes' ? 'fleet' : 'node'],
+    tags: [path.startsWith('/loki/') ? 'loki' : FLEET.has(path) ? 'fleet' : 'node'],
     summary,
     ...(open && { security: [] }),
   }

@@ -113,6 +113,20 @@ const CONFIG_VERSION = {
   size: 56,
   changes: [{ key: 'query.max-workers', before: '30', after: '64' }],
 }
+const CONFIG_COMPARISON = {
+  nodes: ['db-1', 'db-2', 'db-7'],
+  missing: { 'db-9': 'no-config' },
+  keys: [
+    {
+      key: 'query.concurrency',
+      values: [
+        { value: '16', nodes: ['db-1', 'db-2'] },
+        { value: '64', nodes: ['db-7'] },
+      ],
+      expected: false,
+    },
+  ],
+}
 const FLEET_NODE = {
   id: 'db-4',
   node: NODE,
@@ -176,6 +190,16 @@ export const OPERATIONS: Operation[] = [
       { schema: 'ConfigVersion', list: true, example: [CONFIG_VERSION] },
     ]),
     problems: [...API, ...CONFIG, 'too-busy'],
+  },
+  {
+    path: '/api/v1/config/compare',
+    id: 'compareConfigs',
+    summary: 'The keys that differ between the configurations of the nodes of a fleet',
+    resource: 'compare',
+    answers: tagged('The nodes that were compared, those that were not, and the keys that differ.', [
+      { schema: 'ConfigComparison', example: CONFIG_COMPARISON },
+    ]),
+    problems: [...API, 'bad-parameter', ...STORAGE, 'answer-too-large', 'too-busy'],
   },
   {
     path: '/api/v1/log/list',

@@ -66,6 +66,34 @@ const CONFIG_VERSION = object(
   },
 )
 
+const CONFIG_COMPARISON = object({
+  nodes: list(text(), 'The nodes that were compared, by id.'),
+  missing: {
+    type: 'object',
+    description:
+      'Why other nodes were not compared: `no-config`, `too-large`, `not-toml`, `budget`, or the code of a storage problem.',
+    additionalProperties: text(),
+  } as const,
+  keys: list(
+    closed(
+      object({
+        key: text('The dotted path of the key, as TOML writes it.'),
+        values: list(
+          closed(
+            object(
+              { nodes: list(text(), 'The nodes that have this value, by id.') },
+              { value: text('The value as TOML; absent for the nodes where the key is not set.') },
+            ),
+          ),
+          'The values, those of most nodes first.',
+        ),
+        expected: flag('Whether the values differ on purpose, such as ids, addresses and ports.'),
+      }),
+    ),
+    'The keys that differ: first those where few nodes differ from a clear majority, last the expected ones.',
+  ),
+})
+
 const FLEET_NODE = object({
   id: text("The name of the node's home."),
   node: { ...NODE, type: ['object', 'null'], description: 'The description of the node.' } as const,
@@ -186,6 +214,7 @@ const LOKI_STATS = object({
 export const SCHEMAS = {
   Config: closed(CONFIG),
   ConfigVersion: closed(CONFIG_VERSION),
+  ConfigComparison: closed(CONFIG_COMPARISON),
   FleetNode: { ...FLEET_NODE, description: 'A node of a fleet. What is not known is null.' },
   LogFile: closed(LOG_FILE),
   LogFileDetail: LOG_FILE_DETAIL,

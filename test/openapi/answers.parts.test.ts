@@ -189,16 +189,17 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   ),
 ]
 
-const NODES = [{ path: '/api/v1/nodes' }]
+const NODES = [{ path: '/api/v1/nodes' }, { path: '/api/v1/config/compare?node=db-*' }]
 
 /** Requests, each set to a fleet with these options. */
 const FLEETS: [Partial<FleetOptions>, Asked[]][] = [
+  [{}, [{ path: '/api/v1/config/compare' }, { path: '/api/v1/config/compare?node=none' }]],
   [{}, [...NODES, { path: '/api/v1/nodes?limit=1' }, { path: '/api/v1/nodes?limit=0' }]],
   [{}, [{ path: '/api/v1/nodes?levle=error' }, { path: '/openapi.json' }, { path: '/healthz' }, READY]],
   [{ token: 'secret' }, NODES],
   [
     { tokens: () => [{ name: 'none', token: 'none', scopes: [] }] },
-    [{ path: '/api/v1/nodes', headers: { Authorization: 'Bearer none' } }],
+    NODES.map(({ path }) => ({ path, headers: { Authorization: 'Bearer none' } })),
   ],
   [{ allowHosts: ['elsewhere'] }, NODES],
   ...[
@@ -265,12 +266,20 @@ describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`
     }
     for (const [options, requests] of FLEETS) {
       const fleet = createFleet({ store: homes, onError: () => {}, ...options })
-      for (const asked of requests) await see(asked, await answerOf(fleet, asked))
+      for (const asked of requests) {
+        const response = await answerOf(fleet, asked)
+        const tag = response.headers.get('ETag')
+        await see(asked, response)
+        if (tag === null || !asked.path.includes('compare')) continue
+        const again = { ...asked, headers: { 'If-None-Match': tag } }
+        await see(again, await answerOf(fleet, again))
+      }
     }
     const fleet = createFleet({ store: homes, metrics: createMetrics() })
     for (const asked of [CONFIG, HISTORY, log('list'), ...FILE, METRICS])
       await see(asked, await answerOf(fleet, { ...asked, path: `/nodes/none${asked.path}` }))
-    for (const [asked, response] of await crowd()) await see(asked, response)
+    for (const [asked, response] of [...(await crowd()), ...(await crowdOfFleet())])
+      await see(asked, response)
     const plain = createApp({ logs: small, config: '' })
     for (const asked of [METRICS, ...LOKI]) await see(asked, await answerOf(plain, asked))
     await see(...(await goneCursor()))
@@ -329,6 +338,17 @@ async function crowd(): Promise<[Asked, Response][]> {
   await expect.poll(() => reads).toBe(2 * requests.length)
   go()
   return answers
+}
+
+/** More comparisons at once than there are places. */
+async function crowdOfFleet(): Promise<[Asked, Response][]> {
+  const asked = NODES[1]!
+  const fleet = createFleet({ store: homes, limits: { scans: 1 } })
+  // Once, so that what follows begins together.
+  await answerOf(fleet, asked)
+  return Promise.all(
+    Array.from({ length: 12 }, async (): Promise<[Asked, Response]> => [asked, await answerOf(fleet, asked)]),
+  )
 }
 
 /** A cursor into a file that has since become another. */

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type {
+  ConfigComparison,
   ConfigVersion,
   FleetNode,
   Histogram,
@@ -158,6 +159,7 @@ it('describes what the client takes: types and members', () => {
   expectTypeOf<Of<'Config'>>().toExtend<NodeConfig>()
   expectTypeOf<Of<'ConfigVersion'>>().toExtend<ConfigVersion>()
   expectTypeOf<keyof Of<'ConfigVersion'>>().toEqualTypeOf<keyof ConfigVersion>()
+  expectTypeOf<Omit<Of<'ConfigComparison'>, 'missing'>>().toExtend<Omit<ConfigComparison, 'missing'>>()
   expectTypeOf<Of<'FleetNode'>>().toExtend<FleetNode>()
   expectTypeOf<keyof Of<'Config'>>().toEqualTypeOf<keyof NodeConfig>()
   expectTypeOf<keyof Of<'Config'>['node']>().toEqualTypeOf<keyof NodeConfig['node']>()

@@ -169,7 +169,7 @@ function welcomeJson(fields: { url: string; version: string; logs: string; confi
  * Preloads what the app would load on first use. A runtime remembers that a module could not be read: if its first use
  * came when no descriptor was left, or while an update replaced the files, it would fail forever.
  */
-async function loadRest({ join, loki, page }: Settings): Promise<void> {
+async function loadRest({ fleet, join, loki, page }: Settings): Promise<void> {
   await Promise.allSettled([
     import('../../routes/query-routes.ts'),
     import('../../routes/download.ts'),
@@ -180,6 +180,7 @@ async function loadRest({ join, loki, page }: Settings): Promise<void> {
     import('../../observe/ready.ts'),
     import('../../routes/config.ts'),
     import('../../routes/config-history.ts'),
+    fleet !== null && import('../../fleet/compare.ts'),
     import('../../node/config.ts'),
     import('../../routes/fields.ts'),
     import('../../routes/view/export.ts'),

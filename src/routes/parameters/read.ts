@@ -65,7 +65,7 @@ function reader(
       else if (!row.repeatable) values[name] = value
       else {
         values[name] ??= []
-        if ((values[name] as unknown[]).push(value) > MOST_REPEATED) throw tooMany(name, url)
+        if ((values[name] as unknown[]).push(value) > (row.most ?? MOST_REPEATED)) throw tooMany(row, url)
       }
     }
     for (const { name, expects } of required)
@@ -119,9 +119,9 @@ function text({ name, maxLength }: Parameter, value: string): string {
   return value
 }
 
-function tooMany(name: string, url: string): Error {
+function tooMany({ name, most = MOST_REPEATED }: Parameter, url: string): Error {
   const count = searchOf(url).getAll(name).length
-  return bad(name, `was given ${count} times; give it at most ${MOST_REPEATED} times`)
+  return bad(name, `was given ${count} times; give it at most ${most} times`)
 }
 
 function repeated(name: string, url: string): Error {

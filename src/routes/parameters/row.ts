@@ -1,5 +1,14 @@
 /** The resources that take parameters, by the last word of their path. */
-export type Resource = 'config' | 'history' | 'list' | 'view' | 'histogram' | 'fields' | 'download' | 'nodes'
+export type Resource =
+  | 'config'
+  | 'history'
+  | 'compare'
+  | 'list'
+  | 'view'
+  | 'histogram'
+  | 'fields'
+  | 'download'
+  | 'nodes'
 
 /** One query parameter of one or more resources. */
 export interface Parameter {
@@ -23,6 +32,8 @@ export interface Parameter {
   repeatable?: true
   /** Whether it may name several logs, more than once or by a pattern: `files` then has all values. */
   several?: true
+  /** How often a repeatable parameter may be given. @default 32 */
+  most?: number
   /** The value used when the parameter is absent or empty. */
   default?: number | string
   /** Whether an empty value is a mistake, not the same as none. */

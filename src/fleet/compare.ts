@@ -1,0 +1,175 @@
+import type { Grant } from '../access/grant.ts'
+import { Comparison, TooManyDifferences } from '../config/compare.ts'
+import { LARGEST_COMPARED } from '../config/history.ts'
+import { ValuesError, valuesOf } from '../config/values.ts'
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { bad, show } from '../http/params.ts'
+import { Problem, toProblem } from '../http/problem.ts'
+import { textResponse } from '../http/sliced.ts'
+import type { Budget } from '../limits/budget.ts'
+import { each } from '../limits/each.ts'
+import type { Lease } from '../limits/memory-budget.ts'
+import { LogError } from '../log/error.ts'
+import { includeFilter } from '../log/files/include.ts'
+import { budgetOf, runInSlot } from '../log/view/context.ts'
+import { ConfigError, maskedConfig } from '../node/config.ts'
+import type { Query } from '../routes/parameters/read.ts'
+import { byCodePoint, readText, type Store, StoreError } from '../store/store.ts'
+import { suggestion } from '../suggestion.ts'
+import type { FleetHomes } from './homes.ts'
+import { type FleetNodes, unknownNode } from './nodes.ts'
+import { NotAsked } from './state.ts'
+
+/** What a comparison needs. */
+export interface CompareRoute {
+  store: Store
+  nodes: FleetNodes
+  homes: FleetHomes
+  /** Nodes that are read at once. @default 16 */
+  atOnce?: number | undefined
+  /** Requests to the store that one comparison may make. @default no limit */
+  calls?: number | undefined
+}
+
+/** The most nodes that can be compared. */
+export const MOST_COMPARED = 200
+
+/** `GET /api/v1/config/compare`: the keys that are not the same on all of these nodes. */
+export async function compareConfigs(
+  request: Request,
+  { node: patterns = [] }: Query,
+  route: CompareRoute,
+  grant: Grant,
+): Promise<Response> {
+  const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  if (patterns.length === 0) throw bad('node', 'is missing; it must be an id, or a pattern such as db-*')
+  const matches = matchesOf(patterns, await route.nodes.ids(grant))
+  const ids = [...new Set(matches.flat())].sort(byCodePoint)
+  if (ids.length > MOST_COMPARED)
+    throw bad('node', `matches ${ids.length} nodes; compare at most ${MOST_COMPARED} at a time`)
+  if (request.method === 'HEAD') return textResponse(null, headers)
+  // All nodes share their limits.
+  const context = route.homes.context(ids[0]!, grant)
+  const budget = budgetOf(context, request.signal)
+  const { missing, ...compared } = await runInSlot(context.scans, budget, () =>
+    compare(ids, { route, budget, most: context.limits.answerBytes }),
+  )
+  // A folder that is no home is no node.
+  for (const ids of matches) if (ids.every((id) => missing.get(id) === null)) throw unknownNode()
+  const told = [...missing].filter(([, why]) => why !== null).sort(([a], [b]) => byCodePoint(a, b))
+  const body = JSON.stringify({
+    nodes: compared.nodes,
+    missing: Object.fromEntries(told),
+    keys: compared.keys,
+  })
+  // Another time, the budget may suffice.
+  if (told.some(([, why]) => why === 'budget')) return textResponse(body, headers)
+  const etag = textTag(body)
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  return textResponse(body, { ...headers, ETag: etag })
+}
+
+/** The nodes that each pattern matches. */
+function matchesOf(patterns: readonly string[], ids: readonly string[]): string[][] {
+  return patterns.map((pattern) => {
+    let matches: string[]
+    try {
+      matches = ids.filter(includeFilter([pattern]))
+    } catch {
+      throw bad('node', `is ${show(pattern)}; its braces stand for too many names`)
+    }
+    if (matches.length > 0) return matches
+    throw unknownNode(suggestion(pattern, ids.slice(0, MOST_COMPARED * 10)))
+  })
+}
+
+/** Why a node is not compared: a code; null if it is no node. */
+type Reason = string | null
+
+async function compare(
+  ids: readonly string[],
+  { route, budget, most }: { route: CompareRoute; budget: Budget; most: number },
+) {
+  const { atOnce = 16, calls = Number.POSITIVE_INFINITY } = route
+  const memory = budget.memory ? budget.memory.lease(atOnce * LARGEST_COMPARED) : undefined
+  if (memory === null)
+    throw new LogError('too-busy', 'Too many answers are being made; try again in a few seconds.')
+  const over = deadline(budget.millisLeft)
+  // One request was the LIST.
+  let left = calls - 1
+  const spend = () => {
+    if (left-- <= 0) throw new NotAsked()
+  }
+  const comparison = new Comparison()
+  const missing = new Map<string, Reason>()
+  try {
+    await each(ids, atOnce, async (id) => {
+      const reason = await addNode(id, { route, budget, comparison, memory, over, spend })
+      if (reason !== undefined) missing.set(id, reason)
+    })
+    return { nodes: comparison.nodes, missing, keys: await comparison.differences(budget, most) }
+  } catch (error) {
+    if (!(error instanceof TooManyDifferences)) throw error
+    throw new Problem('answer-too-large', 'Too many keys differ for one answer; compare fewer nodes.')
+  } finally {
+    over.clear()
+    memory?.release()
+  }
+}
+
+interface Reading {
+  route: CompareRoute
+  budget: Budget
+  comparison: Comparison
+  memory: Lease | undefined
+  over: ReturnType<typeof deadline>
+  /** Called before each request to the store. Throws NotAsked if there were too many. */
+  spend(): void
+}
+
+/** Reads and adds a node; returns why it cannot be compared. */
+async function addNode(
+  id: string,
+  { route: { store, nodes }, budget, comparison, memory, over, spend }: Reading,
+): Promise<Reason | undefined> {
+  if (!(await budget.step())) return 'budget'
+  try {
+    spend()
+    const signal = budget.signalFor(over.signal)
+    const [state, config] = await Promise.race([
+      Promise.all([
+        nodes.state(id, spend),
+        readText(store, `${id}/config.toml`, LARGEST_COMPARED, { signal }),
+      ]),
+      over.promise,
+    ])
+    if (state === undefined) return 'budget'
+    if (config === null) return state && 'no-config'
+    if (state?.error?.startsWith('storage-')) return state.error
+    if (config.text === null) return 'too-large'
+    budget.spend(config.entry.size)
+    const values = valuesOf(maskedConfig(config.text).text)
+    return comparison.add({ id, node: state?.node ?? null, values, memory }) ? undefined : 'budget'
+  } catch (error) {
+    budget.signal?.throwIfAborted()
+    if (over.signal.aborted || error instanceof NotAsked) return 'budget'
+    if (error instanceof ConfigError) return 'not-toml'
+    if (error instanceof ValuesError) return error.code
+    if (error instanceof StoreError) return toProblem(error).code
+    throw error
+  }
+}
+
+/** A signal that aborts, and a promise that rejects, after some time. */
+function deadline(ms: number) {
+  const controller = new AbortController()
+  let id: ReturnType<typeof setTimeout> | undefined
+  const promise = new Promise<never>((_, reject) => {
+    id = setTimeout(() => {
+      controller.abort()
+      reject(new NotAsked())
+    }, ms)
+  })
+  promise.catch(() => {})
+  return { signal: controller.signal, promise, clear: () => clearTimeout(id) }
+}
