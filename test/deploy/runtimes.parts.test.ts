@@ -264,6 +264,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['OpenAPI', ['openapi-route.js']],
     ['page', ['page.js', 'routes-page.js']],
     ['fleet', ['fleet-fleet.js']],
+    ['comparison of configurations', ['fleet-compare.js']],
     // What reads files: never loaded, since a worker has none.
     ['never loaded', ['settings-file.js']],
   ]
