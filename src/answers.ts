@@ -47,3 +47,43 @@ export interface MessagePattern {
   first: string | null
   last: string | null
 }
+
+/** A key whose value changed: TOML texts, absent where the key is not set. */
+export interface ConfigChange {
+  key: string
+  before?: string | undefined
+  after?: string | undefined
+}
+
+/** A version of the configuration. */
+export interface ConfigVersion {
+  /** When it was first seen, in milliseconds since the Unix epoch. */
+  time: number
+  /** The same for versions with the same masked text. */
+  etag: string
+  /** Bytes of the masked text. */
+  size: number
+  /** What changed since the version before. */
+  changes: ConfigChange[]
+  /** Why the changes are not known: this version or the one before it cannot be compared. */
+  error?: 'not-toml' | 'too-large' | undefined
+}
+
+/** What differs between the configurations of nodes. */
+export interface ConfigComparison {
+  /** The nodes that were compared. */
+  nodes: string[]
+  /** Why other nodes were not compared, by id: `no-config`, `too-large`, `not-toml`, `budget`, `storage-…`. */
+  missing: Record<string, string>
+  /** First those where few nodes differ from a clear majority, last the expected ones. */
+  keys: DifferentKey[]
+}
+
+/** A key that is not the same on all nodes. */
+export interface DifferentKey {
+  key: string
+  /** TOML texts, those of most nodes first; absent where the key is not set. */
+  values: { value?: string | undefined; nodes: string[] }[]
+  /** Whether the values differ on purpose. */
+  expected: boolean
+}

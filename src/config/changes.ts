@@ -1,12 +1,6 @@
+import type { ConfigChange } from '../answers.ts'
 import { byCodePoint } from '../store/store.ts'
 import type { ConfigValues } from './values.ts'
-
-/** A key whose value changed. `before` or `after` is absent where the key is not set. */
-export interface ConfigChange {
-  key: string
-  before?: string
-  after?: string
-}
 
 /** What changed from one configuration to another, by key. */
 export function changesOf(before: ConfigValues, after: ConfigValues): ConfigChange[] {

@@ -1,18 +1,9 @@
+import type { DifferentKey, NodeInfo } from '../answers.ts'
 import type { Budget } from '../limits/budget.ts'
 import type { Lease } from '../limits/memory-budget.ts'
-import type { NodeInfo } from '../node/identity.ts'
 import { byCodePoint } from '../store/store.ts'
 import { withoutOwnNames } from './own-names.ts'
 import type { ConfigValues } from './values.ts'
-
-/** A key that is not the same on all nodes. */
-export interface DifferentKey {
-  key: string
-  /** The values, those of most nodes first. `value` is absent where the key is not set. */
-  values: { value?: string; nodes: string[] }[]
-  /** Whether the values differ on purpose. */
-  expected: boolean
-}
 
 /** Thrown when the differences do not fit into one answer. */
 export class TooManyDifferences extends Error {}

@@ -1,27 +1,15 @@
+import type { ConfigVersion } from '../answers.ts'
 import { textTag } from '../http/conditional.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import type { Budget } from '../limits/budget.ts'
 import { type Config, ConfigError, type createConfigReader, maskedConfig } from '../node/config.ts'
 import type { ConfigVersions, StoredVersion } from '../node/versions.ts'
-import { type ConfigChange, changesOf } from './changes.ts'
+import { changesOf } from './changes.ts'
 import { type ConfigValues, ValuesError, valuesOf } from './values.ts'
-
-/** A version of a configuration. */
-export interface HistoryEntry {
-  /** When it was first seen, in milliseconds since the Unix epoch. */
-  time: number
-  etag: string
-  /** Bytes of the masked text. */
-  size: number
-  /** What changed since the version before it. */
-  changes: readonly ConfigChange[]
-  /** Why the changes are not known: this version or the one before it cannot be compared. */
-  error?: ValuesError['code']
-}
 
 /** A version, with what is needed to compare it. */
 interface ReadVersion {
-  entry: Pick<HistoryEntry, 'time' | 'etag' | 'size'>
+  entry: Pick<ConfigVersion, 'time' | 'etag' | 'size'>
   /** Null if there is an error. */
   values: ConfigValues | null
   error?: ValuesError['code']
@@ -41,7 +29,7 @@ const MEMORY_FACTOR = 8
 export class ConfigHistory {
   readonly versions: ConfigVersions
   readonly #reader: ReturnType<typeof createConfigReader>
-  readonly #known = new BoundedMap<string, HistoryEntry>(REMEMBERED)
+  readonly #known = new BoundedMap<string, ConfigVersion>(REMEMBERED)
 
   constructor(versions: ConfigVersions, reader: ReturnType<typeof createConfigReader>) {
     this.versions = versions
@@ -63,7 +51,7 @@ export class ConfigHistory {
   }
 
   /** The only version there is. */
-  async present(signal?: AbortSignal): Promise<HistoryEntry> {
+  async present(signal?: AbortSignal): Promise<ConfigVersion> {
     const [{ text }, time] = await Promise.all([this.#reader.read(), this.versions.modified(signal)])
     return { ...describe(text, time), changes: [] }
   }
@@ -76,11 +64,11 @@ export class ConfigHistory {
     stored: readonly StoredVersion[],
     limit: number,
     { budget, parallel }: { budget: Budget; parallel: number },
-  ): Promise<HistoryEntry[]> {
+  ): Promise<ConfigVersion[]> {
     const keys = stored.slice(0, limit).map(({ key }, i) => `${key} ${stored[i + 1]?.key ?? ''}`)
     const known = keys.map((key) => this.#known.get(key))
     const isWanted = (i: number) => i >= 0 && i < keys.length && !known[i]
-    const entries: HistoryEntry[] = []
+    const entries: ConfigVersion[] = []
     /** The last version that was read: its changes are known when the one before it was read. */
     let newer: ReadVersion | null = null
     for (let from = 0; from < stored.length; from += parallel) {
@@ -117,7 +105,7 @@ export class ConfigHistory {
     return text === null ? [] : [text]
   }
 
-  #finish(key: string, { entry, values, error }: ReadVersion, before: ReadVersion | null): HistoryEntry {
+  #finish(key: string, { entry, values, error }: ReadVersion, before: ReadVersion | null): ConfigVersion {
     const why = error ?? before?.error
     const changes = values && before?.values ? changesOf(before.values, values) : []
     const finished = { ...entry, changes, ...(why && { error: why }) }

@@ -1,4 +1,4 @@
-import type { NodeInfo } from '../node/identity.ts'
+import type { NodeInfo } from '../answers.ts'
 
 /** Stands for a name in a text. Canonical TOML has no control characters, so that it occurs nowhere else. */
 const NAME = '\x01'

@@ -20,7 +20,8 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'precondition-failed': 'a download with `If-Match`, but the file has changed',
   'not-viewable': 'a file is compressed with bzip2 or xz, or is a zip of several files; download it instead',
   'archive-budget': 'an archive holds more text than the service will decompress; download it instead',
-  'answer-too-large': 'the answer is larger than the platform allows (Lambda), or a comparison has too many differences',
+  'answer-too-large':
+    'the answer is larger than the platform allows (Lambda), or a comparison has too many differences',
   'range-not-satisfiable': 'the range of a download is past the end of the file',
   'unknown-host': 'the operator allows only certain hosts, and this is not one of them',
   'bad-config': 'the configuration is not valid TOML, or the function that supplies it fails',
