@@ -19,7 +19,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** A long record as JSON text, piece by piece. If its first line is too long to parse, it stays text. */
 export class LongRecord {
-  /** Where the rest of it begins. */
+  /** Where the rest of it begins; before its end until it is written. */
   at: number
   /** Whether the last piece ended it. */
   ended = false
@@ -29,24 +29,32 @@ export class LongRecord {
   readonly #format: LineFormat
   readonly #bytes: Uint8Array
   readonly #to: number
+  readonly #start: number
+  /** How much of the record is written as `raw`; null if that is not wanted. */
+  #rawAt: number | null
+  /** Where the record ends; null until its message is written. */
+  #end: number | null = null
 
-  /** bytes[from, to) begins with the record. */
+  /** bytes[from, to) begins with the record. With `raw`, its text follows the message once more. */
   constructor(
     { bytes, from, to }: { bytes: Uint8Array; from: number; to: number },
-    format: LineFormat,
-    zone: Zone,
+    { format, zone, raw }: { format: LineFormat; zone: Zone; raw: boolean },
   ) {
     this.#bytes = bytes
     this.#to = to
+    this.#start = from
+    this.#rawAt = raw ? from : null
     this.#format = format
     const end = lineEnd(bytes, from, to)
     const cut = end - from <= HEAD ? end : this.#cleanCut(from, from + HEAD)
-    const { message, raw, unparsed, ...fields } = format.fields(
-      decoder.decode(bytes.subarray(from, cut)),
-      zone,
-    )
+    const {
+      message,
+      raw: text,
+      unparsed,
+      ...fields
+    } = format.fields(decoder.decode(bytes.subarray(from, cut)), zone)
     this.#unparsed = cut < end || unparsed === true
-    if (raw === undefined && (cut === end || (!unparsed && isWhole(bytes, cut, message)))) {
+    if (text === undefined && (cut === end || (!unparsed && isWhole(bytes, cut, message)))) {
       this.at = cut
       this.head = JSON.stringify({ ...fields, message }).slice(0, -2)
       return
@@ -63,26 +71,41 @@ export class LongRecord {
 
   /** The next piece of the JSON. After the last one, `at` is where the next record begins. */
   next(): string {
+    if (this.#end !== null) return this.#nextRaw(this.#rawAt!, this.#end)
     const from = this.at
-    const end = this.#stepEnd(from)
-    const last = this.ended
+    const { end, last } = this.#step(from)
     const text = stripAnsi(decoder.decode(this.#bytes.subarray(from, end))).replaceAll('\r\n', '\n')
-    this.at = last ? end + 1 : end
-    const inside = JSON.stringify(last && text.endsWith('\r') ? text.slice(0, -1) : text).slice(1, -1)
-    return last ? `${inside}"${this.#unparsed ? ',"unparsed":true' : ''}}` : inside
+    this.at = end
+    if (!last) return quoted(text)
+    if (this.#rawAt === null) return quoted(withoutReturn(text)) + this.#close(end)
+    this.#end = end
+    this.at = Math.max(this.#start, end - 1)
+    return `${quoted(withoutReturn(text))}","raw":"`
   }
 
-  /** Where the step ends; `ended` says whether the record ends there. */
-  #stepEnd(from: number): number {
+  #nextRaw(from: number, end: number): string {
+    const to = from + STEP < end ? this.#cleanCut(from, from + STEP) : end
+    const text = decoder.decode(this.#bytes.subarray(from, to))
+    this.#rawAt = to
+    return to < end ? quoted(text) : quoted(withoutReturn(text)) + this.#close(end)
+  }
+
+  #close(end: number): string {
+    this.at = end + 1
+    this.ended = true
+    return `"${this.#unparsed ? ',"unparsed":true' : ''}}`
+  }
+
+  /** Where the step ends, and whether the record ends there. */
+  #step(from: number): { end: number; last: boolean } {
     const to = Math.min(from + STEP, this.#to)
     const step = this.#bytes.subarray(from, to)
     // Searching for a line's end beyond the step would make the steps of a long line quadratic.
     for (let lf = step.indexOf(LF); lf >= 0; lf = step.indexOf(LF, lf + 1)) {
-      this.ended = this.#startsAt(from + lf + 1)
-      if (this.ended) return from + lf
+      if (this.#startsAt(from + lf + 1)) return { end: from + lf, last: true }
     }
-    this.ended = to === this.#to
-    return this.ended ? to : this.#cleanCut(from, to)
+    const last = to === this.#to
+    return { end: last ? to : this.#cleanCut(from, to), last }
   }
 
   #startsAt(at: number): boolean {
@@ -104,6 +127,11 @@ function isWhole(bytes: Uint8Array, cut: number, message: string): boolean {
   if (end === '' || end.includes('\ufffd')) return false
   return stripAnsi(decoder.decode(bytes.subarray(Math.max(0, cut - HEAD), cut))).endsWith(end)
 }
+
+/** A part of a text as it stands in JSON, without the quotes. */
+const quoted = (text: string) => JSON.stringify(text).slice(1, -1)
+
+const withoutReturn = (text: string) => (text.endsWith('\r') ? text.slice(0, -1) : text)
 
 /** The start of the character at `at`. */
 function characterStart(bytes: Uint8Array, at: number): number {

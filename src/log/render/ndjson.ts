@@ -103,15 +103,15 @@ export class NdjsonWriter {
       // Lines that do not begin a record belong to this one, which is then not written directly.
       let lines = 0
       while (end + 1 < to && !direct?.begins(end + 1, to)) {
-        if (!raw && (lines > MANY_LINES || (written < 0 && end - start > LONG))) break
+        if (lines > MANY_LINES || (written < 0 && end - start > LONG)) break
         const next = endOfLine(bytes, end + 1, to)
         if (format.starts(bytes, end + 1, next)) break
         written = -1
         end = next
         lines++
       }
-      if (!raw && written < 0 && (lines > MANY_LINES || end - start > LONG)) {
-        this.#long = new LongRecord({ bytes, from: start, to }, format, this.#zone)
+      if (written < 0 && (lines > MANY_LINES || end - start > LONG)) {
+        this.#long = new LongRecord({ bytes, from: start, to }, { format, zone: this.#zone, raw })
         at = this.#put(this.#long.head, at)
         start = this.#long.at
         continue
@@ -187,13 +187,13 @@ export function toJson(text: string, format: LineFormat, zone: Zone, options: Re
   }
 }
 
-function longJson(text: string, format: LineFormat, zone: Zone, { raw }: RecordOptions): string {
+function longJson(text: string, format: LineFormat, zone: Zone, { raw = false }: RecordOptions): string {
   const bytes = encoder.encode(text.endsWith('\n') ? text.slice(0, -1) : text)
-  const record = new LongRecord({ bytes, from: 0, to: bytes.length }, format, zone)
+  const record = new LongRecord({ bytes, from: 0, to: bytes.length }, { format, zone, raw })
   let json = record.head
   do json += record.next()
   while (!record.ended)
-  return raw ? `${json.slice(0, -1)},"raw":${JSON.stringify(withoutLineEnd(text))}}` : json
+  return json
 }
 
 const withoutLineEnd = (text: string) => text.replace(/\r?\n?$/, '')

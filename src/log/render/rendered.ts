@@ -6,6 +6,7 @@ import type { Bytes } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lastStart } from '../format/lines.ts'
+import { noMemory } from '../search/sink.ts'
 import type { Series } from '../text/series.ts'
 
 /** Writes records in another form, into the given memory. */
@@ -32,6 +33,9 @@ const SLICE = 256 * 1024
 const BUFFER = SLICE + 64 * 1024
 /** Bytes rendered between two checks of the clock: up to 8,000 records. */
 const RENDERED = 16 * 1024
+/** How often, and after how many milliseconds each time, an answer asks for memory for a long record before it is cut. */
+const MEMORY_TRIES = 50
+const MEMORY_WAIT = 100
 /** Buffers for reuse: fresh memory costs as much as what is written to it. */
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 4
@@ -87,7 +91,20 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
     memory.release()
     lease?.release()
   }
+  /** What a long record takes: its bytes, and about as much for what is made of them. */
+  let extra = 0
+  const leased = async (bytes: number) => {
+    lease?.shrink(extra)
+    extra = 0
+    if (!lease || bytes === 0) return
+    for (let tries = 0; !lease.grow(2 * bytes); tries++) {
+      if (tries >= MEMORY_TRIES) throw noMemory()
+      await new Promise((resolve) => setTimeout(resolve, MEMORY_WAIT))
+    }
+    extra = 2 * bytes
+  }
   const source = async () => {
+    if (extra > 0) await leased(0)
     if (buffer === null) {
       // Only now, because nobody may ever read a body.
       buffer = new Uint8Array(memory.take(READ))
@@ -101,6 +118,7 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
       const last = until === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
       if (last <= 0 && length < longest) {
         length = Math.min(4 * length, longest)
+        await leased(length)
         continue
       }
       const whole = last > 0 ? bytes.subarray(0, last) : bytes

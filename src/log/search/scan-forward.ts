@@ -42,8 +42,10 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
   if (lo >= hi) return found(lo, { complete: true, splitsRecord })
   const step = Math.min(reading.chunk, budget.bytesLeft)
   let length = step
-  // Inside a record: what was returned of it before depends on whether that part matched.
-  for (let at = await recordBefore(series, lo, hi, filter.format); at < hi; ) {
+  // An export goes through a long record in pieces: it would be read again, to its end, for each of them.
+  let inside = splitsRecord && scan.reader !== undefined
+  // Inside a record: what was returned of it before depends on whether that part matched. If it was cut, it did.
+  for (let at = splitsRecord ? lo : await recordBefore(series, lo, hi, filter.format); at < hi; ) {
     if (!(await budget.step())) return found(Math.max(at, lo), { cut: true })
     const bytes = await readWithin(reader, at, Math.min(at + length, hi))
     if (bytes === null) {
@@ -53,6 +55,9 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
     }
     const whole = at + bytes.length >= hi
     let last = whole ? bytes.length : lastStart(filter.format, bytes, 0, bytes.length)
+    const isRest = inside || (at === lo && splitsRecord)
+    if (inside && last <= 0) last = endOfPiece(bytes)
+    else inside = false
     if (last <= 0 || at + last <= lo) {
       if (length < MAX_RECORD) {
         length = Math.min(4 * length, MAX_RECORD)
@@ -63,22 +68,31 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
     budget.spend(last)
     length = step
     const chunk = { bytes, from: 0, to: last, base: at }
-    let ranges = matches(chunk, filter, { first: at < lo && splitsRecord, scanner })
-    if (at < lo) ranges = withoutGiven(ranges, chunk, { filter, place: lo - at, splitsRecord })
+    let ranges = matches(chunk, filter, { first: isRest, scanner })
+    if (at < lo) ranges = withoutGiven(ranges, chunk, filter, lo - at)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
       if (sink.take(bytes, start, end, at)) {
-        if (sink.isFull()) return found(at + end, { complete: at + end >= hi })
+        if (sink.isFull()) return found(at + end, { complete: at + end >= hi, splitsRecord: inside })
         continue
       }
-      if (sink.pieces.length > 0) return found(at + start, {})
+      if (sink.pieces.length > 0) return found(at + start, { splitsRecord: inside })
       const cut = sink.cutForth(bytes, start, end, at)
-      return found(at + cut, { splitsRecord: cut < end })
+      return found(at + cut, { splitsRecord: inside || cut < end })
     }
     at += last
   }
   return found(hi, { complete: true })
+}
+
+/**
+ * Where a piece of a record ends that goes on: before the last line, which may begin another record. 0 if that is all
+ * there is.
+ */
+function endOfPiece(bytes: Uint8Array): number {
+  const lf = bytes.lastIndexOf(10)
+  return lf < 0 ? bytes.length : lf
 }
 
 /** The bytes [from, to), or null if the budget ran out while decompressing them. */
@@ -98,11 +112,11 @@ async function readWithin(reader: Forward, from: number, to: number): Promise<Ui
 function withoutGiven(
   ranges: ArrayLike<number>,
   chunk: Chunk,
-  { filter, place, splitsRecord }: { filter: Filter; place: number; splitsRecord: boolean },
+  filter: Filter,
+  place: number,
 ): ArrayLike<number> {
   if (ranges.length === 0 || ranges[0]! >= place) return ranges
-  const given = splitsRecord || matches({ ...chunk, from: 0, to: place }, filter).length > 0
-  if (!given) return ranges
+  if (matches({ ...chunk, from: 0, to: place }, filter).length === 0) return ranges
   const [, end, ...rest] = Array.from(ranges)
   return end! > place ? [place, end!, ...rest] : rest
 }

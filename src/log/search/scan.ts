@@ -66,7 +66,7 @@ export async function recordBefore(
   format: LineFormat,
 ): Promise<number> {
   let ahead = Math.min(hi, at + NEARBY)
-  for (let length = NEARBY; ; length *= 8) {
+  for (let length = NEARBY; ; length = Math.min(8 * length, MAX_RECORD)) {
     const from = await series.addresses.floor(at - length)
     const inside = at - from
     let bytes = await series.read(from, ahead)

@@ -130,12 +130,11 @@ async function textThatFits(plan: Plan): Promise<View> {
 /** What an archive takes while its text is being sent: text that is waiting, a read and the decoder. */
 const ARCHIVE_SENT = 7 * 1024 * 1024
 
-/** The memory for sending [from, to): only archives take more than a slice. */
+/** The memory for sending [from, to) beyond a slice: archives take it from the start, long records when they come. */
 function leaseToSend({ log: { series }, budget }: Plan, from: number, to: number): Lease | null {
-  const parts = to - from <= AT_ONCE ? [] : series.addresses.within(from, to)
-  const isArchived = [...parts].some(({ part }) => part.compressed)
-  if (!isArchived || !budget.memory) return null
-  const lease = budget.memory.lease(ARCHIVE_SENT)
+  if (to - from <= AT_ONCE || !budget.memory) return null
+  const isArchived = [...series.addresses.within(from, to)].some(({ part }) => part.compressed)
+  const lease = budget.memory.lease(isArchived ? ARCHIVE_SENT : 0)
   if (lease === null) throw noMemory()
   return lease
 }

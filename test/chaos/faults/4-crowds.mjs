@@ -34,6 +34,11 @@ async function confined(flags, options = {}) {
   return serve(flags, { ...options, wrap })
 }
 
+const countsOf = (seen) =>
+  Object.entries(seen)
+    .map(([what, count]) => `${count} × ${what}`)
+    .join(', ')
+
 const SKIPPED = {
   tried: 'needs a cgroup',
   count: 0,
@@ -80,6 +85,38 @@ export const faults = [
         count: 2000,
         figure: `${Math.round(peak - before)} MB more than before; a tail beside them ${beside.status}; the next search ${after.status}`,
         held: node.isAlive() && [200, 503].includes(beside.status) && after.status === 200,
+      }
+    },
+  },
+  {
+    name: 'records of very long lines with their text, in 256 MiB',
+    async run() {
+      const path = folder('logs')
+      writeFileSync(join(path, 'plain.log'), `${line(0)}${line(1, 'x'.repeat(90 * MB))}`)
+      const json = `{"time":"2026-11-15T00:00:01Z","level":"info","msg":"${'\\u00e9'.repeat(2 * MB)}"}\n`
+      writeFileSync(
+        join(path, 'json.log'),
+        `{"time":"2026-11-15T00:00:00Z","level":"info","msg":"a"}\n${json}`,
+      )
+      const node = await confined(['--logs', path])
+      if (node === null) return SKIPPED
+      const most = watchMemory(node.pid)
+      const seen = {}
+      for (const file of ['plain.log', 'json.log'])
+        for (const query of ['size=200000000', 'lines=5', 'q=A', 'size=200000000&download=true'])
+          await Promise.all(
+            Array.from({ length: 6 }, async () => {
+              const asked = `/api/v1/log/view?file=${file}&format=ndjson&raw=true&${query}`
+              const { status, cut } = await get(node.url, asked.replace(/&size=\d+(&download)/, '$1'))
+              const what = `${status}${cut ? ' cut' : ''}`
+              seen[what] = (seen[what] ?? 0) + 1
+            }),
+          )
+      return {
+        tried: 'six at once of a line of 90 MB and of 12 MB of JSON, as view, lines, search and export',
+        count: 48,
+        figure: `${countsOf(seen)}; ${Math.round(most())} MB`,
+        held: node.isAlive() && !seen['0 cut'],
       }
     },
   },

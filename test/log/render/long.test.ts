@@ -43,6 +43,31 @@ describe('a long record', () => {
     expect(toJson(`${line}\n`, format, UTC)).toBe(lines[1])
   })
 
+  it('is written in steps with its raw text, too', () => {
+    const message = mixed(LONG + 100_000)
+    const line = `2026-11-15 02:10:01.000\tERROR\tb.go:2\t[B]: ${message}end`
+    const all = bytes(`${GOOD_LINDB}${line}\r\n\tat x.y\r\n${GOOD_LINDB}`)
+    const writer = new NdjsonWriter(format, UTC, { raw: true })
+    writer.read(all, 0, all.length)
+    let out = ''
+    let longest = 0
+    while (writer.left > 0) {
+      writer.into(new Uint8Array(400_000))
+      writer.write(16 * 1024, 256 * 1024)
+      const slice = writer.take()
+      longest = Math.max(longest, slice.buffer.byteLength)
+      out += new TextDecoder().decode(slice, { stream: true })
+    }
+    expect(longest).toBeLessThan(1_000_000)
+    const [first, long, last] = parse(out.trimEnd().split('\n'))
+    expect(first!.raw).toBe(GOOD_LINDB.trimEnd())
+    expect(last).toEqual(first)
+    expect(long!.raw === `${line}\r\n\tat x.y`).toBe(true)
+    expect(long!.message === `${plain(message)}end\n\tat x.y`).toBe(true)
+    expect(Object.keys(long!)).toEqual(['time', 'level', 'source', 'tags', 'message', 'raw', 'unparsed'])
+    expect(toJson(`${line}\r\n\tat x.y\r\n`, format, UTC, { raw: true })).toBe(out.split('\n')[1])
+  })
+
   it('of many lines is taken apart like a short one', () => {
     const trace = '\tat x.y(Z.java:1)\r\n'.repeat(MANY_LINES + 500)
     const lines = render(`${GOOD_LINDB.trimEnd()}\r\n${trace}${GOOD_LINDB}`, format)
