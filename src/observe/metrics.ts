@@ -5,7 +5,7 @@ import { onRetries } from '../store/remote/retry.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { processMetrics } from './process-metrics.ts'
-import { createRegistry, type Labels, type Registry, type Sample } from './registry.ts'
+import { createRegistry, type Registry, type Sample } from './registry.ts'
 import { observedStore } from './store.ts'
 
 export type { Registry, Sample }
@@ -48,33 +48,13 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
 /** Kinds of failures after which a request is tried again. */
 const TRANSIENT = ['unavailable', 'throttled', 'timeout']
-/** The label of an answer that the client had. */
-const CLIENT = { cache: 'client' }
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-
-/** The same object for the same labels, so that their text is written once. */
-function labelCache(): (key: string, labels: () => Labels) => Labels {
-  const known = new Map<string, Labels>()
-  return (key, make) => {
-    let labels = known.get(key)
-    if (labels === undefined) {
-      labels = make()
-      known.set(key, labels)
-    }
-    return labels
-  }
-}
 
 /** Starts counting; on Node, Bun and Deno, with what the process itself reports. */
 export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}): Metrics {
   const registry = createRegistry()
   const facts = ownRuntime.process()
   if (facts) processMetrics(registry, facts)
-  const cached = labelCache()
-  // Routes, methods and statuses are few.
-  const answerLabels = (route: string, method: string, status: number) =>
-    cached(`${route} ${method} ${status}`, () => ({ route, method, status: String(status) }))
-  const routeLabels = (route: string) => cached(route, () => ({ route }))
   const build = [{ value: 1, labels: { version: VERSION, runtime } }]
   registry.gauge('nodestate_build_info', 'Version of nodestate and the runtime it runs on.', () => build)
   const requests = registry.counter('nodestate_http_requests', 'Requests, by route, method and status.')
@@ -103,7 +83,7 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
   registry.gauge('nodestate_http_requests_in_flight', 'Answers that are being made or sent.', () => inFlight)
   registry.gauge('nodestate_followers', 'Clients that follow a log.', () => followers)
   cuts.add(0)
-  hits.add(0, CLIENT)
+  hits.add(0, { cache: 'client' })
   for (const kind of TRANSIENT) retries.add(0, { kind })
   const retried = (kind: string) => retries.add(1, { kind })
   return {
@@ -122,17 +102,17 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
       inFlight++
       return {
         answered(status, notes) {
-          requests.add(1, answerLabels(route, method, status))
-          seconds.observe((performance.now() - start) / 1000, routeLabels(route))
+          requests.add(1, { route, method, status: String(status) })
+          seconds.observe((performance.now() - start) / 1000, { route })
           if (notes?.includes('scan-budget')) cuts.add()
-          if (status === 304) hits.add(1, CLIENT)
+          if (status === 304) hits.add(1, { cache: 'client' })
           following = follows && status === 200
           if (following) followers++
         },
         ended(bytes) {
           inFlight--
           if (following) followers--
-          if (bytes !== null) sizes.observe(bytes, routeLabels(route))
+          if (bytes !== null) sizes.observe(bytes, { route })
         },
       }
     },

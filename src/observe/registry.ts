@@ -144,20 +144,7 @@ function number(value: number): string {
   return Number.isFinite(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
 }
 
-/** Writing labels takes longer than counting: callers on a hot path pass the same object again. */
-const written = new WeakMap<Labels, string>()
-
-function labelsOf(labels: Labels | undefined): string {
-  if (labels === undefined) return ''
-  let text = written.get(labels)
-  if (text === undefined) {
-    text = writeLabels(labels)
-    written.set(labels, text)
-  }
-  return text
-}
-
-function writeLabels(labels: Labels): string {
+function labelsOf(labels: Labels = {}): string {
   const pairs = Object.entries(labels)
   if (pairs.length === 0) return ''
   return `{${pairs.map(([name, value]) => `${name}="${escaped(value)}"`).join(',')}}`

@@ -2,9 +2,8 @@ import { fastReads, SlicedStream, slicesOf, withFastReads } from '../store/fast.
 import { type Store, StoreError, type StoreRead } from '../store/store.ts'
 import type { Counter, Registry } from './registry.ts'
 
-/** The same labels for every call of an operation. */
-const OPERATIONS = { list: { operation: 'list' }, stat: { operation: 'stat' }, read: { operation: 'read' } }
-type Operation = keyof typeof OPERATIONS
+const OPERATIONS = ['list', 'stat', 'read'] as const
+type Operation = (typeof OPERATIONS)[number]
 /** Kinds that are shown from the start: an alert on a rate misses the first failure of a new series. */
 const KINDS = ['unavailable', 'denied', 'throttled', 'timeout']
 
@@ -16,7 +15,7 @@ export function observedStore(store: Store, registry: Registry): Store {
     'nodestate_store_errors',
     'Failed calls of the store, by operation and kind.',
   )
-  for (const kind of KINDS) for (const operation in OPERATIONS) errors.add(0, { operation, kind })
+  for (const kind of KINDS) for (const operation of OPERATIONS) errors.add(0, { operation, kind })
   // Handlers of the store's own promise: an async function around it costs a twentieth of a short tail.
   const failed =
     (operation: Operation) =>
@@ -26,7 +25,7 @@ export function observedStore(store: Store, registry: Registry): Store {
     }
   const failures = { list: failed('list'), stat: failed('stat'), read: failed('read') }
   const call = <T>(operation: Operation, called: Promise<T>, then?: (result: T) => T): Promise<T> => {
-    requests.add(1, OPERATIONS[operation])
+    requests.add(1, { operation })
     return called.then(then, failures[operation])
   }
   const counted = <R extends StoreRead | null | undefined>(read: R): R => {
@@ -37,7 +36,7 @@ export function observedStore(store: Store, registry: Registry): Store {
   }
   const observed: Store = {
     async *list(prefix, options) {
-      requests.add(1, OPERATIONS.list)
+      requests.add(1, { operation: 'list' })
       try {
         yield* store.list(prefix, options)
       } catch (error) {
