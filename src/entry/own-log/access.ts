@@ -59,7 +59,7 @@ function withoutSecretValues(target: string): string {
   const shown = parts.map((part) => {
     const equals = part.indexOf('=')
     if (equals < 0 || part.startsWith('#')) return part
-    return SECRET_NAME.test(decodedOnce(part.slice(1, equals))) ? `${part.slice(0, equals)}=***` : part
+    return SECRET_NAME.test(decoded(part.slice(1, equals))) ? `${part.slice(0, equals)}=***` : part
   })
   return target.slice(0, query) + shown.join('')
 }
@@ -67,43 +67,17 @@ function withoutSecretValues(target: string): string {
 /** How often a URL may be encoded on its way through proxies. */
 const ENCODINGS = 3
 
-/**
- * A token can hide behind percent-encoding: `%74oken`, lower and upper case, encoded twice. The text is decoded while
- * tracking the position of each byte, and the token is masked at its original position.
- */
+/** A token can hide behind percent-encoding: `%74oken`, in lower or upper case, twice. Then the decoded target is shown. */
 function withoutToken(target: string, token: string): string {
   let masked = target.replaceAll(token, '***')
-  for (let depth = 1; depth <= ENCODINGS && masked.includes('%'); depth++) {
-    const { text, starts } = decoded(masked, depth)
-    let at = text.lastIndexOf(token)
-    while (at >= 0) {
-      masked = `${masked.slice(0, starts[at])}***${masked.slice(starts[at + token.length])}`
-      at = at < token.length ? -1 : text.lastIndexOf(token, at - token.length)
-    }
+  for (let text = masked, depth = 0; depth < ENCODINGS && text.includes('%'); depth++) {
+    text = decoded(text)
+    if (text.includes(token)) masked = text = text.replaceAll(token, '***')
   }
   return masked
 }
 
-/** The text after this many rounds of decoding, and the original position of each character and of the end. */
-function decoded(original: string, rounds: number): { text: string; starts: number[] } {
-  let text = original
-  let starts = Array.from({ length: original.length + 1 }, (_, i) => i)
-  for (let round = 0; round < rounds; round++) {
-    let next = ''
-    const places: number[] = []
-    for (let i = 0; i < text.length; ) {
-      const hex = text[i] === '%' ? /^[\da-f]{2}/i.exec(text.slice(i + 1, i + 3)) : null
-      next += hex ? String.fromCharCode(Number.parseInt(hex[0], 16)) : text[i]
-      places.push(starts[i]!)
-      i += hex ? 3 : 1
-    }
-    places.push(starts[text.length]!)
-    text = next
-    starts = places
-  }
-  return { text, starts }
-}
-
-function decodedOnce(text: string): string {
-  return text.includes('%') ? decoded(text, 1).text : text
+/** Decoded once, byte by byte: a target need not be valid UTF-8. */
+function decoded(text: string): string {
+  return text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
