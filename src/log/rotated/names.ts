@@ -20,40 +20,40 @@ export interface LogName {
   weak?: true
 }
 
-const EXTENSION = '(\\.[A-Za-z][A-Za-z0-9]{0,7})'
+const EXTENSION = '(?<extension>\\.[A-Za-z][A-Za-z0-9]{0,7})'
 const DAY = '(?:19|20)\\d\\d[-_.]?(?:0[1-9]|1[0-2])[-_.]?(?:0[1-9]|[12]\\d|3[01])'
 const US_DAY = '(?:0[1-9]|[12]\\d|3[01])[-_.](?:0[1-9]|[12]\\d|3[01])[-_.](?:19|20)\\d\\d'
 /** Hour; hour and minute; or a time with seconds, perhaps with a fraction. Two digits may be a counter instead. */
-const TIME =
-  '(?:[T_.-]?([01]\\d|2[0-3])(?:[-_:.h]?([0-5]\\d)(?:[-_:.m]?([0-5]\\d(?:[.,_-]?\\d{3,9})?))?)?Z?)?'
+const SECOND = '(?:[-_:.m]?(?<second>[0-5]\\d(?:[.,_-]?\\d{3,9})?))?'
+const TIME = `(?:[T_.-]?(?<hour>[01]\\d|2[0-3])(?:[-_:.h]?(?<minute>[0-5]\\d)${SECOND})?Z?)?`
 /** A counter or a process number. */
-const COUNTER = '(?:[._-](\\d{1,7}))?'
-const DATED = `(${DAY}|${US_DAY})${TIME}${COUNTER}`
+const COUNTER = '(?:[._-](?<counter>\\d{1,7}))?'
+const DATED = `(?<day>${DAY}|${US_DAY})${TIME}${COUNTER}`
 
-const INSIDE = new RegExp(`^(.+?)[-._]{1,2}${DATED}${EXTENSION}$`)
 /** winston-daily-rotate-file puts its counter after the extension: `app-2026-11-15.log.1`. */
-const INSIDE_COUNTED = new RegExp(`^(.+?)[-._]{1,2}${DATED}${EXTENSION}\\.(\\d{1,6})$`)
+const INSIDE = new RegExp(`^(?<stem>.+?)[-._]{1,2}${DATED}${EXTENSION}(?:\\.(?<index>\\d{1,6}))?$`)
 /** Serilog puts the date directly after the name: `log20261115_001.txt`. */
-const JOINED = new RegExp(`^(.*?[A-Za-z])(${DAY.replaceAll('[-_.]?', '')})${TIME}${COUNTER}${EXTENSION}$`)
-const AFTER = new RegExp(`^(.+?)[-._]{1,2}${DATED}$`)
+const COMPACT_DAY = `(?<day>${DAY.replaceAll('[-_.]?', '')})`
+const JOINED = new RegExp(`^(?<stem>.*?[A-Za-z])${COMPACT_DAY}${TIME}${COUNTER}${EXTENSION}$`)
+const AFTER = new RegExp(`^(?<stem>.+?)[-._]{1,2}${DATED}$`)
 /** logrotate's `dateformat -%s`, rotatelogs without a format. */
-const EPOCH = new RegExp(`^(.+?)[-._](1\\d{9})${EXTENSION}?$`)
+const EPOCH = new RegExp(`^(?<stem>.+?)[-._](?<seconds>1\\d{9})${EXTENSION}?$`)
 /** RocksDB: microseconds. */
 const OLD_LOG = /^(.+)\.old\.(1\d{15})$/
 /** svlogd and multilog: TAI64N, and whether it is finished (`s`), being processed (`t`) or unfinished (`u`). */
 const TAI64N = /^@(4[0-9a-f]{23})\.[stu]$/
 const CURRENT = 'current'
-const WEEKDAY = new RegExp(
-  `^(.+?)[-._](?:mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday)?${EXTENSION}?$`,
-  'i',
-)
-const NUMBERED = /^(.+?\.[A-Za-z][A-Za-z0-9_-]*)\.(\d{1,6})$/
-/** `syslog.1`, `ERRORLOG.1` */
-const BARE_NUMBERED = /^([^.]+)\.(\d{1,6})$/
-/** `app.1.log`: logrotate's `extension`, logback's fixed window. `node-1.2.3.log` has a version in its name. */
-const NUMBERED_INSIDE = new RegExp(`^(.+?)\\.(\\d{1,6})${EXTENSION}$`)
-/** `log_001.txt`: Serilog by size alone. */
-const UNDERSCORED = new RegExp(`^(.+?)_(\\d{3,6})${EXTENSION}$`)
+const DAYS = '(?:mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday)?'
+const WEEKDAY = new RegExp(`^(?<stem>.+?)[-._]${DAYS}${EXTENSION}?$`, 'i')
+const NUMBERED: readonly [pattern: RegExp, weak: boolean][] = [
+  [/^(?<stem>.+?\.[A-Za-z][A-Za-z0-9_-]*)\.(?<index>\d{1,6})$/, false],
+  // `syslog.1`, `ERRORLOG.1`
+  [/^(?<stem>[^.]+)\.(?<index>\d{1,6})$/, true],
+  // `app.1.log`: logrotate's `extension`, logback's fixed window. `node-1.2.3.log` has a version in its name.
+  [new RegExp(`^(?<stem>.+?)(?<!\\d\\.\\d+)\\.(?<index>\\d{1,6})${EXTENSION}$`), true],
+  // `log_001.txt`: Serilog by size alone.
+  [new RegExp(`^(?<stem>.+?)_(?<index>\\d{3,6})${EXTENSION}$`), true],
+]
 
 /** An older life of a shipped log. A higher number is newer, unless it was shipped out of order. */
 const LIFE = /^(.+)@(older-)?(\d{6,8})$/
@@ -72,7 +72,7 @@ export function parseName(name: string): LogName {
 }
 
 /** `core-1.log`: Log4j's default, where the numbers rise. Many other names look like it, such as `worker-1.log`. */
-const DASHED = new RegExp(`^(.+?)-(\\d{1,6})${EXTENSION}$`)
+const DASHED = new RegExp(`^(?<log>.+?)-(?<digits>\\d{1,6})${EXTENSION}$`)
 
 /**
  * What a name with a number after a dash says, if it is a rotated file at all: only its records can tell. Null for other
@@ -81,7 +81,7 @@ const DASHED = new RegExp(`^(.+?)-(\\d{1,6})${EXTENSION}$`)
 export function parseDashed(name: string): LogName | null {
   if (!/-\d/.test(name)) return null
   const { stem, compressed } = parseName(name)
-  const [, log, digits, extension] = DASHED.exec(stem) ?? []
+  const { log, digits, extension } = DASHED.exec(stem)?.groups ?? {}
   if (log === undefined || stem !== uncompressedName(name)) return null
   return { stem: `${log}${extension}`, date: '', index: Number(digits), compressed }
 }
@@ -127,82 +127,54 @@ function parsePlain(name: string): Plain {
   if (tai) return { stem: CURRENT, date: tai[1]!, index: -1 }
   const old = OLD_LOG.exec(name)
   if (old) return { stem: old[1]!, date: isoDigits(Number(old[2]) / 1000) + old[2]!.slice(-3), index: -1 }
-  const counted = INSIDE_COUNTED.exec(name)
-  if (counted) {
-    const [, stem, day, hour, minute, second, counter, extension, index] = counted
-    const dated = datedName(`${stem}${extension}`, day!, [hour, minute, second], counter)
-    // A second number counts the files of the first: `app-2026-11-15-10.log.2`.
-    const date = dated.index < 0 ? dated.date : dated.date + String(dated.index).padStart(2, '0')
-    return { ...dated, date, index: Number(index) }
-  }
-  const inside = INSIDE.exec(name) ?? JOINED.exec(name)
-  if (inside) {
-    const [, stem, day, hour, minute, second, counter, extension] = inside
-    return datedName(`${stem}${extension}`, day!, [hour, minute, second], counter)
-  }
-  const epoch = EPOCH.exec(name)
+  const inside = (INSIDE.exec(name) ?? JOINED.exec(name))?.groups
+  if (inside) return datedName(inside)
+  const epoch = EPOCH.exec(name)?.groups
   if (epoch) {
     // A date may come before the seconds: `app.log-20261115-1794735000`.
-    const { stem, date } = parsePlain(`${epoch[1]}${epoch[3] ?? ''}`)
-    const whole = date === '' ? `${epoch[1]}${epoch[3] ?? ''}` : stem
-    return { stem: whole, date: isoDigits(Number(epoch[2]) * 1000), index: -1 }
+    const plain = wholeStem(epoch)
+    const { stem, date } = parsePlain(plain)
+    return { stem: date === '' ? plain : stem, date: isoDigits(Number(epoch.seconds) * 1000), index: -1 }
   }
-  const after = AFTER.exec(name)
-  if (after) {
-    const [, stem, day, hour, minute, second, counter] = after
-    return datedName(stem!, day!, [hour, minute, second], counter)
+  const after = AFTER.exec(name)?.groups
+  if (after) return datedName(after)
+  const weekday = WEEKDAY.exec(name)?.groups
+  if (weekday) return { stem: wholeStem(weekday), date: '', index: -1, unclear: 'weekday', weak: true }
+  for (const [pattern, weak] of NUMBERED) {
+    const found = pattern.exec(name)?.groups
+    if (found)
+      return { stem: wholeStem(found), date: '', index: Number(found.index), ...(weak && { weak: true }) }
   }
-  const weekday = WEEKDAY.exec(name)
-  if (weekday)
-    return { stem: `${weekday[1]}${weekday[2] ?? ''}`, date: '', index: -1, unclear: 'weekday', weak: true }
-  return numberedName(name)
+  return { stem: name, date: '', index: -1 }
 }
 
-function numberedName(name: string): Plain {
-  const numbered = NUMBERED.exec(name)
-  if (numbered) return { stem: numbered[1]!, date: '', index: Number(numbered[2]) }
-  const bare = BARE_NUMBERED.exec(name)
-  if (bare) return { stem: bare[1]!, date: '', index: Number(bare[2]), weak: true }
-  const inside = NUMBERED_INSIDE.exec(name)
-  if (inside && !/\d\.\d+$/.test(inside[1]!))
-    return { stem: `${inside[1]}${inside[3]}`, date: '', index: Number(inside[2]), weak: true }
-  const underscored = UNDERSCORED.exec(name)
-  if (underscored)
-    return {
-      stem: `${underscored[1]}${underscored[3]}`,
-      date: '',
-      index: Number(underscored[2]),
-      weak: true,
-    }
-  return { stem: name, date: '', index: -1 }
+/** The named groups of a pattern that matched. */
+type Groups = Partial<Record<string, string>>
+
+function wholeStem({ stem, extension = '' }: Groups): string {
+  return stem + extension
 }
 
 /**
  * A name with a date. Whether two digits after it are an hour or a counter makes no difference for the order as long
  * as both are read as numbers; so the last group is the index, unless it is the seconds of a time.
  */
-function datedName(
-  stem: string,
-  day: string,
-  [hour, minute, second]: (string | undefined)[],
-  counter: string | undefined,
-): Plain {
+function datedName(groups: Groups): Plain {
+  const { day = '', hour, minute, second, counter, index } = groups
   const american = /^\d\d[-_.]\d\d[-_.](\d{4})$/.exec(day)
   const digits = american ? american[1]! + day.slice(0, 2) + day.slice(3, 5) : day.replace(/\D/g, '')
   // `15-11-2026` can only be a day and a month; `11-12-2026` can be both.
   const [one, two] = american ? [Number(day.slice(0, 2)), Number(day.slice(3, 5))] : [0, 13]
   const date = one > 12 ? digits.slice(0, 4) + digits.slice(6) + digits.slice(4, 6) : digits
   const unclear = american && one <= 12 && two <= 12 && one !== two ? ({ unclear: 'day-month' } as const) : {}
-  const groups = [hour, minute].filter((group) => group !== undefined)
-  if (second !== undefined)
-    return {
-      stem,
-      date: date + groups.join('') + second.replace(/\D/g, ''),
-      index: asIndex(counter),
-      ...unclear,
-    }
-  const last = counter ?? groups.pop()
-  return { stem, date: date + groups.join(''), index: asIndex(last), ...unclear }
+  const times = [hour, minute].filter((group) => group !== undefined)
+  if (second !== undefined) times.push(second.replace(/\D/g, ''))
+  const last = asIndex(counter ?? (second === undefined ? times.pop() : undefined))
+  const own = { stem: wholeStem(groups), date: date + times.join(''), index: last, ...unclear }
+  if (index === undefined) return own
+  // A second number counts the files of the first: `app-2026-11-15-10.log.2`.
+  const counted = last < 0 ? own.date : own.date + String(last).padStart(2, '0')
+  return { ...own, date: counted, index: Number(index) }
 }
 
 function asIndex(digits: string | undefined): number {
