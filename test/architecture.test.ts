@@ -76,11 +76,11 @@ const ROOMS: [room: string, door: string[]][] = [
       'level.ts',
       'named.ts',
       'pairs.ts',
-      'quoted.ts',
       'severities.ts',
       'stamp.ts',
       'status.ts',
       'vocabulary.ts',
+      'words.ts',
       'years.ts',
       'zone-names.ts',
     ],
@@ -113,7 +113,7 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['log/rotated', ['family.ts', 'heads.ts', 'names.ts', 'open.ts', 'relatives.ts', 'rolled.ts']],
-  ['log/scanner', ['scanner.ts']],
+  ['log/scanner', ['marks.ts', 'scanner.ts']],
   [
     'log/search',
     [

@@ -61,7 +61,12 @@ export function strays(reference: Reference): LineFormat[] {
   const stamped = stampedLines(reference)
   const starts: LineFormat['starts'] = (bytes, from, to) =>
     TIMES.first[bytes[from]!] === 1 && stamped.starts(bytes, from, to)
-  return [glogLines(reference), { ...stamped, starts }]
+  // All of them are rare.
+  const marks = () => [/\n[^{]/]
+  return [
+    { ...glogLines(reference), marks },
+    { ...stamped, starts, marks },
+  ]
 }
 
 const TIMES = starting(`${DIGITS}[`, stampedLines)

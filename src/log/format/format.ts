@@ -26,6 +26,16 @@ export interface LineFormat {
    * where the record ends, if it is known.
    */
   level(bytes: Uint8Array, from: number, to: number, end?: number): number
+  /**
+   * Texts of which every record of this level or a higher one holds at least one, each within a line or after a line
+   * break (see Marks for how they are written). Null if most records hold one.
+   */
+  marks?(level: number): readonly RegExp[] | null
+  /**
+   * `starts`, `time` and `level` at once, for charts: whether the line begins a record, and the other two in `head`; the
+   * level is UNDECIDED if it takes the whole record.
+   */
+  readHead?(bytes: Uint8Array, from: number, to: number, zone: Zone): boolean
   /** Whether a line that does not begin a record still shows the format. */
   owns?(bytes: Uint8Array, from: number, to: number): boolean
   /** Whether a line looks like the continuation of a record, for a format whose lines have no times. */
@@ -43,6 +53,8 @@ export interface LineFormat {
    * lines.
    */
   unwrap?(bytes: Uint8Array, from: number, to: number): Uint8Array
+  /** What is in the file where the text of a record holds one of some marks; without it, that is not known. */
+  wrap?(marks: readonly RegExp[]): RegExp[]
   /** The format of the wrapped lines, if lines wrap others. */
   readonly inner?: LineFormat
   /**
@@ -55,6 +67,12 @@ export interface LineFormat {
   /** The fields of a whole record: its first line and its continuation lines. */
   fields(text: string, zone: Zone): RecordFields
 }
+
+/** A level that may be on another line. */
+export const UNDECIDED = -2
+
+/** What the last `readHead` found. One object for all: a chart reads millions. */
+export const head = { time: Number.NaN, level: -1 }
 
 /**
  * Called with each member and its path, with dots between the keys; `isLeaf` is false for objects, lists and null, true by

@@ -1,9 +1,10 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { LEVELS } from '../format/detect.ts'
+import { head, UNDECIDED } from '../format/format.ts'
 import { lastStart, nextStart } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { Backward } from '../search/backward.ts'
-import { type Candidate, type Chunk, eachWanted, type Filter } from '../search/filter.ts'
+import { type Candidate, type Chunk, eachWanted, type Filter, usesScanner } from '../search/filter.ts'
 import { remoteChunk, SLACK } from '../search/reading.ts'
 import { MAX_RECORD } from '../search/scan.ts'
 import { isHole } from '../text/bytes.ts'
@@ -35,8 +36,9 @@ export class Count {
     const { chunk, parallel = 1 } = reading
     const largest = parallel > 1 ? remoteChunk(reading) : chunk
     const { memory } = budget
-    const isSearch = stretch.filter.matcher?.needle !== undefined
-    this.#scanner = isSearch ? takeScanner(largest + SLACK, reading.sharedMemory) : null
+    const { filter } = stretch
+    this.#scanner =
+      usesScanner(filter) || countsAll(filter) ? takeScanner(largest + SLACK, reading.sharedMemory) : null
     this.#reader = new Backward({
       series,
       lo: stretch.lo,
@@ -146,9 +148,11 @@ const UNIT = 512 * 1024
 const FORWARD = 1024 * 1024
 
 /** Counts the wanted records of bytes from a record's start on. */
-function countIn(chunk: Chunk, { filter, add }: CountedRange, scanner: Scanner | null) {
+function countIn(chunk: Chunk, range: CountedRange, scanner: Scanner | null) {
   const { bytes, from } = chunk
+  const { filter, add } = range
   const { format, zone } = filter
+  if (scanner && countsAll(filter) && countAll(chunk, range, scanner)) return
   let before = Number.NaN
   let last = from
   const count = (record: Candidate) => {
@@ -163,4 +167,46 @@ function countIn(chunk: Chunk, { filter, add }: CountedRange, scanner: Scanner |
     last = end
   }
   eachWanted(chunk, filter, count, scanner)
+}
+
+/** Whether all records are wanted, of a format that can be read fast. */
+function countsAll({ format, level, matcher }: Filter): boolean {
+  return format.readHead !== undefined && level === null && matcher === null
+}
+
+/** The same where all records are wanted: each line is read once. */
+function countAll(chunk: Chunk, { filter, add }: CountedRange, scanner: Scanner): boolean {
+  const { bytes, from, to } = chunk
+  const { format, zone } = filter
+  const breaks = scanner.breaks(chunk)
+  if (!breaks) return false
+  const record: Candidate = {
+    bytes,
+    start: from,
+    end: to,
+    base: 0,
+    time: Number.NaN,
+    headEnd: breaks[0] ?? to,
+  }
+  record.time = format.time(bytes, from, record.headEnd, zone)
+  let level = UNDECIDED
+  const addLast = (end: number) => {
+    record.end = end
+    if (level === UNDECIDED) level = format.level(bytes, record.start, record.headEnd, end)
+    add(record.time, level < 0 ? LEVELS.length : level, record)
+  }
+  for (let i = 0; i < breaks.length; i++) {
+    const at = breaks[i]! + 1
+    const end = breaks[i + 1] ?? to
+    if (at >= to || !format.readHead!(bytes, at, end, zone)) continue
+    const { time, level: own } = head
+    addLast(at)
+    // A record without a time has that of the one before it.
+    if (!Number.isNaN(time)) record.time = time
+    level = own
+    record.start = at
+    record.headEnd = end
+  }
+  addLast(to)
+  return true
 }

@@ -4,12 +4,22 @@ export interface Needle {
   fold: Uint8Array
 }
 
+/** The first bytes of a needle as a mark of the scanner. */
+export function needleMark({ low, fold }: Needle): RegExp {
+  const bytes = Array.from(low.subarray(0, MARKED), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`)
+  return new RegExp(bytes.join(''), fold.some((bits) => bits > 0) ? 'i' : '')
+}
+
+const MARKED = 16
+
 /** Finds a text. */
 export interface Finder {
   /** The next place of the text at or after `from` that ends at or before `to`, or -1. */
   (bytes: Uint8Array, from: number, to: number): number
   /** The same text for a faster search, unless its spellings differ in more than ASCII case. */
   needle?: Needle
+  /** Several texts instead, as marks of the scanner. */
+  marks?: readonly RegExp[]
 }
 
 /** Finds exactly these bytes. */

@@ -1,7 +1,7 @@
 import { LogError } from '../error.ts'
 import type { LineFormat } from '../format/format.ts'
 import type { Zone } from '../time.ts'
-import { exactFinder, type Finder, foldedFinder, type Needle, unicodeFinder } from './literal.ts'
+import { exactFinder, type Finder, foldedFinder, type Needle, needleMark, unicodeFinder } from './literal.ts'
 import { requiredLiterals } from './prefilter.ts'
 
 /** How the records of a log are read. */
@@ -21,6 +21,8 @@ export interface Matcher {
   find?(bytes: Uint8Array, from: number, to: number): number
   /** A text that every match has in one of its lines. */
   needle?: Needle | undefined
+  /** Several texts, of which every match has one in one of its lines: marks of the scanner. */
+  marks?: readonly RegExp[] | undefined
   /** Whether a record with the needle is a match, with nothing left to test. */
   sure?: boolean
   /** The fields that every match has. */
@@ -65,7 +67,7 @@ export async function regexMatcher(source: string): Promise<Matcher> {
   if (!find) return compiled
   const test: Matcher['test'] = (bytes, from, to) =>
     find(bytes, from, to) >= 0 && compiled.test(bytes, from, to)
-  return { find, test, needle: find.needle }
+  return { find, test, needle: find.needle, marks: find.marks }
 }
 
 /** Records that all of `wanted` match and none of `unwanted`. If one of them can be searched fast, that serves all. */
@@ -83,7 +85,7 @@ export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[
   const named = wanted.flatMap((one) => one.fields ?? [])
   const fields = named.length > 0 ? named : undefined
   if (!guide) return { test, fields }
-  return { test, find: (...args) => guide.find!(...args), needle: guide.needle, fields }
+  return { test, find: (...args) => guide.find!(...args), needle: guide.needle, marks: guide.marks, fields }
 }
 
 /** The nearest of several literals; null if there are none. */
@@ -94,7 +96,7 @@ function anyOf(literals: { text: string; folded: boolean }[] | null): Finder | n
     folded ? foldedFinder(encoder.encode(text)) : exactFinder(encoder.encode(text)),
   )
   if (finders.length === 1) return finders[0]!
-  return (bytes, from, to) => {
+  const find: Finder = (bytes, from, to) => {
     let nearest = -1
     for (const find of finders) {
       // Each further literal is only searched for before the nearest so far; otherwise a rare one would scan the whole chunk.
@@ -103,4 +105,6 @@ function anyOf(literals: { text: string; folded: boolean }[] | null): Finder | n
     }
     return nearest
   }
+  find.marks = finders.map(({ needle }) => needleMark(needle!))
+  return find
 }

@@ -1,10 +1,20 @@
 import type { Needle } from '../pattern/literal.ts'
+import { type Marks, TABLE_BYTES } from './marks.ts'
 import { CODE, MEMORY_BYTE, SHARED } from './scanner-code.ts'
 
 /** The inner loops, see scanner.wat. */
 interface Loops {
   lines(from: number, to: number, length: number, head: number, base: number, pairs: number): number
+  marks(from: number, to: number, base: number, out: number): number
+  breaks(from: number, to: number, base: number, out: number): number
   gather(pairs: number, pairsEnd: number, base: number, into: number): number
+}
+
+/** Some bytes: bytes[from, to). */
+interface Part {
+  bytes: Uint8Array
+  from: number
+  to: number
 }
 
 const PAGE = 64 * 1024
@@ -13,6 +23,8 @@ const FOLD = 4096
 /** Where the head of a record is stored, in three rows. */
 const HEAD = 2 * FOLD
 const ROW = 32
+/** Where the tables of marks are stored. */
+const TABLES = HEAD + 3 * ROW
 /** How far the loops may read or write beyond the end. */
 const PAD = 64
 /** A needle must be shorter than this by the bytes read beyond its end. */
@@ -48,7 +60,7 @@ export class Scanner {
   /** The module is an object here: a user's types need not have WebAssembly. */
   constructor(module: object, room: number, shared: boolean) {
     const slot = room + PAD
-    const chunksAt = HEAD + 3 * ROW + PAD
+    const chunksAt = TABLES + TABLE_BYTES + PAD
     const guestAt = chunksAt + 3 * slot
     this.#packed = guestAt + slot
     // A line with a hit has two bytes at least, with its line break.
@@ -71,24 +83,41 @@ export class Scanner {
    * start of a line. The start is inverted (~) unless `head` proves that the line is a whole record. Valid until the
    * next call. Null when the chunk is too large.
    */
-  linesWith(
-    needle: Needle,
-    head: string | undefined,
-    { bytes, from, to }: { bytes: Uint8Array; from: number; to: number },
-  ): Int32Array | null {
+  linesWith(needle: Needle, head: string | undefined, { bytes, from, to }: Part): Int32Array | null {
     const { low, fold } = needle
     if (low.length === 0 || low.length > MAX_NEEDLE || to - from > this.room) return null
     this.#memory.set(low, 0)
     this.#memory.set(fold, FOLD)
     this.#setHead(head)
-    let base = bytes.byteOffset
-    if (!this.#holds(bytes)) {
-      this.guest.set(bytes.subarray(from, to))
-      base = this.guest.byteOffset - from
-    }
+    const base = this.#baseOf(bytes, from, to)
     const headLength = head?.length ?? ROW + 1
     const end = this.#loops.lines(base + from, base + to, low.length, headLength, base, this.#pairs)
     return new Int32Array(this.#memory.buffer, this.#pairs, (end - this.#pairs) >> 2)
+  }
+
+  /** Where in bytes[from, to) one of the marks may be, in order. Valid until the next call. Null when it is too large. */
+  marked(marks: Marks, part: Part): Int32Array | null {
+    this.#memory.set(marks.tables, TABLES)
+    return this.#places(this.#loops.marks, part)
+  }
+
+  /** Where in bytes[from, to) the line breaks are, in the same way. */
+  breaks(part: Part): Int32Array | null {
+    return this.#places(this.#loops.breaks, part)
+  }
+
+  #places(loop: Loops['breaks'], { bytes, from, to }: Part): Int32Array | null {
+    if (to - from > this.room) return null
+    const base = this.#baseOf(bytes, from, to)
+    const end = loop(base + from, base + to, base, this.#pairs)
+    return new Int32Array(this.#memory.buffer, this.#pairs, (end - this.#pairs) >> 2)
+  }
+
+  /** Where bytes[0] would be in the memory here, to which bytes[from, to) are copied if they are elsewhere. */
+  #baseOf(bytes: Uint8Array, from: number, to: number): number {
+    if (this.#holds(bytes)) return bytes.byteOffset
+    this.guest.set(bytes.subarray(from, to))
+    return this.guest.byteOffset - from
   }
 
   /**

@@ -2,7 +2,8 @@
 ;;
 ;; Memory: the needle from 0 on; from 4096 on what is set in a byte before it is compared (0x20 makes a letter small);
 ;; from 8192 on the head of a record in three rows of 32 bytes: which byte is there, where any digit is (255), where
-;; anything is (255). Then what scanner.ts lays out. Reads go up to 32 bytes beyond what is looked at, on either side.
+;; anything is (255); from 8288 on the tables of marks (marks.ts). Then what scanner.ts lays out. Reads go up to 32 bytes
+;; beyond what is looked at, on either side.
 (module
   (import "scanner" "memory" (memory 1 65536))
 
@@ -137,6 +138,84 @@
         (local.set $at (i32.add (local.get $at) (i32.const 16)))
         (br $block)))
     (local.get $pairs))
+
+  ;; Writes each place of [from, to) where one of the marks may be, counted from `base`, to `out`; gives the end of what
+  ;; was written. A mark shows itself by four bytes in a row: two tables per byte, by its halves, have a bit for each of
+  ;; eight groups of marks (Teddy, as in Hyperscan).
+  (func (export "marks") (param $from i32) (param $to i32) (param $base i32) (param $out i32) (result i32)
+    (local $at i32) (local $hit i32) (local $hits i32)
+    (local $low0 v128) (local $high0 v128) (local $low1 v128) (local $high1 v128) (local $low2 v128) (local $high2 v128) (local $low3 v128) (local $high3 v128)
+    (local $half v128) (local $bytes v128) (local $found v128)
+    (local.set $low0 (v128.load offset=8288 (i32.const 0)))
+    (local.set $high0 (v128.load offset=8304 (i32.const 0)))
+    (local.set $low1 (v128.load offset=8320 (i32.const 0)))
+    (local.set $high1 (v128.load offset=8336 (i32.const 0)))
+    (local.set $low2 (v128.load offset=8352 (i32.const 0)))
+    (local.set $high2 (v128.load offset=8368 (i32.const 0)))
+    (local.set $low3 (v128.load offset=8384 (i32.const 0)))
+    (local.set $high3 (v128.load offset=8400 (i32.const 0)))
+    (local.set $half (i8x16.splat (i32.const 15)))
+    (local.set $at (local.get $from))
+    (block $done
+      (loop $block
+        (br_if $done (i32.ge_s (local.get $at) (local.get $to)))
+        (local.set $bytes (v128.load (local.get $at)))
+        (local.set $found
+            (v128.and
+              (i8x16.swizzle (local.get $low0) (v128.and (local.get $bytes) (local.get $half)))
+              (i8x16.swizzle (local.get $high0) (i8x16.shr_u (local.get $bytes) (i32.const 4)))))
+        (local.set $bytes (v128.load offset=1 (local.get $at)))
+        (local.set $found
+          (v128.and (local.get $found)
+            (v128.and
+              (i8x16.swizzle (local.get $low1) (v128.and (local.get $bytes) (local.get $half)))
+              (i8x16.swizzle (local.get $high1) (i8x16.shr_u (local.get $bytes) (i32.const 4))))))
+        (local.set $bytes (v128.load offset=2 (local.get $at)))
+        (local.set $found
+          (v128.and (local.get $found)
+            (v128.and
+              (i8x16.swizzle (local.get $low2) (v128.and (local.get $bytes) (local.get $half)))
+              (i8x16.swizzle (local.get $high2) (i8x16.shr_u (local.get $bytes) (i32.const 4))))))
+        (local.set $bytes (v128.load offset=3 (local.get $at)))
+        (local.set $found
+          (v128.and (local.get $found)
+            (v128.and
+              (i8x16.swizzle (local.get $low3) (v128.and (local.get $bytes) (local.get $half)))
+              (i8x16.swizzle (local.get $high3) (i8x16.shr_u (local.get $bytes) (i32.const 4))))))
+        (if (v128.any_true (local.get $found))
+          (then
+            (local.set $hits (i8x16.bitmask (i8x16.ne (local.get $found) (v128.const i64x2 0 0))))
+            (loop $candidate
+              (local.set $hit (i32.add (local.get $at) (i32.ctz (local.get $hits))))
+              (br_if $done (i32.ge_s (local.get $hit) (local.get $to)))
+              (i32.store (local.get $out) (i32.sub (local.get $hit) (local.get $base)))
+              (local.set $out (i32.add (local.get $out) (i32.const 4)))
+              (local.set $hits (i32.and (local.get $hits) (i32.sub (local.get $hits) (i32.const 1))))
+              (br_if $candidate (local.get $hits)))))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (br $block)))
+    (local.get $out))
+
+  ;; Writes the place of each line break of [from, to), counted from `base`, to `out`; gives the end of what was written.
+  (func (export "breaks") (param $from i32) (param $to i32) (param $base i32) (param $out i32) (result i32)
+    (local $hit i32) (local $hits i32)
+    (block $done
+      (loop $block
+        (br_if $done (i32.ge_s (local.get $from) (local.get $to)))
+        (local.set $hits
+          (i8x16.bitmask (i8x16.eq (v128.load (local.get $from)) (i8x16.splat (i32.const 10)))))
+        (if (local.get $hits)
+          (then
+            (loop $next
+              (local.set $hit (i32.add (local.get $from) (i32.ctz (local.get $hits))))
+              (br_if $done (i32.ge_s (local.get $hit) (local.get $to)))
+              (i32.store (local.get $out) (i32.sub (local.get $hit) (local.get $base)))
+              (local.set $out (i32.add (local.get $out) (i32.const 4)))
+              (local.set $hits (i32.and (local.get $hits) (i32.sub (local.get $hits) (i32.const 1))))
+              (br_if $next (local.get $hits)))))
+        (local.set $from (i32.add (local.get $from) (i32.const 16)))
+        (br $block)))
+    (local.get $out))
 
   ;; Copies what lies between start and end of each pair, counted from `base`, to `into`, without gaps; gives the end
   ;; of it. A copy writes up to 15 bytes too much, which the next one overwrites.

@@ -1,6 +1,9 @@
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { endOf, lineEnd, startOf } from '../format/lines.ts'
+import { needleMark } from '../pattern/literal.ts'
 import type { Matcher } from '../pattern/pattern.ts'
+import { Marks } from '../scanner/marks.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import { lastTime } from '../text/format.ts'
 import type { Zone } from '../time.ts'
@@ -96,16 +99,14 @@ export function matches(
     ranges.push(at, end)
     at = end
   }
-  // In a wrapped record, the bytes of the file are not what is searched.
-  const direct = format.unwrap ? null : matcher
-  const lines =
-    scanner && direct?.needle ? scanner.linesWith(direct.needle, format.head, { bytes, from: at, to }) : null
-  if (lines && matcher?.sure && !filter.since && !filter.until && filter.level === null)
-    return ranges.length === 0 && areRecords(lines)
-      ? lines
-      : [...ranges, ...around(lines, { ...chunk, from: at }, format)]
-  const find = lines ? nextOf(lines) : direct?.find?.bind(direct)
-  eachWith(find, { ...chunk, from: at }, filter, (record) => ranges.push(record.start, record.end))
+  const rest = { ...chunk, from: at }
+  const isText = matcher?.sure && !format.unwrap && !filter.since && !filter.until && filter.level === null
+  const lines = isText && matcher.needle && scanner?.linesWith(matcher.needle, format.head, rest)
+  if (lines) {
+    const isAll = ranges.length === 0 && areRecords(lines)
+    return isAll ? lines : [...ranges, ...around(lines, rest, format)]
+  }
+  eachWanted(rest, filter, (record) => ranges.push(record.start, record.end), scanner)
   return ranges
 }
 
@@ -116,10 +117,59 @@ export function eachWanted(
   visit: (record: Candidate) => void,
   scanner: Scanner | null = null,
 ): void {
+  eachWith(finderOf(chunk, filter, scanner), chunk, filter, visit)
+}
+
+/** Whether a scanner is of use: it takes memory. */
+export function usesScanner(filter: Filter): boolean {
+  return filter.matcher?.needle !== undefined || marksOf(filter) !== null
+}
+
+/** What leads to the next line that may be in a wanted record; undefined if every record must be examined. */
+function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matcher['find'] {
   const { format, matcher } = filter
+  // In a wrapped record, the bytes of the file are not what is searched.
   const direct = format.unwrap ? null : matcher
-  const lines = scanner && direct?.needle ? scanner.linesWith(direct.needle, format.head, chunk) : null
-  eachWith(lines ? nextOf(lines) : direct?.find?.bind(direct), chunk, filter, visit)
+  const lines = direct?.needle && scanner?.linesWith(direct.needle, format.head, chunk)
+  if (lines) return nextOf(lines)
+  const marks = scanner && marksOf(filter)
+  const places = marks && scanner.marked(marks, chunk)
+  return places ? nextMarked(marks, places, chunk.to) : direct?.find?.bind(direct)
+}
+
+/** Marks that were made, by their patterns: making them costs as much as searching 100 KB. */
+const made = new BoundedMap<string, Marks>(16)
+
+/** What a wanted record must hold; null if that excludes too little. */
+function marksOf(filter: Filter): Marks | null {
+  const patterns = textMarks(filter) ?? (filter.level === null ? null : filter.format.marks?.(filter.level))
+  return patterns ? made.use(patterns.join('\n'), () => new Marks(patterns)) : null
+}
+
+function textMarks({ format, matcher }: Filter): readonly RegExp[] | null {
+  const own = matcher?.needle ? [needleMark(matcher.needle)] : matcher?.marks
+  if (!own) return null
+  return format.unwrap ? (format.wrap?.(own) ?? null) : own
+}
+
+/**
+ * Finds the next marked line. The first and the last one count as marked: a mark may begin before the chunk, such as a
+ * line break, and end behind it.
+ */
+function nextMarked(marks: Marks, places: Int32Array, to: number): NonNullable<Matcher['find']> {
+  let i = 0
+  let isFirst = true
+  return (bytes, from) => {
+    if (isFirst) {
+      isFirst = false
+      return from
+    }
+    for (; i < places.length; i++) {
+      const last = marks.lastByte(bytes, places[i]!, to)
+      if (last >= from) return last
+    }
+    return to - 1
+  }
 }
 
 /** The same where `find` leads to the next line that may be in a wanted record; without it, all are examined. */

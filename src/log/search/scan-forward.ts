@@ -1,7 +1,7 @@
 import { BudgetError } from '../../limits/budget.ts'
 import { lastStart } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
-import { type Chunk, type Filter, matches } from './filter.ts'
+import { type Chunk, type Filter, matches, usesScanner } from './filter.ts'
 import { Forward } from './forward.ts'
 import { leaseForReads } from './reading.ts'
 import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
@@ -12,7 +12,7 @@ export async function scanForward(scan: Scan): Promise<Found> {
   const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
   const { series, hi, filter, reading } = scan
   const reader = scan.reader ?? new Forward(series, hi, reading, leaseForReads(scan.budget.memory))
-  const scanner = filter.matcher?.needle ? takeScanner(reading.chunk, reading.sharedMemory) : null
+  const scanner = usesScanner(filter) ? takeScanner(reading.chunk, reading.sharedMemory) : null
   try {
     return await goOn(scan, sink, reader, scanner)
   } catch (error) {

@@ -3,7 +3,7 @@ import { type LineFormat, type RecordFields, recordText, unparsed } from '../for
 import { beforeSql, messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
-import { LONGEST_SEVERITY, severityIn } from '../read/severities.ts'
+import { LONGEST_SEVERITY, severityIn, severityMarks } from '../read/severities.ts'
 import { readStamp } from '../read/stamp.ts'
 import { addFields } from '../read/vocabulary.ts'
 
@@ -51,6 +51,7 @@ export const postgresqlCsvLines: LineFormat = {
     const at = severityAt(bytes, from, to)
     return at < 0 ? -1 : severityFrom(bytes, at, to)
   },
+  marks: (level) => severityMarks(level)?.map((word) => new RegExp(`,${word},`)) ?? null,
   zoneName: (bytes, from, to) => readStamp(bytes, from, to, UTC)?.ambiguous ?? null,
   fields: csvFields,
 }

@@ -1,9 +1,9 @@
 import { UTC, type Zone } from '../../time.ts'
-import { decode, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { decode, head, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { beforeSql, messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
-import { CONTINUATIONS, LONGEST_SEVERITY, severityIn } from '../read/severities.ts'
+import { CONTINUATIONS, LONGEST_SEVERITY, severityIn, severityMarks } from '../read/severities.ts'
 import { isDigit, isStamp, readEpoch, readStamp } from '../read/stamp.ts'
 import { addFields } from '../read/vocabulary.ts'
 
@@ -32,6 +32,16 @@ export const postgresqlLines: LineFormat = {
     const found = severityAt(bytes, from, to)
     return found && stampIn(bytes, from, found.at, UTC) ? found.level : -1
   },
+  readHead(bytes, from, to, zone) {
+    const found = severityAt(bytes, from, to)
+    if (!found || found.level < 0) return false
+    const stamp = stampIn(bytes, from, found.at, zone)
+    if (!stamp) return false
+    head.time = stamp.epoch
+    head.level = found.level
+    return true
+  },
+  marks: (level) => severityMarks(level)?.map((word) => new RegExp(`${word} ?:  `)) ?? null,
   owns(bytes, from, to) {
     const found = severityAt(bytes, from, to)
     return found !== null && stampIn(bytes, from, found.at, UTC) !== null

@@ -1,9 +1,11 @@
 import { decode, type LineFormat, type RecordFields } from '../format.ts'
 import { messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
+import { firstDigits } from '../read/status.ts'
 import { addFields, levelOfStatus } from '../read/vocabulary.ts'
 import { isObject, isPlainObject, jsonLines, openJson } from './json.ts'
 import { ACCESS_MEMBERS, DIALECTS, type Dialect } from './keys.ts'
+import { jsonMarks, valueMarks } from './marks.ts'
 import { ascii, findKey, value } from './member.ts'
 
 /** A line of a sample. */
@@ -84,6 +86,8 @@ const accessLines: LineFormat = {
   ...withoutMembers,
   level: (bytes, from, to) => (isObject(bytes, from, to) ? accessLevel(bytes, from, to) : -1),
   open: { ...openJson, level: accessLevel },
+  marks: (level) =>
+    jsonMarks(level)?.concat(valueMarks('status', [firstDigits(level), `"${firstDigits(level)}`])) ?? null,
   fields(text, zone) {
     const record = jsonLines.fields(text, zone)
     const { context } = record

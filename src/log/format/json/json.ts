@@ -1,9 +1,18 @@
 import type { Zone } from '../../time.ts'
-import { type LineFormat, type RecordFields, recordText, sourceOf, stripAnsi, unparsed } from '../format.ts'
+import {
+  head,
+  type LineFormat,
+  type RecordFields,
+  recordText,
+  sourceOf,
+  stripAnsi,
+  unparsed,
+} from '../format.ts'
 import { fits } from '../read/json-fit.ts'
 import { LEVELS } from '../read/level.ts'
 import { isDigit } from '../read/stamp.ts'
 import { PARENTS, ROLES, type Role } from './keys.ts'
+import { jsonMarks } from './marks.ts'
 import { findKey, type IsWanted, value } from './member.ts'
 import { visitJson } from './members.ts'
 import { filledTemplate } from './template.ts'
@@ -35,6 +44,13 @@ export const jsonLines: LineFormat = {
     isObject(bytes, from, to) ? openJson.time(bytes, from, to, zone) : Number.NaN,
   level: (bytes, from, to) => (isObject(bytes, from, to) ? openJson.level(bytes, from, to) : -1),
   open: openJson,
+  readHead(bytes, from, to, zone) {
+    if (!isObject(bytes, from, to)) return false
+    head.time = openJson.time(bytes, from, to, zone)
+    head.level = this.level(bytes, from, to)
+    return true
+  },
+  marks: jsonMarks,
   members: (bytes, from, to, visit) => visitJson(bytes, from, lineEnd(bytes, from, to), visit),
   fields: jsonFields,
 }

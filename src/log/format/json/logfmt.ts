@@ -1,12 +1,20 @@
 import type { Zone } from '../../time.ts'
-import { decode, type LineFormat, type RecordFields, recordText, sourceOf, unparsed } from '../format.ts'
-import { LEVELS, levelAt } from '../read/level.ts'
+import {
+  decode,
+  head,
+  type LineFormat,
+  type RecordFields,
+  recordText,
+  sourceOf,
+  unparsed,
+} from '../format.ts'
+import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
-import { stringEnd } from '../read/quoted.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
+import { stringEnd, wordOf } from '../read/words.ts'
 
-const TIME = ['time', 'ts', 'timestamp', 't']
-const LEVEL = ['level', 'lvl', 'severity']
+const TIME = new Set(['time', 'ts', 'timestamp', 't'])
+const LEVEL = new Set(['level', 'lvl', 'severity'])
 const MESSAGE = ['msg', 'message', 'event']
 const SOURCE = ['caller', 'source']
 const TAGS = ['logger', 'component', 'module']
@@ -18,12 +26,17 @@ export const logfmtLines: LineFormat = {
   leveled: true,
   starts: (bytes, from, to) => findPair(bytes, from, to, TIME) || findPair(bytes, from, to, LEVEL),
   time(bytes, from, to, zone) {
-    if (!findPair(bytes, from, to, TIME)) return Number.NaN
-    if (!isDigit(bytes[pair.from]!)) return Number.NaN
-    const stamp = readStamp(bytes, pair.from, pair.to, zone) ?? readNamed(bytes, pair.from, pair.to, zone)
-    return stamp ? stamp.epoch : readEpoch(bytes, pair.from, pair.to)
+    return findPair(bytes, from, to, TIME) ? timeOf(bytes, zone) : Number.NaN
   },
   level: (bytes, from, to) => (findPair(bytes, from, to, LEVEL) ? levelAt(bytes, pair.from, pair.to) : -1),
+  readHead(bytes, from, to, zone) {
+    const hasTime = findPair(bytes, from, to, TIME)
+    head.time = hasTime ? timeOf(bytes, zone) : Number.NaN
+    const hasLevel = findPair(bytes, from, to, LEVEL)
+    head.level = hasLevel ? levelAt(bytes, pair.from, pair.to) : -1
+    return hasTime || hasLevel
+  },
+  marks: (level) => wordMarks(level),
   members(bytes, from, to, visit) {
     const lf = bytes.indexOf(0x0a, from)
     for (const [key, value] of pairsOf(decode(bytes, from, lf < 0 || lf > to ? to : lf)))
@@ -33,10 +46,18 @@ export const logfmtLines: LineFormat = {
   fields: logfmtFields,
 }
 
+/** The time in the last pair found, NaN if it is none. */
+function timeOf(bytes: Uint8Array, zone: Zone): number {
+  const { from, to } = pair
+  if (!isDigit(bytes[from]!)) return Number.NaN
+  const stamp = readStamp(bytes, from, to, zone) ?? readNamed(bytes, from, to, zone)
+  return stamp ? stamp.epoch : readEpoch(bytes, from, to)
+}
+
 /** Where the value of the last pair found is, without its quotes. */
 const pair = { from: 0, to: 0 }
 
-function findPair(bytes: Uint8Array, from: number, to: number, keys: readonly string[]): boolean {
+function findPair(bytes: Uint8Array, from: number, to: number, keys: ReadonlySet<string>): boolean {
   let at = from
   // Time and level come first; a line that has neither among its first pairs is not searched further.
   for (let count = 0; count < 16; count++) {
@@ -57,7 +78,7 @@ function findPair(bytes: Uint8Array, from: number, to: number, keys: readonly st
       while (at < to && bytes[at]! > 0x20) at++
       end = at
     }
-    if (keys.some((name) => isName(bytes, key, keyEnd, name))) {
+    if (keys.has(wordOf(bytes, key, keyEnd))) {
       pair.from = start
       pair.to = end
       return true
@@ -68,12 +89,6 @@ function findPair(bytes: Uint8Array, from: number, to: number, keys: readonly st
 
 function isKeyByte(byte: number): boolean {
   return byte > 0x20 && byte !== 0x3d && byte !== 0x22 && byte < 0x7f
-}
-
-function isName(bytes: Uint8Array, from: number, to: number, name: string): boolean {
-  if (to - from !== name.length) return false
-  for (let i = 0; i < name.length; i++) if (bytes[from + i] !== name.charCodeAt(i)) return false
-  return true
 }
 
 function logfmtFields(text: string, zone: Zone): RecordFields {
@@ -88,8 +103,8 @@ function logfmtFields(text: string, zone: Zone): RecordFields {
   const rest: Record<string, string> = {}
   const tags: string[] = []
   for (const [key, value] of pairsOf(line)) {
-    if (TIME.includes(key) && out.time === undefined && !Number.isNaN(epoch)) out.time = zone.format(epoch)
-    else if (LEVEL.includes(key) && out.level === undefined) out.level = LEVELS[level] ?? value
+    if (TIME.has(key) && out.time === undefined && !Number.isNaN(epoch)) out.time = zone.format(epoch)
+    else if (LEVEL.has(key) && out.level === undefined) out.level = LEVELS[level] ?? value
     else if (MESSAGE.includes(key) && out.message === '') out.message = value
     else if (SOURCE.includes(key) && !out.source && sourceOf(value)) out.source = sourceOf(value)!
     else if (TAGS.includes(key)) tags.push(value)

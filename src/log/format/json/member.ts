@@ -1,5 +1,5 @@
 import { MAX_DEPTH, MAX_ELEMENTS, MAX_KEYS } from '../read/json-fit.ts'
-import { stringEnd } from '../read/quoted.ts'
+import { stringEnd, wordOf } from '../read/words.ts'
 
 /** Longer keys are skipped: none of the known keys is that long. */
 const LONGEST_KEY = 200
@@ -32,7 +32,7 @@ export function findKey(bytes: Uint8Array, from: number, to: number, isWanted: I
     const end = valueEnd(bytes, start, to)
     if (end < 0) return false
     if (keyEnd - at <= LONGEST_KEY) {
-      const key = ascii(bytes, at + 1, keyEnd - 1)
+      const key = wordOf(bytes, at + 1, keyEnd - 1)
       if (isWanted(key, bytes, start, end)) {
         value.key = key
         value.from = start

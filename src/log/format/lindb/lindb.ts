@@ -1,9 +1,17 @@
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import {
+  decode,
+  head,
+  type LineFormat,
+  type RecordFields,
+  recordText,
+  skipAnsi,
+  unparsed,
+} from '../format.ts'
 import { visitJson } from '../json/members.ts'
 import { fits } from '../read/json-fit.ts'
-import { LEVELS, levelAt, parseLevel } from '../read/level.ts'
+import { LEVELS, levelAt, parseLevel, wordMarks } from '../read/level.ts'
 import { pairsIn, withPairs } from '../read/pairs.ts'
 import { isDigit, isStamp, readStamp, two } from '../read/stamp.ts'
 
@@ -25,16 +33,7 @@ export const lindbLines: LineFormat = {
     return end >= 0 && bytes[end] === 0x20 && levelAfter(bytes, end, to) >= 0
   },
   time(bytes, from, to, zone) {
-    if (isExact(bytes, from, to))
-      return zone.toEpoch(
-        dayOf(two(bytes, from) * 100 + two(bytes, from + 2), two(bytes, from + 5), two(bytes, from + 8)),
-        clockOf(
-          two(bytes, from + 11),
-          two(bytes, from + 14),
-          two(bytes, from + 17),
-          (bytes[from + 20]! - 0x30) * 100 + two(bytes, from + 21),
-        ),
-      )
+    if (isExact(bytes, from, to)) return exactTime(bytes, from, zone)
     if (!this.starts(bytes, from, to)) return Number.NaN
     return readStamp(bytes, skipAnsi(bytes, from, to), to, zone)?.epoch ?? Number.NaN
   },
@@ -46,6 +45,19 @@ export const lindbLines: LineFormat = {
     const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
     return end >= 0 ? levelAfter(bytes, end, to) : -1
   },
+  readHead(bytes, from, to, zone) {
+    if (isExact(bytes, from, to)) {
+      head.time = exactTime(bytes, from, zone)
+      const level = levelAt(bytes, from + 24, to)
+      head.level = level >= 0 ? level : levelAfter(bytes, from + 23, to)
+      return true
+    }
+    if (!this.starts(bytes, from, to)) return false
+    head.time = this.time(bytes, from, to, zone)
+    head.level = this.level(bytes, from, to)
+    return true
+  },
+  marks: (level) => wordMarks(level),
   members(bytes, from, to, visit) {
     const lf = bytes.indexOf(0x0a, from)
     const end = lf < 0 || lf > to ? to : lf
@@ -82,6 +94,18 @@ export function isExact(bytes: Uint8Array, from: number, to: number): boolean {
     isDigit(bytes[from + 21]!) &&
     isDigit(bytes[from + 22]!) &&
     isStamp(bytes, from, to)
+  )
+}
+
+function exactTime(bytes: Uint8Array, from: number, zone: Zone): number {
+  return zone.toEpoch(
+    dayOf(two(bytes, from) * 100 + two(bytes, from + 2), two(bytes, from + 5), two(bytes, from + 8)),
+    clockOf(
+      two(bytes, from + 11),
+      two(bytes, from + 14),
+      two(bytes, from + 17),
+      (bytes[from + 20]! - 0x30) * 100 + two(bytes, from + 21),
+    ),
   )
 }
 

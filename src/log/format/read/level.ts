@@ -1,3 +1,5 @@
+import { wordOf } from './words.ts'
+
 /** The levels, from the least to the most severe; a level is an index into this list. */
 export const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const
 
@@ -54,6 +56,19 @@ export function parseLevel(text: string): 0 | 1 | 2 | 3 | 4 | null {
   return Object.hasOwn(WORDS, word) ? (WORDS[word] as 0 | 1 | 2 | 3 | 4) : null
 }
 
+const WARN_LEVEL = LEVELS.indexOf('warn')
+
+/**
+ * What a line with a word for this level or a higher one holds; null if most lines do. `before` is what comes before the
+ * word: `stderr` is no error.
+ */
+export function wordMarks(level: number, before = '[^d]'): RegExp[] | null {
+  if (level < WARN_LEVEL) return null
+  return Object.keys(WORDS)
+    .filter((word) => WORDS[word]! >= level)
+    .map((word) => new RegExp(`${before}${word}[^a-z0-9]`, 'i'))
+}
+
 /** The level of the word at bytes[from], or -1. The word ends at the first byte that is not a letter or digit. */
 export function levelAt(bytes: Uint8Array, from: number, to: number): number {
   // Five comparisons answer nearly every line; the map costs ten times as much.
@@ -75,11 +90,11 @@ export function levelAt(bytes: Uint8Array, from: number, to: number): number {
   if (to - from < 3 || BEGINNINGS[beginningOf(bytes[from]!, bytes[from + 1]!, bytes[from + 2]!)] === 0)
     return -1
   let end = from
-  let word = ''
-  while (end < to && end - from < 14 && isWordByte(bytes[end]!))
-    word += String.fromCharCode(bytes[end++]! | 32)
-  return end < to && isWordByte(bytes[end]!) ? -1 : (parseLevel(word) ?? -1)
+  while (end < to && end - from < 14 && isWordByte(bytes[end]!)) end++
+  return end < to && isWordByte(bytes[end]!) ? -1 : (BY_WORD.get(wordOf(bytes, from, end, 32)) ?? -1)
 }
+
+const BY_WORD = new Map(Object.entries(WORDS))
 
 /** By the first three letters of a word: 1 where a level begins with them. It saves making a string of every word. */
 const BEGINNINGS = new Uint8Array(1 << 15)

@@ -1,3 +1,5 @@
+import { wordOf } from './words.ts'
+
 /** PostgreSQL's severities, in English and as `lc_messages` translates them (de, fr, it, ka, ko, ru, sv, uk, zh_CN). */
 const WORDS: readonly [level: number, words: string][] = [
   [0, 'DEBUG DEBUG1 DEBUG2 DEBUG3 DEBUG4 DEBUG5 გამართვა 디버그 ОТЛАДКА НАЛАГОДЖЕННЯ 调试'],
@@ -29,8 +31,13 @@ const bytesOf = (word: string) => String.fromCharCode(...new TextEncoder().encod
 for (const [level, words] of WORDS) for (const word of words.split(' ')) LEVELS.set(bytesOf(word), level)
 for (const word of CONTINUATIONS) LEVELS.set(bytesOf(word), -1)
 
+/** The severities of this level or a higher one, a character per byte; null if most records have one. */
+export function severityMarks(level: number): string[] | null {
+  return level < 2 ? null : [...LEVELS.keys()].filter((word) => LEVELS.get(word)! >= level)
+}
+
 /** The level of the severity in bytes[from, to); -1 if it continues a record, undefined if it is none. */
 export function severityIn(bytes: Uint8Array, from: number, to: number): number | undefined {
   if (to <= from || to - from > LONGEST_SEVERITY) return undefined
-  return LEVELS.get(String.fromCharCode(...bytes.subarray(from, to)))
+  return LEVELS.get(wordOf(bytes, from, to))
 }

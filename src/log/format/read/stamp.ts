@@ -38,6 +38,13 @@ export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone)
   return shared
 }
 
+/** Where such a time and its zone end, -1 if it is none. It does not compute the time. */
+export function stampEnd(bytes: Uint8Array, at: number, to: number): number {
+  if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return -1
+  readOffset(bytes, decimalsEnd(bytes, at + 19, to), to)
+  return offsetEnd
+}
+
 /** The zone abbreviation after such a time, if it means several zones; else null. It does not compute the time. */
 export function ambiguousZoneAt(bytes: Uint8Array, at: number, to: number): string | null {
   if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return null

@@ -12,6 +12,17 @@ export function statusAt(place: StatusPlace, bytes: Uint8Array, from: number, to
   return at >= 0 && isStatus(bytes, at, to) ? numberAt(bytes, at) : 0
 }
 
+/** What a line with a status of this level, which is a warning or more, holds. */
+export function statusMark(place: StatusPlace, level: number): RegExp {
+  const before = place === 'quoted' ? '".' : String.fromCharCode(place.separator)
+  return new RegExp(`${before}${firstDigits(level)}[0-9][0-9]`)
+}
+
+/** What a status of this level, which is a warning or more, can begin with. */
+export function firstDigits(level: number): string {
+  return level > 2 ? '5' : '[45]'
+}
+
 /** Where the word after a quoted request begins, or -1. A quote in the request is escaped, or no status follows it. */
 function requestEnd(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[from] !== 0x22) return -1

@@ -1,4 +1,4 @@
-import type { LineFormat } from '../format.ts'
+import { head, type LineFormat } from '../format.ts'
 import { readNamed } from '../read/named.ts'
 import { statusAt } from '../read/status.ts'
 import { levelOfStatus } from '../read/vocabulary.ts'
@@ -36,6 +36,14 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
     level(bytes, from, to, end) {
       const at = timeAt(bytes, from, to)
       return at < 0 ? row.level(bytes, from, to, end) : levelOfStatus(statusOf(bytes, at, to))
+    },
+    readHead(bytes, from, to, zone) {
+      const at = timeAt(bytes, from, to)
+      if (at < 0 && !row.starts(bytes, from, to)) return false
+      head.time =
+        at < 0 ? row.time(bytes, from, to, zone) : (readNamed(bytes, at + 1, to, zone)?.epoch ?? Number.NaN)
+      head.level = at < 0 ? row.level(bytes, from, to) : levelOfStatus(statusOf(bytes, at, to))
+      return true
     },
     member(name, bytes, from, to) {
       const lf = bytes.indexOf(0x0a, from)

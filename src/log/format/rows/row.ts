@@ -1,9 +1,9 @@
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
 import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
-import { LEVELS, parseLevel } from '../read/level.ts'
+import { LEVELS, parseLevel, wordMarks } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
-import { type StatusPlace, statusAt } from '../read/status.ts'
+import { type StatusPlace, statusAt, statusMark } from '../read/status.ts'
 import { addFields, type Groups, levelOfStatus } from '../read/vocabulary.ts'
 import { clockBefore, type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { zoneName } from '../read/zone-names.ts'
@@ -109,6 +109,7 @@ function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): Lin
       owns: (bytes: Uint8Array, from: number, to: number) =>
         hasShape(owned, bytes, from, to) && row.owns!.line.test(headText(bytes, from, to)),
     }),
+    marks: (level) => rowMarks(row, level),
     zoneName: (bytes, from, to) => ambiguousZone(groupsAt(bytes, from, to)?.z),
     fields: (text, zone) => rowFields(row, text, (groups) => timeOf(groups, zone), zone),
   }
@@ -197,6 +198,15 @@ function levelOf(row: Row, { level }: Groups): number {
   const own = row.levels
   if (own && Object.hasOwn(own, level)) return own[level]!
   return parseLevel(level) ?? row.silent ?? -1
+}
+
+/** Short words stand between spaces; an HTTP status is behind a quote or a separator. */
+function rowMarks({ status, levels = {}, silent = -1 }: Row, level: number): RegExp[] | null {
+  const words = wordMarks(level)
+  if (!words || silent >= level) return null
+  if (status) return [statusMark(status, level)]
+  const own = Object.keys(levels).filter((word) => levels[word]! >= level)
+  return [...words, ...own.map((word) => new RegExp(word.length < 3 ? ` ${word} ` : word))]
 }
 
 function ambiguousZone(text: string | undefined): string | null {

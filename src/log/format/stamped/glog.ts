@@ -33,11 +33,14 @@ export function glogLines(reference: Reference): LineFormat {
       return years(month, date, at)
     },
     level: (bytes, from, to) => (dateDigits(bytes, from, to) > 0 ? LETTERS.indexOf(bytes[from]!) : -1),
+    marks: (level) =>
+      level < WARN ? null : [...'DIWEF'].slice(level).map((letter) => new RegExp(`\\n${letter}`)),
     fields: (text, zone) => glogFields(text, zone, format),
   }
   return format
 }
 
+const WARN = LEVELS.indexOf('warn')
 const LETTERS = [...'DIWEF'].map((letter) => letter.charCodeAt(0))
 
 /** How many digits the date of a header has (4, 6 or 8), 0 when the line has no header. */

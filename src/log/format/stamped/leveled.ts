@@ -1,5 +1,5 @@
 import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
-import { LEVELS, levelAt } from '../read/level.ts'
+import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { anyHeader, programHeader } from './header.ts'
 import { PROGRAMS } from './programs.ts'
 import { withHeader } from './stamped.ts'
@@ -18,6 +18,7 @@ export const leveledLines: LineFormat = {
   starts: (bytes, from, to) => levelIn(bytes, from, to) >= 0,
   time: () => Number.NaN,
   level: levelIn,
+  marks: (level) => wordMarks(level),
   continues: isTrace,
   fields: (text) => leveledFields(text),
 }

@@ -1,7 +1,15 @@
 import { UTC, type Zone } from '../../time.ts'
 import { dayOf } from '../../wall-clock.ts'
-import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
-import { LEVELS, levelAt } from '../read/level.ts'
+import {
+  decode,
+  head,
+  type LineFormat,
+  type RecordFields,
+  recordText,
+  skipAnsi,
+  unparsed,
+} from '../format.ts'
+import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
 import { withPairs } from '../read/pairs.ts'
 import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, readStamp } from '../read/stamp.ts'
@@ -26,6 +34,14 @@ export function stampedLines(reference: Reference): LineFormat {
       const stamp = stampAt(bytes, from, to, UTC)
       return stamp ? levelIn(bytes, from, to, stamp) : -1
     },
+    readHead: (bytes, from, to, zone) => {
+      const stamp = stampAt(bytes, from, to, zone)
+      if (!stamp) return false
+      head.time = stamp.epoch
+      head.level = levelIn(bytes, from, to, stamp)
+      return true
+    },
+    marks: stampedMarks,
     zoneName: (bytes, from, to) => {
       const at = lead(bytes, from, to)
       return at < 0 ? null : ambiguousZoneAt(bytes, at, to)
@@ -35,13 +51,12 @@ export function stampedLines(reference: Reference): LineFormat {
   return format
 }
 
+/** A timestamp; the next one overwrites it. */
 interface Found {
   epoch: number
-  /** Where the timestamp begins and ends. */
+  /** Where it begins and ends. */
   at: number
   end: number
-  /** A zone abbreviation in it that means several zones. */
-  ambiguous: string | null
 }
 
 /** Finds the timestamp of a line; null if it has none. */
@@ -52,15 +67,24 @@ function stampReader(years: Years): StampReader {
     const at = lead(bytes, from, to)
     if (at < 0) return null
     const stamp = readStamp(bytes, at, to, zone)
-    if (stamp) return { epoch: stamp.epoch, at, end: stamp.end, ambiguous: stamp.ambiguous }
+    if (stamp) return found(stamp.epoch, at, stamp.end)
     const named = namedAt(bytes, at, to, zone)
-    if (named) return { epoch: named.epoch, at, end: named.end, ambiguous: null }
+    if (named) return found(named.epoch, at, named.end)
     const yearless = readYearless(bytes, at, to)
     if (!yearless) return null
     const { month, day, clock, end } = yearless
     const epoch = years(month, day, (year) => zone.toEpoch(dayOf(year, month, day), clock))
-    return { epoch, at, end, ambiguous: null }
+    return found(epoch, at, end)
   }
+}
+
+const last: Found = { epoch: Number.NaN, at: 0, end: 0 }
+
+function found(epoch: number, at: number, end: number): Found {
+  last.epoch = epoch
+  last.at = at
+  last.end = end
+  return last
 }
 
 function namedAt(bytes: Uint8Array, at: number, to: number, zone: Zone): Named | null {
@@ -120,6 +144,13 @@ const MARKS = new Map([
 
 function levelIn(bytes: Uint8Array, from: number, to: number, stamp: Found): number {
   return levelBefore(bytes, from, stamp) ?? wordAfter(bytes, stamp.end, to)
+}
+
+/** Words, syslog's priority at the beginning, and the mark of Redis' warnings. */
+function stampedMarks(level: number): RegExp[] | null {
+  const words = wordMarks(level)
+  const redis = [...MARKS.values()].some((own) => own >= level) ? [/[0-9].#/] : []
+  return words && [...words, /\n</, /[^ ]</, ...redis]
 }
 
 /** The level before the time or right after it: Cassandra's word, syslog's number, Redis' mark; null if there is none. */

@@ -1,5 +1,4 @@
-import { UTC } from '../../time.ts'
-import { readStamp } from '../read/stamp.ts'
+import { readStamp, stampEnd } from '../read/stamp.ts'
 import type { Wrapped, Wrapper } from './wrapped.ts'
 
 const line: Wrapped = { bytes: new Uint8Array(0), from: 0, to: 0, partial: false, timeFrom: 0, timeTo: 0 }
@@ -10,9 +9,8 @@ export const cri: Wrapper = {
   read(bytes, from, to) {
     // `YYYY-MM-DDT` and the stream decide nearly every line before the time is read.
     if (to - from < 28 || bytes[from + 10] !== 0x54) return null
-    const stamp = readStamp(bytes, from, to, UTC)
-    if (!stamp) return null
-    const at = stamp.end
+    const at = stampEnd(bytes, from, to)
+    if (at < 0) return null
     if (bytes[at] !== 0x20 || !isStream(bytes, at + 1) || bytes[at + 7] !== 0x20) return null
     const tag = bytes[at + 8]
     if (at + 9 > to || (tag !== 0x46 && tag !== 0x50)) return null
@@ -28,7 +26,22 @@ export const cri: Wrapper = {
     line.timeTo = at
     return line
   },
+  isPartial,
+  // A line in parts may hold a text in no part of it.
+  marks: (inner) => [
+    ...inner.map(({ source, flags }) => new RegExp(source.replace(/^\\n/, '[FP] '), flags)),
+    /std[oe][ur][tr] P/,
+    /std[oe][ur][tr] F:/,
+  ],
   time: (bytes, from, to, zone) => readStamp(bytes, from, to, zone)?.epoch ?? Number.NaN,
+}
+
+/** Whether a line is a part of one. The stream follows the first space, except behind a zone with one of its own. */
+function isPartial(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = from + 19
+  while (at < to && bytes[at] !== 0x20) at++
+  if (at + 8 < to && isStream(bytes, at + 1) && bytes[at + 7] === 0x20 && bytes[at + 8] !== 0x50) return false
+  return cri.read(bytes, from, to)?.partial === true
 }
 
 /** `stdout` or `stderr`. */

@@ -12,7 +12,7 @@ export const fluentBit: Wrapper = jsonWrapper('fluent-bit', ['date', '@timestamp
 
 function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wrapper {
   const isTime = (key: string) => times.includes(key)
-  return {
+  const wrapper: Wrapper = {
     name,
     read(bytes, from, to) {
       if (to - from < 12 || bytes[from] !== 0x7b || !findKey(bytes, from, to, isLog)) return null
@@ -27,8 +27,10 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
       place(bytes, start, hasEnd ? end - 2 : end)
       return line
     },
+    isPartial: (bytes, from, to) => ended && wrapper.read(bytes, from, to)?.partial === true,
     time: timeOf,
   }
+  return wrapper
 }
 
 const isLog = (key: string) => key === 'log'

@@ -1,5 +1,5 @@
 import type { Zone } from '../../time.ts'
-import { decode, type LineFormat, PLAIN } from '../format.ts'
+import { decode, head, type LineFormat, PLAIN, UNDECIDED } from '../format.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
 export interface Wrapped {
@@ -19,8 +19,12 @@ export interface Wrapper {
   name: string
   /** Parses a line; null if it is not wrapped this way. The next call overwrites the result. */
   read(bytes: Uint8Array, from: number, to: number): Wrapped | null
+  /** Whether `read` finds a line that the next one continues. */
+  isPartial(bytes: Uint8Array, from: number, to: number): boolean
   /** The wrapper's own time. */
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
+  /** What is in the file where lines inside it hold one of some marks. Without it, their text may be spelled otherwise. */
+  marks?(inner: readonly RegExp[]): RegExp[]
 }
 
 const LF = 0x0a
@@ -36,6 +40,10 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     const line = wrapper.read(bytes, from, to)
     return line && reader(line).starts(line.bytes, line.from, line.to) ? line : null
   }
+  const timeOf = (line: Wrapped, bytes: Uint8Array, zone: Zone): number => {
+    const time = inner.timed ? reader(line).time(line.bytes, line.from, line.to, zone) : Number.NaN
+    return Number.isNaN(time) ? wrapper.time(bytes, line.timeFrom, line.timeTo, zone) : time
+  }
   return {
     name: inner === PLAIN ? wrapper.name : `${wrapper.name}, ${inner.name}`,
     timed: true,
@@ -46,10 +54,7 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     starts: (bytes, from, to) => begins(bytes, from, to) !== null,
     time(bytes, from, to, zone) {
       const line = begins(bytes, from, to)
-      if (!line) return Number.NaN
-      const { timeFrom, timeTo } = line
-      const time = inner.timed ? reader(line).time(line.bytes, line.from, line.to, zone) : Number.NaN
-      return Number.isNaN(time) ? wrapper.time(bytes, timeFrom, timeTo, zone) : time
+      return line ? timeOf(line, bytes, zone) : Number.NaN
     },
     level(bytes, from, to, end = to) {
       const line = begins(bytes, from, to)
@@ -60,6 +65,19 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       const text = unwrap(wrapper, bytes, from, end)
       return inner.level(text, 0, lineEnd(text), text.length)
     },
+    readHead(bytes, from, to, zone) {
+      const line = begins(bytes, from, to)
+      if (!line) return false
+      head.time = timeOf(line, bytes, zone)
+      const level = line.partial ? -1 : inner.level(line.bytes, line.from, line.to)
+      head.level = level < 0 ? UNDECIDED : level
+      return true
+    },
+    marks: (level) => {
+      const own = inner.marks?.(level)
+      return (own && wrapper.marks?.(own)) ?? null
+    },
+    ...(wrapper.marks && { wrap: wrapper.marks }),
     unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
     fields(text, zone) {
       const bytes = new TextEncoder().encode(text)
@@ -77,7 +95,7 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
 function continues(wrapper: Wrapper, bytes: Uint8Array, from: number): boolean {
   if (from < 2 || bytes[from - 1] !== LF) return false
   const before = bytes.lastIndexOf(LF, from - 2) + 1
-  return wrapper.read(bytes, before, from - 1)?.partial === true
+  return wrapper.isPartial(bytes, before, from - 1)
 }
 
 /** The inner text of whole lines. Lines that are not wrapped stay as they are. */

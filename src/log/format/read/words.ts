@@ -1,0 +1,45 @@
+/** A power of two: how many words are kept. */
+const SLOTS = 1024
+const known: string[] = new Array(SLOTS).fill('')
+
+/**
+ * The word in bytes[from, to) as a string, a character per byte, after setting `bits` in each (32 makes letters small).
+ * Logs repeat few words, such as keys and levels: each string is made once, and kept until another takes its slot.
+ */
+export function wordOf(bytes: Uint8Array, from: number, to: number, bits = 0): string {
+  let hash = to - from
+  for (let at = from; at < to; at++) hash = (Math.imul(hash, 31) + (bytes[at]! | bits)) | 0
+  const slot = (hash ^ (hash >>> 10)) & (SLOTS - 1)
+  const word = known[slot]!
+  let i = 0
+  if (word.length === to - from)
+    while (i < word.length && word.charCodeAt(i) === (bytes[from + i]! | bits)) i++
+  if (i === to - from) return word
+  let made = ''
+  for (let at = from; at < to; at++) made += String.fromCharCode(bytes[at]! | bits)
+  known[slot] = made
+  return made
+}
+/** Longer strings are searched by the runtime's own loop, which is ten times as fast and slower to start. */
+const SHORT = 64
+
+/** The offset after the string whose quote is at `from`, or -1. A backslash escapes what follows it. */
+export function stringEnd(bytes: Uint8Array, from: number, to: number): number {
+  const near = Math.min(to, from + SHORT)
+  let at = from + 1
+  for (; at < near; at++) {
+    const byte = bytes[at]
+    if (byte === 0x5c) at++
+    else if (byte === 0x22) return at + 1
+  }
+  for (
+    let quote = bytes.indexOf(0x22, at);
+    quote >= 0 && quote < to;
+    quote = bytes.indexOf(0x22, quote + 1)
+  ) {
+    let before = quote
+    while (before > at && bytes[before - 1] === 0x5c) before--
+    if ((quote - before) % 2 === 0) return quote + 1
+  }
+  return -1
+}

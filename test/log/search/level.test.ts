@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
+import { detectFormat, type LineFormat } from '../../../src/log/format/detect.ts'
+import { head, UNDECIDED } from '../../../src/log/format/format.ts'
+import { ROLES } from '../../../src/log/format/json/keys.ts'
+import { Marks } from '../../../src/log/scanner/marks.ts'
+import { takeScanner } from '../../../src/log/scanner/scanner.ts'
+import { type Filter, matches } from '../../../src/log/search/filter.ts'
+import { UTC } from '../../../src/log/time.ts'
+import { FIXTURES, linesOf } from '../format/fixtures.ts'
+
+const encoder = new TextEncoder()
+
+/** The records of a level, by reading every one and by looking for marks. */
+function bothWays(format: LineFormat, bytes: Uint8Array, level: number): [plain: number[], fast: number[]] {
+  const filter: Filter = { format, zone: UTC, level, matcher: null, since: null, until: null }
+  const chunk = { bytes, from: 0, to: bytes.length, base: 0 }
+  const scanner = takeScanner(bytes.length)!
+  const found = Array.from(matches(chunk, filter, { scanner }))
+  scanner.release()
+  return [Array.from(matches(chunk, filter)), found]
+}
+
+describe.each(FIXTURES)('$id', (fixture) => {
+  const bytes = encoder.encode(linesOf(fixture).repeat(2))
+  const format = detectFormat(bytes, undefined, { reference: Date.UTC(2026, 10, 16) })
+
+  it('has the same records of a level, whether or not a scanner looks for marks', () => {
+    for (const level of [2, 3, 4]) {
+      const [plain, fast] = bothWays(format, bytes, level)
+      expect(fast).toEqual(plain)
+    }
+  })
+
+  it('has marks in every record of a level, each line alone, cut, with CRLF and with odd bytes', () => {
+    const lines = linesOf(fixture).split('\n')
+    const broken = fc.array(
+      fc.tuple(
+        fc.constantFrom(...lines),
+        fc.nat(300),
+        fc.constantFrom('\n', '\r\n', '\n', '\0\n', '\x1b[31m\n', '\n<3>'),
+      ),
+      { minLength: 1, maxLength: 12 },
+    )
+    fc.assert(
+      fc.property(broken, fc.constantFrom(2, 3, 4), (parts, level) => {
+        const all = encoder.encode(
+          parts
+            .map(
+              ([line, cut, end]) =>
+                (cut < 60 ? line.slice(cut) : cut < 120 ? line.slice(0, cut) : line) + end,
+            )
+            .join(''),
+        )
+        const [plain, fast] = bothWays(format, all, level)
+        expect(fast).toEqual(plain)
+      }),
+      { numRuns: 20 },
+    )
+  })
+})
+
+describe.each(FIXTURES)('$id', (fixture) => {
+  const lines = linesOf(fixture).split('\n')
+  const format = detectFormat(encoder.encode(linesOf(fixture)), undefined, {
+    reference: Date.UTC(2026, 10, 16),
+  })
+
+  it.runIf(format.readHead)('has the same start, time and level when they are read at once', () => {
+    const end = fc.constantFrom('', '\r', '\0', ' ', '}')
+    const line = fc
+      .tuple(fc.constantFrom(...lines), fc.nat(300), fc.nat(300), end)
+      .map(
+        ([text, from, cut, more]) =>
+          (from < 40 ? text.slice(from) : cut < 150 ? text.slice(0, cut) : text) + more,
+      )
+    fc.assert(
+      fc.property(line, line, (before, text) => {
+        const bytes = encoder.encode(`${before}\n${text}\n`)
+        const from = bytes.indexOf(10) + 1
+        const to = bytes.length - 1
+        const starts = format.starts(bytes, from, to)
+        expect(format.readHead!(bytes, from, to, UTC)).toBe(starts)
+        if (!starts) return
+        expect(head.time).toBe(format.time(bytes, from, to, UTC))
+        if (head.level !== UNDECIDED) expect(head.level).toBe(format.level(bytes, from, to))
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('every way to write a level in JSON has a mark', () => {
+  const bytes = encoder.encode('{"time":"2026-11-15T02:10:00Z","level":"info","msg":"x"}\n'.repeat(3))
+  const format = detectFormat(bytes)
+  const values = ['error', 'ERR', 'Fatal', 'e', 'F', 'W', 'E2', '3', '0', '4', 'ОШИБКА', 'FEL', '注意']
+    .map((word) => JSON.stringify(word))
+    .concat([
+      '0',
+      '2',
+      '3',
+      '4',
+      '04',
+      '17',
+      '13',
+      '21',
+      '24',
+      '50',
+      '60',
+      '40',
+      '400',
+      '500',
+      '700',
+      '1000',
+      '4321',
+    ])
+  const marks = [2, 3, 4].reduce<Marks[]>((all, level) => {
+    all[level] = new Marks(format.marks!(level)!)
+    return all
+  }, [])
+  for (const [key, role] of ROLES)
+    for (const value of role === 'level' ? values : [])
+      for (const colon of [':', ': ', ' : ', ':\t', ':  ']) {
+        const [parent, inner] = key.split('.')
+        for (const member of [
+          `"${key}"${colon}${value}`,
+          ...(inner ? [`"${parent}":{"${inner}"${colon}${value}}`] : []),
+        ]) {
+          const line = encoder.encode(`{"a":"b",${member},"time":"2026-11-15T02:10:00Z"}`)
+          const level = format.level(line, 0, line.length)
+          for (const wanted of [2, 3, 4]) {
+            if (level < wanted) continue
+            const isMarked = line.some((_, at) => marks[wanted]!.lastByte(line, at, line.length) >= 0)
+            if (!isMarked) expect(`${member} ${wanted}`).toBe('marked')
+          }
+        }
+      }
+})
