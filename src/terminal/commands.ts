@@ -105,13 +105,29 @@ export const COMMANDS: readonly CommandInfo[] = [
   {
     name: 'config',
     usage: 'nodestate config [URL] [flags]',
-    summary: "Print the node's configuration, secrets masked.",
+    summary: "Print the node's configuration, secrets masked, or what changed in it.",
     flags: [
+      {
+        name: 'at',
+        value: 'TIME',
+        help: 'The version that held at this time: 15m, 02:10, 2026-11-15T02:10:00Z.',
+      },
+      { name: 'history', help: 'List the versions, newest first, with what changed in each.' },
+      {
+        name: 'compare',
+        value: 'PATTERN',
+        list: true,
+        help: 'Compare these nodes of a fleet; the exit code is 1 if there are unexpected differences.',
+      },
       { name: 'json', help: 'Print the whole answer as JSON, with the node object.' },
+      { ...OUTPUT[1]!, help: 'Show times in UTC (the default) or in your zone.', choices: ['local', 'utc'] },
       COLOR,
       ...CONNECTION,
     ],
-    examples: ['nodestate config http://db-4:9000'],
+    examples: [
+      'nodestate config http://db-4:9000 --at 02:10',
+      "nodestate config http://fleet:9000 --compare 'db-*'",
+    ],
   },
   {
     name: 'completion',
