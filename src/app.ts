@@ -143,9 +143,12 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
     const route = { config: reader, node: nodeNow, facts, history }
     return {
       show: (request: Request, query: Query) => showConfig(request, query, route),
-      history: async (request: Request, query: Query) => (await history()).show(request, query),
+      history,
     }
   })
+  const history = async () => (await config()).history()
+  // A fleet has many configurations: their shippers tell when they changed.
+  if (options.versions && !shared) metrics?.configChanged(async () => (await history()).changed())
   const store = metrics?.store(options.logs) ?? options.logs
   const context = viewContext(logFiles(store, options.include, options), options, limits)
   const logs = logResources({ context, maxSize, following: followLimits(options), count: limits.count })
@@ -164,7 +167,7 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   routing.add(
     '/api/v1/config/history',
     'config',
-    routing.withQuery('history', async (request, query) => (await config()).history(request, query)),
+    routing.withQuery('history', async (request, query) => (await history()).show(request, query)),
   )
   for (const name of ['list', 'view', 'histogram', 'fields', 'download'] as const)
     routing.add(`/api/v1/log/${name}`, 'logs', ofLogs(name))

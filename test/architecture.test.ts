@@ -160,7 +160,18 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['config', ['compare.ts', 'history.ts', 'values.ts']],
-  ['observe', ['metrics.ts', 'observer.ts', 'ready.ts', 'registry.ts', 'request-id.ts', 'tracer.ts']],
+  [
+    'observe',
+    [
+      'config-changed.ts',
+      'metrics.ts',
+      'observer.ts',
+      'ready.ts',
+      'registry.ts',
+      'request-id.ts',
+      'tracer.ts',
+    ],
+  ],
   ['access', ['grant.ts', 'guard.ts', 'make.ts', 'revocation.ts', 'tokens.ts']],
   [
     'routes/parameters',

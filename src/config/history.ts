@@ -36,6 +36,12 @@ export class ConfigHistory {
     this.#reader = reader
   }
 
+  /** When the configuration last changed, in milliseconds since the Unix epoch. */
+  async changed(): Promise<number> {
+    const [newest] = await this.versions.list({ limit: 1 })
+    return newest?.time ?? this.versions.modified()
+  }
+
   /** The version that held at a time; null before the first one. */
   async at(time: number, signal?: AbortSignal): Promise<(Config & { time: number }) | null> {
     const [found] = await this.versions.list({ until: time, limit: 1, signal })
@@ -46,14 +52,15 @@ export class ConfigHistory {
     }
     const [first] = await this.versions.list({ limit: 1, signal })
     if (first) return null
+    const config = await this.#reader.read()
     const since = await this.versions.modified(signal)
-    return time < since ? null : { ...(await this.#reader.read()), time: since }
+    return time < since ? null : { ...config, time: since }
   }
 
   /** The only version there is. */
   async present(signal?: AbortSignal): Promise<ConfigVersion> {
-    const [{ text }, time] = await Promise.all([this.#reader.read(), this.versions.modified(signal)])
-    return { ...describe(text, time), changes: [] }
+    const { text } = await this.#reader.read()
+    return { ...describe(text, await this.versions.modified(signal)), changes: [] }
   }
 
   /**

@@ -56,7 +56,9 @@ function storedVersions(store: Store): ConfigVersions {
       throw new StoreError('changed', `Cannot read "${key}": it was deleted after it was listed`)
     },
     async modified(signal) {
-      return Math.floor((await store.stat('config.toml', { signal }))?.modified ?? 0)
+      const entry = await store.stat('config.toml', { signal })
+      if (entry) return Math.floor(entry.modified)
+      throw new StoreError('unavailable', 'The home has no "config.toml"')
     },
   }
 }

@@ -4,6 +4,7 @@ import { textResponse } from '../http/sliced.ts'
 import { onRetries } from '../store/remote/retry.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
+import { configChanged } from './config-changed.ts'
 import { processMetrics } from './process-metrics.ts'
 import { createRegistry, type Registry, type Sample } from './registry.ts'
 import { observedStore } from './store.ts'
@@ -20,6 +21,8 @@ export interface Metrics {
   request(request: Request, route: string): RequestWatch
   /** Counts the searches of an app; those of several apps are added up. */
   scans(limit: ScanLimit): void
+  /** Shows when the configuration of the node last changed: `read` tells it in milliseconds since the Unix epoch. */
+  configChanged(read: () => Promise<number>): void
   /** A store tried a request again after a failure of this kind. `store` listens to the retries of a bucket by itself. */
   retried(kind: string): void
   /** `GET /metrics`. */
@@ -78,6 +81,7 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
   }
   registry.gauge('nodestate_scans_running', 'Searches that run.', () => sum('running'))
   registry.gauge('nodestate_scans_waiting', 'Searches that are queued.', () => sum('waiting'))
+  let refresh = async () => {}
   let inFlight = 0
   let followers = 0
   registry.gauge('nodestate_http_requests_in_flight', 'Answers that are being made or sent.', () => inFlight)
@@ -93,6 +97,9 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
       return observedStore(store, registry)
     },
     scans: (limit) => void limits.push(new WeakRef(limit)),
+    configChanged(read) {
+      refresh = configChanged(registry, read)
+    },
     retried,
     request(request, route) {
       const start = performance.now()
@@ -121,7 +128,9 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
       const open = accept.includes('openmetrics') && acceptedTypes(accept).has('application/openmetrics-text')
       const type = open ? 'application/openmetrics-text; version=1.0.0' : 'text/plain; version=0.0.4'
       const format = open ? 'openmetrics' : 'prometheus'
-      const body = request.method === 'HEAD' ? null : registry.text(format)
+      const isHead = request.method === 'HEAD'
+      if (!isHead) await refresh()
+      const body = isHead ? null : registry.text(format)
       return textResponse(body, {
         'Content-Type': `${type}; charset=utf-8`,
         'Cache-Control': 'no-store',

@@ -22,12 +22,15 @@ export interface HistoryOptions {
 export interface ConfigHistoryRoute extends EarlierConfigs {
   /** `GET /api/v1/config/history` */
   show(request: Request, query: Query): Promise<Response>
+  /** When the configuration last changed, in milliseconds since the Unix epoch. */
+  changed(): Promise<number>
 }
 
 /** Opens the history of a configuration. */
 export function configHistory({ versions, config, context }: HistoryOptions): ConfigHistoryRoute {
   const history = new ConfigHistory(openVersions(versions), config)
   return {
+    changed: () => history.changed(),
     show: (request, query) => showHistory(request, query, { history, context }),
     async at(text, signal) {
       const { at, clock } = instantOf('at', text, { zone: context.zone, now: context.now() })!

@@ -1,3 +1,4 @@
+import { CONFIG_CHANGED } from '../observe/config-changed.ts'
 import type { LeftFile } from '../segment/ship-json.ts'
 import type { LogStatus } from './log.ts'
 
@@ -16,6 +17,8 @@ export class ShipMetrics {
   readonly #lives = new Map<string, Set<number>>()
   shippedBytes = 0
   lost = 0
+  /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
+  configChanged: number | null = null
 
   /** The logs and files of which bytes were shipped. */
   get shipped(): { logs: number; files: number; bytes: number } {
@@ -56,8 +59,15 @@ export class ShipMetrics {
       metric('shipped_bytes_total', 'counter', 'Bytes of text that were shipped.', [['', this.shippedBytes]]),
       metric('requests_total', 'counter', 'Requests to the storage.', [...this.#requests]),
       metric('lost_total', 'counter', 'Files that were gone before they were read.', [['', this.lost]]),
+      this.configChanged === null ? '' : configChangedText(this.configChanged),
     ].join('')
   }
+}
+
+/** The same metric as that of a service next to a node. */
+function configChangedText(changed: number): string {
+  const { name, help } = CONFIG_CHANGED
+  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${changed / 1000}\n`
 }
 
 function metric(

@@ -188,7 +188,7 @@ export class Shipper {
       })
       if (!there && this.#options.once) return 'no-directory'
       const { isWaiting } = this.#ownership
-      const nodeFiles = isWaiting ? null : this.#start('node', () => this.#nodeFiles.ship())
+      const nodeFiles = isWaiting ? null : this.#start('node', () => this.#shipNodeFiles())
       const turns = isWaiting ? [] : this.#turns()
       const ending = stopping || this.#options.once
       if (ending) await Promise.all([nodeFiles, ...turns])
@@ -321,6 +321,11 @@ export class Shipper {
       this.#busy--
       this.#queue.shift()?.()
     }
+  }
+
+  async #shipNodeFiles(): Promise<void> {
+    await this.#nodeFiles.ship()
+    this.#options.metrics.configChanged = this.#nodeFiles.configChanged
   }
 
   /** Names each file that is left once. Odd names were reported when they were listed. */
