@@ -1,4 +1,5 @@
 import { each } from '../limits/each.ts'
+import { LogError } from '../log/error.ts'
 import type { Choice } from './labels.ts'
 import { LokiError } from './logql/query.ts'
 import type { LokiSource } from './source.ts'
@@ -45,18 +46,30 @@ export async function eachFile(
   await eachInTime(await filesOf(search, choice), work, deadline)
 }
 
+/** Whether a file cannot match: its lines have no times, or no levels although levels are requested. */
+export function isSilent(error: unknown): boolean {
+  return (
+    error instanceof LogError && ['no-time', 'no-level', 'not-viewable', 'unknown-file'].includes(error.code)
+  )
+}
+
 /** When the work must be done: one search's time for all files together. */
-function deadlineOf(sources: readonly LokiSource[]): number {
+export function deadlineOf(sources: readonly LokiSource[]): number {
   return Date.now() + (sources[0]?.context.limits.scanMillis ?? 0)
 }
 
 async function eachInTime<T>(items: readonly T[], work: (item: T) => Promise<void>, deadline: number) {
   await each(items, AT_ONCE, (item) => {
-    if (Date.now() > deadline)
-      throw new LokiError(
-        'The search took more time than one request may; narrow the selector to fewer files.',
-        504,
-      )
+    refuseLate(deadline)
     return work(item)
   })
+}
+
+/** Throws after the deadline. */
+export function refuseLate(deadline: number): void {
+  if (Date.now() <= deadline) return
+  throw new LokiError(
+    'The search took more time than one request may; narrow the selector to fewer files.',
+    504,
+  )
 }

@@ -23,18 +23,15 @@ export function choiceOf({ selector }: Pick<LogSelection, 'selector'>): Choice {
   const meets = (name: string, value: string) =>
     tests.every((test) => test.name !== name || test.holds(value))
   const known: readonly string[] = LABELS
-  const isPossible = tests.every(({ name, holds }) => known.includes(name) || holds(''))
   const mask = LEVELS.reduce((sum, level, i) => (meets('level', level) ? sum | (1 << i) : sum), 0)
+  const none = meets('level', '')
+  const isPossible =
+    (mask !== 0 || none) && tests.every(({ name, holds }) => known.includes(name) || holds(''))
   return {
-    levels: { mask, none: meets('level', '') },
+    levels: { mask, none },
     isNode: (node) => isPossible && meets('node', node),
     isFile: (file) => meets('file', file),
   }
-}
-
-/** The levels as a request to a log has them. Where records without one are wanted, too, levels are chosen afterwards. */
-export function levelRequest({ mask, none }: LevelChoice): { level: number | null; levels?: number } {
-  return none ? { level: null } : { level: Math.max(0, 31 - Math.clz32(mask & -mask)), levels: mask }
 }
 
 /** Whether records of a level are wanted; -1 is none. */

@@ -1,9 +1,7 @@
-import { LEVELS } from '../log/format/detect.ts'
 import { histogramOf } from '../log/histogram/histogram.ts'
 import { byCodePoint } from '../store/store.ts'
-import { isSilent } from './entries.ts'
-import { eachFile, type LogFile, type Search } from './files.ts'
-import { choiceOf, isChosen, type Labels, type LevelChoice, levelRequest } from './labels.ts'
+import { eachFile, isSilent, type LogFile, type Search } from './files.ts'
+import { choiceOf, type Labels } from './labels.ts'
 import { textEnd } from './lines.ts'
 import { LokiError, type MetricQuery } from './logql/query.ts'
 import { type Pipeline, pipelineOf } from './pipeline.ts'
@@ -38,7 +36,6 @@ export async function seriesOf(search: Search, query: MetricQuery, steps: Steps)
   const names = sum && !sum.without ? sum.labels : null
   const counting: Counting = {
     sums,
-    choice: choiceOf(selection).levels,
     pipeline: await pipelineOf(selection, names),
     isPlain: selection.stages.length === 0,
   }
@@ -62,7 +59,6 @@ function pointsOf({ start, end, step }: Steps): number[] {
 
 interface Counting {
   sums: Sums
-  choice: LevelChoice
   pipeline: Pipeline
   /** Whether a record's labels are those of its stream. */
   isPlain: boolean
@@ -70,7 +66,7 @@ interface Counting {
 
 async function countIn(
   of: LogFile,
-  { sums, choice, pipeline, isPlain }: Counting,
+  { sums, pipeline, isPlain }: Counting,
   { signal, read }: Search,
 ): Promise<void> {
   const { since, until } = sums.period
@@ -83,19 +79,15 @@ async function countIn(
       rotated: false,
       since,
       until,
-      ...levelRequest(choice),
-      matcher: pipeline.matcher(of),
+      ...pipeline.filter(of),
       buckets: 1,
       visit(time, column, { bytes, start, end }, reader) {
-        if (!isChosen(column < LEVELS.length ? column : -1, choice)) return
         const length = textEnd(bytes, start, end) - start
         read.lines++
         read.bytes += length
         let changes = isPlain ? known[column] : undefined
         if (changes === undefined) {
-          const text = reader.format.unwrap?.(bytes, start, end)
-          const record = text ? { bytes: text, from: 0, to: text.length } : { bytes, from: start, to: end }
-          changes = sums.changesOf(pipeline.labels(record, reader, of))
+          changes = sums.changesOf(pipeline.labels({ bytes, from: start, to: end }, reader, of))
           known[column] = changes
         }
         sums.add(changes, Math.floor(time), length)

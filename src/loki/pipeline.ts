@@ -1,18 +1,19 @@
 import { LEVELS } from '../log/format/detect.ts'
 import { lineEnd } from '../log/format/lines.ts'
 import { combined, type Matcher, type Reader } from '../log/pattern/pattern.ts'
+import type { ViewRequest } from '../log/view/request.ts'
 import type { Bytes } from '../log/where/where.ts'
 import { fail, type Passing, readFields } from './fields.ts'
-import { type Labels, testOf } from './labels.ts'
+import { choiceOf, isChosen, type Labels, testOf } from './labels.ts'
 import { lineMatchers, valueFinders } from './lines.ts'
 import { amountOf } from './logql/amounts.ts'
 import type { Comparison, Condition, LogSelection, Stage } from './logql/query.ts'
 
 /** What a query does with records. */
 export interface Pipeline {
-  /** Finds the records of a file; null if any will do. */
-  matcher(file: FileLabels): Matcher | null
-  /** The labels of a record that was found. */
+  /** Which records of a file are wanted. */
+  filter(file: FileLabels): Pick<ViewRequest, 'level' | 'levels' | 'matcher'>
+  /** The labels of a record that was found: bytes[from, to) of a log, as they are there. */
   labels(record: Bytes, reader: Reader, file: FileLabels): Labels
 }
 
@@ -27,23 +28,33 @@ type Step = (passing: Passing) => boolean
 
 /** The pipeline of a query; `names` are the labels that are looked at afterwards, null for all. */
 export async function pipelineOf(
-  { lines, stages }: LogSelection,
+  { selector, lines, stages }: LogSelection,
   names: readonly string[] | null = null,
 ): Promise<Pipeline> {
+  const { levels } = choiceOf({ selector })
   const compared = stages.flatMap((stage) => (stage.kind === 'where' ? namesIn(stage.condition) : []))
   const test = stepsOf(stages, new Set(compared))
   const label = stepsOf(stages, names && new Set([...names, ...compared, '__error__']))
   const { wanted, unwanted } = await lineMatchers(lines)
-  const finders = valueFinders(stages)
+  if (levels.none && levels.mask !== EVERY_LEVEL)
+    wanted.push({
+      test: (bytes, from, to, reader) => isChosen(levelOf({ bytes, from, to }, reader!), levels),
+    })
+  if (compared.length > 0) wanted.push(...valueFinders(stages))
+  // A level is searched for faster than tested, but records without one are not found that way.
+  const level = levels.none
+    ? { level: null }
+    : { level: Math.max(0, 31 - Math.clz32(levels.mask & -levels.mask)), levels: levels.mask }
   return {
-    matcher(file) {
-      if (compared.length === 0) return combined(wanted, unwanted)
+    filter(file) {
       const fields: Matcher = {
         test: (bytes, from, to, reader) => test(begin({ bytes, from, to }, reader!, file)),
       }
-      return combined([...wanted, ...finders, fields], unwanted)
+      return { ...level, matcher: combined(compared.length > 0 ? [...wanted, fields] : wanted, unwanted) }
     },
-    labels(record, reader, file) {
+    labels({ bytes, from, to }, reader, file) {
+      const text = reader.format.unwrap?.(bytes, from, to)
+      const record = text ? { bytes: text, from: 0, to: text.length } : { bytes, from, to }
       const passing = begin(record, reader, file)
       label(passing)
       return Object.fromEntries([...passing.labels].sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -51,10 +62,15 @@ export async function pipelineOf(
   }
 }
 
+const EVERY_LEVEL = (1 << LEVELS.length) - 1
+
+/** The level of a record, unwrapped; -1 is none. */
+export function levelOf({ bytes, from, to }: Bytes, { format }: Reader): number {
+  return (format.inner ?? format).level(bytes, from, lineEnd(bytes, from, to), to)
+}
+
 function begin(record: Bytes, reader: Reader, { node, file }: FileLabels): Passing {
-  const { bytes, from, to } = record
-  const format = reader.format.inner ?? reader.format
-  const level = LEVELS[format.level(bytes, from, lineEnd(bytes, from, to), to)]
+  const level = LEVELS[levelOf(record, reader)]
   const stream: Labels = level === undefined ? { file, node } : { file, level, node }
   return { record, reader, stream, labels: new Map(Object.entries(stream)) }
 }

@@ -1,10 +1,9 @@
 import { LEVELS } from '../log/format/detect.ts'
-import { lineEnd } from '../log/format/lines.ts'
 import type { Reader } from '../log/pattern/pattern.ts'
 import { viewOf } from '../log/view/view.ts'
-import { isSilent } from './entries.ts'
-import { filesOf, type LogFile, type Search } from './files.ts'
+import { filesOf, isSilent, type LogFile, type Search } from './files.ts'
 import { type Choice, isChosen, type Labels } from './labels.ts'
+import { levelOf } from './pipeline.ts'
 
 /** How many files are searched for their levels. */
 const MAX_FILES = 1000
@@ -47,8 +46,7 @@ async function levelsIn(
   const seen = new Set<number>()
   const matcher = {
     test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean {
-      const format = reader!.format.inner ?? reader!.format
-      const level = format.level(bytes, from, lineEnd(bytes, from, to), to)
+      const level = levelOf({ bytes, from, to }, reader!)
       if (isChosen(level, levels)) seen.add(level)
       return seen.size === wanted.length
     },

@@ -18,14 +18,14 @@ export type MergeFilter = Pick<ViewRequest, 'since' | 'until' | 'level' | 'level
 export interface LaneRecord {
   bytes: Uint8Array
   format: LineFormat
-  /** By which it is placed, in ms; only known of records that are decided. */
+  /** Its own time in ms, or that of the record before it; only known of records that are decided. */
+  time: number
+  /** By which it is placed, likewise. */
   placed: number
 }
 
 /** A record as it was read, with how far its ends are from where reading began. */
 interface Item extends LaneRecord {
-  /** Its own time; NaN if it has none. */
-  time: number
   near: number
   far: number
 }
@@ -124,24 +124,25 @@ export class Lane {
     const after = place.lead > 0
     const cursor = { place: place.cursor, direction: after ? ('after' as const) : ('before' as const) }
     const nothing = { since: null, until: null, level: null, matcher: null, fit: { size: 0, lines: null } }
-    const { file } = this.source
-    const view = await viewOf(context, { ...nothing, file, rotated: true, records: false, cursor }, signal)
+    const { file, rotated = true } = this.source
+    const view = await viewOf(context, { ...nothing, file, rotated, records: false, cursor }, signal)
     const at = (after ? view.from : view.to) + place.lead
     this.#place = { kind: 'place', cursor: await view.series.cursor(at), lead: 0 }
   }
 
   #request(size: number): ViewRequest {
-    const { file } = this.source
+    const { file, rotated = true, matcher = this.#filter.matcher } = this.source
     const last = this.#pages.at(-1)?.view
     const cursor = last ? (this.#forward ? last.next : last.prev) : this.#cursor()
     const direction = this.#forward ? 'after' : 'before'
     const { since, until } = this.#period()
     return {
       ...this.#filter,
+      matcher,
       file,
       since,
       until,
-      rotated: true,
+      rotated,
       cursor: cursor && { place: cursor, direction },
       fit: { size, lines: null },
       first: this.#forward && cursor === null,

@@ -229,7 +229,7 @@ class Merge {
   }
 
   /** False if the record does not fit. A page has at least one, however long. */
-  #take(lane: Lane, { bytes, format, placed }: LaneRecord): boolean {
+  #take(lane: Lane, { bytes, format, time, placed }: LaneRecord): boolean {
     const { cursor, fit } = this.#request
     if (fit.size === 0 || fit.lines === 0) return false
     const { size, lines } = this.#request.cost(bytes, lane.source)
@@ -238,7 +238,7 @@ class Merge {
     this.#lines -= lines
     const behind = this.#stateOf(lane.source)?.behind === true
     const late = behind && this.#isPassed(placed, cursor!.place.time)
-    this.#records.push({ bytes, format, placed, source: lane.source, late })
+    this.#records.push({ bytes, format, time, placed, source: lane.source, late })
     return true
   }
 

@@ -2,6 +2,7 @@ import { byCodePoint, type Entry } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { unknownFile } from '../files/files.ts'
 import { includeFilter } from '../files/include.ts'
+import type { Matcher } from '../pattern/pattern.ts'
 import { logNames } from '../rotated/family.ts'
 import type { ViewContext } from '../view/context.ts'
 
@@ -17,6 +18,10 @@ export interface Source {
   log: string
   /** The names of its files that were listed. */
   files: readonly string[]
+  /** Whether its rotated files are part of it. @default true */
+  rotated?: boolean
+  /** Which of its records are wanted, if that differs from log to log. @default the matcher of the request */
+  matcher?: Matcher | null
   context: ViewContext
 }
 
