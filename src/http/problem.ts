@@ -1,6 +1,7 @@
 import { LogError, type LogErrorCode } from '../log/error.ts'
 import { HomeError } from '../node/home.ts'
 import { MissingBytes, StoreError } from '../store/store.ts'
+import { acceptedTypes } from './accept.ts'
 import { textResponse } from './sliced.ts'
 
 /** Every problem. The code is the last part of its `type`; its status and title never vary. */
@@ -140,15 +141,8 @@ export function problemResponse(problem: Problem, accept: string | null | undefi
  * client that names `text/plain` and not `application/problem+json` gets text.
  */
 function prefersText(accept: string | null | undefined): boolean {
-  if (!accept) return false
-  let text = false
-  for (const part of accept.toLowerCase().split(',')) {
-    const [type, ...params] = part.split(';').map((piece) => piece.trim())
-    if (params.some((param) => /^q=0(\.0*)?$/.test(param))) continue
-    if (type === 'application/problem+json') return false
-    if (type === 'text/plain') text = true
-  }
-  return text
+  const types = acceptedTypes(accept)
+  return types.has('text/plain') && !types.has('application/problem+json')
 }
 
 /** Refuses any method but GET and HEAD. */
