@@ -3,13 +3,13 @@ import { basename, dirname } from 'node:path'
 import { isCrowded } from '../limits/slice-memory.ts'
 import { withFastReads } from './fast.ts'
 import { Directory, type Located } from './fs/directory.ts'
-import { checkConditions, instant, SLICE, toEntry, toStoreError } from './fs/file.ts'
+import { instant, SLICE, toEntry, toStoreError } from './fs/file.ts'
 import { Lister } from './fs/list.ts'
 import { readIntoBuffer, readShort } from './fs/range.ts'
 import { readSliced } from './fs/slices.ts'
 import { Tails } from './fs/tails.ts'
 import { walk } from './fs/walk.ts'
-import type { ByteRange, Entry, Store } from './store.ts'
+import { type ByteRange, checkConditions, type Entry, type Store } from './store.ts'
 
 /** Tails up to this size are kept in memory, together with the byte before them. */
 const SHORT_TAIL = 2 * SLICE + 1

@@ -1,12 +1,4 @@
-import {
-  type ByteRange,
-  byCodePoint,
-  clampRange,
-  type Entry,
-  type ReadOptions,
-  type Store,
-  StoreError,
-} from './store.ts'
+import { byCodePoint, checkConditions, clampRange, type Entry, type Store } from './store.ts'
 
 /** A store in memory, for tests and embedders. */
 export interface MemoryStore extends Store {
@@ -58,13 +50,10 @@ export function memoryStore(files: Record<string, Uint8Array | string> = {}): Me
       const file = held.get(key)
       return file ? { ...file.entry } : null
     },
-    async read(key: string, range?: ByteRange, options: ReadOptions = {}) {
+    async read(key, range, options = {}) {
       const file = held.get(key)
       if (!file) return null
-      if (options.ifMatch !== undefined && options.ifMatch !== file.entry.etag)
-        throw new StoreError('changed', `Cannot read "${key}": it was replaced`)
-      if (options.ifNoneMatch === file.entry.etag)
-        throw new StoreError('unchanged', `Did not read "${key}": it is unchanged`)
+      checkConditions(file.entry, options)
       const { offset, length } = clampRange(range, file.bytes.length)
       return { entry: { ...file.entry }, offset, length, body: file.bytes.slice(offset, offset + length) }
     },

@@ -4,6 +4,7 @@ import { folderEntry, type ListPage, pageSize } from './remote/list-pages.ts'
 import { begin, type Call, TransientError, withRetries } from './remote/retry.ts'
 import {
   type ByteRange,
+  checkConditions,
   clampRange,
   type Entry,
   type ListOptions,
@@ -62,7 +63,7 @@ class R2Bucket extends RemoteBucket {
     const object = await this.#ask(call, () => this.#bucket.head(this.root + key))
     if (object === null) return null
     const entry = entryOf(key, object)
-    if (isRefused(entry, conditions)) throw refused(entry, conditions)
+    checkConditions(entry, conditions)
     return entry
   }
 
@@ -90,7 +91,11 @@ class R2Bucket extends RemoteBucket {
       const entry = entryOf(key, object)
       const { offset, length } = clampRange(range, entry.size)
       const { body } = object
-      if (!body) throw refused(entry, conditions)
+      if (!body) {
+        // The binding refuses with an object that has no body.
+        checkConditions(entry, conditions)
+        throw new StoreError('unavailable', `The bucket sent no body for "${key}"`)
+      }
       if (length === 0) {
         await body.cancel()
         timer.end()
@@ -183,16 +188,6 @@ function onlyIf({ ifMatch, ifNoneMatch }: ReadOptions) {
 
 function bare(etag: string): string {
   return etag.replace(/^"|"$/g, '')
-}
-
-function isRefused(entry: Entry, { ifMatch, ifNoneMatch }: ReadOptions): boolean {
-  return (ifMatch !== undefined && ifMatch !== entry.etag) || ifNoneMatch === entry.etag
-}
-
-function refused(entry: Entry, { ifMatch }: ReadOptions): StoreError {
-  return ifMatch !== undefined && ifMatch !== entry.etag
-    ? new StoreError('changed', `Cannot read "${entry.key}": it was replaced`)
-    : new StoreError('unchanged', `Did not read "${entry.key}": it is unchanged`)
 }
 
 /** Cloudflare puts its error number at the end of the message. */

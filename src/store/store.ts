@@ -147,6 +147,20 @@ export class StoreError extends Error {
   }
 }
 
+/** The error for a file that is no longer the one that was asked for. */
+export function replaced(key: string): StoreError {
+  return new StoreError('changed', `Cannot read "${key}": it was replaced`)
+}
+
+/** A single instance: it is not a failure, and a stack for each would cost a third of the response (row `unchanged`). */
+const UNCHANGED = new StoreError('unchanged', 'Did not read the file: it is unchanged')
+
+/** Throws when the conditions of a read do not hold for an entry. */
+export function checkConditions({ key, etag }: Entry, { ifMatch, ifNoneMatch }: ReadOptions): void {
+  if (ifMatch !== undefined && ifMatch !== etag) throw replaced(key)
+  if (ifNoneMatch === etag) throw UNCHANGED
+}
+
 /** A read of bytes that the store should have but does not. */
 export class MissingBytes extends StoreError {
   static override [Symbol.hasInstance](value: unknown): boolean {

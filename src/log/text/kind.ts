@@ -7,7 +7,7 @@ import {
   soundsCompressed,
 } from '../../codec/kind.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import { type Entry, StoreError } from '../../store/store.ts'
+import { type Entry, replaced } from '../../store/store.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
 
@@ -62,7 +62,7 @@ async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | und
   const head = await collect(got)
   // By now the name may belong to another file.
   if (got.entry.id === undefined ? got.entry.etag !== entry.etag : got.entry.id !== entry.id)
-    throw new StoreError('changed', `Cannot read "${entry.key}": it was replaced`)
+    throw replaced(entry.key)
   const named = compressionByName(entry.key)
   // An archive that is still being written: only its name can decide.
   if (head.length < LEAST && (named === 'gzip' || named === 'zstd')) return named

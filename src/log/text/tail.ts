@@ -6,7 +6,7 @@ import {
   type Entry,
   type Missing,
   type ReadOptions,
-  StoreError,
+  replaced,
   type StoreRead,
 } from '../../store/store.ts'
 import { characterStart, startInWindow } from './bytes.ts'
@@ -117,7 +117,7 @@ async function readAgain(
   const again = await read(range, { signal, ifMatch: id === undefined ? etag : undefined })
   if (again.entry.id !== id || again.entry.size < size) {
     if (again.body instanceof ReadableStream) await again.body.cancel()
-    throw new StoreError('changed', `Cannot read "${key}": it was replaced`)
+    throw replaced(key)
   }
   return { ...again, entry: got.entry, seen: { offset: got.offset, bytes: first } }
 }

@@ -1,6 +1,6 @@
 import type { Budget } from '../../limits/budget.ts'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
-import { type ByteRange, type Entry, StoreError } from '../../store/store.ts'
+import { type ByteRange, type Entry, replaced, StoreError } from '../../store/store.ts'
 import type { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { collect, equal } from './bytes.ts'
@@ -249,9 +249,4 @@ export class PlainText implements Text {
   #isSame(entry: Entry): boolean {
     return entry.id === this.entry.id && entry.size >= this.entry.size
   }
-}
-
-/** The error for a file that is no longer the one that was opened. The request may be tried again as a whole. */
-export function replaced(name: string): StoreError {
-  return new StoreError('changed', `Cannot read "${name}": it was replaced`)
 }

@@ -1,5 +1,5 @@
 import { readSync, type Stats } from 'node:fs'
-import { type Entry, type ReadOptions, StoreError } from '../store.ts'
+import { type Entry, StoreError } from '../store.ts'
 
 /** Ranges up to this size are read at once; longer ones in slices of this size, one per turn of the event loop. */
 export const SLICE = 512 * 1024
@@ -48,19 +48,8 @@ export function isSame(a: FileState, b: FileState): boolean {
   )
 }
 
-/** Throws when the conditions of a read do not hold for an entry. */
-export function checkConditions(entry: Entry, options: ReadOptions): void {
-  if (options.ifMatch !== undefined && options.ifMatch !== entry.etag) throw replaced(entry.key)
-  if (options.ifNoneMatch === entry.etag) throw UNCHANGED
-}
-
-/** A single instance: it is not a failure, and a stack for each would cost a third of the response (row `unchanged`). */
-export const UNCHANGED = new StoreError('unchanged', 'Did not read the file: it is unchanged')
-
 export const shrunk = (key: string) =>
   new StoreError('changed', `Cannot read "${key}": it shrank while it was read`)
-
-export const replaced = (key: string) => new StoreError('changed', `Cannot read "${key}": it was replaced`)
 
 const ABSENT = new Set([
   'ENOENT',

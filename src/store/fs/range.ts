@@ -1,8 +1,15 @@
 import { fstatSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { isCrowded } from '../../limits/slice-memory.ts'
-import { type ByteRange, clampRange, type ReadOptions, StoreError, type StoreRead } from '../store.ts'
-import { checkConditions, isSame, readAtOnce, SLICE, shrunk, toEntry } from './file.ts'
+import {
+  type ByteRange,
+  checkConditions,
+  clampRange,
+  type ReadOptions,
+  StoreError,
+  type StoreRead,
+} from '../store.ts'
+import { isSame, readAtOnce, SLICE, shrunk, toEntry } from './file.ts'
 
 /** How often a range is read again if the file changed meanwhile: 10 µs each, and appends are rarer than that. */
 const TRIES = 10

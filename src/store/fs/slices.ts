@@ -2,18 +2,17 @@ import { closeSync, fstatSync, read as readCallback } from 'node:fs'
 import { promisify } from 'node:util'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { SlicedStream, type Slices } from '../fast.ts'
-import { type ByteRange, clampRange, type ReadOptions, StoreError, type StoreRead } from '../store.ts'
-import { type Chunk, extend, holds, newChunk, pin, unpin, view } from './chunk.ts'
 import {
+  type ByteRange,
   checkConditions,
-  isSame,
-  readAtOnce,
-  readInto,
+  clampRange,
+  type ReadOptions,
   replaced,
-  SLICE,
-  shrunk,
-  toStoreError,
-} from './file.ts'
+  StoreError,
+  type StoreRead,
+} from '../store.ts'
+import { type Chunk, extend, holds, newChunk, pin, unpin, view } from './chunk.ts'
+import { isSame, readAtOnce, readInto, SLICE, shrunk, toStoreError } from './file.ts'
 import { type CachedFile, isSettled, KEPT_OF_ONE, type Tails } from './tails.ts'
 
 /** The bytes at a range's end that are read first and compared after each slice. */
