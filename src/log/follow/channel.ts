@@ -12,7 +12,7 @@ export interface Batch {
   end: Cursor
 }
 
-type Data = Extract<Change, { kind: 'data' }>
+export type Data = Extract<Change, { kind: 'data' }>
 
 /** How many batches are kept for followers that lag a little. Later ones read the log themselves. */
 const KEPT = 64

@@ -3,7 +3,7 @@ import type { Filter } from '../search/filter.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { Change } from './change.ts'
-import { Channel } from './channel.ts'
+import { Channel, type Data } from './channel.ts'
 import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'
 
@@ -110,9 +110,10 @@ export class Hub {
       await this.#look()
       let channel = this.#channels.get(key)
       if (!channel) {
-        channel = raw
-          ? new Channel(this.#tracker.place, null, { frame, filter, raw })
-          : await this.#atLineStart(frame, filter)
+        const pending = raw ? null : await this.#unfinishedLine()
+        const { place } = this.#tracker
+        const start = { ...place, offset: pending?.offset ?? place.offset }
+        channel = new Channel(start, pending, { frame, filter, raw })
         this.#channels.set(key, channel)
       }
       channel.followers++
@@ -136,27 +137,18 @@ export class Hub {
     await this.#exclusively(() => this.#look())
   }
 
-  /** A channel that begins where the last line does, if that one is unfinished. */
-  async #atLineStart(frame: Frame, filter: Filter): Promise<Channel> {
-    const { place } = this.#tracker
+  /** The last line as far as it was written; null if the last line is complete. */
+  async #unfinishedLine(): Promise<Data | null> {
+    const { name, id, offset: end } = this.#tracker.place
     for (let length = 4096; length <= 4 * 1024 * 1024; length *= 8) {
-      const bytes = await this.#tracker.before(length)
-      if (bytes === null) break
-      const cut = bytes.lastIndexOf(10) + 1
-      if (cut === 0 && bytes.length < place.offset) continue
-      const rest = bytes.slice(cut)
-      if (rest.length === 0) break
-      const { name, id, offset } = place
-      const start = offset - rest.length
-      const pending = { kind: 'data' as const, name, id, offset: start, bytes: rest }
-      const print = { ...place.print }
-      return new Channel({ name, id, offset: start, print }, pending, {
-        frame,
-        filter,
-        raw: false,
-      })
+      const before = await this.#tracker.before(length)
+      if (before === null) return null
+      const cut = before.lastIndexOf(10) + 1
+      if (cut === 0 && before.length < end) continue
+      const bytes = before.slice(cut)
+      return bytes.length === 0 ? null : { kind: 'data', name, id, offset: end - bytes.length, bytes }
     }
-    return new Channel(place, null, { frame, filter, raw: false })
+    return null
   }
 
   async #look(): Promise<void> {

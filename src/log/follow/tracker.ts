@@ -1,3 +1,4 @@
+import { concat } from '../../bytes.ts'
 import { soundsCompressed } from '../../codec/kind.ts'
 import { Budget } from '../../limits/budget.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
@@ -121,13 +122,7 @@ export class Tracker {
     for (let steps = 0; steps < 32; steps++) {
       const read = await this.#readOn()
       if (read instanceof Uint8Array) {
-        changes.push({
-          kind: 'data',
-          name: this.#name,
-          id: this.#id,
-          offset: this.#offset - read.length,
-          bytes: read,
-        })
+        changes.push(this.#data(read))
         total += read.length
         if (total >= MAX_POLLED) return true
         continue
@@ -141,11 +136,19 @@ export class Tracker {
     return true
   }
 
+  /** The bytes that were just read. */
+  #data(bytes: Uint8Array): Change {
+    return { kind: 'data', name: this.#name, id: this.#id, offset: this.#offset - bytes.length, bytes }
+  }
+
   /** What comes next in the file: bytes, `end`, or `lost` when the file under the name is another one. */
   async #readOn(): Promise<Uint8Array | 'end' | 'lost'> {
-    if (this.#archive) return this.#readArchive(this.#archive)
     const back = this.#seen.length
     try {
+      if (this.#archive) {
+        const to = Math.min(await this.#archive.size(), this.#offset + BATCH)
+        return to <= this.#offset ? 'end' : this.#move(await this.#archive.read(this.#offset, to))
+      }
       const got = await this.#files.read(
         this.#name,
         { offset: this.#offset - back, length: back + BATCH },
@@ -166,20 +169,9 @@ export class Tracker {
     }
   }
 
-  async #readArchive(archive: Text): Promise<Uint8Array | 'end' | 'lost'> {
-    try {
-      const to = Math.min(await archive.size(), this.#offset + BATCH)
-      return to <= this.#offset ? 'end' : this.#move(await archive.read(this.#offset, to))
-    } catch (error) {
-      if (error instanceof StoreError && error.code === 'changed') return 'lost'
-      if (error instanceof LogError && error.code === 'unknown-file') return 'lost'
-      throw error
-    }
-  }
-
   #move(bytes: Uint8Array): Uint8Array {
     this.#offset += bytes.length
-    const known = bytes.length >= PRINT_READ ? bytes : joinEnd(this.#seen, bytes)
+    const known = bytes.length >= PRINT_READ ? bytes : concat([this.#seen, bytes])
     this.#seen = known.slice(Math.max(0, known.length - PRINT_READ))
     return bytes
   }
@@ -253,8 +245,7 @@ export class Tracker {
     const last = await this.#readOn()
     if (last === 'lost') return true
     if (last instanceof Uint8Array) {
-      const offset = this.#offset - last.length
-      changes.push({ kind: 'data', name: this.#name, id: this.#id, offset, bytes: last })
+      changes.push(this.#data(last))
       return true
     }
     // If the order is a guess, a reported gap is better than repeated lines.
@@ -303,11 +294,4 @@ export class Tracker {
 function nameOf({ members, aliases }: Family, member: Entry | number, file: string): string {
   const { key } = typeof member === 'number' ? members[member]! : member
   return aliases.get(file) === key ? file : key
-}
-
-function joinEnd(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.length + b.length)
-  bytes.set(a)
-  bytes.set(b, a.length)
-  return bytes
 }
