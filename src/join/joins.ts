@@ -158,15 +158,8 @@ interface ListWalk {
 function take(entry: Entry, walk: Pick<ListWalk, 'logs' | 'others'>): void {
   const parsed = parseKey(entry.key)
   if (!parsed) return void walk.others.push(entry)
-  const sum: Sum = { size: 0, modified: 0, newest: '' }
-  addEntry(sum, entry)
-  add(walk.logs, parsed.log, sum)
-}
-
-function addEntry(sum: Sum, { key, size, modified }: Entry): void {
-  sum.size += size
-  sum.modified = Math.max(sum.modified, modified)
-  if (key > sum.newest) sum.newest = key
+  const { key, size, modified } = entry
+  add(walk.logs, parsed.log, { size, modified, newest: key })
 }
 
 function add(logs: Map<string, Sum>, log: string, more: Sum): void {

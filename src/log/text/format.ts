@@ -34,8 +34,16 @@ interface TimeAndLevel {
 
 /** Throws a LogError if a format cannot answer the request. */
 export function checkFormat(format: LineFormat, { since, until, level }: TimeAndLevel): void {
-  if ((since !== null || until !== null) && !format.timed) throw noTime()
-  if (level !== null && !format.leveled) throw noLevel()
+  if ((since !== null || until !== null) && !format.timed)
+    throw new LogError(
+      'no-time',
+      'No times were recognized in the lines of this file; leave since and until out, and use lines, size or q.',
+    )
+  if (level !== null && !format.leveled)
+    throw new LogError(
+      'no-level',
+      'No levels were recognized in the lines of this file; leave level out, and use lines, size or q.',
+    )
 }
 
 /** The times of records in bytes, in order. */
@@ -73,18 +81,4 @@ export function lastTime(
 /** Whether a log is empty. */
 export async function isEmpty(series: Series): Promise<boolean> {
   return series.end === 0 && (await series.addresses.floor(-1)) === 0
-}
-
-function noTime(): LogError {
-  return new LogError(
-    'no-time',
-    'No times were recognized in the lines of this file; leave since and until out, and use lines, size or q.',
-  )
-}
-
-function noLevel(): LogError {
-  return new LogError(
-    'no-level',
-    'No levels were recognized in the lines of this file; leave level out, and use lines, size or q.',
-  )
 }
