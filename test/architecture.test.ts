@@ -112,7 +112,10 @@ const ROOMS: [room: string, door: string[]][] = [
       'window.ts',
     ],
   ],
-  ['log/rotated', ['family.ts', 'heads.ts', 'names.ts', 'open.ts', 'relatives.ts', 'rolled.ts']],
+  [
+    'log/rotated',
+    ['by-name.ts', 'family.ts', 'heads.ts', 'names.ts', 'open.ts', 'relatives.ts', 'rolled.ts'],
+  ],
   ['log/scanner', ['marks.ts', 'scanner.ts']],
   [
     'log/search',

@@ -219,9 +219,11 @@ export async function shippedAs(context: ExaminerContext, disk: Disk) {
 
 /** The ends that a text may be, or continue: the last bytes are there. The largest of those that are smaller come first. */
 function candidates(ends: readonly End[], size: number, read: Beginnings): End[] {
-  // A life that was lost may have an end without a checksum.
-  const isThere = (end: End) => (end.how !== 'end' && end.crc === 0) || read.holds(tailOf(end))
-  const smaller = ends.filter((end) => end.size < size && isThere(end)).sort((a, b) => b.size - a.size)
+  // A life that was lost or cut may have an end without a checksum.
+  const isUnknown = ({ how, crc }: End) => how !== 'end' && crc === 0
+  const isThere = (end: End) => isUnknown(end) || read.holds(tailOf(end))
+  const smaller = ends.filter((end) => end.size < size && isThere(end))
+  smaller.sort((a, b) => Number(isUnknown(a)) - Number(isUnknown(b)) || b.size - a.size)
   return [...ends.filter((end) => end.size === size && isThere(end)), ...smaller.slice(0, MOST_BEHIND)]
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../segment/names.ts'
 import type { Bucket } from './bucket.ts'
 import { type CutRules, cutAt, reach } from './cut.ts'
-import { Beginnings, type Claim, joined } from './files/checksums.ts'
+import { Beginnings, type Claim } from './files/checksums.ts'
 import type { Native } from './files/disk.ts'
 import type { FileText } from './files/text.ts'
 import { identityOf, type WatchedFile } from './files/watched-files.ts'
@@ -62,36 +62,21 @@ export function bufferPool(): LifeContext['buffers'] {
 export class Life {
   readonly number: number
   text: FileText
-  /** One past the last byte in the bucket. */
-  shipped: number
-  /** The last bytes that were shipped. */
-  claim: Claim
-  /** What was in the bucket when the life was taken up, and everything since but the last part, as one claim. */
-  readonly #before: Pick<Shipped, 'segments' | 'begins'>
-  #since: Claim | null = null
   readonly #context: LifeContext
-  #from: number
-  /** Whether the last segment is a part, and its bytes if they are known. */
-  #part: boolean
+  readonly #begins: number
+  #segments: readonly Claim[]
+  #at: Cursor
+  /** The last segment while it is a part, if its bytes are known. */
   #packed: Uint8Array<ArrayBuffer> | null = null
-  /** The last bytes that were shipped, at most 64 KiB. Null while not all of them are known. */
-  #tail: Uint8Array | null
-  /** The same before the last segment while it is a part. */
-  #tailBefore: Uint8Array | null
-  #waiting: number | null = null
 
-  constructor(context: LifeContext, text: FileText, state: Shipped) {
-    const { life, from, size, segments } = state
-    this.#before = state
-    this.#context = context
-    this.text = text
+  constructor(context: LifeContext, text: FileText, { life, from, size, segments, begins }: Shipped) {
     this.number = life
-    this.shipped = size
-    this.claim = segments.find(({ to }) => to === size) ?? { from: 0, to: 0, crc: 0 }
-    this.#from = from
-    this.#part = from < size
-    this.#tail = size === 0 ? new Uint8Array(0) : null
-    this.#tailBefore = from === 0 ? new Uint8Array(0) : null
+    this.text = text
+    this.#context = context
+    this.#begins = begins
+    this.#segments = segments
+    const claim = segments.find(({ to }) => to === size) ?? { from: 0, to: 0, crc: 0 }
+    this.#at = { from, shipped: size, claim, waiting: null }
   }
 
   /**
@@ -115,31 +100,28 @@ export class Life {
     }
   }
 
+  /** One past the last byte in the bucket. */
+  get shipped(): number {
+    return this.#at.shipped
+  }
+
   /** As the names of its segments in the bucket show it. */
   get state(): Shipped {
-    const { segments, begins } = this.#before
-    const since = [this.#since, this.#part ? this.claim : null].filter((claim) => claim !== null)
-    return {
-      life: this.number,
-      from: this.#from,
-      size: this.shipped,
-      segments: [...segments, ...since],
-      begins,
-      hasHole: false,
-    }
+    const { from, shipped: size } = this.#at
+    return { life: this.number, from, size, segments: this.#segments, begins: this.#begins, hasHole: false }
   }
 
   /** Notes the bytes that wait. */
   async watch(): Promise<number> {
     const size = await this.text.size()
     if (size < this.shipped) throw new FileChanged(this.text.name)
-    if (size > this.shipped) this.#waiting ??= this.#context.now()
+    if (size > this.shipped) this.#at.waiting ??= this.#context.now()
     return size
   }
 
   /** Ships what is due; with `everything`, all there is. Compresses one segment while another is on its way. */
   async ship(everything: () => boolean): Promise<void> {
-    let next: Prepared | null = await this.#prepare(this.#cursor(), everything())
+    let next: Prepared | null = await this.#prepare(this.#at, everything())
     while (next) {
       const current: Prepared = next
       const sent = this.#send(current)
@@ -157,7 +139,7 @@ export class Life {
   /** Finishes the life: writes a last part again as a segment, then the end. */
   async finish(how: How = 'end'): Promise<End> {
     const { bucket, log } = this.#context
-    if (this.#part) await this.#closePart()
+    if (this.#at.from < this.shipped) await this.#closePart()
     const end = { life: this.number, size: this.shipped, crc: await this.#tailSum(how), how }
     await bucket.put(endKey(log, end), new Uint8Array(0), { once: true })
     return end
@@ -166,44 +148,31 @@ export class Life {
   /** Writes the last part again as a segment, if its bytes are still known. */
   async #closePart(): Promise<void> {
     const { bucket, log } = this.#context
+    const { from, shipped, claim } = this.#at
     const packed = this.#packed ?? (await this.#packPart())
     if (!packed) return
-    const segment = { start: this.#from, end: this.shipped, crc: this.claim.crc, part: false }
+    const segment = { start: from, end: shipped, crc: claim.crc, part: false }
     await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
-    const whole = { from: segment.start, to: segment.end, crc: segment.crc }
-    this.#since = this.#since ? joined(this.#since, whole) : whole
-    this.#part = false
     this.#packed = null
-    this.#from = this.shipped
+    this.#at.from = shipped
   }
 
   async #packPart(): Promise<Uint8Array<ArrayBuffer> | null> {
     const { native } = this.#context
-    const text = await this.text.read(this.#from, this.shipped)
-    const isSame = text.length === this.shipped - this.#from && native.crc32(text) === this.claim.crc
+    const { from, shipped, claim } = this.#at
+    const text = await this.text.read(from, shipped)
+    const isSame = text.length === shipped - from && native.crc32(text) === claim.crc
     return isSame ? native.gzip(text) : null
   }
 
   async #tailSum(how: How): Promise<number> {
-    const { native } = this.#context
-    const from = Math.max(0, this.shipped - TAIL_BYTES)
-    if (how === 'end') {
-      const tail = await this.text.read(from, this.shipped)
-      if (tail.length !== this.shipped - from) throw new FileChanged(this.text.name)
-      return native.crc32(tail)
-    }
-    if (this.#tail) return native.crc32(this.#tail)
-    // The file is gone. If the segment is all of the last bytes, its name has their checksum.
-    return this.claim.from === from && this.claim.to === this.shipped ? this.claim.crc : 0
-  }
-
-  #cursor(): Cursor {
-    return {
-      from: this.#from,
-      shipped: this.shipped,
-      claim: this.claim,
-      waiting: this.#waiting,
-    }
+    const { shipped, claim } = this.#at
+    const from = Math.max(0, shipped - TAIL_BYTES)
+    // Without the file the sum may be unknown. It only saves a LIST when a file is compared with the life.
+    if (how !== 'end') return claim.from === from && claim.to === shipped ? claim.crc : 0
+    const tail = await this.text.read(from, shipped)
+    if (tail.length !== shipped - from) throw new FileChanged(this.text.name)
+    return this.#context.native.crc32(tail)
   }
 
   /** Reads, checks and compresses the next segment; null while nothing is due. */
@@ -216,7 +185,7 @@ export class Life {
     const state = { from: after.from, shipped: after.shipped, size, ageMs: now() - waiting, everything }
     const to = reach(rules, state)
     if (to === null) {
-      this.#waiting ??= waiting
+      this.#at.waiting ??= waiting
       return null
     }
     const buffer = buffers.take(to - after.from)
@@ -226,7 +195,7 @@ export class Life {
       await this.#prove(after, read)
       const end = cutAt(rules, read, state)
       if (end === null) {
-        this.#waiting ??= waiting
+        this.#at.waiting ??= waiting
         return null
       }
       const bytes = read.subarray(0, end - after.from)
@@ -234,19 +203,16 @@ export class Life {
       const part = bytes.length < SMALLEST_SEGMENT
       const packed = await native.gzip(bytes)
       const tailFrom = Math.max(0, bytes.length - TAIL_BYTES)
-      const tail = bytes.slice(tailFrom)
       const claim = part
         ? { from: after.from, to: end, crc }
-        : { from: after.from + tailFrom, to: end, crc: native.crc32(tail) }
+        : { from: after.from + tailFrom, to: end, crc: native.crc32(bytes.subarray(tailFrom)) }
       return {
         from: part ? after.from : end,
         shipped: end,
         claim,
         waiting: size > end ? now() : null,
         segment: { start: after.from, end, crc, part },
-        before: after.shipped,
         packed,
-        tail,
       }
     } finally {
       buffers.give(buffer)
@@ -260,9 +226,7 @@ export class Life {
     if (this.text.compressed) return
     const known =
       from < shipped
-        ? claim.from === from && claim.to === shipped
-          ? native.crc32(read.subarray(0, shipped - from)) === claim.crc
-          : await this.#holds(claim)
+        ? native.crc32(read.subarray(0, shipped - from)) === claim.crc
         : claim.to === 0 || (await this.#holds(claim))
     if (!known) throw new FileChanged(this.text.name)
     // A part is verified against the bytes that were just read; the file must still have them.
@@ -280,49 +244,31 @@ export class Life {
     return bytes.length === claim.to - claim.from && native.crc32(bytes) === claim.crc
   }
 
-  async #send({ segment, packed, tail, before, ...place }: Prepared): Promise<void> {
+  async #send({ segment, packed, ...at }: Prepared): Promise<void> {
     const { bucket, log, onShipped } = this.#context
+    const { start, end, crc, part } = segment
     await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
-    this.#from = place.from
-    this.shipped = place.shipped
-    this.claim = place.claim
-    this.#waiting = place.waiting
-    this.#part = segment.part
-    this.#packed = segment.part ? packed : null
-    this.#tail = joinTail(this.#tailBefore, tail, segment.end)
-    if (!segment.part) {
-      const whole = { from: segment.start, to: segment.end, crc: segment.crc }
-      this.#tailBefore = this.#tail
-      this.#since = this.#since ? joined(this.#since, whole) : whole
-    }
-    onShipped(this.number, segment.end - before)
+    const before = this.#segments.filter(({ from }) => from !== start)
+    this.#segments = [...before, { from: start, to: end, crc }]
+    this.#packed = part ? packed : null
+    onShipped(this.number, end - this.shipped)
+    this.#at = at
   }
 }
 
 /** Where the next segment continues. */
 interface Cursor {
+  /** Where it starts: before `shipped` while the last segment is a part. */
   from: number
+  /** One past the last byte in the bucket. */
   shipped: number
+  /** The last bytes that were shipped: the part, or up to 64 KiB. */
   claim: Claim
+  /** Since when bytes have been waiting. */
   waiting: number | null
 }
 
 interface Prepared extends Cursor {
   segment: Segment
-  /** What was shipped before it. */
-  before: number
   packed: Uint8Array<ArrayBuffer>
-  tail: Uint8Array
-}
-
-/** The last bytes of a life, given those before its last segment; null while fewer are known than an end covers. */
-function joinTail(before: Uint8Array | null, tail: Uint8Array, end: number): Uint8Array | null {
-  const wanted = Math.min(end, TAIL_BYTES)
-  const missing = wanted - tail.length
-  if (missing <= 0) return tail.subarray(-missing)
-  if (!before || before.length < missing) return null
-  const joined = new Uint8Array(wanted)
-  joined.set(before.subarray(before.length - missing))
-  joined.set(tail, missing)
-  return joined
 }

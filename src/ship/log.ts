@@ -54,8 +54,6 @@ export class LogShipper {
   #copies: readonly Copy[] = []
   /** Lives whose file is not found. */
   #lost: readonly number[] = []
-  /** Whether a life without a file waits for a second check. */
-  #isUncertain = false
   /** Lives whose removed file was held long enough. Its inode may belong to another file now. */
   readonly #gaveUp = new Set<number>()
   /** The files when they were last matched, and the sizes of all in the directory. */
@@ -164,7 +162,6 @@ export class LogShipper {
     const { files } = this.#context
     const isWaiting =
       this.#seen === null ||
-      this.#isUncertain ||
       this.#queue.length > 0 ||
       this.#examiner.hasPutOff ||
       this.#examiner.broken.some((file) => this.#isInTheMaking(file, everything))
@@ -200,8 +197,7 @@ export class LogShipper {
       isActive: ({ id }) => files.isActive(id),
       hasProven: (life) => files.hasProven(life),
     })
-    this.#isUncertain = !(await this.#bind(matched))
-    this.#seen = this.#isUncertain ? null : this.#stateNow()
+    this.#seen = (await this.#bind(matched)) ? this.#stateNow() : null
   }
 
   /** Compares one of the files that were put off. */

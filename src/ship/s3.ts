@@ -1,3 +1,4 @@
+import { folder } from '../store/remote/bucket.ts'
 import { begin, retryOf, TransientError, withRetries } from '../store/remote/retry.ts'
 import type { S3Options } from '../store/s3/options.ts'
 import { answerError, S3Wire } from '../store/s3/wire.ts'
@@ -125,9 +126,4 @@ function typeOf(key: string): string {
   if (key.endsWith('.gz')) return 'application/gzip'
   if (key.endsWith('.json') || key.endsWith('/~')) return 'application/json'
   return key.endsWith('.toml') ? 'application/toml' : 'application/octet-stream'
-}
-
-function folder(prefix: string): string {
-  const trimmed = prefix.replace(/^\/+|\/+$/g, '')
-  return trimmed === '' ? '' : `${trimmed}/`
 }

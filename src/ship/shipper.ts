@@ -1,3 +1,4 @@
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { LAYOUT } from '../segment/names.ts'
 import { type Heartbeat, MOST_LEFT, MOST_OPEN } from '../segment/ship-json.ts'
@@ -73,8 +74,11 @@ export class Shipper {
   #error: string | null = null
   #reportedAt = Number.NEGATIVE_INFINITY
   readonly #reportedLeft = new Set<string>()
-  #busy = 0
-  #queue: (() => void)[] = []
+  readonly #turnLimit = concurrencyLimit({
+    most: AT_ONCE,
+    queue: Number.POSITIVE_INFINITY,
+    busy: () => new Error(),
+  })
   /** What runs beside the rounds. */
   readonly #running = new Map<'beat' | 'node', Promise<void>>()
   #failure: { error: unknown } | null = null
@@ -294,7 +298,8 @@ export class Shipper {
   #turns(): Promise<void>[] {
     const everything = () => this.#options.once || this.#stopping !== null
     return [...this.#logs.values()].map((log) => {
-      log.busy ??= this.#limited(() => log.shipper.turn(everything))
+      log.busy ??= this.#turnLimit
+        .run(() => log.shipper.turn(everything))
         .then(
           (done) => {
             log.done = done
@@ -310,17 +315,6 @@ export class Shipper {
         })
       return log.busy
     })
-  }
-
-  async #limited<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#busy >= AT_ONCE) await new Promise<void>((resolve) => this.#queue.push(resolve))
-    this.#busy++
-    try {
-      return await work()
-    } finally {
-      this.#busy--
-      this.#queue.shift()?.()
-    }
   }
 
   async #shipNodeFiles(): Promise<void> {

@@ -1,4 +1,5 @@
-import { byCodePoint, type Entry } from '../../store/store.ts'
+import type { Entry } from '../../store/store.ts'
+import { byName, byNameReversed, isActive, type RotatedFile } from './by-name.ts'
 import { isRotated, isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
 import { dashedLogs, rolledMembers, rollsOver, type Times } from './rolled.ts'
 import { insertByTime, isRising } from './times.ts'
@@ -29,10 +30,6 @@ export interface Family {
   unmeasured: Entry[]
   /** Other names of members: links, and files with the same text. */
   aliases: ReadonlyMap<string, string>
-}
-
-interface RotatedFile extends LogName {
-  entry: Entry
 }
 
 /** The most heads to read; the members before these are sorted by modification time. */
@@ -369,32 +366,6 @@ function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)
 }
 
-/** Behind a date numbers rise; without one, the highest is the oldest. */
-function byName(a: RotatedFile, b: RotatedFile): number {
-  return (
-    Number(isActive(a)) - Number(isActive(b)) ||
-    byCodePoint(a.date, b.date) ||
-    (a.date === '' ? b.index - a.index : a.index - b.index) ||
-    a.entry.modified - b.entry.modified ||
-    Number(b.compressed) - Number(a.compressed) ||
-    byCodePoint(a.entry.key, b.entry.key)
-  )
-}
-
-/** The same with numbers in the other direction. */
-function byNameReversed(a: RotatedFile, b: RotatedFile): number {
-  return (
-    Number(isActive(a)) - Number(isActive(b)) ||
-    byCodePoint(a.date, b.date) ||
-    (a.date === '' ? a.index - b.index : b.index - a.index) ||
-    byName(a, b)
-  )
-}
-
 function byChange(a: RotatedFile, b: RotatedFile): number {
   return a.entry.modified - b.entry.modified || byName(a, b)
-}
-
-function isActive(member: LogName): boolean {
-  return !isRotated(member)
 }

@@ -66,11 +66,6 @@ export class Beginnings {
   }
 }
 
-/** The claim of a region and of the one that follows it, as one. */
-export function joined(one: Claim, two: Claim): Claim {
-  return { from: one.from, to: two.to, crc: (shifted(one.crc, two.to - two.from) ^ two.crc) >>> 0 }
-}
-
 const POLYNOMIAL = 0xedb88320
 /** x^(2^k) modulo the polynomial, as in zlib's crc32_combine. */
 const POWERS = [1 << 30]

@@ -1,4 +1,5 @@
 import type { LeftFile } from '../../segment/ship-json.ts'
+import type { Entry } from '../../store/store.ts'
 
 /** One regular file of the log directory, as a listing shows it. */
 export interface Listed {
@@ -11,6 +12,11 @@ export interface Listed {
   changed: number
   /** When the inode was made: another file may get the same inode later. */
   born: number
+}
+
+/** As the rooms below know it. */
+export function toEntry({ name, size, modified }: Listed): Entry {
+  return { key: name, size, modified, etag: '' }
 }
 
 /** An open file. It stays readable after it was renamed or removed. */

@@ -2,8 +2,7 @@ import { includeFilter } from '../../log/files/include.ts'
 import { logNames } from '../../log/rotated/family.ts'
 import { parseDashed } from '../../log/rotated/names.ts'
 import { dashedLogs, type Rolled, rollsOver, type Times } from '../../log/rotated/rolled.ts'
-import type { Entry } from '../../store/store.ts'
-import type { Disk, Listed } from './disk.ts'
+import { type Disk, type Listed, toEntry } from './disk.ts'
 import { readHead, readLast } from './heads.ts'
 
 /** What groups are made from. */
@@ -79,8 +78,4 @@ export class Groups {
     }
     return rollsOver(rolled, ({ key }) => times.get(key))
   }
-}
-
-function toEntry({ name, size, modified }: Listed): Entry {
-  return { key: name, size, modified, etag: '' }
 }

@@ -1,10 +1,10 @@
 import { compressionByName } from '../../codec/kind.ts'
-import { isRotated, type LogName, parseDashed, parseName } from '../../log/rotated/names.ts'
-import { byCodePoint } from '../../store/store.ts'
-import type { Disk, Listed } from './disk.ts'
+import { byName, byNameReversed, isActive, type RotatedFile } from '../../log/rotated/by-name.ts'
+import { parseDashed, parseName } from '../../log/rotated/names.ts'
+import { type Disk, type Listed, toEntry } from './disk.ts'
 import { type HeadTimes, readHead } from './heads.ts'
 
-interface Member extends LogName {
+interface Member extends RotatedFile {
   file: Listed
 }
 
@@ -32,8 +32,8 @@ export class FileOrder {
   /** The files, oldest first. A file with several names is there once. */
   async sort(listed: readonly Listed[]): Promise<Listed[]> {
     const members = membersOf(this.#log, listed).sort(byName)
-    const rotated = members.filter(isRotated)
-    const active = members.filter((member) => !isRotated(member))
+    const rotated = members.filter((member) => !isActive(member))
+    const active = members.filter(isActive)
     const heads = isClear(rotated) ? new Map() : await this.#read(rotated)
     return [...decide(rotated, heads), ...active].map(({ file }) => file)
   }
@@ -58,7 +58,7 @@ function membersOf(log: string, listed: readonly Listed[]): Member[] {
   const byId = new Map(listed.map((file) => [file.id, file]))
   return [...byId.values()].map((file) => {
     const dashed = parseDashed(file.name)
-    return { file, ...(dashed?.stem === log ? dashed : parseName(file.name)) }
+    return { file, entry: toEntry(file), ...(dashed?.stem === log ? dashed : parseName(file.name)) }
   })
 }
 
@@ -107,19 +107,6 @@ function isClockChange(members: readonly Member[], steps: readonly number[]): bo
     steps.every((step) => step <= CLOCK_CHANGE_MS) &&
     members.every((member, i) => !member.compressed && isAfter(member, i))
   )
-}
-
-/** After a date numbers rise; without one, the highest is the oldest. */
-function byName(a: Member, b: Member): number {
-  return byCodePoint(a.date, b.date) || byIndex(a, b) || a.file.modified - b.file.modified
-}
-
-function byNameReversed(a: Member, b: Member): number {
-  return byCodePoint(a.date, b.date) || byIndex(b, a) || a.file.modified - b.file.modified
-}
-
-function byIndex(a: Member, b: Member): number {
-  return a.date === '' ? b.index - a.index : a.index - b.index
 }
 
 function versionOf({ id, size, modified, name }: Listed): string {

@@ -121,7 +121,8 @@ function isEmpty(range: ByteRange | undefined): boolean {
   return range !== undefined && ('suffix' in range ? range.suffix <= 0 : (range.length ?? 1) <= 0)
 }
 
-function folder(prefix: string): string {
+/** A prefix as the beginning of keys: without slashes around it, and with one at its end. */
+export function folder(prefix: string): string {
   const trimmed = prefix.replace(/^\/+|\/+$/g, '')
   return trimmed === '' ? '' : `${trimmed}/`
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { crc32 } from '../../../src/codec/crc32.ts'
 import { nativeOf } from '../../../src/entry/ship/disk.ts'
-import { Beginnings, joined } from '../../../src/ship/files/checksums.ts'
+import { Beginnings } from '../../../src/ship/files/checksums.ts'
 
 const textOf = (bytes: Uint8Array) => ({
   id: '',
@@ -28,12 +28,6 @@ describe('the checksums of a text’s beginnings', () => {
       }),
       { numRuns: 30 },
     )
-  })
-
-  it('join regions that follow each other', () => {
-    const bytes = Uint8Array.from({ length: 5000 }, (_, i) => i * 7)
-    const claim = (from: number, to: number) => ({ from, to, crc: crc32(bytes.subarray(from, to)) })
-    expect(joined(claim(10, 999), claim(999, 4000))).toEqual(claim(10, 4000))
   })
 
   it('are read no further than asked', async () => {
