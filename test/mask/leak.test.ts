@@ -1,8 +1,12 @@
 import fc from 'fast-check'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
+import { createFleet } from '../../src/fleet/fleet.ts'
 import { MASK, redact } from '../../src/mask/redact.ts'
 import { createConfigReader } from '../../src/node/config.ts'
+import { versionKey } from '../../src/segment/configs.ts'
+import { NodeFilesShipper } from '../../src/ship/home/node-files.ts'
+import { memoryStore } from '../../src/store/memory.ts'
 
 /** Secrets that cannot be mistaken for a path, a duration or a name, and occur nowhere else in a document. */
 const secret = fc.stringMatching(/^[A-Z][a-z]{2}[0-9]{3}[A-Za-z0-9]{6,30}$/).map((text) => `zq${text}`)
@@ -145,7 +149,58 @@ describe('no secret leaks', () => {
       { numRuns: 1500 },
     )
   })
+
+  it('into the bucket, the history of a configuration or a comparison, even if the bucket has it unmasked', async () => {
+    await fc.assert(
+      fc.asyncProperty(document, document, async (one, two) => {
+        const secrets = [...one.secrets, ...two.secrets]
+        const written = await shippedTexts([one.text, two.text])
+        // As an older or another shipper might have left them.
+        const files: Record<string, string> = { 'a/config.toml': one.text, 'b/config.toml': two.text }
+        for (const [i, { text }] of [one, two].entries())
+          files[`a/${versionKey({ time: 1000 + i, crc: i })}`] = text
+        const fleet = createFleet({ store: memoryStore(files), onError: () => {} })
+        const shown = await Promise.all(
+          [
+            '/api/v1/config/compare?node=*',
+            '/nodes/a/api/v1/config/history',
+            '/nodes/b/api/v1/config/history',
+            '/nodes/a/api/v1/config?at=1970-01-01T00:00:01Z',
+            '/nodes/a/api/v1/config?at=now',
+          ].map(async (path) => (await fleet.request(path)).text()),
+        )
+        expect(JSON.parse(shown[0]!).nodes).toEqual(['a', 'b'])
+        expect(JSON.parse(shown[1]!)).toHaveLength(2)
+        for (const secret of secrets)
+          for (const text of [...written, ...shown]) expect(text).not.toContain(secret)
+      }),
+      { numRuns: 200 },
+    )
+  })
 })
+
+/** Everything that a shipper writes of these configurations, one after the other: names and texts. */
+async function shippedTexts(texts: readonly string[]): Promise<string[]> {
+  const objects = new Map<string, string>()
+  let toml = ''
+  const reader = createConfigReader(() => toml)
+  const shipper = new NodeFilesShipper({
+    files: { node: async () => null, config: async () => (await reader.read()).text },
+    bucket: {
+      names: async () => [],
+      get: async () => null,
+      put: async (key, bytes) => {
+        objects.set(key, new TextDecoder().decode(bytes))
+        return true
+      },
+    },
+    now: () => 1000,
+    report: () => {},
+  })
+  for (toml of texts) await shipper.ship()
+  expect(objects.has('config.toml')).toBe(true)
+  return [...objects].flat()
+}
 
 function keysOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(keysOf)

@@ -5,13 +5,11 @@ import type { Bucket } from '../bucket.ts'
 /** Keeps every version of a configuration in the bucket, each written once. The bucket is its only memory. */
 export class ConfigVersions {
   readonly #bucket: Bucket
-  readonly #now: () => number
   /** The newest version in the bucket; undefined before it was looked up. */
   #newest: VersionName | null | undefined
 
-  constructor(bucket: Bucket, now: () => number) {
+  constructor(bucket: Bucket) {
     this.#bucket = bucket
-    this.#now = now
   }
 
   /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
@@ -24,9 +22,8 @@ export class ConfigVersions {
     this.#newest = undefined
   }
 
-  /** Writes a masked configuration, unless it is the newest version already. */
-  async keep(masked: string): Promise<void> {
-    const seen = this.#now()
+  /** Writes a masked configuration that was first seen at a time, unless it is the newest version already. */
+  async keep(masked: string, seen: number): Promise<void> {
     const bytes = new TextEncoder().encode(masked)
     const crc = crc32(bytes)
     if (this.#newest === undefined) this.#newest = await this.#recall()

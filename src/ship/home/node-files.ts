@@ -30,7 +30,7 @@ export class NodeFilesShipper {
 
   constructor(context: NodeFilesContext) {
     this.#context = context
-    this.#versions = new ConfigVersions(context.bucket, context.now)
+    this.#versions = new ConfigVersions(context.bucket)
   }
 
   /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
@@ -47,13 +47,14 @@ export class NodeFilesShipper {
   async ship(): Promise<void> {
     try {
       const config = await this.#config()
-      if (config !== null && this.#written.get('config.toml') !== config) {
-        // First the version: after a crash between the two, the next start writes config.toml, but no second version.
-        await this.#versions.keep(config)
-        await this.#write('config.toml', config)
-      }
+      // Before anything is written: the storage may fail for hours.
+      const seen = this.#context.now()
       const node = await this.#context.files.node()
       if (node) await this.#write('node.json', `${JSON.stringify(node, null, 2)}\n`)
+      if (config === null || this.#written.get('config.toml') === config) return
+      // First the version: after a crash between the two, the next start writes config.toml, but no second version.
+      await this.#versions.keep(config, seen)
+      await this.#write('config.toml', config)
     } catch (error) {
       if (!(error instanceof OtherHost)) throw error
     }
