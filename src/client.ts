@@ -10,6 +10,7 @@ import type {
   HistogramQuery,
   LevelHistogram,
   LogRecord,
+  View,
   ViewQuery,
 } from './client/types.ts'
 
@@ -30,7 +31,8 @@ export function createClient(options: ClientOptions): Client {
     })
     const text = await reach(response.text(), call?.signal)
     const notes = notesOf(response)
-    return { text, ...cursors(response), complete: !notes.includes('scan-budget'), notes }
+    const complete = !notes.includes('scan-budget')
+    return { text, ...cursors(response), complete, notes, ...standing(response) }
   }
 
   async function json<T>(path: string, query: object, { signal }: CallOptions = {}): Promise<T> {
@@ -99,6 +101,16 @@ export function createClient(options: ClientOptions): Client {
 
 function notesOf(response: Response): string[] {
   return (response.headers.get('X-Nodestate-Note') ?? '').split(/,\s*/).filter(Boolean)
+}
+
+/** What is missing from an answer of several sources, and up to when it is complete. */
+function standing(response: Response): Pick<View<unknown>, 'missing' | 'settled'> {
+  const missing: Record<string, string> = {}
+  for (const each of (response.headers.get('X-Nodestate-Missing') ?? '').split(/,\s*/).filter(Boolean)) {
+    const [name, reason = ''] = each.split(';')
+    missing[decodeURIComponent(name!)] = reason
+  }
+  return { missing, settled: response.headers.get('X-Nodestate-Settled') }
 }
 
 function stored(name: string, response: Response): Download {

@@ -122,6 +122,10 @@ export interface View<T> {
   complete: boolean
   /** What is special about the answer, as short words. */
   notes: string[]
+  /** Sources that are not in the answer, each with a reason; `+2` counts those that are not named. */
+  missing: Record<string, string>
+  /** On a fleet, ISO 8601: up to this moment every source has shipped all it had. */
+  settled: string | null
 }
 
 /** Records over time, by level, log or node. */

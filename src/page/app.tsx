@@ -1,12 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Client } from '../client.ts'
+import { FleetPage } from './frame/fleet-page.tsx'
 import { NodePage } from './frame/node-page.tsx'
-import { Top } from './frame/top.tsx'
 import { useAnswer } from './frame/use-fresh.ts'
 import { usePageKeys, useTheme, useToast } from './frame/use-page.ts'
 import { useSession } from './frame/use-session.ts'
-import { Fleet } from './node/fleet.tsx'
-import { Failure } from './ui/failure.tsx'
 import { Help } from './ui/help.tsx'
 import { SignIn } from './ui/signin.tsx'
 
@@ -37,15 +35,7 @@ export function App({ client, fleet, root }: Props) {
   return (
     <>
       {root ? (
-        <div class="app at-node">
-          <Top node={null} fallback="Fleet" now={Date.now()} home={null} {...top} />
-          <main class="alone">
-            {nodes !== null && <Fleet nodes={nodes} />}
-            {nodes === null && error !== null && (
-              <Failure error={error} remedies={{ retry: session.retry }} />
-            )}
-          </main>
-        </div>
+        <FleetPage client={client} nodes={nodes} error={error} retry={session.retry} top={top} />
       ) : (
         <NodePage
           client={client}

@@ -1,1 +1,6 @@
 declare module '*.css'
+
+declare module '*.svg' {
+  const url: string
+  export default url
+}

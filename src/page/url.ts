@@ -12,6 +12,18 @@ export interface Term {
 export interface Look {
   /** The chosen log, or null for the node's own page. */
   file: string | null
+  /** Further logs that are read together with it. */
+  others: string[]
+  /** On a fleet's page: the nodes whose logs are read together, as ids or patterns. */
+  nodes: string[]
+  /** Logs and nodes among them that are not shown at the moment. */
+  hidden: string[]
+  /** What the chart counts apart, where several logs are read together: '' for levels. */
+  by: string
+  /** On that page: '' for the configuration, `all` for its versions, or the time of one of them in milliseconds. */
+  history: string
+  /** On a fleet's page: the nodes whose configurations are compared, as ids or patterns. */
+  compare: string[]
   find: string
   regex: boolean
   level: string
@@ -47,6 +59,12 @@ export type Place = Pick<Look, 'at' | 'offset' | 'record' | 'time'>
 
 export const NOTHING: Look = {
   file: null,
+  others: [],
+  nodes: [],
+  hidden: [],
+  by: '',
+  history: '',
+  compare: [],
   find: '',
   regex: false,
   level: '',
@@ -69,7 +87,36 @@ export const NOTHING: Look = {
 
 /** The same question of another log, at the same moment. */
 export function carry(look: Look, file: string, time = look.time): Look {
-  return { ...look, ...NOWHERE, chart: '', size: 0, file, time }
+  return { ...carryTo(look, [file], { nodes: [], time }), by: '' }
+}
+
+/** The same question of several logs and nodes, which are read as one. */
+export function carryTo(look: Look, files: string[], { nodes = look.nodes, time = look.time } = {}): Look {
+  const [file = null, ...others] = files
+  const hidden = look.hidden.filter((name) => files.includes(name) || nodes.includes(name))
+  return { ...look, ...NOWHERE, chart: '', history: '', size: 0, file, others, nodes, hidden, time }
+}
+
+/** The chosen logs, as names or patterns. */
+export function filesOf({ file, others }: Look): string[] {
+  return file === null ? [] : [file, ...others]
+}
+
+/** Whether several logs are read as one. */
+export function isMerged({ file, others, nodes }: Look): boolean {
+  return file !== null && (others.length + nodes.length > 0 || isPattern(file))
+}
+
+/** What is read, in words: `broker.log`, `All logs`, `3 nodes: All logs`. */
+export function titleOf(look: Look): string {
+  const words = (names: string[], kind: string) =>
+    names.length > 1 ? `${names.length} ${kind}` : names[0] === '*' ? `All ${kind}` : (names[0] ?? '')
+  const logs = words(filesOf(look), 'logs')
+  return look.nodes.length === 0 ? logs : `${words(look.nodes, 'nodes')}: ${logs}`
+}
+
+export function isPattern(name: string): boolean {
+  return /[*?]/.test(name)
 }
 
 /** No place: the end of the log. */
@@ -80,13 +127,14 @@ export const HOME = '#'
 
 const KINDS = ['q', 'regex', 'not', 'notregex', 'where'] as const
 
+/** Members of a look that are plain in the address, by their kind. */
+const TEXTS = ['history', 'level', 'since', 'until', 'chart', 'by', 'at', 'time'] as const
+const FLAGS = ['rotated', 'all', 'follow', 'record'] as const
+const NUMBERS = ['offset', 'size'] as const
+const LISTS = { nodes: 'node', hidden: 'hide', compare: 'compare', columns: 'column', marks: 'mark' } as const
+
 export function readLook(hash: string): Look {
   const params = new URLSearchParams(hash.replace(/^#/, ''))
-  const text = (name: string) => params.get(name) ?? ''
-  const number = (name: string) => {
-    const value = Number(params.get(name) ?? 0)
-    return Number.isSafeInteger(value) ? value : 0
-  }
   const terms = [...params].flatMap(([name, value]) =>
     (KINDS as readonly string[]).includes(name) && value !== ''
       ? [{ kind: name as Term['kind'], value }]
@@ -94,48 +142,50 @@ export function readLook(hash: string): Look {
   )
   // The first text or pattern is in the search field; everything else is a chip.
   const first = terms.find((term) => term.kind === 'q' || term.kind === 'regex')
-  return {
-    file: params.get('file'),
+  const [file = null, ...others] = new Set(params.getAll('file'))
+  const look: Look = {
+    ...NOTHING,
+    file,
+    others,
     find: first?.value ?? '',
     regex: first?.kind === 'regex',
-    level: text('level'),
-    since: text('since'),
-    until: text('until'),
     terms: terms.filter((term) => term !== first),
-    columns: [...new Set(params.getAll('column').filter(Boolean))],
-    message: text('message') !== 'false',
-    marks: params.getAll('mark').filter(Boolean),
-    chart: text('chart'),
-    rotated: text('rotated') === 'true',
-    all: text('all') === 'true',
-    follow: text('follow') === 'true',
-    at: text('at'),
-    offset: number('offset'),
-    record: text('record') === 'true',
-    time: text('time'),
-    size: Math.max(0, number('size')),
+    message: params.get('message') !== 'false',
   }
+  for (const name of TEXTS) look[name] = params.get(name) ?? ''
+  for (const name of FLAGS) look[name] = params.get(name) === 'true'
+  for (const name of NUMBERS) {
+    const value = Number(params.get(name) ?? 0)
+    look[name] = Number.isSafeInteger(value) ? value : 0
+  }
+  look.size = Math.max(0, look.size)
+  for (const [name, short] of Object.entries(LISTS))
+    look[name as keyof typeof LISTS] = [...new Set(params.getAll(short).filter(Boolean))]
+  return look
 }
 
 export function writeLook(look: Look): string {
+  // The node's own page has no question, but the way back to a log keeps it.
+  if (look.file === null) return writeFrom({ ...NOTHING, history: look.history, compare: look.compare })
+  return writeFrom(look)
+}
+
+function writeFrom(look: Look): string {
   const params = new URLSearchParams()
-  if (look.file === null) return ''
-  params.set('file', look.file)
+  for (const file of filesOf(look)) params.append('file', file)
+  for (const [name, short] of Object.entries(LISTS))
+    for (const value of look[name as keyof typeof LISTS]) params.append(short, value)
   if (look.find !== '') params.set(look.regex ? 'regex' : 'q', look.find)
   for (const term of look.terms) params.append(term.kind, term.value)
-  for (const mark of look.marks) params.append('mark', mark)
-  for (const column of look.columns) params.append('column', column)
   if (!look.message) params.set('message', 'false')
-  for (const name of ['level', 'since', 'until', 'chart', 'at', 'time'] as const) {
-    if (look[name] !== '') params.set(name, look[name])
-  }
-  for (const name of ['rotated', 'all', 'follow', 'record'] as const) if (look[name]) params.set(name, 'true')
-  for (const name of ['offset', 'size'] as const) if (look[name] !== 0) params.set(name, String(look[name]))
-  return `#${params}`
+  for (const name of TEXTS) if (look[name] !== '') params.set(name, look[name])
+  for (const name of FLAGS) if (look[name]) params.set(name, 'true')
+  for (const name of NUMBERS) if (look[name] !== 0) params.set(name, String(look[name]))
+  return params.size === 0 ? '' : `#${params}`
 }
 
 /** What decides which records are loaded, as one text (the place in them is not part of it). */
 export function queryKey(look: Look): string {
-  const { file, find, regex, level, since, until, terms, rotated, all } = look
-  return JSON.stringify([file, find, regex, level, since, until, terms, rotated, all])
+  const { others, nodes, hidden, file, find, regex, level, since, until, terms, rotated, all } = look
+  return JSON.stringify([file, others, nodes, hidden, find, regex, level, since, until, terms, rotated, all])
 }

@@ -12,6 +12,7 @@ export interface Locator {
   last(): Locator
   nth(index: number): Locator
   locator(selector: string, options?: object): Locator
+  getByRole(role: string, options?: object): Locator
   filter(options: { hasText?: string | RegExp }): Locator
   or(other: Locator): Locator
   selectOption(value: string): Promise<unknown>

@@ -24,4 +24,8 @@ describe('the built page', () => {
     expect(page.html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|style=/)
     expect(page.html).not.toMatch(/https?:/)
   })
+
+  it('names no file that it was built from', () => {
+    for (const [name] of files) expect(gunzipSync(bytes(name)).toString(), name).not.toMatch(/\.tsx|__source/)
+  })
 })

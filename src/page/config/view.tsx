@@ -1,11 +1,21 @@
+import type { ComponentChildren } from 'preact'
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { MASK } from '../../mask/mask.ts'
 import { put } from '../ui/clipboard.ts'
 import { Icon } from '../ui/icons.tsx'
 import { type Section, sections, type Token } from './toml.ts'
 
+interface Props {
+  text: string
+  /** @default 'Configuration' */
+  title?: string
+  say: (message: string) => void
+  /** Further buttons. */
+  children?: ComponentChildren
+}
+
 /** The configuration: coloured, foldable by table, searchable. */
-export function ConfigView({ text, say }: { text: string; say: (message: string) => void }) {
+export function ConfigView({ text, title = 'Configuration', say, children }: Props) {
   const parts = useMemo(() => sections(text), [text])
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const [find, setFind] = useState('')
@@ -21,7 +31,7 @@ export function ConfigView({ text, say }: { text: string; say: (message: string)
   return (
     <section class="config" aria-labelledby="config-title">
       <header class="bar">
-        <h2 id="config-title">Configuration</h2>
+        <h2 id="config-title">{title}</h2>
         <label class="find">
           <Icon name="search" />
           <input
@@ -49,6 +59,7 @@ export function ConfigView({ text, say }: { text: string; say: (message: string)
         <button type="button" class="small" onClick={() => put(text, say, 'Configuration copied')}>
           <Icon name="copy" /> Copy
         </button>
+        {children}
       </header>
       {text.trim() === '' ? (
         <p class="empty">The configuration is empty: the node runs on its defaults.</p>

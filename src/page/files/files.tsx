@@ -10,10 +10,13 @@ interface Props {
   look: Look
   now: number
   open: (name: string) => void
+  /** The logs that are read, and how to read others together. */
+  picked: readonly string[]
+  pick: (names: string[]) => void
 }
 
 /** The logs, each with its rotated files, in folders where names have slashes. */
-export function Files({ files, look, now, open }: Props) {
+export function Files({ files, look, now, open, picked, pick }: Props) {
   const [filter, setFilter] = useState('')
   const [opened, setOpened] = useState<Record<string, boolean>>({})
   const needle = filter.toLowerCase()
@@ -23,6 +26,8 @@ export function Files({ files, look, now, open }: Props) {
     look,
     now,
     open,
+    picked,
+    pick,
     isOpen: (key, fallback) => opened[key] ?? fallback,
     toggle: (key, now) => setOpened({ ...opened, [key]: !now }),
   }
@@ -37,6 +42,16 @@ export function Files({ files, look, now, open }: Props) {
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
+      )}
+      {needle === '' && entries.length > 1 && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={look.file === '*'}
+            onChange={() => pick(look.file === '*' ? [] : ['*'])}
+          />
+          All logs
+        </label>
       )}
       <ul class="files">
         {needle === '' ? (
@@ -59,10 +74,7 @@ export function Files({ files, look, now, open }: Props) {
   )
 }
 
-interface Shared {
-  look: Look
-  now: number
-  open: (name: string) => void
+interface Shared extends Omit<Props, 'files'> {
   isOpen: (key: string, fallback: boolean) => boolean
   toggle: (key: string, now: boolean) => void
 }
@@ -101,12 +113,25 @@ function FolderItem({ folder, shared }: { folder: Folder; shared: Shared }) {
 }
 
 function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry; shared: Shared }) {
+  const { picked, pick } = shared
   const open = shared.isOpen(
     head.name,
     rotated.some((file) => file.name === shared.look.file),
   )
   return (
     <li class={rotated.length > 0 ? 'family' : ''}>
+      <input
+        type="checkbox"
+        class="choose"
+        aria-label={head.name}
+        title="Read this log together with others"
+        checked={picked.includes(head.name)}
+        onChange={() =>
+          pick(
+            picked.includes(head.name) ? picked.filter((name) => name !== head.name) : [...picked, head.name],
+          )
+        }
+      />
       <FileLink file={head} label={label} shared={shared} />
       {rotated.length > 0 && (
         <button

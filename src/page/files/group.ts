@@ -40,6 +40,12 @@ export function grouped(files: readonly ListedFile[]): Entry[] {
   return root.entries
 }
 
+/** The names of the logs, without those of their rotated files. */
+export function logNames(files: readonly ListedFile[]): string[] {
+  const names = new Set(files.map((file) => file.name))
+  return [...new Set(files.map((file) => logOf(file, names)))].filter((name) => names.has(name)).sort()
+}
+
 /** Every file of the log that a file belongs to. */
 export function familyOf(files: readonly ListedFile[], name: string): ListedFile[] {
   const names = new Set(files.map((file) => file.name))
@@ -47,12 +53,6 @@ export function familyOf(files: readonly ListedFile[], name: string): ListedFile
   if (own === undefined) return []
   const log = logOf(own, names)
   return files.filter((file) => logOf(file, names) === log)
-}
-
-/** The time of the first record of a log with its rotated files. */
-export function oldestOf(family: ListedFile[]): string | null {
-  const times = family.flatMap((file) => file.first ?? [])
-  return times.reduce<string | null>((a, b) => (a === null || Date.parse(b) < Date.parse(a) ? b : a), null)
 }
 
 /** The file that a log which is gone was most likely renamed to, or null. */

@@ -1,18 +1,23 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Client, type FleetNode, ProblemError } from '../../client.ts'
 import { ConfigView } from '../config/view.tsx'
-import { familyOf, successorOf } from '../files/group.ts'
+import { familyOf, logNames, successorOf } from '../files/group.ts'
+import { sourcesOf } from '../files/sources.ts'
 import { LogView } from '../log/view.tsx'
 import { NodeFacts } from '../node/facts.tsx'
 import { explain, Failure } from '../ui/failure.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { later } from '../ui/later.tsx'
 import { useSlow } from '../ui/store.ts'
-import { carry, NOTHING } from '../url.ts'
+import { carry, carryTo, filesOf, isMerged, NOTHING, titleOf } from '../url.ts'
 import { Side, Waiting } from './side.tsx'
 import { Top, type TopProps } from './top.tsx'
 import { useFiles } from './use-files.ts'
 import { useAnswer } from './use-fresh.ts'
 import { useLook } from './use-look.ts'
 import type { useSession } from './use-session.ts'
+
+const History = later(() => import('../parts.ts').then((parts) => parts.History))
 
 interface Props {
   client: Client
@@ -33,16 +38,28 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
     60,
     { session, refused },
   )
-  const { files, error: filesError, gone, now } = useFiles({ client, session, refused, chosen: look.file })
+  const {
+    files,
+    error: filesError,
+    gone,
+    now,
+  } = useFiles({ client, session, refused, chosen: isMerged(look) ? null : look.file })
   const [logError, setLogError] = useState<Error | null>(null)
   /** The moment that the log on the screen shows. */
   const moment = useRef<() => string>(() => '')
   useEffect(() => {
-    document.title = [look.file, node?.node.hostName, 'nodestate'].filter(Boolean).join(' · ')
-  }, [node, look.file])
+    document.title = [titleOf(look), node?.node.hostName, 'nodestate'].filter(Boolean).join(' · ')
+  }, [node, titleOf(look)])
   const waiting = useSlow(node === null && nodeError === null)
   const absent = own !== null && nodes !== null && !nodes.some((each) => each.id === own)
   const lost = absent ? null : (node !== null && nodeError) || (files !== null && filesError) || null
+  const logs = logNames(files ?? [])
+  const sources = sourcesOf(look, logs)
+  const pick = (chosen: string[]) => go(carryTo(look, chosen, { time: moment.current() }))
+  /** All logs, as far as the service reads so many as one. */
+  const toOthers = (time: string) =>
+    go(carryTo(NOTHING, logs.length <= MOST ? ['*'] : logs.slice(0, MOST), { time }))
+  const showHistory = (history: string) => go({ ...NOTHING, history })
   const mainError = look.file === null ? nodeError : logError
   const name = node?.node.hostName ?? (own || (nodeError === null ? ' ' : 'Node'))
   return (
@@ -64,6 +81,8 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
         now={now}
         waiting={waiting}
         open={(file) => go(carry(look, file, moment.current()))}
+        picked={sources?.files ?? filesOf(look)}
+        pick={pick}
         retry={retry}
       />
       <main>
@@ -86,8 +105,11 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
             file={files?.find((file) => file.name === look.file) ?? null}
             family={familyOf(files ?? [], look.file)}
             gone={gone ? { heir: successorOf(files ?? [], look.file) } : null}
+            sources={sources}
+            toOthers={logs.length > 1 ? toOthers : null}
             moment={moment}
             theme={top.theme}
+            configured={node !== null}
             open={(file) => go(carry(look, file, moment.current()))}
             home={() => go({ ...carry(look, '', moment.current()), file: null })}
             go={(next) => {
@@ -104,11 +126,24 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
           <div class="node">
             {node === null && nodeError !== null && <Failure error={nodeError} remedies={{ retry }} />}
             {node === null && nodeError === null && waiting && <Waiting>Contacting the node</Waiting>}
-            {node !== null && (
-              <>
-                <NodeFacts config={node} now={now} />
-                <ConfigView text={node.config} say={say} />
-              </>
+            {look.history !== '' ? (
+              <History client={client} chosen={look.history} now={now} choose={showHistory} say={say} />
+            ) : (
+              node !== null && (
+                <>
+                  <NodeFacts config={node} now={now} />
+                  <ConfigView text={node.config} say={say}>
+                    <button type="button" class="small" onClick={() => showHistory('all')}>
+                      <Icon name="clock" /> History
+                    </button>
+                    {own !== null && (
+                      <a class="button" href="../../#compare=*">
+                        Compare
+                      </a>
+                    )}
+                  </ConfigView>
+                </>
+              )
             )}
           </div>
         )}
@@ -141,3 +176,6 @@ function SkipLink({ to }: { to: string }) {
     </a>
   )
 }
+
+/** Logs that a service reads as one at most. */
+const MOST = 32

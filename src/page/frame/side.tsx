@@ -14,11 +14,15 @@ interface Props {
   now: number
   waiting: boolean
   open: (file: string) => void
+  /** The logs that are read, and how to read others together. */
+  picked: readonly string[]
+  pick: (files: string[]) => void
   retry: () => void
 }
 
 /** The node's logs, and the other nodes of its fleet. */
-export function Side({ files, error, nodes, own, look, now, waiting, open, retry }: Props) {
+export function Side(props: Props) {
+  const { files, error, nodes, own, look, now, waiting, open, picked, pick, retry } = props
   return (
     <nav class="side" aria-label="Logs">
       {own !== null && nodes !== null && <FleetLinks nodes={nodes} own={own} look={look} />}
@@ -31,7 +35,9 @@ export function Side({ files, error, nodes, own, look, now, waiting, open, retry
           check which directory nodestate reads.
         </p>
       )}
-      {files !== null && <Files files={files} look={look} now={now} open={open} />}
+      {files !== null && (
+        <Files files={files} look={look} now={now} open={open} picked={picked} pick={pick} />
+      )}
     </nav>
   )
 }

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks'
 import type { NodeConfig } from '../../client.ts'
+import icon from '../icon.svg'
 import { ago, moment } from '../ui/format.ts'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { token } from '../ui/token.ts'
@@ -15,8 +16,7 @@ export interface TopProps {
   fallback: string
   now: number
   theme: string
-  /** Null where this is the first page already. */
-  home: (() => void) | null
+  home: () => void
   setTheme: (theme: string) => void
   showHelp: () => void
   signOut: () => void
@@ -35,10 +35,10 @@ export function Top({ node, fallback, now, theme, home, setTheme, showHelp, sign
         aria-label={`${node?.node.hostName ?? fallback}: configuration and logs`}
         onClick={(event) => {
           event.preventDefault()
-          home?.()
+          home()
         }}
       >
-        <Mark />
+        <img src={icon} alt="" width="22" height="22" />
         <h1>{node?.node.hostName ?? fallback}</h1>
       </a>
       {node !== null && <KnownFacts config={node} now={now} />}
@@ -82,15 +82,5 @@ function KnownFacts({ config: { node, known }, now }: { config: NodeConfig; now:
         <span title={moment(node.onlineTime)}>online {ago(node.onlineTime, now).replace(' ago', '')}</span>
       )}
     </p>
-  )
-}
-
-function Mark() {
-  return (
-    <svg class="mark" viewBox="0 0 32 32" width="22" height="22" aria-hidden="true" focusable="false">
-      <rect width="32" height="32" rx="7" class="mark-ground" />
-      <path d="M7 10h12M7 16h18M7 22h8" class="mark-lines" />
-      <circle cx="22" cy="22" r="3" class="mark-dot" />
-    </svg>
   )
 }

@@ -8,7 +8,7 @@ export function useLook() {
   /** Counts up when the address was changed by hand, or by the back button. */
   const [visit, setVisit] = useState(0)
   /** Whether the filters come from another log or node, and may not fit this one. */
-  const [carried, setCarried] = useState(() => hand.take('carried'))
+  const [carried, setCarried] = useState(() => hand.take('carried') !== null)
   const shown = useRef(look.file)
   const address = (next: Look) => writeLook(next) || location.pathname + location.search
   /** A step that the back button undoes. */

@@ -5,6 +5,7 @@ import type { Reader } from './reader/reader.ts'
 /** What a click on a row does besides selecting it. */
 export interface RowActs {
   around: (seq: number) => void
+  others: (seq: number) => void
   link: (seq: number) => void
   /** A value of the record was clicked. */
   value: (part: HTMLElement, value: Value) => void
@@ -14,6 +15,7 @@ export interface RowActs {
 const ACTS: Record<string, (seq: number, reader: Reader, acts: RowActs) => unknown> = {
   whole: (seq, reader) => reader.display.showWhole(seq),
   around: (seq, _, acts) => acts.around(seq),
+  others: (seq, _, acts) => acts.others(seq),
   'copy-line': (seq, reader, acts) => put(reader.textOf(seq, true), acts.say, 'Line copied'),
   'copy-message': (seq, reader, acts) => put(reader.textOf(seq, false), acts.say, 'Message copied'),
   'copy-link': (seq, _, acts) => acts.link(seq),

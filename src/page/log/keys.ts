@@ -9,9 +9,8 @@ export interface KeyActs {
   togglePanel: () => void
   copyText: (columns: boolean) => void
   showAround: (seq: number) => void
+  showOthers: (seq: number) => void
   chooseTime: () => void
-  /** The time of the log's first record, or null. */
-  first: string | null
 }
 
 /** Keys that work on records: after one of them Enter belongs to the record, not to the button that was clicked last. */
@@ -48,7 +47,7 @@ export function useLogKeys(
 
 function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, () => void> {
   const screen = list.clientHeight - 40
-  const begin = () => void made.begin(acts.first)
+  const begin = () => void made.begin()
   return {
     f: acts.toggleFollow,
     w: acts.toggleWrap,
@@ -71,6 +70,7 @@ function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, 
     C: () => acts.copyText(false),
     Enter: () => made.selected !== null && made.display.toggle(made.selected.to),
     a: () => made.selected !== null && acts.showAround(made.selected.to),
+    o: () => acts.showOthers(made.selected?.to ?? made.list.top().seq),
     Escape: () => made.unselect(),
   }
 }

@@ -5,7 +5,7 @@ import { Failure, type Remedy } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { useSlow } from '../ui/store.ts'
-import type { Look } from '../url.ts'
+import { type Look, titleOf } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
 import type { Clock } from './find/clock.ts'
 import { isNarrowed } from './find/query.ts'
@@ -47,7 +47,7 @@ export function Stage({ log }: { log: Log }) {
         class="list"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by key
         tabIndex={0}
-        aria-label={`Records of ${look.file}`}
+        aria-label={`Records of ${titleOf(look)}`}
         aria-busy={busy === 'open'}
         onClick={(event) => clickRow(event, reader.current, acts.rowActs)}
         onMouseUp={() =>

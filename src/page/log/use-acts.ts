@@ -1,7 +1,8 @@
 import type { RefObject } from 'preact'
-import { useCallback, useState } from 'preact/hooks'
+import { useCallback, useRef, useState } from 'preact/hooks'
 import { put } from '../ui/clipboard.ts'
 import { count } from '../ui/format.ts'
+import { hand } from '../ui/store.ts'
 import { type Look, NOWHERE } from '../url.ts'
 import { isFiltered } from './find/query.ts'
 import { termOf, type Value, withTerm, withValue } from './find/terms.ts'
@@ -15,13 +16,15 @@ interface Options {
   goal: RefObject<Goal | null | undefined>
   /** The present look. */
   current: RefObject<Look>
+  /** Shows all other logs and nodes as well. */
+  toOthers: ((time: string) => void) | null
   go: (look: Look) => void
   note: (look: Look) => void
   say: (message: string) => void
 }
 
 /** What a user can do with the records on the screen. */
-export function useActs({ reader, goal, current, go, note, say }: Options) {
+export function useActs({ reader, goal, current, toOthers, go, note, say }: Options) {
   const [choice, setChoice] = useState<Choice | null>(null)
   /** Another view of the same log; the record that the user is reading stays, or else its nearest neighbour. */
   const apply = useCallback(
@@ -41,6 +44,29 @@ export function useActs({ reader, goal, current, go, note, say }: Options) {
       else apply({ all: true }, made.goalAround(seq))
     },
     [apply],
+  )
+  /** To another part of the page; the way back leads to what is in view now. */
+  const leave = useCallback(
+    (next: Look) => {
+      const made = reader.current
+      if (made !== null && !made.following) note({ ...current.current!, ...made.here() })
+      go(next)
+    },
+    [go, note],
+  )
+  const others = useRef(toOthers)
+  others.current = toOthers
+  /** The same moment in all logs, with the record still marked. */
+  const showOthers = useCallback(
+    (seq: number) => {
+      const record = reader.current?.goalAround(seq)
+      if (others.current === null || record == null) return
+      // So that the way back leads to this record.
+      note({ ...current.current!, ...reader.current!.placeOf(seq), follow: false })
+      hand.leave('goal', JSON.stringify(record))
+      others.current(record.time ?? '')
+    },
+    [note],
   )
   const copyText = useCallback((columns: boolean) => void copyRecords(reader.current, columns, say), [say])
   const toggleFollow = useCallback(() => {
@@ -100,6 +126,7 @@ export function useActs({ reader, goal, current, go, note, say }: Options) {
   }
   const rowActs = {
     around: showAround,
+    others: showOthers,
     link(seq: number) {
       note({ ...current.current!, ...reader.current!.placeOf(seq), follow: false })
       void put(location.href, say, 'Link copied')
@@ -111,6 +138,8 @@ export function useActs({ reader, goal, current, go, note, say }: Options) {
     apply,
     highlight,
     showAround,
+    leave,
+    showOthers,
     copyText,
     toggleFollow,
     rowActs,

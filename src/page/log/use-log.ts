@@ -1,7 +1,6 @@
 import type { RefObject } from 'preact'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Client } from '../../client.ts'
-import { oldestOf } from '../files/group.ts'
 import type { ListedFile } from '../files/order.ts'
 import type { Look } from '../url.ts'
 import type { Totals } from './chart/totals.ts'
@@ -10,6 +9,7 @@ import { rangeOf, type TimeRange } from './find/moment.ts'
 import { useLogKeys } from './keys.ts'
 import { useColumns, usePreferences } from './preferences.ts'
 import { zoneOf } from './record/record.ts'
+import type { Sources } from './record/source.ts'
 import { useActs } from './use-acts.ts'
 import { useMisfits } from './use-misfits.ts'
 import { useReader } from './use-reader.ts'
@@ -22,6 +22,10 @@ export interface LogProps {
   file: ListedFile | null
   /** The log with its rotated files. */
   family: ListedFile[]
+  /** The logs that are read as one, or null for a single one. */
+  sources: Sources | null
+  /** Shows all other logs and nodes as well; null where there are none. */
+  toOthers: ((time: string) => void) | null
   /** Set if the log is not listed any more, with the file that took its place. */
   gone: { heir: string | null } | null
   /** Whether the filters were set in another log. */
@@ -29,6 +33,8 @@ export interface LogProps {
   /** Told how to find out the moment on the screen. */
   moment: RefObject<() => string>
   theme: string
+  /** Whether the node shows its configuration. */
+  configured: boolean
   open: (file: string) => void
   /** To the list of logs. */
   home: () => void
@@ -60,6 +66,8 @@ export function useLog(props: LogProps) {
     fields: look.columns,
     columns: `${columns.classes.join(' ')} ${look.message}`,
     zone,
+    sources: props.sources,
+    others: props.toOthers !== null,
     attempt,
     moved(place) {
       const next = { ...current.current, ...place }
@@ -72,18 +80,17 @@ export function useLog(props: LogProps) {
   const own = made?.zone ?? (known === null ? null : zoneOf(known))
   const clock = useMemo(() => clockOf(zone, own ?? 0), [zone, own])
   useLastingRange(look, own, (range) => note({ ...current.current, ...range }))
-  const acts = useActs({ reader, goal, current, go, note, say })
-  const { toggleFollow, copyText, showAround } = acts
+  const acts = useActs({ reader, goal, current, toOthers: props.toOthers, go, note, say })
+  const { toggleFollow, copyText, showAround, showOthers } = acts
   const chooseTime = useCallback(() => document.querySelector<HTMLElement>('[data-range]')?.click(), [])
-  const first = look.rotated ? oldestOf(props.family) : (file?.first ?? null)
   useLogKeys(reader, box, {
     toggleFollow,
     toggleWrap,
     togglePanel,
     copyText,
     showAround,
+    showOthers,
     chooseTime,
-    first,
   })
 
   const loaded = made?.window

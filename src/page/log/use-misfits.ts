@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { ProblemError } from '../../client.ts'
-import { type Look, NOWHERE } from '../url.ts'
+import { type Look, NOWHERE, titleOf } from '../url.ts'
 
 interface Options {
   failure: Error | null
@@ -23,6 +23,6 @@ export function useMisfits({ failure, look, carried, note, say }: Options): void
       dropped.current.length > 1
         ? [`no ${dropped.current.join(' and no ')}`, 'the filters by them were']
         : [`no ${dropped.current[0]}`, code === 'no-level' ? 'the level was' : 'the time range was']
-    say(`${look.file} has ${what}: ${filters} dropped`)
+    say(`${titleOf(look)} has ${what}: ${filters} dropped`)
   }, [failure])
 }

@@ -1,10 +1,12 @@
 import type { RefObject } from 'preact'
-import { useEffect, useReducer, useRef } from 'preact/hooks'
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { Client } from '../../client.ts'
+import { hand } from '../ui/store.ts'
 import { type Look, type Place, queryKey } from '../url.ts'
 import type { ZoneChoice } from './find/clock.ts'
 import type { Goal } from './reader/places.ts'
 import { Reader } from './reader/reader.ts'
+import type { Sources } from './record/source.ts'
 
 interface Options {
   client: Client
@@ -13,6 +15,8 @@ interface Options {
   gaps: boolean
   fields: readonly string[]
   zone: ZoneChoice
+  sources: Sources | null
+  others: boolean
   /** Changes when rows get other columns. */
   columns: string
   /** Changes when the reader should try again. */
@@ -26,6 +30,11 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
   const { client, look, wrap, gaps, zone, columns, attempt } = options
   const reader = useRef<Reader | null>(null)
   const goal = useRef<Goal | null | undefined>(undefined)
+  // A record that another view handed over.
+  useState(() => {
+    const handed = hand.take('goal')
+    if (handed !== null) goal.current = JSON.parse(handed) as Goal
+  })
   const current = useRef(options)
   current.current = options
   const [, redraw] = useReducer((n: number) => n + 1, 0)
@@ -40,6 +49,8 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
       gaps: current.current.gaps,
       fields: current.current.fields,
       zone: current.current.zone,
+      sources: current.current.sources,
+      others: current.current.others,
       events: {
         changed() {
           cancelAnimationFrame(pending)
@@ -63,6 +74,8 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
   useEffect(() => reader.current?.display.setWrap(wrap), [wrap])
   useEffect(() => reader.current?.display.setGaps(gaps), [gaps])
   useEffect(() => reader.current?.display.setZone(zone), [zone])
+  const sources = JSON.stringify(options.sources)
+  useEffect(() => reader.current?.display.setSources(current.current.sources), [sources])
   useEffect(() => reader.current?.display.relayout(), [columns])
   const fields = JSON.stringify(options.fields)
   useEffect(() => reader.current?.display.setFields(current.current.fields), [fields])

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { later } from '../ui/later.tsx'
 import { Bar } from './bar/bar.tsx'
 import { HistogramView } from './chart/histogram.tsx'
 import { Chips } from './find/chips.tsx'
@@ -8,6 +9,8 @@ import { Panel } from './panel/panel.tsx'
 import { Stage } from './stage.tsx'
 import { Status } from './status.tsx'
 import { type LogProps, useLog } from './use-log.ts'
+
+const SourceChips = later(() => import('../parts.ts').then((parts) => parts.SourceChips))
 
 /** A log: find, chart, list. */
 export function LogView(props: LogProps) {
@@ -26,6 +29,7 @@ export function LogView(props: LogProps) {
       <Bar log={log} unfolded={unfolded} toggleFilters={() => setUnfolded(!unfolded)} />
       <Finder log={log} />
       <Chips log={log} />
+      {log.sources !== null && <SourceChips log={log} sources={log.sources} />}
       <HistogramView log={log} />
       <div class="work">
         <Stage log={log} />

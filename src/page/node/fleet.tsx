@@ -14,11 +14,20 @@ const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][
   ['Not shipped yet', 'Bytes of log on the node that are not in the bucket yet', lagText],
 ]
 
-/** The nodes of a fleet and when each last shipped. Silent ones come first. */
-export function Fleet({ nodes }: { nodes: FleetNode[] }) {
+interface Props {
+  nodes: FleetNode[]
+  /** Compares the configurations of nodes. */
+  compare: (ids: string[]) => void
+}
+
+/** The nodes of a fleet: those that cannot be read come first, then those with the most errors, then silent ones. */
+export function Fleet({ nodes, compare }: Props) {
   const [filter, setFilter] = useState('')
+  const [picked, setPicked] = useState<readonly string[]>([])
   const needle = filter.toLowerCase()
-  const shown = bySilence(nodes).filter((each) => textOf(each).includes(needle))
+  const shown = byTrouble(nodes).filter((each) => textOf(each).includes(needle))
+  // The boxes that are checked, or else all that the filter leaves.
+  const chosen = picked.length > 0 ? [...picked] : needle === '' ? ['*'] : shown.map(({ id }) => id)
   const columns = COLUMNS.filter(([, , text]) => nodes.some((each) => text(each) !== ''))
   return (
     <section class="fleet" aria-labelledby="fleet-title">
@@ -32,6 +41,14 @@ export function Fleet({ nodes }: { nodes: FleetNode[] }) {
           value={filter}
           onInput={(event) => setFilter(event.currentTarget.value)}
         />
+        {shown.length > 0 && (
+          <>
+            <button type="button" title="Where their configurations differ" onClick={() => compare(chosen)}>
+              Compare
+            </button>
+            <span class="dim">{picked.length === 0 ? '' : `${count(picked.length)} chosen`}</span>
+          </>
+        )}
       </header>
       {nodes.length === 0 && (
         <p class="hint" role="status">
@@ -55,6 +72,18 @@ export function Fleet({ nodes }: { nodes: FleetNode[] }) {
             {shown.slice(0, MOST).map((each) => (
               <tr key={each.id} class={isSilent(each) ? 'silent' : ''}>
                 <th scope="row">
+                  <input
+                    type="checkbox"
+                    aria-label={each.id}
+                    checked={picked.includes(each.id)}
+                    onChange={() =>
+                      setPicked(
+                        picked.includes(each.id)
+                          ? picked.filter((id) => id !== each.id)
+                          : [...picked, each.id],
+                      )
+                    }
+                  />
                   <a href={nodeLink(each.id)}>{each.node?.hostName || each.id}</a>
                   {each.node?.hostName && each.node.hostName !== each.id && (
                     <span class="dim"> {each.id}</span>
@@ -83,7 +112,7 @@ export function Fleet({ nodes }: { nodes: FleetNode[] }) {
 
 /** The other nodes, beside a node's logs. */
 export function FleetLinks({ nodes, own, look }: { nodes: FleetNode[]; own: string; look: Look }) {
-  const ordered = bySilence(nodes)
+  const ordered = byTrouble(nodes)
   const few = ordered.slice(0, FEW)
   const self = ordered.find((each) => each.id === own)
   // The node itself is always among them.
@@ -121,11 +150,14 @@ function nodeLink(id: string): string {
   return `nodes/${encodeURIComponent(id)}/`
 }
 
-/** Those that cannot be read or have not shipped for longest come first. */
-function bySilence(nodes: FleetNode[]): FleetNode[] {
-  const silence = ({ error, age }: FleetNode) => (error !== null ? Number.MAX_VALUE : (age ?? 0))
-  const rank = (node: FleetNode) => (isSilent(node) ? silence(node) : 0)
-  return [...nodes].sort((a, b) => rank(b) - rank(a) || (a.id < b.id ? -1 : 1))
+/** Where to look: nodes that cannot be read, then by errors and warnings, then by how long they have been silent. */
+function byTrouble(nodes: FleetNode[]): FleetNode[] {
+  const ranks = (node: FleetNode) => [node.error === null ? 0 : 1, isSilent(node) ? (node.age ?? 0) : 0]
+  return [...nodes].sort((a, b) => {
+    const [one, other] = [ranks(a), ranks(b)]
+    const at = one.findIndex((rank, index) => rank !== other[index])
+    return at < 0 ? (a.id < b.id ? -1 : 1) : other[at]! - one[at]!
+  })
 }
 
 function isSilent({ error, age }: FleetNode): boolean {

@@ -41,7 +41,7 @@ const TEXTS: Record<string, Text> = {
   'bad-parameter': ['This filter does not work here', 'Change the filters or clear them.', 'filters'],
   'no-time': [
     'This log has no times',
-    'A time range needs lines that say when they were written. Clear it to see them all.',
+    'Its lines do not say when they were written, so a time range does not work.',
     'range',
   ],
   'no-level': [
@@ -60,20 +60,20 @@ const TEXTS: Record<string, Text> = {
   ],
   'cursor-gone': ['These lines are gone', 'The file was truncated or deleted.', 'retry'],
   'bad-cursor': ['This link does not fit this log', 'Open the log from the list instead.'],
-  'archive-budget': ['This archive is too large to show', 'Download it and open it on your own machine.'],
-  'bad-archive': ['This archive cannot be read', 'It is damaged or incomplete. You can still download it.'],
+  'archive-budget': ['This archive is too large to show', 'Download it instead.'],
+  'bad-archive': ['This archive cannot be read', 'It is damaged or incomplete. Download it instead.'],
   'not-viewable': [
     'This file cannot be shown as text',
-    'It is an unsupported kind of archive, or not text at all. You can still download it.',
+    'It is an unsupported archive, or not text at all. Download it instead.',
   ],
   'storage-unavailable': [
     'The storage does not answer',
-    'On the machine that runs nodestate, check that the log directory or bucket exists and can be reached.',
+    'Check that the log directory or bucket exists and that nodestate can reach it.',
     'retry',
   ],
   'storage-denied': [
     'The storage denies access',
-    'The permissions or credentials of nodestate do not suffice; whoever runs it can correct them.',
+    'The permissions or credentials of nodestate do not suffice.',
     'retry',
   ],
   'storage-timeout': ['The storage took too long', 'It may be overloaded or far away.', 'retry'],

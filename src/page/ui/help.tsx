@@ -11,6 +11,7 @@ const KEYS: [string, string][] = [
   ['j  k  ↓  ↑', 'Next and previous record'],
   ['Enter', 'Expand or collapse the record'],
   ['a', 'Show the lines around the record'],
+  ['o', 'Others at this moment: all logs and nodes'],
   ['e', 'Show or hide fields and patterns'],
   ['w', 'Toggle wrapping of long lines'],
   ['c  C', 'Copy lines, or messages only'],
@@ -42,9 +43,9 @@ export function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <p>
-        Click a record to expand it, Shift-click another to select everything between them. Click a level, a
-        source, a tag or a value, or select a word, to filter by it. Drag over the chart to choose a time
-        range, or click a bar to go there; with the keyboard, use the arrow keys, Shift and Enter.
+        Click a record to expand it, Shift-click another to select everything between them. Click a value, or
+        select a word, to filter by it. Drag over the chart to choose a time range, or click a bar to go
+        there; with the keyboard, use the arrow keys, Shift and Enter.
       </p>
       <p>
         Everything here comes from an HTTP API, described in{' '}

@@ -35,22 +35,22 @@ export function useSlow(busy: boolean): boolean {
   return slow && busy
 }
 
-/** A word to the next page in this tab, such as the page of another node. */
+/** A word to the next view in this tab, be it on the page of another node. */
 export const hand = {
-  leave(name: string): void {
+  leave(name: string, value = 'yes'): void {
     try {
-      sessionStorage.setItem(`nodestate.${name}`, 'yes')
+      sessionStorage.setItem(`nodestate.${name}`, value)
     } catch {
       // Storage is off: the next page goes without it.
     }
   },
-  take(name: string): boolean {
+  take(name: string): string | null {
     try {
-      const found = sessionStorage.getItem(`nodestate.${name}`) !== null
+      const found = sessionStorage.getItem(`nodestate.${name}`)
       sessionStorage.removeItem(`nodestate.${name}`)
       return found
     } catch {
-      return false
+      return null
     }
   },
 }

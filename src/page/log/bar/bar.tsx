@@ -7,7 +7,7 @@ import { explain } from '../../ui/failure.tsx'
 import { bytes } from '../../ui/format.ts'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
-import { HOME } from '../../url.ts'
+import { HOME, isMerged, titleOf } from '../../url.ts'
 import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
 import type { Log } from '../use-log.ts'
 import { ColumnsMenu } from './columns.tsx'
@@ -23,7 +23,7 @@ interface Props {
 /** The log's name, and what can be done with it as a whole. */
 export function Bar({ log, unfolded, toggleFilters }: Props) {
   const { client, look, file, live, acts, preferences, say } = log
-  const name = look.file ?? ''
+  const name = titleOf(look)
   const tools = useRef<HTMLDivElement>(null)
   useToolbar(tools)
   const { saving, start } = useSaving(say)
@@ -97,21 +97,29 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
             Link to this view
           </button>
         </Drop>
-        <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
-          <button type="button" onClick={() => void exported('text')}>
-            {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
-          </button>
-          <button type="button" onClick={() => void exported('ndjson')}>
-            {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
-          </button>
-        </Drop>
+        {!isMerged(look) && (
+          <Drop
+            icon="export"
+            label="Export"
+            title="Save every record that matches the filters, loaded or not"
+          >
+            <button type="button" onClick={() => void exported('text')}>
+              {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
+            </button>
+            <button type="button" onClick={() => void exported('ndjson')}>
+              {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
+            </button>
+          </Drop>
+        )}
         {saving === null ? (
-          <Tool
-            icon="save"
-            label="Download"
-            title="Download the whole file"
-            onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
-          />
+          !isMerged(look) && (
+            <Tool
+              icon="save"
+              label="Download"
+              title="Download the whole file"
+              onClick={() => void start(name, (signal) => client.download(name, { signal }), file?.size)}
+            />
+          )
         ) : (
           <button type="button" title="Stop the download" onClick={saving.stop}>
             <progress max={saving.size ?? undefined} value={saving.size === null ? undefined : saving.done} />

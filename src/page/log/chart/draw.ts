@@ -1,11 +1,16 @@
 import type { Histogram } from '../../../client.ts'
+import { markOf, type Sources } from '../record/source.ts'
 import { niceMax, timeTicks } from './axis.ts'
-import { levelsOf } from './totals.ts'
+import { levelsOf, namesOf } from './totals.ts'
 
 interface Drawing {
   data: Histogram | null
   /** The chosen level: those below it are not drawn. */
   level: string
+  /** The logs that are read as one, or null. */
+  sources: Sources | null
+  /** The moment up to which every one of them is complete. */
+  settled: number | null
   /** Minutes east of UTC. */
   zone: number
   /** The moments of the first and last record in view. */
@@ -25,8 +30,9 @@ for (const name of [...ORDER, 'axis', 'grid', 'label', 'seen', 'drag'])
 /** Pixels under the bars for the labels of the axis. */
 const AXIS = 15
 
-/** The levels that a filter leaves. */
-function drawnLevels(level: string): string[] {
+/** What is stacked: the levels that a filter leaves, or the logs or nodes that the chart counts. */
+function stacked({ data, level }: Filled): readonly string[] {
+  if (namesOf(data) !== data.levels) return namesOf(data)
   const levels = levelsOf(level)
   return levels === null ? ORDER : ORDER.filter((name) => levels.includes(name))
 }
@@ -49,6 +55,7 @@ export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing)
   pen.font = `10.5px ${style.fontFamily}`
   drawBars(pen, { ...drawing, data }, { width, floor, colour })
   drawTicks(pen, { ...drawing, data }, { width, floor, colour })
+  drawSettled(pen, { ...drawing, data }, { width, floor, colour })
   drawSeen(pen, { ...drawing, data }, { width, floor, colour })
   if (drag !== null) {
     pen.fillStyle = colour('drag')
@@ -67,11 +74,13 @@ interface Room {
   colour: (name: string) => string
 }
 
-function drawBars(pen: Pen, { data, level }: Filled, { width, floor, colour }: Room): void {
+function drawBars(pen: Pen, drawing: Filled, { width, floor, colour }: Room): void {
+  const { data, sources } = drawing
+  const names = namesOf(data)
   const share = width / (data.to - data.from)
-  const drawn = drawnLevels(level)
+  const drawn = stacked(drawing)
   const bars = data.buckets.map((bucket) => {
-    const parts = drawn.map((name) => ({ name, n: bucket.counts[data.levels!.indexOf(name)] ?? 0 }))
+    const parts = drawn.map((name) => ({ name, n: bucket.counts[names.indexOf(name)] ?? 0 }))
     const filled = parts.filter((part) => part.n > 0)
     return { time: bucket.time, parts: filled, all: filled.reduce((sum, part) => sum + part.n, 0) }
   })
@@ -87,7 +96,8 @@ function drawBars(pen: Pen, { data, level }: Filled, { width, floor, colour }: R
     for (const part of parts) {
       const least = part.name === 'fatal' || part.name === 'error' ? leastHeight(part.n) : y === floor ? 1 : 0
       const tall = Math.min(y - (floor - room), Math.max(least, (part.n / peak) * room))
-      pen.fillStyle = colour(part.name)
+      pen.fillStyle =
+        names === data.levels || sources === null ? colour(part.name) : markOf(sources, part.name).colour
       pen.fillRect(x, y - tall, wide, tall)
       y -= tall
     }
@@ -118,6 +128,14 @@ function drawTicks(pen: Pen, { data, zone }: Filled, { width, floor, colour }: R
     pen.textAlign = 'center'
     pen.fillText(label, x, floor + AXIS)
   }
+}
+
+/** A line at the moment after which records may still arrive. */
+function drawSettled(pen: Pen, { data, settled }: Filled, { width, floor, colour }: Room): void {
+  if (settled === null || settled < data.from || settled > data.to) return
+  pen.fillStyle = colour('seen')
+  const x = Math.round(((settled - data.from) / (data.to - data.from)) * width)
+  for (let y = 0; y < floor; y += 6) pen.fillRect(Math.min(x, width - 1), y, 1, 3)
 }
 
 /** A line under the bars where the records in view are. */

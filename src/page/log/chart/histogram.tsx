@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Histogram, ProblemError } from '../../../client.ts'
 import { count, span } from '../../ui/format.ts'
+import { later } from '../../ui/later.tsx'
 import { useSlow } from '../../ui/store.ts'
 import type { Clock } from '../find/clock.ts'
 import { chartQueryOf, chartTerm } from '../find/query.ts'
@@ -8,8 +9,10 @@ import { termText } from '../find/terms.ts'
 import { wallAt } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
 import { draw } from './draw.ts'
-import { totalsOf } from './totals.ts'
+import { namesOf, totalsOf } from './totals.ts'
 import { useCounts } from './use-counts.ts'
+
+const Marks = later(() => import('../../parts.ts').then((parts) => parts.Marks))
 
 /**
  * Records over time, stacked by level. Dragging selects a time range, a click goes to that moment; with the keyboard,
@@ -19,6 +22,7 @@ export function HistogramView({ log }: { log: Log }) {
   const { look, clock } = log
   const failed = log.failure !== null
   const seen = log.made?.seen ?? null
+  const settled = log.made?.window.settled ?? null
   const only = chartTerm(look.chart)
   const jump = (ms: number) => void log.reader.current?.goToTime(ms)
   const range = (from: number, to: number) =>
@@ -37,7 +41,7 @@ export function HistogramView({ log }: { log: Log }) {
     query: chartQueryOf(look),
     ready: log.ready,
     live: log.live === 'live',
-    counted: (found) => log.setTotals(found === null ? null : totalsOf(found)),
+    counted: (found) => log.setTotals(found && totalsOf(found)),
   })
   const slow = useSlow(busy && !failed)
 
@@ -50,8 +54,30 @@ export function HistogramView({ log }: { log: Log }) {
   useEffect(() => {
     if (canvas.current === null || width === 0) return
     const zone = clock.at(data?.to ?? 0)
-    draw(canvas.current, width, { data, level: look.level, zone, seen, drag: drag ?? keyedPixels(), hover })
-  }, [data, width, look.level, clock, seen?.[0], seen?.[1], drag, keyed, hover, log.theme])
+    draw(canvas.current, width, {
+      data,
+      level: look.level,
+      sources: log.sources,
+      settled,
+      zone,
+      seen,
+      drag: drag ?? keyedPixels(),
+      hover,
+    })
+  }, [
+    data,
+    width,
+    look.level,
+    clock,
+    seen?.[0],
+    seen?.[1],
+    settled,
+    log.sources,
+    drag,
+    keyed,
+    hover,
+    log.theme,
+  ])
 
   const span = data === null ? 0 : data.to - data.from
   const timeAt = (x: number): number => {
@@ -118,6 +144,9 @@ export function HistogramView({ log }: { log: Log }) {
           onPointerCancel={() => setDrag(null)}
           onPointerUp={release}
         />
+        {log.configured && data !== null && data.to > data.from && (
+          <Marks log={log} data={data} width={width} />
+        )}
         {data !== null && data.buckets.length > 0 && (
           <input
             type="range"
@@ -186,7 +215,7 @@ function Counts({ bucket, data, clock, ranged }: CountsProps) {
   return (
     <span>
       {clock.wall(bucket.time).slice(5, 19)}
-      {data.levels!.map((name, index) =>
+      {namesOf(data).map((name, index) =>
         bucket.counts[index] ? (
           <span class={`lv-${name}`} key={name}>
             {' '}
@@ -224,7 +253,7 @@ function keyTarget(key: string, now: number, last: number): number | null {
 }
 
 function bucketText(bucket: Bucket, data: Histogram, clock: Clock): string {
-  const counts = data.levels!.flatMap((name, index) =>
+  const counts = namesOf(data).flatMap((name, index) =>
     bucket.counts[index] ? [`${count(bucket.counts[index])} ${name === 'none' ? 'other' : name}`] : [],
   )
   return `${clock.wall(bucket.time).slice(0, 19)}: ${counts.join(', ') || 'no records'}`
@@ -235,9 +264,10 @@ function bucketAt(data: Histogram, time: number): Bucket | null {
 }
 
 function summary(data: Histogram, clock: Clock): string {
-  const parts = Object.entries(totalsOf(data).counts).flatMap(([name, sum]) =>
-    sum === 0 ? [] : [`${count(sum)} ${name === 'none' ? 'without level' : name}`],
-  )
+  const parts = namesOf(data).flatMap((name, index) => {
+    const sum = data.buckets.reduce((all, bucket) => all + (bucket.counts[index] ?? 0), 0)
+    return sum === 0 ? [] : [`${count(sum)} ${name === 'none' ? 'without level' : name}`]
+  })
   if (parts.length === 0) return 'Chart of records over time: no records'
   const chart = data.estimated ? 'Estimated chart' : 'Chart'
   return `${chart} of records from ${clock.wall(data.from)} to ${clock.wall(data.to)}: ${parts.join(', ')}`

@@ -7,9 +7,16 @@ export interface Totals {
   estimated: boolean
 }
 
-export function totalsOf(data: Histogram): Totals {
+/** What the columns of a chart count: levels, or the logs or nodes that records are from. */
+export function namesOf({ levels, files, nodes }: Histogram): string[] {
+  return files ?? nodes ?? levels ?? []
+}
+
+/** Null for a chart that does not count levels. */
+export function totalsOf(data: Histogram): Totals | null {
+  if (namesOf(data) !== data.levels) return null
   const counts: Record<string, number> = {}
-  data.levels!.forEach((name, index) => {
+  namesOf(data).forEach((name, index) => {
     counts[name] = data.buckets.reduce((sum, bucket) => sum + (bucket.counts[index] ?? 0), 0)
   })
   return { counts, complete: data.complete, estimated: data.estimated === true }

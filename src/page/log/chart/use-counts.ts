@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Client, type Histogram, type LogQuery, ProblemError } from '../../../client.ts'
+import { type Client, type Histogram, type HistogramQuery, ProblemError } from '../../../client.ts'
 
 interface Options {
   client: Client
-  query: LogQuery
+  query: HistogramQuery
   /** Pixels for the bars; 0 until it is known. */
   width: number
   /** Whether the lines are loaded: they come first, and counting comes after. */

@@ -1,11 +1,15 @@
-import type { LogQuery } from '../../../client.ts'
-import type { Look, Term } from '../../url.ts'
+import type { HistogramQuery, LogQuery } from '../../../client.ts'
+import { filesOf, isMerged, type Look, type Term } from '../../url.ts'
 
 /** The API query for the look. */
 export function queryOf(look: Look): LogQuery {
+  const shown = (names: string[]) => names.filter((name) => !look.hidden.includes(name))
+  const files = shown(filesOf(look))
   const base = {
-    file: look.file ?? '',
-    rotated: look.rotated || undefined,
+    file: files.length === 1 ? files[0]! : files,
+    node: look.nodes.length === 0 ? undefined : shown(look.nodes),
+    // Several logs always come with their rotated files.
+    rotated: (look.rotated && !isMerged(look)) || undefined,
     since: look.since || undefined,
     until: look.until || undefined,
     ansi: true,
@@ -22,8 +26,11 @@ export function fieldsQueryOf(look: Look): LogQuery {
 }
 
 /** What the chart counts: every level, so that the buttons can show how many records each has. */
-export function chartQueryOf(look: Look): LogQuery {
-  const { level: _, ...query } = fieldsQueryOf(look)
+export function chartQueryOf(look: Look): HistogramQuery {
+  const { level, ...rest } = fieldsQueryOf(look)
+  const by = (['file', 'node'] as const).find((each) => each === look.by)
+  // Counted by source, levels cannot be told apart afterwards.
+  const query: HistogramQuery = by === undefined ? rest : { ...rest, level, by }
   const only = chartTerm(look.chart)
   return only === null ? query : { ...query, ...conditions([...conditionsOf(look), only]) }
 }

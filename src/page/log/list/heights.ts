@@ -60,11 +60,12 @@ export class Heights {
     }
   }
 
-  /** Rows at the start: the tree is rebuilt, 5 ms for a million. */
-  prepend(heights: ArrayLike<number>): void {
-    const all = new Float32Array(heights.length + this.#length)
-    all.set(heights, 0)
-    all.set(this.#value.subarray(0, this.#length), heights.length)
+  /** Rows at the start or in between: the tree is built anew. */
+  insert(index: number, heights: ArrayLike<number>): void {
+    const all = new Float32Array(this.#length + heights.length)
+    all.set(this.#value.subarray(0, index))
+    all.set(heights, index)
+    all.set(this.#value.subarray(index, this.#length), index + heights.length)
     this.reset(all)
   }
 

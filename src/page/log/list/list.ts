@@ -41,12 +41,12 @@ export class VirtualList {
   constructor(scroller: HTMLElement, source: Rows) {
     this.#scroller = scroller
     this.#source = source
-    this.#canvas = scroller.ownerDocument.createElement('div')
+    this.#canvas = document.createElement('div')
     this.#canvas.className = 'canvas'
-    this.#canvas.setAttribute('role', 'presentation')
-    this.#rows = scroller.ownerDocument.createElement('div')
+    this.#canvas.role = 'presentation'
+    this.#rows = document.createElement('div')
     this.#rows.className = 'rows'
-    this.#rows.setAttribute('role', 'list')
+    this.#rows.role = 'list'
     this.#rows.setAttribute('aria-label', 'Records')
     this.#canvas.append(this.#rows)
     scroller.append(this.#canvas)
@@ -62,9 +62,8 @@ export class VirtualList {
     }
     scroller.addEventListener('pointerdown', hold, { signal })
     scroller.addEventListener('touchstart', hold, { passive: true, signal })
-    for (const name of ['pointerup', 'pointercancel', 'touchend', 'touchcancel']) {
+    for (const name of ['pointerup', 'pointercancel', 'touchend', 'touchcancel'])
       scroller.ownerDocument.addEventListener(name, release, { passive: true, signal })
-    }
     this.#observer = new ResizeObserver(() => this.#onResize())
     this.#observer.observe(scroller)
   }
@@ -111,17 +110,25 @@ export class VirtualList {
   }
 
   prepended(count: number): void {
-    const place = this.#place
-    const before = this.heights.total
-    this.heights.prepend(this.#estimates(0, count))
-    this.#move(place + this.heights.total - before)
+    const below = this.heights.total - this.#place
+    this.heights.insert(0, this.#estimates(0, count))
+    this.#move(this.heights.total - below)
+  }
+
+  /** A row came in between; those below it have other seqs now. */
+  inserted(seq: number): void {
+    const index = seq - this.#source.first()
+    const { index: top, into } = this.#anchor()
+    this.#clear()
+    this.heights.insert(index, this.#estimates(index, 1))
+    if (this.#stick) this.toEnd()
+    else this.#move(this.heights.top(index <= top ? top + 1 : top) + into)
   }
 
   droppedFirst(count: number): void {
-    const place = this.#place
-    const gone = this.heights.top(count)
+    const place = this.#place - this.heights.top(count)
     this.heights.dropFirst(count)
-    this.#move(Math.max(0, place - gone))
+    this.#move(Math.max(0, place))
   }
 
   droppedLast(count: number): void {
@@ -132,12 +139,11 @@ export class VirtualList {
   /** Redraws these rows, or all of them; heights are measured again. */
   refresh(seqs?: Iterable<number>): void {
     if (seqs === undefined) this.#clear()
-    else {
+    else
       for (const seq of seqs) {
         this.#shown.get(seq)?.remove()
         this.#shown.delete(seq)
       }
-    }
     this.#draw()
   }
 
@@ -192,7 +198,6 @@ export class VirtualList {
   }
 
   toStart(): void {
-    this.#stick = false
     this.#go(0)
     this.#stick = this.atEnd && this.#source.complete()
   }
@@ -360,10 +365,9 @@ export class VirtualList {
   /** Put rows from..to into the document and measure the new ones; true when a height was not as guessed. */
   #fill(base: number, from: number, to: number): boolean {
     for (const [seq, element] of this.#shown) {
-      if (seq < base + from || seq > base + to) {
-        element.remove()
-        this.#shown.delete(seq)
-      }
+      if (seq >= base + from && seq <= base + to) continue
+      element.remove()
+      this.#shown.delete(seq)
     }
     const fresh: [number, HTMLElement][] = []
     let next = this.#rows.firstElementChild

@@ -48,7 +48,6 @@ function Field({ log, field, records }: FieldProps) {
           type="button"
           class="name"
           aria-haspopup="menu"
-          title="What to do with this field"
           onClick={(event) => log.acts.openField(field.name, event.currentTarget)}
         >
           {field.name}
@@ -95,13 +94,7 @@ function ValueRow({ log, value, number, share }: ValueProps) {
   return (
     <li class="value">
       <span class="share" style={{ width: `${Math.max(1, share * 100)}%` }} />
-      <button
-        type="button"
-        class="pick"
-        aria-pressed={active}
-        title={`Only records with ${value.field}: ${name}`}
-        onClick={() => choose(false)}
-      >
+      <button type="button" class="pick" aria-pressed={active} onClick={() => choose(false)}>
         <span class="hidden">Only records with {value.field}: </span>
         <span class="text">{name}</span> <span class="count">{count(number)}</span>
       </button>
@@ -109,7 +102,6 @@ function ValueRow({ log, value, number, share }: ValueProps) {
         type="button"
         class="hide"
         aria-label={`Hide records with ${value.field}: ${name}`}
-        title="Hide records with this"
         onClick={() => choose(true)}
       >
         −

@@ -1,15 +1,14 @@
 import { useState } from 'preact/hooks'
-import { ProblemError } from '../../../client.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useSlow } from '../../ui/store.ts'
+import { useLoaded } from '../../ui/use-loaded.ts'
 import { fieldsQueryOf } from '../find/query.ts'
 import type { PanelTab } from '../preferences.ts'
 import type { Log } from '../use-log.ts'
 import { FieldList } from './fields.tsx'
 import { PatternList } from './patterns.tsx'
-import { useFields } from './use-fields.ts'
 
 interface Props {
   log: Log
@@ -19,10 +18,14 @@ interface Props {
 /** What the chosen records are made of: their fields with the most frequent values, and their kinds of messages. */
 export function Panel({ log, tab }: Props) {
   const { showPanel } = log.preferences
-  const { data, error, busy, retry } = useFields(log.client, fieldsQueryOf(log.look), log.ready)
+  const query = fieldsQueryOf(log.look)
+  const { data, error, busy, retry } = useLoaded(
+    (signal) => log.client.fields(query, { signal }),
+    JSON.stringify(query),
+    log.ready,
+  )
   const slow = useSlow(busy)
   const [narrow, setNarrow] = useState('')
-  const absent = error instanceof ProblemError && error.status === 404 && error.code !== 'unknown-file'
   return (
     <aside class="fields" aria-label="Fields and patterns">
       <header>
@@ -52,12 +55,8 @@ export function Panel({ log, tab }: Props) {
       </header>
       <div id="fields-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {error !== null ? (
-          absent ? (
-            <p class="hint">This node does not list fields.</p>
-          ) : (
-            // What the list says already is not said again.
-            log.failure === null && <Failure error={error} remedies={{ retry }} />
-          )
+          // What the list says already is not said again.
+          log.failure === null && <Failure error={error} remedies={{ retry }} />
         ) : data === null ? (
           <p class="hint" role="status">
             {slow ? 'Reading records…' : ''}

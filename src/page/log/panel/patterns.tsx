@@ -101,7 +101,6 @@ function PatternRow({ log, pattern, all }: RowProps) {
           type="button"
           class="hide"
           aria-label={`Hide records like ${pattern.pattern}`}
-          title="Hide records like this"
           onClick={() => filter(inverted(term))}
         >
           −

@@ -4,12 +4,13 @@ import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
 import type { Item } from '../record/record.ts'
 import { estimateRow, renderRow } from '../record/rows.ts'
+import type { Sources } from '../record/source.ts'
 import { Columns } from './columns.ts'
 import type { Hits } from './hits.ts'
 import type { ReaderOptions } from './options.ts'
 import { isMarkInView, scrollToMark, shownMark } from './reveal.ts'
 import type { Selection } from './selection.ts'
-import { charactersPerLine, gapBefore } from './survey.ts'
+import { charactersPerLine, gapBefore, isUnsettled } from './survey.ts'
 import type { LogWindow } from './window.ts'
 
 /** What is displayed. */
@@ -33,13 +34,18 @@ export class Display {
   /** The hit that the user jumped to. */
   #revealed: number | null = null
   #wrap: boolean
+  /** The logs that are read as one, or null. */
+  #sources: Sources | null
+  readonly #others: boolean
   /** For the times of records, which say their zone themselves. */
   #clock: Clock
 
-  constructor(box: HTMLElement, shown: Shown, { wrap, gaps, fields, zone }: ReaderOptions) {
+  constructor(box: HTMLElement, shown: Shown, { wrap, gaps, fields, zone, sources, others }: ReaderOptions) {
     this.#box = box
     this.#of = shown
     this.#wrap = wrap
+    this.#sources = sources
+    this.#others = others
     this.#clock = clockOf(zone, 0)
     this.columns = new Columns(box.parentElement!)
     this.columns.gaps = gaps
@@ -66,6 +72,9 @@ export class Display {
       around: !look.all && isFiltered(look),
       selected: selection.has(seq),
       fields: this.columns.fields,
+      sources: this.#sources,
+      others: this.#others,
+      unsettled: isUnsettled(window, seq),
       gaps: this.columns.gaps,
       gap: this.columns.gaps ? gapBefore(window, seq) : null,
     })
@@ -82,6 +91,17 @@ export class Display {
     if (!this.columns.measure(items)) return
     this.#of.list.refresh()
     this.#of.changed()
+  }
+
+  /** A record came in between: what was expanded below it has another seq now. */
+  shift(seq: number): void {
+    const moved = (each: number) => (each < seq ? each : each + 1)
+    for (const set of [this.#open, this.#whole]) {
+      const all = [...set].map(moved)
+      set.clear()
+      for (const each of all) set.add(each)
+    }
+    if (this.#revealed !== null) this.#revealed = moved(this.#revealed)
   }
 
   expand(seq: number): void {
@@ -145,6 +165,13 @@ export class Display {
     this.columns.showFields(names, this.#of.window.items)
     this.relayout()
     this.#of.changed()
+  }
+
+  /** Other logs are read as one. */
+  setSources(sources: Sources | null): void {
+    if (JSON.stringify(sources) === JSON.stringify(this.#sources)) return
+    this.#sources = sources
+    this.#of.list.refresh()
   }
 
   /** Shows times in another zone. */

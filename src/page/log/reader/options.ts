@@ -1,6 +1,7 @@
 import type { Client } from '../../../client.ts'
 import type { Look, Place } from '../../url.ts'
 import type { ZoneChoice } from '../find/clock.ts'
+import type { Sources } from '../record/source.ts'
 
 /** What the reader reports to its owner. */
 export interface ReaderEvents {
@@ -20,5 +21,9 @@ export interface ReaderOptions {
   /** Fields that are shown as columns. */
   fields: readonly string[]
   zone: ZoneChoice
+  /** The logs that are read as one, or null for a single one. */
+  sources: Sources | null
+  /** Whether there are other logs or nodes to look at. */
+  others: boolean
   events: ReaderEvents
 }

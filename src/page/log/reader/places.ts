@@ -3,7 +3,7 @@ import type { Look } from '../../url.ts'
 import { momentOf } from '../find/moment.ts'
 import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
-import { timeIn } from '../record/record.ts'
+import { isSame, timeIn } from '../record/record.ts'
 import type { LogWindow } from './window.ts'
 
 /** Where the user is: a record that another view shows, or a moment. */
@@ -49,10 +49,10 @@ export class Places {
     this.#at = ground
   }
 
-  /** To the oldest records: at once if the node can, otherwise by the time of the first one, otherwise page by page. */
-  async toStart(first: string | null): Promise<void> {
+  /** To the oldest records. */
+  toStart(): Promise<void> {
     this.#at.reopen()
-    if (!(await this.#at.window.openStart())) await this.#pageToStart(first)
+    return this.#at.window.openStart()
   }
 
   /** To the records just before a moment. */
@@ -95,19 +95,6 @@ export class Places {
     this.#at.reopen()
     await this.#at.window.openTail()
     if (!this.#at.closed) this.#at.list.toEnd()
-  }
-
-  async #pageToStart(first: string | null): Promise<void> {
-    // A range with a start is paged through: the log's first record is not in it.
-    if (first !== null && (this.#at.look.since === '' || this.#at.look.all)) {
-      await this.#at.window.openTime(new Date(Date.parse(first) + 1).toISOString())
-      return
-    }
-    await this.#at.window.openTail()
-    while (!this.#at.closed && this.#at.window.older !== null && this.#at.window.failure === null) {
-      await this.#at.window.loadOlder()
-      if (this.#at.window.items.length > 200_000) break
-    }
   }
 
   async #reach(seq: number): Promise<void> {
@@ -197,7 +184,14 @@ export class Places {
 
   #presentLine(goal: Goal): number | null {
     const { items, firstSeq } = this.#at.window
-    const index = goal.line === null ? -1 : items.lastIndexOf(goal.line)
+    const { line, time } = goal
+    if (line === null) return null
+    let index = items.lastIndexOf(line)
+    // Read together with other logs, a record says where it is from.
+    if (index < 0)
+      index = items.findLastIndex(
+        (each) => typeof each === 'string' && timeIn(each) === time && isSame(each, line),
+      )
     if (index < 0) return null
     this.#at.present(firstSeq + index, goal)
     return firstSeq + index

@@ -1,5 +1,5 @@
 import type { Client } from '../../../client.ts'
-import type { Look, Place } from '../../url.ts'
+import { type Look, NOWHERE, type Place } from '../../url.ts'
 import { queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
 import { textOf, timeIn, zoneOf } from '../record/record.ts'
@@ -135,11 +135,11 @@ export class Reader {
     this.#events.changed()
   }
 
-  /** To the oldest records; `first` is the time of the first one, if known. */
-  async begin(first: string | null): Promise<void> {
+  /** To the oldest records. */
+  async begin(): Promise<void> {
     if (this.window.older !== null) {
       const following = this.following
-      await this.#places.toStart(first)
+      await this.#places.toStart()
       if (following) this.#events.say('Stopped following: you are at the beginning')
     }
     if (this.#closed) return
@@ -227,6 +227,14 @@ export class Reader {
     return { at: place?.cursor ?? '', offset: place?.offset ?? 0, record: true, time }
   }
 
+  /** The place in view: the selected record, the end, or the record at the top. */
+  here(): Place {
+    const chosen = this.selected?.to
+    if (chosen !== undefined && this.list.isInView(chosen)) return this.placeOf(chosen)
+    if (this.list.atEnd && this.window.atEnd) return NOWHERE
+    return { ...this.placeOf(this.list.top().seq), record: false }
+  }
+
   /** The record being read. */
   goal(): Goal | null {
     return this.#anchor.goal()
@@ -262,6 +270,12 @@ export class Reader {
         if (this.following && !this.list.stick) this.unseen += count
         this.display.measure(this.window.items.slice(-count))
         this.list.appended(count)
+        this.#events.changed()
+      },
+      inserted: (seq) => {
+        this.#selection.shift(seq)
+        this.display.shift(seq)
+        this.list.inserted(seq)
         this.#events.changed()
       },
       droppedFirst: (count) => this.list.droppedFirst(count),
@@ -344,12 +358,7 @@ export class Reader {
     this.#fill()
     clearTimeout(this.#movedTimer)
     this.#movedTimer = setTimeout(() => {
-      const chosen = this.selected?.to
-      if (chosen !== undefined && chosen >= first && chosen <= last)
-        return this.#events.moved(this.placeOf(chosen))
-      if (atEnd && this.window.atEnd)
-        return this.#events.moved({ at: '', offset: 0, record: false, time: '' })
-      this.#events.moved({ ...this.placeOf(first), record: false })
+      if (this.window.loading !== 'open') this.#events.moved(this.here())
     }, 300)
   }
 

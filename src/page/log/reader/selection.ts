@@ -34,6 +34,13 @@ export class Selection {
     this.#list.refresh(before)
   }
 
+  /** A record came in between. */
+  shift(seq: number): void {
+    if (this.range === null) return
+    const { from, to } = this.range
+    this.range = { from: from < seq ? from : from + 1, to: to < seq ? to : to + 1 }
+  }
+
   /** The records were replaced; there is nothing to redraw. */
   forget(): void {
     this.range = null

@@ -34,6 +34,13 @@ export function timeNear(window: LogWindow, seq: number): string | null {
   return null
 }
 
+/** Whether a record is the first one after the moment up to which every source has shipped all it had. */
+export function isUnsettled(window: LogWindow, seq: number): boolean {
+  if (window.settled === null) return false
+  const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(window.item(each)) ?? ''))
+  return before! <= window.settled && own! > window.settled
+}
+
 /** Milliseconds between a record and the one above it. */
 export function gapBefore(window: LogWindow, seq: number): number | null {
   const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(window.item(each)) ?? ''))

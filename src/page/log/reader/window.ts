@@ -1,11 +1,13 @@
 import { type Client, type LogQuery, ProblemError, type View } from '../../../client.ts'
-import type { Item } from '../record/record.ts'
+import { type Item, isLate, timeIn } from '../record/record.ts'
 
 /** What a window reports to its list. */
 interface WindowEvents {
   reset(): void
   prepended(count: number): void
   appended(count: number): void
+  /** A record came in between; those after it have other seqs now. */
+  inserted(seq: number): void
   droppedFirst(count: number): void
   droppedLast(count: number): void
   /** Something else changed: what is being loaded, the connection, a failure. */
@@ -41,6 +43,10 @@ export class LogWindow {
   /** Why the connection is lost, if it is. */
   lost = ''
   failure: Error | null = null
+  /** Sources that the last answer lacks, each with a reason. */
+  missing: Record<string, string> = {}
+  /** The moment up to which every source of a fleet is complete. */
+  settled: number | null = null
   readonly query: LogQuery
   readonly #client: Client
   readonly #events: WindowEvents
@@ -115,21 +121,15 @@ export class LogWindow {
     return at
   }
 
-  /** The first records; false if the node cannot go there directly. */
-  async openStart(): Promise<boolean> {
-    let there = true
-    await this.#load('open', async (signal) => {
+  /** The first records. */
+  openStart(): Promise<void> {
+    return this.#load('open', async (signal) => {
       const page = await this.#lines({ first: START, size: FIRST }, signal)
-      if (page.prev !== null || page.next === null) {
-        there = false
-        return
-      }
-      const none = page.content.length === 0
-      const found = none && !page.complete ? await this.#forth(page.next, FIRST, signal) : page
+      const none = page.content.length === 0 && !page.complete && page.next !== null
+      const found = none ? await this.#forth(page.next!, FIRST, signal) : page
       this.#set(found.content, null, found.next)
       this.atEnd = found.content.length === 0
     })
-    return there || this.failure !== null
   }
 
   async loadOlder(): Promise<void> {
@@ -250,7 +250,8 @@ export class LogWindow {
     const amount = this.#capped ? {} : this.#long ? { size: LONGEST, ...few } : { size }
     try {
       const found = await this.#client.lines({ ...this.query, ...rest, ...amount }, { signal })
-      if (found.notes.includes('unknown-parameter') && hasNewConditions(this.query)) throw tooOld()
+      this.missing = found.missing
+      this.settled = found.settled === null ? null : Date.parse(found.settled)
       const [first] = found.content
       // A record that is longer than the page comes in pieces: ask for whole records instead.
       const cut = found.content.length === 1 && first!.length > size / 4
@@ -302,7 +303,8 @@ export class LogWindow {
     this.#events.reset()
   }
 
-  #prepend(items: Item[]): void {
+  #prepend(all: Item[]): void {
+    const items = this.#placed(all)
     if (items.length === 0) return
     this.items = items.concat(this.items)
     this.firstSeq -= items.length
@@ -312,7 +314,8 @@ export class LogWindow {
     if (this.live === 'off' && this.#tooMuch()) this.#dropLast()
   }
 
-  #append(items: Item[]): void {
+  #append(all: Item[]): void {
+    const items = this.#placed(all)
     if (items.length === 0) return
     for (const item of items) this.items.push(item)
     this.#chars += weigh(items)
@@ -322,6 +325,22 @@ export class LogWindow {
     }
     this.#events.appended(items.length)
     if (this.#tooMuch()) this.#dropFirst()
+  }
+
+  /** Puts records that come late where they belong; returns the others. */
+  #placed(items: Item[]): Item[] {
+    if (this.items.length === 0) return items
+    return items.filter((item) => {
+      const time = isLate(item) ? Date.parse(timeIn(item) ?? '') : Number.NaN
+      if (Number.isNaN(time)) return true
+      const before = this.items.findLastIndex((each) => Date.parse(timeIn(each) ?? '') <= time)
+      this.items.splice(before + 1, 0, item)
+      this.#chars += weigh([item])
+      const seq = this.firstSeq + before + 1
+      for (const mark of this.#marks) if (mark.seq >= seq) mark.seq++
+      this.#events.inserted(seq)
+      return false
+    })
   }
 
   #tooMuch(): boolean {
@@ -353,17 +372,6 @@ export class LogWindow {
     this.#marks = this.#marks.filter((each) => each.seq <= mark.seq)
     this.#events.droppedLast(count)
   }
-}
-
-/** An older node ignores conditions it does not know, so its answer is not what was requested. */
-function tooOld(): ProblemError {
-  const advice = 'This node does not know these conditions yet. Remove them, or update nodestate there.'
-  const title = 'This filter does not work here'
-  return new ProblemError({ status: 501, code: 'unsupported', title, detail: advice })
-}
-
-function hasNewConditions({ not, notregex, where, level }: LogQuery): boolean {
-  return not !== undefined || notregex !== undefined || where !== undefined || (level ?? '').startsWith('=')
 }
 
 interface Page {

@@ -3,6 +3,7 @@ import { ansi } from './ansi.ts'
 import { plain } from './fields.ts'
 import type { RowLook } from './look.ts'
 import { rawOf, type Shown } from './record.ts'
+import { originOf } from './source.ts'
 import { clip, element, styled, text } from './styled.ts'
 
 /** An expanded record: its fields, each of which a click can include, exclude or copy, and what can be done with it. */
@@ -37,6 +38,7 @@ function renderFacts(shown: Shown, look: RowLook): HTMLElement {
   }
   const field = (name: string, content: string) => valueButton(name, content, content, look)
   if (shown.time !== null) fact('Time', text('time', '', timeText(shown.time, look)))
+  if (look.sources !== null) fact('Log', text('span', '', originOf(shown, look.sources)))
   if (shown.level !== null) fact('Level', valueButton('level', shown.level, shown.levelWord, look))
   if (shown.source !== '') fact('Source', field('source', shown.source))
   fact('Tags', ...shown.tags.map((tag) => field('tag', tag)))
@@ -83,6 +85,7 @@ function renderActs(look: RowLook): HTMLElement {
   const acts = element('div', 'acts')
   for (const [act, label] of [
     ...(look.around ? [['around', 'Show the lines around it']] : []),
+    ...(look.others ? [['others', 'Others at this moment']] : []),
     ['copy-line', 'Copy line'],
     ['copy-message', 'Copy message'],
     ['copy-link', 'Copy link'],

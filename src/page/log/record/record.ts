@@ -25,6 +25,9 @@ export interface Shown {
   context: unknown
   /** The record's original text, if the node sent it. */
   raw: string | null
+  /** The log and the node that it is from, where several are read as one. */
+  file?: string | undefined
+  node?: string | undefined
 }
 
 export function parse(line: string): Shown {
@@ -49,6 +52,8 @@ export function parse(line: string): Shown {
     rest: lines.slice(1),
     context: record.context ?? null,
     raw: record.raw == null ? null : record.raw.replace(/\r?\n$/, ''),
+    file: record.file,
+    node: record.node,
   }
 }
 
@@ -91,6 +96,20 @@ export function wall(time: string): string {
 export function timeIn(item: Item | undefined): string | null {
   if (typeof item !== 'string') return null
   return /"time":"([^"]+)"/.exec(item.slice(0, 400))?.[1] ?? null
+}
+
+/** Whether a record arrived after others that it precedes. */
+export function isLate(item: Item): boolean {
+  return (
+    typeof item === 'string' && item.includes('"late":true') && (JSON.parse(item) as LogRecord).late === true
+  )
+}
+
+/** Whether two texts are one record, read alone or together with other logs. */
+export function isSame(one: string, other: string): boolean {
+  const [a, b] = [parse(one), parse(other)]
+  const fits = (own?: string, its?: string) => own === undefined || its === undefined || own === its
+  return a.time === b.time && a.raw === b.raw && fits(a.file, b.file) && fits(a.node, b.node)
 }
 
 /** The zone at the end of an ISO time, as minutes east of UTC. */

@@ -4,6 +4,7 @@ import { renderDetails } from './details.ts'
 import { valuesOf } from './fields.ts'
 import type { FieldColumn, RowLook } from './look.ts'
 import { type Item, type Note, parse, type Shown } from './record.ts'
+import { markOf, originOf, type Sources } from './source.ts'
 import { sqlFirst } from './sql.ts'
 import { clip, element, type Mark, styled, text } from './styled.ts'
 
@@ -22,13 +23,15 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
     row.classList.add('selected')
     row.setAttribute('aria-current', 'true')
   }
+  if (look.unsettled) row.classList.add('unsettled')
   const line = element('div', 'line')
+  if (look.sources !== null) line.append(sourceCell(shown, look.sources))
   line.append(
     foldButton(shown, look),
     timeCell(shown, look),
     ...(look.gaps ? [cell('d', look.gap === null ? '' : gapText(look.gap), null)] : []),
     levelCell(shown),
-    sourceCell(shown, look),
+    placeCell(shown, look),
     tagsCell(shown, look),
     ...look.fields.map((field) => fieldCell(record, field, look)),
     messageCell(shown, look),
@@ -62,7 +65,18 @@ function levelCell(shown: Shown): HTMLElement {
   return cell(shown.level === null ? 'l' : 'l v', shown.levelWord, null)
 }
 
-function sourceCell(shown: Shown, look: RowLook): HTMLElement {
+/** A narrow mark for the log that a record is from: a colour, and a letter for those who do not see it. */
+function sourceCell(shown: Shown, sources: Sources): HTMLElement {
+  const { letter, colour } = markOf(
+    sources,
+    sources.nodes.length > 1 ? shown.node : shown.file || sources.alone,
+  )
+  const mark = cell('o', letter, originOf(shown, sources))
+  mark.style.borderColor = colour
+  return mark
+}
+
+function placeCell(shown: Shown, look: RowLook): HTMLElement {
   const source = cell(shown.source === '' ? 's' : 's v', '', shown.source || null)
   source.append(styled(shown.source.slice(shown.source.lastIndexOf('/') + 1), look.marks))
   return source

@@ -22,7 +22,7 @@ describe('Heights', () => {
             heights.append(each.rows)
             rows = [...rows, ...each.rows]
           } else if (each.do === 'prepend') {
-            heights.prepend(each.rows)
+            heights.insert(0, each.rows)
             rows = [...each.rows, ...rows]
           } else if (each.do === 'set') {
             if (rows.length === 0) continue

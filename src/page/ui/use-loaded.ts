@@ -1,19 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Client, LogFields, LogQuery } from '../../../client.ts'
 
-/** The fields and patterns of what the look chooses; requested while they are shown, after the records themselves. */
-export function useFields(client: Client, query: LogQuery, ready: boolean) {
-  const [data, setData] = useState<LogFields | null>(null)
+/** An answer that is requested once `ready`, and again when `key` changes; the last one stays until then. */
+export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, key: string, ready = true) {
+  const [data, setData] = useState<T | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [busy, setBusy] = useState(true)
   const [attempt, setAttempt] = useState(0)
-  const key = JSON.stringify(query)
   useEffect(() => {
     if (!ready) return
     const abort = new AbortController()
     setBusy(true)
-    client
-      .fields(query, { signal: abort.signal })
+    ask(abort.signal)
       .then((found) => {
         setData(found)
         setError(null)
@@ -25,6 +22,6 @@ export function useFields(client: Client, query: LogQuery, ready: boolean) {
         if (!abort.signal.aborted) setBusy(false)
       })
     return () => abort.abort()
-  }, [client, key, ready, attempt])
+  }, [key, ready, attempt])
   return { data, error, busy, retry: () => setAttempt(attempt + 1) }
 }

@@ -1,0 +1,134 @@
+import { useState } from 'preact/hooks'
+import { type Client, type ConfigComparison, ProblemError } from '../../client.ts'
+import { Failure } from '../ui/failure.tsx'
+import { count } from '../ui/format.ts'
+import { useSlow } from '../ui/store.ts'
+import { useLoaded } from '../ui/use-loaded.ts'
+
+interface Props {
+  /** The fleet. */
+  client: Client
+  /** Ids or patterns. */
+  nodes: string[]
+  close: () => void
+}
+
+type Key = ConfigComparison['keys'][number]
+
+/** The settings in which the nodes of a fleet differ, with the odd ones marked. */
+export function Compare({ client, nodes, close }: Props) {
+  const [all, setAll] = useState(false)
+  const { data, error, busy, retry } = useLoaded(
+    (signal) => client.compare(nodes, { signal }),
+    JSON.stringify(nodes),
+  )
+  const slow = useSlow(busy)
+  const expected = data?.keys.filter((key) => key.expected).length ?? 0
+  const shown = data?.keys.filter((key) => all || !key.expected) ?? []
+  return (
+    <section class="fleet compare" aria-labelledby="compare-title">
+      <header class="bar">
+        <h2 id="compare-title">Differences of the configuration</h2>
+        <button type="button" class="small" onClick={close}>
+          Nodes
+        </button>
+        {expected > 0 && (
+          <label class="check">
+            <input type="checkbox" checked={all} onChange={() => setAll(!all)} />
+            Show expected differences ({count(expected)})
+          </label>
+        )}
+      </header>
+      {error !== null && <Refusal error={error} retry={retry} />}
+      <p class="hint" role="status">
+        {data !== null ? summary(data, expected) : slow ? 'Reading configurations…' : ''}
+      </p>
+      {data !== null && Object.keys(data.missing).length > 0 && (
+        <p class="hint">
+          Not compared:{' '}
+          {Object.entries(data.missing)
+            .map(([id, code]) => `${id} (${code.replaceAll('-', ' ')})`)
+            .join(', ')}
+        </p>
+      )}
+      {shown.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Setting</th>
+              <th scope="col">Values, and the nodes that have them</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((key) => (
+              <Row key={key.key} of={key} total={data!.nodes.length} />
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
+
+function Row({ of: { key, values, expected }, total }: { of: Key; total: number }) {
+  return (
+    <tr class={expected ? 'dim' : ''}>
+      <th scope="row">
+        <code>{key}</code>
+      </th>
+      <td>
+        <ul>
+          {values.map(({ value, nodes }) => {
+            const odd = isOdd(values, nodes, total) && !expected
+            return (
+              <li key={value ?? ''} class={odd ? 'odd' : ''}>
+                {value === undefined ? <em>not set</em> : <code>{value}</code>}{' '}
+                <span title={nodes.join(', ')}>
+                  {odd && <span class="sign">differs: </span>}
+                  {nodes.length <= FEW || odd ? (
+                    nodes.map((id, index) => (
+                      <>
+                        {index > 0 && ', '}
+                        <a href={`nodes/${encodeURIComponent(id)}/`}>{id}</a>
+                      </>
+                    ))
+                  ) : (
+                    <span class="dim">{count(nodes.length)} nodes</span>
+                  )}
+                </span>
+              </li>
+            )
+          })}
+        </ul>
+      </td>
+    </tr>
+  )
+}
+
+/** A node is odd where more than half of the others agree on another value. */
+function isOdd(values: Key['values'], nodes: string[], total: number): boolean {
+  return nodes.length * 2 < total && values.some((each) => each.nodes.length * 2 > total)
+}
+
+function summary({ nodes, keys }: ConfigComparison, expected: number): string {
+  const real = keys.length - expected
+  const what =
+    real === 0
+      ? 'No unexpected difference'
+      : `${count(real)} ${real === 1 ? 'setting differs' : 'settings differ'}`
+  return `${what} between ${count(nodes.length)} ${nodes.length === 1 ? 'node' : 'nodes'}`
+}
+
+/** The API's own sentence about what was asked for: it says how many nodes it compares at most. */
+function Refusal({ error, retry }: { error: Error; retry: () => void }) {
+  if (!(error instanceof ProblemError) || error.status !== 400)
+    return <Failure error={error} remedies={{ retry }} />
+  return (
+    <p class="failure" role="alert">
+      {error.message}
+    </p>
+  )
+}
+
+/** Nodes that are named one by one; more are a number. */
+const FEW = 6

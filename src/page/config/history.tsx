@@ -1,0 +1,86 @@
+import type { Client, ConfigVersion } from '../../client.ts'
+import { Failure } from '../ui/failure.tsx'
+import { ago, bytes, moment } from '../ui/format.ts'
+import { useLoaded } from '../ui/use-loaded.ts'
+import { changeText } from './changes.ts'
+import { ConfigView } from './view.tsx'
+
+interface Props {
+  client: Client
+  /** The time of the version whose text is shown; `all` for none. */
+  chosen: string
+  now: number
+  /** Shows the text of another version; `all` for none, '' to return to the present configuration. */
+  choose: (version: string) => void
+  say: (message: string) => void
+}
+
+/** The versions of a node's configuration: when each came, what it changed, and its text. */
+export function History({ client, chosen, now, choose, say }: Props) {
+  const { data, error, retry } = useLoaded((signal) => client.history({ signal }), '')
+  return (
+    <section class="config" aria-labelledby="history-title">
+      <header class="bar">
+        <h2 id="history-title">History of the configuration</h2>
+        <button type="button" class="small" onClick={() => choose('')}>
+          Configuration
+        </button>
+      </header>
+      {error !== null && <Failure error={error} remedies={{ retry }} />}
+      <ol class="versions">
+        {data?.map((version, index) => {
+          const own = String(version.time)
+          return (
+            <li key={own} aria-current={own === chosen ? 'true' : undefined}>
+              <h3>
+                <time dateTime={new Date(version.time).toISOString()}>{moment(version.time)}</time>
+                <span class="dim">
+                  {' '}
+                  {ago(version.time, now)}, {bytes(version.size)}
+                </span>
+              </h3>
+              <Changes version={version} first={index === data.length - 1} />
+              <button
+                type="button"
+                class="small"
+                aria-expanded={own === chosen}
+                onClick={() => choose(own === chosen ? 'all' : own)}
+              >
+                Text of this version
+              </button>
+              {own === chosen && <VersionText client={client} time={version.time} say={say} />}
+            </li>
+          )
+        })}
+      </ol>
+    </section>
+  )
+}
+
+function Changes({ version: { changes, error }, first }: { version: ConfigVersion; first: boolean }) {
+  if (changes.length === 0)
+    return (
+      <p class="dim">
+        {first
+          ? 'The first version'
+          : error === undefined
+            ? 'Only comments or layout changed'
+            : 'Not compared with the version before: one of them is too large or not TOML'}
+      </p>
+    )
+  return (
+    <ul>
+      {changes.map((change) => (
+        <li key={change.key}>
+          <code>{changeText(change)}</code>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function VersionText({ client, time, say }: { client: Client; time: number; say: Props['say'] }) {
+  const { data, error, retry } = useLoaded((signal) => client.config({ at: time, signal }), String(time))
+  if (error !== null) return <Failure error={error} remedies={{ retry }} />
+  return data === null ? null : <ConfigView text={data.config} title="Text" say={say} />
+}

@@ -1,0 +1,28 @@
+import type { Shown } from './record.ts'
+
+/** The logs that are read as one: their names, and those of the nodes on a fleet, without patterns. */
+export interface Sources {
+  files: readonly string[]
+  nodes: readonly string[]
+  /** The log whose records do not say where they are from, because it is the only one that is not hidden. */
+  alone: string
+}
+
+/** What tells the sources apart: the nodes, if there are several, otherwise the logs. */
+export function apart({ files, nodes }: Sources): readonly string[] {
+  return nodes.length > 1 ? nodes : files
+}
+
+/** A letter and a colour for each source, in the order of their names. */
+export function markOf(sources: Sources, name = sources.alone): { letter: string; colour: string } {
+  const index = [...apart(sources), ...sources.files, ...sources.nodes].indexOf(name)
+  if (index < 0) return { letter: '?', colour: 'hsl(0 0% 50%)' }
+  const letter = String.fromCharCode(65 + (index % 26)) + (index < 26 ? '' : Math.floor(index / 26))
+  // Steps of the golden angle keep neighbours far apart on the wheel; the first is blue, since red is for errors.
+  return { letter, colour: `hsl(${(210 + index * 137) % 360} 60% 50%)` }
+}
+
+/** Where a record is from, in full: `db-4/broker.log`. */
+export function originOf({ file, node }: Shown, { alone }: Sources): string {
+  return node === undefined ? (file ?? alone) : `${node}/${file}`
+}
