@@ -1,3 +1,4 @@
+import { hashBytes } from '../log/text/cursor.ts'
 import { textResponse } from './sliced.ts'
 
 /** Headers of every answer. A `Last-Modified` without this Cache-Control made a browser show stale logs after reload. */
@@ -38,16 +39,8 @@ export function notModified(etag: string, more: Record<string, string> = {}): Re
   return textResponse(null, { ...COMMON_HEADERS, ...more, ETag: etag }, 304)
 }
 
-/** A strong tag for a text: 64 bits of two multiplicative hashes, a microsecond per kilobyte. */
+/** A strong tag for a text, a microsecond per kilobyte. */
 export function textTag(text: string): string {
-  let a = 0xdeadbeef
-  let b = 0x41c6ce57
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    a = Math.imul(a ^ code, 2654435761)
-    b = Math.imul(b ^ code, 1597334677)
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
-  return `"${text.length.toString(36)}-${(a >>> 0).toString(36)}${(b >>> 0).toString(36)}"`
+  const bytes = new TextEncoder().encode(text)
+  return `"${bytes.length.toString(36)}-${hashBytes(bytes, 0, bytes.length).toString(36)}"`
 }

@@ -25,9 +25,7 @@ export async function readSettingsFile(
     source = await readFile(name)
   } catch (error) {
     if (file === null && codeOf(error) === 'ENOENT') return given
-    throw new SettingsError('file', `Cannot read the settings file ${shown(name)}: ${reasonOf(error)}.`, {
-      cause: error,
-    })
+    throw unreadable(`settings file ${shown(name)}`, error)
   }
   const table = await readToml(source, name)
   for (const [key, raw] of Object.entries(table)) {
@@ -63,25 +61,20 @@ async function readToml(source: string, name: string): Promise<Record<string, un
 
 /** The token in a file, without the newline that editors leave. */
 export async function readToken({ value, from }: Given, readFile: ReadFile): Promise<string> {
-  const file = value as string
+  const what = `token file ${shown(value as string)} (${from})`
   let content: string
   try {
-    content = await readFile(file)
+    content = await readFile(value as string)
   } catch (error) {
-    throw new SettingsError(
-      'file',
-      `Cannot read the token file ${shown(file)} (${from}): ${reasonOf(error)}.`,
-      {
-        cause: error,
-      },
-    )
+    throw unreadable(what, error)
   }
   const found = is.token.parse(content.replace(/\r?\n$/, ''))
   if (found !== null) return found
-  throw new SettingsError(
-    'file',
-    `Cannot use the token file ${shown(file)} (${from}): the token must be ${is.token.allowed}.`,
-  )
+  throw new SettingsError('file', `Cannot use the ${what}: the token must be ${is.token.allowed}.`)
+}
+
+function unreadable(what: string, error: unknown): SettingsError {
+  return new SettingsError('file', `Cannot read the ${what}: ${reasonOf(error)}.`, { cause: error })
 }
 
 function parseTomlValue(row: Row, value: unknown, from: string): unknown {

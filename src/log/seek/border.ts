@@ -52,10 +52,11 @@ export async function borderIn(
     const places: number[] = []
     for (let at = from - margin; at > lower; at -= margin) places.push(at)
     for (let at = to + margin; at < upper; at += margin) places.push(at)
-    const first = isDisordered
-      ? null
-      : await both(probes, places, () => examine(probes, instant, { from, to, margin, blank: range.blank }))
-    if (first === 'spent' || (first === null && !(await probes.look(places)))) return 'spent'
+    const [first, isDone] = await Promise.all([
+      isDisordered ? null : examine(probes, instant, { from, to, margin, blank: range.blank }),
+      probes.look(places),
+    ])
+    if (first === 'spent' || !isDone) return 'spent'
     const wider = disorderAround(probes.known(0, size), instant, { from, to, lower, upper })
     if (wider) {
       isDisordered = true
@@ -71,16 +72,6 @@ export async function borderIn(
     from = probes.known(lower, from - margin).findLast(({ time }) => time < instant)?.start ?? 0
     to = probes.known(to + margin, upper).find(({ time }) => time >= instant)?.start ?? size
   }
-}
-
-/** Probes and examines at the same time. */
-async function both<T>(
-  probes: Probes,
-  places: readonly number[],
-  job: () => Promise<T>,
-): Promise<T | 'spent'> {
-  const [result, isDone] = await Promise.all([job(), probes.look(places)])
-  return isDone ? result : 'spent'
 }
 
 /** The part that must be checked record by record because samples around the range are out of order; otherwise null. */
