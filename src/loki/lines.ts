@@ -29,8 +29,12 @@ function textMatcher(text: string): Matcher {
 /** To Loki, an entry is one text however many lines it has: `^` and `$` match at its ends alone. */
 async function lineRegex(pattern: string): Promise<Matcher> {
   if (pattern === '') return { test: () => true }
-  const matcher = await regexMatcher(`(?-m)${pattern}`)
-  return { ...matcher, test: (bytes, from, to) => matcher.test(bytes, from, textEnd(bytes, from, to)) }
+  const matcher = await regexMatcher(pattern)
+  if (!/[\\^$]/.test(pattern)) return matcher
+  const { find, needle } = matcher
+  const exact = await regexMatcher(`(?-m)${pattern}`)
+  const test: Matcher['test'] = (bytes, from, to) => exact.test(bytes, from, textEnd(bytes, from, to))
+  return find ? { find, needle, test } : { test }
 }
 
 /** Where a record ends without its last line end. */

@@ -1,3 +1,4 @@
+import { LogError } from '../log/error.ts'
 import { LEVELS } from '../log/format/detect.ts'
 import type { Reader } from '../log/pattern/pattern.ts'
 import { viewOf } from '../log/view/view.ts'
@@ -20,14 +21,14 @@ export async function streamLabelsOf(
     if (files.length > MAX_FILES)
       warnings.add(`Only ${MAX_FILES} of ${files.length} files were searched; narrow the selector.`)
     const deadline = Date.now() + (files[0]?.context.limits.scanMillis ?? 0)
-    for (const { node, file, ...of } of files.slice(0, MAX_FILES)) {
-      const { levels, isComplete } = await levelsIn({ node, file, ...of }, choice, search.signal)
+    for (const of of files.slice(0, MAX_FILES)) {
+      const { node, file } = of
+      const { levels, isComplete } = await levelsIn(of, choice, search.signal)
       for (const level of levels) {
         const labels: Labels = level < 0 ? { file, node } : { file, level: LEVELS[level]!, node }
         found.set(JSON.stringify(labels), labels)
       }
-      if (!isComplete)
-        warnings.add(`Not all of ${file} was searched: levels of older records may be missing.`)
+      if (!isComplete) warnings.add(`Not all of ${file} could be searched: levels may be missing.`)
       if (Date.now() < deadline) continue
       warnings.add('The search took more time than one request may; narrow the selector to fewer files.')
       break
@@ -73,7 +74,8 @@ async function levelsIn(
     // Without times, a file has no entries.
     return { levels: view.format.timed ? [...seen] : [], isComplete }
   } catch (error) {
-    if (isSilent(error)) return { levels: [], isComplete: true }
+    // One file that cannot be read does not hide the others.
+    if (error instanceof LogError) return { levels: [], isComplete: isSilent(error) }
     throw error
   }
 }

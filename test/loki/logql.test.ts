@@ -309,6 +309,15 @@ describe('what a client is told', () => {
     const poor = createApp({ logs, config: '', loki, limits: { scanBytes: 65_536 } })
     const body = await (await poor.request('/loki/api/v1/series')).json()
     expect(body.warnings).toEqual([expect.stringContaining('a.log')])
+    const broken = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3)
+    const damaged = createApp({
+      logs: memoryStore({ 'a.log': `${ROWS[0]!.line}\n`, 'b.log.gz': broken }),
+      config: '',
+      loki,
+    })
+    const partial = await (await damaged.request('/loki/api/v1/series')).json()
+    expect(partial.warnings).toEqual([expect.stringContaining('b.log.gz')])
+    expect(partial.data).toHaveLength(1)
   })
 
   it('statistics count the lines and bytes of what matched', async () => {
@@ -326,6 +335,22 @@ describe('what a client is told', () => {
     expect(await lines('{file="stack.log"} |~ "sync$"')).toEqual([])
     expect(await lines('{file="stack.log"} |~ "end$"')).toHaveLength(1)
     expect(await lines('{file="stack.log"} |~ "(?m)sync$"')).toHaveLength(1)
+    expect(await lines('{file="stack.log"} |~ "at s.nc"')).toHaveLength(1)
+    expect(await lines('{file="stack.log"} |~ "failed.*end"')).toEqual([])
+    expect(await lines('{file="stack.log"} |~ "\\\\Aat|end\\\\z"')).toHaveLength(1)
+  })
+
+  it('where or stands beside and, there must be brackets', async () => {
+    const query = '{file="good.log"} | json | cost > 44 or user="ann" and level="warn"'
+    expect(await get('query_range', { query, ...RANGE })).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('brackets'),
+    })
+    expect(await lines('{file="good.log"} | json | file="x" or cost > 57')).toHaveLength(2)
+    expect(await lines('{file=~".+"} | json | file="stack.log" or cost > 57')).toHaveLength(
+      // In two files, and in one a value that is not a number; and in pairs.log.
+      2 + 3 + 2 + 1,
+    )
   })
 
   it.each(constructs)('$query', async ({ query, isSupported }) => {
