@@ -56,13 +56,20 @@ export function dayStarts(): (day: number) => number {
   }
 }
 
+/** The minute of the last time: the next one is nearly always in it, and the calendar costs most. */
+let last = { minute: Number.NaN, text: '' }
+
 /** ISO 8601 at an offset in ms, to the microsecond. */
 export function iso(epoch: number, offset: number): string {
   // Rounded to a microsecond first, or 0.9999999 would be cut to the millisecond before.
   const whole = Math.floor(epoch + 0.0005)
-  const text = new Date(whole + offset).toISOString()
+  const local = whole + offset
+  const minute = Math.floor(local / 60_000)
+  if (minute !== last.minute) last = { minute, text: new Date(local).toISOString().slice(0, -7) }
+  const millis = local - minute * 60_000
   const micros = Math.round((epoch - whole) * 1000)
-  const head = text.slice(0, -1) + (micros > 0 ? String(micros).padStart(3, '0') : '')
+  const seconds = (millis < 10_000 ? '0' : '') + (millis / 1000).toFixed(3)
+  const head = last.text + seconds + (micros > 0 ? String(micros).padStart(3, '0') : '')
   if (offset === 0) return `${head}Z`
   const size = Math.floor(Math.abs(offset) / 60_000)
   const hh = String(Math.floor(size / 60)).padStart(2, '0')

@@ -1,5 +1,5 @@
 import { UTC } from '../time.ts'
-import { head, type LineFormat, recordText, UNDECIDED } from './format.ts'
+import { encodeLine, head, type LineFormat, recordText, UNDECIDED } from './format.ts'
 import { visitJson } from './json/members.ts'
 
 /**
@@ -17,7 +17,7 @@ export function mixedLines(name: string, main: LineFormat, others: readonly Line
     main.starts(bytes, from, to) ? main : otherOf(bytes, from, to)
   /** The format of a whole record, by its first line. */
   const formatOfText = (text: string) => {
-    const bytes = new TextEncoder().encode(recordText(text).split('\n', 1)[0])
+    const bytes = encodeLine(recordText(text).split('\n', 1)[0]!)
     return formatOf(bytes, 0, bytes.length) ?? main
   }
   return {

@@ -23,6 +23,8 @@ export interface Matcher {
   needle?: Needle | undefined
   /** Several texts, of which every match has one in one of its lines: marks of the scanner. */
   marks?: readonly RegExp[] | undefined
+  /** A text that no match has in any of its lines. */
+  without?: Needle | undefined
   /** Whether a record with the needle is a match, with nothing left to test. */
   sure?: boolean
   /** The fields that every match has. */
@@ -84,7 +86,7 @@ export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[
   const guide = wanted.filter((one) => one.find).toSorted((a, b) => length(b) - length(a))[0]
   const named = wanted.flatMap((one) => one.fields ?? [])
   const fields = named.length > 0 ? named : undefined
-  if (!guide) return { test, fields }
+  if (!guide) return { test, fields, without: unwanted.find((one) => one.sure && one.needle)?.needle }
   return { test, find: (...args) => guide.find!(...args), needle: guide.needle, marks: guide.marks, fields }
 }
 

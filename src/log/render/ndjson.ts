@@ -12,6 +12,9 @@ const NOTHING = new Uint8Array(0)
 /** A line up to this length is written without searching for its end first. */
 const SHORT = 16 * 1024
 
+/** How much is decoded at once. */
+const WINDOW = 16 * 1024
+
 /** Extra space in a buffer, so that for most logs it is never replaced by a larger one. */
 export const ROOM = 2 * SHORT + LINE_ROOM
 
@@ -34,6 +37,9 @@ export class NdjsonWriter {
   #to = 0
   #out = NOTHING
   #written = 0
+  #window = ''
+  #windowFrom = 0
+  #windowTo = 0
   /** A record that is written in steps, begun and not ended. */
   #long: LongRecord | null = null
 
@@ -66,6 +72,7 @@ export class NdjsonWriter {
     this.#bytes = bytes
     this.#at = from
     this.#to = to
+    this.#windowTo = 0
     this.#direct?.from(bytes)
   }
 
@@ -144,8 +151,20 @@ export class NdjsonWriter {
 
   /** A record in whatever shape. */
   #any(start: number, end: number, at: number): number {
-    const text = decoder.decode(this.#bytes.subarray(start, end))
-    return this.#put(toJson(text, this.#format, this.#zone, this.#options), at)
+    return this.#put(toJson(this.#text(start, end), this.#format, this.#zone, this.#options), at)
+  }
+
+  /** The text of a record, from a window in which each byte is a character: one call decodes many records. */
+  #text(start: number, end: number): string {
+    if (start < this.#windowFrom || end > this.#windowTo) {
+      this.#windowFrom = start
+      this.#windowTo = Math.max(end, Math.min(start + WINDOW, this.#to))
+      this.#window = decoder.decode(this.#bytes.subarray(start, this.#windowTo))
+    }
+    const isEven = this.#window.length === this.#windowTo - this.#windowFrom
+    return isEven
+      ? this.#window.slice(start - this.#windowFrom, end - this.#windowFrom)
+      : decoder.decode(this.#bytes.subarray(start, end))
   }
 
   /** One step of a long record. */
@@ -159,10 +178,9 @@ export class NdjsonWriter {
   }
 
   #put(text: string, at: number): number {
-    const json = encoder.encode(text)
-    this.#reserve(at, json.length + 1)
-    this.#out.set(json, at)
-    return at + json.length
+    // No character takes more than three bytes for each of its units.
+    this.#reserve(at, 3 * text.length + 1)
+    return at + encoder.encodeInto(text, this.#out.subarray(at)).written
   }
 
   #reserve(at: number, count: number): void {
@@ -201,18 +219,22 @@ const withoutLineEnd = (text: string) => text.replace(/\r?\n?$/, '')
 function recordJson(record: RecordFields, text: string, { colours, raw: whole }: RecordOptions): string {
   const { time, level, source, tags, message, context, unparsed } = record
   const raw = whole ? withoutLineEnd(text) : record.raw
-  // The order of keys is the same for every format; undefined members are left out.
-  const fields = { time, level, source, tags, message, context, raw, unparsed }
   const ansi =
     colours && message !== undefined && text.includes('\x1b')
       ? colouredMessage(text, message, stripAnsi)
       : null
-  return JSON.stringify(
-    (ansi === null ? fields : { ...fields, ansi }) satisfies Nullable<RecordFields> & { ansi?: string },
-  )
+  // The order of keys is the same for every format. One call for each member takes half as long as one for all.
+  let json = time === undefined ? '' : `,"time":"${time}"`
+  if (level !== undefined) json += `,"level":${JSON.stringify(level)}`
+  if (source !== undefined) json += `,"source":${JSON.stringify(source)}`
+  if (tags !== undefined) json += `,"tags":${JSON.stringify(tags)}`
+  if (message !== undefined) json += `,"message":${JSON.stringify(message)}`
+  if (context !== undefined) json += `,"context":${JSON.stringify(context)}`
+  if (raw !== undefined) json += `,"raw":${JSON.stringify(raw)}`
+  if (unparsed) json += ',"unparsed":true'
+  if (ansi !== null) json += `,"ansi":${JSON.stringify(ansi)}`
+  return `{${json.slice(1)}}`
 }
-
-type Nullable<T> = { [K in keyof T]: T[K] | undefined }
 
 const LF = 0x0a
 

@@ -122,7 +122,8 @@ export function eachWanted(
 
 /** Whether a scanner is of use: it takes memory. */
 export function usesScanner(filter: Filter): boolean {
-  return filter.matcher?.needle !== undefined || marksOf(filter) !== null
+  const { needle, without } = filter.matcher ?? {}
+  return needle !== undefined || without !== undefined || marksOf(filter) !== null
 }
 
 /** What leads to the next line that may be in a wanted record; undefined if every record must be examined. */
@@ -134,7 +135,9 @@ function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matche
   if (lines) return nextOf(lines)
   const marks = scanner && marksOf(filter)
   const places = marks && scanner.marked(marks, chunk)
-  return places ? nextMarked(marks, places, chunk.to) : direct?.find?.bind(direct)
+  if (places) return nextMarked(marks, places, chunk.to)
+  const unwanted = direct?.without && scanner?.linesWith(direct.without, undefined, chunk)
+  return unwanted ? nextWithout(unwanted, format) : direct?.find?.bind(direct)
 }
 
 /** Marks that were made, by their patterns: making them costs as much as searching 100 KB. */
@@ -248,6 +251,25 @@ function nextOf(lines: Int32Array): NonNullable<Matcher['find']> {
   return (_bytes, from) => {
     while (i < lines.length && startAt(lines, i) < from) i += 2
     return i < lines.length ? startAt(lines, i) : -1
+  }
+}
+
+/** Finds the next record of which the first line is none of some lines. */
+function nextWithout(lines: Int32Array, format: LineFormat): NonNullable<Matcher['find']> {
+  let i = 0
+  return (bytes, from, to) => {
+    for (let at = from; at < to; ) {
+      while (i < lines.length && lines[i + 1]! <= at) i += 2
+      if (i < lines.length && startAt(lines, i) <= at) {
+        at = lines[i + 1]!
+        continue
+      }
+      const end = lineEnd(bytes, at, to)
+      // What continues a record that was left out is left out with it.
+      if (at === from || format.starts(bytes, at, end)) return at
+      at = end + 1
+    }
+    return -1
   }
 }
 

@@ -1,5 +1,13 @@
 import { UTC, type Zone } from '../../time.ts'
-import { decode, head, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import {
+  encodeLine,
+  head,
+  type LineFormat,
+  partOf,
+  type RecordFields,
+  recordText,
+  unparsed,
+} from '../format.ts'
 import { beforeSql, messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
@@ -116,12 +124,13 @@ function isEpoch(bytes: Uint8Array, at: number, to: number): boolean {
 function postgresqlFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)
   const [first, ...lines] = record.split('\n')
-  const bytes = new TextEncoder().encode(first)
+  const bytes = encodeLine(first!)
   const severity = severityAt(bytes, 0, bytes.length)
   const stamp = severity && stampIn(bytes, 0, severity.at, zone)
   if (!severity || !stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
-  const prefix = `${decode(bytes, 0, stamp.at)}${decode(bytes, stamp.end, severity.at)}`.trim()
-  const message = [decode(bytes, severity.end, bytes.length), ...lines.map(withoutPrefix)].join('\n')
+  const prefix =
+    `${partOf(first!, bytes, 0, stamp.at)}${partOf(first!, bytes, stamp.end, severity.at)}`.trim()
+  const message = [partOf(first!, bytes, severity.end), ...lines.map(withoutPrefix)].join('\n')
   const out: RecordFields = { time: zone.format(stamp.epoch), message }
   const level = LEVELS[severity.level]
   if (level) out.level = level

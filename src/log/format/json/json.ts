@@ -1,5 +1,6 @@
 import type { Zone } from '../../time.ts'
 import {
+  encodeLine,
   head,
   type LineFormat,
   type RecordFields,
@@ -99,7 +100,7 @@ function jsonFields(text: string, zone: Zone): RecordFields {
   } catch {
     return unparsed(text)
   }
-  const bytes = new TextEncoder().encode(line)
+  const bytes = encodeLine(line)
   const members = new Members(object)
   const out: RecordFields = { message: '' }
   if (findKey(bytes, 0, bytes.length, isTime)) {

@@ -1,6 +1,7 @@
 import type { Zone } from '../../time.ts'
 import {
   decode,
+  encodeLine,
   head,
   type LineFormat,
   type RecordFields,
@@ -95,7 +96,7 @@ function logfmtFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
   const line = lf < 0 ? record : record.slice(0, lf)
-  const bytes = new TextEncoder().encode(line)
+  const bytes = encodeLine(line)
   if (!logfmtLines.starts(bytes, 0, bytes.length)) return unparsed(text)
   const out: RecordFields = { message: '' }
   const epoch = logfmtLines.time(bytes, 0, bytes.length, zone)

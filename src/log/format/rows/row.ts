@@ -1,6 +1,6 @@
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { encodeLine, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS, parseLevel, wordMarks } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { type StatusPlace, statusAt, statusMark } from '../read/status.ts'
@@ -181,7 +181,7 @@ function headText(bytes: Uint8Array, from: number, to: number): string {
 }
 
 function statusIn(place: StatusPlace, message: string): number {
-  const bytes = new TextEncoder().encode(message)
+  const bytes = encodeLine(message)
   return statusAt(place, bytes, 0, bytes.length)
 }
 

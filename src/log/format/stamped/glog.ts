@@ -1,6 +1,6 @@
 import type { Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { encodeLine, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
@@ -79,7 +79,7 @@ const HEADER =
 
 function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields {
   const lines = recordText(text).split('\n')
-  const bytes = new TextEncoder().encode(lines[0])
+  const bytes = encodeLine(lines[0]!)
   const epoch = format.time(bytes, 0, bytes.length, zone)
   const header = HEADER.exec(lines[0]!)
   const level = LEVELS[format.level(bytes, 0, bytes.length)]

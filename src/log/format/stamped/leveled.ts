@@ -1,4 +1,12 @@
-import { decode, type LineFormat, type RecordFields, recordText, skipAnsi, unparsed } from '../format.ts'
+import {
+  decode,
+  encodeLine,
+  type LineFormat,
+  type RecordFields,
+  recordText,
+  skipAnsi,
+  unparsed,
+} from '../format.ts'
 import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { anyHeader, programHeader } from './header.ts'
 import { PROGRAMS } from './programs.ts'
@@ -70,7 +78,7 @@ function leveledFields(text: string): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
   const line = lf < 0 ? record : record.slice(0, lf)
-  const bytes = new TextEncoder().encode(line)
+  const bytes = encodeLine(line)
   const level = levelIn(bytes, 0, bytes.length)
   if (level < 0) return unparsed(text)
   const header = programHeader({ before: '', text: line, level }, TIMELESS) ??

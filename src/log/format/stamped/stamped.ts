@@ -1,9 +1,10 @@
 import { UTC, type Zone } from '../../time.ts'
 import { dayOf } from '../../wall-clock.ts'
 import {
-  decode,
+  encodeLine,
   head,
   type LineFormat,
+  partOf,
   type RecordFields,
   recordText,
   skipAnsi,
@@ -275,17 +276,17 @@ function stampedFields(text: string, zone: Zone, stampAt: StampReader): RecordFi
   const record = recordText(text)
   const lf = record.indexOf('\n')
   const first = lf < 0 ? record : record.slice(0, lf)
-  const bytes = new TextEncoder().encode(first)
+  const bytes = encodeLine(first)
   const stamp = stampAt(bytes, 0, bytes.length, zone)
   if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
   const early = levelBefore(bytes, 0, stamp)
   const line: Line = {
-    before: beforeOf(decode(bytes, 0, stamp.at)),
-    text: decode(bytes, stamp.end, bytes.length).replace(/^\]?[\s:]*/, ''),
+    before: beforeOf(partOf(first, bytes, 0, stamp.at)),
+    text: partOf(first, bytes, stamp.end).replace(/^\]?[\s:]*/, ''),
     level: early ?? wordAfter(bytes, stamp.end, bytes.length),
   }
   const header =
-    programHeader(line, syslogOf(line.before, decode(bytes, stamp.at, stamp.end))) ??
+    programHeader(line, syslogOf(line.before, partOf(first, bytes, stamp.at, stamp.end))) ??
     programHeader(line) ??
     generalHeader(line, early === null)
   const out: RecordFields = { time: zone.format(stamp.epoch), message: header.message.trimStart() }

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { detectFormat, type LineFormat } from '../../../src/log/format/detect.ts'
 import { head, UNDECIDED } from '../../../src/log/format/format.ts'
 import { ROLES } from '../../../src/log/format/json/keys.ts'
+import { combined, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { Marks } from '../../../src/log/scanner/marks.ts'
 import { takeScanner } from '../../../src/log/scanner/scanner.ts'
 import { type Filter, matches } from '../../../src/log/search/filter.ts'
@@ -88,6 +89,36 @@ describe.each(FIXTURES)('$id', (fixture) => {
       { numRuns: 60 },
     )
   })
+})
+
+test('property: records without a text are the same, whether or not a scanner finds the others', () => {
+  const format = detectFormat(encoder.encode('2026-11-15 02:10:00.123\tINFO\ta.go:1\thi\n'.repeat(3)))
+  const stamp = '2026-11-15 02:10:00.123\tINFO\ta.go:1\t'
+  const line = fc.constantFrom(
+    `${stamp}ab`,
+    `${stamp}b`,
+    'ab',
+    '\tb',
+    '',
+    `${stamp}AB\r`,
+    'b\0a',
+    `${stamp}\xff`,
+    'xab',
+  )
+  const texts = fc.array(fc.constantFrom('ab', 'b', 'AB', 'x', '\xff'), { minLength: 1, maxLength: 3 })
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 30 }), texts, fc.boolean(), (lines, not, isEnded) => {
+      const matcher = combined([], not.map(textMatcher))
+      const bytes = encoder.encode(lines.join('\n') + (isEnded ? '\n' : ''))
+      const filter: Filter = { format, zone: UTC, level: null, matcher, since: null, until: null }
+      const chunk = { bytes, from: 0, to: bytes.length, base: 0 }
+      const scanner = takeScanner(bytes.length)!
+      const found = Array.from(matches(chunk, filter, { scanner }))
+      scanner.release()
+      expect(found).toEqual(Array.from(matches(chunk, filter)))
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('every way to write a level in JSON has a mark', () => {
