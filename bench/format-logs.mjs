@@ -36,19 +36,33 @@ export const FORMATS = {
     `{"log":"${FORMATS.log4j(i, ms)}\\n","stream":"stdout","time":"${iso(ms).slice(0, 23)}456789Z"}`,
 }
 
-/** Lines in a minute: one each 6 ms. */
-const STEP = 6
+/** A minute in each of the ways that the formats write it. */
+const minuteTexts = (ms) => {
+  const [date, clock] = [iso(ms).slice(0, 10), iso(ms).slice(11, 16)]
+  const day = date.slice(8)
+  return [
+    `${date}T${clock}`,
+    `${date} ${clock}`,
+    `${day}/${month(ms)}/2026:${clock}`,
+    `${month(ms)} ${day} ${clock}`,
+  ]
+}
 
-/** A log in each format, of about this size, in a directory; the names are those of the formats. */
-export function writeFormatLogs(directory, size, names = Object.keys(FORMATS)) {
-  for (const name of names) {
+const START = Date.UTC(2026, 10, 14)
+const MINUTE = 60_000
+/** One line each 6 ms. */
+const PER_MINUTE = 10_000
+
+/** A log in each format, of about this size, in a directory. All minutes are alike but for their time. */
+export function writeFormatLogs(directory, size) {
+  for (const [name, lineOf] of Object.entries(FORMATS)) {
     const file = openSync(join(directory, `${name}.log`), 'w')
-    let written = 0
-    for (let i = 0; written < size; ) {
-      const lines = []
-      for (const end = i + 10_000; i < end; i++)
-        lines.push(FORMATS[name](i, Date.UTC(2026, 10, 14) + i * STEP))
-      written += writeSync(file, `${lines.join('\n')}\n`)
+    const lines = Array.from({ length: PER_MINUTE }, (_, i) => lineOf(i, START + (i * MINUTE) / PER_MINUTE))
+    const first = `${lines.join('\n')}\n`
+    for (let written = 0, ms = START; written < size; ms += MINUTE) {
+      const texts = minuteTexts(ms)
+      const minute = minuteTexts(START).reduce((text, old, i) => text.replaceAll(old, texts[i]), first)
+      written += writeSync(file, minute)
     }
     closeSync(file)
   }

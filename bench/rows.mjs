@@ -2,6 +2,7 @@ import { COMMON, RARE } from './data.mjs'
 import { searchArchiveRow, tailArchiveRow } from './rows/archive.mjs'
 import { KIB, MIB } from './rows/contenders.mjs'
 import { fairnessRow, followRow, memoryRow } from './rows/crowd.mjs'
+import { formatChartRow, formatLevelRow, formatRecordsRow } from './rows/formats.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
 import { bisectionRow, digRow, ndjsonRow, searchRow } from './rows/search.mjs'
@@ -33,6 +34,9 @@ export const ROWS = {
   'search-gz': searchArchiveRow,
   'tail-gz': tailArchiveRow,
   dig: digRow,
+  'formats-level': formatLevelRow,
+  'formats-chart': formatChartRow,
+  'formats-ndjson': formatRecordsRow,
   bisection: bisectionRow,
   ndjson: ndjsonRow,
 }

@@ -201,13 +201,16 @@ class Members {
 
   /** The members of a role, those of the record itself first. */
   #of(role: Role): [path: string, member: unknown][] {
-    const entries = Object.entries(this.rest)
-    const inner = entries.flatMap(([key, member]) =>
-      PARENTS.has(key) && isPlainObject(member)
-        ? Object.entries(member).map(([name, own]): [string, unknown] => [`${key}.${name}`, own])
-        : [],
-    )
-    return [...entries, ...inner].filter(([path]) => ROLES.get(path) === role)
+    const own: [string, unknown][] = []
+    const inner: [string, unknown][] = []
+    for (const key in this.rest) {
+      const member = this.rest[key]
+      if (ROLES.get(key) === role) own.push([key, member])
+      if (!PARENTS.has(key) || !isPlainObject(member)) continue
+      for (const name of Object.keys(member))
+        if (ROLES.get(`${key}.${name}`) === role) inner.push([`${key}.${name}`, member[name]])
+    }
+    return [...own, ...inner]
   }
 }
 
