@@ -12,7 +12,7 @@ import { beforeSql, messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { CONTINUATIONS, LONGEST_SEVERITY, severityIn, severityMarks } from '../read/severities.ts'
-import { isDigit, isStamp, readEpoch, readStamp } from '../read/stamp.ts'
+import { isDigit, isStamp, parseStamp, readEpoch } from '../read/stamp.ts'
 import { addFields } from '../read/vocabulary.ts'
 
 /** How much is searched for the severity: prefixes with application names are long. */
@@ -61,12 +61,15 @@ export const postgresqlLines: LineFormat = {
   fields: postgresqlFields,
 }
 
+/** One object is reused, and one for times: a chart would make millions. */
 interface Severity {
   /** Where the word begins, and where the message does. */
   at: number
   end: number
   level: number
 }
+
+const severity: Severity = { at: 0, end: 0, level: -1 }
 
 function severityAt(bytes: Uint8Array, from: number, to: number): Severity | null {
   const limit = Math.min(to, from + REACH)
@@ -77,7 +80,11 @@ function severityAt(bytes: Uint8Array, from: number, to: number): Severity | nul
     let start = end
     while (start > from && end - start <= LONGEST_SEVERITY && isWord(bytes[start - 1]!)) start--
     const level = start === from ? undefined : severityIn(bytes, start, end)
-    if (level !== undefined) return { at: start, end: at + 3, level }
+    if (level === undefined) continue
+    severity.at = start
+    severity.end = at + 3
+    severity.level = level
+    return severity
   }
   return null
 }
@@ -100,16 +107,25 @@ interface Found {
   ambiguous: string | null
 }
 
+const stampFound: Found = { at: 0, end: 0, epoch: Number.NaN, ambiguous: null }
+
+function putStamp(at: number, end: number, epoch: number, ambiguous: string | null): Found {
+  stampFound.at = at
+  stampFound.end = end
+  stampFound.epoch = epoch
+  stampFound.ambiguous = ambiguous
+  return stampFound
+}
+
 /** The first time in the prefix. */
 function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Found | null {
   for (let at = from; at + 14 <= to; at++) {
     if (!isDigit(bytes[at]!) || (at > from && isDigit(bytes[at - 1]!))) continue
     if (isStamp(bytes, at, to)) {
-      const stamp = readStamp(bytes, at, to, zone)
-      if (stamp) return { at, end: stamp.end, epoch: stamp.epoch, ambiguous: stamp.ambiguous }
+      const stamp = parseStamp(bytes, at, to, zone)
+      return putStamp(at, stamp.end, stamp.epoch, stamp.ambiguous)
     }
-    if (isEpoch(bytes, at, to))
-      return { at, end: at + 14, epoch: readEpoch(bytes, at, at + 14), ambiguous: null }
+    if (isEpoch(bytes, at, to)) return putStamp(at, at + 14, readEpoch(bytes, at, at + 14), null)
   }
   return null
 }

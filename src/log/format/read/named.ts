@@ -7,7 +7,7 @@ const NUMBERS = new Map(
   MONTHS.map((name, i) => [keyOf(name.charCodeAt(0), name.charCodeAt(1), name.charCodeAt(2)), i + 1]),
 )
 
-/** A time with the name of its month. */
+/** A time with the name of its month. One object is reused. */
 export interface Named {
   epoch: number
   /** The offset after it. */
@@ -26,10 +26,14 @@ export function readNamed(bytes: Uint8Array, at: number, to: number, zone: Zone)
   const offset = separator === 0x2f ? offsetAt(bytes, end, to) : null
   const day = dayOf(year, month, dayAt(bytes, at))
   const epoch = (offset === null ? zone : UTC).toEpoch(day, clockOf(h, min, s, ms))
-  return { epoch: epoch - (offset ?? 0), end: offset === null ? end : end + 6 }
+  named.epoch = epoch - (offset ?? 0)
+  named.end = offset === null ? end : end + 6
+  return named
 }
 
-/** A time without a year. */
+const named: Named = { epoch: Number.NaN, end: 0 }
+
+/** A time without a year. One object is reused. */
 export interface Yearless {
   month: number
   day: number
@@ -47,8 +51,14 @@ export function readYearless(bytes: Uint8Array, at: number, to: number): Yearles
   const clock = bytes[at + 6] === 0x20 ? readClock(bytes, at + 7, to) : null
   if (!clock || day === 0) return null
   const { h, min, s, ms, end } = clock
-  return { month, day, clock: clockOf(h, min, s, ms), end }
+  yearless.month = month
+  yearless.day = day
+  yearless.clock = clockOf(h, min, s, ms)
+  yearless.end = end
+  return yearless
 }
+
+const yearless: Yearless = { month: 0, day: 0, clock: 0, end: 0 }
 
 function monthAt(bytes: Uint8Array, at: number): number {
   return NUMBERS.get(keyOf(bytes[at]! | 32, bytes[at + 1]! | 32, bytes[at + 2]! | 32)) ?? 0

@@ -21,6 +21,11 @@ const shared: Stamp = { end: 0, epoch: Number.NaN, ambiguous: null }
  */
 export function readStamp(bytes: Uint8Array, at: number, to: number, zone: Zone): Stamp | null {
   if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return null
+  return parseStamp(bytes, at, to, zone)
+}
+
+/** The same where `isStamp` is known to be true. */
+export function parseStamp(bytes: Uint8Array, at: number, to: number, zone: Zone): Stamp {
   const end = decimalsEnd(bytes, at + 19, to)
   const ms = end > at + 19 ? decimals(bytes, at + 20, end) : 0
   const y = four(bytes, at)
@@ -129,7 +134,7 @@ export function readEpoch(bytes: Uint8Array, from: number, to: number): number {
   return epoch <= 8.64e15 ? epoch : Number.NaN
 }
 
-/** A time of day. */
+/** A time of day. One object is reused, as for a stamp. */
 export interface Clock {
   h: number
   min: number
@@ -145,8 +150,15 @@ export function readClock(bytes: Uint8Array, at: number, to: number): Clock | nu
   if (!isClock(bytes, at, to)) return null
   const end = decimalsEnd(bytes, at + 8, to)
   const ms = end > at + 8 ? decimals(bytes, at + 9, end) : 0
-  return { h: two(bytes, at), min: two(bytes, at + 3), s: two(bytes, at + 6), ms, end }
+  clock.h = two(bytes, at)
+  clock.min = two(bytes, at + 3)
+  clock.s = two(bytes, at + 6)
+  clock.ms = ms
+  clock.end = end
+  return clock
 }
+
+const clock: Clock = { h: 0, min: 0, s: 0, ms: 0, end: 0 }
 
 /** Whether bytes[at] begins with `hh:mm:ss`. */
 export function isClock(bytes: Uint8Array, at: number, to: number): boolean {

@@ -13,7 +13,7 @@ import {
 import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
 import { withPairs } from '../read/pairs.ts'
-import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, readStamp } from '../read/stamp.ts'
+import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, parseStamp, readStamp } from '../read/stamp.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { anyHeader, type Header, type Line, programHeader } from './header.ts'
 import { type Program, SYSLOG } from './programs.ts'
@@ -65,6 +65,10 @@ type StampReader = (bytes: Uint8Array, from: number, to: number, zone: Zone) => 
 
 function stampReader(years: Years): StampReader {
   return (bytes, from, to, zone) => {
+    if (isStamp(bytes, from, to)) {
+      const stamp = parseStamp(bytes, from, to, zone)
+      return found(stamp.epoch, from, stamp.end)
+    }
     const at = lead(bytes, from, to)
     if (at < 0) return null
     const stamp = readStamp(bytes, at, to, zone)
