@@ -6,6 +6,9 @@ const rates = (nginx, baseline, bun) => ({
   'Bun / nginx': least(bun),
 })
 
+/** The formats whose logs are measured (format-logs.mjs). */
+const FORMATS = 'lindb postgresql mysql json log4j logfmt syslog access cri docker'.split(' ')
+
 /** The bars of `npm run bench`, by row and figure. docs/performance.md shows them next to what was measured. */
 export const BARS = {
   'view-4k': rates(0.11, 0.9, 0.35),
@@ -27,6 +30,13 @@ export const BARS = {
   'search-gz': { 'Node / zgrep': least(2) },
   'tail-gz': { 'Node / zcat and tail': least(1.5) },
   dig: { 'not / q': least(0.08), 'where / q': least(0.1), 'fields / q': least(0.1) },
+  'formats-level': Object.fromEntries(FORMATS.map((name) => [`${name} level / q`, least(0.5)])),
+  'formats-chart': {
+    'lindb chart / q': least(0.3),
+    ...Object.fromEntries(FORMATS.map((name) => [`${name} / lindb`, least(0.4)])),
+    ...Object.fromEntries(['postgresql', 'log4j'].map((name) => [`${name} / lnav`, least(5)])),
+  },
+  'formats-ndjson': Object.fromEntries(FORMATS.map((name) => [`${name} / lindb`, least(0.5)])),
   // Most of the reads look for a clock that stepped back within 8 MiB of the border.
   bisection: { 'reads in 1 GiB': most(64), 'reads in 20 GiB': most(64) },
   ndjson: { 'million lines/s': least(0.8) },
