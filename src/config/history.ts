@@ -3,6 +3,7 @@ import { textTag } from '../http/conditional.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import type { Budget } from '../limits/budget.ts'
 import { type Config, ConfigError, type createConfigReader, maskedConfig } from '../node/config.ts'
+import { HomeError } from '../node/home.ts'
 import type { ConfigVersions, StoredVersion } from '../node/versions.ts'
 import { changesOf } from './changes.ts'
 import { type ConfigValues, ValuesError, valuesOf } from './values.ts'
@@ -47,7 +48,8 @@ export class ConfigHistory {
     const [found] = await this.versions.list({ until: time, limit: 1, signal })
     if (found) {
       const text = await this.versions.read(found, LARGEST_SHOWN, signal)
-      if (text === null) throw new ConfigError()
+      if (text === null)
+        throw new HomeError('bad-object', `This version is larger than ${LARGEST_SHOWN / MIB} MiB.`)
       return { ...maskedConfig(text), time: found.time }
     }
     const [first] = await this.versions.list({ limit: 1, signal })

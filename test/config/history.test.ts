@@ -1,10 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { openHome } from '../../src/node/home.ts'
 import { versionKey } from '../../src/segment/configs.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { cleanUp, serve, temporaryDirectory } from '../program.ts'
+
+afterEach(cleanUp)
 
 const NODE = { hostIp: '192.0.2.4', hostName: 'db-4', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 3 }
 const T = Date.UTC(2026, 10, 14, 2)
@@ -145,6 +150,43 @@ describe('GET /api/v1/config/history', () => {
     expect(await answer.json()).toMatchObject([{ time: T + 1 }, { time: T }])
     expect((await get('logs-token')).status).toBe(403)
     expect((await get('other-token')).status).toBe(404)
+  })
+})
+
+describe('a home in a directory', () => {
+  it.each(['--home', '--fleet'])('has a history, with %s and with versions or without', async (flag) => {
+    const homes = temporaryDirectory()
+    for (const id of ['db-1', 'db-2']) {
+      mkdirSync(join(homes, id, 'logs'), { recursive: true })
+      writeFileSync(join(homes, id, 'node.json'), JSON.stringify(NODE))
+      writeFileSync(join(homes, id, 'config.toml'), 'a = 2')
+      utimesSync(join(homes, id, 'config.toml'), 5, 5)
+    }
+    mkdirSync(join(homes, 'db-1/configs'))
+    for (const [i, text] of ['a = 1', 'a = 2'].entries())
+      writeFileSync(join(homes, 'db-1', versionKey({ time: T + i, crc: i })), text)
+    const expected = {
+      'db-1': [
+        { time: T + 1, changes: [{ key: 'a', before: '1', after: '2' }] },
+        { time: T, changes: [] },
+      ],
+      'db-2': [{ time: 5000, changes: [] }],
+    }
+    for (const [id, history] of Object.entries(expected)) {
+      const place = flag === '--home' ? join(homes, id) : homes
+      const { url } = await serve(['--port=0', flag, place])
+      const base = flag === '--home' ? url : `${url}/nodes/${id}`
+      expect(await (await fetch(base + HISTORY)).json()).toMatchObject(history)
+    }
+  })
+
+  it('is not needed next to a node, where the file has a time', async () => {
+    const config = join(temporaryDirectory(), 'node.toml')
+    writeFileSync(config, 'a = 1')
+    utimesSync(config, 7, 7)
+    const { url } = await serve(['--port=0', '--config', config])
+    expect(await (await fetch(url + HISTORY)).json()).toMatchObject([{ time: 7000, size: 5, changes: [] }])
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('changed_timestamp_seconds 7\n')
   })
 })
 

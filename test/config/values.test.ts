@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+import { stringify } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { changesOf } from '../../src/config/changes.ts'
 import { valuesOf } from '../../src/config/values.ts'
@@ -47,6 +49,35 @@ describe('valuesOf', () => {
         ['constructor', '2'],
       ])
     } else expect(values(toml)).toEqual(expected)
+  })
+
+  it('writes keys and values that TOML reads as the same again', () => {
+    const key = fc.oneof(
+      fc.constantFrom('a', 'b-c', 'd.e', '', 'f g', '"', "'", 'é', '[0]'),
+      fc.string({ unit: 'binary' }),
+    )
+    const leaf = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      fc.double(),
+      fc.boolean(),
+    )
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof(
+        { maxDepth: 3 },
+        leaf,
+        fc.array(leaf),
+        fc.dictionary(key, tie('any'), { noNullPrototype: true }),
+      ),
+    })).any
+    fc.assert(
+      fc.property(fc.dictionary(key, value, { noNullPrototype: true }), (data) => {
+        const found = [...valuesOf(stringify(data, { numbersAsFloat: true })).values]
+        const again = valuesOf(found.map(([path, text]) => `${path} = ${text}`).join('\n'))
+        expect([...again.values].sort()).toEqual(found.sort())
+      }),
+      { numRuns: 300 },
+    )
   })
 
   it('says what it cannot compare', () => {
