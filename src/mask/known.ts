@@ -99,6 +99,8 @@ function isEncodedPem(text: string): boolean {
 }
 
 function findPem(text: string, spans: Span[]): void {
+  // Most texts hold none, and two expressions for each of them took a tenth of the time.
+  if (!text.includes('PRIVATE KEY')) return
   const begin = new RegExp(PEM_BEGIN, 'g')
   const end = new RegExp(PEM_END, 'g')
   for (let match = begin.exec(text); match !== null; match = begin.exec(text)) {
