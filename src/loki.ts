@@ -1,6 +1,7 @@
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { toProblem } from './http/problem.ts'
 import { textResponse } from './http/sliced.ts'
+import { MOST_LISTED } from './log/files/files.ts'
 import { LEVELS } from './log/format/detect.ts'
 import { streamsOf } from './loki/answer.ts'
 import { filesOf, type Search } from './loki/files.ts'
@@ -23,6 +24,8 @@ interface LokiRequest extends Search {
 }
 
 const MILLI = 1_000_000n
+/** How many values of a label one answer has. */
+const MOST_VALUES = 10_000
 
 const ROUTES: [path: RegExp, answer: (asked: LokiRequest, part: string) => Promise<unknown>][] = [
   [/^query_range$/, queryRange],
@@ -126,7 +129,10 @@ async function labelValues(asked: LokiRequest, name: string): Promise<unknown> {
   const files = await filesOf(asked, choice)
   const values =
     name === 'file' ? files.map(({ file }) => file) : name === 'node' ? files.map(({ node }) => node) : []
-  return success([...new Set(values)].sort())
+  const sorted = [...new Set(values)].sort()
+  const isCut = asked.isCut || sorted.length > MOST_VALUES
+  const warning = `There are more values than the ${Math.min(sorted.length, MOST_VALUES)} here; narrow the selector.`
+  return success(sorted.slice(0, MOST_VALUES), isCut ? [warning] : [])
 }
 
 /** logcli sends `match`, Grafana `match[]`. */
@@ -134,7 +140,7 @@ async function series(asked: LokiRequest): Promise<unknown> {
   const selectors = [...asked.params.getAll('match[]'), ...asked.params.getAll('match')]
   const choices = selectors.length > 0 ? selectors.map((text) => selected([text])) : [selected([])]
   const { streams, warnings } = await streamLabelsOf(asked, choices)
-  return success(streams, warnings)
+  return success(streams, [...warnings, ...cutOf(asked)])
 }
 
 /** How much a query would read. Grafana shows it before the query runs; entries are not counted. */
@@ -173,7 +179,8 @@ interface Found {
 }
 
 /** With statistics about the records that matched; logcli --stats prints them. */
-function result({ started, read }: LokiRequest, resultType: string, found: Found[]): unknown {
+function result(asked: LokiRequest, resultType: string, found: Found[]): unknown {
+  const { started, read } = asked
   const seconds = (performance.now() - started) / 1000
   const summary = {
     execTime: seconds,
@@ -183,7 +190,12 @@ function result({ started, read }: LokiRequest, resultType: string, found: Found
     bytesProcessedPerSecond: Math.round(read.bytes / seconds),
     totalEntriesReturned: found.reduce((sum, { values }) => sum + (values?.length ?? 1), 0),
   }
-  return success({ resultType, result: found, stats: { summary } })
+  return success({ resultType, result: found, stats: { summary } }, cutOf(asked))
+}
+
+/** What is missing where a node has more files than are listed at once. */
+function cutOf({ isCut }: LokiRequest): string[] {
+  return isCut ? [`Only the first ${MOST_LISTED} files of a node were searched.`] : []
 }
 
 /** Loki's errors are a sentence of text, which its clients show. */

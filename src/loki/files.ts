@@ -9,6 +9,8 @@ export interface Search {
   sources: readonly LokiSource[]
   signal: AbortSignal
   read: { lines: number; bytes: number }
+  /** Set when a node has more files than are listed at once. */
+  isCut?: boolean
 }
 
 /** A file that a query may be about. */
@@ -21,11 +23,13 @@ export interface LogFile extends LokiSource {
 const AT_ONCE = 4
 
 /** The files that a selector is about. */
-export async function filesOf({ sources, signal }: Search, choice: Choice): Promise<LogFile[]> {
+export async function filesOf(search: Search, choice: Choice): Promise<LogFile[]> {
+  const { sources, signal } = search
   const wanted = sources.filter(({ node }) => choice.isNode(node))
   const found = new Map<string, LogFile[]>()
   const list = async ({ node, context }: LokiSource) => {
-    const { entries } = await context.files.list(signal)
+    const { entries, isCut } = await context.files.list(signal)
+    if (isCut) search.isCut = true
     const files = entries.filter(({ key }) => choice.isFile(key))
     found.set(
       node,

@@ -51,7 +51,7 @@ export function observedStore(store: Store, registry: Registry): Store {
   const fast = fastReads(store)
   if (!fast) return observed
   return withFastReads(observed, {
-    listAll: (prefix) => call('list', fast.listAll(prefix)),
+    listAll: (prefix, most) => call('list', fast.listAll(prefix, most)),
     revision: () => fast.revision(),
     readInto: (key, range, buffer, options) =>
       call('read', fast.readInto(key, range, buffer, options), counted),

@@ -1,18 +1,80 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { textResponse } from '../http/sliced.ts'
-import type { Listing } from '../log/files/files.ts'
+import { bytesResponse, textResponse } from '../http/sliced.ts'
+import type { LogFiles } from '../log/files/files.ts'
 import type { Detailer } from '../log/view/detail.ts'
+import { SlicedStream } from '../store/fast.ts'
+import { byCodePoint, type Entry } from '../store/store.ts'
+import type { Query } from './parameters/read.ts'
 
-/** `GET /api/v1/log/list?detail=true`: the log files, with what is known about each. */
-export async function listDetails(request: Request, listing: Listing, details: Detailer): Promise<Response> {
+/** How many files one detailed list has. */
+const MOST_DETAILED = 10_000
+/** Characters of a list that are sent at a time. */
+const PIECE = 32 * 1024
+
+/** `GET /api/v1/log/list?detail=true`: the log files, with what is known about each; `Link` leads to the next ones. */
+export async function listDetails(
+  request: Request,
+  { after = '' }: Query,
+  files: LogFiles,
+  details: Detailer,
+): Promise<Response> {
   const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  const { signal } = request
+  const { note } = await files.list(signal)
   if (request.method === 'HEAD') return textResponse(null, headers)
-  const { files, complete } = await details(listing.entries, request.signal)
-  const body = JSON.stringify(files)
-  const notes = [listing.note, !complete && 'detail-incomplete'].filter(Boolean).join(', ')
+  const { entries, isCut } = await partOf(files, after, signal)
+  const found = await details(entries, signal)
+  const body = JSON.stringify(found.files)
+  const notes = [note, isCut && 'list-cut', !found.complete && 'detail-incomplete'].filter(Boolean).join(', ')
   if (notes) headers['X-Nodestate-Note'] = notes
-  if (!complete) return textResponse(body, headers)
+  if (isCut) headers.Link = `<?detail=true&after=${encodeURIComponent(entries.at(-1)!.key)}>; rel="next"`
+  if (!found.complete) return textResponse(body, headers)
   const etag = textTag(body)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
   return textResponse(body, { ...headers, ETag: etag })
+}
+
+/** The next files, and whether there are more after them. */
+async function partOf(
+  files: LogFiles,
+  after: string,
+  signal: AbortSignal,
+): Promise<{ entries: Entry[]; isCut: boolean }> {
+  const listing = await files.list(signal)
+  if (!listing.isCut && listing.entries.length <= MOST_DETAILED) {
+    const isAfter = ({ key }: Entry) => after === '' || byCodePoint(key, after) > 0
+    return { entries: listing.entries.filter(isAfter), isCut: false }
+  }
+  const entries: Entry[] = []
+  for await (const entry of files.each(after, signal)) {
+    if (entries.length === MOST_DETAILED) return { entries, isCut: true }
+    entries.push(entry)
+  }
+  return { entries, isCut: false }
+}
+
+/** The plain list, read as fast as the client takes it: it is never cut, and takes the memory of its names. */
+export function streamList(request: Request, after: string, files: LogFiles): Response {
+  const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
+  if (request.method === 'HEAD') return textResponse(null, headers)
+  const entries = files.each(after, request.signal)[Symbol.asyncIterator]()
+  let opening = '['
+  let isOver = false
+  const next = async () => {
+    if (isOver) return null
+    let text = ''
+    while (text.length < PIECE) {
+      const { done, value } = await entries.next()
+      if (done) {
+        isOver = true
+        text += opening === '[' ? '[]' : ']'
+        break
+      }
+      text += `${opening}${JSON.stringify({ name: value.key, size: value.size })}`
+      opening = ','
+    }
+    return new TextEncoder().encode(text)
+  }
+  const body = new SlicedStream({ next, release() {}, cancel: () => void entries.return?.() })
+  return bytesResponse(body, headers)
 }

@@ -7,17 +7,16 @@ import type { Query } from './parameters/read.ts'
 export interface LogRoutes {
   files: LogFiles
   /** Answers with what is known about each file; loaded on first use. */
-  listDetails(request: Request, listing: Listing): Promise<Response>
+  listDetails(request: Request, query: Query): Promise<Response>
+  /** Answers with more files than are held in memory; loaded on first use. */
+  streamList(request: Request, after: string): Promise<Response>
 }
 
 /** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known about each. */
-export async function listLogs(
-  request: Request,
-  query: Query,
-  { files, listDetails }: LogRoutes,
-): Promise<Response> {
-  const listing = await files.list(request.signal)
-  if (query.detail) return listDetails(request, listing)
+export async function listLogs(request: Request, query: Query, route: LogRoutes): Promise<Response> {
+  if (query.detail) return route.listDetails(request, query)
+  const listing = await route.files.list(request.signal)
+  if (listing.isCut || query.after) return route.streamList(request, query.after ?? '')
   const { body, etag } = render(listing)
   const note: Record<string, string> = listing.note ? { 'X-Nodestate-Note': listing.note } : {}
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, note)

@@ -1,4 +1,3 @@
-import type { Listing } from '../log/files/files.ts'
 import { Followers } from '../log/follow/followers.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
@@ -14,7 +13,7 @@ export interface QueryRoutes {
   view: ViewRoute['queryView']
   histogram(request: Request, query: Query): Promise<Response>
   fields(request: Request, query: Query): Promise<Response>
-  listDetails(request: Request, listing: Listing): Promise<Response>
+  listDetails(request: Request, query: Query): Promise<Response>
 }
 
 interface QueryOptions {
@@ -55,6 +54,6 @@ export function loadQueryRoutes(
         ? merged.fields(request, query)
         : (await import('./fields.ts')).showFields(request, query, route)
     },
-    listDetails: (request, listing) => listDetails(request, listing, details),
+    listDetails: (request, query) => listDetails(request, query, context.files, details),
   }
 }

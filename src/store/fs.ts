@@ -75,7 +75,8 @@ export function fsStore(path: string, { nested = false, linkDepth }: FsOptions =
   }
 
   return withFastReads(store, {
-    listAll: (prefix) => (nested ? gather(walk(directory, prefix, {})) : lister.list(prefix)),
+    listAll: (prefix, most) =>
+      nested ? gather(walk(directory, prefix, { limit: most })) : lister.list(prefix, most),
     // A folder's times do not change with the folders inside it.
     revision: () => (nested ? null : revisionOf(path)),
     async readInto(key, range, buffer, options) {

@@ -40,8 +40,13 @@ export interface FileReadOptions extends ReadOptions {
 export interface LogFiles {
   /** Whether reads take microseconds, as on a disk, so that parallel reads gain nothing. @default false */
   readonly isNear?: boolean
-  /** All log files. Concurrent callers share one listing, which ends early when all of them have left. */
+  /**
+   * The log files, at most `MOST_LISTED`. Concurrent callers share one listing, which ends early when all of them have
+   * left.
+   */
   list(signal?: AbortSignal): Promise<Listing>
+  /** All log files whose names come after `after`, in order: however many there are, they take little memory. */
+  each(after: string, signal?: AbortSignal): AsyncIterable<Entry>
   /** The listed names that begin with `prefix`, as they are now: the members of a family. */
   startingWith(prefix: string, signal?: AbortSignal): Promise<Entry[]>
   /** The entry of a listed name; anything else is a LogError `unknown-file`. */
@@ -55,6 +60,9 @@ export interface LogFiles {
   /** Reports changes, if the store can; null if followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
 }
+
+/** How many files are held in memory: each takes about 400 bytes. */
+export const MOST_LISTED = 100_000
 
 /** The log files that a store holds, narrowed by include patterns. */
 export function logFiles(
@@ -72,17 +80,17 @@ export function logFiles(
   const joins =
     join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join, shared))
   const fast = fastReads(store)
-  const collect = async (prefix: string, signal?: AbortSignal, shallow = true): Promise<Entry[]> => {
-    if (fast) return (await fast.listAll(prefix)).filter((entry) => isListed(entry.key))
-    const entries: Entry[] = []
-    for await (const entry of store.list(prefix, { signal, shallow }))
-      if (isListed(entry.key)) entries.push(entry)
-    return sorted(entries)
+  const collect = async (prefix: string, signal?: AbortSignal, shallow = true): Promise<Listing> => {
+    const listed = fast
+      ? await fast.listAll(prefix, MOST_LISTED + 1)
+      : await firstOf(store.list(prefix, { signal, shallow }), MOST_LISTED + 1)
+    const entries = listed.slice(0, MOST_LISTED).filter((entry) => isListed(entry.key))
+    return { entries: fast ? entries : sorted(entries), ...(listed.length > MOST_LISTED && { isCut: true }) }
   }
   const revision = () => fast?.revision() ?? null
   const listings = new Listings(
     async (signal) => {
-      if (!joins) return { entries: await collect('', signal, !nested) }
+      if (!joins) return collect('', signal, !nested)
       const { entries, partial } = await (await joins()).list(signal)
       const notes = partial ? { note: 'size-partial' as const } : {}
       return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
@@ -109,7 +117,15 @@ export function logFiles(
   return {
     isNear: fast !== undefined,
     list: (signal) => listings.get(signal),
-    startingWith: (prefix, signal) => collect(prefix, signal),
+    async *each(after, signal) {
+      const isAfter = ({ key }: Entry) => after === '' || byCodePoint(key, after) > 0
+      const { entries, isCut } = await listings.get(signal)
+      if (!isCut) return yield* entries.filter(isAfter)
+      // The store may not know `after`, or may be given one that is no key.
+      for await (const entry of store.list('', { signal, shallow: !nested, ...(after && { after }) }))
+        if (isAfter(entry) && isListed(entry.key)) yield entry
+    },
+    startingWith: async (prefix, signal) => (await collect(prefix, signal)).entries,
     ...(joins && { joined: async (name) => (isListed(name) ? (await joins()).get(name) : null) }),
     async stat(name, signal, maxAge) {
       const entry = (await isFile(name)) ? await store.stat(name, { signal, maxAge }) : null
@@ -168,6 +184,12 @@ export function unknownFile(): never {
     'unknown-file',
     'There is no log file with this name; take a name from the list of logs.',
   )
+}
+
+async function firstOf(entries: AsyncIterable<Entry>, most: number): Promise<Entry[]> {
+  const first: Entry[] = []
+  for await (const entry of entries) if (first.push(entry) >= most) break
+  return first
 }
 
 /** Most stores list in order; what is unsorted, as some buckets are, is sorted here. */

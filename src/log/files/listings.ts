@@ -8,6 +8,8 @@ const AGE_PER_COST = 25
 /** The log files of a node as they were listed. */
 export interface Listing {
   entries: Entry[]
+  /** Set if there are more files than are listed at once; `LogFiles.each` has all of them. */
+  isCut?: boolean
   /** Set where the sizes of some joined logs are not complete. */
   note?: 'size-partial'
 }

@@ -15,6 +15,9 @@ export function narrowFiles(files: LogFiles, patterns: readonly string[]): LogFi
       listings.set(all, listing)
       return listing
     },
+    async *each(after, signal) {
+      for await (const entry of files.each(after, signal)) if (included(entry.key)) yield entry
+    },
     async startingWith(prefix, signal) {
       return (await files.startingWith(prefix, signal)).filter((entry) => included(entry.key))
     },

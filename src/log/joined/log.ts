@@ -46,6 +46,7 @@ export class JoinedLogs {
 export interface MemberFiles {
   list(): Promise<{ entries: Entry[] }>
   startingWith(): Promise<Entry[]>
+  each(): AsyncIterable<Entry>
   stat(key: string): Promise<Entry>
   read(key: string, range: ByteRange | undefined, options?: ReadOptions): Promise<StoreRead>
   watch(): null
@@ -66,6 +67,7 @@ export class JoinedLog {
     this.files = {
       list: async () => ({ entries: [] }),
       startingWith: async () => [],
+      async *each() {},
       stat: async (key) => entryOf(key),
       read: async (key, range, { signal } = {}) =>
         (await reads.read(entryOf(key), range, { signal }).catch(unlessChanged)) ?? this.#lost(key),

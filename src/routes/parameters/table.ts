@@ -322,6 +322,16 @@ export const PARAMETERS = [
   },
   {
     name: 'after',
+    on: ['list'],
+    role: 'cursor',
+    type: 'text',
+    maxLength: 1024,
+    value: 'NAME',
+    meaning: 'Only files whose names come after this one. `Link` of a detailed list has the next part.',
+    example: 'broker.log.4.gz',
+  },
+  {
+    name: 'after',
     on: ['nodes'],
     role: 'cursor',
     type: 'text',

@@ -32,15 +32,15 @@ export class Lister {
     this.#names = sharedRun(() => readNames(directory.path))
   }
 
-  /** The entries whose names begin with `prefix`, in key order. */
-  async list(prefix: string): Promise<Entry[]> {
+  /** The first entries whose names begin with `prefix`, in key order. */
+  async list(prefix: string, most = Number.POSITIVE_INFINITY): Promise<Entry[]> {
     if (prefix !== '') return this.#family(prefix)
     // Stat the files of the last list while another thread reads the names: most of them are the same.
     const last = this.#last
     const names = this.#names()
     names.catch(() => {})
     const renewed = await this.#renew(last)
-    const now = await this.#merge(await names, last, renewed)
+    const now = await this.#merge(await names, last, renewed, most)
     this.#last = now
     return now.map(({ entry }) => entry)
   }
@@ -76,11 +76,17 @@ export class Lister {
   }
 
   /** The names that are files: those already checked again, and the others after a stat of each. */
-  async #merge(names: string[], last: readonly Seen[], renewed: (Seen | null)[]): Promise<Seen[]> {
+  async #merge(
+    names: string[],
+    last: readonly Seen[],
+    renewed: (Seen | null)[],
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<Seen[]> {
     const merged: Seen[] = []
     let looks = 0
     let at = 0
     for (const name of names) {
+      if (merged.length >= most) break
       // Both are sorted, so walking them side by side finds known files without a map of 10,000 names.
       while (at < last.length && last[at]!.entry.key !== name && byCodePoint(last[at]!.entry.key, name) < 0)
         at++

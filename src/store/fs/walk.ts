@@ -54,8 +54,7 @@ async function* walkFolder(
 async function namesIn(directory: Directory, folder: string): Promise<string[]> {
   try {
     if (!directory.isReal(folder)) return []
-    const found = await readdir(directory.pathOf(folder), { withFileTypes: true })
-    const names = found.flatMap((entry) => nameOf(entry, directory.nested)).sort(byCodePoint)
+    const names = (await readFolder(directory, folder)).sort(byCodePoint)
     return names.filter((name, i) => name !== names[i - 1])
   } catch (error) {
     // A folder may disappear while its parent is walked; the root directory must exist.
@@ -64,7 +63,14 @@ async function namesIn(directory: Directory, folder: string): Promise<string[]> 
   }
 }
 
-function nameOf(entry: Dirent, nested: boolean): string[] {
+/** Without folders the names are enough: 300,000 of them take a third of the memory. */
+async function readFolder(directory: Directory, folder: string): Promise<string[]> {
+  const path = directory.pathOf(folder)
+  if (!directory.nested) return readdir(path)
+  return (await readdir(path, { withFileTypes: true })).flatMap(nameOf)
+}
+
+function nameOf(entry: Dirent): string[] {
   if (!entry.isDirectory()) return [entry.name]
-  return nested && !/[\\\uFFFD]/.test(entry.name) ? [`${entry.name}/`] : []
+  return /[\\\uFFFD]/.test(entry.name) ? [] : [`${entry.name}/`]
 }

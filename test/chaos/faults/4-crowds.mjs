@@ -1,4 +1,5 @@
 // Crowds and odd files in a container of 256 MiB: what each client, file and node may hold.
+import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -117,6 +118,43 @@ export const faults = [
         count: 48,
         figure: `${countsOf(seen)}; ${Math.round(most())} MB`,
         held: node.isAlive() && !seen['0 cut'],
+      }
+    },
+  },
+  {
+    name: 'a directory of 130,000 files, in 256 MiB',
+    async run() {
+      const path = folder('logs')
+      execFileSync('sh', ['-c', 'seq -f "f%06g.log" 130000 | xargs touch'], { cwd: path })
+      const node = await confined(['--logs', path, '--loki'])
+      if (node === null) return SKIPPED
+      const most = watchMemory(node.pid)
+      const list = await get(node.url, '/api/v1/log/list')
+      const count = list.status === 200 ? JSON.parse(list.body).length : 0
+      const detail = await get(node.url, '/api/v1/log/list?detail=true')
+      const values = await get(node.url, '/loki/api/v1/label/file/values')
+      const series = await get(node.url, '/loki/api/v1/series')
+      const left = new AbortController()
+      const asked = Array.from({ length: 8 }, () =>
+        get(node.url, '/api/v1/log/list', { signal: left.signal }),
+      )
+      await sleep(300)
+      left.abort()
+      await Promise.all(asked)
+      const next = await settled(
+        () => get(node.url, '/healthz'),
+        ({ ms }) => ms < 100,
+      )
+      const told = [
+        String(detail.headers['x-nodestate-note']).includes('list-cut'),
+        String(values.body).includes('"warnings"'),
+        String(series.body).includes('"warnings"'),
+      ]
+      return {
+        tried: 'the list, with details, Loki’s values and series; eight lists whose clients left',
+        count: 12,
+        figure: `${count} listed in ${Math.round(list.ms)} ms; ${[detail, values, series].map(({ status }) => status).join(', ')}, cut with a note: ${told.join(', ')}; ${Math.round(most())} MB; then /healthz after ${Math.round(next.ms)} ms`,
+        held: node.isAlive() && count === 130_000 && told.every(Boolean) && next.status === 200,
       }
     },
   },
