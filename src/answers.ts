@@ -32,6 +32,8 @@ export interface LogFields {
   records: number
   /** True if there are more records than were examined. */
   sampled: boolean
+  /** False if a budget ran out, or an archive ends early: records that should have been examined are missing. */
+  complete: boolean
   /** The most frequent first, each with its most frequent values. */
   fields: { name: string; count: number; values: { value: string; count: number }[] }[]
   patterns: MessagePattern[]

@@ -193,9 +193,12 @@ function result(asked: LokiRequest, resultType: string, found: Found[]): unknown
   return success({ resultType, result: found, stats: { summary } }, cutOf(asked))
 }
 
-/** What is missing where a node has more files than are listed at once. */
-function cutOf({ isCut }: LokiRequest): string[] {
-  return isCut ? [`Only the first ${MOST_LISTED} files of a node were searched.`] : []
+/** What is missing: files beyond those that are listed at once, and the rest of archives that end early. */
+function cutOf({ isCut, isBroken }: LokiRequest): string[] {
+  const warnings: string[] = []
+  if (isBroken) warnings.push('An archive is damaged or ends early; the rest of it is missing.')
+  if (isCut) warnings.push(`Only the first ${MOST_LISTED} files of a node were searched.`)
+  return warnings
 }
 
 /** Loki's errors are a sentence of text, which its clients show. */

@@ -11,6 +11,8 @@ export interface Search {
   read: { lines: number; bytes: number }
   /** Set when a node has more files than are listed at once. */
   isCut?: boolean
+  /** Set when an archive ends early. */
+  isBroken?: boolean
 }
 
 /** A file that a query may be about. */
@@ -55,6 +57,11 @@ export function isSilent(error: unknown): boolean {
   return (
     error instanceof LogError && ['no-time', 'no-level', 'not-viewable', 'unknown-file'].includes(error.code)
   )
+}
+
+/** Remembers that an archive ends early, for a warning. */
+export function reportBroken(search: Search, notes: readonly string[] = []): void {
+  if (notes.includes('archive-cut')) search.isBroken = true
 }
 
 /** When the work must be done: one search's time for all files together. */

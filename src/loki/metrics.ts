@@ -1,6 +1,6 @@
 import { histogramOf } from '../log/histogram/histogram.ts'
 import { byCodePoint } from '../store/store.ts'
-import { eachFile, isSilent, type LogFile, type Search } from './files.ts'
+import { eachFile, isSilent, type LogFile, reportBroken, type Search } from './files.ts'
 import { choiceOf, type Labels } from './labels.ts'
 import { textEnd } from './lines.ts'
 import { LokiError, type MetricQuery } from './logql/query.ts'
@@ -67,8 +67,9 @@ interface Counting {
 async function countIn(
   of: LogFile,
   { sums, pipeline, isPlain }: Counting,
-  { signal, read }: Search,
+  search: Search,
 ): Promise<void> {
+  const { signal, read } = search
   const { since, until } = sums.period
   // The series of each level, if nothing else makes a difference.
   const known: (Float64Array | undefined)[] = []
@@ -96,7 +97,8 @@ async function countIn(
     () => false,
     signal,
   )
-  if (!histogram?.complete)
+  reportBroken(search, histogram?.notes)
+  if (!histogram?.complete && !histogram?.notes?.includes('archive-cut'))
     throw new LokiError(
       'The count took more than one request may; narrow the time range or the selector.',
       504,

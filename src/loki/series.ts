@@ -70,7 +70,8 @@ async function levelsIn(
       signal,
     )
     view.memory?.release()
-    const isComplete = seen.size === wanted.length || !view.notes.includes('scan-budget')
+    const isCut = view.notes.some((note) => note === 'scan-budget' || note === 'archive-cut')
+    const isComplete = seen.size === wanted.length || !isCut
     // Without times, a file has no entries.
     return { levels: view.format.timed ? [...seen] : [], isComplete }
   } catch (error) {

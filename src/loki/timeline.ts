@@ -1,7 +1,7 @@
 import type { MergedCursor } from '../log/merge/cursor.ts'
 import { type MergedPage, type MergedRecord, mergePage } from '../log/merge/merge.ts'
 import { bySource, type Source } from '../log/merge/source.ts'
-import { deadlineOf, isSilent, type LogFile, refuseLate, type Search } from './files.ts'
+import { deadlineOf, isSilent, type LogFile, refuseLate, reportBroken, type Search } from './files.ts'
 import { LokiError } from './logql/query.ts'
 import type { Pipeline } from './pipeline.ts'
 
@@ -135,6 +135,7 @@ export class Timeline<T extends { time: number }> {
       if (failure || isCut) page.release()
       if (failure) throw failure.error
       if (isCut) throw tooMuch()
+      reportBroken(this.#search, page.notes)
       return page
     } catch (error) {
       if (isSilent(error)) return null

@@ -164,6 +164,7 @@ const PATTERN = {
 const FIELDS = {
   records: 300,
   sampled: false,
+  complete: true,
   fields: [{ name: 'level', count: 300, values: [{ value: 'warn', count: 300 }] }],
   patterns: [PATTERN],
 }

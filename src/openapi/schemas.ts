@@ -171,6 +171,7 @@ const PATTERN = object({
 const FIELDS = object({
   records: integer('Records looked at.'),
   sampled: flag('True when there are more records than were looked at.'),
+  complete: flag('False when a budget ran out or an archive ends early, so that records are missing.'),
   fields: list(FIELD),
   patterns: list(PATTERN),
 })

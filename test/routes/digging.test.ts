@@ -219,7 +219,7 @@ describe('fields', () => {
   })
   it('of an empty log and of plain text are none', async () => {
     const empty = await (await ask('fields?file=empty.log')).json()
-    expect(empty).toEqual({ records: 0, sampled: false, fields: [], patterns: [] })
+    expect(empty).toEqual({ records: 0, sampled: false, complete: true, fields: [], patterns: [] })
     const plain = (await (await ask('fields?file=plain.log')).json()) as Fields
     expect(plain).toMatchObject({ records: 3, fields: [] })
   })

@@ -38,16 +38,24 @@ export async function fieldsOf(
     const pieces = view.pieces ?? [await view.series.read(view.from, view.to)]
     const reader = { format: view.format, zone: context.zone }
     const found = await countFields(pieces.map((bytes) => ({ bytes, reader })))
-    return { fields: { ...found, sampled: view.prev !== null }, notes: view.notes }
+    return {
+      fields: { ...found, sampled: view.prev !== null, complete: isWhole(view.notes) },
+      notes: view.notes,
+    }
   } finally {
     view.memory?.release()
   }
 }
 
+/** Whether no records are missing. */
+export function isWhole(notes: View['notes']): boolean {
+  return !notes.some((note) => note === 'scan-budget' || note === 'answer-budget' || note === 'archive-cut')
+}
+
 /** Counts the fields and message patterns of records, each with what reads it. */
 export async function countFields(
   records: readonly { bytes: Uint8Array; reader: Reader }[],
-): Promise<Omit<LogFields, 'sampled'>> {
+): Promise<Pick<LogFields, 'records' | 'fields' | 'patterns'>> {
   const counts = new Counts()
   const patterns = new Patterns()
   for (const { bytes: piece, reader } of records) {

@@ -16,8 +16,8 @@ export interface Histogram {
   /** What the columns of `counts` are: the levels, and `none` for records without one. */
   levels: string[]
   buckets: { time: number; counts: number[] }[]
-  /** Notes about the times, in addition to the chart. */
-  notes?: (TimeNote | 'time-order')[]
+  /** Notes about the times and archives, in addition to the chart. */
+  notes?: (TimeNote | 'time-order' | 'archive-cut')[]
 }
 
 /** A histogram that is being filled. */

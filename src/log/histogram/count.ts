@@ -70,6 +70,8 @@ export class Count {
     let longer: number | null = null
     let readAhead = false
     for (let at = hi; at > lo; ) {
+      // With everything counted, a spent budget left nothing out.
+      if (series.addresses.isStart(at)) break
       if (!(await this.#budget.step())) return false
       const start = await series.sequentialStart(at)
       if (start !== null) {

@@ -109,13 +109,13 @@ async function count(
     throw new LogError('no-level', 'No levels were recognized in the lines of this file; leave level out.')
   if (range.to <= range.from) return { ...empty(request, now()), from: range.from, to: range.from }
 
-  const notes = timeNotes(format, zone)
+  const notes: NonNullable<Histogram['notes']> = timeNotes(format, zone)
   const chart = layOut(range, request, zone)
   const { level, levels, matcher } = request
   const filter: Filter = { format, zone, level, levels, matcher, since: null, until: null }
   if (request.estimate && members && series.parts.length > 1) {
     const result = await estimateMembers({ ...log, budget }, filter, chart)
-    if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
+    if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
   }
   const [since, until] = await Promise.all([
     request.since === null ? null : seek(log, range.from),
@@ -126,12 +126,18 @@ async function count(
   const stretch = { lo, hi: Math.min(hi, series.end), filter }
   if (request.estimate && !members) {
     const result = await estimate({ ...log, budget }, stretch, chart)
-    if (result !== 'thin') return { ...chart, complete: result === 'whole', estimated: true, notes }
+    if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
   }
   const { add, beyond } = adder(chart, range, filter, request)
-  const isWhole = await new Count(context, series, budget, { ...stretch, add }).run()
-  const complete = isWhole && !series.isCut && series.broken === null
+  const isCounted = await new Count(context, series, budget, { ...stretch, add }).run()
+  const complete = isWhole(series, isCounted ? 'whole' : 'cut')
+  if (series.broken) notes.push('archive-cut')
   return { ...chart, complete, notes: beyond() > 0 ? ['time-order', ...notes] : notes }
+}
+
+/** Whether a result is about all of a log: no budget ran out, and no archive ends early. */
+function isWhole(series: Series, result: string): boolean {
+  return result === 'whole' && !series.isCut && series.broken === null
 }
 
 /** The range of a log; null if it is empty. */

@@ -3,7 +3,6 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
-import type { LogError } from '../error.ts'
 import { giveBack } from '../search/blocks.ts'
 import type { Series } from '../text/series.ts'
 
@@ -51,41 +50,34 @@ export async function bytesOf(
   return body
 }
 
-/** Records that were found, as a body that ends as `bytesOf` does. Their memory is released as they are sent. */
-export function piecesBody(
-  pieces: readonly Uint8Array[],
-  broken: LogError | null,
-  memory: Lease | null = null,
-): Bytes {
+/** Records that were found, as a body. Their memory is released as they are sent. */
+export function piecesBody(pieces: readonly Uint8Array[], memory: Lease | null = null): Bytes {
   const length = lengthOf(pieces)
-  if (length <= AT_ONCE && !broken) {
+  if (length <= AT_ONCE) {
     memory?.release()
     return concat(pieces)
   }
-  return new SlicedStream(new PieceSlices(pieces, broken, memory))
+  return new SlicedStream(new PieceSlices(pieces, memory))
 }
 
 /** Pieces in slices: short ones joined, long ones as views. Each block is released when it has been sent. */
 class PieceSlices implements Slices {
   #pieces: readonly Uint8Array[]
-  readonly #broken: LogError | null
   #next = 0
   /** How much of the next piece has been returned. */
   #given = 0
 
   readonly #memory: Lease | null
 
-  constructor(pieces: readonly Uint8Array[], broken: LogError | null, memory: Lease | null) {
+  constructor(pieces: readonly Uint8Array[], memory: Lease | null) {
     this.#memory = memory
     this.#pieces = pieces
-    this.#broken = broken
   }
 
   next(): Uint8Array | null {
     const piece = this.#pieces[this.#next]
     if (piece === undefined) {
       this.#memory?.release()
-      if (this.#broken) throw this.#broken
       return null
     }
     if (piece.length < SLICE) return this.#together()

@@ -3,7 +3,6 @@ import { SliceMemory } from '../../limits/slice-memory.ts'
 import { TURN_MILLIS, yieldToEventLoop } from '../../limits/yield.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
-import type { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lastStart } from '../format/lines.ts'
 import { noMemory } from '../search/sink.ts'
@@ -40,15 +39,14 @@ const MEMORY_WAIT = 100
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 4
 
-/** Records that were found, each rendered, as a body. It ends as `bytesOf` does, and yields between slices. */
+/** Records that were found, each rendered, as a body. It yields between slices. */
 export function renderedBody(
   pieces: readonly Uint8Array[],
-  broken: LogError | null,
   renderer: Renderer,
   memory: Lease | null = null,
 ): Bytes {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  if (length <= RENDERED && !broken) {
+  if (length <= RENDERED) {
     renderer.into(new Uint8Array(2 * length))
     for (const piece of pieces) {
       renderer.read(piece, 0, piece.length)
@@ -61,7 +59,6 @@ export function renderedBody(
   const source = () => {
     if (next > 0) memory?.shrink(pieces[next - 1]?.length ?? 0)
     if (next < pieces.length) return pieces[next++]!
-    if (broken) throw broken
     return null
   }
   return new SlicedStream(new RenderedSlices(source, renderer, memory))
@@ -79,7 +76,8 @@ export interface RecordRange {
 
 /**
  * The records of [from, to), which begins and ends between two, each rendered: read only as fast as they are taken,
- * so that many of them cost no more memory than a few. A record longer than `longest` is split.
+ * so that many of them cost no more memory than a few. A record longer than `longest` is split. It ends as `bytesOf`
+ * does where an archive ends early.
  */
 export function recordsBody(range: RecordRange, renderer: Renderer, longest: number): Bytes {
   const { series, to, format, memory: lease } = range
@@ -127,6 +125,8 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
       return whole
     }
     end()
+    const broken = series.broken
+    if (broken) throw broken
     return null
   }
   const body = renderedStream(source, renderer, end)

@@ -18,6 +18,7 @@ export type HoleNote = 'gap' | 'begins-late'
 export type Note =
   | 'scan-budget'
   | 'answer-budget'
+  | 'archive-cut'
   | 'time-order'
   | 'family-order'
   | 'unknown-field'

@@ -1,4 +1,4 @@
-import { BYTES, countFields, RECORDS } from '../../log/fields/fields.ts'
+import { BYTES, countFields, isWhole, RECORDS } from '../../log/fields/fields.ts'
 import { mergePage } from '../../log/merge/merge.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
@@ -22,7 +22,7 @@ export async function mergedFields(request: Request, query: Query, route: Merged
     const headers = sourceHeaders({ ...rest, missing: [...rest.missing, ...page.missing] })
     const isLasting = !clock && !page.notes.includes('scan-budget')
     return showMerged(request, {
-      body: { ...found, sampled: page.prev !== null },
+      body: { ...found, sampled: page.prev !== null, complete: isWhole(page.notes) },
       headers,
       notes: page.notes,
       isLasting,

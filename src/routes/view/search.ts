@@ -49,18 +49,17 @@ export async function queryView(request: Request, query: Query, route: QueryView
   const body =
     view.pieces === null && view.from < view.to
       ? recordsBody(view, writer, MAX_RECORD)
-      : renderedBody(view.pieces ?? [], view.series.broken, writer, view.memory)
+      : renderedBody(view.pieces ?? [], writer, view.memory)
   return bytesResponse(body, headers)
 }
 
 async function textResponse(view: View, headers: Record<string, string>): Promise<Response> {
   const { series, pieces, from, to } = view
-  const broken = series.broken
   const length = pieces ? pieces.reduce((sum, piece) => sum + piece.length, 0) : to - from
-  // Without a length, the cut at the end of a broken archive is visible.
-  if (!broken) headers['Content-Length'] = String(length)
+  // Records that were collected have a note; without a length, the cut of a text that is streamed is visible.
+  if (pieces || !series.broken) headers['Content-Length'] = String(length)
   return bytesResponse(
-    pieces ? piecesBody(pieces, broken, view.memory) : await bytesOf(series, from, to, view.memory),
+    pieces ? piecesBody(pieces, view.memory) : await bytesOf(series, from, to, view.memory),
     headers,
   )
 }

@@ -13,6 +13,7 @@ export const SENTENCES: Record<string, string> = {
   'unknown-field': 'Nothing matches, and the newest records do not have this field.',
   'family-order':
     'The names and times of the rotated files contradict each other, so their order is a guess; records may be missing.',
+  'archive-cut': 'An archive is damaged or ends early; the rest of it is missing.',
   'list-cut': 'There are more files than one answer has.',
   'detail-incomplete': 'Not all files have been examined yet; try again.',
   'size-partial': 'Some sizes do not count all objects of their log yet; try again.',

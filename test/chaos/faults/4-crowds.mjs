@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import {
   folder,
   get,
@@ -155,6 +156,50 @@ export const faults = [
         count: 12,
         figure: `${count} listed in ${Math.round(list.ms)} ms; ${[detail, values, series].map(({ status }) => status).join(', ')}, cut with a note: ${told.join(', ')}; ${Math.round(most())} MB; then /healthz after ${Math.round(next.ms)} ms`,
         held: node.isAlive() && count === 130_000 && told.every(Boolean) && next.status === 200,
+      }
+    },
+  },
+  {
+    name: 'archives that end early, and one of 120,000 members, in 256 MiB',
+    async run() {
+      const path = folder('logs')
+      const archive = gzipSync(lines(0, 30_000))
+      for (const share of [0.2, 0.5, 0.9])
+        writeFileSync(
+          join(path, `cut${share}.log.gz`),
+          archive.subarray(0, Math.floor(archive.length * share)),
+        )
+      const member = (i) => gzipSync(line(i), { level: 1 })
+      writeFileSync(
+        join(path, 'many.log.gz'),
+        Buffer.concat(Array.from({ length: 120_000 }, (_, i) => member(i))),
+      )
+      const node = await confined(['--logs', path, '--loki', '--timezone', 'UTC'])
+      if (node === null) return SKIPPED
+      let told = 0
+      for (const share of [0.2, 0.5, 0.9]) {
+        const file = `cut${share}.log.gz`
+        const view = await get(node.url, `/api/v1/log/view?file=${file}&q=number`)
+        if (view.status === 200 && !view.cut && view.headers['x-nodestate-note'] === 'archive-cut') told++
+        if ((await get(node.url, `/api/v1/log/view?file=${file}&download=true&q=number`)).cut) told++
+        for (const resource of ['fields', 'histogram']) {
+          const { body } = await get(node.url, `/api/v1/log/${resource}?file=${file}`)
+          if (JSON.parse(body).complete === false) told++
+        }
+        const query = encodeURIComponent(`{file="${file}"}`)
+        const { body } = await get(
+          node.url,
+          `/loki/api/v1/query_range?query=${query}&start=1794700800&end=1794711600`,
+        )
+        if (JSON.parse(body).warnings?.length === 1) told++
+      }
+      const many = JSON.parse((await get(node.url, '/api/v1/log/histogram?file=many.log.gz')).body)
+      const counted = many.buckets.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)
+      return {
+        tried: 'views, exports, fields, histograms and Loki of three; the histogram of the other',
+        count: 16,
+        figure: `${told} of 15 say that they are incomplete; ${counted} of 120000 counted, complete: ${many.complete}`,
+        held: node.isAlive() && told === 15 && (counted === 120_000) === many.complete,
       }
     },
   },

@@ -131,7 +131,7 @@ function unchunk(body: Buffer): { text: string; whole: boolean } {
 }
 
 describe('an answer that fails on its way', () => {
-  it.each(['size=100', 'lines=2', 'size=9000000', 'q=line&size=9000000', 'q=line&lines=1'])(
+  it.each(['size=100', 'lines=2', 'size=9000000'])(
     'of a broken archive gives what is readable and is then cut (%s)',
     async (query) => {
       const archive = gzipSync(text.subarray(0, 2_000_000))

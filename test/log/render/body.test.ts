@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { LogError } from '../../../src/log/error.ts'
 import { piecesBody } from '../../../src/log/render/body.ts'
 import { BLOCK, giveBack, takeBlock } from '../../../src/log/search/blocks.ts'
 import { SlicedStream } from '../../../src/store/fast.ts'
@@ -17,25 +16,18 @@ describe('found records', () => {
       fc.asyncProperty(lengths, async (lengths) => {
         const pieces = lengths.map((length, i) => new Uint8Array(length).fill(i + 1))
         const all = Buffer.concat(pieces)
-        const body = piecesBody(pieces, null)
+        const body = piecesBody(pieces)
         if (body instanceof SlicedStream) {
           const slices: Uint8Array[] = []
           for (let slice = await body.next(); slice; slice = await body.next()) slices.push(slice)
           expect(Math.max(...slices.map((slice) => slice.length))).toBeLessThanOrEqual(SLICE)
           expect(Buffer.concat(slices).equals(all)).toBe(true)
         }
-        const streamed = Buffer.from(await new Response(piecesBody(pieces, null)).arrayBuffer())
+        const streamed = Buffer.from(await new Response(piecesBody(pieces)).arrayBuffer())
         expect(streamed.equals(all)).toBe(true)
       }),
       { numRuns: 60 },
     )
-  })
-
-  it('end with the error of a broken archive, behind all that is readable', async () => {
-    const broken = new LogError('bad-archive', 'It is broken.')
-    const reader = (piecesBody([Uint8Array.of(1, 2)], broken) as SlicedStream).getReader()
-    expect(await reader.read()).toEqual({ done: false, value: Uint8Array.of(1, 2) })
-    await expect(reader.read()).rejects.toBe(broken)
   })
 })
 
@@ -54,7 +46,7 @@ describe('a block', () => {
   it('is used again when its last slice is sent, not before', async () => {
     takeAll()
     const block = used()
-    const body = piecesBody([block.subarray(3 * SLICE)], null) as SlicedStream
+    const body = piecesBody([block.subarray(3 * SLICE)]) as SlicedStream
     for (let slice = await body.next(); slice; slice = await body.next()) {
       expect(takeAll()).toEqual([])
       body.release(slice)
@@ -64,10 +56,10 @@ describe('a block', () => {
 
   it('is not used again when the client leaves, nor when it is taken as a stream', async () => {
     takeAll()
-    const body = piecesBody([used().subarray(SLICE)], null) as SlicedStream
+    const body = piecesBody([used().subarray(SLICE)]) as SlicedStream
     body.release((await body.next())!)
     await body.cancel()
-    await new Response(piecesBody([used()], null)).arrayBuffer()
+    await new Response(piecesBody([used()])).arrayBuffer()
     expect(takeAll()).toEqual([])
   })
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { LogError } from '../../../src/log/error.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
 import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'
@@ -24,7 +23,7 @@ describe('rendered records', () => {
     const all = Array.from({ length: count }, (_, i) => record(i)).join('')
     const long = `${line(1)}${'\tat a trace that does not end\n'.repeat(3000)}`
     const pieces = [all, long, '', record(3)].map(bytes)
-    const got = await new Response(renderedBody(pieces, null, new NdjsonWriter(LINDB, UTC))).text()
+    const got = await new Response(renderedBody(pieces, new NdjsonWriter(LINDB, UTC))).text()
     const once = pieces.map((piece) => text(toNdjson(piece, 0, piece.length, LINDB, UTC))).join('')
     expect(got === once).toBe(true)
     expect(got.split('\n').length - 1).toBe(count + 2)
@@ -34,24 +33,10 @@ describe('rendered records', () => {
     const piece = bytes('a\n'.repeat(500_000))
     let ticks = 0
     const timer = setInterval(() => ticks++, 1)
-    const got = await new Response(renderedBody([piece], null, new NdjsonWriter(PLAIN, UTC))).text()
+    const got = await new Response(renderedBody([piece], new NdjsonWriter(PLAIN, UTC))).text()
     clearInterval(timer)
     expect(got.split('\n').length - 1).toBe(500_000)
     expect(ticks).toBeGreaterThan(5)
-  })
-
-  it('end with an error where the archive is broken, behind all that is readable', async () => {
-    const broken = new LogError('bad-archive', 'It is broken.')
-    const body = renderedBody([bytes('a\n')], broken, new NdjsonWriter(PLAIN, UTC))
-    const reader = (body as ReadableStream<Uint8Array>).getReader()
-    expect(text((await reader.read()).value!)).toBe('{"message":"a","raw":"a"}\n')
-    await expect(reader.read()).rejects.toBe(broken)
-  })
-
-  it('end with an error at once where nothing is readable', async () => {
-    const broken = new LogError('bad-archive', 'It is broken.')
-    const body = renderedBody([], broken, new NdjsonWriter(PLAIN, UTC)) as SlicedStream
-    await expect(body.next()).rejects.toBe(broken)
   })
 })
 

@@ -114,7 +114,7 @@ describe('memory', () => {
     const length = view.pieces!.reduce((sum, piece) => sum + piece.length, 0)
     expect(length).toBeGreaterThan(2 * MIB)
     expect(memory.used).toBe(length)
-    const body = piecesBody(view.pieces!, null, view.memory) as ReadableStream<Uint8Array>
+    const body = piecesBody(view.pieces!, view.memory) as ReadableStream<Uint8Array>
     const reader = body.getReader()
     await reader.read()
     expect(memory.used).toBeGreaterThan(0)
@@ -125,7 +125,7 @@ describe('memory', () => {
   it('is free when the client leaves', async () => {
     const memory = new MemoryBudget(16 * MIB)
     const view = await viewOf(contextOf(files, {}, { memory }), request)
-    const body = piecesBody(view.pieces!, null, view.memory) as ReadableStream<Uint8Array>
+    const body = piecesBody(view.pieces!, view.memory) as ReadableStream<Uint8Array>
     await body.cancel()
     expect(memory.used).toBe(0)
   })

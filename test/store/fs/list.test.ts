@@ -25,7 +25,8 @@ useFresh()
 const at = (name: string | Uint8Array) =>
   Buffer.concat([Buffer.from(`${directory}/`), typeof name === 'string' ? Buffer.from(name) : name])
 
-const atOnce = (from: Store, prefix?: string): Promise<Entry[]> => fastReads(from)!.listAll(prefix ?? '')
+const atOnce = (from: Store, prefix?: string): Promise<Entry[]> =>
+  fastReads(from)!.listAll(prefix ?? '', Number.POSITIVE_INFINITY)
 
 async function oneByOne(from: Store, prefix?: string): Promise<Entry[]> {
   const list: Entry[] = []
