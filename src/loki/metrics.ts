@@ -64,11 +64,7 @@ interface Counting {
   isPlain: boolean
 }
 
-async function countIn(
-  of: LogFile,
-  { sums, pipeline, isPlain }: Counting,
-  search: Search,
-): Promise<void> {
+async function countIn(of: LogFile, { sums, pipeline, isPlain }: Counting, search: Search): Promise<void> {
   const { signal, read } = search
   const { since, until } = sums.period
   // The series of each level, if nothing else makes a difference.

@@ -1,3 +1,4 @@
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { LogError } from '../error.ts'
 import type { LineFormat } from '../format/format.ts'
 import type { Zone } from '../time.ts'
@@ -64,6 +65,8 @@ export async function regexMatcher(source: string): Promise<Matcher> {
       `The pattern is ${source.length} characters long; at most ${MAX_PATTERN} are allowed.`,
     )
   const { compileRegex } = await import('../regex/regex.ts')
+  // Classes of Unicode take up to 0.1 s each; a request may have many, and they share turns with everyone else.
+  if (isTurnOver()) await yieldToEventLoop()
   const compiled = compileRegex(source)
   const find = anyOf(requiredLiterals(source))
   if (!find) return compiled

@@ -210,3 +210,17 @@ describe('requiredLiterals', () => {
     expect(matched).toBeGreaterThan(100)
   })
 })
+
+test('compiles many patterns in turns', async () => {
+  let turns = 0
+  let isOver = false
+  const turn = () => {
+    turns++
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const sources = Array.from({ length: 24 }, (_, i) => `\\pL{${40 + i}}x${i}`)
+  await Promise.all(sources.map((source) => regexMatcher(source)))
+  isOver = true
+  expect(turns).toBeGreaterThan(8)
+})
