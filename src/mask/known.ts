@@ -20,7 +20,7 @@ const TOKENS = new RegExp(
     'github_pat_\\w{20,}',
     'gl(?:pat|dt|rt|cbt|ptt|ft|soat)-[\\w-]{16,}',
     'npm_[A-Za-z\\d]{20,}',
-    'pypi-[\\w-]{32,}',
+    'pypi-(?:AgE[\\w-]{8,}|[\\w-]{32,})',
     'rubygems_[\\da-f]{32,}',
     'dckr_[po]at_[\\w-]{20,}',
     // Slack, Stripe, Square, Shopify, SendGrid, Mailgun, Twilio
@@ -40,6 +40,7 @@ const TOKENS = new RegExp(
     'do[opr]_v1_[\\da-f]{32,}',
     'ATATT3[\\w=-]{20,}',
     'HRKU-[\\w-]{30,}',
+    'NRAK-[A-Z\\d]{16,}',
     'dapi[\\da-f]{32}',
     // Vault, Grafana, Anthropic, OpenAI, Hugging Face, age, Telegram bots
     'hv[bsr]\\.[\\w-]{20,}',
@@ -62,7 +63,7 @@ const TOKENS = new RegExp(
 
 /** Webhook addresses whose path is the credential. */
 const WEBHOOKS =
-  /hooks\.slack\.com\/(?:services|workflows|triggers)\/([\w/-]{8,})|\/api\/webhooks\/\d{6,24}\/([\w-]{16,})/g
+  /hooks\.slack\.com\/(?:services|workflows|triggers)\/([\w/-]{8,})|\/api\/webhooks\/\d{6,24}\/([\w-]{16,})|api\.telegram\.org\/(?:file\/)?bot(\d{6,12}:[\w-]{16,})/g
 
 /** `-----BEGIN` in Base64. Certificates and public keys begin like this, too: the first line is decoded to tell. */
 const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/-]{6,}[\w+/=-]*/g
@@ -70,9 +71,9 @@ const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/-]{6,}[\w+/=-]*/g
 /** Finds private keys and tokens of known form anywhere in a text. */
 export function findKnown(text: string, spans: Span[]): void {
   for (const match of text.matchAll(TOKENS)) push(spans, match.index, match[0].length)
-  if (text.includes('/hooks.slack.com/') || text.includes('/api/webhooks/')) {
+  if (/\/hooks\.slack\.com\/|\/api\/webhooks\/|api\.telegram\.org\//.test(text)) {
     for (const match of text.matchAll(WEBHOOKS)) {
-      const { length } = match[1] ?? match[2]!
+      const { length } = match[1] ?? match[2] ?? match[3]!
       push(spans, match.index + match[0].length - length, length)
     }
   }

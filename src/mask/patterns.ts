@@ -30,6 +30,9 @@ export function findTraces(text: string, setting: Setting): Span[] {
     findCommands(text, spans)
   }
   findBearers(text, spans)
+  if (text.includes('</')) findElements(text, spans)
+  if (/cookie/i.test(text)) findCookies(text, spans)
+  if (setting.inComment) findTold(text, spans)
   return spans.filter(({ start, end }) => end > start && text.slice(start, end) !== MASK)
 }
 
@@ -99,6 +102,41 @@ function findBearers(text: string, spans: Span[]): void {
   }
 }
 
+/** `<password>x</password>`. */
+function findElements(text: string, spans: Span[]): void {
+  for (const match of text.matchAll(/<([\w:.-]{1,64})(?: [^<>]{0,256})?>([^<>]{1,512})<\/\1>/g)) {
+    const value = match[2]!
+    if (!namesSecret(match[1]!) || isHarmless(value) || value.trim() === '') continue
+    const end = match.index + match[0].length - match[1]!.length - 3
+    spans.push({ start: end - value.length, end })
+  }
+}
+
+/** The cookies of a header: `Cookie: session=x; b=y`. */
+function findCookies(text: string, spans: Span[]): void {
+  for (const match of text.matchAll(/\b(?:set-)?cookie2?: {0,4}([\w.-]{1,64}=[^\r\n"'`]{4,4096})/gi)) {
+    const end = match.index + match[0].length
+    if (!isHarmless(match[1]!)) spans.push({ start: end - match[1]!.length, end })
+  }
+}
+
+/** What prose tells: `# the password was hunter2`. A plain word may be anything (`was changed`), so it stays. */
+function findTold(text: string, spans: Span[]): void {
+  const told = /(?<![\w-])([\w-]{2,64}) (?:was|is|used to be|is now|were) (["'`]?)([^\s"'`]{1,256})\2/gi
+  for (const match of text.matchAll(told)) {
+    const [, name, quote, word] = match as unknown as [string, string, string, string]
+    const value = word.replace(/[.,;:!?)]+$/, '')
+    if (!namesSecret(name) || isHarmless(value) || value === '') continue
+    if (
+      quote === '' &&
+      (/^[a-z]+$/i.test(value) || !/[\d\p{S}\p{P}]/u.test(value) || /^[a-z]+-[a-z-]+$/i.test(value))
+    )
+      continue
+    const end = match.index + match[0].length - (word.length - value.length) - quote.length
+    spans.push({ start: end - value.length, end })
+  }
+}
+
 /** Words that describe a value rather than being one: `# token: required`. */
 const PROSE =
   /^(?:required|optional|none|empty|unset|null|nil|string|text|deprecated|todo|yes|no|true|false)\W*$/i
@@ -147,6 +185,8 @@ function valueAfter(text: string, sign: number, leads: boolean, inComment: boole
     const quote = text.startsWith(first.repeat(3), from) ? first.repeat(3) : first
     return { start: from + quote.length, end: endOfQuoted(text, from + quote.length, quote) }
   }
+  PLACE.lastIndex = from
+  if (text[sign] === '=' && PLACE.test(text)) return { start: from, end: endOfPlain(text, from) }
   if (first === '[' || (first === '{' && text[sign] === '=')) {
     const end = endOfLine(text, from + 1)
     const close = text.lastIndexOf(CLOSERS[first]!, end)
@@ -164,6 +204,9 @@ function valueAfter(text: string, sign: number, leads: boolean, inComment: boole
   const value = text.slice(span.start, span.end)
   return PROSE.test(value) || /[\s{]/.test(value) ? null : span
 }
+
+/** A place for a value in a format string, such as `{token}`. */
+const PLACE = /\{[\w.$:-]{0,64}\}/y
 
 // Bounded; otherwise a run of colons would be scanned to its end from each of them.
 const PLAUSIBLE = /[^\s,;"'`]{8,128}/y

@@ -2,7 +2,7 @@ import { PEM_BEGIN, PEM_END, type Span } from './known.ts'
 import { type Comment, isNextLine } from './scan.ts'
 
 /** A line inside a PEM block: Base64, a header such as `Proc-Type: 4,ENCRYPTED`, or nothing. */
-const PEM_LINE = /^[#\s]*(?:[A-Za-z\d+/=]*|[A-Za-z-]{1,32}: [^\n]{0,200})\s*$/
+const PEM_LINE = /^[#\s>|*]*(?:[A-Za-z\d+/=]*|[A-Za-z-]{1,32}: [^\n]{0,200})\s*$/
 
 /**
  * Private keys that are commented out, line by line. Each becomes one mask, so that its number of lines reveals nothing.
@@ -45,5 +45,5 @@ function endOfPem(text: string, from: number): number | null {
 }
 
 function startOfText(text: string): number {
-  return /^[#\s]*/.exec(text)![0].length
+  return /^[#\s>|*]*/.exec(text)![0].length
 }

@@ -1,9 +1,9 @@
+import { ListReader, namedByOthers } from './lists.ts'
 import { MASK } from './mask.ts'
-import { findTraces, isSecretOption, isSecretText, passwordInUser, type Span } from './patterns.ts'
+import { findTraces, isSecretText, passwordInUser, type Span } from './patterns.ts'
 import { findPemInComments } from './pem.ts'
 import { RepeatedSecrets } from './repeats.ts'
 import { type Comment, isNextLine, NOT_TOML, type Place, Scanner, type Value } from './scan.ts'
-import { isHarmless } from './value.ts'
 
 export { MASK } from './mask.ts'
 
@@ -36,17 +36,16 @@ function redactOnce(toml: string): string {
   const repeated = new RepeatedSecrets()
   const edits: Edit[] = []
   const plain: Value[] = []
-  let previous: Value | null = null
+  const lists = new ListReader(toml)
+  const named = namedByOthers(values)
   for (const value of values) {
-    const option = previous !== null && isNextElement(toml, previous, value) ? previous.text : ''
-    const argument = isSecretOption(option) && !value.text.startsWith('-') && !isHarmless(value.text)
+    const { option, isSecret } = lists.next(value)
     const password = passwordInUser(option, value.text)
-    previous = value
     if (password !== null && !value.secret && maskArgument(toml, value, password, edits)) {
       noteSpan(value.text, { start: password, end: value.text.length }, repeated, false)
       continue
     }
-    if (value.secret || argument || (value.quote !== '' && isSecretText(value.text))) {
+    if (value.secret || isSecret || named.has(value) || (value.quote !== '' && isSecretText(value.text))) {
       if (value.text === '' || value.text === MASK) continue
       edits.push(maskValue(value))
       noteValue(toml, value, repeated, false)
@@ -70,11 +69,6 @@ function redactOnce(toml: string): string {
   spans.push(...findPemInComments(toml, comments))
   for (const span of unite(spans)) edits.push({ ...span, text: MASK })
   return apply(toml, edits)
-}
-
-/** Whether two strings follow each other in a list, as in `["--password", "x"]`: only a comma separates them. */
-function isNextElement(toml: string, one: Value, two: Value): boolean {
-  return one.quote !== '' && two.quote !== '' && /^\s*,\s*$/.test(toml.slice(one.end, two.start))
 }
 
 /** Masks the end of a string, from a place in its text; false where escapes put that place elsewhere, or it is masked. */
@@ -147,8 +141,9 @@ function findInComments(
     }
     const block = uncomment(toml, comments, first, last)
     const found = readBlock(block.text, comments[first]!.place)
+    const named = namedByOthers(found.values)
     for (const value of found.values) {
-      if (!(value.secret || (value.quote !== '' && isSecretText(value.text)))) continue
+      if (!(value.secret || named.has(value) || (value.quote !== '' && isSecretText(value.text)))) continue
       if (value.text === '' || value.text === MASK) continue
       const quote = value.quote.length
       spans.push({ start: block.place(value.start + quote), end: block.place(value.end - quote) })

@@ -18,6 +18,10 @@ export interface Value {
   /** What the literal means; the bare text when there are no quotes. */
   readonly text: string
   readonly secret: boolean
+  /** The name of its key. */
+  readonly key: string
+  /** The table that the key is in: keys of one table have the same number. */
+  readonly group: number
 }
 
 /** A comment, from its `#` to the end of the line, and the table or the array around it. */
@@ -45,6 +49,9 @@ export class Scanner {
   end: number
   table: Place = ROOT
   readonly #text: string
+  #groups = 0
+  /** The number of the table that was opened last by a header. */
+  #group = 0
 
   constructor(text: string) {
     this.#text = text
@@ -70,6 +77,7 @@ export class Scanner {
       const place = this.#key(ROOT)
       for (let i = 0; i < brackets; i++) this.#expect(']')
       this.table = place
+      this.#group = ++this.#groups
     } else {
       const place = this.#key(this.table)
       this.#expect('=')
@@ -82,15 +90,17 @@ export class Scanner {
   }
 
   #value(place: Place): void {
-    const open: { close: string; place: Place }[] = []
+    const open: { close: string; place: Place; group: number }[] = []
     let here = place
     for (;;) {
       const char = this.pos < this.end ? this.#text[this.pos] : ''
       if (char === '[' || char === '{') {
-        open.push({ close: char === '[' ? ']' : '}', place: here })
+        const group = char === '{' ? ++this.#groups : (open.at(-1)?.group ?? this.#group)
+        open.push({ close: char === '[' ? ']' : '}', place: here, group })
         this.pos++
       } else {
-        this.#leaf(here, open.at(-1)?.close === ']')
+        const frame = open.at(-1)
+        this.#leaf(here, frame?.close === ']', frame?.group ?? this.#group)
       }
       // After an opening bracket there may be a value, after a value a comma or the end of what is open.
       let fresh = char === '[' || char === '{'
@@ -122,12 +132,14 @@ export class Scanner {
     }
   }
 
-  #leaf(place: Place, inList: boolean): void {
+  #leaf(place: Place, inList: boolean, group: number): void {
     const start = this.pos
+    const { key } = place
     const char = this.#text[start]
     if (char === '"' || char === "'") {
       const { quote, text } = this.#string(true)
-      this.values.push({ start, end: this.pos, quote, text, secret: stringIsSecret(place, text) })
+      const secret = stringIsSecret(place, text)
+      this.values.push({ start, end: this.pos, quote, text, secret, key, group })
       return
     }
     this.#bare()
@@ -139,7 +151,8 @@ export class Scanner {
       this.#bare()
       text = this.#text.slice(start, this.pos)
     }
-    this.values.push({ start, end: this.pos, quote: '', text, secret: bareIsSecret(place, text, inList) })
+    const secret = bareIsSecret(place, text, inList)
+    this.values.push({ start, end: this.pos, quote: '', text, secret, key, group })
   }
 
   #bare(): void {

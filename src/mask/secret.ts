@@ -51,12 +51,15 @@ const KEY_WORDS =
 // `access-key-id` identifies and does not open anything: it ends in `id`, and stays.
 const SECRET = new RegExp(
   '(?:password|passwd|pwd|passphrase|passcode|secret|token|credential|' +
+    // German, French, Spanish, Portuguese, Dutch, Polish, Russian, Chinese, Japanese, Korean
+    'passwort|kennwort|motdepasse|contraseña|contrasena|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード|비밀번호|' +
     `(?:${KEY_WORDS})key|secretkeybase|masterauth|basicauth|erlangcookie|` +
     '(?:bind|root|user|db|admin|ldap|smtp|proxy|auth)pw|' +
     '(?:user|db|root|admin|smtp|ldap|auth|proxy|require|key|store)pass)s?$',
 )
 
-const NEVER_COUNTED = /(?:password|passwd|pwd|passphrase|passcode|secret|credential|creds?|pass|pw|psk)s?$/
+const NEVER_COUNTED =
+  /(?:passwort|kennwort|пароль|密码|password|passwd|pwd|passphrase|passcode|secret|credential|creds?|pass|pw|psk)s?$/
 
 /** Unlike `[account]` or `[shared]`, these tables speak of keys and nothing else. */
 const KEY_TABLE =
@@ -79,7 +82,7 @@ const COUNT = new Set(['max', 'min', 'maximum', 'minimum', 'num', 'number', 'tot
 const ATTRIBUTE = new Set(
   (
     'ttl timeout expiry expires expiration lifetime age duration interval period refresh rotation length size ' +
-    'count limit min max enabled disabled required type kind algorithm alg header prefix format provider ' +
+    'issuer audience realm scope scopes claims count limit min max enabled disabled required type kind algorithm alg header prefix format provider ' +
     'backend file path dir directory folder port host hostname address endpoint url region version level mode policy strength cost ' +
     'rounds iterations attempts retries rate burst capacity'
   ).split(' '),

@@ -1,0 +1,71 @@
+import { PEM_BEGIN, PEM_END } from './known.ts'
+import { isSecretOption } from './patterns.ts'
+import type { Value } from './scan.ts'
+import { namesSecret } from './secret.ts'
+import { isHarmless } from './value.ts'
+
+/** Short options of programs, whose next argument is a password. */
+const SHORT_OPTIONS: Readonly<Record<string, string>> = {
+  'redis-cli': '-a',
+  'valkey-cli': '-a',
+  'keydb-cli': '-a',
+  sshpass: '-p',
+  mongo: '-p',
+  mongosh: '-p',
+  mongodump: '-p',
+  ldapsearch: '-w',
+  ldapmodify: '-w',
+}
+
+/**
+ * What the strings of a list before a string say about it: an option of a command (`["--password", "x"]`,
+ * `["redis-cli", "-a", "x"]`), or the first line of a private key.
+ */
+export class ListReader {
+  readonly #toml: string
+  #last: Value | null = null
+  /** The program that the list calls. */
+  #program = ''
+  #inPem = false
+
+  constructor(toml: string) {
+    this.#toml = toml
+  }
+
+  /** The string before the next one, and whether that makes the next one a secret. */
+  next(value: Value): { option: string; isSecret: boolean } {
+    const last = this.#last
+    this.#last = value
+    const follows = last !== null && isNextElement(this.#toml, last, value)
+    if (!follows) {
+      this.#inPem = false
+      this.#program = value.text.slice(-64).split('/').at(-1)!
+    }
+    const isPem = this.#inPem
+    if (value.quote !== '' && PEM_BEGIN.test(value.text)) this.#inPem = true
+    if (this.#inPem && PEM_END.test(value.text)) this.#inPem = false
+    const option = follows ? last.text : ''
+    const isOption = isSecretOption(option) || (option !== '' && SHORT_OPTIONS[this.#program] === option)
+    const isArgument = isOption && !value.text.startsWith('-') && !isHarmless(value.text)
+    return { option, isSecret: isPem || isArgument }
+  }
+}
+
+/** Whether two strings follow each other in a list: only a comma and comments separate them. */
+function isNextElement(toml: string, one: Value, two: Value): boolean {
+  if (one.quote === '' || two.quote === '' || two.start - one.end > 4096) return false
+  return /^\s*,(?:\s|#[^\n]*\n)*$/.test(toml.slice(one.end, two.start))
+}
+
+const NAME = /(?:^|\W)(?:name|key|var|variable|env|setting|option|property|parameter)$/i
+const VALUE = /(?:^|\W)(?:value|val|default|content|data)$/i
+
+/** Values that another key of their table names: `name = "DB_PASSWORD"` makes the `value` beside it a secret. */
+export function namedByOthers(values: readonly Value[]): Set<Value> {
+  const groups = new Set<number>()
+  for (const { group, key, text, quote } of values)
+    if (quote !== '' && NAME.test(key) && text.length < 96 && namesSecret(text)) groups.add(group)
+  const isNamed = ({ group, key, text }: Value) =>
+    groups.has(group) && VALUE.test(key) && !/^(?:true|false)$/.test(text) && !isHarmless(text)
+  return new Set(groups.size === 0 ? [] : values.filter(isNamed))
+}
