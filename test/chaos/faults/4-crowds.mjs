@@ -4,6 +4,7 @@ import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import {
+  beside,
   folder,
   get,
   MB,
@@ -200,6 +201,56 @@ export const faults = [
         count: 16,
         figure: `${told} of 15 say that they are incomplete; ${counted} of 120000 counted, complete: ${many.complete}`,
         held: node.isAlive() && told === 15 && (counted === 120_000) === many.complete,
+      }
+    },
+  },
+  {
+    name: 'many patterns',
+    async run() {
+      const path = folder('logs')
+      writeFileSync(join(path, 'a.log'), lines(0, 2000))
+      const node = await serve(['--logs', path])
+      const many = (count) => Array.from({ length: count }, (_, i) => `regex=%5CpL%7B${40 + i}%7D`).join('&')
+      const refused = await get(node.url, `/api/v1/log/view?file=a.log&${many(33)}`)
+      const seen = await beside(node.url, '/healthz', () =>
+        Promise.all(
+          Array.from({ length: 4 }, () => get(node.url, `/api/v1/log/view?file=a.log&${many(32)}`)),
+        ),
+      )
+      const statuses = seen.result.map(({ status }) => status)
+      return {
+        tried: '33 patterns; four requests with 32 patterns of Unicode classes each',
+        count: 5,
+        figure: `${refused.status}; ${statuses.join(', ')}; /healthz beside it: slowest ${Math.round(seen.slowest)} ms`,
+        held: refused.status === 400 && statuses.every((status) => status === 200) && seen.slowest < 2000,
+      }
+    },
+  },
+  {
+    name: 'a token that is revoked',
+    async run() {
+      const path = folder('logs')
+      writeFileSync(join(path, 'a.log'), lines(0, 10))
+      const tokens = join(folder('tokens'), 'tokens.toml')
+      const secret = 'tok-0123456789abcdef0123456789abcdef'
+      const grant = (files) => `[[tokens]]\nname = "a"\nsecret = "${secret}"\nfiles = ["${files}"]\n`
+      writeFileSync(tokens, grant('*'))
+      const node = await serve(['--logs', path, '--tokens', tokens])
+      const headers = { Authorization: `Bearer ${secret}`, Accept: 'text/event-stream' }
+      const open = Array.from({ length: 20 }, () =>
+        get(node.url, '/api/v1/log/view?file=a.log&follow=true', { headers, timeout: 30_000 }),
+      )
+      await sleep(1500)
+      writeFileSync(tokens, grant('b.log'))
+      const start = performance.now()
+      const ended = await Promise.all(open)
+      const took = performance.now() - start
+      const told = ended.filter(({ body }) => String(body).includes('event: revoked')).length
+      return {
+        tried: 'twenty followers whose token loses the file',
+        count: 20,
+        figure: `${told} ended with the event within ${Math.round(took)} ms`,
+        held: told === 20 && took < 10_000,
       }
     },
   },
