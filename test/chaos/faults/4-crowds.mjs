@@ -233,7 +233,7 @@ export const faults = [
       writeFileSync(join(path, 'a.log'), lines(0, 10))
       const tokens = join(folder('tokens'), 'tokens.toml')
       const secret = 'tok-0123456789abcdef0123456789abcdef'
-      const grant = (files) => `[[tokens]]\nname = "a"\nsecret = "${secret}"\nfiles = ["${files}"]\n`
+      const grant = (files) => `[[tokens]]\nname = "a"\ntoken = "${secret}"\nfiles = ["${files}"]\n`
       writeFileSync(tokens, grant('*'))
       const node = await serve(['--logs', path, '--tokens', tokens])
       const headers = { Authorization: `Bearer ${secret}`, Accept: 'text/event-stream' }
