@@ -28,3 +28,14 @@ export class LogError extends Error {
     this.code = code
   }
 }
+
+/** The budget ran out while the place of a cursor was looked for in archives: it may be there or not. */
+export class UnfoundCursor extends LogError {
+  constructor(cause: unknown) {
+    super(
+      'archive-budget',
+      'The place of this cursor was not found in the archives within the limits of one request; start again without it.',
+      { cause },
+    )
+  }
+}

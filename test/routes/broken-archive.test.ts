@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import { encodeCursor } from '../../src/log/text/cursor.ts'
 import { loki } from '../../src/loki.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 
@@ -103,4 +104,22 @@ describe('other archives', () => {
     const histogram = await (await small.request('/api/v1/log/histogram?file=a.log.gz')).json()
     expect(histogram.complete).toBe(true)
   })
+})
+
+it('a cursor that is not found in archives before the budget ends gives a note, and the same place again', async () => {
+  const archives = Array.from({ length: 31 }, (_, i) => [`a.log.${i + 1}.gz`, gzipSync(text.repeat(40))])
+  const busy = createApp({
+    logs: memoryStore({ 'a.log': text, ...Object.fromEntries(archives) }),
+    config: '',
+    limits: { scanMillis: 30 },
+  })
+  const print = { offset: 5000, length: 64, hash: 7654321 }
+  const cursor = encodeCursor({ name: 'a.log', id: null, offset: 5064, print, splitsRecord: false })
+  for (const direction of ['after', 'before']) {
+    const response = await busy.request(`/api/v1/log/view?file=a.log&rotated=true&${direction}=${cursor}`)
+    expect(response.status).toBe(200)
+    expect(noteOf(response)).toBe('scan-budget')
+    expect(response.headers.get('Link')).toContain(`after=${cursor}`)
+    expect(await response.text()).toBe('')
+  }
 })

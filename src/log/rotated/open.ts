@@ -1,7 +1,7 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import { BudgetError } from '../../limits/budget.ts'
 import { type Entry, MissingBytes } from '../../store/store.ts'
-import { LogError } from '../error.ts'
+import { LogError, UnfoundCursor } from '../error.ts'
 import { badCursor, type Cursor } from '../text/cursor.ts'
 import {
   gone,
@@ -122,11 +122,7 @@ async function findMoved(opener: Opener, family: Family, cursor: Cursor): Promis
     return await unpacking(() => findAmong(opener, family, cursor))
   } catch (error) {
     if (!(error instanceof BudgetError)) throw error
-    throw new LogError(
-      'archive-budget',
-      'The place of this cursor was not found in the archives within the limits of one request; start again without it.',
-      { cause: error },
-    )
+    throw new UnfoundCursor(error)
   }
 }
 

@@ -1,5 +1,6 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
 import { bytesResponse } from '../../http/sliced.ts'
+import { UnfoundCursor } from '../../log/error.ts'
 import { bytesOf, piecesBody } from '../../log/render/body.ts'
 import { NdjsonWriter } from '../../log/render/ndjson.ts'
 import { recordsBody, renderedBody } from '../../log/render/rendered.ts'
@@ -30,7 +31,13 @@ export async function queryView(request: Request, query: Query, route: QueryView
     etag = textTag(`${format} ${state}\n${request.url.slice(request.url.indexOf('?'))}`)
     return !clock && noneMatchNames(noneMatch, etag)
   }
-  const view = await viewIfChanged(route, asked, isKnown, request.signal)
+  const view = await viewIfChanged(route, asked, isKnown, request.signal).catch(unlessUnfound)
+  if (view === 'unfound') {
+    // Nothing was searched yet: the same place again, for a client that has the patience.
+    const { place } = asked.cursor!
+    const headers = { ...common, Link: linkHeader(keptQuery(query), place, place) }
+    return bytesResponse(new Uint8Array(0), { ...headers, 'X-Nodestate-Note': 'scan-budget' })
+  }
   if (view === null) return notModified(etag, VARY)
   const headers: Record<string, string> = {
     ...common,
@@ -51,6 +58,11 @@ export async function queryView(request: Request, query: Query, route: QueryView
       ? recordsBody(view, writer, MAX_RECORD)
       : renderedBody(view.pieces ?? [], writer, view.memory)
   return bytesResponse(body, headers)
+}
+
+function unlessUnfound(error: unknown): 'unfound' {
+  if (error instanceof UnfoundCursor) return 'unfound'
+  throw error
 }
 
 async function textResponse(view: View, headers: Record<string, string>): Promise<Response> {

@@ -212,7 +212,9 @@ export const faults = [
             splitsRecord: false,
           })
           const answer = await get(node.url, `/api/v1/log/view?file=a.log&rotated=true&after=${cursor}`)
-          statuses.push(answer.status)
+          // Found in no archive, or not within the budget: an answer without a note would be wrong.
+          const isTold = answer.headers['x-nodestate-note'] === 'scan-budget'
+          statuses.push(answer.status === 200 && !isTold ? 0 : answer.status)
           slowest = Math.max(slowest, answer.ms)
         }
       })
@@ -220,7 +222,7 @@ export const faults = [
         tried: 'places and prints that no file has',
         count: 5,
         figure: `${statuses.join(', ')} within ${ms(slowest)}; a tail beside it: p99 ${ms(seen.p99)}`,
-        held: slowest < 10_000 && statuses.every((status) => [410, 413].includes(status)) && seen.p99 < SLOW,
+        held: slowest < 10_000 && statuses.every((status) => [200, 410].includes(status)) && seen.p99 < SLOW,
       }
     },
   },

@@ -95,8 +95,8 @@ export const faults = [
     name: 'records of very long lines with their text, in 256 MiB',
     async run() {
       const path = folder('logs')
-      writeFileSync(join(path, 'plain.log'), `${line(0)}${line(1, 'x'.repeat(90 * MB))}`)
-      const json = `{"time":"2026-11-15T00:00:01Z","level":"info","msg":"${'\\u00e9'.repeat(2 * MB)}"}\n`
+      writeFileSync(join(path, 'plain.log'), `${line(0)}${line(1, 'x'.repeat(30 * MB))}`)
+      const json = `{"time":"2026-11-15T00:00:01Z","level":"info","msg":"${'\\u00e9'.repeat(1.5 * MB)}"}\n`
       writeFileSync(
         join(path, 'json.log'),
         `{"time":"2026-11-15T00:00:00Z","level":"info","msg":"a"}\n${json}`,
@@ -116,7 +116,7 @@ export const faults = [
             }),
           )
       return {
-        tried: 'six at once of a line of 90 MB and of 12 MB of JSON, as view, lines, search and export',
+        tried: 'six at once of a line of 30 MB and of 9 MB of JSON, as view, lines, search and export',
         count: 48,
         figure: `${countsOf(seen)}; ${Math.round(most())} MB`,
         held: node.isAlive() && !seen['0 cut'],
