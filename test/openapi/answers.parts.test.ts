@@ -112,6 +112,7 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{}, [...searching('{file="broken.gz"}'), ...searching('{file="a.log.zst"}')]],
   [{ limits: { archiveBytes: 1000 } }, searching('{file="large.gz"}')],
   [{ limits: { scanMillis: -1 } }, searching(A)],
+  [{ limits: { sources: 1 } }, ['view', 'histogram', 'fields'].map((name) => log(`${name}?file=*`))],
   [{}, [{ path: '/api/v1/config?detail=true' }, log('list?detail=true')]],
   [{}, [{ path: '/api/v1/config?detail=x' }, { path: `${HISTORY.path}?limit=0` }, log('list?detail=x')]],
   [{}, [AT, { path: '/api/v1/config?at=now' }]],

@@ -11,7 +11,7 @@ export interface Quantity {
 }
 
 /** Milliseconds in a unit. */
-const DURATIONS: Record<string, number> = {
+export const DURATIONS: Record<string, number> = {
   ns: 0.000001,
   us: 0.001,
   µs: 0.001,

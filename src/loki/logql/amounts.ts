@@ -1,20 +1,9 @@
+import { DURATIONS } from '../../log/where/compare.ts'
 import { LokiError, type Unit } from './query.ts'
 
-/** Milliseconds in a unit of Go's durations, and in those that only queries have. */
-const MILLIS: Record<string, number> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-  y: 31_536_000_000,
-}
-
+const DAY = DURATIONS.d!
+/** Milliseconds in a unit, with those that only queries have. */
+const MILLIS: Record<string, number> = { ...DURATIONS, w: 7 * DAY, y: 365 * DAY }
 const LONGEST = 100 * MILLIS.y!
 
 /** Milliseconds of a duration in a query, such as `5m`, `1h30m` or `-5m`. */
