@@ -4,15 +4,8 @@ export function acceptedTypes(accept: string | null | undefined): Set<string> {
   return new Set(named.map(({ name }) => name))
 }
 
-/** Whether an `Accept-Encoding` allows gzip. RFC 9110, 12.5.3: gzip or `*`, unless refused with q=0. */
-export function takesGzip(header: string | null): boolean {
-  const codings = elements(header)
-  const named = codings.find(({ name }) => name === 'gzip' || name === 'x-gzip')
-  return (named ?? codings.findLast(({ name }) => name === '*'))?.refused === false
-}
-
 /** The elements of a header with preferences, and which of them `q=0` refuses. */
-function elements(header: string | null | undefined): { name: string; refused: boolean }[] {
+export function elements(header: string | null | undefined): { name: string; refused: boolean }[] {
   if (!header) return []
   return header
     .toLowerCase()

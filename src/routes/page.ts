@@ -1,5 +1,5 @@
-import { takesGzip } from '../http/accept.ts'
 import { noneMatchNames, notModified } from '../http/conditional.ts'
+import { takesGzip } from '../http/gzip.ts'
 import { searchOf } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'

@@ -1,4 +1,5 @@
-import { codeOf, shown } from '../../settings/row.ts'
+import { codeOf } from '../../settings/reason.ts'
+import { shown } from '../../settings/row.ts'
 import { type Loaded, SettingsError } from '../../settings.ts'
 
 /** Why a server cannot use its certificate, or null when that is not what failed. */
