@@ -81,7 +81,7 @@ export class Count {
         kept = null
         continue
       }
-      kept = await this.#reader.chunk(at, { longer, kept, readAhead })
+      kept = await this.#reader.chunk(at, { longer, kept, ahead: readAhead ? Number.POSITIVE_INFINITY : 0 })
       const { from, bytes } = kept
       if (from >= at) break
       const bottom = from <= lo || series.addresses.isStart(from)

@@ -33,8 +33,8 @@ export interface ChunkRequest {
   longer: number | null
   /** The previous chunk: its first bytes, up to the new chunk's end, are reused. */
   kept: { from: number; bytes: Uint8Array } | null
-  /** Whether to read ahead while the chunk is examined. */
-  readAhead: boolean
+  /** How many bytes to read ahead while the chunk is examined; the last read may go beyond. */
+  ahead: number
 }
 
 /** Where parallel reads pay off, a continuing scan begins with this many. */
@@ -74,7 +74,7 @@ export class Backward {
   /** The bytes that end at `at`, and where they start; valid until the next call. */
   async chunk(
     at: number,
-    { longer, kept, readAhead }: ChunkRequest,
+    { longer, kept, ahead: reach }: ChunkRequest,
   ): Promise<{ from: number; bytes: Uint8Array }> {
     const next = this.#queue[0]
     const fits = next && longer === null && kept && kept.from === next.to && at - kept.from <= SLACK
@@ -87,7 +87,7 @@ export class Backward {
       if (direct instanceof Uint8Array) return { from: at - direct.length, bytes: direct }
     }
     const ahead = this.#queue.shift()!
-    if (readAhead) this.#readOn(ahead.from)
+    this.#readOn(ahead.from, reach)
     if (!ahead.isDone && this.#parallel > 1) this.#window = Math.min(this.#parallel, 4 * this.#window)
     const read = await ahead.bytes
     const { buffer } = ahead
@@ -98,7 +98,7 @@ export class Backward {
       // Only now: the next read may use its memory.
       if (previous) this.#free.push(previous)
     }
-    if (readAhead) this.#readOn(ahead.from)
+    this.#readOn(ahead.from, reach)
     return { from: ahead.from, bytes: buffer.subarray(0, at - ahead.from) }
   }
 
@@ -123,10 +123,10 @@ export class Backward {
     return null
   }
 
-  /** Fills the window with reads before `from`. */
-  #readOn(from: number): void {
+  /** Fills the window with reads before `from`, as far as `reach`. */
+  #readOn(from: number, reach: number): void {
     let to = this.#queue.at(-1)?.from ?? from
-    while (this.#queue.length < this.#window) {
+    while (this.#queue.length < this.#window && from - to < reach) {
       if (to <= this.#lo || this.#series.addresses.isStart(to)) return
       // A compressed file would have to be decompressed, perhaps for nothing.
       const start = this.#series.addresses.floorNow(Math.max(this.#lo, to - this.largest))

@@ -15,6 +15,9 @@ import { Sink } from './sink.ts'
 /** A text is searched in chunks of up to four reads: each read costs a wake-up of another thread. */
 const TEXT_CHUNKS = 4
 
+/** Fewer lines than this do not show how many there are. */
+const FEW = 3
+
 /** A slow pattern is matched in small steps, a quick one in larger ones. */
 const UNIT = 64 * 1024
 const LARGEST_UNIT = 1024 * 1024
@@ -164,11 +167,11 @@ class BackwardScan {
   async #chunk(): Promise<Found | 'bottom' | 'continue'> {
     const { series, lo, filter, budget } = this.#scan
     // The first chunk often has the answer; only a scan that continues reads ahead.
-    const readAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest
+    const readsAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest
     const { from, bytes } = await this.#reader.chunk(this.#at, {
       longer: this.#longer,
       kept: this.#kept,
-      readAhead,
+      ahead: readsAhead ? this.#reach() : 0,
     })
     this.#kept = { from, bytes }
     if (from >= this.#at) return 'bottom'
@@ -196,6 +199,14 @@ class BackwardScan {
     if (found) return found
     this.#at = from + first
     return isBottom ? 'bottom' : 'continue'
+  }
+
+  /** How many more bytes are likely to be needed: as many per line as so far. A few lines say little. */
+  #reach(): number {
+    const { fit, hi } = this.#scan
+    const { lines } = this.#sink.room()
+    if (fit.lines === null || lines === null) return Number.POSITIVE_INFINITY
+    return ((hi - this.#at) * lines) / Math.max(FEW, fit.lines - lines)
   }
 
   /** Takes the wanted records of a chunk in steps, yielding in between. */

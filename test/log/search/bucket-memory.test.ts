@@ -42,3 +42,27 @@ it.each([
     }
   },
 )
+
+it('a search for the last lines reads ahead no further than they are likely to be', async () => {
+  // An error in 1,000 lines: the last 40 of them are in 40 MB.
+  const lines = Array.from({ length: 150_000 }, (_, i) =>
+    i % 1000 ? line(i) : line(i).replace('INFO', 'ERROR'),
+  )
+  const store = memoryStore({ 'a.log': lines.join('') })
+  let bytes = 0
+  const counted: Store = {
+    ...store,
+    read(key, range, options) {
+      bytes += range && 'length' in range ? (range.length ?? 0) : 0
+      return store.read(key, range, options)
+    },
+  }
+  const app = createApp({
+    logs: distant(counted),
+    config: '',
+    limits: { memory: 2048 * MIB, parallelReads: 16 },
+  })
+  const response = await app.request('/api/v1/log/view?file=a.log&level=error&lines=10')
+  expect((await response.text()).split('\n').length).toBe(11)
+  expect(bytes).toBeLessThan(48 * MIB)
+})
