@@ -97,8 +97,9 @@ export class Routing {
     resource: Resource,
     handler: (request: Request, query: Query, grant: Grant) => Response | Promise<Response>,
     max: Parameters<typeof queryReader>[1] = {},
+    fleet = false,
   ): Handler {
-    const read = queryReader(resource, max)
+    const read = queryReader(resource, max, fleet)
     return async (request, grant) => {
       const query = await read(request.url)
       if (!query.unknown) return handler(request, query, grant)

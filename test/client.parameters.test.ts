@@ -12,6 +12,7 @@ import { PARAMETERS } from '../src/routes/parameters/table.ts'
 type Names<T> = { readonly [N in keyof Required<T>]: true }
 
 const LOG: Names<LogQuery> = {
+  node: true,
   file: true,
   since: true,
   until: true,

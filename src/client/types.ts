@@ -23,6 +23,8 @@ export interface NodeConfig {
 
 /** A log file as the plain list has it. */
 export interface LogFile {
+  /** The node, in the list of a fleet. */
+  node?: string
   name: string
   /** Bytes. */
   size: number
@@ -70,6 +72,8 @@ export interface LogRecord {
 
 /** Which records of a log: every field narrows it. */
 export interface LogQuery {
+  /** At a fleet's own address: the node, or several, by id or pattern. */
+  node?: string | readonly string[] | undefined
   /** A name, or several: their records are then merged by time. A name with `*` or `?` is a pattern. */
   file: string | readonly string[]
   /** At or after: ISO 8601, the log's own format, or a duration back from now (`15m`). */

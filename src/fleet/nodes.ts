@@ -115,6 +115,23 @@ export class FleetNodes {
     return this.#known.get(id)?.state
   }
 
+  /**
+   * Which of these folders are no homes, and up to when the others have shipped everything they had: ISO 8601 with
+   * seconds, or null if no shipper says so.
+   */
+  async states(ids: readonly string[]): Promise<{ absent: ReadonlySet<string>; settled: string | null }> {
+    const end = timer(PATIENCE_MS)
+    await Promise.race([this.#ask(ids, FRESH_MS), end]).finally(end.clear)
+    const moments = ids.flatMap((id) => {
+      const { shipped, lag } = this.#known.get(id)?.state ?? NOTHING
+      return shipped ? [shipped.at - 1000 * (lag?.seconds ?? 0)] : []
+    })
+    const absent = new Set(ids.filter((id) => this.#known.get(id)?.state === null))
+    if (moments.length === 0) return { absent, settled: null }
+    const second = new Date(Math.floor(Math.min(...moments) / 1000) * 1000)
+    return { absent, settled: second.toISOString().replace('.000Z', 'Z') }
+  }
+
   /** Throws the problem `unknown-node` unless there is a node of this id for a token. */
   async require(id: string, grant: Pick<Grant, 'nodes'>): Promise<void> {
     if (nodeFilter(grant)(id)) {

@@ -13,7 +13,12 @@ export interface HomeState {
   /** When its shipper last wrote, and how old that was, in ms by the storage's clock. */
   shipped: { at: number; age: number } | null
   /** Bytes that are only on the node's disk, in all and by log. `logs` is null if more lag than are remembered. */
-  lag: { bytes: number; logs: readonly (readonly [name: string, bytes: number])[] | null } | null
+  lag: {
+    bytes: number
+    /** How long the oldest of them have been waiting. */
+    seconds: number
+    logs: readonly (readonly [name: string, bytes: number])[] | null
+  } | null
   /** The code of the problem that kept it from being read. */
   error: string | null
   /** The object that is not valid: it is not read again until it changes. */
@@ -109,7 +114,9 @@ function lagOf({ logs }: Heartbeat): HomeState['lag'] {
   const lags = Object.entries(logs).map(([name, { lagBytes }]) => [name, lagBytes] as const)
   const lagging = lags.filter(([, bytes]) => bytes > 0)
   const isSmall = lagging.length <= MOST_LAGGING && lagging.every(([name]) => name.length <= LONGEST_NAME)
-  return { bytes: lagging.reduce((sum, [, bytes]) => sum + bytes, 0), logs: isSmall ? lagging : null }
+  const seconds = Math.max(0, ...Object.values(logs).map(({ lagSeconds }) => lagSeconds))
+  const bytes = lagging.reduce((sum, [, bytes]) => sum + bytes, 0)
+  return { bytes, seconds, logs: isSmall ? lagging : null }
 }
 
 function describedState({ entry, text }: StoredText): Partial<HomeState> {

@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemCode } from '../http/problem.ts'
 import { MEANINGS } from '../http/problem-meanings.ts'
 import { type Parameter, rowsOf } from '../routes/parameters/row.ts'
-import { PARAMETERS } from '../routes/parameters/table.ts'
+import { FLEET_PARAMETERS, PARAMETERS } from '../routes/parameters/table.ts'
 import { VERSION } from '../version.ts'
 import { COMMON, HEADERS, type HeaderName, REQUEST_HEADERS } from './headers.ts'
 import { LOKI } from './loki.ts'
@@ -87,7 +87,8 @@ function pathOf(operation: Operation): object {
 
 function queryParameters({ resource }: Operation): object[] {
   if (resource === undefined) return []
-  return rowsOf(PARAMETERS, resource).map((row) => ({
+  const rows: Parameter[] = [...rowsOf(FLEET_PARAMETERS, resource), ...rowsOf(PARAMETERS, resource)]
+  return rows.map((row) => ({
     name: row.name,
     in: 'query',
     required: row.required ?? false,

@@ -226,7 +226,14 @@ export const OPERATIONS: Operation[] = [
         { type: 'application/x-ndjson', schema: 'LogRecord', example: `${JSON.stringify(RECORD)}\n` },
         { type: 'text/event-stream', text: 'With `follow=true`: one event per record, its id a cursor.' },
       ],
-      ['Link', 'X-Nodestate-Missing', 'Content-Length', 'Content-Disposition', 'X-Accel-Buffering'],
+      [
+        'Link',
+        'X-Nodestate-Missing',
+        'X-Nodestate-Settled',
+        'Content-Length',
+        'Content-Disposition',
+        'X-Accel-Buffering',
+      ],
     ),
     problems: [...API, ...FILE, ...SEARCH, 'bad-cursor', 'cursor-gone', 'unsupported', 'answer-too-large'],
   },
@@ -238,7 +245,7 @@ export const OPERATIONS: Operation[] = [
     answers: tagged(
       'Counts per bucket of time and level, or of time and log or node.',
       [{ schema: 'Histogram', example: HISTOGRAM }],
-      ['X-Nodestate-Missing'],
+      ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },
@@ -250,7 +257,7 @@ export const OPERATIONS: Operation[] = [
     answers: tagged(
       'Fields, values and patterns of a sample of at most 10,000 records.',
       [{ schema: 'LogFields', example: FIELDS }],
-      ['X-Nodestate-Missing'],
+      ['X-Nodestate-Missing', 'X-Nodestate-Settled'],
     ),
     problems: [...API, ...FILE, ...SEARCH, 'unsupported'],
   },

@@ -106,20 +106,22 @@ const FLEET_NODE = object({
   ),
 })
 
-const LOG_FILE = object({
+const FILE_FIELDS = {
   name: text('Name of the log file.'),
   size: integer('Size in bytes.', { minimum: 0 }),
-})
+}
+const FILE_NODE = { node: text('Of a fleet: the node.') }
+const LOG_FILE = object(FILE_FIELDS, FILE_NODE)
 
 const LOG_FILE_DETAIL = object(
   {
-    ...LOG_FILE.properties,
+    ...FILE_FIELDS,
     modified: text('When the file was last written, ISO 8601.'),
     kind: text('How the file is stored, such as `plain`, `gzip` or `zstd`.'),
     first: textOrNull('Time of the first record, ISO 8601; null if unknown.'),
     last: textOrNull('Time of the last record, ISO 8601; null if unknown.'),
   },
-  { binary: flag('True if the file does not look like text.') },
+  { ...FILE_NODE, binary: flag('True if the file does not look like text.') },
 )
 
 const SOURCE = object({ file: text() }, { line: integerOrNull() })

@@ -16,6 +16,8 @@ export interface MergeRequest extends MergeFilter {
   first?: boolean | undefined
   /** How much fits into the page. */
   fit: { size: number; lines: number | null }
+  /** Nodes whose logs are not known, because they could not be listed. @default none */
+  unlisted?: readonly string[] | undefined
   /** What a record takes of that. */
   cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
 }
@@ -131,7 +133,8 @@ class Merge {
     const { cursor } = this.#request
     if (!cursor) return null
     const { time, lanes } = cursor.place
-    return lanes.get(laneKey(source)) ?? { place: { kind: 'time', time }, behind: false }
+    const state = lanes.get(laneKey(source)) ?? lanes.get(nodeKey(source.node))
+    return state ?? { place: { kind: 'time', time }, behind: false }
   }
 
   /** Reads until the next record of every log is known. False if a log's cannot be found within the budget. */
@@ -275,11 +278,10 @@ class Merge {
         back.set(key, { place: await lane.backward(), behind: state?.behind === true })
       }),
     )
-    for (const [key, state] of cursor?.place.lanes ?? [])
-      if (!onward.has(key)) {
-        onward.set(key, state)
-        back.set(key, state)
-      }
+    for (const [key, state] of this.#others(nearTime)) {
+      onward.set(key, state)
+      back.set(key, state)
+    }
     const ahead = { time: onwardTime, lanes: ordered(onward) }
     const behind = { time: nearTime, lanes: ordered(back) }
     const [before, next] = this.#forward ? [behind, ahead] : [ahead, behind]
@@ -290,20 +292,47 @@ class Merge {
     return { prev: isStart && !waits ? null : before, next }
   }
 
+  /** The logs of the cursor that are not there, and the nodes that could not be listed. */
+  #others(time: number): Map<number, LaneState> {
+    const { cursor, unlisted = [] } = this.#request
+    const others = new Map<number, LaneState>()
+    const known = this.#known()
+    for (const [key, state] of cursor?.place.lanes ?? [])
+      if (!known.has(key)) others.set(key, unlisted.length > 0 ? { ...state, behind: true } : state)
+    for (const node of unlisted) {
+      const key = nodeKey(node)
+      const place = cursor ? { kind: 'time' as const, time } : this.#divided(time)
+      if (!others.has(key)) others.set(key, { place, behind: true })
+    }
+    return others
+  }
+
+  /** What the cursor knows of the logs that are there. */
+  #known(): Set<number> {
+    const keys = this.#lanes.flatMap(({ source }) => [laneKey(source), nodeKey(source.node)])
+    return new Set(keys)
+  }
+
   /** Where a log that could not be read continues: at its place, or where the first page divided it. */
   #kept(lane: Lane, time: number): LanePlace {
     const error = this.#failed.get(lane)
     if (error instanceof LogError && error.code === 'cursor-gone') return { kind: 'time', time }
-    const place = this.#stateOf(lane.source)?.place
-    // Just after the newest record: what is as old belongs to the page.
-    return place ?? (this.#forward ? { kind: 'start' } : { kind: 'time', time: time + 0.001 })
+    return this.#stateOf(lane.source)?.place ?? this.#divided(time)
+  }
+
+  /** Without a cursor, all that a log has now belongs before the end of the page, or after its beginning. */
+  #divided(time: number): LanePlace {
+    const { now } = this.#lanes[0]!.source.context
+    return this.#forward ? { kind: 'start' } : { kind: 'time', time: Math.max(now(), time + 0.001) }
   }
 
   #missing(): Missing[] {
-    const { cursor } = this.#request
-    const known = new Set(this.#lanes.map(({ source }) => laneKey(source)))
+    const { cursor, unlisted = [] } = this.#request
+    const known = this.#known()
     const failed = [...this.#failed].map(([{ source }, error]) => ({ name: source.name, error }))
-    const gone = [...(cursor?.place.lanes ?? [])].filter(([key]) => !known.has(key))
+    // A log of a node that could not be listed may still be there.
+    const gone =
+      unlisted.length > 0 ? [] : [...(cursor?.place.lanes ?? [])].filter(([key]) => !known.has(key))
     return [...failed, ...gone.map(([, { name = '?' }]) => ({ name, error: new GoneError() }))]
   }
 
@@ -314,6 +343,11 @@ class Merge {
 
 /** A log that the cursor knows is not there any more. */
 export class GoneError extends Error {}
+
+/** What stands for the logs of a node that could not be listed. */
+function nodeKey(node: string | null): number {
+  return laneKey({ node, log: '' })
+}
 
 /** In one order for all pages, so that the same places are the same cursor. */
 function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {

@@ -116,9 +116,13 @@ function logsOf(entries: readonly Entry[], { node, context }: NodeLogs): Source[
   })
 }
 
+/** A pattern in which only `*` and `?` mean something, for `includeFilter`. */
+export function literalPattern(pattern: string): string {
+  return pattern.replace(/[\\[\]{}]/g, '\\$&')
+}
+
 function matching(logs: readonly Source[], pattern: string): Source[] {
-  // Only * and ? mean anything here.
-  const isWanted = includeFilter([pattern.replace(/[\\[\]{}]/g, '\\$&')])
+  const isWanted = includeFilter([literalPattern(pattern)])
   return logs.filter(({ file, log }) => isWanted(file) || isWanted(log))
 }
 

@@ -7,7 +7,7 @@ import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 
 /** What the routes over several logs need. */
-export interface MergedRoute extends Omit<QueryRoute, 'files'> {
+export interface MergedRoute extends Pick<QueryRoute, 'now' | 'zone' | 'maxSize'> {
   /** The logs that a request names; throws if there are none, or too many. */
   pick(query: Query, signal: AbortSignal): Promise<Sources>
 }
@@ -16,6 +16,8 @@ export interface MergedRoute extends Omit<QueryRoute, 'files'> {
 export interface Sources {
   sources: Source[]
   missing: Missing[]
+  /** The nodes that could not be listed; they are missing, too. */
+  unlisted?: readonly string[]
   /** Up to when every log is complete, ISO 8601; only a fleet knows. */
   settled?: string | null
 }

@@ -15,11 +15,11 @@ export interface MergedRoutes {
 /** The routes over the logs that a request names; null if it names only one. */
 export async function mergedRoutes(query: Query, route: QueryRoute): Promise<MergedRoutes | null> {
   const merged = await mergedRoute(query, route)
-  return merged && handlersOf(merged)
+  return merged && mergedHandlers(merged)
 }
 
-/** Each is loaded when it is used. */
-function handlersOf(route: MergedRoute): MergedRoutes {
+/** The routes; each is loaded when it is used. */
+export function mergedHandlers(route: MergedRoute): MergedRoutes {
   return {
     view: async (...args) => (await import('./view.ts')).mergedView(...args, route),
     histogram: async (...args) => (await import('./histogram.ts')).mergedHistogram(...args, route),

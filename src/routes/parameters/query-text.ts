@@ -1,8 +1,8 @@
 import type { Query } from './read.ts'
 import { rowsOf } from './row.ts'
-import { PARAMETERS, type Values } from './table.ts'
+import { FLEET_PARAMETERS, PARAMETERS, type Values } from './table.ts'
 
-const VIEW = rowsOf(PARAMETERS, 'view')
+const VIEW = [...rowsOf(FLEET_PARAMETERS, 'view'), ...rowsOf(PARAMETERS, 'view')]
 const KEPT = VIEW.filter((row) => row.role !== 'cursor')
 const FILTERS = VIEW.filter((row) => row.role === 'filter')
 

@@ -18,11 +18,13 @@ const PROXY_PARAMETERS = new Set(['target', 'path'])
 
 /**
  * Reads the queries of a resource. A known parameter that is malformed, or given twice, is a problem that names it.
- * `max` sets the maximum of an integer. The table is loaded for the first request that is not a plain tail.
+ * `max` sets the maximum of an integer. `fleet` adds what only a fleet knows. The table is loaded for the first request
+ * that is not a plain tail.
  */
 export function queryReader(
   resource: Resource,
   max: { [N in keyof Values]?: number } = {},
+  fleet = false,
 ): (url: string) => Query | Promise<Query> {
   const readTail = reader(rowsOf(TAIL_PARAMETERS, resource), max)
   let readAll: typeof readTail | null = null
@@ -32,8 +34,9 @@ export function queryReader(
   }
 
   async function loadAll(url: string): Promise<Query> {
-    const { PARAMETERS } = await import('./table.ts')
-    readAll ??= reader(rowsOf(PARAMETERS, resource), max)
+    const { FLEET_PARAMETERS, PARAMETERS } = await import('./table.ts')
+    const rows: Parameter[] = rowsOf(PARAMETERS, resource)
+    readAll ??= reader(fleet ? [...rows, ...rowsOf(FLEET_PARAMETERS, resource)] : rows, max)
     return readAll(url)
   }
 }

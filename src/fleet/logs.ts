@@ -1,0 +1,164 @@
+import type { Grant } from '../access/grant.ts'
+import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { bad } from '../http/params.ts'
+import { textResponse } from '../http/sliced.ts'
+import { each } from '../limits/each.ts'
+import { LogError } from '../log/error.ts'
+import { includeFilter } from '../log/files/include.ts'
+import {
+  checkPicked,
+  literalPattern,
+  type Missing,
+  MOST_SOURCES,
+  mayBePattern,
+  type Picked,
+  pickSources,
+} from '../log/merge/source.ts'
+import type { ViewContext } from '../log/view/context.ts'
+import { type Detailer, detailer } from '../log/view/detail.ts'
+import { type Sources, sourceHeaders } from '../routes/merged/route.ts'
+import { type MergedRoutes, mergedHandlers } from '../routes/merged/routes.ts'
+import type { Query } from '../routes/parameters/read.ts'
+import { StoreError } from '../store/store.ts'
+import type { FleetHomes } from './homes.ts'
+import { type FleetNodes, unknownNode } from './nodes.ts'
+
+/** What the logs of a fleet need. */
+export interface FleetLogsOptions {
+  nodes: FleetNodes
+  homes: FleetHomes
+  base: Pick<ViewContext, 'now' | 'zone' | 'mostSources'> & { maxSize: number | undefined }
+  /** How many nodes one list has at most. */
+  mostListed: number
+}
+
+/** How many nodes are listed at once. */
+const AT_ONCE = 16
+
+type Handler = (request: Request, query: Query, grant: Grant) => Promise<Response>
+
+/** The logs of several nodes: `node` says which. */
+export class FleetLogs {
+  readonly #options: FleetLogsOptions
+  /** What is known about the files of each node that was listed with details. */
+  readonly #details = new WeakMap<ViewContext['files'], Detailer>()
+
+  constructor(options: FleetLogsOptions) {
+    this.#options = options
+  }
+
+  /** `view`, `histogram` or `fields`, over the logs of the wanted nodes. */
+  merged(name: keyof MergedRoutes): Handler {
+    return (request, query, grant) => {
+      const { base } = this.#options
+      const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
+      return mergedHandlers({ ...base, pick })[name](request, query)
+    }
+  }
+
+  /** `GET /api/v1/log/list`: the logs of the wanted nodes, by node and name. */
+  async list(request: Request, query: Query, grant: Grant): Promise<Response> {
+    const { signal } = request
+    const { ids, missing } = await this.#nodes(query, grant, this.#options.mostListed)
+    const notes = new Set<string>()
+    const { found } = await this.#each(ids, missing, async (node) => {
+      const context = this.#options.homes.context(node, grant)
+      const { entries, note } = await context.files.list(signal)
+      if (note) notes.add(note)
+      if (!query.detail) return entries.map(({ key, size }) => ({ node, name: key, size }))
+      const { files, complete } = await this.#detailerOf(context)(entries, signal)
+      if (!complete) notes.add('detail-incomplete')
+      return files.map((file) => ({ node, ...file }))
+    })
+    const headers: Record<string, string> = {
+      'Content-Type': 'application/json',
+      ...COMMON_HEADERS,
+      ...sourceHeaders({ missing }),
+    }
+    if (notes.size > 0) headers['X-Nodestate-Note'] = [...notes].join(', ')
+    const body = JSON.stringify(found.flat())
+    const etag = textTag(`${body}\n${headers['X-Nodestate-Missing'] ?? ''}`)
+    if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+    return textResponse(request.method === 'HEAD' ? null : body, { ...headers, ETag: etag })
+  }
+
+  #detailerOf(context: ViewContext): Detailer {
+    const known = this.#details.get(context.files) ?? detailer(context)
+    this.#details.set(context.files, known)
+    return known
+  }
+
+  async #pick(query: Query, grant: Grant, signal: AbortSignal): Promise<Sources> {
+    const { homes, base } = this.#options
+    const most = base.mostSources ?? MOST_SOURCES
+    const files = query.files ?? [query.file!]
+    const { ids, missing } = await this.#nodes(query, grant, most)
+    const unlisted: Missing[] = []
+    const { found, settled } = await this.#each(ids, unlisted, (node) =>
+      pickSources({ node, context: homes.context(node, grant) }, files, signal),
+    )
+    missing.push(...unlisted)
+    const picked: Picked = {
+      sources: found.flatMap(({ sources }) => sources),
+      missing: [...missing, ...found.flatMap((each) => each.missing)],
+      matched: new Set(found.flatMap(({ matched }) => [...matched])),
+    }
+    checkPicked(picked, files, most)
+    return { ...picked, settled, unlisted: unlisted.map(({ name }) => name) }
+  }
+
+  /** Asks nodes; one whose storage does not answer is named. Throws if none answers. */
+  async #each<T>(
+    ids: readonly string[],
+    missing: Missing[],
+    ask: (id: string) => Promise<T>,
+  ): Promise<{ found: T[]; settled: string | null }> {
+    const answers = new Map<string, T>()
+    const asked = each(ids, AT_ONCE, async (id) => {
+      try {
+        answers.set(id, await ask(id))
+      } catch (error) {
+        if (!(error instanceof StoreError || error instanceof LogError)) throw error
+        missing.push({ name: id, error })
+      }
+    })
+    const [{ absent, settled }] = await Promise.all([this.#options.nodes.states(ids), asked])
+    const present = ids.filter((id) => answers.has(id) && !absent.has(id))
+    if (present.length === 0 && missing.length > 0) throw missing.at(-1)!.error
+    return { found: present.map((id) => answers.get(id)!), settled }
+  }
+
+  /** The nodes that a request names and a token may see. */
+  async #nodes(
+    { node: wanted = [] }: Query,
+    grant: Grant,
+    most: number,
+  ): Promise<{ ids: string[]; missing: Missing[] }> {
+    const { nodes } = this.#options
+    if (wanted.length === 0)
+      throw bad('node', 'is missing; it must be the id of a node, a pattern such as db-*, or * for all')
+    const all = await nodes.ids(grant)
+    const ids = new Set<string>()
+    const missing: Missing[] = []
+    for (const value of new Set(wanted)) {
+      const isWanted = includeFilter([literalPattern(value)])
+      const matching = mayBePattern(value) ? all.filter(isWanted) : []
+      if (mayBePattern(value) && matching.length === 0) throw unknownNode()
+      for (const id of matching) ids.add(id)
+      if (mayBePattern(value)) continue
+      try {
+        await nodes.require(value, grant)
+        ids.add(value)
+      } catch (error) {
+        missing.push({ name: value, error })
+      }
+    }
+    if (ids.size === 0) throw missing[0]!.error
+    if (ids.size > most)
+      throw new LogError(
+        'too-many-sources',
+        `This names ${ids.size} nodes, and at most ${most} are read at once; name fewer, or use a narrower pattern.`,
+      )
+    return { ids: [...ids].sort(), missing }
+  }
+}
