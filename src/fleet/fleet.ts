@@ -9,7 +9,6 @@ import { textResponse } from '../http/sliced.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
 import type { ProcessLimits } from '../log/options.ts'
-import { parseZone, UTC } from '../log/time.ts'
 import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { Routing, type RoutingOptions } from '../routing.ts'
@@ -80,17 +79,12 @@ export function createFleet(options: FleetOptions): Hono {
   // The code for several logs is loaded with the first request for them.
   const logs = once(async () => {
     const { FleetLogs } = await import('./logs.ts')
-    const { timezone, limits = {} } = options
-    const zone = timezone === undefined ? UTC : (parseZone(timezone) ?? UTC)
-    const base = { now: Date.now, zone, mostSources: limits.sources, maxSize: limits.maxSize }
-    return new FleetLogs({ nodes, homes, base, mostListed: pageNodes ?? PAGE })
+    return new FleetLogs({ nodes, homes, options, mostListed: pageNodes ?? PAGE })
   })
+  const { maxSize } = options.limits ?? {}
   for (const name of ['list', 'view', 'histogram', 'fields'] as const) {
-    const answer = async (request: Request, query: Query, grant: Grant) => {
-      const fleet = await logs()
-      return name === 'list' ? fleet.list(request, query, grant) : fleet.merged(name)(request, query, grant)
-    }
-    const { maxSize } = options.limits ?? {}
+    const answer = async (request: Request, query: Query, grant: Grant) =>
+      (await logs()).answer(name, request, query, grant)
     const max = maxSize === undefined ? {} : { size: maxSize }
     routing.add(`/api/v1/log/${name}`, 'logs', routing.withQuery(name, answer, max, true))
   }

@@ -14,6 +14,8 @@ import {
   type Picked,
   pickSources,
 } from '../log/merge/source.ts'
+import type { LogOptions } from '../log/options.ts'
+import { parseZone, UTC } from '../log/time.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
 import { type Sources, sourceHeaders } from '../routes/merged/route.ts'
@@ -27,15 +29,13 @@ import { type FleetNodes, unknownNode } from './nodes.ts'
 export interface FleetLogsOptions {
   nodes: FleetNodes
   homes: FleetHomes
-  base: Pick<ViewContext, 'now' | 'zone' | 'mostSources'> & { maxSize: number | undefined }
+  options: LogOptions
   /** How many nodes one list has at most. */
   mostListed: number
 }
 
 /** How many nodes are listed at once. */
 const AT_ONCE = 16
-
-type Handler = (request: Request, query: Query, grant: Grant) => Promise<Response>
 
 /** The logs of several nodes: `node` says which. */
 export class FleetLogs {
@@ -47,17 +47,18 @@ export class FleetLogs {
     this.#options = options
   }
 
-  /** `view`, `histogram` or `fields`, over the logs of the wanted nodes. */
-  merged(name: keyof MergedRoutes): Handler {
-    return (request, query, grant) => {
-      const { base } = this.#options
-      const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
-      return mergedHandlers({ ...base, pick })[name](request, query)
-    }
+  /** Answers one of the resources, over the logs of the wanted nodes. */
+  answer(name: keyof MergedRoutes | 'list', request: Request, query: Query, grant: Grant): Promise<Response> {
+    if (name === 'list') return this.#list(request, query, grant)
+    const { timezone, limits = {} } = this.#options.options
+    const zone = timezone === undefined ? UTC : parseZone(timezone)!
+    const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
+    const route = { now: Date.now, zone, maxSize: limits.maxSize, pick }
+    return mergedHandlers(route)[name](request, query)
   }
 
   /** `GET /api/v1/log/list`: the logs of the wanted nodes, by node and name. */
-  async list(request: Request, query: Query, grant: Grant): Promise<Response> {
+  async #list(request: Request, query: Query, grant: Grant): Promise<Response> {
     const { signal } = request
     const { ids, missing } = await this.#nodes(query, grant, this.#options.mostListed)
     const notes = new Set<string>()
@@ -89,8 +90,8 @@ export class FleetLogs {
   }
 
   async #pick(query: Query, grant: Grant, signal: AbortSignal): Promise<Sources> {
-    const { homes, base } = this.#options
-    const most = base.mostSources ?? MOST_SOURCES
+    const { homes, options } = this.#options
+    const most = options.limits?.sources ?? MOST_SOURCES
     const files = query.files ?? [query.file!]
     const { ids, missing } = await this.#nodes(query, grant, most)
     const unlisted: Missing[] = []

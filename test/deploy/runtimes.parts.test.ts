@@ -247,6 +247,15 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['search, follow, archives', ['routes-query-routes.js']],
     ['regex and where', ['regex.js', 'where.js']],
     ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
+    [
+      'several logs',
+      [
+        'routes-merged-routes.js',
+        'routes-merged-view.js',
+        'routes-merged-histogram.js',
+        'routes-merged-fields.js',
+      ],
+    ],
     ['history of a configuration', ['routes-config-history.js']],
     ['join', ['log-joined-log.js', 'log-joined-tracker.js', 'log-joined-groups.js']],
     [
@@ -263,7 +272,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['Loki', ['loki.js']],
     ['OpenAPI', ['openapi-route.js']],
     ['page', ['page.js', 'routes-page.js']],
-    ['fleet', ['fleet-fleet.js']],
+    ['fleet', ['fleet-fleet.js', 'fleet-logs.js']],
     ['comparison of configurations', ['fleet-compare.js']],
     // What reads files: never loaded, since a worker has none.
     ['never loaded', ['settings-file.js']],

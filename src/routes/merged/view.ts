@@ -21,7 +21,11 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
   const writer = isJson ? ndjsonWriter(recordOptions(query)) : textWriter()
   const { sources, ...rest } = await route.pick(query, request.signal)
   const cursor = mergedCursor(query, sources)
-  const page = await mergePage(sources, { ...asked, cursor, unlisted: rest.unlisted, cost: writer.cost }, request.signal)
+  const page = await mergePage(
+    sources,
+    { ...asked, cursor, unlisted: rest.unlisted, cost: writer.cost },
+    request.signal,
+  )
   const missing = [...rest.missing, ...page.missing]
   const headers: Record<string, string> = {
     ...common,

@@ -15,7 +15,7 @@ export const TAIL_PARAMETERS = [
     expects: 'a name from the list of logs',
     value: 'NAME',
     meaning:
-      'The log file: a name from the list. Given more than once, or as a pattern with `*` and `?`, it names several logs; see [One timeline](#one-timeline).',
+      'The log file: a name from the list. Repeated, or as a pattern with `*` and `?`: several logs; see [One timeline](#one-timeline).',
     example: 'broker.log',
   },
   {
