@@ -79,7 +79,7 @@ export function createFleet(options: FleetOptions): Hono {
   // The code for several logs is loaded with the first request for them.
   const logs = once(async () => {
     const { FleetLogs } = await import('./logs.ts')
-    return new FleetLogs({ nodes, homes, options, mostListed: pageNodes ?? PAGE })
+    return new FleetLogs({ nodes, homes, options, count: shared.limits.count, mostListed: pageNodes ?? PAGE })
   })
   const { maxSize } = options.limits ?? {}
   for (const name of ['list', 'view', 'histogram', 'fields'] as const) {

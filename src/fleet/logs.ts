@@ -14,7 +14,7 @@ import {
   type Picked,
   pickSources,
 } from '../log/merge/source.ts'
-import type { LogOptions } from '../log/options.ts'
+import { followLimits, type LogOptions } from '../log/options.ts'
 import { parseZone, UTC } from '../log/time.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
@@ -30,6 +30,8 @@ export interface FleetLogsOptions {
   nodes: FleetNodes
   homes: FleetHomes
   options: LogOptions
+  /** How many clients follow logs of this process. */
+  count: { following: number }
   /** How many nodes one list has at most. */
   mostListed: number
 }
@@ -53,7 +55,15 @@ export class FleetLogs {
     const { timezone, limits = {} } = this.#options.options
     const zone = timezone === undefined ? UTC : parseZone(timezone)!
     const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
-    const route = { now: Date.now, zone, maxSize: limits.maxSize, pick }
+    const following = followLimits(this.#options.options)
+    const route = {
+      now: Date.now,
+      zone,
+      maxSize: limits.maxSize,
+      pick,
+      following,
+      count: this.#options.count,
+    }
     return mergedHandlers(route)[name](request, query)
   }
 

@@ -36,7 +36,7 @@ export function loadQueryRoutes(
   const several = async (query: Query) => {
     if (!query.files && query.by === undefined) return null
     const { mergedRoutes } = await import('./merged/routes.ts')
-    return mergedRoutes(query, route)
+    return mergedRoutes(query, { ...route, following, count })
   }
   return {
     view: async (request, query) => {

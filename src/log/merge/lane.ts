@@ -37,8 +37,16 @@ interface Page {
   far: number
 }
 
+/** How a log is read. */
+export interface LaneOptions {
+  forward: boolean
+  live: boolean
+  place: LanePlace | null
+}
+
 /** How much of the way back may be read again to know the neighbours of a page's first records. */
 const MAX_LEAD = 1024 * 1024
+const LF = 10
 /** The longest record that is read whole: a longer one is split by every search. */
 const MAX_RECORD = 8 * 1024 * 1024
 
@@ -68,8 +76,17 @@ export class Lane {
   #given = 0
   #bytes = 0
 
-  /** `place` is where to begin; without one, at the end of the log, or forward at its start. */
-  constructor(source: Source, filter: MergeFilter, forward: boolean, place: LanePlace | null) {
+  readonly #live: boolean
+  /** Where the first record that was not given begins. */
+  #near: number
+
+  /**
+   * `place` is where to begin; without one, at the end of the log, or forward at its start. A `live` log is still being
+   * written: its last line is left out until it ends.
+   */
+  constructor(source: Source, filter: MergeFilter, { forward, live, place }: LaneOptions) {
+    this.#live = live
+    this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
     this.#filter = filter
     this.#forward = forward
@@ -182,7 +199,8 @@ export class Lane {
       const bytes = pieces![i]!
       const end = ends[i]!
       const distance = this.#forward ? end - bytes.length - from : to - end
-      this.#add(bytes, near + distance, view)
+      if (this.#live && end >= view.series.end && bytes.at(-1) !== LF) this.#leaveOut(near + distance, bytes)
+      else this.#add(bytes, near + distance, view)
     }
     this.isCut = notes.includes('scan-budget') || notes.includes('answer-budget')
     const isStuck = count === 0 && !notes.includes('gap')
@@ -191,8 +209,17 @@ export class Lane {
     else this.isDone = view.prev === null
   }
 
+  /** Leaves out a record whose last line is not finished: forward, reading ends before it; backward, it begins there. */
+  #leaveOut(near: number, bytes: Uint8Array): void {
+    if (!this.#forward) this.#near = near + bytes.length
+    else {
+      this.#far = near
+      this.#pages.at(-1)!.far = near
+    }
+  }
+
   #add(bytes: Uint8Array, near: number, { format }: View): void {
-    const { lead } = this
+    const lead = this.#near
     const far = near + bytes.length
     this.#bytes += bytes.length
     const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), this.source.context.zone)
@@ -264,26 +291,32 @@ export class Lane {
     return this.#place?.kind === 'time' ? this.#place.time : Number.NEGATIVE_INFINITY
   }
 
-  /** Where the next page in the same direction begins. */
-  async onward(): Promise<LanePlace> {
-    const at = this.#items[this.next]
+  /** How many records were given before. */
+  get given(): number {
+    return this.#given
+  }
+
+  /** Where a page in the same direction begins, if the next record is this one. */
+  async onward(next = this.next): Promise<LanePlace> {
+    const at = this.#items[next]
     if (!at && this.isDone && !this.#forward) return { kind: 'start' }
     if (this.#pages.length === 0) return this.#place ?? { kind: 'start' }
     const here = at ? at.near : this.#far
-    let first = Math.max(this.#barrier, this.next - REACH)
-    while (first < this.next && here - this.#items[first]!.near > MAX_LEAD) first++
-    const from = first < this.next ? this.#items[first]!.near : here
+    let first = Math.max(this.#barrier, next - REACH)
+    while (first < next && here - this.#items[first]!.near > MAX_LEAD) first++
+    const from = first < next ? this.#items[first]!.near : here
     return { kind: 'place', cursor: await this.#cursorAt(from), lead: this.#signed(here - from) }
   }
 
-  /** Where the page in the other direction begins. */
-  async backward(): Promise<LanePlace> {
+  /** Where a page in the other direction begins, which does not have this record; without one, before all of them. */
+  async backward(next: number | null = null): Promise<LanePlace> {
     if (this.#pages.length === 0) return this.#place ?? { kind: 'start' }
-    const here = this.lead
+    const here = next === null ? this.#near : (this.#items[next]?.near ?? this.#far)
     if (this.#forward && this.#pages[0]!.view.prev === null && here === 0) return { kind: 'start' }
-    let last = Math.min(this.#items.length, this.#given + REACH) - 1
-    while (last >= this.#given && (this.#items[last]!.far - here > MAX_LEAD || last < this.#barrier)) last--
-    const from = last >= this.#given ? this.#items[last]!.far : here
+    const first = next ?? this.#given
+    let last = Math.min(this.#items.length, first + REACH) - 1
+    while (last >= first && (this.#items[last]!.far - here > MAX_LEAD || last < this.#barrier)) last--
+    const from = last >= first ? this.#items[last]!.far : here
     return { kind: 'place', cursor: await this.#cursorAt(from), lead: -this.#signed(from - here) }
   }
 
@@ -297,7 +330,8 @@ export class Lane {
       this.#pages.find(({ near, far }) => distance >= near && distance <= far) ?? this.#pages.at(-1)!
     const { view } = page
     const last = this.#pages.at(-1)!
-    if (page === last && distance === this.#far) {
+    const isWhole = page.far - page.near === view.to - view.from
+    if (page === last && distance === this.#far && isWhole) {
       const edge = this.#forward ? view.next : view.prev
       if (edge) return edge
     }

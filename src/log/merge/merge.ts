@@ -16,6 +16,8 @@ export interface MergeRequest extends MergeFilter {
   first?: boolean | undefined
   /** How much fits into the page. */
   fit: { size: number; lines: number | null }
+  /** Whether the logs are followed: unfinished lines are left out, and what comes late is marked. @default false */
+  live?: boolean | undefined
   /** Nodes whose logs are not known, because they could not be listed. @default none */
   unlisted?: readonly string[] | undefined
   /** What a record takes of that. */
@@ -37,6 +39,10 @@ export interface MergedPage {
   next: MergedCursor
   notes: Note[]
   missing: Missing[]
+  /** Whether nothing is left in the direction of the page. */
+  complete: boolean
+  /** The place after each record, in order. Each is only valid until the next. */
+  places(): AsyncGenerator<MergedCursor>
   /** The state of all files; it changes with each of them. */
   state: string
   /** Releases the memory of the records, when they have been sent. */
@@ -81,6 +87,8 @@ class Merge {
   readonly #lanes: Lane[]
   readonly #failed = new Map<Lane, unknown>()
   readonly #records: MergedRecord[] = []
+  /** Which record of which log each of them is. */
+  readonly #taken: { lane: Lane; index: number }[] = []
   #size: number
   #lines: number
   #isCut = false
@@ -93,9 +101,11 @@ class Merge {
     this.#forward = cursor ? cursor.direction === 'after' : first
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
-    this.#lanes = sources
-      .toSorted(bySource)
-      .map((source) => new Lane(source, request, this.#forward, this.#stateOf(source)?.place ?? null))
+    const live = request.live === true
+    this.#lanes = sources.toSorted(bySource).map((source) => {
+      const place = this.#stateOf(source)?.place ?? null
+      return new Lane(source, request, { forward: this.#forward, live, place })
+    })
   }
 
   async run(): Promise<MergedPage> {
@@ -112,15 +122,21 @@ class Merge {
     while (await this.#readAhead(started)) if (this.#emit()) break
     const answering = this.#lanes.filter((lane) => !this.#failed.has(lane))
     if (answering.length === 0) throw worst([...this.#failed.values()])
-    if (!this.#forward) this.#records.reverse()
+    if (!this.#forward) {
+      this.#records.reverse()
+      this.#taken.reverse()
+    }
     const notes = new Set(answering.flatMap((lane) => [...lane.notes]))
     for (const note of ['scan-budget', 'answer-budget'] as const) notes.delete(note)
     if (this.#isCut) notes.add('scan-budget')
     if (answering.some((lane) => lane.falls)) notes.add('time-order')
     if (answering.some((lane) => !lane.notes.has('unknown-field'))) notes.delete('unknown-field')
+    const cursors = await this.#cursors(answering)
     return {
       records: this.#records,
-      ...(await this.#cursors(answering)),
+      ...cursors,
+      complete: !this.#isCut && answering.every((lane) => !lane.head && lane.isDone),
+      places: () => this.#places(cursors.next),
       notes: [...notes],
       missing: this.#missing(),
       state: this.#lanes.map((lane) => lane.state).join('\n'),
@@ -239,8 +255,9 @@ class Merge {
     if (this.#records.length > 0 && (size > this.#size || lines > this.#lines)) return false
     this.#size -= size
     this.#lines -= lines
-    const behind = this.#stateOf(lane.source)?.behind === true
-    const late = behind && this.#isPassed(placed, cursor!.place.time)
+    const behind = this.#request.live === true || this.#stateOf(lane.source)?.behind === true
+    const late = cursor !== null && behind && this.#isPassed(placed, cursor.place.time)
+    this.#taken.push({ lane, index: lane.next })
     this.#records.push({ bytes, format, time, placed, source: lane.source, late })
     return true
   }
@@ -290,6 +307,22 @@ class Merge {
     const waits =
       this.#records.length > 0 && [...this.#failed.values()].some((error) => error instanceof StoreError)
     return { prev: isStart && !waits ? null : before, next }
+  }
+
+  /** The place after each record: `next`, with the places of the logs as they were then. */
+  async *#places(next: MergedCursor): AsyncGenerator<MergedCursor> {
+    const lanes = new Map(next.lanes)
+    const set = async (lane: Lane, index: number) => {
+      const place = await (this.#forward ? lane.onward(index) : lane.backward(index))
+      lanes.set(laneKey(lane.source), { place, behind: false })
+    }
+    for (const lane of this.#active()) await set(lane, this.#forward ? lane.given : lane.next)
+    let time = this.#request.cursor?.place.time ?? Number.NEGATIVE_INFINITY
+    for (const [i, { lane, index }] of this.#taken.entries()) {
+      await set(lane, this.#forward ? index + 1 : index)
+      time = Math.max(time, this.#records[i]!.placed)
+      yield { time, lanes }
+    }
   }
 
   /** The logs of the cursor that are not there, and the nodes that could not be listed. */

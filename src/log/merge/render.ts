@@ -107,6 +107,15 @@ const LATE = encoder.encode('"late":true,')
 let scratch = new Uint8Array(64 * 1024)
 const LARGEST_SCRATCH = 1024 * 1024
 
+/** The records in slices. */
+export function mergedSlices(
+  records: readonly MergedRecord[],
+  writer: MergedWriter,
+  release: () => void,
+): Slices {
+  return new MergedSlices(records, writer, release)
+}
+
 /** The records as a body. `release` is called when they have been written, or the client disconnects. */
 export function mergedBody(
   records: readonly MergedRecord[],

@@ -1,5 +1,6 @@
 import { bad } from '../../http/params.ts'
 import { toProblem } from '../../http/problem.ts'
+import type { FollowLimits } from '../../log/follow/hub.ts'
 import { decodeMerged, type MergedCursor } from '../../log/merge/cursor.ts'
 import { GoneError } from '../../log/merge/merge.ts'
 import { checkPicked, type Missing, MOST_SOURCES, pickSources, type Source } from '../../log/merge/source.ts'
@@ -10,6 +11,9 @@ import type { QueryRoute } from '../parameters/view-request.ts'
 export interface MergedRoute extends Pick<QueryRoute, 'now' | 'zone' | 'maxSize'> {
   /** The logs that a request names; throws if there are none, or too many. */
   pick(query: Query, signal: AbortSignal): Promise<Sources>
+  /** How logs are followed, null if they cannot be, and how many clients do. */
+  following: FollowLimits | null
+  count: { following: number }
 }
 
 /** The logs of an answer, and what is not in it. */
@@ -23,7 +27,10 @@ export interface Sources {
 }
 
 /** The routes over the logs of one node. Null if the request names one log, whose name only looks like a pattern. */
-export async function mergedRoute(query: Query, route: QueryRoute): Promise<MergedRoute | null> {
+export async function mergedRoute(
+  query: Query,
+  route: QueryRoute & Pick<MergedRoute, 'following' | 'count'>,
+): Promise<MergedRoute | null> {
   // A histogram by file has columns for files even if there is only one.
   const files = query.files ?? [query.file!]
   if (files.length === 1 && (query.by ?? 'level') === 'level') {

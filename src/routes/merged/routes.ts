@@ -13,7 +13,10 @@ export interface MergedRoutes {
 }
 
 /** The routes over the logs that a request names; null if it names only one. */
-export async function mergedRoutes(query: Query, route: QueryRoute): Promise<MergedRoutes | null> {
+export async function mergedRoutes(
+  query: Query,
+  route: QueryRoute & Pick<MergedRoute, 'following' | 'count'>,
+): Promise<MergedRoutes | null> {
   const merged = await mergedRoute(query, route)
   return merged && mergedHandlers(merged)
 }

@@ -18,6 +18,14 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     isJson,
   )
   const common = isJson ? NDJSON_HEADERS : TEXT_HEADERS
+  if (query.download) {
+    const { exportLogs } = await import('./export.ts')
+    return exportLogs(request, query, route, { asked, headers: common })
+  }
+  if (query.follow) {
+    const { followLogs } = await import('./follow.ts')
+    return followLogs(request, query, route, asked)
+  }
   const writer = isJson ? ndjsonWriter(recordOptions(query)) : textWriter()
   const { sources, ...rest } = await route.pick(query, request.signal)
   const cursor = mergedCursor(query, sources)

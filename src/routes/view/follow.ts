@@ -1,5 +1,4 @@
 import { acceptedTypes } from '../../http/accept.ts'
-import { COMMON_HEADERS } from '../../http/conditional.ts'
 import { bad } from '../../http/params.ts'
 import { bytesResponse } from '../../http/sliced.ts'
 import { LogError } from '../../log/error.ts'
@@ -8,7 +7,7 @@ import type { ViewRequest } from '../../log/view/request.ts'
 import { filterKey } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { recordOptions } from '../parameters/view-request.ts'
-import { TEXT_TYPE, VARY } from './headers.ts'
+import { FOLLOW_HEADERS, TEXT_TYPE } from './headers.ts'
 import type { QueryViewRoute } from './route.ts'
 
 /** `follow=true`: sends the tail, stays open, and sends what is appended. */
@@ -40,15 +39,3 @@ export async function followLog(
   const body = await followers.follow({ view: { ...asked, cursor: null }, frame, key, last }, request.signal)
   return bytesResponse(body, headers)
 }
-
-/**
- * Proxies and middleware must pass a follow on as it comes. nginx buffers unless told otherwise; `no-transform` stops a
- * compressor that would hold back short writes, such as hono/compress; and a follow has a unique ETag, because
- * hono/etag reads an answer without one to its end, which never comes.
- */
-const FOLLOW_HEADERS = {
-  ...COMMON_HEADERS,
-  ...VARY,
-  'Cache-Control': `${COMMON_HEADERS['Cache-Control']}, no-transform`,
-  'X-Accel-Buffering': 'no',
-} as const

@@ -1,0 +1,150 @@
+import { StoreError } from '../../store/store.ts'
+import { LogError } from '../error.ts'
+import type { FollowLimits } from '../follow/hub.ts'
+import { encodeMerged, type MergedCursor } from './cursor.ts'
+import { type MergedPage, type MergeRequest, mergePage } from './merge.ts'
+import { type MergedWriter, Output } from './render.ts'
+import type { Source } from './source.ts'
+
+/** What is followed, and how it is sent. */
+export interface MergedFollow {
+  /** The logs, as they are now: those that a pattern matches may become more. */
+  sources(): Promise<readonly Source[]>
+  request: Omit<MergeRequest, 'cost' | 'live'>
+  writer: MergedWriter
+  /** Whether each record is an event, whose id is a cursor. */
+  events: boolean
+}
+
+/** How much is sent at once. */
+const BATCH = { size: 1024 * 1024, lines: 1000 }
+/** How long the names of logs are valid. */
+const NAMES_MS = 2000
+/** Each log is asked at every poll, so many of them are asked less often. */
+const POLL_MS_EACH = 50
+const LONGEST_PAUSE = 30_000
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/** The newest records of several logs, and then what is appended to them, merged as it arrives. */
+export async function* followMerged(
+  { sources, request, writer, events }: MergedFollow,
+  limits: FollowLimits,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const out = new Output()
+  let known = await sources()
+  let namedAt = Date.now()
+  let cursor = request.cursor?.place ?? null
+  if (events) yield encoder.encode(': hello\nretry: 1000\n\n')
+  if (cursor === null) {
+    const page = await mergePage(known, { ...request, first: false, live: true, cost: writer.cost }, signal)
+    yield* written(page, known)
+    cursor = page.next
+  }
+  let pause = limits.poll[0]
+  let failures = 0
+  let beatAt = Date.now()
+  const woken = new Waker(signal)
+  try {
+    while (!signal.aborted) {
+      woken.watch(known)
+      await woken.wait(Math.max(pause, POLL_MS_EACH * known.length))
+      if (signal.aborted) return
+      try {
+        if (Date.now() - namedAt > NAMES_MS) {
+          known = await sources()
+          namedAt = Date.now()
+        }
+        const after = { place: cursor, direction: 'after' as const }
+        const asked = { ...request, cursor: after, fit: BATCH, live: true, cost: writer.cost }
+        const page: MergedPage = await mergePage(known, asked, signal)
+        yield* written(page, known)
+        cursor = page.next
+        failures = 0
+        if (page.records.length > 0) pause = page.complete ? limits.poll[0] : 0
+        else pause = Math.min(limits.poll[1], Math.ceil(Math.max(pause, limits.poll[0]) * 1.5))
+      } catch (error) {
+        if (signal.aborted) return
+        if (!(error instanceof StoreError || error instanceof LogError)) throw error
+        // The storage may answer again later, and nothing is lost until then.
+        pause = Math.min(LONGEST_PAUSE, 500 * 2 ** failures++)
+      }
+      if (events && Date.now() - beatAt >= limits.heartbeat) {
+        beatAt = Date.now()
+        yield encoder.encode(`: alive\nid: ${encodeMerged(cursor, known)}\n\n`)
+      }
+    }
+  } finally {
+    woken.end()
+  }
+
+  async function* written(page: MergedPage, of: readonly Source[]): AsyncGenerator<Uint8Array> {
+    try {
+      if (!events) {
+        for (const record of page.records) writer.write(record, out)
+        if (out.length > 0) yield out.take()
+        return
+      }
+      let at = 0
+      for await (const place of page.places()) {
+        writer.write(page.records[at++]!, out)
+        yield encoder.encode(eventOf(decoder.decode(out.take()), place, of))
+      }
+    } finally {
+      page.release()
+    }
+  }
+}
+
+function eventOf(text: string, place: MergedCursor, sources: readonly Source[]): string {
+  const lines = text.replace(/\n$/, '').split(/\r?\n|\r/)
+  return `id: ${encodeMerged(place, sources)}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`
+}
+
+/** Waits for a change of one of the logs, or some time. */
+class Waker {
+  readonly #signal: AbortSignal
+  readonly #watched = new Map<string, () => void>()
+  #wake: () => void = () => {}
+  #isChanged = false
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+    signal.addEventListener('abort', this.#changed)
+  }
+
+  readonly #changed = (): void => {
+    this.#isChanged = true
+    this.#wake()
+  }
+
+  watch(sources: readonly Source[]): void {
+    for (const { name, file, context } of sources) {
+      if (this.#watched.has(name)) continue
+      this.#watched.set(name, context.files.watch(file, this.#changed) ?? (() => {}))
+    }
+  }
+
+  async wait(ms: number): Promise<void> {
+    if (!this.#isChanged && !this.#signal.aborted)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        this.#wake = () => {
+          clearTimeout(timer)
+          // A writer often writes several lines: they are read together.
+          setTimeout(resolve, GATHER_MS)
+        }
+      })
+    this.#wake = () => {}
+    this.#isChanged = false
+  }
+
+  end(): void {
+    this.#signal.removeEventListener('abort', this.#changed)
+    for (const stop of this.#watched.values()) stop()
+  }
+}
+
+/** How long lines that arrive together are gathered. */
+const GATHER_MS = 20

@@ -1,0 +1,128 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createApp } from '../../../src/app.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+
+const line = (second: number, text: string) =>
+  `2026-11-16 02:41:${String(second).padStart(2, '0')}.000\tINFO\ta.go:1\t[A]: ${text}\n`
+
+function service() {
+  const store = memoryStore({ 'a.log': line(1, 'a1') + line(3, 'a3'), 'b.log': line(2, 'b2') })
+  const app = createApp({ logs: store, config: '', follow: { pollMillis: [10, 50] } })
+  const texts = new Map([
+    ['a.log', line(1, 'a1') + line(3, 'a3')],
+    ['b.log', line(2, 'b2')],
+  ])
+  const append = (name: string, text: string) => {
+    texts.set(name, (texts.get(name) ?? '') + text)
+    store.put(name, texts.get(name)!)
+  }
+  const follow = async (query: string, headers: Record<string, string> = {}) => {
+    const left = new AbortController()
+    onTestFinished(() => left.abort())
+    const response = await app.request(`http://localhost/api/v1/log/view?follow=true&${query}`, {
+      headers,
+      signal: left.signal,
+    })
+    const reader = response.body!.getReader()
+    let text = ''
+    const until = async (wanted: RegExp | string) => {
+      while (!(typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text))) {
+        const { value, done } = await reader.read()
+        if (done) throw new Error(`ended with ${text}`)
+        text += new TextDecoder().decode(value)
+      }
+      return text
+    }
+    return { response, until, leave: () => left.abort() }
+  }
+  return { store, append, follow, app }
+}
+
+const EVENTS = { Accept: 'text/event-stream' }
+const idsOf = (text: string) =>
+  [...text.matchAll(/^id: (\S+)\ndata: (.*)$/gm)].map(([, id, data]) => [id!, data!])
+
+describe('following several logs', () => {
+  it('sends the newest records, and then what is appended to any of them', async () => {
+    const { append, follow } = service()
+    const { until, response } = await follow('file=*.log&lines=2')
+    expect(response.headers.get('Content-Type')).toBe('text/plain; charset=utf-8')
+    expect(await until('a3')).toBe(`b.log\t${line(2, 'b2')}a.log\t${line(3, 'a3')}`)
+    append('b.log', line(4, 'b4'))
+    append('a.log', line(5, 'a5'))
+    expect(await until('a5')).toContain(`b.log\t${line(4, 'b4')}`)
+  })
+
+  it('waits for the end of a line, and marks what comes late', async () => {
+    const { append, follow } = service()
+    const { until } = await follow('file=*.log&lines=1&format=ndjson')
+    await until('a3')
+    append('b.log', line(2, 'late').slice(0, 20))
+    append('a.log', line(6, 'a6'))
+    expect(await until('a6')).not.toContain('b.log')
+    append('b.log', line(2, 'late').slice(20))
+    const text = await until('"late"')
+    const last = JSON.parse(text.trimEnd().split('\n').at(-1)!) as object
+    expect(last).toMatchObject({ file: 'b.log', message: 'late', late: true })
+  })
+
+  it('continues exactly after any event', async () => {
+    const { append, follow } = service()
+    const { until, leave } = await follow('file=*.log&lines=10', EVENTS)
+    await until('a3')
+    append('b.log', line(4, 'b4') + line(7, 'b7'))
+    append('a.log', line(5, 'a5'))
+    const events = idsOf(await until('b7'))
+    leave()
+    const order = events.map(([, data]) => data)
+    expect(order.length).toBe(6)
+    for (const [i, [id]] of events.slice(0, -1).entries()) {
+      const again = await follow('file=*.log&lines=10', { ...EVENTS, 'Last-Event-ID': id! })
+      const rest = idsOf(await again.until('b7')).map(([, data]) => data)
+      again.leave()
+      expect([...rest].sort()).toEqual(order.slice(i + 1).sort())
+    }
+  })
+
+  it('includes a log that appears later', async () => {
+    const { append, follow } = service()
+    const { until } = await follow('file=*.log&lines=1')
+    await until('a3')
+    append('c.log', line(9, 'c9'))
+    expect(await until('c9')).toContain(`c.log\t${line(9, 'c9')}`)
+  })
+
+  it('refuses before, and a cursor of something else', async () => {
+    const { app } = service()
+    const get = (query: string, headers = {}) =>
+      app.request(`http://localhost/api/v1/log/view?follow=true&file=*.log&${query}`, { headers })
+    expect((await get('before=abc')).status).toBe(400)
+    expect((await get('', { 'Last-Event-ID': 'abcdefghijkl' })).status).toBe(400)
+  })
+})
+
+describe('exporting several logs', () => {
+  it('gives the whole timeline as a file', async () => {
+    const { app } = service()
+    const response = await app.request('http://localhost/api/v1/log/view?file=*.log&download=true')
+    expect(response.headers.get('Content-Disposition')).toContain('timeline.txt')
+    expect(await response.text()).toBe(
+      `a.log\t${line(1, 'a1')}b.log\t${line(2, 'b2')}a.log\t${line(3, 'a3')}`,
+    )
+  })
+
+  it('goes on over many pages', async () => {
+    const text = (name: string) =>
+      Array.from({ length: 30_000 }, (_, i) =>
+        line(i % 60, `${name}${i}`).replace(
+          '02:41',
+          `${String(Math.floor(i / 3600)).padStart(2, '0')}:${String(Math.floor(i / 60) % 60).padStart(2, '0')}`,
+        ),
+      ).join('')
+    const app = createApp({ logs: memoryStore({ 'a.log': text('a'), 'b.log': text('b') }), config: '' })
+    const response = await app.request('http://localhost/api/v1/log/view?file=*.log&download=true')
+    const lines = (await response.text()).trimEnd().split('\n')
+    expect(lines.length).toBe(60_000)
+    expect(new Set(lines).size).toBe(60_000)
+  })
+})
