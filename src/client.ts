@@ -1,5 +1,6 @@
 import { connect } from './client/connect.ts'
 import { follow } from './client/follow.ts'
+import { missingOf } from './client/missing.ts'
 import { ProblemError, reach } from './client/problem.ts'
 import type {
   CallOptions,
@@ -32,7 +33,14 @@ export function createClient(options: ClientOptions): Client {
     const text = await reach(response.text(), call?.signal)
     const notes = notesOf(response)
     const complete = !notes.includes('scan-budget')
-    return { text, ...cursors(response), complete, notes, ...standing(response) }
+    return {
+      text,
+      ...cursors(response),
+      complete,
+      notes,
+      missing: missingOf(response),
+      settled: response.headers.get('X-Nodestate-Settled'),
+    }
   }
 
   async function json<T>(path: string, query: object, { signal }: CallOptions = {}): Promise<T> {
@@ -44,8 +52,8 @@ export function createClient(options: ClientOptions): Client {
     config: (call) => json('config', { detail: call?.detail || undefined, at: call?.at }, call),
     history: (call) => json('config/history', { limit: call?.limit }, call),
     compare: (node, call) => json('config/compare', { node }, call),
-    list: (call) => json('log/list', {}, call),
-    detail: (call) => json('log/list', { detail: true }, call),
+    list: (call) => json('log/list', { node: call?.node }, call),
+    detail: (call) => json('log/list', { node: call?.node, detail: true }, call),
     async view(query, call) {
       const { text, ...rest } = await page(query, 'text/plain', {}, call)
       return { content: text, ...rest }
@@ -103,16 +111,6 @@ function notesOf(response: Response): string[] {
   return (response.headers.get('X-Nodestate-Note') ?? '').split(/,\s*/).filter(Boolean)
 }
 
-/** What is missing from an answer of several sources, and up to when it is complete. */
-function standing(response: Response): Pick<View<unknown>, 'missing' | 'settled'> {
-  const missing: Record<string, string> = {}
-  for (const each of (response.headers.get('X-Nodestate-Missing') ?? '').split(/,\s*/).filter(Boolean)) {
-    const [name, reason = ''] = each.split(';')
-    missing[decodeURIComponent(name!)] = reason
-  }
-  return { missing, settled: response.headers.get('X-Nodestate-Settled') }
-}
-
 function stored(name: string, response: Response): Download {
   const length = response.headers.get('Content-Length')
   const encoded = response.headers.has('Content-Encoding')
@@ -120,6 +118,7 @@ function stored(name: string, response: Response): Download {
     name,
     size: length === null || encoded ? null : Number(length),
     body: response.body ?? new Blob([]).stream(),
+    missing: missingOf(response),
   }
 }
 

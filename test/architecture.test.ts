@@ -215,7 +215,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['app.ts', ['app.ts']],
   ['fleet', ['compare.ts', 'fleet.ts', 'nodes.ts']],
   ['index.ts', ['index.ts']],
-  ['client', ['connect.ts', 'follow.ts', 'problem.ts', 'types.ts', 'web.ts']],
+  ['client', ['connect.ts', 'follow.ts', 'missing.ts', 'problem.ts', 'types.ts', 'web.ts']],
   ['client.ts', ['client.ts']],
   ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],

@@ -1,5 +1,6 @@
 import type { Send } from './connect.ts'
 import { type ServerEvent, serverEvents } from './events.ts'
+import { missingOf } from './missing.ts'
 import { ProblemError } from './problem.ts'
 import type { FollowEvent, FollowOptions, ViewQuery } from './types.ts'
 
@@ -29,7 +30,7 @@ export async function* follow(
         headers: lastId === null ? {} : { 'Last-Event-ID': lastId },
       })
       const opened = Date.now()
-      yield { type: 'open' }
+      yield { type: 'open', missing: missingOf(response) }
       for await (const event of watched(response, attempt, call.silence ?? 60_000)) {
         pause = first
         if (event.id !== null) lastId = event.id

@@ -156,7 +156,7 @@ export type LevelHistogram = Histogram & { levels: string[] }
 export type FollowEvent =
   | { type: 'record'; id: string | null; data: string }
   | { type: 'rotated' | 'truncated' | 'gap'; id: string | null; data: string }
-  | { type: 'open' }
+  | { type: 'open'; missing?: Record<string, string> }
   | { type: 'lost'; error: Error; retryIn: number }
 
 export interface ClientOptions {
@@ -195,6 +195,8 @@ export interface Download {
   /** Size in bytes, if the server sends it. */
   size: number | null
   body: ByteStream
+  /** Of several logs: those that are not in it. */
+  missing: Record<string, string>
 }
 
 export interface HistogramQuery extends LogQuery {
@@ -208,6 +210,12 @@ export interface HistogramQuery extends LogQuery {
   by?: 'level' | 'file' | 'node' | undefined
 }
 
+/** Which logs are listed. */
+export interface ListOptions extends CallOptions {
+  /** At a fleet's own address: the nodes, by id or pattern. */
+  node?: string | readonly string[] | undefined
+}
+
 /** A node's HTTP interface, typed. */
 export interface Client {
   config(options?: CallOptions & ConfigQuery): Promise<NodeConfig>
@@ -215,8 +223,8 @@ export interface Client {
   history(options?: CallOptions & { limit?: number | undefined }): Promise<ConfigVersion[]>
   /** What differs between the configurations of nodes of a fleet: ids, or patterns such as `db-*`. */
   compare(nodes: string | readonly string[], options?: CallOptions): Promise<ConfigComparison>
-  list(options?: CallOptions): Promise<LogFile[]>
-  detail(options?: CallOptions): Promise<LogFileDetail[]>
+  list(options?: ListOptions): Promise<LogFile[]>
+  detail(options?: ListOptions): Promise<LogFileDetail[]>
   /** A page as text; invalid UTF-8 is replaced. */
   view(query: ViewQuery, options?: CallOptions): Promise<View<string>>
   /** A page as JSON text, one record per line: parse the lines you need. */

@@ -14,6 +14,13 @@ const CONNECTION: Flag[] = [
   { name: 'token-file', value: 'FILE', help: 'A file with the token. Also NODESTATE_TOKEN.' },
 ]
 
+const NODE: Flag = {
+  name: 'node',
+  value: 'ID',
+  list: true,
+  help: 'Nodes of a fleet, by id or pattern such as db-*; the URL is that of the fleet.',
+}
+
 const COLOR: Flag = {
   name: 'color',
   value: 'WHEN',
@@ -54,25 +61,27 @@ export const COMMANDS: readonly CommandInfo[] = [
   {
     name: 'tail',
     usage: 'nodestate tail [URL] FILE… [flags]',
-    summary: 'Print the last lines of logs, and follow them.',
+    summary: 'Print the last lines of logs in order of time, and follow them.',
     flags: [
       { name: 'follow', short: 'f', help: 'Keep printing what is appended, through rotations and restarts.' },
       { name: 'lines', short: 'n', value: 'N', help: 'How many lines to print first (default: 10).' },
       { name: 'grep', value: 'TEXT', list: true, help: 'Records that contain this text.' },
       ...FILTERS,
       ...OUTPUT,
+      NODE,
       ...CONNECTION,
     ],
     examples: [
       'nodestate tail http://db-4:9000 broker.log -f -n 50 --level warn',
       'nodestate tail broker.log --since 15m --grep timeout --not heartbeat --where shard:17 --json',
-      'nodestate tail broker.log -f --url http://db-4:9000 --url http://db-5:9000',
+      'nodestate tail broker.log storage.log --since 02:41 --until 02:42',
+      "nodestate tail http://fleet:9000 '*.log' --node 'db-*' -f",
     ],
   },
   {
     name: 'grep',
-    usage: 'nodestate grep TEXT [URL] FILE… [flags]',
-    summary: 'Search whole logs, oldest records first.',
+    usage: 'nodestate grep TEXT [URL] [FILE…] [flags]',
+    summary: 'Search whole logs, or all of them, oldest records first.',
     flags: [
       { name: 'extended-regexp', short: 'E', help: 'TEXT is a pattern.' },
       { name: 'invert-match', short: 'v', help: 'Print the records that do not match.' },
@@ -82,6 +91,7 @@ export const COMMANDS: readonly CommandInfo[] = [
       { name: 'grep', value: 'TEXT', list: true, help: 'Records that also contain this text.' },
       ...FILTERS,
       ...OUTPUT,
+      NODE,
       ...CONNECTION,
     ],
     examples: [
@@ -92,15 +102,16 @@ export const COMMANDS: readonly CommandInfo[] = [
   {
     name: 'ls',
     usage: 'nodestate ls [URL] [flags]',
-    summary: 'List the log files with their sizes and times.',
+    summary: 'List the log files with their sizes and times, or the nodes of a fleet.',
     flags: [
       { name: 'names', short: '1', help: 'Print names only, one per line.' },
       { name: 'json', help: 'Print the list as JSON.' },
       { ...OUTPUT[1]! },
       COLOR,
+      NODE,
       ...CONNECTION,
     ],
-    examples: ['nodestate ls http://db-4:9000'],
+    examples: ['nodestate ls http://db-4:9000', "nodestate ls http://fleet:9000 --node 'db-*'"],
   },
   {
     name: 'config',

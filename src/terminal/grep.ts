@@ -1,33 +1,37 @@
 import type { LogQuery } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
 import { filtersOf, numberOf, type Target, targetsOf } from './connect.ts'
+import { isUntimed, labelOf, MergedPrinter, namedLogs, tellMissing } from './merged.ts'
 import { named } from './output/notes.ts'
-import { clean, cleanName, needsRecords, printed, type Style } from './output/records.ts'
+import { clean, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
-import { FOUND, NOTHING, type World } from './output/world.ts'
+import { FOUND, NOTHING, TROUBLE, type World } from './output/world.ts'
 
-/** `nodestate grep`: every record of the logs that matches, oldest first, streamed as the node finds them. */
+/** `nodestate grep`: every record of the logs that matches, in order of time, streamed as the node finds them. */
 export async function grep(given: CommandLine, style: Style, world: World): Promise<number> {
   const { targets, rest } = await targetsOf(given, world)
-  const [text, ...files] = rest
+  const [text, ...rested] = rest
   if (text === undefined || text === '')
     throw new UsageError('Say what to search for: nodestate grep TEXT FILE…')
-  if (files.length === 0) throw new UsageError('Say which log to search: nodestate ls shows the names.')
+  // Without a name, every log is searched.
+  const files = rested.length === 0 ? ['*'] : rested
   const query = queryOf(given, text)
   const needles = given.flags.has('extended-regexp') || given.flags.has('invert-match') ? [] : [text]
   const marking = { ...style, needles: [...needles, ...(given.flags.get('grep') ?? [])] }
-  const several = targets.length * files.length > 1
-  let found = 0
-  let index = 0
-  for (const target of targets)
-    for (const file of files) {
-      const label = cleanName(targets.length > 1 ? `${target.name} ${file}` : file, style)
-      const prefix = several ? `${style.paint.label(index++, label)}${style.paint.dim(':')}` : ''
-      const search = new Search({ target, query: { ...query, file }, style: marking, world }, given)
-      found += await named(file, () => search.run(prefix, label))
-      if (world.signal.aborted || search.unread) return found > 0 ? FOUND : NOTHING
-    }
-  return found > 0 ? FOUND : NOTHING
+  const { isMerged, ...names } = namedLogs(given, files)
+  const several = targets.length > 1
+  const sum = { found: 0, isTrouble: false }
+  for (const target of targets) {
+    const printer = new MergedPrinter(target, marking, { several, end: ': ' })
+    const where = { target, query: { ...query, ...names }, style: marking, world, printer, isMerged }
+    const search = new Search({ ...where, name: several ? files[0]! : '' }, given)
+    await named(files.join(' '), () => search.run())
+    sum.found += search.found
+    sum.isTrouble ||= search.isTrouble
+    if (world.signal.aborted || search.unread) break
+  }
+  if (sum.isTrouble) return TROUBLE
+  return sum.found > 0 ? FOUND : NOTHING
 }
 
 function queryOf(given: CommandLine, text: string): Omit<LogQuery, 'file'> {
@@ -37,66 +41,103 @@ function queryOf(given: CommandLine, text: string): Omit<LogQuery, 'file'> {
   return { ...filters, [key]: [text, ...((filters[key] as readonly string[] | undefined) ?? [])] }
 }
 
-/** Which log is searched for what, and how hits are printed. */
+/** Which logs are searched for what, and how hits are printed. */
 interface Where {
   target: Target
   query: LogQuery
   style: Style
   world: World
+  printer: MergedPrinter
+  /** Whether records of several logs come in one answer, each with the name of its log. */
+  isMerged: boolean
+  /** What the log is called in front of its lines; empty if that goes without saying. */
+  name: string
 }
 
-/** The search of one log. */
+/** The search of one node. */
 class Search {
   /** Whether the reader of the output is gone. */
   unread = false
-  readonly #target: Target
-  readonly #query: LogQuery
-  readonly #style: Style
-  readonly #world: World
+  /** Whether a log could not be searched. */
+  isTrouble = false
+  readonly #where: Where
   readonly #most: number
   readonly #only: 'count' | 'name' | null
-  #found = 0
+  /** How many records were found in each log. */
+  readonly #counts = new Map<string, number>()
 
   constructor(where: Where, given: CommandLine) {
-    this.#target = where.target
-    this.#query = where.query
-    this.#style = where.style
-    this.#world = where.world
+    this.#where = where
     this.#only = given.flags.has('files-with-matches') ? 'name' : given.flags.has('count') ? 'count' : null
     this.#most = this.#only === 'name' ? 1 : numberOf(given, 'max-count', Number.POSITIVE_INFINITY)
+    for (const file of [where.query.file].flat()) if (!/[*?]/.test(file)) this.#counts.set(file, 0)
   }
 
-  /** Prints what is found; returns the number of records. */
-  async run(prefix: string, label: string): Promise<number> {
-    const { stdout } = this.#world
-    await this.#lines(prefix)
-    if (this.#only === 'name' && this.#found > 0) this.unread = !(await stdout.write(`${label}\n`))
-    if (this.#only === 'count') this.unread = !(await stdout.write(`${prefix}${this.#found}\n`))
-    return this.#found
+  /** How many records were found. */
+  get found(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  /** Prints what is found, or in which logs, or how much. */
+  async run(): Promise<void> {
+    const { query, world, printer, isMerged } = this.#where
+    const missing = await this.#search(query, isMerged).catch((error) => {
+      if (!isMerged || !isUntimed(error)) throw error
+      return Object.fromEntries([...this.#counts.keys()].map((name) => [name, 'no-time']))
+    })
+    const { untimed, isTrouble } = await tellMissing(world, missing, query)
+    this.isTrouble = isTrouble || (untimed.length > 0 && query.node !== undefined)
+    // Logs without times cannot be merged: they come after the others.
+    for (const file of query.node === undefined ? untimed : [])
+      if (!this.unread) await this.#search({ ...query, file }, false)
+    for (const [name, count] of this.#only === null ? [] : this.#counts) {
+      const text = this.#only === 'count' ? `${this.#prefix(name)}${count}` : printer.label(name)
+      if (this.#only === 'count' || count > 0) this.unread ||= !(await world.stdout.write(`${text}\n`))
+    }
+  }
+
+  #prefix(name: string): string {
+    const { isMerged, name: own, printer } = this.#where
+    return isMerged || own !== '' ? printer.prefix(name) : ''
   }
 
   /** Records are counted, so they are requested as JSON if a record may have more than one line. */
-  async #lines(prefix: string): Promise<void> {
+  async #search(query: LogQuery, isMerged: boolean): Promise<Record<string, string>> {
+    const { style, world, target, printer } = this.#where
     const records =
-      needsRecords(this.#style) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
-    const query = records ? { ...this.#query, raw: true } : this.#query
+      isMerged || needsRecords(style) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
     const stop = new AbortController()
-    const signal = AbortSignal.any([this.#world.signal, stop.signal])
-    const { body } = await withSpinner(this.#world, `searching ${this.#query.file}`, () =>
-      this.#target.client.export(query, records ? 'ndjson' : 'text', { signal }),
+    const signal = AbortSignal.any([world.signal, stop.signal])
+    const alone = String(query.file)
+    const { body, missing } = await withSpinner(world, `searching ${[query.file].flat().join(' ')}`, () =>
+      target.client.export(records ? { ...query, raw: true } : query, records ? 'ndjson' : 'text', {
+        signal,
+      }),
     )
-    const print = (line: string) =>
-      records ? printed(line, this.#style, prefix) : prefix + clean(line, this.#style)
+    const print = (line: string) => {
+      if (isMerged) return printer.print(line)
+      if (style.json) return printer.print(line)
+      const prefix = this.#prefix(alone)
+      return records ? printed(line, style, prefix) : prefix + clean(line, style)
+    }
     for await (const batch of linesOf(body)) {
-      const wanted = batch.slice(0, this.#most - this.#found)
-      this.#found += wanted.length
+      const wanted = batch.filter((line) => this.#count(isMerged ? labelOf(JSON.parse(line)) : alone))
       if (this.#only === null && wanted.length > 0)
-        this.unread = !(await this.#world.stdout.write(`${wanted.map(print).join('\n')}\n`))
-      if (this.unread || this.#found >= this.#most) {
+        this.unread = !(await world.stdout.write(`${wanted.map(print).join('\n')}\n`))
+      if (this.unread || (!isMerged && this.#counts.get(alone)! >= this.#most)) {
         stop.abort()
-        return
+        break
       }
     }
+    return missing
+  }
+
+  /** Counts a record; false if its log has enough of them. */
+  #count(name: string): boolean {
+    const count = this.#counts.get(name) ?? 0
+    if (count >= this.#most) return false
+    this.#counts.set(name, count + 1)
+    return true
   }
 }
 

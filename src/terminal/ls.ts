@@ -1,5 +1,6 @@
+import { type CallOptions, type Client, type LogFile, ProblemError } from '../client.ts'
 import type { CommandLine } from '../usage.ts'
-import { onlyTargetsOf } from './connect.ts'
+import { onlyTargetsOf, type Target } from './connect.ts'
 import { printableJson } from './output/paint.ts'
 import { cleanName, type Style, shownTime } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
@@ -8,11 +9,17 @@ import { FOUND, type World } from './output/world.ts'
 /** `nodestate ls`: the log files as a table. */
 export async function ls(given: CommandLine, style: Style, world: World): Promise<number> {
   const targets = await onlyTargetsOf(given, world)
-  const call = { signal: world.signal }
+  const node = given.flags.get('node')
+  const call = { signal: world.signal, ...(node && { node }) }
+  const full = (file: LogFile) => cleanName(file.node ? `${file.node}/${file.name}` : file.name, style)
   for (const { client, name } of targets) {
+    if (node === undefined && (await isFleet(client, call))) {
+      await listNodes({ client, name }, { given, style, world })
+      continue
+    }
     if (given.flags.has('names')) {
       const files = await client.list(call)
-      await world.stdout.write(files.map((file) => `${cleanName(file.name, style)}\n`).join(''))
+      await world.stdout.write(files.map((file) => `${full(file)}\n`).join(''))
       continue
     }
     const files = await withSpinner(world, `listing ${name}`, () => client.detail(call))
@@ -26,11 +33,43 @@ export async function ls(given: CommandLine, style: Style, world: World): Promis
       file.first ? shownTime(file.first, style.zone) : '-',
       file.last ? shownTime(file.last, style.zone) : '-',
       file.kind,
-      cleanName(file.name, style),
+      full(file),
     ])
     await world.stdout.write(table([['SIZE', 'FIRST', 'LAST', 'KIND', 'NAME'], ...rows], style))
   }
   return FOUND
+}
+
+/** Whether a fleet answers: it lists logs only of nodes that are named. */
+async function isFleet(client: Client, call: CallOptions): Promise<boolean> {
+  try {
+    await client.list(call)
+    return false
+  } catch (error) {
+    if (error instanceof ProblemError && error.code === 'bad-parameter' && /\bnode\b/.test(error.message))
+      return true
+    throw error
+  }
+}
+
+/** The nodes of a fleet as a table. */
+async function listNodes(
+  { client, name }: Target,
+  { given, style, world }: { given: CommandLine; style: Style; world: World },
+): Promise<void> {
+  const nodes = await withSpinner(world, `listing ${name}`, () => client.nodes({ signal: world.signal }))
+  const ids = nodes.map(({ id }) => cleanName(id, style))
+  if (style.json) await world.stdout.write(`${printableJson(JSON.stringify(nodes))}\n`)
+  else if (given.flags.has('names')) await world.stdout.write(ids.map((id) => `${id}\n`).join(''))
+  else {
+    const rows = nodes.map(({ lag, shipped, node, error }, i) => [
+      lag === null ? '-' : String(lag),
+      shipped ? shownTime(shipped, style.zone) : '-',
+      cleanName(error ?? node?.version ?? '-', style),
+      ids[i]!,
+    ])
+    await world.stdout.write(table([['LAG', 'SHIPPED', 'VERSION', 'NODE'], ...rows], style))
+  }
 }
 
 /** Rows in columns: sizes to the right, everything else to the left. */

@@ -1,18 +1,22 @@
 import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
 import { filtersOf, isFiltered, numberOf, type Target, targetsOf } from './connect.ts'
+import { MergedPrinter, namedLogs, tellMissing } from './merged.ts'
 import { complain, named, tellNotes } from './output/notes.ts'
 import { clean, cleanName, needsRecords, printed, type Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
-import { FOUND, NOTHING, type World } from './output/world.ts'
+import { FOUND, NOTHING, TROUBLE, type World } from './output/world.ts'
 
 /** Log lines may be long: the default answer of 1 MiB would hold too few of them. */
 const SIZE = 16 * 1024 * 1024
 
 /** One log of one node. */
 interface Log extends Target {
+  /** What is named. */
   file: string
   prefix: string
+  /** Prints the records of several logs; null if there is one. */
+  merged: MergedPrinter | null
 }
 
 /** `nodestate tail`: the last lines of logs, then what is appended to them. */
@@ -20,43 +24,41 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
   const { targets, rest } = await targetsOf(given, world)
   if (rest.length === 0) throw new UsageError('Say which log: nodestate ls shows the names.')
   const filters = filtersOf(given)
-  const lines = numberOf(given, 'lines', 10)
-  const logs = labelled(targets, rest, style)
+  const { isMerged, ...names } = namedLogs(given, rest)
+  const query = { ...filters, ...names, lines: numberOf(given, 'lines', 10) }
+  const logs = targets.map((target, index): Log => {
+    const several = targets.length > 1
+    const label = style.paint.label(index, cleanName(`[${target.name}]`, style))
+    const merged = isMerged ? new MergedPrinter(target, style, { several, end: '] ' }) : null
+    return { ...target, file: rest.join(' '), prefix: several && !style.json ? `${label} ` : '', merged }
+  })
   if (given.flags.has('follow')) {
-    const query = { ...filters, lines }
-    await Promise.all(
-      logs.map((log) => named(log.file, () => follow(log, { ...query, file: log.file }, style, world))),
-    )
+    await Promise.all(logs.map((log) => named(log.file, () => follow(log, query, style, world))))
     return FOUND
   }
   let found = 0
-  for (const log of logs)
-    found += await named(log.file, () => last(log, { ...filters, file: log.file, lines }, style, world))
+  let isTrouble = false
+  for (const log of logs) {
+    const printed = await named(log.file, () => last(log, query, style, world))
+    found += printed.count
+    isTrouble ||= printed.isTrouble
+  }
+  if (isTrouble) return TROUBLE
   return found > 0 || !isFiltered(filters) ? FOUND : NOTHING
 }
 
-/** Each log with the prefix that distinguishes it from the others. */
-function labelled(targets: readonly Target[], files: readonly string[], style: Style): Log[] {
-  const pairs = targets.flatMap((target) => files.map((file) => ({ ...target, file })))
-  return pairs.map((pair, index) => {
-    const names = [targets.length > 1 ? pair.name : null, files.length > 1 ? pair.file : null].filter(Boolean)
-    return {
-      ...pair,
-      prefix: names.length ? `${style.paint.label(index, cleanName(`[${names.join(' ')}]`, style))} ` : '',
-    }
-  })
-}
-
 /** Prints the last lines and returns how many there were. A search that ran out of budget continues. */
-async function last(log: Log, query: ViewQuery, style: Style, world: World): Promise<number> {
+async function last(log: Log, query: ViewQuery, style: Style, world: World): Promise<Printed> {
   const wanted = query.lines ?? 0
   const pages: string[][] = []
+  const missing: Record<string, string> = {}
   let count = 0
   let before: string | undefined
   for (;;) {
     const asked = { ...query, lines: wanted - count, before }
     const page = await withSpinner(world, `reading ${log.file}`, () => viewed(log, asked, style, world))
     pages.unshift(page.content)
+    Object.assign(missing, page.missing)
     count += page.content.length
     await tellNotes(
       world,
@@ -68,13 +70,26 @@ async function last(log: Log, query: ViewQuery, style: Style, world: World): Pro
   }
   const text = pages.flat().map((line) => lineOf(line, log, style))
   if (text.length > 0) await world.stdout.write(`${text.join('\n')}\n`)
-  return text.length
+  const { untimed, isTrouble } = await tellMissing(world, missing, query)
+  if (query.node !== undefined) return { count: text.length, isTrouble: isTrouble || untimed.length > 0 }
+  for (const file of untimed) {
+    const alone = { ...log, file, prefix: log.merged?.prefix(file) ?? '', merged: null }
+    const { count: more } = await last(alone, { ...query, file }, style, world)
+    count += more
+  }
+  return { count, isTrouble }
+}
+
+interface Printed {
+  count: number
+  /** Whether a log could not be read. */
+  isTrouble: boolean
 }
 
 async function viewed(log: Log, query: ViewQuery, style: Style, world: World): Promise<View<string[]>> {
   const call = { signal: world.signal }
   const ask = (size: number | undefined): Promise<View<string[]>> =>
-    needsRecords(style)
+    needsRecords(style) || log.merged
       ? log.client.lines({ ...query, size, raw: true }, call)
       : log.client.view({ ...query, size }, call).then((view) => ({ ...view, content: split(view.content) }))
   try {
@@ -88,6 +103,7 @@ async function viewed(log: Log, query: ViewQuery, style: Style, world: World): P
 }
 
 function lineOf(line: string, log: Log, style: Style): string {
+  if (log.merged) return log.merged.print(line)
   return needsRecords(style) ? printed(line, style, log.prefix) : log.prefix + clean(line, style)
 }
 
@@ -101,13 +117,14 @@ function split(text: string): string[] {
 async function follow(log: Log, query: ViewQuery, style: Style, world: World): Promise<void> {
   const gone = new AbortController()
   const signal = AbortSignal.any([world.signal, gone.signal])
-  const json = needsRecords(style)
+  const json = needsRecords(style) || log.merged !== null
   let opened = false
   for await (const event of log.client.follow(json ? { ...query, raw: true } : query, { signal, json })) {
     if (event.type === 'record') {
       if (!(await world.stdout.write(`${lineOf(event.data, log, style)}\n`))) gone.abort()
       continue
     }
+    if (event.type === 'open' && !opened) await tellMissing(world, event.missing ?? {}, { level: '' })
     const told = sentenceOf(event, log, opened)
     opened ||= event.type === 'open'
     if (told) await complain(world, told)

@@ -52,7 +52,6 @@ describe('grep', () => {
   })
 
   it.each([
-    [['timeout'], /Say which log to search/],
     [['', 'broker.log'], /nodestate grep TEXT FILE/],
     [['timeout', 'none.log'], /none\.log/],
     [['-E', '(', 'broker.log'], /pattern/],
@@ -89,18 +88,20 @@ describe('grep', () => {
     expect(await grep('-cv', 'Timeout', 'broker.log')).toEqual(found('270\n'))
   })
 
-  it('puts its name before each line of several files', async () => {
+  it('merges several logs with their rotated files, each line with its name', async () => {
     const both = await grep('-E', 'sync (0|120) |panic', 'broker.log', 'storage.log')
-    const prefixed = (line(0) + TRACE).trimEnd().split('\n')
+    const trace = TRACE.trimEnd()
+      .split('\n')
+      .map((text) => `storage.log:${text}\n`)
     expect(both).toEqual(
-      found(`broker.log:${line(120)}${prefixed.map((text) => `storage.log:${text}\n`).join('')}`),
+      found(`broker.log:${line(0)}storage.log:${line(0)}broker.log:${line(120)}${trace.join('')}`),
     )
     expect(await grep('-c', 'Timeout', 'broker.log', 'storage.log', 'odd.log')).toEqual(
-      found('broker.log:30\nstorage.log:1\nodd.log:0\n'),
+      found('broker.log:40\nstorage.log:1\nodd.log:0\n'),
     )
     expect(await grep('-l', 'panic', 'broker.log', 'storage.log')).toEqual(found('storage.log\n'))
     expect(await grep('-m1', 'Timeout', 'broker.log', 'storage.log')).toEqual(
-      found(`broker.log:${line(100)}storage.log:${line(0)}`),
+      found(`broker.log:${line(0)}storage.log:${line(0)}`),
     )
   })
 

@@ -108,9 +108,11 @@ describe('tail', () => {
   })
 
   it('prefixes each of several files, and of several nodes', async () => {
-    const files = await run(['tail', '-n', '1', 'broker.log', 'odd.log'])
-    expect(files.out.split('\n')[0]).toBe(`[broker.log] ${LINES.at(-1)!.trimEnd()}`)
-    expect(files.out.split('\n')[1]).toMatch(/^\[odd\.log\] /)
+    const files = await run(['tail', '-n', '401', 'broker.log', 'odd.log'])
+    expect(files.out.split('\n')[0]).toMatch(/^\[odd\.log\] /)
+    expect(files.out.split('\n')[400]).toBe(`[broker.log] ${LINES.at(-1)!.trimEnd()}`)
+    const last = await run(['tail', '-n', '1', '*.log'])
+    expect(last).toEqual({ code: 0, out: `[broker.log] ${LINES.at(-1)}`, err: '' })
     const nodes = await run(['tail', '-n', '1', 'broker.log', '--url', node.url, '--url', `${node.url}/`])
     const { host } = new URL(node.url)
     expect(nodes.out).toBe(`[${host}] ${LINES.at(-1)}`.repeat(2))
