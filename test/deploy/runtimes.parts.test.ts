@@ -254,6 +254,8 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
         'routes-merged-view.js',
         'routes-merged-histogram.js',
         'routes-merged-fields.js',
+        'routes-merged-follow.js',
+        'routes-merged-export.js',
       ],
     ],
     ['history of a configuration', ['routes-config-history.js']],

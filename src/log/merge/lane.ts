@@ -145,6 +145,7 @@ export class Lane {
     const view = await viewOf(context, { ...nothing, file, rotated, records: false, cursor }, signal)
     const at = (after ? view.from : view.to) + place.lead
     this.#place = { kind: 'place', cursor: await view.series.cursor(at), lead: 0 }
+    this.#near = 0
   }
 
   #request(size: number): ViewRequest {

@@ -1,0 +1,82 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { GoneError } from '../../../src/log/merge/merge.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { wholes } from '../../support/random.mjs'
+import { ask, START } from './logs.ts'
+
+const line = (name: string, i: number) =>
+  `${new Date(START + i * 100).toISOString().replace('T', ' ').slice(0, 23)}\tINFO\ta.go:1\t[A]: ${name} ${i}\n`
+const lines = (name: string, from: number, to: number, step = 1) => {
+  let text = ''
+  for (let i = from; i < to; i += step) text += line(name, i)
+  return text
+}
+const page = (count: number) => ({ fit: { size: 1 << 20, lines: count } })
+
+describe('pages of logs that change meanwhile', () => {
+  it.each(Array.from({ length: 6 }, (_, seed) => seed))(
+    'hold every record once through rotations, backward (%i)',
+    async (seed) => {
+      const random = wholes(seed + 5)
+      const names = ['a.log', 'b.log', 'c.log']
+      const store = memoryStore(Object.fromEntries(names.map((name, n) => [name, lines(name, n, 150, 3)])))
+      const whole = new Map(names.map((name, n) => [name, lines(name, n, 150, 3)]))
+      const expected = (await ask(store, ['*.log'], { fit: { size: 1 << 24, lines: null } })).texts
+      let found: string[] = []
+      let generation = 0
+      for (let before: string | undefined; ; ) {
+        const got = await ask(store, ['*.log'], { ...page(1 + random(30)), ...(before && { before }) })
+        found = [...got.texts, ...found]
+        if (got.prev === null) break
+        before = got.prev
+        const name = names[random(3)]!
+        if (random(2) === 0 && generation++ < 2) {
+          // logrotate: what was there moves on, compressed at the second time.
+          const old = whole.get(name)!
+          store.put(
+            `${name}.${generation}${generation === 2 ? '.gz' : ''}`,
+            generation === 2 ? gzipSync(old) : old,
+          )
+          whole.set(name, '')
+          store.put(name, line(name, 1000 + generation))
+        }
+      }
+      expect(found).toEqual(expected)
+    },
+  )
+
+  it('continue after a rotation with what was written since', async () => {
+    const store = memoryStore({ 'a.log': lines('a', 0, 40, 2), 'b.log': lines('b', 1, 40, 2) })
+    const first = await ask(store, ['*.log'], page(10))
+    store.put('a.log.1', lines('a', 0, 50, 2))
+    store.put('a.log', lines('a', 50, 60, 2))
+    const next = await ask(store, ['*.log'], { ...page(100), after: first.next })
+    expect(next.texts.join('')).toBe(lines('a', 40, 60, 2))
+    const back = await ask(store, ['*.log'], { ...page(100), before: next.prev! })
+    expect(back.texts).toHaveLength(40)
+  })
+
+  it('name a log that was deleted, and include one that appeared from the moment of the cursor on', async () => {
+    const store = memoryStore({ 'a.log': lines('a', 0, 40), 'b.log': lines('b', 0, 40) })
+    const first = await ask(store, ['*.log'], page(20))
+    store.delete('b.log')
+    store.put('c.log', lines('c', 0, 40))
+    const { missing, texts } = await ask(store, ['*.log'], { ...page(1000), before: first.prev! })
+    expect(missing.map(({ name, error }) => [name, error instanceof GoneError])).toEqual([['b.log', true]])
+    expect(texts.filter((text) => text.includes(' a '))).toHaveLength(30)
+    expect(texts.filter((text) => text.includes(' c '))).toHaveLength(30)
+  })
+
+  it('turn around at any cursor', async () => {
+    const store = memoryStore({ 'a.log': lines('a', 0, 60, 2), 'b.log': lines('b', 1, 60, 2) })
+    const first = await ask(store, ['*.log'], page(20))
+    const second = await ask(store, ['*.log'], { ...page(10), before: first.prev! })
+    const forth = await ask(store, ['*.log'], { ...page(20), after: second.next })
+    expect(forth.texts).toEqual(first.texts)
+    const across = await ask(store, ['*.log'], { ...page(20), after: first.prev! })
+    expect(across.texts).toEqual(first.texts)
+    const again = await ask(store, ['*.log'], { ...page(10), before: second.next })
+    expect(again.texts).toEqual(second.texts)
+  })
+})
