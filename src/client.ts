@@ -11,7 +11,6 @@ import type {
   HistogramQuery,
   LevelHistogram,
   LogRecord,
-  View,
   ViewQuery,
 } from './client/types.ts'
 
