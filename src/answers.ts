@@ -22,6 +22,13 @@ export interface FleetNode {
   age: number | null
   /** Bytes that are only on the node's disk, in the files that the token may see. */
   lag: number | null
+  /**
+   * How many errors and warnings its logs had in the last hour, by the times of the records, and when the last record was
+   * written, in milliseconds since the Unix epoch: in the files that the token may see. Null if its shipper does not say.
+   */
+  errors: number | null
+  warnings: number | null
+  lastLine: number | null
   /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
   error: string | null
 }

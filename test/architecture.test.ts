@@ -223,7 +223,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['ship/files', ['checksums.ts', 'disk.ts', 'groups.ts', 'order.ts', 'text.ts', 'watched-files.ts']],
   ['ship/bucket.ts', ['bucket.ts']],
   ['ship/ownership.ts', ['ownership.ts']],
-  ['ship/home', ['node-files.ts']],
+  ['ship/home', ['levels.ts', 'node-files.ts']],
   ['ship', ['metrics.ts', 's3.ts', 'shipper.ts', 'verify.ts']],
   ['settings/ship.ts', ['ship.ts']],
   ['settings.ts', ['settings.ts']],

@@ -5,6 +5,7 @@ import { BoundedMap } from '../limits/bounded-map.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
+import { COUNTED_MINUTES, MINUTE_MS } from '../segment/ship-json.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
 import { suggestion } from '../suggestion.ts'
 import { HomeReader, type HomeState, NotAsked } from './state.ts'
@@ -206,7 +207,7 @@ export class FleetNodes {
   #show(id: string, sees: ((name: string) => boolean) | null): FleetNode | null {
     const known = this.#known.get(id)
     if (known?.state === null) return null
-    const { node, shipped, lag, error } = known?.state ?? NOTHING
+    const { node, shipped, lag, counts, error } = known?.state ?? NOTHING
     return {
       id,
       node,
@@ -214,6 +215,7 @@ export class FleetNodes {
       shipped: shipped && new Date(shipped.at).toISOString(),
       age: shipped && Math.round((shipped.age + Math.max(0, this.#now() - known!.at)) / 1000),
       lag: lag && lagOf(lag, sees),
+      ...levelsOf(counts, sees, this.#now()),
       error,
     }
   }
@@ -237,7 +239,7 @@ export class FleetNodes {
   }
 }
 
-const NOTHING: HomeState = { node: null, shipped: null, lag: null, error: 'not-asked' }
+const NOTHING: HomeState = { node: null, shipped: null, lag: null, counts: null, error: 'not-asked' }
 
 /** The bytes that lag in the logs that count; null if it is not known which do. */
 function lagOf(
@@ -246,6 +248,27 @@ function lagOf(
 ): number | null {
   if (sees === null) return bytes
   return logs?.reduce((sum, [name, bytes]) => sum + (sees(name) ? bytes : 0), 0) ?? null
+}
+
+/** The errors and warnings of the last hour in the logs that count, and when the last line of them was written. */
+function levelsOf(
+  counts: HomeState['counts'],
+  sees: ((name: string) => boolean) | null,
+  now: number,
+): Pick<FleetNode, 'errors' | 'warnings' | 'lastLine'> {
+  if (counts === null) return { errors: null, warnings: null, lastLine: null }
+  const since = Math.floor(now / MINUTE_MS) - COUNTED_MINUTES
+  const sum = { errors: 0, warnings: 0, lastLine: null as number | null }
+  for (const [name, { lastLine, minutes }] of Object.entries(counts)) {
+    if (sees && !sees(name)) continue
+    if (lastLine !== null) sum.lastLine = Math.max(lastLine, sum.lastLine ?? lastLine)
+    for (const [minute, [errors, warnings]] of Object.entries(minutes)) {
+      if (Number(minute) <= since) continue
+      sum.errors += errors
+      sum.warnings += warnings
+    }
+  }
+  return sum
 }
 
 /** Whether a token may see a node. */

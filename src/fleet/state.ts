@@ -19,13 +19,15 @@ export interface HomeState {
     seconds: number
     logs: readonly (readonly [name: string, bytes: number])[] | null
   } | null
+  /** Errors and warnings by log; null if they are not counted. */
+  counts: NonNullable<Heartbeat['counts']> | null
   /** The code of the problem that kept it from being read. */
   error: string | null
   /** The object that is not valid: it is not read again until it changes. */
   bad?: { key: string; etag: string }
 }
 
-const UNKNOWN: HomeState = { node: null, shipped: null, lag: null, error: null }
+const UNKNOWN: HomeState = { node: null, shipped: null, lag: null, counts: null, error: null }
 
 /** Most objects are smaller. Larger ones are read two at a time, so that many together stay within memory. */
 const SMALL = 64 * 1024
@@ -94,6 +96,7 @@ export class HomeReader {
         node: heartbeat.node && nodeFrom(heartbeat.node),
         shipped: { at: modified, age: Math.max(0, (date ?? this.#now()) - modified) },
         lag: lagOf(heartbeat),
+        counts: heartbeat.counts ?? null,
         error: null,
       }
     } catch {

@@ -134,6 +134,9 @@ const FLEET_NODE = {
   shipped: '2026-11-15T02:10:00.123Z',
   age: 12,
   lag: 0,
+  errors: 3,
+  warnings: 12,
+  lastLine: 1_794_708_600_000,
   error: null,
 }
 const LINE =

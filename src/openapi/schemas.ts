@@ -101,6 +101,11 @@ const FLEET_NODE = object({
   shipped: textOrNull('When its shipper last wrote, ISO 8601.'),
   age: integerOrNull("Seconds since then, by the storage's clock."),
   lag: integerOrNull("Bytes that are only on the node's disk, in the files that the token may see."),
+  errors: integerOrNull(
+    'Errors in the last hour, by the times of the records, in the files that the token may see.',
+  ),
+  warnings: integerOrNull('Warnings in the last hour.'),
+  lastLine: integerOrNull('When the last record was written, in milliseconds since the Unix epoch.'),
   error: textOrNull(
     'The code of the problem that kept the home from being read, or `not-asked` if there was no time to ask.',
   ),

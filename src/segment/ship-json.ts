@@ -11,6 +11,20 @@ export interface ShippedLog {
   lagSeconds: number
 }
 
+/** How many errors and warnings a log had in each minute of the last hour. */
+export interface LogCounts {
+  /** The time of its last record, in ms; null if it has none. */
+  lastLine: number | null
+  /** Errors and warnings by minute since the epoch; minutes without any are left out. */
+  minutes: Record<string, readonly [errors: number, warnings: number]>
+}
+
+export const MINUTE_MS = 60_000
+/** How many minutes are counted. */
+export const COUNTED_MINUTES = 60
+/** How many logs are counted: at most 300 KB of a heartbeat. */
+export const MOST_COUNTED = 300
+
 /** A file that is not shipped, and why. */
 export interface LeftFile {
   name: string
@@ -41,6 +55,8 @@ export interface Heartbeat {
   /** How many files cannot be shipped, and the first of them. */
   leftFiles: number
   left: LeftFile[]
+  /** Errors and warnings by log; absent if they are not counted. */
+  counts?: Record<string, LogCounts>
   /** Why the shipper is stuck; null when it is not. */
   error: string | null
 }
@@ -85,8 +101,23 @@ export function parseHeartbeat(text: string): Heartbeat | null {
     waitingBytes: isCount(value.waitingBytes) ? value.waitingBytes : 0,
     leftFiles: isCount(value.leftFiles) ? value.leftFiles : 0,
     left: Array.isArray(value.left) ? value.left.filter(isLeft).slice(0, MOST_LEFT) : [],
+    ...(isObject(value.counts) && { counts: countsOf(value.counts) }),
     error: typeof value.error === 'string' ? value.error : null,
   }
+}
+
+function countsOf(counts: Record<string, unknown>): Record<string, LogCounts> {
+  const found: Record<string, LogCounts> = {}
+  for (const [name, log] of Object.entries(counts).slice(0, MOST_COUNTED)) {
+    if (!isObject(log)) continue
+    const minutes: LogCounts['minutes'] = {}
+    for (const [minute, count] of Object.entries(isObject(log.minutes) ? log.minutes : {})) {
+      const [errors, warnings] = Array.isArray(count) ? count : []
+      if (isCount(errors) && isCount(warnings)) minutes[minute] = [errors, warnings]
+    }
+    found[name] = { lastLine: isCount(log.lastLine) ? log.lastLine : null, minutes }
+  }
+  return found
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

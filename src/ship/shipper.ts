@@ -11,6 +11,7 @@ import { type Disk, type Native, UnreadableLog } from './files/disk.ts'
 import { Groups } from './files/groups.ts'
 import { FileOrder } from './files/order.ts'
 import { WatchedFiles } from './files/watched-files.ts'
+import type { LevelCounter } from './home/levels.ts'
 import { type NodeFiles, NodeFilesShipper } from './home/node-files.ts'
 import { bufferPool } from './life.ts'
 import { LogShipper, type LogStatus } from './log.ts'
@@ -32,6 +33,8 @@ export interface ShipperOptions {
   include?: readonly string[] | undefined
   rules: CutRules
   holdMs: number
+  /** Counts errors and warnings for the heartbeat. @default they are not counted */
+  levels?: Pick<LevelCounter, 'counts'> | undefined
   /** Ships everything there is, then ends. */
   once: boolean
   /** Prints one line for the operator. */
@@ -333,7 +336,7 @@ export class Shipper {
   }
 
   async #heartbeat(stopped: boolean): Promise<Heartbeat> {
-    const { host, run, nodeFiles, process } = this.#options
+    const { host, run, nodeFiles, process, levels } = this.#options
     const { files, bytes, left } = this.waiting
     const status = [...this.status]
     return {
@@ -350,6 +353,7 @@ export class Shipper {
       waitingBytes: bytes,
       leftFiles: left.length,
       left: left.slice(0, MOST_LEFT),
+      ...(levels && { counts: await levels.counts() }),
       error: this.#error,
     }
   }

@@ -91,11 +91,31 @@ describe('a fleet', () => {
     const answer = await get('/api/v1/nodes')
     const nodes = JSON.parse(answer.text)
     expect(nodes.map(({ id }: { id: string }) => id)).toEqual(['a', 'a-b', 'bare', 'db-1', 'db-10', 'db-2'])
-    expect(Object.keys(nodes[0])).toEqual(['id', 'node', 'described', 'shipped', 'age', 'lag', 'error'])
+    expect(Object.keys(nodes[0])).toEqual([
+      'id',
+      'node',
+      'described',
+      'shipped',
+      'age',
+      'lag',
+      'errors',
+      'warnings',
+      'lastLine',
+      'error',
+    ])
     expect(nodes[5]).toMatchObject({ id: 'db-2', node: NODE, described: true, lag: 7, error: null })
     expect(nodes[5].shipped).toMatch(/^\d{4}-\d\d-\d\dT/)
     expect(nodes[5].age).toBeLessThan(60)
-    const unknown = { node: null, described: false, shipped: null, age: null, lag: null, error: null }
+    const counts = { errors: null, warnings: null, lastLine: null }
+    const unknown = {
+      node: null,
+      described: false,
+      shipped: null,
+      age: null,
+      lag: null,
+      ...counts,
+      error: null,
+    }
     expect(nodes[3]).toEqual({ ...unknown, id: 'db-1', node: NODE, described: true })
     expect(nodes[2]).toEqual({ ...unknown, id: 'bare' })
     // One for the names; for those that did not ship, one for node.json; for the others, one to see what is in them.

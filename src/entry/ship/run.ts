@@ -4,15 +4,19 @@ import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { logFiles } from '../../log/files/files.ts'
+import { viewContext } from '../../log/options.ts'
 import { flagsOf } from '../../settings/flags.ts'
 import { SettingsError, shown } from '../../settings/row.ts'
 import { loadShipSettings, SHIP_SETTINGS, type ShipSettings, shipHelp } from '../../settings/ship.ts'
 import { type Bucket, persistent, Stopped, UnusableBucket } from '../../ship/bucket.ts'
 import { UnreadableLog } from '../../ship/files/disk.ts'
+import { LevelCounter } from '../../ship/home/levels.ts'
 import { ShipMetrics } from '../../ship/metrics.ts'
 import { s3Bucket } from '../../ship/s3.ts'
 import { Shipper } from '../../ship/shipper.ts'
 import { verify } from '../../ship/verify.ts'
+import { fsStore } from '../../store/fs.ts'
 import { StoreError } from '../../store/store.ts'
 import type { CommandLine } from '../../usage.ts'
 import { type Environment, parseBucket } from '../service/location.ts'
@@ -25,6 +29,8 @@ import { type Progress, printable, showProgress } from './progress.ts'
 /** An unfinished line waits this long for its end. */
 const LINE_AGE_MS = 60_000
 const EXIT = { done: 0, 'no-directory': 1, left: 1, replaced: 3 } as const
+/** Counting errors and warnings must not get in the way of shipping. */
+const COUNT_LIMITS = { memory: 128 * 1024 * 1024, scanBytes: 256 * 1024 * 1024, scanMillis: 2000 }
 /** How long `--verify` waits for a storage that fails. */
 const VERIFY_PATIENCE_MS = 60_000
 
@@ -69,6 +75,9 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
     bucket,
     native: nativeOf(),
     nodeFiles: nodeFilesOf(settings),
+    levels: new LevelCounter(
+      viewContext(logFiles(fsStore(logs), settings.include), { timezone: 'local', limits: COUNT_LIMITS }),
+    ),
     metrics,
     host: hostname(),
     run: randomUUID(),

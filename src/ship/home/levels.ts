@@ -1,0 +1,101 @@
+import { LogError } from '../../log/error.ts'
+import { LEVELS } from '../../log/format/detect.ts'
+import { histogramOf, histogramRange } from '../../log/histogram/histogram.ts'
+import { pickSources, type Source } from '../../log/merge/source.ts'
+import type { ViewContext } from '../../log/view/context.ts'
+import { COUNTED_MINUTES, type LogCounts, MINUTE_MS, MOST_COUNTED } from '../../segment/ship-json.ts'
+import { StoreError } from '../../store/store.ts'
+
+/** How long one round of counting may hold up a heartbeat. What is not counted by then is in the next one. */
+const PATIENCE_MS = 5000
+/** Records may be written late: this much before the last count is counted again. */
+const AGAIN_MS = 2 * MINUTE_MS
+const WARN = LEVELS.indexOf('warn')
+
+interface Counted {
+  /** Changes when the log is written. */
+  state: string
+  at: number
+  counts: LogCounts
+}
+
+/** Counts the errors and warnings of a node's logs by the minute, so that a fleet need not read the logs for it. */
+export class LevelCounter {
+  readonly #context: ViewContext
+  readonly #counted = new Map<string, Counted>()
+  #running: Promise<void> | null = null
+
+  constructor(context: ViewContext) {
+    this.#context = context
+  }
+
+  /** What was counted, of the logs that were written last; those that have changed are counted first. */
+  async counts(): Promise<Record<string, LogCounts>> {
+    this.#running ??= this.#count().finally(() => {
+      this.#running = null
+    })
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, PATIENCE_MS)
+    })
+    await Promise.race([this.#running, late])
+    clearTimeout(timer)
+    const newest = [...this.#counted].sort(
+      ([, a], [, b]) => (b.counts.lastLine ?? 0) - (a.counts.lastLine ?? 0),
+    )
+    return Object.fromEntries(newest.slice(0, MOST_COUNTED).map(([name, { counts }]) => [name, counts]))
+  }
+
+  async #count(): Promise<void> {
+    try {
+      const { files, now } = this.#context
+      const { entries } = await files.list()
+      const states = new Map(entries.map(({ key, etag }) => [key, etag]))
+      const { sources } = await pickSources({ node: null, context: this.#context }, ['*'])
+      const names = new Set(sources.map(({ file }) => file))
+      for (const name of this.#counted.keys()) if (!names.has(name)) this.#counted.delete(name)
+      for (const source of sources) {
+        const state = source.files.map((file) => states.get(file)).join()
+        const known = this.#counted.get(source.file)
+        if (known?.state === state && now() - known.at < COUNTED_MINUTES * MINUTE_MS) continue
+        const counts = await this.#countOf(source, known)
+        if (counts) this.#counted.set(source.file, { state, at: now(), counts })
+      }
+    } catch (error) {
+      // Counts are a hint: logs are shipped without them.
+      if (!(error instanceof StoreError || error instanceof LogError)) throw error
+    }
+  }
+
+  /** The counts of the last hour; null if the log has no times, or cannot be read now. */
+  async #countOf({ file, context }: Source, known: Counted | undefined): Promise<LogCounts | null> {
+    const now = context.now()
+    const hour = minuteOf(now) - COUNTED_MINUTES + 1
+    const from = Math.max(hour, known ? minuteOf(known.at - AGAIN_MS) : hour)
+    const wanted = { file, rotated: true, since: from * MINUTE_MS, until: null, matcher: null, buckets: 1000 }
+    let lastLine = known?.counts.lastLine ?? null
+    try {
+      const range = await histogramRange(context, { ...wanted, level: null })
+      if (range) lastLine = range.to - 1
+      const kept = Object.entries(known?.counts.minutes ?? {}).filter(
+        ([minute]) => Number(minute) >= hour && Number(minute) < from,
+      )
+      const minutes: LogCounts['minutes'] = Object.fromEntries(kept)
+      if (!range || range.to <= range.from) return { lastLine, minutes }
+      const step = { step: MINUTE_MS, origin: 0 }
+      const chart = (await histogramOf(context, { ...wanted, ...step, level: WARN }, () => false))!
+      for (const { time, counts } of chart.buckets) {
+        const [warnings, errors] = [counts[WARN]!, counts.slice(WARN + 1, LEVELS.length)]
+        const count = [errors.reduce((sum, each) => sum + each, 0), warnings] as const
+        if (count[0] + count[1] > 0) minutes[minuteOf(time)] = count
+      }
+      return { lastLine, minutes }
+    } catch (error) {
+      if (error instanceof LogError && error.code === 'no-level') return { lastLine, minutes: {} }
+      if (error instanceof LogError || error instanceof StoreError) return null
+      throw error
+    }
+  }
+}
+
+const minuteOf = (time: number) => Math.floor(time / MINUTE_MS)
