@@ -35,6 +35,8 @@ const SETTLED_MS = 10_000
 const SETTLED_ONCE_MS = 2000
 /** How many lives may wait for their end before another one begins. */
 const MOST_GOING = 20
+/** How long a turn compares files that are most likely shipped, while the active file waits. */
+const PUT_OFF_MS = 500
 /** How many lives one turn begins or finishes, at most. */
 const STEPS = 1000
 
@@ -117,7 +119,7 @@ export class LogShipper {
         await this.#matchFilesToLives()
         if (!(await this.#advance(everything))) break
       }
-      await this.#examineOne()
+      await this.#examinePutOff(everything)
     } catch (error) {
       const isReleased = files.released > released && !(error instanceof Stopped)
       if (!(error instanceof FileChanged) && !isReleased) throw error
@@ -200,13 +202,16 @@ export class LogShipper {
     this.#seen = (await this.#bind(matched)) ? this.#stateNow() : null
   }
 
-  /** Compares one of the files that were put off. */
-  async #examineOne(): Promise<void> {
-    if (!this.#examiner.hasPutOff || this.#seen === null) return
-    const examined = await this.#examiner.examineOne(this.#memory!)
-    if (examined?.equals) await this.#context.files.prove(examined.file, examined.equals.life)
-    // Its place in the queue, or as a life's file, is found with the others.
-    else this.#seen = null
+  /** Compares files that were put off: for a while, or all of them with `everything`. */
+  async #examinePutOff(everything: () => boolean): Promise<void> {
+    const begun = Date.now()
+    while (this.#examiner.hasPutOff && this.#seen !== null) {
+      const examined = await this.#examiner.examineOne(this.#memory!)
+      if (examined?.equals) await this.#context.files.prove(examined.file, examined.equals.life)
+      // Its place in the queue, or as a life's file, is found with the others.
+      else this.#seen = null
+      if (!everything() && Date.now() - begun > PUT_OFF_MS) return
+    }
   }
 
   /** Assigns lives to files; false while a life without a file waits for a second check. */

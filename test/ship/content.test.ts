@@ -229,6 +229,21 @@ describe('a file counts as shipped by its own content', () => {
     expect(await verified()).toEqual([])
   })
 
+  it('compares many files after a start in a few rounds', async () => {
+    for (let i = 1; i <= 60; i++) put(`broker.log.${i}`, lines(2))
+    put('broker.log', lines(2))
+    await once()
+    const disk = nodeDisk(local.logs, () => {})
+    let lists = 0
+    const list = () => {
+      lists++
+      return disk.list()
+    }
+    expect(await once({ disk: { ...disk, list } })).toBe('done')
+    expect(lists).toBeLessThan(30)
+    expect(texts().size).toBe(61)
+  })
+
   it('changes nothing in a full bucket beside an empty directory', async () => {
     put('broker.log.1', lines(3))
     put('broker.log', lines(3))

@@ -38,7 +38,9 @@ export class Groups {
     for (const file of listed) {
       const log = logs.get(file.name)
       if (!this.#isIncluded(file.name) || !log || log === '.' || log === '..') continue
-      byLog.set(log, [...(byLog.get(log) ?? []), file])
+      const files = byLog.get(log) ?? []
+      byLog.set(log, files)
+      files.push(file)
     }
     return byLog
   }
