@@ -145,8 +145,22 @@ const made = new BoundedMap<string, Marks>(16)
 
 /** What a wanted record must hold; null if that excludes too little. */
 function marksOf(filter: Filter): Marks | null {
-  const patterns = textMarks(filter) ?? (filter.level === null ? null : filter.format.marks?.(filter.level))
+  return marksFor(textMarks(filter)) ?? levelMarks(filter)
+}
+
+function marksFor(patterns: readonly RegExp[] | null | undefined): Marks | null {
   return patterns ? made.use(patterns.join('\n'), () => new Marks(patterns)) : null
+}
+
+/** By format and level: to write the patterns anew for every chunk takes as long as to search it. */
+const known = new WeakMap<LineFormat, (Marks | null)[]>()
+
+function levelMarks({ format, level }: Filter): Marks | null {
+  if (level === null) return null
+  const levels = known.get(format) ?? []
+  known.set(format, levels)
+  if (levels[level] === undefined) levels[level] = marksFor(format.marks?.(level))
+  return levels[level]
 }
 
 function textMarks({ format, matcher }: Filter): readonly RegExp[] | null {

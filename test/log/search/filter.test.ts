@@ -121,6 +121,51 @@ test('property: records without a text are the same, whether or not a scanner fi
   )
 })
 
+test('property: texts inside CRI lines are the same, whether or not a scanner finds them', () => {
+  const wrap = (text: string, tag: string) => `2026-11-15T02:10:00.123456789Z stderr ${tag} ${text}`
+  const inner = '2026-11-15 02:10:00,123 INFO  [main] a.b.C - '
+  const format = detectFormat(encoder.encode(`${wrap(`${inner}hi`, 'F')}\n`.repeat(3)))
+  const part = fc.constantFrom(
+    `${inner}needle`,
+    `${inner}nee`,
+    'dle',
+    'NEEDLE',
+    'x',
+    '',
+    `${inner}std`,
+    'err',
+    '\tat needle',
+  )
+  const line = fc.oneof(
+    fc.tuple(part, fc.constantFrom('F', 'P', 'F', 'F:x', 'P:y')).map(([text, tag]) => wrap(text, tag)),
+    part,
+  )
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 25 }),
+      fc.constantFrom('needle', 'stderr', 'NEEDLE', 'f x'),
+      (lines, text) => {
+        const bytes = encoder.encode(lines.join('\n'))
+        const filter: Filter = {
+          format,
+          zone: UTC,
+          level: null,
+          matcher: textMatcher(text),
+          since: null,
+          until: null,
+        }
+        const chunk = { bytes, from: 0, to: bytes.length, base: 0 }
+        const scanner = takeScanner(bytes.length)!
+        const found = Array.from(matches(chunk, filter, { scanner }))
+        scanner.release()
+        expect(format.wrap).toBeDefined()
+        expect(found).toEqual(Array.from(matches(chunk, filter)))
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
 test('every way to write a level in JSON has a mark', () => {
   const bytes = encoder.encode('{"time":"2026-11-15T02:10:00Z","level":"info","msg":"x"}\n'.repeat(3))
   const format = detectFormat(bytes)
