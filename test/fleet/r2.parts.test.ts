@@ -49,6 +49,13 @@ describe.skipIf(needs)(`a fleet on the R2 binding, in workerd${needs ? ` (${need
   })
   afterAll(() => flare?.stop())
 
+  it('compares the configurations of its nodes', async () => {
+    const compared = await (await get('/api/v1/config/compare?node=db-*')).json()
+    expect(compared).toEqual({ nodes: ['db-1', 'db-2'], missing: {}, keys: [] })
+    const history = await (await get('/nodes/db-1/api/v1/config/history')).json()
+    expect(history).toMatchObject([{ size: 6, changes: [] }])
+  })
+
   it('lists its nodes', async () => {
     const nodes = (await (await get('/api/v1/nodes')).json()) as Record<string, unknown>[]
     expect(nodes.map(({ id, node, lag, error }) => [id, node, lag, error])).toEqual([
