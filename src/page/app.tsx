@@ -35,7 +35,7 @@ export function App({ client, fleet, root }: Props) {
   return (
     <>
       {root ? (
-        <FleetPage client={client} nodes={nodes} error={error} retry={session.retry} top={top} />
+        <FleetPage client={client} nodes={nodes} error={error} session={session} top={top} say={say} />
       ) : (
         <NodePage
           client={client}

@@ -2,4 +2,5 @@
 export { Compare } from './config/compare.tsx'
 export { History } from './config/history.tsx'
 export { Marks } from './config/marks.tsx'
+export { FleetTimeline } from './timeline/fleet-timeline.tsx'
 export { SourceChips } from './timeline/source-chips.tsx'

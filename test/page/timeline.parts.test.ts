@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { serve, temporaryDirectory } from '../program.ts'
 import { type BrowserPage, findings, resting, settled } from './browser.ts'
 import { stamp } from './logs.ts'
 import { describePage } from './stage.ts'
@@ -104,6 +105,100 @@ describePage(
       await page.goBack()
       await expect.poll(() => page.locator('.row[aria-current]').textContent()).toContain('query 9660')
       expect(hash(page)).toContain('level=error')
+      await page.context().close()
+    })
+
+    it('puts a record that comes late where it belongs', async () => {
+      const page = await stage.open('file=broker.log&file=storage.log&follow=true')
+      await page.locator('.follow.live').waitFor()
+      const say = (log: string, second: number, text: string) =>
+        appendFileSync(
+          join(stage.logs, log),
+          `${stamp(START + second * 1000)}\tINFO\tpkg/a.go:1\t[Node]: ${text}\n`,
+        )
+      say('broker.log', 20_010, 'came in time')
+      await row(page, 'came in time').waitFor()
+      say('storage.log', 20_005, 'came late')
+      await row(page, 'came late').waitFor()
+      say('storage.log', 20_020, 'came last')
+      await row(page, 'came last').waitFor()
+      const said = (await page.locator('.row .m').allTextContents()).filter((text) => text.startsWith('came'))
+      expect(said).toEqual(['came late', 'came in time', 'came last'])
+      await page.context().close()
+    })
+  },
+)
+
+const fleet = temporaryDirectory()
+
+describePage(
+  'several nodes as one',
+  () => {
+    const host = { hostIp: '10.0.0.7', grpcPort: 0, httpPort: 1, version: '1.2', onlineTime: 1 }
+    for (const id of ['db-1', 'db-2', 'db-4']) {
+      mkdirSync(join(fleet, id, 'logs'), { recursive: true })
+      writeFileSync(join(fleet, id, 'node.json'), JSON.stringify({ ...host, hostName: id }))
+      const failing = (i: number): [string, string] | null =>
+        id === 'db-1' && i >= 9660 && i < 9900 ? ['ERROR', `query ${i} failed: no answer from db-4`] : null
+      writeFileSync(join(fleet, id, 'logs/broker.log'), night(failing))
+      writeFileSync(
+        join(fleet, id, 'logs/storage.log'),
+        night((i) => (id === 'db-4' && i === 9600 ? ['WARN', CAUSE] : null)),
+      )
+    }
+  },
+  (stage) => {
+    const open = async (path: string): Promise<BrowserPage> => {
+      const service = await serve(['--port', '0', '--fleet', fleet], { env: { TZ: 'UTC' } })
+      return stage.browser.open(`${service.url}/${path}`, { timezoneId: 'UTC' })
+    }
+    const hash = (page: BrowserPage) => decodeURIComponent(new URL(page.url()).hash)
+    const row = (page: BrowserPage, text: string) => page.locator('.row').filter({ hasText: text })
+
+    it("leads from a red bar to the cause in another node's log in four actions", async () => {
+      const page = await open('nodes/db-1/#file=broker.log')
+      await page.locator('.levels .lv-error .tally').filter({ hasText: '240' }).waitFor()
+      // 1. The first red bar.
+      const box = (await page.locator('.histogram canvas').boundingBox())!
+      const x = (box.width * 9_700) / 14_999
+      await page.locator('.histogram canvas').click({ position: { x, y: box.height - 20 } })
+      await page.locator('.row.lv-error[aria-current]').first().waitFor()
+      // 2. All others at this moment, on every node. 3. Warnings and above. 4. The record before the errors.
+      await page.keyboard.press('o')
+      await page.locator('.sources').filter({ hasText: 'db-4' }).waitFor()
+      expect(await page.locator('.row[aria-current]').textContent()).toContain('failed: no answer from db-4')
+      expect(hash(page)).toContain('node=*')
+      await page.locator('.levels .lv-warn').click()
+      await settled(page)
+      await page.keyboard.press('g')
+      await row(page, CAUSE).waitFor()
+      expect(await row(page, CAUSE).locator('.o').getAttribute('title')).toBe('db-4/storage.log')
+      // And back, to the record of the beginning.
+      await page.goBack()
+      await page.goBack()
+      await page.locator('.row.lv-error[aria-current]').first().waitFor()
+      expect(page.url()).toContain('/nodes/db-1/')
+      await page.context().close()
+    })
+
+    it('picks nodes and logs together, hides a node, and stacks the chart by node', async () => {
+      const page = await open('')
+      await page.getByRole('checkbox', { name: 'db-1', exact: true }).click()
+      await page.getByRole('checkbox', { name: 'db-4', exact: true }).click()
+      await page.getByRole('button', { name: 'Timeline' }).click()
+      await page.locator('.sources').filter({ hasText: 'db-4' }).waitFor()
+      await settled(page)
+      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['A', 'B']))
+      expect(await findings(page)).toEqual([])
+      await page.locator('.side').getByRole('checkbox', { name: 'storage.log' }).click()
+      await expect.poll(() => hash(page)).toContain('file=broker.log')
+      await page.getByLabel('Stack by').selectOption('node')
+      const name = () => page.locator('.histogram canvas').getAttribute('aria-label')
+      await expect.poll(name).toMatch(/15,000 db-1, 15,000 db-4/)
+      await page.getByRole('button', { name: 'db-1', exact: true }).click()
+      await expect.poll(() => hash(page)).toContain('hide=db-1')
+      await settled(page)
+      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['B']))
       await page.context().close()
     })
   },

@@ -124,7 +124,6 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
         type="checkbox"
         class="choose"
         aria-label={head.name}
-        title="Read this log together with others"
         checked={picked.includes(head.name)}
         onChange={() =>
           pick(

@@ -9,7 +9,7 @@ import { explain, Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { later } from '../ui/later.tsx'
 import { useSlow } from '../ui/store.ts'
-import { carry, carryTo, filesOf, isMerged, NOTHING, titleOf } from '../url.ts'
+import { carry, carryTo, filesOf, isMerged, type Look, NOTHING, titleOf, writeLook } from '../url.ts'
 import { Side, Waiting } from './side.tsx'
 import { Top, type TopProps } from './top.tsx'
 import { useFiles } from './use-files.ts'
@@ -56,9 +56,16 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
   const logs = logNames(files ?? [])
   const sources = sourcesOf(look, logs)
   const pick = (chosen: string[]) => go(carryTo(look, chosen, { time: moment.current() }))
-  /** All logs, as far as the service reads so many as one. */
-  const toOthers = (time: string) =>
-    go(carryTo(NOTHING, logs.length <= MOST ? ['*'] : logs.slice(0, MOST), { time }))
+  /** To the page of the fleet, where the logs of several nodes are read as one. */
+  const toFleet = (from: Look, files: string[], { ids, time }: { ids: string[]; time: string }) =>
+    location.assign(`../../${writeLook(carryTo(from, files, { nodes: ids, time }))}`)
+  /** All logs, on a fleet of all nodes, as far as the service reads so many as one. */
+  const toOthers = (time: string) => {
+    const all = own === null ? 0 : (nodes?.length ?? 0)
+    const few = logs.length * Math.max(1, all) <= MOST || look.file === null
+    if (all > 1 && all <= MOST) toFleet(NOTHING, few ? ['*'] : [look.file!], { ids: ['*'], time })
+    else go(carryTo(NOTHING, logs.length <= MOST ? ['*'] : logs.slice(0, MOST), { time }))
+  }
   const showHistory = (history: string) => go({ ...NOTHING, history })
   const mainError = look.file === null ? nodeError : logError
   const name = node?.node.hostName ?? (own || (nodeError === null ? ' ' : 'Node'))
@@ -83,6 +90,9 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
         open={(file) => go(carry(look, file, moment.current()))}
         picked={sources?.files ?? filesOf(look)}
         pick={pick}
+        read={(ids) =>
+          toFleet(look, look.file === null ? ['*'] : filesOf(look), { ids, time: moment.current() })
+        }
         retry={retry}
       />
       <main>
@@ -106,7 +116,7 @@ export function NodePage({ client, session: { session, refused, retry }, nodes, 
             family={familyOf(files ?? [], look.file)}
             gone={gone ? { heir: successorOf(files ?? [], look.file) } : null}
             sources={sources}
-            toOthers={logs.length > 1 ? toOthers : null}
+            toOthers={logs.length > 1 || (own !== null && (nodes?.length ?? 0) > 1) ? toOthers : null}
             moment={moment}
             theme={top.theme}
             configured={node !== null}

@@ -17,6 +17,8 @@ interface Props {
   /** The logs that are read, and how to read others together. */
   picked: readonly string[]
   pick: (files: string[]) => void
+  /** Reads the logs of several nodes as one. */
+  read: (ids: string[]) => void
   retry: () => void
 }
 
@@ -25,14 +27,14 @@ export function Side(props: Props) {
   const { files, error, nodes, own, look, now, waiting, open, picked, pick, retry } = props
   return (
     <nav class="side" aria-label="Logs">
-      {own !== null && nodes !== null && <FleetLinks nodes={nodes} own={own} look={look} />}
+      {own !== null && nodes !== null && <FleetLinks nodes={nodes} own={own} look={look} read={props.read} />}
       <h2>Logs</h2>
       {files === null && error !== null && <Failure error={error} remedies={{ retry }} />}
       {files === null && error === null && waiting && <Waiting>Loading</Waiting>}
       {files?.length === 0 && (
         <p class="hint" role="status">
-          No logs yet. A log appears here as soon as the node writes one. If there should be some already,
-          check which directory nodestate reads.
+          No logs yet. A log appears here as soon as the node writes one, in the directory that nodestate
+          reads.
         </p>
       )}
       {files !== null && (

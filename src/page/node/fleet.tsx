@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { FleetNode } from '../../client.ts'
-import { bytes, count, secondsAgo } from '../ui/format.ts'
+import { ago, bytes, count, secondsAgo } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
 import { carry, type Look, writeLook } from '../url.ts'
 
@@ -10,6 +10,13 @@ const SHIPPED = 'Last shipped'
 const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][] = [
   ['Address', 'The address of the node', ({ node }) => node?.hostIp ?? ''],
   ['Version', 'The version of the database', ({ node }) => node?.version ?? ''],
+  ['Errors', 'Errors in its logs during the last hour', ({ errors }) => number(errors)],
+  ['Warnings', 'Warnings in its logs during the last hour', ({ warnings }) => number(warnings)],
+  [
+    'Last line',
+    'When its last line was written',
+    ({ lastLine }) => (lastLine == null ? '' : ago(lastLine, Date.now())),
+  ],
   [SHIPPED, 'When the node last wrote to the bucket', shippedText],
   ['Not shipped yet', 'Bytes of log on the node that are not in the bucket yet', lagText],
 ]
@@ -18,10 +25,12 @@ interface Props {
   nodes: FleetNode[]
   /** Compares the configurations of nodes. */
   compare: (ids: string[]) => void
+  /** Reads the logs of nodes as one. */
+  read: (ids: string[]) => void
 }
 
 /** The nodes of a fleet: those that cannot be read come first, then those with the most errors, then silent ones. */
-export function Fleet({ nodes, compare }: Props) {
+export function Fleet({ nodes, compare, read }: Props) {
   const [filter, setFilter] = useState('')
   const [picked, setPicked] = useState<readonly string[]>([])
   const needle = filter.toLowerCase()
@@ -43,10 +52,12 @@ export function Fleet({ nodes, compare }: Props) {
         />
         {shown.length > 0 && (
           <>
+            <button type="button" title="Their logs as one, in order of time" onClick={() => read(chosen)}>
+              Timeline
+            </button>
             <button type="button" title="Where their configurations differ" onClick={() => compare(chosen)}>
               Compare
             </button>
-            <span class="dim">{picked.length === 0 ? '' : `${count(picked.length)} chosen`}</span>
           </>
         )}
       </header>
@@ -110,8 +121,16 @@ export function Fleet({ nodes, compare }: Props) {
   )
 }
 
+interface LinksProps {
+  nodes: FleetNode[]
+  own: string
+  look: Look
+  /** Reads the logs of nodes as one. */
+  read: (ids: string[]) => void
+}
+
 /** The other nodes, beside a node's logs. */
-export function FleetLinks({ nodes, own, look }: { nodes: FleetNode[]; own: string; look: Look }) {
+export function FleetLinks({ nodes, own, look, read }: LinksProps) {
   const ordered = byTrouble(nodes)
   const few = ordered.slice(0, FEW)
   const self = ordered.find((each) => each.id === own)
@@ -126,6 +145,14 @@ export function FleetLinks({ nodes, own, look }: { nodes: FleetNode[]; own: stri
       <ul class="files nodes">
         {near.map((each) => (
           <li key={each.id}>
+            <input
+              type="checkbox"
+              class="choose"
+              aria-label={each.id}
+              checked={each.id === own}
+              disabled={each.id === own}
+              onChange={() => read([own, each.id])}
+            />
             <a
               href={`../${encodeURIComponent(each.id)}/${hash}`}
               aria-current={each.id === own ? 'page' : undefined}
@@ -152,12 +179,21 @@ function nodeLink(id: string): string {
 
 /** Where to look: nodes that cannot be read, then by errors and warnings, then by how long they have been silent. */
 function byTrouble(nodes: FleetNode[]): FleetNode[] {
-  const ranks = (node: FleetNode) => [node.error === null ? 0 : 1, isSilent(node) ? (node.age ?? 0) : 0]
+  const ranks = (node: FleetNode) => [
+    node.error === null ? 0 : 1,
+    node.errors ?? 0,
+    node.warnings ?? 0,
+    isSilent(node) ? (node.age ?? 0) : 0,
+  ]
   return [...nodes].sort((a, b) => {
     const [one, other] = [ranks(a), ranks(b)]
     const at = one.findIndex((rank, index) => rank !== other[index])
     return at < 0 ? (a.id < b.id ? -1 : 1) : other[at]! - one[at]!
   })
+}
+
+function number(value: number | null | undefined): string {
+  return value == null ? '' : count(value)
 }
 
 function isSilent({ error, age }: FleetNode): boolean {

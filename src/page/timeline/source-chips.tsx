@@ -57,14 +57,7 @@ export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
           {nodes.length > 0 && <option value="node">node</option>}
         </select>
       </label>
-      {settled !== null && (
-        <span
-          class="dim"
-          title="Every node has shipped all it had up to then; after it, records may still arrive"
-        >
-          Complete up to {log.clock.wall(settled).slice(5, 19)}
-        </span>
-      )}
+      {settled !== null && <span class="dim">Complete up to {log.clock.wall(settled).slice(5, 19)}</span>}
     </div>
   )
 }

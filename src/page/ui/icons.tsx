@@ -17,7 +17,6 @@ const PATHS = {
   clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 4.8V8l2.2 1.6',
   close: 'M4 4l8 8M12 4l-8 8',
   back: 'M10 3 5 8l5 5',
-  key: 'M5.5 7a3 3 0 1 0 0 6 3 3 0 0 0 0-6ZM7.6 7.9 13 2.5M11 4.5l1.8 1.8',
 } as const
 
 export type IconName = keyof typeof PATHS

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Icon } from './icons.tsx'
 
 /** Asks for the API token. It stays in this page's memory and in request headers, nowhere else. */
 export function SignIn({ refused, enter }: { refused: boolean; enter: (token: string) => void }) {
@@ -14,9 +13,7 @@ export function SignIn({ refused, enter }: { refused: boolean; enter: (token: st
           if (value.trim() !== '') enter(value.trim())
         }}
       >
-        <h1>
-          <Icon name="key" /> This node needs a token
-        </h1>
+        <h1>This node needs a token</h1>
         <p>
           Ask the person who runs the node for it. Open tabs of this page share it, and it is forgotten when
           you close them.

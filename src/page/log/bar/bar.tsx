@@ -97,20 +97,14 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
             Link to this view
           </button>
         </Drop>
-        {!isMerged(look) && (
-          <Drop
-            icon="export"
-            label="Export"
-            title="Save every record that matches the filters, loaded or not"
-          >
-            <button type="button" onClick={() => void exported('text')}>
-              {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
-            </button>
-            <button type="button" onClick={() => void exported('ndjson')}>
-              {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
-            </button>
-          </Drop>
-        )}
+        <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
+          <button type="button" onClick={() => void exported('text')}>
+            {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
+          </button>
+          <button type="button" onClick={() => void exported('ndjson')}>
+            {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
+          </button>
+        </Drop>
         {saving === null ? (
           !isMerged(look) && (
             <Tool

@@ -65,7 +65,6 @@ export function Finder({ log }: { log: Log }) {
           class="in"
           aria-pressed={regex}
           aria-label="Regular expression"
-          title="Regular expression"
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => apply({ regex: !regex, find })}
         >
