@@ -3,7 +3,7 @@ import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { detailer } from '../log/view/detail.ts'
 import { showHistogram } from './histogram.ts'
-import { listDetails } from './list-details.ts'
+import { listDetails, streamList } from './list-details.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryViewRoute, ViewRoute } from './view/route.ts'
 import { queryView } from './view/search.ts'
@@ -14,6 +14,7 @@ export interface QueryRoutes {
   histogram(request: Request, query: Query): Promise<Response>
   fields(request: Request, query: Query): Promise<Response>
   listDetails(request: Request, query: Query): Promise<Response>
+  streamList(request: Request, after: string): Response
 }
 
 interface QueryOptions {
@@ -54,6 +55,7 @@ export function loadQueryRoutes(
         ? merged.fields(request, query)
         : (await import('./fields.ts')).showFields(request, query, route)
     },
+    streamList: (request, after) => streamList(request, after, context.files),
     listDetails: (request, query) => listDetails(request, query, context.files, details),
   }
 }

@@ -61,7 +61,7 @@ function resourcesOf({ context, maxSize, following, count }: LogResourceOptions)
   const listRoute: LogRoutes = {
     files,
     listDetails: async (...args) => (await queryRoutes()).listDetails(...args),
-    streamList: async (...args) => (await import('./list-details.ts')).streamList(...args, files),
+    streamList: async (...args) => (await queryRoutes()).streamList(...args),
   }
   const viewRoute = {
     files,
