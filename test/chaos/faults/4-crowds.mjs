@@ -124,10 +124,10 @@ export const faults = [
     },
   },
   {
-    name: 'a directory of 130,000 files, in 256 MiB',
+    name: 'a directory of 105,000 files, in 256 MiB',
     async run() {
       const path = folder('logs')
-      execFileSync('sh', ['-c', 'seq -f "f%06g.log" 130000 | xargs touch'], { cwd: path })
+      execFileSync('sh', ['-c', 'seq -f "f%06g.log" 105000 | xargs touch'], { cwd: path })
       const node = await confined(['--logs', path, '--loki'])
       if (node === null) return SKIPPED
       const most = watchMemory(node.pid)
@@ -135,7 +135,8 @@ export const faults = [
       const count = list.status === 200 ? JSON.parse(list.body).length : 0
       const detail = await get(node.url, '/api/v1/log/list?detail=true')
       const values = await get(node.url, '/loki/api/v1/label/file/values')
-      const series = await get(node.url, '/loki/api/v1/series')
+      const chosen = encodeURIComponent('{file=~"f0000.*"}')
+      const series = await get(node.url, `/loki/api/v1/series?match[]=${chosen}`)
       const left = new AbortController()
       const asked = Array.from({ length: 8 }, () =>
         get(node.url, '/api/v1/log/list', { signal: left.signal }),
@@ -156,7 +157,7 @@ export const faults = [
         tried: 'the list, with details, Loki’s values and series; eight lists whose clients left',
         count: 12,
         figure: `${count} listed in ${Math.round(list.ms)} ms; ${[detail, values, series].map(({ status }) => status).join(', ')}, cut with a note: ${told.join(', ')}; ${Math.round(most())} MB; then /healthz after ${Math.round(next.ms)} ms`,
-        held: node.isAlive() && count === 130_000 && told.every(Boolean) && next.status === 200,
+        held: node.isAlive() && count === 105_000 && told.every(Boolean) && next.status === 200,
       }
     },
   },
