@@ -51,8 +51,8 @@ export function createClient(options: ClientOptions): Client {
     config: (call) => json('config', { detail: call?.detail || undefined, at: call?.at }, call),
     history: (call) => json('config/history', { limit: call?.limit }, call),
     compare: (node, call) => json('config/compare', { node }, call),
-    list: (call) => json('log/list', { node: call?.node }, call),
-    detail: (call) => json('log/list', { node: call?.node, detail: true }, call),
+    list: (call) => json('log/list', { node: call?.node, after: call?.after }, call),
+    detail: (call) => json('log/list', { node: call?.node, after: call?.after, detail: true }, call),
     async view(query, call) {
       const { text, ...rest } = await page(query, 'text/plain', {}, call)
       return { content: text, ...rest }

@@ -250,9 +250,12 @@ describe('GET /api/v1/log/view', () => {
     },
   )
 
-  it.each([`${view}&file=empty`, `${view}&size=1&size=1`])('%s gives a parameter twice', async (path) => {
-    expect((await problem(path)).status).toBe(400)
-  })
+  it.each([`${view}&lines=1&lines=1`, `${view}&size=1&size=1`])(
+    '%s gives a parameter twice',
+    async (path) => {
+      expect((await problem(path)).status).toBe(400)
+    },
+  )
 
   it('ignores parameters that it does not know, however often', async () => {
     expect((await get(`${view}&target=1&path=x&target=2&_=3&size=0`)).status).toBe(200)

@@ -35,7 +35,7 @@ const CLIENT: Record<Resource, readonly string[]> = {
   config: Object.keys(CONFIG),
   history: ['limit'],
   compare: ['node'],
-  list: ['detail'],
+  list: ['detail', 'after'],
   view: [...Object.keys(VIEW), 'follow', 'format', 'download'],
   histogram: Object.keys(HISTOGRAM),
   fields: Object.keys(LOG),
@@ -62,12 +62,14 @@ describe('the client', () => {
     await client.histogram({ file: 'a.log', step: '40s', estimate: true, buckets: 7 })
     await client.histogram({ file: 'a.log', step: 500 })
     await client.config({ detail: true, at: '2h' })
+    await client.detail({ after: 'b.log' })
     await client.history({ limit: 3 })
     await client.compare(['db-1', 'x-*'])
     expect(asked.map(({ search }) => search)).toEqual([
       '?file=a.log&step=40s&estimate=true&buckets=7',
       '?file=a.log&step=500',
       '?detail=true&at=2h',
+      '?after=b.log&detail=true',
       '?limit=3',
       '?node=db-1&node=x-*',
     ])

@@ -214,6 +214,8 @@ export interface HistogramQuery extends LogQuery {
 export interface ListOptions extends CallOptions {
   /** At a fleet's own address: the nodes, by id or pattern. */
   node?: string | readonly string[] | undefined
+  /** Only files whose names come after this one: the next part of a detailed list that was cut. */
+  after?: string | undefined
 }
 
 /** A node's HTTP interface, typed. */
