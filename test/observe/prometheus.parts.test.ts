@@ -20,9 +20,13 @@ const folder = mkdtempSync(join(tmpdir(), 'nodestate-prometheus-'))
 let node: Program
 beforeAll(async () => {
   writeFileSync(join(folder, 'a.log'), 'one\n')
-  node = await serve(['--port=0', '--logs', folder, '--log-level=off'], {
-    env: { NODESTATE_TOKEN: 's3cret' },
-  })
+  writeFileSync(join(folder, 'node.toml'), 'a = 1\n')
+  node = await serve(
+    ['--port=0', '--logs', folder, '--config', join(folder, 'node.toml'), '--log-level=off'],
+    {
+      env: { NODESTATE_TOKEN: 's3cret' },
+    },
+  )
   const headers = { Authorization: 'Bearer s3cret' }
   for (const path of [
     '/api/v1/config',
