@@ -5,8 +5,8 @@ import { defineConfig } from 'vitest/config'
 const PARTS = 'test/**/*.parts.test.ts'
 
 /**
- * What `npm test` leaves to `npm run test:all`: a browser, containers, an object store, databases, long chaos, and the
- * longest properties and inputs.
+ * What `npm test` leaves to `npm run test:all`: a browser, containers, an object store, databases, shells, long chaos,
+ * faults that are waited for, and the longest properties and inputs.
  */
 const LONG = [
   'test/page/**/*.parts.test.ts',
@@ -23,6 +23,12 @@ const LONG = [
   'test/log/follow/rotation.test.ts',
   'test/log/regex/judge.test.ts',
   'test/log/render/ndjson.fuzz.test.ts',
+  'test/log/format/answers.test.ts',
+  'test/loki/paging.test.ts',
+  'test/package.parts.test.ts',
+  'test/store/remote/list-pages.test.ts',
+  'test/store/s3/faults*.test.ts',
+  'test/terminal/completion.parts.test.ts',
 ]
 
 /** The tests of a name: `npx vitest run --project NAME`. */
