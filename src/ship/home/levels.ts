@@ -61,9 +61,8 @@ export class LevelCounter {
         const counts = await this.#countOf(source, known)
         if (counts) this.#counted.set(source.file, { state, at: now(), counts })
       }
-    } catch (error) {
-      // Counts are a hint: logs are shipped without them.
-      if (!(error instanceof StoreError || error instanceof LogError)) throw error
+    } catch {
+      // Counts are a hint: logs are shipped without them, whatever fails.
     }
   }
 
@@ -83,7 +82,10 @@ export class LevelCounter {
       const minutes: LogCounts['minutes'] = Object.fromEntries(kept)
       if (!range || range.to <= range.from) return { lastLine, minutes }
       const step = { step: MINUTE_MS, origin: 0 }
-      const chart = (await histogramOf(context, { ...wanted, ...step, level: WARN }, () => false))!
+      // A record with a time to come, or a clock that is behind: such times are not counted.
+      const until = (minuteOf(now) + 1) * MINUTE_MS
+      const chart = await histogramOf(context, { ...wanted, ...step, until, level: WARN }, () => false)
+      if (!chart) return { lastLine, minutes }
       for (const { time, counts } of chart.buckets) {
         const [warnings, errors] = [counts[WARN]!, counts.slice(WARN + 1, LEVELS.length)]
         const count = [errors.reduce((sum, each) => sum + each, 0), warnings] as const

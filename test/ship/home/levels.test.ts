@@ -44,6 +44,16 @@ it('counts the errors and warnings of the last hour by the minute, again only wh
   expect((await counter.counts())['b.log']!.lastLine).toBe(NOW - 60_000)
 })
 
+it('counts what the clock has reached: a year ahead of it is no minute of the last hour', async () => {
+  const ahead = -365 * 24 * 60
+  const store = memoryStore({ 'a.log': line(3, 'ERROR') + line(2, 'WARN') + line(ahead, 'ERROR') })
+  const counts = await new LevelCounter(contextOf(logFiles(store))).counts()
+  expect(Object.values(counts['a.log']!.minutes)).toEqual([
+    [1, 0],
+    [0, 1],
+  ])
+})
+
 it('shows them in the list of nodes, within the files of a token', async () => {
   const minute = Math.floor(NOW / 60_000)
   const counts = {
