@@ -67,7 +67,7 @@ export const SETTINGS = [
     name: 'scans',
     kind: is.count,
     value: 'COUNT',
-    otherwise: '4; fewer below 296 MiB of memory',
+    otherwise: '4; fewer below 336 MiB of memory',
     help: 'Maximum number of concurrent searches.',
   },
   {

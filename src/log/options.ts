@@ -83,7 +83,7 @@ export function sharesOf(memory: number): Shares {
     window: between(MIB, usable / 40, 32 * MIB),
     answers,
     answer: between(MIB, answers / 2, 64 * MIB),
-    scans: between(1, usable / (50 * MIB), 4),
+    scans: between(1, usable / (60 * MIB), 4),
   }
 }
 

@@ -66,8 +66,8 @@ describe('the limits of a fleet', () => {
       },
     }
     for (const [memory, expected] of [
-      [256, 2],
-      [1024, 8],
+      [256, 1],
+      [1024, 5],
     ] as const) {
       most = 0
       const app = createFleet({ store: counting, limits: { memory: memory * 1024 * 1024 } })

@@ -6,8 +6,8 @@ import { type Store, StoreError } from '../store.ts'
 const MIB = 1024 * 1024
 /** How much inflated text is kept at most. */
 const MOST_KEPT = 32 * MIB
-/** Memory of the process for each segment that is inflated at a time: four times the largest one. */
-const MEMORY_PER_SEGMENT = 128 * MIB
+/** Memory of the process for each segment that is inflated at a time: six times the largest one. */
+const MEMORY_PER_SEGMENT = 192 * MIB
 
 /**
  * Inflated text in memory. When it is full, the least recently used is dropped. The homes of a fleet share one, as they
@@ -24,7 +24,7 @@ export class TextCache {
   /** `memory` is that of the process, in bytes. */
   constructor(memory = 2048 * MIB) {
     this.#most = Math.min(MOST_KEPT, Math.max(MOST_KEPT / 2, memory / 8 - MOST_KEPT / 2))
-    const most = Math.max(2, Math.floor(memory / MEMORY_PER_SEGMENT))
+    const most = Math.max(1, Math.floor(memory / MEMORY_PER_SEGMENT))
     this.inflating = concurrencyLimit({ most, queue: Number.POSITIVE_INFINITY, busy: () => new Error() })
   }
 
