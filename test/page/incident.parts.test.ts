@@ -2,21 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { BrowserPage } from './browser.ts'
-import { stamp } from './logs.ts'
+import { night } from './logs.ts'
 import { describePage } from './stage.ts'
 
-const START = Date.UTC(2026, 0, 10)
 const CAUSE = 'volume /data is full, writes will be refused'
-
-/** A night of records, one a second; what `said` returns for a second stands in its place. */
-function night(said: (second: number) => [level: string, message: string] | null): string {
-  let text = ''
-  for (let i = 0; i < 15_000; i++) {
-    const [level, message] = said(i) ?? ['INFO', `heartbeat ${i}`]
-    text += `${stamp(START + i * 1000)}\t${level}\tpkg/a.go:${i % 90}\t[Node]: ${message}\n`
-  }
-  return text
-}
 
 describePage(
   'an incident whose cause is in another log, 90 seconds earlier',

@@ -94,3 +94,16 @@ export function writeOddLog(path: string): void {
     ].join(''),
   )
 }
+
+/** When the night begins. */
+export const NIGHT = Date.UTC(2026, 0, 10)
+
+/** A night of records, one a second; what `said` returns for a second stands in its place. */
+export function night(said: (second: number) => [level: string, message: string] | null): string {
+  let text = ''
+  for (let i = 0; i < 15_000; i++) {
+    const [level, message] = said(i) ?? ['INFO', `heartbeat ${i}`]
+    text += `${stamp(NIGHT + i * 1000)}\t${level}\tpkg/a.go:${i % 90}\t[Node]: ${message}\n`
+  }
+  return text
+}

@@ -3,21 +3,10 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { serve, temporaryDirectory } from '../program.ts'
 import { type BrowserPage, findings, resting, settled } from './browser.ts'
-import { stamp } from './logs.ts'
+import { NIGHT, night, stamp } from './logs.ts'
 import { describePage } from './stage.ts'
 
-const START = Date.UTC(2026, 0, 10)
 const CAUSE = 'volume /data is full, writes will be refused'
-
-/** A night of records, one a second; what `said` returns for a second stands in its place. */
-function night(said: (second: number) => [level: string, message: string] | null): string {
-  let text = ''
-  for (let i = 0; i < 15_000; i++) {
-    const [level, message] = said(i) ?? ['INFO', `heartbeat ${i}`]
-    text += `${stamp(START + i * 1000)}\t${level}\tpkg/a.go:${i % 90}\t[Node]: ${message}\n`
-  }
-  return text
-}
 
 describePage(
   'several logs as one',
@@ -114,7 +103,7 @@ describePage(
       const say = (log: string, second: number, text: string) =>
         appendFileSync(
           join(stage.logs, log),
-          `${stamp(START + second * 1000)}\tINFO\tpkg/a.go:1\t[Node]: ${text}\n`,
+          `${stamp(NIGHT + second * 1000)}\tINFO\tpkg/a.go:1\t[Node]: ${text}\n`,
         )
       say('broker.log', 20_010, 'came in time')
       await row(page, 'came in time').waitFor()

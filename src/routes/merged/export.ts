@@ -1,4 +1,3 @@
-import { bad } from '../../http/params.ts'
 import { attachment } from '../../http/range.ts'
 import { bytesResponse } from '../../http/sliced.ts'
 import { LogError } from '../../log/error.ts'
@@ -9,7 +8,7 @@ import type { ViewRequest } from '../../log/view/request.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Query } from '../parameters/read.ts'
 import { recordOptions } from '../parameters/view-request.ts'
-import { EXCLUDED } from '../view/export.ts'
+import { refuseExcluded } from '../view/export.ts'
 import { type MergedRoute, sourceHeaders } from './route.ts'
 
 /** How much of the timeline is read at a time. */
@@ -22,12 +21,7 @@ export async function exportLogs(
   route: MergedRoute,
   { asked, headers }: { asked: ViewRequest; headers: Record<string, string> },
 ): Promise<Response> {
-  for (const name of EXCLUDED)
-    if (query.given.includes(name))
-      throw bad(
-        name,
-        'was given together with download; an export is the whole filtered log, so leave it out',
-      )
+  refuseExcluded(query)
   const { sources, ...rest } = await route.pick(query, request.signal)
   const writer = asked.records ? ndjsonWriter(recordOptions(query)) : textWriter()
   const all = {

@@ -11,7 +11,7 @@ import type { Query } from '../parameters/read.ts'
 import { type QueryRoute, recordOptions } from '../parameters/view-request.ts'
 
 /** Parameters that make no sense with an export, which is the whole filtered log. */
-export const EXCLUDED = ['size', 'lines', 'before', 'follow'] as const
+const EXCLUDED = ['size', 'lines', 'before', 'follow'] as const
 
 /** `download=true`: the filtered view as a file, oldest record first, streamed to the end of the log. */
 export async function exportLog(
@@ -20,12 +20,7 @@ export async function exportLog(
   route: QueryRoute,
   { asked, headers }: { asked: ViewRequest; headers: Record<string, string> },
 ): Promise<Response> {
-  for (const name of EXCLUDED)
-    if (query.given.includes(name))
-      throw bad(
-        name,
-        'was given together with download; an export is the whole filtered log, so leave it out',
-      )
+  refuseExcluded(query)
   const ending = asked.records ? 'ndjson' : 'txt'
   const base = asked.file.split('/').at(-1)!
   const all: Record<string, string> = {
@@ -53,4 +48,14 @@ export async function exportLog(
 
 function textOf({ next, close }: Export): Bytes {
   return new SlicedStream({ next, release() {}, cancel: close })
+}
+
+/** Refuses what makes no sense with an export. */
+export function refuseExcluded({ given }: Query): void {
+  for (const name of EXCLUDED)
+    if (given.includes(name))
+      throw bad(
+        name,
+        'was given together with download; an export is the whole filtered log, so leave it out',
+      )
 }
