@@ -1,5 +1,5 @@
 import { bytesResponse, streamOf } from '../http/sliced.ts'
-import { SlicedStream } from '../store/fast.ts'
+import { SlicedStream, slicesOf, streamLike, tapped } from '../store/fast.ts'
 import type { Grant, Scope } from './grant.ts'
 
 /** How often the token of an open answer is checked again, in milliseconds: it ends within five seconds. */
@@ -36,11 +36,7 @@ export function whileGranted(
     }
   }
   const isEvents = response.headers.get('Content-Type')?.startsWith('text/event-stream') === true
-  const watched =
-    body instanceof SlicedStream
-      ? whileAllowed(body, isAllowed)
-      : piecesWhileAllowed(body, isAllowed, isEvents)
-  return bytesResponse(watched, response.headers, response.status)
+  return bytesResponse(whileAllowed(body, isAllowed, isEvents), response.headers, response.status)
 }
 
 /** Whether a grant still allows what another one did. */
@@ -55,90 +51,48 @@ function covers(now: Grant, before: Grant, need: Scope | 'token'): boolean {
   )
 }
 
-type IsAllowed = () => Promise<boolean>
-
-/** Checks until it is stopped, and calls `revoke` once. Started by the first read: nobody may ever read a body. */
-function watch(isAllowed: IsAllowed, revoke: () => void): () => void {
-  const timer = setInterval(async () => {
-    if (await isAllowed()) return
-    clearInterval(timer)
-    revoke()
-  }, CHECK_MS)
-  return () => clearInterval(timer)
-}
-
-function whileAllowed(body: SlicedStream, isAllowed: IsAllowed): SlicedStream {
-  let isRevoked = false
-  let stop: (() => void) | null = null
-  const take = (slice: Uint8Array | null) => {
-    if (slice === null) stop?.()
-    return slice
-  }
-  const fail = (error: unknown): never => {
-    stop?.()
-    throw error
-  }
-  return new SlicedStream({
-    next() {
-      stop ??= watch(isAllowed, () => {
-        isRevoked = true
-      })
-      if (isRevoked) {
-        body.cancel()
-        throw new RevokedError()
-      }
-      const slice = body.next()
-      return slice instanceof Promise ? slice.then(take, fail) : take(slice)
-    },
-    release: (slice) => body.release(slice),
-    cancel() {
-      stop?.()
-      body.cancel()
-    },
-  })
-}
-
-/** A follow may wait for its next piece for hours, so it is ended from outside. */
-function piecesWhileAllowed(
+/** Checks begin with the first read: nobody may ever read a body. */
+function whileAllowed(
   body: ReadableStream<Uint8Array>,
-  isAllowed: IsAllowed,
+  isAllowed: () => Promise<boolean>,
   isEvents: boolean,
 ): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  let isOver = false
-  let stop: (() => void) | null = null
-  const end = () => {
-    isOver = true
-    stop?.()
+  let timer: ReturnType<typeof setInterval> | undefined
+  let isRevoked = false
+  let isTold = false
+  const check = async () => {
+    if (await isAllowed()) return
+    clearInterval(timer)
+    isRevoked = true
+    // A follow may wait for its next piece for hours, so it is ended from outside.
+    if (!(body instanceof SlicedStream)) slices.cancel()
   }
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        stop ??= watch(isAllowed, () => {
-          if (isOver) return
-          isOver = true
-          reader.cancel().catch(() => {})
-          if (!isEvents) return controller.error(new RevokedError())
-          controller.enqueue(REVOKED)
-          controller.close()
-        })
-        try {
-          const { done, value } = await reader.read()
-          if (isOver) return
-          if (!done) return controller.enqueue(value)
-          end()
-          controller.close()
-        } catch (error) {
-          if (isOver) return
-          end()
-          throw error
-        }
-      },
-      cancel(reason) {
-        end()
-        return reader.cancel(reason)
-      },
+  const take = (slice: Uint8Array | null) => {
+    if (isRevoked) return revoked()
+    if (slice === null) clearInterval(timer)
+    return slice
+  }
+  const revoked = () => {
+    slices.cancel()
+    if (!isEvents) throw new RevokedError()
+    const last = isTold ? null : REVOKED
+    isTold = true
+    return last
+  }
+  const fail = (error: unknown): never => {
+    clearInterval(timer)
+    throw error
+  }
+  const slices = tapped(slicesOf(body), take, fail)
+  return streamLike(body, {
+    next() {
+      timer ??= setInterval(check, CHECK_MS)
+      return isRevoked ? revoked() : slices.next()
     },
-    { highWaterMark: 0 },
-  )
+    release: slices.release,
+    cancel() {
+      clearInterval(timer)
+      slices.cancel()
+    },
+  })
 }

@@ -34,25 +34,15 @@ export function bytesResponse(
   return response
 }
 
-/** The details of a text. */
-class TextDetails implements AnswerDetails {
-  readonly #text: string | null
-  notes: string | null
-
-  constructor(text: string | null, notes: string | null) {
-    this.#text = text
-    this.notes = notes
-  }
-
-  get length(): number {
-    return this.#text === null ? 0 : encoder.encode(this.#text).length
-  }
-}
-
 /** A response with a text as its body, or with none. Its bytes are counted only if someone reads the length. */
 export function textResponse(text: string | null, headers: Record<string, string>, status = 200): Response {
   const response: Response & Detailed = new Response(text, { headers, status })
-  response[DETAILS] = new TextDetails(text, headers[NOTE] ?? null)
+  response[DETAILS] = {
+    notes: headers[NOTE] ?? null,
+    get length() {
+      return text === null ? 0 : encoder.encode(text).length
+    },
+  }
   return response
 }
 

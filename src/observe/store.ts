@@ -1,4 +1,4 @@
-import { fastReads, SlicedStream, slicesOf, withFastReads } from '../store/fast.ts'
+import { fastReads, SlicedStream, slicesOf, tapped, withFastReads } from '../store/fast.ts'
 import { type Store, StoreError, type StoreRead } from '../store/store.ts'
 import type { Counter, Registry } from './registry.ts'
 
@@ -62,17 +62,8 @@ export function observedStore(store: Store, registry: Registry): Store {
 function watched(body: ReadableStream<Uint8Array>, failed: (error: unknown) => never): SlicedStream {
   const slices = slicesOf(body)
   return new SlicedStream({
-    next() {
-      try {
-        const next = slices.next()
-        return next instanceof Promise ? next.catch(failed) : next
-      } catch (error) {
-        return failed(error)
-      }
-    },
+    ...tapped(slices, (slice) => slice, failed),
     each: slices.each && ((take) => slices.each!(take).catch(failed)),
-    release: (slice) => slices.release(slice),
-    cancel: () => slices.cancel(),
   })
 }
 

@@ -66,17 +66,7 @@ export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
   readonly #slices: Slices
 
   constructor(slices: Slices) {
-    super(
-      {
-        async pull(controller) {
-          const slice = await slices.next()
-          if (slice === null) controller.close()
-          else controller.enqueue(slice)
-        },
-        cancel: () => slices.cancel(),
-      },
-      { highWaterMark: 0 },
-    )
+    super(sourceOf(slices), { highWaterMark: 0 })
     this.#slices = slices
     this.each = slices.each?.bind(slices)
   }
@@ -92,6 +82,43 @@ export class SlicedStream extends ReadableStream<Uint8Array> implements Slices {
   override async cancel(reason?: unknown): Promise<void> {
     this.#slices.cancel()
     if (!this.locked) await super.cancel(reason)
+  }
+}
+
+function sourceOf(slices: Slices): UnderlyingDefaultSource<Uint8Array> {
+  return {
+    async pull(controller) {
+      const slice = await slices.next()
+      if (slice === null) controller.close()
+      else controller.enqueue(slice)
+    },
+    cancel: () => slices.cancel(),
+  }
+}
+
+/** Slices made from those of a stream, as a stream that a server sends like that one. */
+export function streamLike(stream: ReadableStream<Uint8Array>, slices: Slices): ReadableStream<Uint8Array> {
+  if (stream instanceof SlicedStream) return new SlicedStream(slices)
+  return new ReadableStream(sourceOf(slices), { highWaterMark: 0 })
+}
+
+/** The same slices. Each passes through `take`, which gets null at the end, and each failure through `fail`. */
+export function tapped(
+  slices: Slices,
+  take: (slice: Uint8Array | null) => Uint8Array | null,
+  fail: (error: unknown) => never,
+): Slices {
+  return {
+    next() {
+      try {
+        const slice = slices.next()
+        return slice instanceof Promise ? slice.then(take, fail) : take(slice)
+      } catch (error) {
+        return fail(error)
+      }
+    },
+    release: (slice) => slices.release(slice),
+    cancel: () => slices.cancel(),
   }
 }
 
