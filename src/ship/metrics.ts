@@ -1,4 +1,5 @@
 import { CONFIG_CHANGED } from '../observe/config-changed.ts'
+import { createRegistry, type Sample } from '../observe/registry.ts'
 import type { LeftFile } from '../segment/ship-json.ts'
 import type { LogStatus } from './log.ts'
 
@@ -13,7 +14,7 @@ export interface NotShipped {
 
 /** Counts what a shipper does. */
 export class ShipMetrics {
-  readonly #requests = new Map<string, number>()
+  readonly #requests = new Map<string, Sample>()
   readonly #lives = new Map<string, Set<number>>()
   shippedBytes = 0
   lost = 0
@@ -32,51 +33,35 @@ export class ShipMetrics {
   }
 
   request(op: string, status: number): void {
-    const labels = `op="${op}",status="${status}"`
-    this.#requests.set(labels, (this.#requests.get(labels) ?? 0) + 1)
+    const key = `${op} ${status}`
+    const value = (this.#requests.get(key)?.value ?? 0) + 1
+    this.#requests.set(key, { value, labels: { op, status: String(status) } })
   }
 
   /** The Prometheus text format. */
   render(logs: ReadonlyMap<string, LogStatus>, { files, bytes, left }: NotShipped): string {
-    const each = (value: (status: LogStatus) => number) =>
-      [...logs].map(([log, status]) => [`log=${JSON.stringify(log)}`, value(status)] as const)
-    return [
-      metric(
-        'lag_bytes',
-        'gauge',
-        'Bytes that are only on disk.',
-        each((status) => status.lagBytes),
-      ),
-      metric(
-        'lag_seconds',
-        'gauge',
-        'How long the oldest unshipped bytes have waited.',
-        each((status) => status.lagSeconds),
-      ),
-      metric('waiting_files', 'gauge', 'Files that are not completely shipped yet.', [['', files]]),
-      metric('waiting_bytes', 'gauge', 'Bytes of these files that are only on disk.', [['', bytes]]),
-      metric('left_files', 'gauge', 'Files that cannot be shipped.', [['', left.length]]),
-      metric('shipped_bytes_total', 'counter', 'Bytes of text that were shipped.', [['', this.shippedBytes]]),
-      metric('requests_total', 'counter', 'Requests to the storage.', [...this.#requests]),
-      metric('lost_total', 'counter', 'Files that were gone before they were read.', [['', this.lost]]),
-      this.configChanged === null ? '' : configChangedText(this.configChanged),
-    ].join('')
+    const { gauge, counted, text } = createRegistry()
+    const each = (value: (status: LogStatus) => number) => () =>
+      [...logs].map(([log, status]) => ({ value: value(status), labels: { log } }))
+    const lag = 'How long the oldest unshipped bytes have waited.'
+    gauge(
+      'nodestate_ship_lag_bytes',
+      'Bytes that are only on disk.',
+      each(({ lagBytes }) => lagBytes),
+    )
+    gauge(
+      'nodestate_ship_lag_seconds',
+      lag,
+      each(({ lagSeconds }) => lagSeconds),
+    )
+    gauge('nodestate_ship_waiting_files', 'Files that are not completely shipped yet.', () => files)
+    gauge('nodestate_ship_waiting_bytes', 'Bytes of these files that are only on disk.', () => bytes)
+    gauge('nodestate_ship_left_files', 'Files that cannot be shipped.', () => left.length)
+    counted('nodestate_ship_shipped_bytes', 'Bytes of text that were shipped.', () => this.shippedBytes)
+    counted('nodestate_ship_requests', 'Requests to the storage.', () => [...this.#requests.values()])
+    counted('nodestate_ship_lost', 'Files that were gone before they were read.', () => this.lost)
+    // The same metric as that of a service next to a node.
+    gauge(CONFIG_CHANGED.name, CONFIG_CHANGED.help, () => this.configChanged && this.configChanged / 1000)
+    return text('prometheus')
   }
-}
-
-/** The same metric as that of a service next to a node. */
-function configChangedText(changed: number): string {
-  const { name, help } = CONFIG_CHANGED
-  return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${changed / 1000}\n`
-}
-
-function metric(
-  name: string,
-  type: 'counter' | 'gauge',
-  help: string,
-  values: readonly (readonly [labels: string, value: number])[],
-): string {
-  const full = `nodestate_ship_${name}`
-  const lines = values.map(([labels, value]) => `${full}${labels ? `{${labels}}` : ''} ${value}\n`)
-  return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines.join('')}`
 }
