@@ -21,6 +21,27 @@ const TIME = {
   value: 'T',
 } as const
 
+/** What texts and patterns to search for have in common. */
+const SEARCHED = {
+  on: ['view', 'histogram', 'fields'],
+  role: 'filter',
+  type: 'text',
+  maxLength: LONGEST_PATTERN,
+  repeatable: true,
+} as const
+
+/** What says how a view is sent. */
+const SHAPE = { on: ['view'], role: 'shape', type: 'flag', value: 'true', example: 'true' } as const
+
+const CURSOR = {
+  on: ['view'],
+  role: 'cursor',
+  type: 'text',
+  maxLength: LONGEST_CURSOR,
+  value: 'C',
+  example: 'ZjBoMS80MDk2LzAvMC8wLy9icm9rZXIubG9n',
+} as const
+
 /**
  * Every parameter. Parsing, problem details, the `unknown-parameter` note, links, docs/api.md and
  * /openapi.json are made from these rows.
@@ -29,21 +50,15 @@ export const PARAMETERS = [
   ...TAIL_PARAMETERS,
   {
     name: 'detail',
+    ...SHAPE,
     on: ['list'],
-    role: 'shape',
-    type: 'flag',
-    value: 'true',
     meaning: 'Adds `modified`, `kind`, `log`, `first` and `last` to each entry.',
-    example: 'true',
   },
   {
     name: 'detail',
+    ...SHAPE,
     on: ['config'],
-    role: 'shape',
-    type: 'flag',
-    value: 'true',
     meaning: 'Adds `known`: the fields of `node` that were set or read from the configuration.',
-    example: 'true',
   },
   {
     name: 'at',
@@ -111,11 +126,7 @@ export const PARAMETERS = [
   },
   {
     name: 'q',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
-    maxLength: LONGEST_PATTERN,
-    repeatable: true,
+    ...SEARCHED,
     value: 'TEXT',
     meaning:
       'Records that contain the text, ignoring case unless the text has a capital letter; at most 1000 characters. Given more than once, every text must occur.',
@@ -123,11 +134,7 @@ export const PARAMETERS = [
   },
   {
     name: 'regex',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
-    maxLength: LONGEST_PATTERN,
-    repeatable: true,
+    ...SEARCHED,
     value: 'RE',
     meaning:
       'Records that match the pattern, in RE2 syntax and in linear time; at most 1000 characters. Given more than once, or together with `q`, everything must match.',
@@ -135,11 +142,7 @@ export const PARAMETERS = [
   },
   {
     name: 'not',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
-    maxLength: LONGEST_PATTERN,
-    repeatable: true,
+    ...SEARCHED,
     value: 'TEXT',
     meaning:
       'Records that do not contain the text. Given more than once, none of the texts may occur. Case is treated as for `q`.',
@@ -147,22 +150,14 @@ export const PARAMETERS = [
   },
   {
     name: 'notregex',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
-    maxLength: LONGEST_PATTERN,
-    repeatable: true,
+    ...SEARCHED,
     value: 'RE',
     meaning: 'Records that do not match the pattern. Given more than once, none of the patterns may match.',
     example: 'GET /(healthz|metrics)',
   },
   {
     name: 'where',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
-    maxLength: LONGEST_PATTERN,
-    repeatable: true,
+    ...SEARCHED,
     notEmpty: true,
     expects:
       'a field, a colon and a value, such as shard:17, !shard:17 or shard:*, or a comparison with a number, such as status>=500 or took>1.5s',
@@ -173,32 +168,20 @@ export const PARAMETERS = [
   },
   {
     name: 'before',
-    on: ['view'],
-    role: 'cursor',
-    type: 'text',
-    maxLength: LONGEST_CURSOR,
-    value: 'C',
+    ...CURSOR,
     meaning: 'The page that ends at this cursor; see [Cursors](#cursors).',
-    example: 'ZjBoMS80MDk2LzAvMC8wLy9icm9rZXIubG9n',
   },
   {
     name: 'after',
-    on: ['view'],
-    role: 'cursor',
-    type: 'text',
-    maxLength: LONGEST_CURSOR,
-    value: 'C',
+    ...CURSOR,
     meaning: 'The page that starts at this cursor; see [Cursors](#cursors).',
-    example: 'ZjBoMS80MDk2LzAvMC8wLy9icm9rZXIubG9n',
   },
   {
     name: 'rotated',
+    ...SHAPE,
     on: ['view', 'histogram', 'fields'],
     role: 'log',
-    type: 'flag',
-    value: 'true',
     meaning: 'The file together with the files it was rotated into, oldest first, as one log.',
-    example: 'true',
   },
   {
     name: 'format',
@@ -213,41 +196,25 @@ export const PARAMETERS = [
   },
   {
     name: 'ansi',
-    on: ['view'],
-    role: 'shape',
-    type: 'flag',
-    value: 'true',
+    ...SHAPE,
     meaning:
       'With `format=ndjson`, a record whose message has terminal colours also has the message with its colours, as `ansi`.',
-    example: 'true',
   },
   {
     name: 'raw',
-    on: ['view'],
-    role: 'shape',
-    type: 'flag',
-    value: 'true',
+    ...SHAPE,
     meaning: 'With `format=ndjson`, each record also has its original text, as `raw`.',
-    example: 'true',
   },
   {
     name: 'download',
-    on: ['view'],
-    role: 'shape',
-    type: 'flag',
-    value: 'true',
+    ...SHAPE,
     meaning:
       'The whole filtered view as an attachment, oldest first, streamed to its end (`.txt`, or `.ndjson` with `format=ndjson`). It has no byte or time budget, and counts as one running search.',
-    example: 'true',
   },
   {
     name: 'follow',
-    on: ['view'],
-    role: 'shape',
-    type: 'flag',
-    value: 'true',
+    ...SHAPE,
     meaning: 'Sends the selected tail, stays open and sends what is appended; see [Following](#following).',
-    example: 'true',
   },
   {
     name: 'buckets',
@@ -275,13 +242,10 @@ export const PARAMETERS = [
   },
   {
     name: 'estimate',
+    ...SHAPE,
     on: ['histogram'],
-    role: 'shape',
-    type: 'flag',
-    value: 'true',
     meaning:
       'Estimates the counts from a few samples instead of reading the log; the answer has `"estimated": true`. Filters apply to the samples; if these hold fewer than 100 matching records, the log is counted instead.',
-    example: 'true',
   },
   {
     name: 'by',
