@@ -27,8 +27,5 @@ export interface CommandLine {
 
 /** A command line that cannot be understood. The message is one sentence that says what to do. */
 export class UsageError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'UsageError'
-  }
+  override readonly name = 'UsageError'
 }

@@ -4,10 +4,7 @@ import { SCOPES, type Scope, type Token } from './grant.ts'
 
 /** A tokens file that cannot be used. The message says where and what to do, and quotes nothing: it holds secrets. */
 export class TokensError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'TokensError'
-  }
+  override readonly name = 'TokensError'
 }
 
 /** A name goes into a log line: no control or format characters. */

@@ -9,34 +9,21 @@ export interface Piece {
 
 /** Segments by their start, one for each: the longest contains the shorter ones. */
 export class SegmentMap {
-  readonly #sorted: Segment[] = []
-
-  get size(): number {
-    return this.#sorted.length
-  }
-
-  /** The segments, by their start. */
-  get all(): readonly Segment[] {
-    return this.#sorted
-  }
+  /** By their start. */
+  readonly all: Segment[] = []
 
   add(segment: Segment): void {
     const at = this.#after(segment.start - 1)
-    const same = this.#sorted[at]
-    if (same?.start !== segment.start) this.#sorted.splice(at, 0, segment)
-    else if (segment.end > same.end || (segment.end === same.end && same.part)) this.#sorted[at] = segment
+    const same = this.all[at]
+    if (same?.start !== segment.start) this.all.splice(at, 0, segment)
+    else if (segment.end > same.end || (segment.end === same.end && same.part)) this.all[at] = segment
   }
 
   /** Removes a segment, if it is the one that is known for its start. */
   delete({ start, end, crc }: Segment): void {
     const at = this.#after(start - 1)
-    const same = this.#sorted[at]
-    if (same?.start === start && same.end === end && same.crc === crc) this.#sorted.splice(at, 1)
-  }
-
-  /** Removes the oldest. */
-  shift(): void {
-    this.#sorted.shift()
+    const same = this.all[at]
+    if (same?.start === start && same.end === end && same.crc === crc) this.all.splice(at, 1)
   }
 
   /**
@@ -49,7 +36,7 @@ export class SegmentMap {
     to: number,
   ): { pieces: Piece[]; hole: { at: number; from: number; to: number } | null } {
     const pieces: Piece[] = []
-    const sorted = this.#sorted
+    const sorted = this.all
     let at = from
     let next = this.#after(from - LARGEST_SEGMENT - 1)
     let best: Segment | null = next > 0 ? sorted[next - 1]! : null
@@ -72,10 +59,10 @@ export class SegmentMap {
   /** The index of the first segment that starts after `start`. */
   #after(start: number): number {
     let low = 0
-    let high = this.#sorted.length
+    let high = this.all.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#sorted[middle]!.start <= start) low = middle + 1
+      if (this.all[middle]!.start <= start) low = middle + 1
       else high = middle
     }
     return low

@@ -10,10 +10,7 @@ export interface Bucket {
 
 /** Why a bucket cannot be used at all. Retrying does not help. */
 export class UnusableBucket extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options)
-    this.name = 'UnusableBucket'
-  }
+  override readonly name = 'UnusableBucket'
 }
 
 /** The work was abandoned because the shipper is stopping. */

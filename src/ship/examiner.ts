@@ -41,16 +41,12 @@ interface ExaminerContext {
 export class Examiner {
   readonly #context: ExaminerContext
   readonly #known = new Map<string, { version: string; state: string; examined: Examined | null }>()
-  #broken: WatchedFile[] = []
+  /** Archives that cannot be read: they are broken, or still being written. */
+  broken: WatchedFile[] = []
   #putOff: WatchedFile[] = []
 
   constructor(context: ExaminerContext) {
     this.#context = context
-  }
-
-  /** Archives that cannot be read: they are broken, or still being written. */
-  get broken(): readonly WatchedFile[] {
-    return this.#broken
   }
 
   /** Whether files are not compared yet. */
@@ -66,7 +62,7 @@ export class Examiner {
   async examineAll(files: readonly WatchedFile[], memory: Memory, hasLife: (id: string) => boolean) {
     const there = new Set(files.map(({ id }) => id))
     for (const id of this.#known.keys()) if (!there.has(id)) this.#known.delete(id)
-    this.#broken = []
+    this.broken = []
     this.#putOff = []
     const isEmpty = memory.ends.size === 0 && memory.open.size === 0
     const missing = new Set([...memory.open.values()].filter(({ size }) => size > 0).map(({ life }) => life))
@@ -85,7 +81,7 @@ export class Examiner {
         known = { file, size: file.size, equals: null, behind: null, holds: [] }
       known ??= known === null ? null : await this.examine(file, memory)
       if (known === null) {
-        this.#broken.push(file)
+        this.broken.push(file)
         continue
       }
       found.unshift(known)

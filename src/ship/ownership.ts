@@ -61,22 +61,14 @@ export class Ownership {
   readonly #context: OwnershipContext
   #beatAt = Number.NEGATIVE_INFINITY
   #shippedAtBeat = 0
-  #isWaiting = false
-  #returns = 0
+  /** Whether this shipper waits for another host. */
+  isWaiting = false
+  /** How often this shipper has come back after another host: what it knew about the bucket is not true any more. */
+  returns = 0
   #checkedAt = Number.NEGATIVE_INFINITY
 
   constructor(context: OwnershipContext) {
     this.#context = context
-  }
-
-  /** Whether this shipper waits for another host. */
-  get isWaiting(): boolean {
-    return this.#isWaiting
-  }
-
-  /** How often this shipper has come back after another host: what it knew about the bucket is not true any more. */
-  get returns(): number {
-    return this.#returns
   }
 
   get isBeatDue(): boolean {
@@ -113,10 +105,10 @@ export class Ownership {
     const other = await this.#other()
     if (other?.host === host) return false
     if (other?.isAlive) {
-      this.#isWaiting = true
+      this.isWaiting = true
       const isMine = await this.takeOver()
-      this.#isWaiting = false
-      this.#returns++
+      this.isWaiting = false
+      this.returns++
       return isMine || isStopping()
     }
     this.#shippedAtBeat = shippedBytes()

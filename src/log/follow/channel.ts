@@ -31,6 +31,11 @@ export class Channel {
   followers = 0
   /** The error that ended it, after the last batch. */
   failure: unknown = null
+  /** The number of the last batch of late lines, which a follower that missed it cannot read from its place on. */
+  lastLate = -1
+  /** The last heartbeat, and how many there were. */
+  beat: Uint8Array = new Uint8Array(0)
+  beats = 0
   readonly #frame: Frame
   readonly #filter: Filter
   /** Whether bytes are sent as they arrive, unfinished lines included. */
@@ -47,11 +52,8 @@ export class Channel {
   /** The last record examined, as far as it was seen, and whether it was sent. */
   #last: { bytes: Uint8Array; given: boolean } | null = null
   #time = Number.NaN
-  #lastLate = -1
   /** The number of the first batch of the last poll. */
   #polled = 0
-  #beats = 0
-  #beat: Uint8Array = new Uint8Array(0)
 
   constructor(
     place: Cursor,
@@ -68,11 +70,6 @@ export class Channel {
     this.#raw = raw
   }
 
-  /** The number of the last batch of late lines, which a follower that missed it cannot read from its place on. */
-  get lastLate(): number {
-    return this.#lastLate
-  }
-
   /** The number of the next batch. */
   get next(): number {
     return this.#first + this.#batches.length
@@ -81,14 +78,6 @@ export class Channel {
   /** A batch by number: undefined if it has not arrived yet, null if it is no longer kept. */
   batch(number: number): Batch | null | undefined {
     return number < this.#first ? null : this.#batches[number - this.#first]
-  }
-
-  get beats(): number {
-    return this.#beats
-  }
-
-  get beat(): Uint8Array {
-    return this.#beat
   }
 
   /** Calls back once, at the next batch or heartbeat. Returns a function that cancels it. */
@@ -140,8 +129,8 @@ export class Channel {
   /** A heartbeat for all followers that have nothing else to read. */
   heartbeat(): void {
     if (!this.#frame.events) return
-    this.#beats++
-    this.#beat = renderBeat(this.place)
+    this.beats++
+    this.beat = renderBeat(this.place)
     this.#wake()
   }
 
@@ -183,7 +172,7 @@ export class Channel {
   #addLate(late: Uint8Array): void {
     const bytes = late.at(-1) === LF ? late : asOne([late, new Uint8Array([LF])])
     if (this.#raw) {
-      this.#lastLate = this.next
+      this.lastLate = this.next
       this.#add(bytes, this.place)
       return
     }
@@ -199,7 +188,7 @@ export class Channel {
       at = end
     }
     if (records.length === 0) return
-    this.#lastLate = this.next
+    this.lastLate = this.next
     this.#add(renderRecords(records, this.#frame, format, zone), this.place)
   }
 
@@ -229,7 +218,7 @@ export class Channel {
     this.#batches.push({ bytes, end })
     this.#size += bytes.length
     // Late lines stay until followers that wait have had the chance to take them.
-    if (this.#lastLate < this.#polled) this.#trim()
+    if (this.lastLate < this.#polled) this.#trim()
     this.#wake()
   }
 

@@ -59,8 +59,5 @@ export class UnreadableArchive extends Error {
 
 /** A file or the directory cannot be read, for lack of permission perhaps. It may pass. */
 export class UnreadableLog extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options)
-    this.name = 'UnreadableLog'
-  }
+  override readonly name = 'UnreadableLog'
 }

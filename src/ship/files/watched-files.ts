@@ -43,37 +43,21 @@ const GROWTH = 500
 export class WatchedFiles {
   readonly #disk: Disk
   readonly #order: Order
-  #held: WatchedFile[] = []
+  /** The open files, oldest first. */
+  files: readonly WatchedFile[] = []
   #ordered: readonly Listed[] = []
-  #looks = 0
-  #released = 0
+  /** How many checks counted. */
+  looks = 0
+  /** How many files were given up. */
+  released = 0
   readonly #proven = new Map<string, Proof>()
-  #refused: LeftFile[] = []
+  /** Files that cannot be opened. */
+  refused: readonly LeftFile[] = []
   #list: () => Promise<Listed[]> = async () => []
 
   constructor(disk: Disk, order: Order) {
     this.#disk = disk
     this.#order = order
-  }
-
-  /** The open files, oldest first. */
-  get files(): readonly WatchedFile[] {
-    return this.#held
-  }
-
-  /** How many checks counted. */
-  get looks(): number {
-    return this.#looks
-  }
-
-  /** How many files were given up. */
-  get released(): number {
-    return this.#released
-  }
-
-  /** Files that cannot be opened. */
-  get refused(): readonly LeftFile[] {
-    return this.#refused
   }
 
   /** The sizes of all files in the directory at the last check that counted, by inode. */
@@ -112,7 +96,7 @@ export class WatchedFiles {
   async *largerThan({ id, size }: WatchedFile): AsyncGenerator<FileText> {
     for (const other of this.#ordered) {
       if (other.id === id || other.size < size || COMPRESSED_NAME.test(other.name)) continue
-      const held = this.#held.find((file) => file.id === other.id)
+      const held = this.files.find((file) => file.id === other.id)
       const file = held?.file ?? (await this.#disk.open(other.name).catch(() => null))
       if (!file) continue
       try {
@@ -134,14 +118,14 @@ export class WatchedFiles {
       // A turn may have proven a file meanwhile: then the check restarts without it.
       const isThere = ({ id, name }: Listed) =>
         opened.has(id) ||
-        this.#held.some((file) => file.id === id) ||
+        this.files.some((file) => file.id === id) ||
         refused.some((file) => file.name === name)
       if (!isMoving && wanted.every(isThere) && namesOf(current) === namesOf(after)) {
         this.#merge(wanted, opened, now)
         this.#ordered = ordered
-        this.#refused = refused
+        this.refused = refused
         this.#list = again
-        this.#looks++
+        this.looks++
         const there = new Set(ordered.map(({ id }) => id))
         for (const id of this.#proven.keys()) if (!there.has(id)) this.#proven.delete(id)
         return true
@@ -156,28 +140,28 @@ export class WatchedFiles {
   async prove(file: WatchedFile, life: number): Promise<void> {
     const { id, name, changed } = file
     if (file.gone === null) this.#proven.set(id, { life, version: versionOf(file), name, changed })
-    this.#held = this.#held.filter((other) => other.id !== id)
+    this.files = this.files.filter((other) => other.id !== id)
     await file.file.close()
   }
 
   /** Closes a file that is gone from the directory. */
   async release(file: WatchedFile): Promise<void> {
-    this.#held = this.#held.filter(({ id }) => id !== file.id)
-    this.#released++
+    this.files = this.files.filter(({ id }) => id !== file.id)
+    this.released++
     await file.file.close()
   }
 
   async close(): Promise<void> {
-    for (const { file } of this.#held) await file.close()
-    this.#held = []
+    for (const { file } of this.files) await file.close()
+    this.files = []
   }
 
   /** The place in the order; a file that is gone comes directly before the next one that is not. */
   #placeOf(id: string): number {
     const place = this.#ordered.findIndex((file) => file.id === id)
     if (place >= 0) return place
-    const at = this.#held.findIndex((file) => file.id === id)
-    const next = this.#held.slice(at + 1).find(({ gone }) => gone === null)
+    const at = this.files.findIndex((file) => file.id === id)
+    const next = this.files.slice(at + 1).find(({ gone }) => gone === null)
     return next ? this.#ordered.findIndex((file) => file.id === next.id) - 0.5 : this.#ordered.length
   }
 
@@ -200,7 +184,7 @@ export class WatchedFiles {
     const opened = new Map<string, DiskFile>()
     const refused: LeftFile[] = []
     for (const { name, id } of wanted) {
-      if (this.#held.some((file) => file.id === id)) continue
+      if (this.files.some((file) => file.id === id)) continue
       try {
         const file = await this.#disk.open(name)
         if (file) opened.set(file.id, file)
@@ -215,7 +199,7 @@ export class WatchedFiles {
 
   #merge(wanted: readonly Listed[], opened: ReadonlyMap<string, DiskFile>, now: number): void {
     const present = wanted.flatMap((listed): WatchedFile[] => {
-      const known = this.#held.find(({ id }) => id === listed.id)
+      const known = this.files.find(({ id }) => id === listed.id)
       const file = known?.file ?? opened.get(listed.id)
       if (!file) return []
       const text = known?.name === listed.name ? known.text : openText(file, listed.name)
@@ -224,15 +208,15 @@ export class WatchedFiles {
     // A file that is gone keeps its place: before the files that came after it, otherwise after those before it.
     const merged = [...present]
     const there = new Set(wanted.map(({ id }) => id))
-    for (const file of this.#held.filter(({ id }) => !there.has(id)).reverse()) {
-      const place = this.#held.indexOf(file)
+    for (const file of this.files.filter(({ id }) => !there.has(id)).reverse()) {
+      const place = this.files.indexOf(file)
       const isIn = (part: readonly WatchedFile[]) => (other: WatchedFile) =>
         part.some(({ id }) => id === other.id)
-      const next = merged.findIndex(isIn(this.#held.slice(place + 1)))
-      const at = next >= 0 ? next : merged.findLastIndex(isIn(this.#held.slice(0, place))) + 1
+      const next = merged.findIndex(isIn(this.files.slice(place + 1)))
+      const at = next >= 0 ? next : merged.findLastIndex(isIn(this.files.slice(0, place))) + 1
       merged.splice(at, 0, { ...file, gone: file.gone ?? now })
     }
-    this.#held = merged
+    this.files = merged
   }
 }
 

@@ -70,7 +70,8 @@ export class AttemptTimer {
   readonly #client: AbortSignal | undefined
   readonly #disconnect = () => this.#controller.abort(this.#client?.reason)
   #timer: ReturnType<typeof setTimeout> | undefined
-  #isLate = false
+  /** Whether the time ran out. */
+  isLate = false
 
   // AbortSignal.any would do, but on Node 20 it keeps every signal alive as long as its source.
   constructor(client: AbortSignal | undefined) {
@@ -83,17 +84,12 @@ export class AttemptTimer {
     return this.#controller.signal
   }
 
-  /** Whether the time ran out. */
-  get isLate(): boolean {
-    return this.#isLate
-  }
-
   /** Aborts the request in `ms`, unless started again or stopped before. */
   start(ms: number): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(
       () => {
-        this.#isLate = true
+        this.isLate = true
         this.#controller.abort(new StoreError('timeout', 'The storage did not answer in time'))
       },
       Math.max(0, ms),

@@ -227,7 +227,7 @@ interface LifeId {
 
 function add(known: SegmentMap, segment: Segment): void {
   known.add(segment)
-  if (known.size > REMEMBERED_SEGMENTS) known.shift()
+  if (known.all.length > REMEMBERED_SEGMENTS) known.all.shift()
 }
 
 function nameOf({ log, life }: LifeId): string {
