@@ -1,6 +1,6 @@
 import type { ConfigChange, ConfigComparison, ConfigVersion } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
-import { onlyTargetsOf, type Target } from './connect.ts'
+import { eachTarget, onlyTargetsOf, type Target } from './connect.ts'
 import { complain } from './output/notes.ts'
 import { type Paint, printableJson } from './output/paint.ts'
 import { clean, cleanName, type Style, shownTime } from './output/records.ts'
@@ -17,17 +17,15 @@ export async function config(given: CommandLine, style: Style, world: World): Pr
   const [one, other] = ['at', 'history', 'compare'].filter((name) => flags.has(name))
   if (other) throw new UsageError(`Cannot use --${one} and --${other} together: give one of them.`)
   const targets = await onlyTargetsOf(given, world)
-  let code = FOUND
-  for (const target of targets) {
+  return eachTarget(targets, world, async (target) => {
     const answer = await withSpinner(world, `asking ${target.name}`, () => ask(target, flags, world))
     if (style.json) await world.stdout.write(`${printableJson(JSON.stringify(answer))}\n`)
     else {
       if (targets.length > 1) await world.stdout.write(`${style.paint.bold(`# ${target.name}`)}\n`)
       await world.stdout.write(shown(answer, style))
     }
-    if ('missing' in answer) code = Math.max(code, await judge(answer, style, world))
-  }
-  return code
+    return 'missing' in answer ? judge(answer, style, world) : FOUND
+  })
 }
 
 type Answer = { config: string } | ConfigVersion[] | ConfigComparison

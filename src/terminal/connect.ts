@@ -1,12 +1,15 @@
-import { type Client, createClient, type LogQuery } from '../client.ts'
+import { type Client, createClient, type LogQuery, ProblemError } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
-import type { World } from './output/world.ts'
+import { orComplain } from './output/notes.ts'
+import { FOUND, TROUBLE, type World } from './output/world.ts'
 
 /** A node to talk to. */
 export interface Target {
   client: Client
   /** Its display name: host and port, or the node's path in a fleet. */
   name: string
+  /** For one node of a fleet. */
+  nodeClient: (id: string) => Client
 }
 
 /** The nodes that a command line names, and its other arguments. An argument that contains `://` is a URL. */
@@ -21,10 +24,14 @@ export async function targetsOf(
   if (urls.length === 0)
     throw new UsageError('Say which node: give its URL, such as http://db-4:9000, or set NODESTATE_URL.')
   const token = await tokenOf(given, world)
-  return {
-    targets: urls.map((url) => ({ client: createClient({ base: parsed(url), token }), name: nameOf(url) })),
-    rest,
-  }
+  return { targets: urls.map((url) => targetAt(parsed(url), token)), rest }
+}
+
+function targetAt(url: URL, token: string | null): Target {
+  const path = url.pathname.replace(/\/+$/, '')
+  const nodeClient = (id: string) =>
+    createClient({ base: new URL(`${path}/nodes/${encodeURIComponent(id)}/`, url), token })
+  return { client: createClient({ base: url, token }), name: url.host + path, nodeClient }
 }
 
 /** Like `targetsOf`, for a command that takes no other arguments. */
@@ -32,6 +39,29 @@ export async function onlyTargetsOf(given: CommandLine, world: World): Promise<T
   const { targets, rest } = await targetsOf(given, world)
   if (rest.length === 0) return targets
   throw new UsageError(`Unexpected argument "${rest[0]}": name nodes by URL, such as http://db-4:9000.`)
+}
+
+/** Runs a command for each node; what one cannot answer is told, and the others go on. Returns the highest exit code. */
+export async function eachTarget(
+  targets: readonly Target[],
+  world: World,
+  work: (target: Target) => Promise<number>,
+): Promise<number> {
+  let code = FOUND
+  for (const target of targets) {
+    const name = targets.length > 1 ? target.name : ''
+    code = Math.max(code, await orComplain(world, name, () => work(target), TROUBLE))
+  }
+  return code
+}
+
+/** Whether a fleet refused a request because it does not say which nodes. */
+export function wantsNodes(error: unknown): boolean {
+  return (
+    error instanceof ProblemError &&
+    error.code === 'bad-parameter' &&
+    /\bnode is missing\b/.test(error.message)
+  )
 }
 
 /** The filters that tail and grep have in common. */
@@ -79,9 +109,4 @@ function parsed(url: string): URL {
   if (!URL.canParse(url) || !/^https?:/.test(url))
     throw new UsageError(`Cannot use "${url}": a URL looks like http://db-4:9000.`)
   return new URL(url)
-}
-
-function nameOf(url: string): string {
-  const { host, pathname } = new URL(url)
-  return host + pathname.replace(/\/+$/, '')
 }

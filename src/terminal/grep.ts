@@ -1,37 +1,29 @@
-import type { LogQuery } from '../client.ts'
+import type { LogQuery, LogRecord } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
-import { filtersOf, numberOf, type Target, targetsOf } from './connect.ts'
-import { isUntimed, labelOf, MergedPrinter, namedLogs, tellMissing } from './merged.ts'
-import { named } from './output/notes.ts'
-import { clean, needsRecords, printed, type Style } from './output/records.ts'
+import { filtersOf, numberOf, targetsOf } from './connect.ts'
+import { isPattern, type Reading, readLogs } from './logs.ts'
+import type { Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, TROUBLE, type World } from './output/world.ts'
+import { mergedLabel, Printer, singleLabel } from './printer.ts'
 
 /** `nodestate grep`: every record of the logs that matches, in order of time, streamed as the node finds them. */
 export async function grep(given: CommandLine, style: Style, world: World): Promise<number> {
   const { targets, rest } = await targetsOf(given, world)
-  const [text, ...rested] = rest
+  const [text, ...names] = rest
   if (text === undefined || text === '')
     throw new UsageError('Say what to search for: nodestate grep TEXT FILE…')
-  // Without a name, every log is searched.
-  const files = rested.length === 0 ? ['*'] : rested
-  const query = queryOf(given, text)
+  const files = names.length === 0 ? ['*'] : names
   const needles = given.flags.has('extended-regexp') || given.flags.has('invert-match') ? [] : [text]
   const marking = { ...style, needles: [...needles, ...(given.flags.get('grep') ?? [])] }
-  const { isMerged, ...names } = namedLogs(given, files)
-  const several = targets.length > 1
-  const sum = { found: 0, isTrouble: false }
-  for (const target of targets) {
-    const printer = new MergedPrinter(target, marking, { several, end: ': ' })
-    const where = { target, query: { ...query, ...names }, style: marking, world, printer, isMerged }
-    const search = new Search({ ...where, name: several ? files[0]! : '' }, given)
-    await named(files.join(' '), () => search.run())
-    sum.found += search.found
-    sum.isTrouble ||= search.isTrouble
-    if (world.signal.aborted || search.unread) break
-  }
-  if (sum.isTrouble) return TROUBLE
-  return sum.found > 0 ? FOUND : NOTHING
+  const logs = { targets, files, node: given.flags.get('node'), filters: queryOf(given, text), atOnce: false }
+  const search = new Search(given, marking, world)
+  const isWhole = await readLogs(logs, world, async (reading, tell) => {
+    if (!search.unread) await tell(await search.run(reading))
+  })
+  await search.sum()
+  if (!isWhole) return TROUBLE
+  return search.found > 0 ? FOUND : NOTHING
 }
 
 function queryOf(given: CommandLine, text: string): Omit<LogQuery, 'file'> {
@@ -41,36 +33,24 @@ function queryOf(given: CommandLine, text: string): Omit<LogQuery, 'file'> {
   return { ...filters, [key]: [text, ...((filters[key] as readonly string[] | undefined) ?? [])] }
 }
 
-/** Which logs are searched for what, and how hits are printed. */
-interface Where {
-  target: Target
-  query: LogQuery
-  style: Style
-  world: World
-  printer: MergedPrinter
-  /** Whether records of several logs come in one answer, each with the name of its log. */
-  isMerged: boolean
-  /** What the log is called in front of its lines; empty if that goes without saying. */
-  name: string
-}
-
-/** The search of one node. */
+/** Prints what is found, or in which logs, or how much. */
 class Search {
   /** Whether the reader of the output is gone. */
   unread = false
-  /** Whether a log could not be searched. */
-  isTrouble = false
-  readonly #where: Where
+  readonly #world: World
+  readonly #printer: Printer
   readonly #most: number
   readonly #only: 'count' | 'name' | null
   /** How many records were found in each log. */
   readonly #counts = new Map<string, number>()
+  /** Whether counts have their log in front. */
+  #isLabelled = false
 
-  constructor(where: Where, given: CommandLine) {
-    this.#where = where
+  constructor(given: CommandLine, style: Style, world: World) {
+    this.#world = world
+    this.#printer = new Printer(style, { frame: (name) => `${name}:`, single: singleLabel })
     this.#only = given.flags.has('files-with-matches') ? 'name' : given.flags.has('count') ? 'count' : null
     this.#most = this.#only === 'name' ? 1 : numberOf(given, 'max-count', Number.POSITIVE_INFINITY)
-    for (const file of [where.query.file].flat()) if (!/[*?]/.test(file)) this.#counts.set(file, 0)
   }
 
   /** How many records were found. */
@@ -78,53 +58,27 @@ class Search {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
   }
 
-  /** Prints what is found, or in which logs, or how much. */
-  async run(): Promise<void> {
-    const { query, world, printer, isMerged } = this.#where
-    const missing = await this.#search(query, isMerged).catch((error) => {
-      if (!isMerged || !isUntimed(error)) throw error
-      return Object.fromEntries([...this.#counts.keys()].map((name) => [name, 'no-time']))
-    })
-    const { untimed, isTrouble } = await tellMissing(world, missing, query)
-    this.isTrouble = isTrouble || (untimed.length > 0 && query.node !== undefined)
-    // Logs without times cannot be merged: they come after the others.
-    for (const file of query.node === undefined ? untimed : [])
-      if (!this.unread) await this.#search({ ...query, file }, false)
-    for (const [name, count] of this.#only === null ? [] : this.#counts) {
-      const text = this.#only === 'count' ? `${this.#prefix(name)}${count}` : printer.label(name)
-      if (this.#only === 'count' || count > 0) this.unread ||= !(await world.stdout.write(`${text}\n`))
-    }
-  }
-
-  #prefix(name: string): string {
-    const { isMerged, name: own, printer } = this.#where
-    return isMerged || own !== '' ? printer.prefix(name) : ''
-  }
-
-  /** Records are counted, so they are requested as JSON if a record may have more than one line. */
-  async #search(query: LogQuery, isMerged: boolean): Promise<Record<string, string>> {
-    const { style, world, target, printer } = this.#where
+  /** Searches logs and returns those that are missing. */
+  async run(reading: Reading): Promise<Readonly<Record<string, string>>> {
+    const { client, query, isMerged, target, isAlone } = reading
+    this.#isLabelled ||= isMerged || isAlone || target !== ''
+    const named = isMerged ? [query.file].flat().filter((file) => !isPattern(file)) : [reading.title]
+    if (query.node === undefined) for (const title of named) this.#add(singleLabel({ ...reading, title }), 0)
+    // Records are counted: they are requested as JSON if one may have several lines.
     const records =
-      isMerged || needsRecords(style) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
+      this.#printer.needsRecords(reading) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
     const stop = new AbortController()
-    const signal = AbortSignal.any([world.signal, stop.signal])
-    const alone = String(query.file)
-    const { body, missing } = await withSpinner(world, `searching ${[query.file].flat().join(' ')}`, () =>
-      target.client.export(records ? { ...query, raw: true } : query, records ? 'ndjson' : 'text', {
-        signal,
-      }),
+    const signal = AbortSignal.any([this.#world.signal, stop.signal])
+    const { body, missing } = await withSpinner(this.#world, `searching ${reading.title}`, () =>
+      client.export(records ? { ...query, raw: true } : query, records ? 'ndjson' : 'text', { signal }),
     )
-    const print = (line: string) => {
-      if (isMerged) return printer.print(line)
-      if (style.json) return printer.print(line)
-      const prefix = this.#prefix(alone)
-      return records ? printed(line, style, prefix) : prefix + clean(line, style)
-    }
+    const own = singleLabel(reading)
+    const labelOf = (line: string) => (isMerged ? mergedLabel(JSON.parse(line) as LogRecord, reading) : own)
     for await (const batch of linesOf(body)) {
-      const wanted = batch.filter((line) => this.#count(isMerged ? labelOf(JSON.parse(line)) : alone))
+      const wanted = batch.filter((line) => this.#add(labelOf(line), 1))
       if (this.#only === null && wanted.length > 0)
-        this.unread = !(await world.stdout.write(`${wanted.map(print).join('\n')}\n`))
-      if (this.unread || (!isMerged && this.#counts.get(alone)! >= this.#most)) {
+        await this.#write(wanted.map((line) => this.#printer.print(line, reading, records)))
+      if (this.unread || (!isMerged && this.#counts.get(own)! >= this.#most)) {
         stop.abort()
         break
       }
@@ -132,15 +86,28 @@ class Search {
     return missing
   }
 
-  /** Counts a record; false if its log has enough of them. */
-  #count(name: string): boolean {
-    const count = this.#counts.get(name) ?? 0
-    if (count >= this.#most) return false
-    this.#counts.set(name, count + 1)
+  /** Prints what was counted. */
+  async sum(): Promise<void> {
+    const counts = [...this.#counts]
+    const prefix = (label: string) => (this.#isLabelled ? this.#printer.prefix(label) : '')
+    if (this.#only === 'count') await this.#write(counts.map(([label, count]) => `${prefix(label)}${count}`))
+    if (this.#only === 'name')
+      await this.#write(counts.flatMap(([label, count]) => (count > 0 ? [this.#printer.name(label)] : [])))
+  }
+
+  async #write(lines: readonly string[]): Promise<void> {
+    if (lines.length > 0 && !this.unread)
+      this.unread = !(await this.#world.stdout.write(`${lines.join('\n')}\n`))
+  }
+
+  /** Counts records; false if their log has enough of them. */
+  #add(label: string, records: number): boolean {
+    const count = this.#counts.get(label) ?? 0
+    if (count + records > this.#most) return false
+    this.#counts.set(label, count + records)
     return true
   }
 }
-
 /** The lines of a stream, as many at a time as arrive together. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()

@@ -1,84 +1,94 @@
-import { type CallOptions, type Client, type LogFile, ProblemError } from '../client.ts'
+import type { FleetNode, LogFile, LogFileDetail } from '../client.ts'
 import type { CommandLine } from '../usage.ts'
-import { onlyTargetsOf, type Target } from './connect.ts'
+import { eachTarget, onlyTargetsOf, type Target, wantsNodes } from './connect.ts'
+import { logName, notFleet } from './logs.ts'
 import { printableJson } from './output/paint.ts'
 import { cleanName, type Style, shownTime } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, type World } from './output/world.ts'
 
-/** `nodestate ls`: the log files as a table. */
+/** `nodestate ls`: the log files, or the nodes of a fleet, as a table. */
 export async function ls(given: CommandLine, style: Style, world: World): Promise<number> {
   const targets = await onlyTargetsOf(given, world)
+  const isBrief = given.flags.has('names')
   const node = given.flags.get('node')
+  return eachTarget(targets, world, async (target) => {
+    const { answer, names, rows } = await withSpinner(world, `listing ${target.name}`, () =>
+      filesOf(target, { isBrief, node, style, world }).catch((error) => {
+        if (node === undefined && wantsNodes(error)) return nodesOf(target, style, world)
+        throw error
+      }),
+    )
+    const shown = names.map((name) => cleanName(name, style))
+    const heading = targets.length > 1 ? `${style.paint.bold(target.name)}\n` : ''
+    if (isBrief) await world.stdout.write(shown.map((name) => `${name}\n`).join(''))
+    else if (style.json) await world.stdout.write(`${printableJson(JSON.stringify(answer))}\n`)
+    else await world.stdout.write(heading + table(rows, shown, style))
+    return FOUND
+  })
+}
+
+/** A list: the answer itself, the names in it, and a table without them. */
+interface Listing {
+  answer: readonly object[]
+  names: string[]
+  rows: string[][]
+}
+
+interface Asking {
+  isBrief: boolean
+  node: readonly string[] | undefined
+  style: Style
+  world: World
+}
+
+async function filesOf({ client }: Target, { isBrief, node, style, world }: Asking): Promise<Listing> {
   const call = { signal: world.signal, ...(node && { node }) }
-  const full = (file: LogFile) => cleanName(file.node ? `${file.node}/${file.name}` : file.name, style)
-  for (const { client, name } of targets) {
-    if (node === undefined && (await isFleet(client, call))) {
-      await listNodes({ client, name }, { given, style, world })
-      continue
-    }
-    if (given.flags.has('names')) {
-      const files = await client.list(call)
-      await world.stdout.write(files.map((file) => `${full(file)}\n`).join(''))
-      continue
-    }
-    const files = await withSpinner(world, `listing ${name}`, () => client.detail(call))
-    if (style.json) {
-      await world.stdout.write(`${printableJson(JSON.stringify(files))}\n`)
-      continue
-    }
-    if (targets.length > 1) await world.stdout.write(`${style.paint.bold(name)}\n`)
-    const rows = files.map((file) => [
-      String(file.size),
-      file.first ? shownTime(file.first, style.zone) : '-',
-      file.last ? shownTime(file.last, style.zone) : '-',
-      file.kind,
-      full(file),
-    ])
-    await world.stdout.write(table([['SIZE', 'FIRST', 'LAST', 'KIND', 'NAME'], ...rows], style))
-  }
-  return FOUND
+  const answer: (LogFile & Partial<LogFileDetail>)[] = await (isBrief
+    ? client.list(call)
+    : client.detail(call))
+  if (node !== undefined && answer.some((file) => file.node === undefined)) throw notFleet()
+  const rows = answer.map(({ size, first, last, kind = '' }) => [
+    String(size),
+    timeText(first, style),
+    timeText(last, style),
+    kind,
+  ])
+  const names = answer.map((file) => logName(file.node, file.name))
+  return { answer, names, rows: [['SIZE', 'FIRST', 'LAST', 'KIND', 'NAME'], ...rows] }
 }
 
-/** Whether a fleet answers: it lists logs only of nodes that are named. */
-async function isFleet(client: Client, call: CallOptions): Promise<boolean> {
-  try {
-    await client.list(call)
-    return false
-  } catch (error) {
-    if (error instanceof ProblemError && error.code === 'bad-parameter' && /\bnode\b/.test(error.message))
-      return true
-    throw error
-  }
+async function nodesOf({ client }: Target, style: Style, world: World): Promise<Listing> {
+  const answer = await client.nodes({ signal: world.signal })
+  const count = (value: number | null) => (value === null ? '-' : String(value))
+  const rows = answer.map(({ errors, warnings, lastLine, lag, shipped, node, error }: FleetNode) => [
+    count(errors),
+    count(warnings),
+    timeText(lastLine === null ? null : new Date(lastLine).toISOString(), style),
+    count(lag),
+    timeText(shipped, style),
+    cleanName(error ?? node?.version ?? '-', style),
+  ])
+  const head = ['ERRORS', 'WARNINGS', 'LAST LINE', 'LAG', 'SHIPPED', 'VERSION', 'NODE']
+  return { answer, names: answer.map(({ id }) => id), rows: [head, ...rows] }
 }
 
-/** The nodes of a fleet as a table. */
-async function listNodes(
-  { client, name }: Target,
-  { given, style, world }: { given: CommandLine; style: Style; world: World },
-): Promise<void> {
-  const nodes = await withSpinner(world, `listing ${name}`, () => client.nodes({ signal: world.signal }))
-  const ids = nodes.map(({ id }) => cleanName(id, style))
-  if (style.json) await world.stdout.write(`${printableJson(JSON.stringify(nodes))}\n`)
-  else if (given.flags.has('names')) await world.stdout.write(ids.map((id) => `${id}\n`).join(''))
-  else {
-    const rows = nodes.map(({ lag, shipped, node, error }, i) => [
-      lag === null ? '-' : String(lag),
-      shipped ? shownTime(shipped, style.zone) : '-',
-      cleanName(error ?? node?.version ?? '-', style),
-      ids[i]!,
-    ])
-    await world.stdout.write(table([['LAG', 'SHIPPED', 'VERSION', 'NODE'], ...rows], style))
-  }
+function timeText(time: string | null | undefined, style: Style): string {
+  return time ? shownTime(time, style.zone) : '-'
 }
 
-/** Rows in columns: sizes to the right, everything else to the left. */
-function table(rows: string[][], style: Style): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+/** Rows in columns, the first row as a heading: numbers to the right, everything else to the left. */
+function table([head, ...rows]: string[][], names: readonly string[], style: Style): string {
+  const all = [head!, ...rows.map((row, index) => [...row, names[index]!])]
+  const columns = head!.map((_, column) => all.map((row) => row[column]!))
+  const widths = columns.map((cells) => Math.max(...cells.map((cell) => cell.length)))
+  const isNumber = columns.map(([, ...cells]) => cells.every((cell) => /^(\d+|-)$/.test(cell)))
   const line = (row: string[]) =>
     row
-      .map((cell, column) => (column === 0 ? cell.padStart(widths[0]!) : cell.padEnd(widths[column]!)))
+      .map((cell, column) =>
+        isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+      )
       .join('  ')
       .trimEnd()
-  return rows.map((row, index) => `${index === 0 ? style.paint.dim(line(row)) : line(row)}\n`).join('')
+  return all.map((row, index) => `${index === 0 ? style.paint.dim(line(row)) : line(row)}\n`).join('')
 }

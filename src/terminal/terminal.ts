@@ -1,6 +1,5 @@
-import { ProblemError, UnreachableError } from '../client.ts'
-import { type CommandLine, UsageError } from '../usage.ts'
-import { complain } from './output/notes.ts'
+import type { CommandLine } from '../usage.ts'
+import { complain, sentenceOf } from './output/notes.ts'
 import { paintFor, wantsColor } from './output/paint.ts'
 import type { Style } from './output/records.ts'
 import { INTERRUPTED, TROUBLE, type World } from './output/world.ts'
@@ -56,12 +55,4 @@ function styleOf(given: CommandLine, world: World): Style {
     terminal: isTTY,
     needles: given.flags.get('grep') ?? [],
   }
-}
-
-function sentenceOf(error: unknown): string {
-  if (error instanceof ProblemError && error.status === 401)
-    return 'The node wants a token: set NODESTATE_TOKEN or use --token-file.'
-  if (error instanceof UsageError || error instanceof ProblemError || error instanceof UnreachableError)
-    return error.message
-  return `Cannot go on: ${error instanceof Error ? error.message : String(error)}`
 }

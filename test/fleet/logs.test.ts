@@ -136,7 +136,11 @@ describe('the logs of a fleet', () => {
 
   it('say up to when every node has shipped everything', async () => {
     const { get } = fleetOf({ ...FILES, 'db-4/ship.json': beat(90), 'db-7/ship.json': beat(0) })
-    const settled = (await get('view?node=*&file=broker.log')).headers.get('X-Nodestate-Settled')!
+    const answer = await get('view?node=*&file=broker.log')
+    const settled = answer.headers.get('X-Nodestate-Settled')!
+    const tag = answer.headers.get('ETag')!
+    const same = await get('view?node=*&file=broker.log', { 'If-None-Match': tag })
+    expect([same.status, same.headers.get('X-Nodestate-Settled')]).toEqual([304, settled])
     expect(settled).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     const age = Date.now() - Date.parse(settled)
     expect(age).toBeGreaterThanOrEqual(90_000)

@@ -4,7 +4,7 @@ import type { FollowLimits } from '../follow/hub.ts'
 import { encodeMerged, type MergedCursor } from './cursor.ts'
 import { type MergedPage, type MergeRequest, mergePage } from './merge.ts'
 import { type MergedWriter, Output } from './render.ts'
-import type { Source } from './source.ts'
+import type { Missing, Source } from './source.ts'
 
 /** What is followed, and how it is sent. */
 export interface MergedFollow {
@@ -14,6 +14,8 @@ export interface MergedFollow {
   writer: MergedWriter
   /** Whether each record is an event, whose id is a cursor. */
   events: boolean
+  /** Says before anything is sent which logs cannot be merged. */
+  tell?(missing: readonly Missing[]): void
 }
 
 /** How much is sent at once. */
@@ -25,10 +27,11 @@ const POLL_MS_EACH = 50
 const LONGEST_PAUSE = 30_000
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
+const HELLO = encoder.encode(': hello\nretry: 1000\n\n')
 
 /** The newest records of several logs, and then what is appended to them, merged as it arrives. */
 export async function* followMerged(
-  { sources, request, writer, events }: MergedFollow,
+  { sources, request, writer, events, tell }: MergedFollow,
   limits: FollowLimits,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
@@ -36,12 +39,12 @@ export async function* followMerged(
   let known = await sources()
   let namedAt = Date.now()
   let cursor = request.cursor?.place ?? null
-  if (events) yield encoder.encode(': hello\nretry: 1000\n\n')
   if (cursor === null) {
     const page = await mergePage(known, { ...request, first: false, live: true, cost: writer.cost }, signal)
-    yield* written(page, known)
+    tell?.(page.missing)
+    yield* written(page, known, true)
     cursor = page.next
-  }
+  } else if (events) yield HELLO
   let pause = limits.poll[0]
   let failures = 0
   let beatAt = Date.now()
@@ -79,8 +82,13 @@ export async function* followMerged(
     woken.end()
   }
 
-  async function* written(page: MergedPage, of: readonly Source[]): AsyncGenerator<Uint8Array> {
+  async function* written(
+    page: MergedPage,
+    of: readonly Source[],
+    isFirst = false,
+  ): AsyncGenerator<Uint8Array> {
     try {
+      if (events && isFirst) yield HELLO
       if (!events) {
         for (const record of page.records) writer.write(record, out)
         if (out.length > 0) yield out.take()

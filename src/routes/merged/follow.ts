@@ -33,13 +33,14 @@ export async function followLogs(
     ? { place: decodeMerged(lastId, 'Last-Event-ID', sources), direction: 'after' as const }
     : mergedCursor(query, sources)
   const type = events ? 'text/event-stream' : asked.records ? 'application/x-ndjson' : TEXT_TYPE
-  const headers = {
+  const missing = [...rest.missing]
+  const headers = () => ({
     ...FOLLOW_HEADERS,
-    ...sourceHeaders(rest),
+    ...sourceHeaders({ ...rest, missing }),
     'Content-Type': type,
     ETag: `W/"follow-${crypto.randomUUID()}"`,
-  }
-  if (request.method === 'HEAD') return new Response(null, { headers })
+  })
+  if (request.method === 'HEAD') return new Response(null, { headers: headers() })
   if (count.following >= following.followers)
     throw new LogError('too-busy', 'Too many clients are following logs already; try again later.')
   const ended = new AbortController()
@@ -50,6 +51,7 @@ export async function followLogs(
       request: { ...asked, cursor: last },
       writer: asked.records ? ndjsonWriter(recordOptions(query)) : textWriter(),
       events,
+      tell: (more) => missing.push(...more),
     },
     following,
     signal,
@@ -67,7 +69,7 @@ export async function followLogs(
     if (timer !== null) clearTimeout(timer)
     count.following--
   }
-  return bytesResponse(streamOf(frames, first, leave), headers)
+  return bytesResponse(streamOf(frames, first, leave), headers())
 }
 
 const LEFT = new Error('left')

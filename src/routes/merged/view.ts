@@ -47,7 +47,8 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
   if (isLasting) headers.ETag = etag
   if (isLasting && noneMatchNames(request.headers.get('If-None-Match'), etag)) {
     page.release()
-    return notModified(etag, VARY)
+    // A cache takes them over: they change while the records stay as they are.
+    return notModified(etag, { ...VARY, ...sourceHeaders({ ...rest, missing }) })
   }
   if (request.method === 'HEAD') {
     page.release()

@@ -1,4 +1,5 @@
-import { ProblemError } from '../../client.ts'
+import { ProblemError, UnreachableError } from '../../client.ts'
+import { UsageError } from '../../usage.ts'
 import { printable } from './paint.ts'
 import type { World } from './world.ts'
 
@@ -41,4 +42,29 @@ export async function named<T>(file: string, work: () => Promise<T>): Promise<T>
     if (error instanceof ProblemError && error.status !== 401) error.message = `${file}: ${error.message}`
     throw error
   }
+}
+
+/** Works; a failure is told on stderr, with a name if there is one, and gives `otherwise`. */
+export async function orComplain<T>(
+  world: World,
+  name: string,
+  work: () => Promise<T>,
+  otherwise: T,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (world.signal.aborted) throw error
+    await complain(world, name === '' ? sentenceOf(error) : `${name}: ${sentenceOf(error)}`)
+    return otherwise
+  }
+}
+
+/** What a failure says. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof ProblemError && error.status === 401)
+    return 'The node wants a token: set NODESTATE_TOKEN or use --token-file.'
+  if (error instanceof UsageError || error instanceof ProblemError || error instanceof UnreachableError)
+    return error.message
+  return `Cannot go on: ${error instanceof Error ? error.message : String(error)}`
 }

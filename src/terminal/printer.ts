@@ -1,0 +1,77 @@
+import type { LogRecord } from '../client.ts'
+import { logName, notFleet, type Reading } from './logs.ts'
+import { clean, cleanName, needsRecords, printed, type Style } from './output/records.ts'
+
+/** How the names of logs are printed in front of their lines. */
+interface Labels {
+  /** Sets a name apart from the line behind it. */
+  frame: (name: string) => string
+  /** What a log is called that is read from several nodes. */
+  single: (reading: Reading) => string
+}
+
+/** Prints what was read, each line with its log in front if there are several. */
+export class Printer {
+  readonly #style: Style
+  readonly #labels: Labels
+  readonly #prefixes = new Map<string, string>()
+
+  constructor(style: Style, labels: Labels) {
+    this.#style = style
+    this.#labels = labels
+  }
+
+  /** Whether it needs records as JSON, and not only their text. */
+  needsRecords({ isMerged }: Reading): boolean {
+    return isMerged || needsRecords(this.#style)
+  }
+
+  /** A record as JSON, or a line of text. */
+  print(line: string, reading: Reading, isRecord = this.needsRecords(reading)): string {
+    if (this.#style.json) return printed(withOrigin(line, reading), this.#style, '')
+    if (!isRecord) return this.prefix(this.#labelOf(reading)) + clean(line, this.#style)
+    if (!reading.isMerged) return printed(line, this.#style, this.prefix(this.#labelOf(reading)))
+    const record = JSON.parse(line) as LogRecord
+    const late = record.late ? this.#style.paint.dim('(late) ') : ''
+    return printed(line, this.#style, this.prefix(mergedLabel(record, reading)) + late)
+  }
+
+  /** What is printed in front of the lines of a log, in its own color. */
+  prefix(label: string): string {
+    if (label === '') return ''
+    const known = this.#prefixes.get(label)
+    if (known !== undefined) return known
+    const made = this.#style.paint.label(this.#prefixes.size, this.#labels.frame(this.name(label)))
+    this.#prefixes.set(label, made)
+    return made
+  }
+
+  name(label: string): string {
+    return cleanName(label, this.#style)
+  }
+
+  #labelOf(reading: Reading): string {
+    if (reading.isAlone) return singleLabel(reading)
+    return reading.target === '' ? '' : this.#labels.single(reading)
+  }
+}
+
+/** What a log is called among others: its name, with the node in front if there are several. */
+export function singleLabel({ target, title }: Reading): string {
+  return target === '' ? title : `${target} ${title}`
+}
+
+/** What the log of a merged record is called. */
+export function mergedLabel({ node, file }: LogRecord, { target }: Reading): string {
+  if (file === undefined) throw notFleet()
+  return target === '' ? logName(node, file) : `${target} ${logName(node, file)}`
+}
+
+/** A record as JSON, with its log. What the node sent stays as it is: parsed numbers could lose digits. */
+function withOrigin(line: string, reading: Reading): string {
+  const { node, file } = reading.origin
+  const record = reading.isMerged ? (JSON.parse(line) as LogRecord) : {}
+  if (reading.isMerged) mergedLabel(record, reading)
+  const lacking = JSON.stringify({ node: record.node === undefined ? node : undefined, file })
+  return lacking === '{}' ? line : `${lacking.slice(0, -1)},${line.slice(1)}`
+}
