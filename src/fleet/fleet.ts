@@ -1,5 +1,4 @@
 import type { Context, Hono } from 'hono'
-import { Hono as Router } from 'hono'
 import type { Grant } from '../access/grant.ts'
 import { type AppOptions, createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
 import { outOfScope } from '../http/auth.ts'
@@ -11,7 +10,7 @@ import { once } from '../limits/once.ts'
 import type { ProcessLimits } from '../log/options.ts'
 import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
-import { Routing, type RoutingOptions } from '../routing.ts'
+import { newHono, Routing, type RoutingOptions } from '../routing.ts'
 import type { Store } from '../store/store.ts'
 import { FleetHomes, KEPT_HOMES } from './homes.ts'
 import { FleetNodes, isNodeId, unknownNode } from './nodes.ts'
@@ -117,7 +116,11 @@ export function createFleet(options: FleetOptions): Hono {
     const [, above = '', part = '', rest = ''] = /^(.*?\/nodes\/)([^/]+)(.*)$/.exec(c.req.path) ?? []
     const id = decoded(part)
     if (isNodeId(id)) return appOf(id, above + part).fetch(c.req.raw, c.env)
-    return routing.guarded('other', /^\/(api|loki)\//.test(rest) ? 'token' : 'nothing', noNode)(c)
+    return routing.guarded(
+      'other',
+      /^\/(api|loki)\//.test(rest) ? 'token' : 'nothing',
+      noNode,
+    )(c.req.raw, c.env)
   }
   routing.app.all('/nodes/:id', toNode)
   routing.app.all('/nodes/:id/*', toNode)
@@ -146,7 +149,7 @@ function nodeApps(
   return (id, mount) =>
     apps.use(mount, () => {
       const shared = { limits, access: (headers: Headers) => access(id, headers) }
-      return new Router().route(mount, createApp({ ...common, ...homes.home(id) }, shared))
+      return newHono().route(mount, createApp({ ...common, ...homes.home(id) }, shared))
     })
 }
 

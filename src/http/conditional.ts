@@ -17,12 +17,6 @@ export function noneMatchNames(header: string | null | undefined, etag: string):
   return tagsOf(header).includes(etag)
 }
 
-/** Whether `If-Match` holds, compared strongly (RFC 9110, 13.1.1): a weak tag never does. Absent, it holds. */
-export function matchHolds(header: string | null, etag: string): boolean {
-  if (header === null || header.trim() === '*') return true
-  return header.split(/,(?=\s*(?:W\/)?")/).some((tag) => tag.trim() === etag)
-}
-
 /** The single tag of an `If-None-Match`, for a store to compare; undefined when there are several, or `*`. */
 export function singleTag(header: string | null | undefined): string | undefined {
   if (!header) return undefined

@@ -40,6 +40,12 @@ export function ifRangeHolds(header: string | null | undefined, etag: string): b
   return !header || header.trim() === etag
 }
 
+/** Whether `If-Match` holds, compared strongly (RFC 9110, 13.1.1): a weak tag never does. Absent, it holds. */
+export function matchHolds(header: string | null, etag: string): boolean {
+  if (header === null || header.trim() === '*') return true
+  return header.split(/,(?=\s*(?:W\/)?")/).some((tag) => tag.trim() === etag)
+}
+
 /** `Content-Disposition` for a file to be saved: an ASCII name for old clients, the real one in the form of RFC 8187. */
 export function attachment(name: string): string {
   // Quotes and backslashes would need escapes, and some clients misread percent signs (RFC 6266, appendix D).

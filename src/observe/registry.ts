@@ -144,12 +144,14 @@ function number(value: number): string {
   return Number.isFinite(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
 }
 
+/** One loop: four series are named for each request. */
 function labelsOf(labels: Labels = {}): string {
-  const pairs = Object.entries(labels)
-  if (pairs.length === 0) return ''
-  return `{${pairs.map(([name, value]) => `${name}="${escaped(value)}"`).join(',')}}`
+  let text = ''
+  for (const name in labels) text += `${text === '' ? '{' : ','}${name}="${escaped(labels[name]!)}"`
+  return text === '' ? '' : `${text}}`
 }
 
 function escaped(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value
   return value.replace(/[\\"\n]/g, (letter) => (letter === '\n' ? '\\n' : `\\${letter}`))
 }

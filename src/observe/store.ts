@@ -55,6 +55,13 @@ export function observedStore(store: Store, registry: Registry): Store {
     revision: () => fast.revision(),
     readInto: (key, range, buffer, options) =>
       call('read', fast.readInto(key, range, buffer, options), counted),
+    keptTail(key, suffix, isKnown) {
+      // What is not in memory is read and counted after this, as are failures.
+      const kept = fast.keptTail(key, suffix, isKnown)
+      if (kept) requests.add(1, { operation: 'read' })
+      if (kept?.read) bytes.add(kept.read.length)
+      return kept
+    },
   })
 }
 

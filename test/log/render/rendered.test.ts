@@ -51,6 +51,7 @@ describe('memory that is used again', () => {
     withFastReads(store, {
       listAll: async () => [],
       revision: () => null,
+      keptTail: () => undefined,
       async readInto(key, range, buffer, options) {
         const got = await store.read(key, range, options)
         if (!got || got.length > buffer.length) return undefined

@@ -4,6 +4,7 @@ import {
   appendFileSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   utimesSync,
@@ -17,7 +18,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readTail } from '../../../src/log/text/tail.ts'
-import type { SlicedStream } from '../../../src/store/fast.ts'
+import { fastReads, type SlicedStream } from '../../../src/store/fast.ts'
 import { fsStore } from '../../../src/store/fs.ts'
 import { type Store, StoreError } from '../../../src/store/store.ts'
 
@@ -55,6 +56,15 @@ function cost() {
   })
 }
 
+/** The same numbers for the same seed. */
+function randomNumbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
 describe('the tails in memory', () => {
   it('cost a look and no read while the file is unchanged', async () => {
     put('a.log', 'line\n'.repeat(10_000))
@@ -76,6 +86,49 @@ describe('the tails in memory', () => {
         code: 'unchanged',
       })
     expect(spent()).toEqual({ reads: 0, opens: 0 })
+  })
+
+  it('are given without waiting, and are then what a read gives, whatever happens to the file', async () => {
+    const random = randomNumbers(25)
+    const path = join(directory, 'a.log')
+    const line = () => `${'abcdef'[random(6)]}`.repeat(random(300)) + '\n'.repeat(random(3))
+    const changes = [
+      () => appendFileSync(path, line()),
+      () => truncateSync(path, random(fs.statSync(path).size + 1)),
+      () => writeFileSync(path, readFileSync(path).fill('abcdef'[random(6)]!)),
+      () => {
+        writeFileSync(`${path}.new`, line())
+        renameSync(`${path}.new`, path)
+      },
+      () => rmSync(path),
+      () => {},
+    ]
+    const fast = fastReads(store)!
+    let given = 0
+    let unchanged = 0
+    for (let i = 0; i < 400; i++) {
+      if (!fs.existsSync(path)) writeFileSync(path, line())
+      if (i % 4 === 0) await settle()
+      if (random(2) === 0) await store.read('a.log', { suffix: 1 + random(400) })
+      if (random(2) === 0) changes[random(changes.length)]!()
+      const length = random(400)
+      const entry = await store.stat('a.log')
+      const kept = fast.keptTail('a.log', length, random(2) === 0 ? (etag) => etag === entry?.etag : null)
+      if (kept === undefined) continue
+      expect(kept.entry).toEqual(entry)
+      if (kept.read === null) unchanged++
+      else {
+        given++
+        const expected = readFileSync(path)
+        const from = Math.max(0, expected.length - length)
+        expect(Buffer.from(kept.read.body as Uint8Array)).toEqual(expected.subarray(from))
+        expect(kept.read).toMatchObject({ offset: from, length: expected.length - from })
+      }
+    }
+    expect(given).toBeGreaterThan(10)
+    expect(unchanged).toBeGreaterThan(10)
+    expect(fast.keptTail('none.log', 10, null)).toBeUndefined()
+    expect(fast.keptTail('../a.log', 10, () => true)).toBeUndefined()
   })
 
   it('see an append at once', async () => {
