@@ -29,7 +29,10 @@ const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const HELLO = encoder.encode(': hello\nretry: 1000\n\n')
 
-/** The newest records of several logs, and then what is appended to them, merged as it arrives. */
+/**
+ * The newest records of several logs, and then what is appended to them, merged as it arrives. What it yields first is
+ * there as soon as the logs have been read once, and may be empty: an answer can begin before anything is appended.
+ */
 export async function* followMerged(
   { sources, request, writer, events, tell }: MergedFollow,
   limits: FollowLimits,
@@ -38,13 +41,11 @@ export async function* followMerged(
   const out = new Output()
   let known = await sources()
   let namedAt = Date.now()
-  let cursor = request.cursor?.place ?? null
-  if (cursor === null) {
-    const page = await mergePage(known, { ...request, first: false, live: true, cost: writer.cost }, signal)
-    tell?.(page.missing)
-    yield* written(page, known, true)
-    cursor = page.next
-  } else if (events) yield HELLO
+  const fit = request.cursor ? BATCH : request.fit
+  const opening = await mergePage(known, { ...request, fit, live: true, cost: writer.cost }, signal)
+  tell?.(opening.missing)
+  yield* written(opening, known, events ? HELLO : new Uint8Array())
+  let cursor = opening.next
   let pause = limits.poll[0]
   let failures = 0
   let beatAt = Date.now()
@@ -85,10 +86,10 @@ export async function* followMerged(
   async function* written(
     page: MergedPage,
     of: readonly Source[],
-    isFirst = false,
+    before?: Uint8Array,
   ): AsyncGenerator<Uint8Array> {
     try {
-      if (events && isFirst) yield HELLO
+      if (before) yield before
       if (!events) {
         for (const record of page.records) writer.write(record, out)
         if (out.length > 0) yield out.take()

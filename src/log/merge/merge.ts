@@ -7,7 +7,7 @@ import type { ViewContext } from '../view/context.ts'
 import { type LanePlace, type LaneState, laneKey, type MergedCursor } from './cursor.ts'
 import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
 import { REACH } from './order.ts'
-import { bySource, type Missing, type Source } from './source.ts'
+import { bySource, GoneError, type Missing, type Source } from './source.ts'
 
 /** Which part of the timeline is wanted. */
 export interface MergeRequest extends MergeFilter {
@@ -58,6 +58,8 @@ const FAR_AT_ONCE = 16
 /** More than its share of a page is read of each log, because shares are not even. */
 const SHARE = 1.25
 const SMALLEST_READ = 4096
+/** A new log is found up to this long after its first line, when followers have newer lines of the others already. */
+const UNSEEN_MS = 5000
 
 /** Merges pages of several logs into a page of their timeline. */
 export async function mergePage(
@@ -150,7 +152,8 @@ class Merge {
     if (!cursor) return null
     const { time, lanes } = cursor.place
     const state = lanes.get(laneKey(source)) ?? lanes.get(nodeKey(source.node))
-    return state ?? { place: { kind: 'time', time }, behind: false }
+    const unseen = this.#request.live ? UNSEEN_MS : 0
+    return state ?? { place: { kind: 'time', time: time - unseen }, behind: false }
   }
 
   /** Reads until the next record of every log is known. False if a log's cannot be found within the budget. */
@@ -366,16 +369,13 @@ class Merge {
     // A log of a node that could not be listed may still be there.
     const gone =
       unlisted.length > 0 ? [] : [...(cursor?.place.lanes ?? [])].filter(([key]) => !known.has(key))
-    return [...failed, ...gone.map(([, { name = '?' }]) => ({ name, error: new GoneError() }))]
+    return [...failed, ...gone.map(([key, { name = '' }]) => ({ name, error: new GoneError(key) }))]
   }
 
   #release(): void {
     for (const lane of this.#lanes) lane.release()
   }
 }
-
-/** A log that the cursor knows is not there any more. */
-export class GoneError extends Error {}
 
 /** What stands for the logs of a node that could not be listed. */
 function nodeKey(node: string | null): number {

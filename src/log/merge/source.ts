@@ -31,6 +31,17 @@ export interface Missing {
   error: unknown
 }
 
+/** A log that the cursor knows is not among those that were read. */
+export class GoneError extends Error {
+  /** Its `laneKey`: a long cursor does not have its name. */
+  readonly key: number
+
+  constructor(key: number) {
+    super('gone')
+    this.key = key
+  }
+}
+
 /** The logs of a node. */
 export interface NodeLogs {
   /** Null where there is only one. */
@@ -52,6 +63,13 @@ export const MOST_SOURCES = 32
 /** Whether a value is a pattern, unless there is a file of that name. */
 export function mayBePattern(value: string): boolean {
   return /[*?]/.test(value)
+}
+
+/** Whether a value of a request names a log, or a node, or is a pattern that matches it. */
+export function isNamedBy(values: readonly string[], name: string): boolean {
+  return values.some(
+    (value) => value === name || (mayBePattern(value) && includeFilter([literalPattern(value)])(name)),
+  )
 }
 
 /** The logs of a node that a request names, each once, with their rotated files. */

@@ -2,14 +2,13 @@ import { acceptedTypes } from '../../http/accept.ts'
 import { bad } from '../../http/params.ts'
 import { bytesResponse } from '../../http/sliced.ts'
 import { LogError } from '../../log/error.ts'
-import { decodeMerged } from '../../log/merge/cursor.ts'
 import { followMerged } from '../../log/merge/follow.ts'
 import { ndjsonWriter, textWriter } from '../../log/merge/render.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import type { Query } from '../parameters/read.ts'
 import { recordOptions } from '../parameters/view-request.ts'
 import { FOLLOW_HEADERS, TEXT_TYPE } from '../view/headers.ts'
-import { type MergedRoute, mergedCursor, sourceHeaders } from './route.ts'
+import { allMissing, cursorOf, type MergedRoute, mergedCursor, sourceHeaders } from './route.ts'
 
 /** `follow=true` of several logs: sends the newest records, stays open, and sends what is appended to any of them. */
 export async function followLogs(
@@ -30,28 +29,26 @@ export async function followLogs(
   const { sources, ...rest } = await route.pick(query, request.signal)
   const lastId = request.headers.get('Last-Event-ID')
   const last = lastId
-    ? { place: decodeMerged(lastId, 'Last-Event-ID', sources), direction: 'after' as const }
+    ? { place: cursorOf(lastId, 'Last-Event-ID', query, sources), direction: 'after' as const }
     : mergedCursor(query, sources)
   const type = events ? 'text/event-stream' : asked.records ? 'application/x-ndjson' : TEXT_TYPE
-  const missing = [...rest.missing]
-  const headers = () => ({
-    ...FOLLOW_HEADERS,
-    ...sourceHeaders({ ...rest, missing }),
-    'Content-Type': type,
-    ETag: `W/"follow-${crypto.randomUUID()}"`,
-  })
-  if (request.method === 'HEAD') return new Response(null, { headers: headers() })
+  const headers = { ...FOLLOW_HEADERS, 'Content-Type': type, ETag: `W/"follow-${crypto.randomUUID()}"` }
+  if (request.method === 'HEAD')
+    return new Response(null, { headers: { ...headers, ...sourceHeaders(rest) } })
   if (count.following >= following.followers)
     throw new LogError('too-busy', 'Too many clients are following logs already; try again later.')
   const ended = new AbortController()
   const signal = AbortSignal.any([request.signal, ended.signal])
+  let { missing } = rest
   const frames = followMerged(
     {
       sources: async () => (await route.pick(query, signal)).sources,
       request: { ...asked, cursor: last },
       writer: asked.records ? ndjsonWriter(recordOptions(query)) : textWriter(),
       events,
-      tell: (more) => missing.push(...more),
+      tell: (unread) => {
+        missing = allMissing(query, rest.missing, unread)
+      },
     },
     following,
     signal,
@@ -69,7 +66,8 @@ export async function followLogs(
     if (timer !== null) clearTimeout(timer)
     count.following--
   }
-  return bytesResponse(streamOf(frames, first, leave), headers())
+  const told = { ...headers, ...sourceHeaders({ ...rest, missing }) }
+  return bytesResponse(streamOf(frames, first, leave), told)
 }
 
 const LEFT = new Error('left')
@@ -84,8 +82,9 @@ function streamOf(
     {
       async pull(controller) {
         try {
-          const { done, value } = next ?? (await frames.next())
+          let { done, value } = next ?? (await frames.next())
           next = null
+          if (value?.length === 0) ({ done, value } = await frames.next())
           if (!done) return controller.enqueue(value)
           leave()
           controller.close()

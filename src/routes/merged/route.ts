@@ -1,9 +1,17 @@
 import { bad } from '../../http/params.ts'
 import { toProblem } from '../../http/problem.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
-import { decodeMerged, type MergedCursor } from '../../log/merge/cursor.ts'
-import { GoneError } from '../../log/merge/merge.ts'
-import { checkPicked, type Missing, MOST_SOURCES, pickSources, type Source } from '../../log/merge/source.ts'
+import { decodeMerged, laneKey, type MergedCursor } from '../../log/merge/cursor.ts'
+import {
+  checkPicked,
+  GoneError,
+  isNamedBy,
+  type Missing,
+  MOST_SOURCES,
+  pickSources,
+  type Source,
+} from '../../log/merge/source.ts'
+import { badCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 
@@ -50,14 +58,58 @@ export async function mergedRoute(
 
 /** The place that a request continues from. */
 export function mergedCursor(
-  { before, after }: Query,
+  query: Query,
   sources: readonly Source[],
 ): { place: MergedCursor; direction: 'before' | 'after' } | null {
+  const { before, after } = query
   if (before !== undefined && after !== undefined)
     throw bad('before', 'was given together with after; give one of the two')
-  if (before !== undefined) return { place: decodeMerged(before, 'before', sources), direction: 'before' }
-  if (after !== undefined) return { place: decodeMerged(after, 'after', sources), direction: 'after' }
+  if (before !== undefined) return { place: cursorOf(before, 'before', query, sources), direction: 'before' }
+  if (after !== undefined) return { place: cursorOf(after, 'after', query, sources), direction: 'after' }
   return null
+}
+
+/** A cursor of which at least one log is asked for. */
+export function cursorOf(
+  text: string,
+  parameter: string,
+  query: Query,
+  sources: readonly Source[],
+): MergedCursor {
+  const cursor = decodeMerged(text, parameter, sources)
+  const isKnown = sources.some((source) => cursor.lanes.has(laneKey(source)))
+  const others = [...cursor.lanes.values()]
+  if (!isKnown && others.every(({ name }) => name !== undefined && !isAsked(query, name)))
+    throw badCursor(parameter)
+  return cursor
+}
+
+/** What is not in an answer, each log once: one that a cursor knows is gone, unless it is not asked for now. */
+export function allMissing(query: Query, picked: readonly Missing[], unread: readonly Missing[]): Missing[] {
+  const named = unread.flatMap((each) => {
+    if (!(each.error instanceof GoneError)) return [each]
+    const { key } = each.error
+    const name = each.name || (picked.find((other) => keyOf(query, other.name) === key)?.name ?? '?')
+    return name === '?' || isAsked(query, name) ? [{ ...each, name }] : []
+  })
+  return [...picked.filter(({ name }) => !named.some((other) => other.name === name)), ...named]
+}
+
+function isAsked(query: Query, name: string): boolean {
+  const { node, file } = parted(query, name)
+  return isNamedBy(query.files ?? [query.file!], file) && (node === null || isNamedBy(query.node!, node))
+}
+
+function keyOf(query: Query, name: string): number {
+  const { node, file } = parted(query, name)
+  return laneKey({ node, log: file })
+}
+
+/** The node and the log that a name consists of; only a fleet's have a node. */
+function parted({ node: nodes }: Query, name: string): { node: string | null; file: string } {
+  if (nodes === undefined) return { node: null, file: name }
+  const slash = name.indexOf('/')
+  return { node: name.slice(0, slash), file: name.slice(slash + 1) }
 }
 
 /** How many names a header has. */

@@ -7,7 +7,7 @@ import { keptQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { TEXT_HEADERS, VARY, wantsNdjson } from '../view/headers.ts'
-import { type MergedRoute, mergedCursor, type Sources, sourceHeaders } from './route.ts'
+import { allMissing, type MergedRoute, mergedCursor, type Sources, sourceHeaders } from './route.ts'
 
 /** `GET /api/v1/log/view` of several logs: a page of their timeline. */
 export async function mergedView(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -34,7 +34,7 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     { ...asked, cursor, unlisted: rest.unlisted, cost: writer.cost },
     request.signal,
   )
-  const missing = [...rest.missing, ...page.missing]
+  const missing = allMissing(query, rest.missing, page.missing)
   const headers: Record<string, string> = {
     ...common,
     ...sourceHeaders({ ...rest, missing }),

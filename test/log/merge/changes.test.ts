@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { GoneError } from '../../../src/log/merge/merge.ts'
+import { GoneError } from '../../../src/log/merge/source.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { wholes } from '../../support/random.mjs'
 import { ask, START } from './logs.ts'

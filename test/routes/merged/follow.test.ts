@@ -92,6 +92,51 @@ describe('following several logs', () => {
     expect(await until('c9')).toContain(`c.log\t${line(9, 'c9')}`)
   })
 
+  it('loses no line of a new log that is found after newer lines of the others were sent', async () => {
+    const { append, follow } = service()
+    const { until } = await follow('file=*.log&lines=1&format=ndjson')
+    await until('a3')
+    append('c.log', line(2, 'c2') + line(4, 'c4'))
+    append('a.log', line(3, 'newer'))
+    const records = (await until('c4')).trimEnd().split('\n')
+    const found = records.map((text) => JSON.parse(text) as { message: string; late?: true })
+    expect(found.find(({ message }) => message === 'c2')).toMatchObject({ late: true })
+  })
+
+  it('begins to answer before anything is appended', async () => {
+    const { append, follow } = service()
+    for (const query of ['file=*.log&lines=0', 'file=*.log&level=error']) {
+      const { response, until } = await follow(query)
+      expect(response.status).toBe(200)
+      append('a.log', line(8, query).replace('INFO', 'ERROR'))
+      expect(await until(query)).toContain('a.log\t')
+    }
+  })
+
+  it('continues from a cursor before anything is appended', async () => {
+    const { app, append, follow } = service()
+    const page = await app.request('http://localhost/api/v1/log/view?file=*.log&lines=1')
+    const next = /after=([^>&]+)>; rel="next"/.exec(page.headers.get('Link')!)![1]!
+    const { until } = await follow(`file=*.log&after=${next}`)
+    append('b.log', line(9, 'b9'))
+    expect(await until('b9')).toBe(`b.log\t${line(9, 'b9')}`)
+  })
+
+  it('begins with the first records if these are asked for', async () => {
+    const { follow } = service()
+    const { until } = await follow('file=*.log&first=1')
+    expect(await until('a3')).toBe(`a.log\t${line(1, 'a1')}b.log\t${line(2, 'b2')}a.log\t${line(3, 'a3')}`)
+  })
+
+  it('names the logs that it cannot merge, and refuses if there are no others', async () => {
+    const { append, follow } = service()
+    append('notes.txt', 'hello\n')
+    append('other.txt', 'hello\n')
+    const { response } = await follow('file=a.log&file=notes.txt', EVENTS)
+    expect(response.headers.get('X-Nodestate-Missing')).toBe('notes.txt;no-time')
+    expect((await follow('file=*.txt', EVENTS)).response.status).toBe(400)
+  })
+
   it('refuses before, and a cursor of something else', async () => {
     const { app } = service()
     const get = (query: string, headers = {}) =>

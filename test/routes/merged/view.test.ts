@@ -64,6 +64,38 @@ describe('view of several logs', () => {
     expect(response.headers.get('X-Nodestate-Missing')).toBe('gone.log;unknown-file, notes.txt;no-time')
   })
 
+  it('names a log that was deleted between two pages once, whether by name or by pattern', async () => {
+    for (const files of ['file=broker.log&file=storage.log&file=other.log', 'file=*.log']) {
+      const { store, get } = service({ ...FILES, 'other.log': line(5, 'five') })
+      const page = await get(`view?${files}&lines=2`)
+      store.delete('storage.log')
+      const response = await get(`view${/<([^>]*)>; rel="prev"/.exec(page.headers.get('Link')!)![1]}`)
+      expect(response.headers.get('X-Nodestate-Missing')).toBe('storage.log;gone')
+      expect(await response.text()).toContain('five')
+    }
+  })
+
+  it('names a deleted log of a cursor that is too long for names', async () => {
+    const names = Array.from({ length: 31 }, (_, i) => `${'a-long-name-'.repeat(2)}${i}.log`)
+    const { store, get } = service(Object.fromEntries(names.map((name, i) => [name, line(i, name)])))
+    const page = await get(`view?${names.map((name) => `file=${name}`).join('&')}&lines=2`)
+    store.delete(names[3]!)
+    const response = await get(`view${/<([^>]*)>; rel="prev"/.exec(page.headers.get('Link')!)![1]}`)
+    expect(response.headers.get('X-Nodestate-Missing')).toBe(`${names[3]};gone`)
+  })
+
+  it('takes a cursor for fewer or other logs, but not for none of its own', async () => {
+    const { get } = service({ ...FILES, 'other.log': line(5, 'five') })
+    const page = await get('view?file=broker.log&file=storage.log&lines=1')
+    const before = /before=([^>]*)>/.exec(page.headers.get('Link')!)![1]
+    const fewer = await get(`view?file=broker.log&file=other.log&lines=1&before=${before}`)
+    expect(fewer.headers.get('X-Nodestate-Missing')).toBeNull()
+    expect(await fewer.text()).toBe(`other.log\t${line(5, 'five')}`)
+    const none = await get(`view?file=o*.log&lines=1&before=${before}`)
+    expect(none.status).toBe(400)
+    expect(await none.json()).toMatchObject({ type: '/problems/bad-cursor' })
+  })
+
   it('merges a pattern that matches one log, and answers one log as it always did', async () => {
     const { get } = service({ 'broker.log': line(1, 'one'), 'what?.log': line(2, 'two') })
     expect(await (await get('view?file=brok*')).text()).toBe(`broker.log\t${line(1, 'one')}`)
