@@ -108,11 +108,7 @@ async function query(asked: LokiRequest): Promise<unknown> {
   )
 }
 
-async function streams(
-  asked: LokiRequest,
-  selection: LogSelection,
-  range: { start: bigint; end: bigint },
-): Promise<unknown> {
+async function streams(asked: LokiRequest, selection: LogSelection, range: { start: bigint; end: bigint }) {
   const { params } = asked
   const direction = (params.get('direction') || 'backward').toLowerCase()
   if (direction !== 'forward' && direction !== 'backward')

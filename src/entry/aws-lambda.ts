@@ -73,12 +73,7 @@ function follows({ url }: Request): boolean {
   return pathname.endsWith('/api/v1/log/view') && /^(true|1|)$/.test(searchParams.get('follow') ?? 'false')
 }
 
-async function resultOf(
-  response: Response,
-  request: Request,
-  most: number,
-  log: (line: string) => void,
-): Promise<LambdaResult> {
+async function resultOf(response: Response, request: Request, most: number, log: (line: string) => void) {
   try {
     return await toResult(response, most)
   } catch (error) {

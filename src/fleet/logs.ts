@@ -119,11 +119,7 @@ export class FleetLogs {
   }
 
   /** Asks nodes; one whose storage does not answer is named. Throws if none answers. */
-  async #each<T>(
-    ids: readonly string[],
-    missing: Missing[],
-    ask: (id: string) => Promise<T>,
-  ): Promise<{ found: T[]; settled: string | null }> {
+  async #each<T>(ids: readonly string[], missing: Missing[], ask: (id: string) => Promise<T>) {
     const answers = new Map<string, T>()
     const asked = each(ids, AT_ONCE, async (id) => {
       try {
@@ -140,11 +136,7 @@ export class FleetLogs {
   }
 
   /** The nodes that a request names and a token may see. */
-  async #nodes(
-    { node: wanted = [] }: Query,
-    grant: Grant,
-    most: number,
-  ): Promise<{ ids: string[]; missing: Missing[] }> {
+  async #nodes({ node: wanted = [] }: Query, grant: Grant, most: number) {
     const { nodes } = this.#options
     if (wanted.length === 0)
       throw bad('node', 'is missing; it must be the id of a node, a pattern such as db-*, or * for all')

@@ -242,20 +242,13 @@ export class FleetNodes {
 const NOTHING: HomeState = { node: null, shipped: null, lag: null, counts: null, error: 'not-asked' }
 
 /** The bytes that lag in the logs that count; null if it is not known which do. */
-function lagOf(
-  { bytes, logs }: NonNullable<HomeState['lag']>,
-  sees: ((name: string) => boolean) | null,
-): number | null {
+function lagOf({ bytes, logs }: NonNullable<HomeState['lag']>, sees: ((name: string) => boolean) | null) {
   if (sees === null) return bytes
   return logs?.reduce((sum, [name, bytes]) => sum + (sees(name) ? bytes : 0), 0) ?? null
 }
 
 /** The errors and warnings of the last hour in the logs that count, and when the last line of them was written. */
-function levelsOf(
-  counts: HomeState['counts'],
-  sees: ((name: string) => boolean) | null,
-  now: number,
-): Pick<FleetNode, 'errors' | 'warnings' | 'lastLine'> {
+function levelsOf(counts: HomeState['counts'], sees: ((name: string) => boolean) | null, now: number) {
   if (counts === null) return { errors: null, warnings: null, lastLine: null }
   const since = Math.floor(now / MINUTE_MS) - COUNTED_MINUTES
   const sum = { errors: 0, warnings: 0, lastLine: null as number | null }

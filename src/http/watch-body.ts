@@ -15,10 +15,7 @@ export function watchBody(
 }
 
 /** The same stream, reporting once when it ends, fails or is cancelled. */
-function watchedStream(
-  body: ReadableStream<Uint8Array>,
-  ended: (bytes: number, failure: unknown) => void,
-): ReadableStream<Uint8Array> {
+function watchedStream(body: ReadableStream<Uint8Array>, ended: (bytes: number, failure: unknown) => void) {
   let bytes = 0
   let isOver = false
   const end = (failure: unknown) => {

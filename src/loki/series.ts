@@ -38,11 +38,7 @@ export async function streamLabelsOf(
 }
 
 /** The levels of a log's records, newest first; -1 is none. The search ends when all that are wanted were seen. */
-async function levelsIn(
-  { context, file }: LogFile,
-  { levels }: Choice,
-  signal: AbortSignal,
-): Promise<{ levels: number[]; isComplete: boolean }> {
+async function levelsIn({ context, file }: LogFile, { levels }: Choice, signal: AbortSignal) {
   const wanted = [-1, ...LEVELS.keys()].filter((level) => isChosen(level, levels))
   const seen = new Set<number>()
   const matcher = {

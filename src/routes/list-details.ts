@@ -35,11 +35,7 @@ export async function listDetails(
 }
 
 /** The next files, and whether there are more after them. */
-async function partOf(
-  files: LogFiles,
-  after: string,
-  signal: AbortSignal,
-): Promise<{ entries: Entry[]; isCut: boolean }> {
+async function partOf(files: LogFiles, after: string, signal: AbortSignal) {
   const listing = await files.list(signal)
   if (!listing.isCut && listing.entries.length <= MOST_DETAILED) {
     const isAfter = ({ key }: Entry) => after === '' || byCodePoint(key, after) > 0

@@ -131,11 +131,7 @@ class SegmentStore {
   }
 
   /** Requests a shipped file and, on a cold instance, the mirror's in parallel. */
-  async #resolve<T>(
-    key: string,
-    options: ReadOptions,
-    askMirror: (signal: AbortSignal) => Promise<T>,
-  ): Promise<{ life: Life } | { mirrored: T | null }> {
+  async #resolve<T>(key: string, options: ReadOptions, askMirror: (signal: AbortSignal) => Promise<T>) {
     const { log, life } = parseFile(key)
     const isWarm = this.#newest.has(life === null ? this.#stemOf(key) : log)
     if (isWarm) {

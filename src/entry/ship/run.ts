@@ -167,10 +167,7 @@ function decimal(bytes: number): string {
 }
 
 /** Serves the metrics at /metrics; returns how to stop. */
-async function listen(
-  { host, port }: { host: string; port: number },
-  render: () => string,
-): Promise<() => void> {
+async function listen({ host, port }: { host: string; port: number }, render: () => string) {
   const server = createServer((request, response) => {
     const known = request.url?.split('?')[0] === '/metrics'
     response.writeHead(known ? 200 : 404, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' })

@@ -158,10 +158,7 @@ async function* recordsOf(
 }
 
 /** The next page; after the last one, or an error, the export is closed. */
-async function nextOf(
-  records: AsyncGenerator<Uint8Array, null>,
-  close: () => void,
-): Promise<Uint8Array | null> {
+async function nextOf(records: AsyncGenerator<Uint8Array, null>, close: () => void) {
   try {
     const { value, done } = await records.next()
     if (done) close()

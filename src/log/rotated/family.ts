@@ -184,10 +184,7 @@ function withoutCopies(
 }
 
 /** Files that begin with the same text, if there is more than one. */
-function alike(
-  order: readonly RotatedFile[],
-  headOf: (entry: Entry) => Head | undefined,
-): Map<string, RotatedFile[]> {
+function alike(order: readonly RotatedFile[], headOf: (entry: Entry) => Head | undefined) {
   const groups = new Map<string, RotatedFile[]>()
   for (const member of order) {
     const print = headOf(member.entry)?.print
@@ -260,10 +257,7 @@ function arrange(members: RotatedFile[], headOf: (entry: Entry) => Head | undefi
  * line. The times of change must allow it. If they say nothing, an hour between the records is too little to overrule
  * the names.
  */
-function againstRecords(
-  directions: readonly RotatedFile[][],
-  isNear: (order: RotatedFile[]) => boolean,
-): Omit<Arranged, 'wanted'> | null {
+function againstRecords(directions: readonly RotatedFile[][], isNear: (order: RotatedFile[]) => boolean) {
   const changed = directions.find((order) => isRising(changesOf(order), -1))
   if (changed) return { order: changed, certain: isNear(changed) }
   const near = directions.find((order) => isRising(changesOf(order)) && isNear(order))
@@ -324,10 +318,7 @@ function byTimes(order: RotatedFile[], headOf: (entry: Entry) => Head | undefine
  * Puts files without a time (a new one, or the rest of a line that a rotation cut) where their time of change belongs.
  * The newest of all comes last in any case; for another one the times of change must fit the order.
  */
-function insertByChange(
-  timed: readonly RotatedFile[],
-  untimed: readonly RotatedFile[],
-): { sorted: RotatedFile[]; fits: boolean } {
+function insertByChange(timed: readonly RotatedFile[], untimed: readonly RotatedFile[]) {
   const sorted = [...timed]
   let fits = true
   for (const member of [...untimed].sort(byChange)) {
@@ -343,10 +334,7 @@ function insertByChange(
 /** A day between a name's date and its records is a matter of zones; more than that is a contradiction. */
 const ZONES_MS = 30 * 3_600_000
 
-function isContradicted(
-  full: readonly RotatedFile[],
-  timeOf: (member: RotatedFile) => number | null,
-): boolean {
+function isContradicted(full: readonly RotatedFile[], timeOf: (member: RotatedFile) => number | null) {
   let latest = Number.NEGATIVE_INFINITY
   for (const [i, member] of full.entries()) {
     const before = full[i - 1]

@@ -47,12 +47,7 @@ export async function listFamily(opener: Opener, file: string): Promise<Family> 
 }
 
 /** Files in order; null if they moved meanwhile. With `isLast`, those that moved must do without a head. */
-async function putInOrder(
-  name: string,
-  entries: readonly Entry[],
-  opener: Opener,
-  isLast: boolean,
-): Promise<Family | null> {
+async function putInOrder(name: string, entries: readonly Entry[], opener: Opener, isLast: boolean) {
   const heads = headsOf(opener.files)
   const failed = new Set<Entry>()
   const headOf = (entry: Entry) => heads.get(entry) ?? (failed.has(entry) ? UNKNOWN : undefined)
@@ -79,11 +74,7 @@ async function putInOrder(
 const UNKNOWN = { time: null, print: null }
 
 /** Opens a file for some work. Returns why it failed, if that is the file's or the budget's fault; otherwise null. */
-async function failureOf(
-  opener: Opener,
-  entry: Entry,
-  work: (text: Text) => Promise<void>,
-): Promise<LogError | StoreError | BudgetError | null> {
+async function failureOf(opener: Opener, entry: Entry, work: (text: Text) => Promise<void>) {
   try {
     if (!(await opener.budget.step())) return new BudgetError()
     await work(await openText(opener, entry))
@@ -95,11 +86,7 @@ async function failureOf(
 }
 
 /** The files that may belong to the same log, and a telling name: a link may be called anything. */
-async function relativesOf(
-  files: LogFiles,
-  file: string,
-  signal: AbortSignal | undefined,
-): Promise<{ name: string; entries: Entry[] }> {
+async function relativesOf(files: LogFiles, file: string, signal: AbortSignal | undefined) {
   const entries = await startingWith(files, file, signal)
   if (isRotatedName(file)) return { name: file, entries }
   const own = entries.find(({ key }) => key === file)
@@ -112,11 +99,7 @@ async function relativesOf(
     : { name: file, entries }
 }
 
-async function startingWith(
-  files: LogFiles,
-  file: string,
-  signal: AbortSignal | undefined,
-): Promise<Entry[]> {
+async function startingWith(files: LogFiles, file: string, signal: AbortSignal | undefined) {
   const lists = familyPrefixes(file).map((prefix) => files.startingWith(prefix, signal))
   return (await Promise.all(lists)).flat()
 }

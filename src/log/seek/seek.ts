@@ -133,12 +133,9 @@ async function firstFrom(
 }
 
 /** The first bytes of parts, requested newest first, a few ahead where parallel reads pay off. */
-function headsOf(
-  parts: readonly Text[],
-  parallel: number,
-): (index: number, ahead?: number) => Promise<Uint8Array> {
+function headsOf(parts: readonly Text[], parallel: number) {
   const heads = new Map<number, Promise<Uint8Array>>()
-  return (index, ahead = parallel) => {
+  return (index: number, ahead = parallel) => {
     const oldest = heads.has(index) ? index : Math.max(0, index - ahead + 1)
     for (let i = index; i >= oldest; i--) {
       if (heads.has(i)) continue

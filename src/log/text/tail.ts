@@ -51,12 +51,7 @@ export function tailOfBytes(got: StoreRead, bytes: Uint8Array<ArrayBuffer>, size
 }
 
 /** What was read without its first `skipped` bytes. */
-function tailFrom(
-  got: StoreRead,
-  skipped: number,
-  body: Bytes,
-  seen: { at: number; bytes: Uint8Array },
-): Tail {
+function tailFrom(got: StoreRead, skipped: number, body: Bytes, seen: { at: number; bytes: Uint8Array }) {
   return {
     entry: got.entry,
     offset: got.offset + skipped,
@@ -78,12 +73,7 @@ async function wholeFile(got: StoreRead, slices: Slices): Promise<Tail> {
  * Searches for the first line start slice by slice, and forgets what it has passed beyond MAX_KEPT bytes. Only a line
  * that is longer than the window and than MAX_KEPT costs a second read, pinned to the same version.
  */
-async function tailOfSlices(
-  read: RangeReader,
-  got: StoreRead,
-  slices: Slices,
-  options: ReadOptions,
-): Promise<Tail> {
+async function tailOfSlices(read: RangeReader, got: StoreRead, slices: Slices, options: ReadOptions) {
   const kept: Uint8Array[] = []
   let passed = 0
   for (;;) {
@@ -108,12 +98,7 @@ async function tailOfSlices(
  * The same bytes once more, from the first character start on. An object is pinned by its etag; a live file's etag
  * changes with every appended line, so there the inode and the size prove that what was read is still there.
  */
-async function readAgain(
-  read: RangeReader,
-  got: StoreRead,
-  first: Uint8Array,
-  { signal }: ReadOptions,
-): Promise<Tail> {
+async function readAgain(read: RangeReader, got: StoreRead, first: Uint8Array, { signal }: ReadOptions) {
   const { id, etag, size, key } = got.entry
   const skipped = characterStart(first, 1)
   const range = { offset: got.offset + skipped, length: got.length - skipped }

@@ -212,12 +212,7 @@ export class PlainText implements Text {
       throw new StoreError('changed', `Cannot read "${this.name}" as text: it is compressed with ${kind}`)
   }
 
-  async #fetch(
-    from: number,
-    to: number,
-    into?: Uint8Array<ArrayBuffer>,
-    ended?: AbortSignal,
-  ): Promise<Uint8Array> {
+  async #fetch(from: number, to: number, into?: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {
     const signal = this.#files.isNear ? this.#budget.signal : this.#budget.signalFor(ended)
     // A directory's reads are too short to be interrupted, so an abort is checked between them.
     signal?.throwIfAborted()

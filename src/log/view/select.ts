@@ -9,7 +9,6 @@ import { scanForward } from '../search/scan-forward.ts'
 import { noMemory } from '../search/sink.ts'
 import { firstThatFit, lastThatFit } from '../search/span.ts'
 import { type Border, seek } from '../seek/seek.ts'
-import type { Cursor } from '../text/cursor.ts'
 import { checkFormat, formatOf, isEmpty } from '../text/format.ts'
 import type { OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
@@ -216,11 +215,7 @@ async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' 
 }
 
 /** The cursor of the page that ends at an address; null if nothing was requested before it, or there is nothing. */
-async function cursorBefore(
-  { bottom, log }: Plan,
-  address: number,
-  splitsRecord = false,
-): Promise<Cursor | null> {
+async function cursorBefore({ bottom, log }: Plan, address: number, splitsRecord = false) {
   return address <= bottom || isLogStart(log, address) ? null : log.series.cursor(address, splitsRecord)
 }
 

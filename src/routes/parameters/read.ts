@@ -44,13 +44,10 @@ export function queryReader(
 /** How often a repeatable parameter may be given: each pattern is compiled, and each text is looked for. */
 const MOST_REPEATED = 32
 
-function reader(
-  rows: readonly Parameter[],
-  max: { readonly [name: string]: number },
-): (url: string) => Query {
+function reader(rows: readonly Parameter[], max: { readonly [name: string]: number }) {
   const byName = new Map(rows.map((row) => [row.name, { ...row, max: max[row.name] ?? row.max }]))
   const required = rows.filter((row) => row.required)
-  return (url) => {
+  return (url: string) => {
     const given: string[] = []
     const values: Record<string, unknown> = { given, unknown: false }
     for (const [name, text] of pairsOf(url)) {

@@ -31,11 +31,7 @@ export async function readLast(disk: Disk, listed: Listed): Promise<number | nul
 }
 
 /** Null if the name has another file now. */
-async function read<T>(
-  disk: Disk,
-  { name, id }: Listed,
-  work: (file: DiskFile) => Promise<T>,
-): Promise<T | null> {
+async function read<T>(disk: Disk, { name, id }: Listed, work: (file: DiskFile) => Promise<T>) {
   // If the file is needed for more than its times, opening it again says why it cannot be read.
   const file = await disk.open(name).catch(() => null)
   try {

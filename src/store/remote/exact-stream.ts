@@ -35,12 +35,7 @@ export async function receive(retry: Retry, first: TimedBody, expected: Expected
 }
 
 /** All `length` bytes of a small body, or a failure that is worth a retry. Ends the request's timer. */
-async function receiveAll(
-  retry: Retry,
-  call: Call,
-  { body, timer }: TimedBody,
-  length: number,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function receiveAll(retry: Retry, call: Call, { body, timer }: TimedBody, length: number) {
   const bytes = new Uint8Array(length)
   const slices = slicesOf(body)
   let filled = 0

@@ -195,12 +195,7 @@ export class Lives {
   }
 
   /** Segments from the one that starts at or before `from` on backwards, or from the newest on. */
-  async #segments(
-    { log, life }: LifeId,
-    from: number | undefined,
-    limit: number,
-    signal?: AbortSignal,
-  ): Promise<(Segment & { modified: number })[]> {
+  async #segments({ log, life }: LifeId, from: number | undefined, limit: number, signal?: AbortSignal) {
     const folder = lifeFolder(log, life)
     const known = this.#knownOf(log, life)
     const after = from === undefined ? undefined : folder + startName(from)
