@@ -52,11 +52,7 @@ function covers(now: Grant, before: Grant, need: Scope | 'token'): boolean {
 }
 
 /** Checks begin with the first read: nobody may ever read a body. */
-function whileAllowed(
-  body: ReadableStream<Uint8Array>,
-  isAllowed: () => Promise<boolean>,
-  isEvents: boolean,
-): ReadableStream<Uint8Array> {
+function whileAllowed(body: ReadableStream, isAllowed: () => Promise<boolean>, isEvents: boolean) {
   let timer: ReturnType<typeof setInterval> | undefined
   let isRevoked = false
   let isTold = false

@@ -72,11 +72,7 @@ function passes(problem: ProblemError): boolean {
 }
 
 /** The events of one connection. A silent one is aborted, because a dead peer never closes it. */
-async function* watched(
-  response: Response,
-  attempt: AbortController,
-  silence: number,
-): AsyncGenerator<ServerEvent> {
+async function* watched(response: Response, attempt: AbortController, silence: number) {
   if (response.body === null) return
   let timer = setTimeout(() => attempt.abort(), silence)
   const awake = () => {

@@ -14,7 +14,7 @@ export async function* decompress(
   open: Source,
   encoding: Encoding,
   signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<Uint8Array, void> {
   const decoder = decoders[encoding]
   if (decoder === null)
     throw new CodecError(

@@ -60,10 +60,7 @@ function plainly(create: () => Transform): Decoder {
  * The output of a transform, piece by piece and only a few pieces ahead of its consumer. The transform's own buffer holds
  * nothing (high-water mark 0), because its contents are lost when the transform fails.
  */
-async function* through(
-  transform: Transform,
-  open: () => AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* through(transform: Transform, open: () => AsyncIterable<Uint8Array>) {
   const pieces: Uint8Array[] = []
   let failure: unknown = null
   let ended = false

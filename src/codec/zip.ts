@@ -55,7 +55,7 @@ export async function* unzip(
   open: Source,
   member: ZipMember,
   signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<Uint8Array, void> {
   let sum = 0
   let length = 0
   for await (const piece of member.stored ? open() : decompress(open, 'deflate', signal)) {

@@ -125,12 +125,7 @@ async function planOfMembers(
 }
 
 /** The wanted records of all sections, a page at a time. */
-async function* recordsOf(
-  context: ViewContext,
-  sections: Plan['sections'],
-  filter: Filter,
-  budget: Budget,
-): AsyncGenerator<Uint8Array, null> {
+async function* recordsOf(context: ViewContext, sections: Plan['sections'], filter: Filter, budget: Budget) {
   for await (const { series, lo, hi, reader, ...section } of sections) {
     let { splitsRecord } = section
     for (let at = lo; at < hi; ) {

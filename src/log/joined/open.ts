@@ -45,12 +45,7 @@ export async function openJoined(
 const NO_ENTRY = { key: '', size: 0, modified: 0, etag: '""' }
 
 /** A member and those after it, or those from the beginning of the log or of a period on; null if there are none. */
-async function membersFrom(
-  log: JoinedLog,
-  here: Member | null,
-  reach: Reach,
-  signal: AbortSignal | undefined,
-): Promise<Members | null> {
+async function membersFrom(log: JoinedLog, here: Member | null, reach: Reach, signal?: AbortSignal) {
   const { nearSince } = keyTimes(reach)
   const before =
     here || nearSince === undefined ? null : await log.find({ bytes: 1, until: nearSince }, signal)
@@ -62,12 +57,7 @@ async function membersFrom(
 }
 
 /** A member and those before it, or those up to the end of the log or of a period; null if there are none. */
-async function membersUpTo(
-  log: JoinedLog,
-  here: Member | null,
-  reach: Reach,
-  signal: AbortSignal | undefined,
-): Promise<Members | null> {
+async function membersUpTo(log: JoinedLog, here: Member | null, reach: Reach, signal?: AbortSignal) {
   const { bytes } = reach
   const { since, until, nearSince, nearUntil } = keyTimes(reach)
   if (here) {

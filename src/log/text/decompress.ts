@@ -22,7 +22,7 @@ export async function* decompressLog(
   file: ArchiveFile,
   kind: Compression,
   signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
+): AsyncGenerator<Uint8Array, void> {
   try {
     if (kind === 'gzip' || kind === 'zstd') yield* decompress(bytesOf(file, 0, file.size), kind, signal)
     else if (kind === 'zip') {

@@ -13,7 +13,7 @@ export async function* walk(
   directory: Directory,
   prefix: string,
   options: ListOptions,
-): AsyncGenerator<Entry, void, undefined> {
+): AsyncGenerator<Entry> {
   let left = options.limit ?? Number.POSITIVE_INFINITY
   if (left <= 0) return
   const top = prefix.slice(0, prefix.lastIndexOf('/') + 1)
@@ -29,7 +29,7 @@ async function* walkFolder(
   folder: string,
   prefix: string,
   options: ListOptions,
-): AsyncGenerator<Entry, void, undefined> {
+): AsyncGenerator<Entry> {
   const { signal, shallow = false, folders = false, after = '' } = options
   let looks = 0
   for (const name of await namesIn(directory, folder)) {

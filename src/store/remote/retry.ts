@@ -183,11 +183,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void
 }
 
 /** Aborts an attempt that threw. Returns a failure that is worth a retry; throws any other. */
-export function transientFailure(
-  thrown: unknown,
-  timer: AttemptTimer,
-  client: AbortSignal | undefined,
-): StoreError {
+export function transientFailure(thrown: unknown, timer: AttemptTimer, client?: AbortSignal): StoreError {
   timer.abort()
   client?.throwIfAborted()
   if (timer.isLate) return new StoreError('timeout', 'The storage did not answer in time', { cause: thrown })
