@@ -175,7 +175,6 @@ export const SETTINGS = [
   },
 ] as const satisfies readonly Row[]
 
-/** The resolved settings. */
 export type Settings = SettingsOf<(typeof SETTINGS)[number]>
 
 export interface Loaded {

@@ -1,4 +1,3 @@
-/** One flag of a command. */
 export interface Flag {
   name: string
   /** A single letter. */
@@ -11,7 +10,6 @@ export interface Flag {
   negates?: string
   /** May be given several times; otherwise the last one wins. */
   list?: boolean | undefined
-  /** What it does, in one sentence. */
   help: string
   /** The only values it takes. */
   choices?: readonly string[]

@@ -2,7 +2,6 @@ import { problemOf, reach } from './problem.ts'
 import type { ClientOptions } from './types.ts'
 import type { Fetch } from './web.ts'
 
-/** One request of a client. */
 export interface Call {
   /** Below `api/v1/`. */
   path: string

@@ -1,4 +1,3 @@
-/** One Server-Sent Event. */
 export interface ServerEvent {
   /** Empty for an unnamed event. */
   event: string

@@ -1,4 +1,3 @@
-/** How a file is compressed. */
 export type Compression = 'gzip' | 'zstd' | 'zip' | 'bzip2' | 'xz'
 
 /** The longest signature below: how many leading bytes `compressionOf` needs. */

@@ -15,7 +15,6 @@ const KEY_BYTES = 200
 const VALUE_BYTES = 100
 const NODE_BYTES = 8
 
-/** A node to compare. */
 export interface AddedNode {
   id: string
   /** Its description; null if there is none. */

@@ -59,7 +59,6 @@ export class ConfigHistory {
     return time < since ? null : { ...config, time: since }
   }
 
-  /** The only version there is. */
   async present(signal?: AbortSignal): Promise<ConfigVersion> {
     const { text } = await this.#reader.read()
     return { ...describe(text, await this.versions.modified(signal)), changes: [] }

@@ -73,7 +73,6 @@ function keyText(key: string): string {
   return /^[A-Za-z0-9_-]+$/.test(key) ? key : stringText(key)
 }
 
-/** A value as canonical TOML. */
 function textOf(value: TomlValue, depth: number): string {
   if (depth > DEEPEST_VALUE) throw new ValuesError('too-large')
   if (typeof value === 'string') return stringText(value)

@@ -31,7 +31,6 @@ export interface CompareRoute {
   calls?: number | undefined
 }
 
-/** The most nodes that can be compared. */
 export const MOST_COMPARED = 200
 
 /** `GET /api/v1/config/compare`: the keys that are not the same on all of these nodes. */
@@ -69,7 +68,6 @@ export async function compareConfigs(
   return textResponse(body, { ...headers, ETag: etag })
 }
 
-/** The nodes that each pattern matches. */
 function matchesOf(patterns: readonly string[], ids: readonly string[]): string[][] {
   return patterns.map((pattern) => {
     let matches: string[]

@@ -11,7 +11,6 @@ import { segmentStore, TextCache } from '../store/segments.ts'
 import type { Store } from '../store/store.ts'
 import { folderStore } from './folder.ts'
 
-/** How the homes of a fleet are read. */
 export interface HomesOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
   /** Where the homes are, a folder for each node. */
   store: Store
@@ -45,7 +44,6 @@ export class FleetHomes {
     this.#cache = new TextCache(options.limits?.memory)
   }
 
-  /** The home of a node. */
   home(id: string): FleetHome {
     const { store, follow = {} } = this.#options
     return this.#homes.use(id, () => {

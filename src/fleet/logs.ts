@@ -25,7 +25,6 @@ import { StoreError } from '../store/store.ts'
 import type { FleetHomes } from './homes.ts'
 import { type FleetNodes, unknownNode } from './nodes.ts'
 
-/** What the logs of a fleet need. */
 export interface FleetLogsOptions {
   nodes: FleetNodes
   homes: FleetHomes

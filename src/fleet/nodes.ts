@@ -10,7 +10,6 @@ import { byCodePoint, type Store, StoreError } from '../store/store.ts'
 import { suggestion } from '../suggestion.ts'
 import { HomeReader, type HomeState, NotAsked } from './state.ts'
 
-/** How the nodes of a fleet are asked. */
 export interface NodesOptions {
   /** Shell patterns: the logs that are shown. @default every log */
   include?: readonly string[] | undefined
@@ -24,7 +23,6 @@ export interface NodesOptions {
   now?: (() => number) | undefined
 }
 
-/** Which page of the nodes. */
 export interface NodePage {
   after: string
   limit: number

@@ -41,7 +41,6 @@ const READ_MS = 10_000
 /** Thrown where a request may ask the store no further: the home's state stays unknown. */
 export class NotAsked extends Error {}
 
-/** Reads the state of homes from the store. */
 export class HomeReader {
   readonly #store: Store
   readonly #now: () => number

@@ -22,7 +22,6 @@ export function bearerOf(headers: Headers): string {
   })
 }
 
-/** The problem for an unknown token. */
 export function wrongToken(): Problem {
   return new Problem('unauthorized', 'This token is not valid here; check it and try again.', {
     headers: { 'WWW-Authenticate': 'Bearer realm="nodestate", error="invalid_token"' },

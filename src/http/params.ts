@@ -3,7 +3,6 @@ import { Problem } from './problem.ts'
 /** How much of a bad value a problem shows. */
 const SHOWN = 60
 
-/** The query of a URL. */
 export function searchOf(url: string): URLSearchParams {
   const query = url.indexOf('?')
   const hash = url.indexOf('#')

@@ -46,7 +46,6 @@ export function textResponse(text: string | null, headers: Record<string, string
   return response
 }
 
-/** The length and the notes of an answer. */
 export function detailsOf(response: Response): AnswerDetails {
   const known = (response as Detailed)[DETAILS]
   if (known) return known

@@ -132,7 +132,6 @@ interface DateFound {
   end: number
 }
 
-/** The date that begins at a segment. */
 function dateFrom(segments: readonly string[], at: number): DateFound | null {
   const first = FIRST.exec(segments[at]!)
   if (!first) return null

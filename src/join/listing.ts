@@ -7,14 +7,12 @@ export const PAGE = 1000
 /** Parallel listings of one folder. */
 const AT_ONCE = 6
 
-/** What is directly in a folder. */
 export interface FolderLevel {
   folders: string[]
   /** At most a page of them. */
   objects: Entry[]
 }
 
-/** Lists the folders of one log. */
 export class FolderListing {
   readonly #store: Store
   readonly #prefix: string

@@ -32,7 +32,6 @@ export interface MemberQuery {
   last?: Member | undefined
 }
 
-/** How members after one are found. */
 export interface FromOptions {
   signal?: AbortSignal | undefined
   /** Keys of members that cost nothing, because they are not read. */

@@ -18,7 +18,6 @@ export function isCrowded(bytes: number): boolean {
   return bytes > SMALLEST && waiting.used + bytes > CROWDED
 }
 
-/** The memory of one answer's slice. */
 export class SliceMemory {
   #lease: Lease | null = null
   #held = 0

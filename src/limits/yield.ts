@@ -10,7 +10,6 @@ export function isTurnOver(): boolean {
   return turns.isTurnOver(TURN_MILLIS)
 }
 
-/** Yields to other work. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => turns.nextTurn(resolve, SHARED_MILLIS))
 }

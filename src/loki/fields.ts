@@ -10,7 +10,6 @@ import type { Labels } from './labels.ts'
 export interface Passing {
   record: Bytes
   reader: Reader
-  /** The labels of its stream. */
   stream: Labels
   labels: Map<string, string>
 }

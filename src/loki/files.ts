@@ -15,7 +15,6 @@ export interface Search {
   isBroken?: boolean
 }
 
-/** A file that a query may be about. */
 export interface LogFile extends LokiSource {
   file: string
   size: number
@@ -24,7 +23,6 @@ export interface LogFile extends LokiSource {
 /** How many nodes are listed, or files searched, at the same time. */
 const AT_ONCE = 4
 
-/** The files that a selector is about. */
 export async function filesOf(search: Search, choice: Choice): Promise<LogFile[]> {
   const { sources, signal } = search
   const wanted = sources.filter(({ node }) => choice.isNode(node))

@@ -3,7 +3,6 @@ import { type Matcher, regexMatcher } from '../log/pattern/pattern.ts'
 import { whereMatcher } from '../log/where/where.ts'
 import { LABELS, type LineFilter, type Stage } from './logql/query.ts'
 
-/** What line filters want of a record, and what they do not. */
 export async function lineMatchers(
   filters: readonly LineFilter[],
 ): Promise<{ wanted: Matcher[]; unwanted: Matcher[] }> {

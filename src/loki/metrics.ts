@@ -47,7 +47,6 @@ export async function seriesOf(search: Search, query: MetricQuery, steps: Steps)
   return sums.series()
 }
 
-/** The points from start to end. */
 function pointsOf({ start, end, step }: Steps): number[] {
   const count = Math.floor((end - start) / step) + 1
   if (count > MAX_POINTS)

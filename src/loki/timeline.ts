@@ -21,7 +21,6 @@ interface Part extends Period {
 
 /** How many files are merged at once; of more, one group is read after the other. */
 const GROUP = 32
-/** The most records that an answer may be made of. */
 const MAX_RECORDS = 100_000
 
 /** The records of files that a query wants, by their times; `make` is what becomes of a record. */
@@ -82,7 +81,6 @@ export class Timeline<T extends { time: number }> {
     return found
   }
 
-  /** All records of a period. */
   async all(period: Period): Promise<T[]> {
     const found: T[] = []
     for (const group of this.#groups) {

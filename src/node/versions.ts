@@ -18,7 +18,6 @@ export interface VersionRange {
   signal?: AbortSignal | undefined
 }
 
-/** The versions of a node's configuration. */
 export interface ConfigVersions {
   /** The versions that are kept, newest first; none where only the present one is known. */
   list(range: VersionRange): Promise<StoredVersion[]>
@@ -31,7 +30,6 @@ export interface ConfigVersions {
 /** A home, or a function that tells when the configuration was last written, in milliseconds since the Unix epoch. */
 export type VersionSource = Store | (() => number | Promise<number>)
 
-/** Opens the versions of a configuration. */
 export function openVersions(source: VersionSource): ConfigVersions {
   return typeof source === 'function' ? presentOnly(source) : storedVersions(source)
 }
@@ -63,7 +61,6 @@ function storedVersions(store: Store): ConfigVersions {
   }
 }
 
-/** Where only the present configuration is known. */
 function presentOnly(modified: () => number | Promise<number>): ConfigVersions {
   return {
     list: async () => [],

@@ -6,7 +6,6 @@ import { endSpan, startSpan, type Tracer } from './tracer.ts'
 /** Reports the start of a request; the returned function wraps its response. */
 export type Observer = (request: Request, route: string) => (response: Response) => Response
 
-/** Metrics and a tracer as one observer. */
 export function observerOf(metrics: Metrics | undefined, tracer: Tracer | undefined): Observer {
   return (request, route) => {
     const watch = metrics?.request(request, route)

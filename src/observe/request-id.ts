@@ -1,7 +1,6 @@
 /** The id of a request, from its headers or generated. */
 export interface RequestId {
   id: string
-  /** The W3C traceparent that came with it. */
   traceparent: string | null
 }
 

@@ -11,14 +11,12 @@ import { instantOf } from './parameters/instant.ts'
 import type { Query } from './parameters/read.ts'
 import { DEFAULT_VERSIONS } from './parameters/table.ts'
 
-/** What the history of a configuration needs. */
 export interface HistoryOptions {
   versions: VersionSource
   config: ReturnType<typeof createConfigReader>
   context: ViewContext
 }
 
-/** The history of a node's configuration. */
 export interface ConfigHistoryRoute extends EarlierConfigs {
   /** `GET /api/v1/config/history` */
   show(request: Request, query: Query): Promise<Response>
@@ -26,7 +24,6 @@ export interface ConfigHistoryRoute extends EarlierConfigs {
   changed(): Promise<number>
 }
 
-/** Opens the history of a configuration. */
 export function configHistory({ versions, config, context }: HistoryOptions): ConfigHistoryRoute {
   const history = new ConfigHistory(openVersions(versions), config)
   return {

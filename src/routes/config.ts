@@ -10,7 +10,6 @@ import type { Query } from './parameters/read.ts'
 
 type ConfigReader = ReturnType<typeof createConfigReader>
 
-/** What the configuration route needs. */
 export interface ConfigRoute {
   config: ConfigReader
   node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
@@ -22,7 +21,6 @@ export interface ConfigRoute {
 /** A configuration, and with `at` when it was first seen, and whether the answer depends on the clock. */
 type Shown = Config & { time?: number; clock?: boolean }
 
-/** The configurations of other times. */
 export interface EarlierConfigs {
   /** The version that held at a time, as a request writes it. */
   at(text: string, signal: AbortSignal): Promise<Required<Shown>>

@@ -15,7 +15,6 @@ import {
 import type { Query } from './parameters/read.ts'
 import type { ViewRoute } from './view/route.ts'
 
-/** What the download needs. */
 export interface DownloadRoute {
   files: LogFiles
   queryView: ViewRoute['queryView']

@@ -3,7 +3,6 @@ import { bytesResponse } from '../http/sliced.ts'
 import type { Listing, LogFiles } from '../log/files/files.ts'
 import type { Query } from './parameters/read.ts'
 
-/** What the log list needs. */
 export interface LogRoutes {
   files: LogFiles
   /** Answers with what is known about each file; loaded on first use. */

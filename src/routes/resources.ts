@@ -20,7 +20,6 @@ export interface LogResources {
   download: ResourceHandler
 }
 
-/** What the resources need. */
 export interface LogResourceOptions {
   context: ViewContext
   /** The largest tail that may be requested. */

@@ -5,7 +5,6 @@ export const CONFIGS = 'configs/'
 const LAST = 999_999_999_999_999
 const NAME = /^configs\/(\d{15})-([0-9a-f]{8})\.toml$/
 
-/** What the name of a version says. */
 export interface VersionName {
   /** When the shipper first saw it, in milliseconds since the Unix epoch. */
   time: number
@@ -13,7 +12,6 @@ export interface VersionName {
   crc: number
 }
 
-/** The key of a version. */
 export function versionKey({ time, crc }: VersionName): string {
   return `${versionsSince(time)}-${crc.toString(16).padStart(8, '0')}.toml`
 }

@@ -40,7 +40,6 @@ export interface Segment {
 /** How a life ended: read to its end, truncated, or gone before it was read. */
 export type How = 'end' | 'cut' | 'lost'
 
-/** The end of a life. */
 export interface End {
   life: number
   size: number
@@ -51,7 +50,6 @@ export interface End {
 
 const OLDER = 'older-'
 
-/** A life's number as the name of its folder. */
 export function lifeName(life: number): string {
   return (life < 0 ? OLDER : '') + String(LAST_LIFE - Math.abs(life)).padStart(8, '0')
 }
@@ -63,12 +61,10 @@ export function parseLife(name: string): number | null {
   return life < 1 ? null : found?.[1] ? -life : life
 }
 
-/** `segments/<log>/` */
 export function logFolder(log: string): string {
   return `${SEGMENTS}${log}/`
 }
 
-/** `segments/<log>/<life>/` */
 export function lifeFolder(log: string, life: number): string {
   return `${SEGMENTS}${log}/${lifeName(life)}/`
 }
@@ -109,12 +105,10 @@ export function parseKey(key: string): { log: string; life: number; segment: Seg
   return { log: found[1]!, life, segment }
 }
 
-/** `ends/<log>/` */
 export function endsFolder(log: string): string {
   return `${ENDS}${log}/`
 }
 
-/** The key of an end. */
 export function endKey(log: string, { life, size, crc, how }: End): string {
   return `${endsFolder(log)}${lifeName(life)}-${size}-${hex(crc)}-${how}`
 }

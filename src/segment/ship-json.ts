@@ -1,6 +1,5 @@
 import { parseShallow } from '../limits/shallow-json.ts'
 
-/** What a shipper reports about one log. */
 export interface ShippedLog {
   life: number
   /** Bytes of that life in the bucket. */
@@ -20,12 +19,10 @@ export interface LogCounts {
 }
 
 export const MINUTE_MS = 60_000
-/** How many minutes are counted. */
 export const COUNTED_MINUTES = 60
 /** How many logs are counted: at most 300 KB of a heartbeat. */
 export const MOST_COUNTED = 300
 
-/** A file that is not shipped, and why. */
 export interface LeftFile {
   name: string
   reason: string
@@ -38,7 +35,6 @@ export interface Heartbeat {
   run: string
   /** The shipper's process on its host; null in layout 1. */
   pid: number | null
-  /** The shipper's version. */
   version: string
   /** The layout that it writes; homes without it have layout 1. */
   layout: number

@@ -28,7 +28,6 @@ export function readFlags(rows: readonly Row[], { flags }: CommandLine): Layer {
   return given
 }
 
-/** How `--help` itself is explained. */
 export const HELP: [flag: string, help: string] = ['-h, --help', 'Show this help.']
 
 /** A line for each flag of a table, and for these others. */

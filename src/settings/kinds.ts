@@ -72,7 +72,6 @@ export const timezone: Kind<string> = {
   parse: (value) => (parseZone(value) === null ? null : value),
 }
 
-/** A positive number of bytes. */
 export const bytes: Kind<number> = {
   allowed: 'a number of bytes of at least 1, such as 1048576, 256KiB, 10MiB or 2GiB',
   value: 'BYTES',
@@ -121,7 +120,6 @@ export const hostHeader: Kind<string> = {
   parse: (value) => (/^[^\s/@?#,\\]+$/.test(value) && !CONTROL.test(value) ? value : null),
 }
 
-/** One of the words, in any case. */
 export function oneOf<const W extends string>(...words: readonly W[]): Kind<W> {
   return {
     allowed: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,

@@ -11,7 +11,6 @@ export const NODE_SETTINGS = [
   { name: 'node-version', kind: is.text, otherwise: 'derived', help: "The node's version." },
 ] as const satisfies readonly Row[]
 
-/** The fields of the node that are set. */
 export function nodeFields(settings: SettingsOf<(typeof NODE_SETTINGS)[number]>): Partial<NodeInfo> {
   return {
     ...(settings.hostIp !== null && { hostIp: settings.hostIp }),

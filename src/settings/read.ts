@@ -70,7 +70,6 @@ export function resolve<R extends Row>(
   return { settings: settings as SettingsOf<R>, sources: sources as Record<keyof SettingsOf<R>, Source> }
 }
 
-/** What the layers give for a setting. */
 export function pick(layers: readonly Layer[], name: string): Given | undefined {
   return layers.find((layer) => layer.has(name))?.get(name)
 }
@@ -82,7 +81,6 @@ export function parse(row: Row, value: string, from: string): unknown {
   throw badValue(row, value, from)
 }
 
-/** The error for a value that a setting does not take. */
 export function badValue(row: Row, value: string, from: string): SettingsError {
   const what = row.kind.secret ? '' : ` ${shown(value)}`
   return new SettingsError('usage', `Cannot use ${from}${what}: it must be ${row.kind.allowed}.`)

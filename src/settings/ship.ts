@@ -28,7 +28,6 @@ const segmentBytes: is.Kind<number> = {
   },
 }
 
-/** HOST:PORT to listen on. */
 const listener: is.Kind<{ host: string; port: number }> = {
   allowed: 'HOST:PORT, such as 127.0.0.1:9101',
   value: 'HOST:PORT',
@@ -39,7 +38,6 @@ const listener: is.Kind<{ host: string; port: number }> = {
   },
 }
 
-/** The settings of `nodestate ship`. */
 export const SHIP_SETTINGS = [
   { name: 'home', kind: is.path, value: 'DIR', help: 'A directory with node.json, config.toml and logs/.' },
   { name: 'logs', kind: is.path, value: 'DIR', otherwise: './logs', help: 'The log directory.' },
@@ -89,7 +87,6 @@ export const SHIP_SETTINGS = [
   ...NODE_SETTINGS,
 ] as const satisfies readonly Row[]
 
-/** The resolved settings of a shipper. */
 export type ShipSettings = SettingsOf<(typeof SHIP_SETTINGS)[number]> & {
   /** `s3://bucket/prefix`, or a directory. */
   target: string

@@ -1,6 +1,5 @@
 import { LARGEST_SEGMENT } from '../segment/names.ts'
 
-/** When and where a segment is cut. */
 export interface CutRules {
   /** Bytes of text. */
   segmentBytes: number

@@ -163,7 +163,6 @@ export class Examiner {
     }
   }
 
-  /** Whether a text begins with all of a file. */
   async isBeginning({ file, size }: Pick<Examined, 'file' | 'size'>, text: FileText): Promise<boolean> {
     const { native } = this.#context
     const [one, other] = await Promise.all(

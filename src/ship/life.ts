@@ -27,7 +27,6 @@ export class FileChanged extends Error {
   }
 }
 
-/** What shipping a life needs. */
 export interface LifeContext {
   log: string
   bucket: Bucket

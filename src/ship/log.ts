@@ -8,7 +8,6 @@ import { FileChanged, Life, type LifeContext } from './life.ts'
 import { type Copy, type Matched, match } from './match.ts'
 import { type Memory, recall, type Shipped } from './memory.ts'
 
-/** What a log's shipper needs. */
 export interface LogContext extends Omit<LifeContext, 'isUntouched'> {
   files: WatchedFiles
   /** How long a removed file is kept open while it waits. */
@@ -20,7 +19,6 @@ export interface LogContext extends Omit<LifeContext, 'isUntouched'> {
   onLost(): void
 }
 
-/** The state of a log. */
 export interface LogStatus {
   life: number
   size: number

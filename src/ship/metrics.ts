@@ -3,16 +3,13 @@ import { createRegistry, type Sample } from '../observe/registry.ts'
 import type { LeftFile } from '../segment/ship-json.ts'
 import type { LogStatus } from './log.ts'
 
-/** What is not in the bucket. */
 export interface NotShipped {
   /** Files that are not or not completely shipped yet, and their bytes. */
   files: number
   bytes: number
-  /** Files that cannot be shipped. */
   left: readonly LeftFile[]
 }
 
-/** Counts what a shipper does. */
 export class ShipMetrics {
   readonly #requests = new Map<string, Sample>()
   readonly #lives = new Map<string, Set<number>>()
@@ -21,7 +18,6 @@ export class ShipMetrics {
   /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
   configChanged: number | null = null
 
-  /** The logs and files of which bytes were shipped. */
   get shipped(): { logs: number; files: number; bytes: number } {
     const files = [...this.#lives.values()].reduce((sum, lives) => sum + lives.size, 0)
     return { logs: this.#lives.size, files, bytes: this.shippedBytes }

@@ -32,7 +32,6 @@ export interface OwnershipContext {
   report(line: string): void
   /** The heartbeat to write. */
   describe(stopped: boolean): Promise<Heartbeat>
-  /** Bytes shipped so far. */
   shippedBytes(): number
 }
 

@@ -18,7 +18,6 @@ import { LogShipper, type LogStatus } from './log.ts'
 import type { NotShipped, ShipMetrics } from './metrics.ts'
 import { OtherHost, Ownership, Replaced } from './ownership.ts'
 
-/** What a shipper is made of. */
 export interface ShipperOptions {
   disk: Disk
   bucket: Bucket
@@ -135,7 +134,6 @@ export class Shipper {
     })
   }
 
-  /** The state of the logs. */
   get status(): Map<string, LogStatus> {
     const all = new Map<string, LogStatus>()
     for (const [log, { shipper }] of this.#logs) {
@@ -164,7 +162,6 @@ export class Shipper {
     for (const wake of this.#sleepers) wake()
   }
 
-  /** Runs until it is stopped. */
   async run(): Promise<Outcome> {
     try {
       if (!(await this.#ownership.takeOver())) return 'done'

@@ -19,7 +19,6 @@ export interface Verified {
   findings: Finding[]
 }
 
-/** What is compared. */
 export interface VerifyOptions {
   disk: Disk
   bucket: Bucket

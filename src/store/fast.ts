@@ -139,7 +139,6 @@ export function tapped(
 /** How much one read of a stream may bring. workerd gives 4 KiB at a time unless it is asked for more. */
 const READ = 256 * 1024
 
-/** Any stream as slices. */
 export function slicesOf(stream: ReadableStream<Uint8Array>): Slices {
   if (stream instanceof SlicedStream) return stream
   const { reader, read } = readerOf(stream)

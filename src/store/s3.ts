@@ -175,7 +175,6 @@ function conditional(conditions: ReadOptions): Record<string, string> {
   }
 }
 
-/** A part of an object. */
 interface Part {
   entry: Entry
   offset: number

@@ -13,7 +13,6 @@ export function origin(module: string, ...tags: string[]): Origin {
   return { tags, source: `${module}:1` }
 }
 
-/** One entry of the log, before it becomes a line. */
 export interface LogEntry {
   /** Milliseconds since the Unix epoch. */
   time: number

@@ -4,7 +4,6 @@ import type { LineWriter } from './rotating-file.ts'
 
 type Write = (origin: Origin, message: string, context?: Record<string, unknown>) => void
 
-/** nodestate's own log. */
 export interface OwnLog {
   /** Whether lines of this level are written at all. */
   writes(level: Level): boolean

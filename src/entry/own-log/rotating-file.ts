@@ -10,7 +10,6 @@ export interface RotatingFileOptions {
   onError?: (error: unknown) => void
 }
 
-/** Where lines go. */
 export interface LineWriter {
   write(text: string): void
   close(): void

@@ -15,7 +15,6 @@ export function has(argv: readonly string[], flags: readonly string[] = HELP): b
   return argv.slice(0, end < 0 ? undefined : end).some((argument) => flags.includes(argument))
 }
 
-/** How a command is used. */
 export interface Usage {
   flags: readonly Flag[]
   /** The most arguments that it takes besides its flags. @default any number */
@@ -63,7 +62,6 @@ export function serveFlags(argv: readonly string[]): Layer {
   )
 }
 
-/** The error for a command that does not exist. */
 export function unknownCommand(name: string, commands: readonly string[]): UsageError {
   return new UsageError(
     `Unknown command ${shown(name)}${suggestion(name, commands) || ': nodestate help shows the commands.'}`,

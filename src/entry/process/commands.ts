@@ -7,14 +7,12 @@ import { has, readArguments, type Usage, unknownCommand } from './arguments.ts'
 
 /** A command of the program besides `serve`. */
 export interface Command {
-  /** What it does, in one sentence. */
   summary: string
   /** Each command is loaded when it is used. */
   load(): Promise<LoadedCommand>
 }
 
 interface LoadedCommand extends Omit<Usage, 'help'> {
-  /** What `--help` prints. */
   help(): string
   /** Runs to its exit code. */
   run(line: CommandLine): Promise<number>
@@ -91,7 +89,6 @@ digest, for the tokens file, which then holds no secret:
 nodestate serve --tokens FILE reads the file again when it changes.
 `
 
-/** `nodestate help [COMMAND]`. */
 async function help({ positional: [name = 'help'] }: CommandLine): Promise<number> {
   if (name !== 'serve') return runCommand(name, ['--help'])
   const { helpText } = await import('../../settings/text.ts')

@@ -9,7 +9,6 @@ export interface Connections {
   unused: Set<Socket>
 }
 
-/** Keeps track of a server's connections. */
 export function trackConnections(server: Server, secure: boolean): Connections {
   const track = (sockets: Set<Socket>) => (socket: Socket) => {
     sockets.add(socket)

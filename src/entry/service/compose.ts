@@ -54,7 +54,6 @@ const CLIENT_BYTES = 128 * 1024
 /** As many clients as a small machine must serve. */
 const LEAST_CLIENTS = 512
 
-/** What the service runs in. */
 export interface Host {
   /** Whether the runtime reads into shared memory without a copy. @default false */
   sharedMemory?: boolean

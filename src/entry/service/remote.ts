@@ -16,7 +16,6 @@ const EDGE_HOME = { memory: EDGE_MEMORY, shared: false }
 /** A free Worker may make 50 requests: one for the names, one for each node, and a few for those that do not ship. */
 const EDGE_FLEET = { pageNodes: 40, listCalls: 48 }
 
-/** Answers a request of one deployment. */
 export type Answer = (request: Request) => Response | Promise<Response>
 
 /** What a platform without a file system provides. */

@@ -34,7 +34,6 @@ const COUNT_LIMITS = { memory: 128 * 1024 * 1024, scanBytes: 256 * 1024 * 1024, 
 /** How long `--verify` waits for a storage that fails. */
 const VERIFY_PATIENCE_MS = 60_000
 
-/** The flags of `nodestate ship`. */
 export const SHIP_FLAGS = flagsOf(SHIP_SETTINGS)
 export { shipHelp }
 

@@ -75,7 +75,6 @@ export async function openExport(
   }
 }
 
-/** What is searched for, and where. */
 interface Plan {
   sections: Iterable<Section> | AsyncIterable<Section>
   filter: Filter

@@ -42,7 +42,6 @@ export class Patterns {
     }
   }
 
-  /** The most frequent patterns. */
   top(most: number): MessagePattern[] {
     return [...this.#leaves.values()]
       .flat()

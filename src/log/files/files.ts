@@ -15,7 +15,6 @@ import { type Listing, Listings } from './listings.ts'
 
 export type { Listing } from './listings.ts'
 
-/** Which files count as log files. */
 export interface FilesOptions {
   /** Whether names may have slashes: files in folders below. @default false */
   nested?: boolean | undefined
@@ -27,7 +26,6 @@ export interface FilesOptions {
   now?: (() => number) | undefined
 }
 
-/** How bytes of a log file are read. */
 export interface FileReadOptions extends ReadOptions {
   /**
    * Memory for the bytes. A store that supports it reads into it, and `body` points there. Nothing else may touch it until

@@ -1,11 +1,9 @@
 import type { Entry } from '../../store/store.ts'
 
-/** The oldest a list may be. */
 const MAX_AGE_MS = 1000
 /** A list is kept for at most 25 times what it cost, so that a small one is always fresh. */
 const AGE_PER_COST = 25
 
-/** The log files of a node as they were listed. */
 export interface Listing {
   entries: Entry[]
   /** Set if there are more files than are listed at once; `LogFiles.each` has all of them. */

@@ -70,7 +70,6 @@ export class Channel {
     this.#raw = raw
   }
 
-  /** The number of the next batch. */
   get next(): number {
     return this.#first + this.#batches.length
   }

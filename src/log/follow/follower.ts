@@ -15,7 +15,6 @@ import type { FollowLimits, Hub, Subscription } from './hub.ts'
 import { liveFilter, openFilter } from './live-filter.ts'
 import { isMoving } from './moving.ts'
 
-/** What is followed, and how it is sent. */
 export interface FollowRequest {
   view: ViewRequest
   frame: Frame

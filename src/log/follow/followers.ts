@@ -13,7 +13,6 @@ import { isMoving } from './moving.ts'
 /** How old the size of a shipped log may be, in ms: one check then serves all its followers. */
 const LOOK_AGE = 2000
 
-/** All followers of all logs of a service. */
 export class Followers {
   readonly #context: ViewContext
   readonly #limits: FollowLimits

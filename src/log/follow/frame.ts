@@ -13,7 +13,6 @@ export interface Frame {
   record?: RecordOptions
 }
 
-/** A record, and the place after it. */
 export interface SentRecord {
   bytes: Uint8Array
   end: Cursor
@@ -22,7 +21,6 @@ export interface SentRecord {
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-/** Records as they are sent. */
 export function renderRecords(
   records: readonly SentRecord[],
   { events, json, record }: Frame,

@@ -7,7 +7,6 @@ import { Channel, type Data } from './channel.ts'
 import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'
 
-/** How following behaves. */
 export interface FollowLimits {
   /** The maximum number of followers. */
   followers: number
@@ -34,7 +33,6 @@ const LINGER = 2000
 /** A record is sent this long after its last line arrived. */
 const FLUSH_MS = 60
 
-/** Tracks a log as it grows. */
 type LogTracker = Pick<Tracker, 'place' | 'between' | 'before' | 'advance'>
 
 /** What is followed: a log, or with `alone` a file that its log has left behind. */
@@ -66,7 +64,6 @@ export class Hub {
   #queue: Promise<unknown> = Promise.resolve()
   #pause: number
   #failures = 0
-  /** Clients that are about to join. */
   #joining = 0
   #open = true
 

@@ -16,7 +16,6 @@ import {
 /** Members whose entries are remembered for reads. */
 const MAX_ENTRIES = 20_000
 
-/** The joined logs of a store. */
 export class JoinedLogs {
   readonly #joins: Joins
   readonly #reads: MemberReads

@@ -23,7 +23,6 @@ const HEAD = 64 * 1024
 const PER_LINE = 512
 const FIRST_READ = 64 * 1024
 
-/** The times of a request. */
 export interface RequestPeriod {
   since: number | null
   until: number | null

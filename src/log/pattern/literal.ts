@@ -12,7 +12,6 @@ export function needleMark({ low, fold }: Needle): RegExp {
 
 const MARKED = 16
 
-/** Finds a text. */
 export interface Finder {
   /** The next place of the text at or after `from` that ends at or before `to`, or -1. */
   (bytes: Uint8Array, from: number, to: number): number

@@ -5,7 +5,6 @@ import type { Zone } from '../time.ts'
 import { exactFinder, type Finder, foldedFinder, type Needle, needleMark, unicodeFinder } from './literal.ts'
 import { requiredLiterals } from './prefilter.ts'
 
-/** How the records of a log are read. */
 export interface Reader {
   format: LineFormat
   zone: Zone

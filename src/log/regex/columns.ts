@@ -4,7 +4,6 @@ import { NEWLINE, OTHER, WORD } from './threads.ts'
 /** Bytes that a program never distinguishes share a column of its tables. */
 export interface Columns {
   readonly count: number
-  /** The column of each byte. */
   readonly of: Uint8Array
   /** For each column, what assertions see in its bytes. */
   readonly kinds: Uint8Array

@@ -1,7 +1,6 @@
 /** A set of code points: `[first, last, first, last …]`, in order, without overlap. */
 export type CodePoints = readonly number[]
 
-/** The last code point. */
 export const MAX = 0x10ffff
 
 /** Sorts ranges and joins those that touch. */
@@ -17,7 +16,6 @@ export function union(ranges: CodePoints): CodePoints {
   return out
 }
 
-/** Every code point that is not in the set. */
 export function negate(set: CodePoints): CodePoints {
   const out: number[] = []
   let next = 0

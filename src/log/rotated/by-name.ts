@@ -1,7 +1,6 @@
 import { byCodePoint, type Entry } from '../../store/store.ts'
 import { isRotated, type LogName } from './names.ts'
 
-/** A file and what its name says. */
 export interface RotatedFile extends LogName {
   entry: Entry
 }

@@ -16,7 +16,6 @@ const SMALL = 4 * 1024 * 1024
 const SHIFT = 3 * 3_600_000
 const HEAD = 64 * 1024
 
-/** The log in which times are searched for. */
 export interface Timed {
   files: LogFiles
   series: Series

@@ -78,7 +78,6 @@ export function lastTime(
   return Number.NaN
 }
 
-/** Whether a log is empty. */
 export async function isEmpty(series: Series): Promise<boolean> {
   return series.end === 0 && (await series.addresses.floor(-1)) === 0
 }

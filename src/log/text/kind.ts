@@ -11,7 +11,6 @@ import { type Entry, replaced } from '../../store/store.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
 
-/** What a file is: text, or how it is compressed. */
 export type Kind = 'plain' | Compression
 
 /** How many file versions are cached. */

@@ -10,7 +10,6 @@ import { kindOf } from './kind.ts'
 import type { Series } from './series.ts'
 import { PlainText, type Text } from './text.ts'
 
-/** Which log is requested, and from where. */
 export interface LogRequest {
   file: string
   /** Whether to include the rotated files before it. */

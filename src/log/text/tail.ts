@@ -11,7 +11,6 @@ import {
 } from '../../store/store.ts'
 import { characterStart, startInWindow } from './bytes.ts'
 
-/** Reads a byte range of one file. */
 export type RangeReader = (range: ByteRange, options: ReadOptions) => Promise<StoreRead>
 
 /** The last part of a file, from a line start on. */

@@ -47,7 +47,6 @@ export interface View {
   memory: Lease | null
 }
 
-/** Notes about the times of an answer. */
 export function timeNotes(format: LineFormat, zone: Zone): TimeNote[] {
   const notes: TimeNote[] = []
   if (format.ambiguousZone && !usesAbbreviation(zone, format.ambiguousZone)) notes.push('ambiguous-zone')

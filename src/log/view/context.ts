@@ -36,14 +36,12 @@ export interface ViewContext {
   mostSources?: number | undefined
 }
 
-/** The budget of one request. */
 export function budgetOf({ limits, memory, now }: ViewContext, signal: AbortSignal | undefined): Budget {
   // Archives are read twice: once for their size, once for their text.
   const unpacked = 2 * Math.max(limits.scanBytes, limits.archiveBytes)
   return new Budget({ bytes: limits.scanBytes, unpacked, millis: limits.scanMillis, signal, memory, now })
 }
 
-/** How logs are read. */
 export function readingOf({ limits, memory, parallel = 1 }: ViewContext): Reading {
   const { scanChunk: chunk, sharedMemory = false } = limits
   return { chunk, sharedMemory, parallel, ...(memory && { memory: memory.total }) }

@@ -13,7 +13,6 @@ const MOST = 16
  * note, and the previous page continues before the hole.
  */
 export class CutLog {
-  /** What is left of the log. */
   open: OpenLog
   readonly #request: LogRequest
   /** What is below the log's beginning, and above its end. */

@@ -4,7 +4,6 @@ import type { Fit } from '../search/span.ts'
 import { SAMPLE } from '../text/format.ts'
 import type { LogRequest, Prefetch } from '../text/open.ts'
 
-/** A request for a part of a log. */
 export interface ViewRequest extends LogRequest {
   fit: Fit
   /** Ms since the epoch: records at or after, records before. */

@@ -44,7 +44,6 @@ interface Plan extends Job, Borders {
   notes: Note[]
 }
 
-/** Selects a part of an open log. */
 export async function select(
   context: ViewContext,
   log: OpenLog,
@@ -86,7 +85,6 @@ async function planOf(job: Job): Promise<Plan> {
 
 const NO_BORDERS: Borders = { since: null, until: null }
 
-/** Where the requested times are in the log. */
 async function bordersOf({ context, log, request, budget }: Job, format: LineFormat): Promise<Borders> {
   const { files, zone, scans, parallel = 1 } = context
   // The search for times leaves half of the budget to the search for records.
@@ -114,7 +112,6 @@ async function nothing(plan: Plan): Promise<View> {
   return { ...baseOf(plan), from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
 }
 
-/** All text of the range that fits. */
 async function textThatFits(plan: Plan): Promise<View> {
   const { lo, hi, forward } = plan
   const { series } = plan.log
@@ -138,7 +135,6 @@ function leaseToSend({ log: { series }, budget }: Plan, from: number, to: number
   return lease
 }
 
-/** The most that may be collected for an answer. */
 const sizeOf = ({ request, context }: Plan) => Math.min(request.fit.size, context.limits.answerBytes)
 
 /** A long answer with all records is not scanned: it is read while it is sent. Null if it has to be scanned. */

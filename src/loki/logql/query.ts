@@ -22,7 +22,6 @@ export interface Comparison {
   amount: number
 }
 
-/** A condition on labels, or several of them. */
 export type Condition = LabelMatcher | Comparison | { all: Condition[] } | { any: Condition[] }
 
 /** A condition on the line: `|= "a" or "b"`. Any of the values may match; with `!=` and `!~`, none may. */
@@ -45,7 +44,6 @@ export interface LogSelection {
   stages: Stage[]
 }
 
-/** What is counted over time. */
 export const OPERATIONS = ['count_over_time', 'rate', 'bytes_over_time', 'bytes_rate'] as const
 
 /** Records or their bytes over time. */

@@ -10,7 +10,6 @@ export type Resource =
   | 'download'
   | 'nodes'
 
-/** One query parameter of one or more resources. */
 export interface Parameter {
   name: string
   on: readonly Resource[]
@@ -47,7 +46,6 @@ export interface Parameter {
   example: string
 }
 
-/** The rows of a resource. */
 export function rowsOf(rows: readonly Parameter[], resource: Resource): Parameter[] {
   return rows.filter((row) => row.on.includes(resource))
 }

@@ -5,7 +5,6 @@ import { dashedLogs, type Rolled, rollsOver, type Times } from '../../log/rotate
 import { type Disk, type Listed, toEntry } from './disk.ts'
 import { readHead, readLast } from './heads.ts'
 
-/** What groups are made from. */
 export interface GroupsContext {
   disk: Disk
   include?: readonly string[] | undefined

@@ -48,7 +48,6 @@ export class WatchedFiles {
   #ordered: readonly Listed[] = []
   /** How many checks counted. */
   looks = 0
-  /** How many files were given up. */
   released = 0
   readonly #proven = new Map<string, Proof>()
   /** Files that cannot be opened. */

@@ -4,13 +4,11 @@ import { ConfigVersions } from './config-versions.ts'
 
 /** What is shipped besides the logs. */
 export interface NodeFiles {
-  /** The node object. */
   node(): Promise<Record<string, unknown> | null>
   /** The configuration, masked; null when there is none. It throws when it cannot be shown. */
   config(): Promise<string | null>
 }
 
-/** What shipping them needs. */
 export interface NodeFilesContext {
   files: NodeFiles
   /** Where they are written. It throws OtherHost while another host ships to the same destination. */

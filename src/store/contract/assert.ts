@@ -25,7 +25,6 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
   return outcome instanceof StoreError ? outcome.code : String(outcome)
 }
 
-/** All entries of a listing. */
 export async function all(entries: AsyncIterable<Entry>): Promise<Entry[]> {
   const list: Entry[] = []
   for await (const entry of entries) list.push(entry)

@@ -43,7 +43,6 @@ const NOT_KEYS = [
   'x'.repeat(1100),
 ]
 
-/** What `stat` must be. */
 export function statTests({ it, put, subject }: Suite): void {
   it('gives null for what does not exist', async () => {
     const { store } = subject()

@@ -2,7 +2,6 @@ import { byCodePoint, type ListOptions } from '../store.ts'
 import { all, check, equal } from './assert.ts'
 import type { Suite } from './suite.ts'
 
-/** What a listing must be. */
 export function listTests(suite: Suite): void {
   const { it, put } = suite
   const list = async (prefix: string, options?: ListOptions) =>

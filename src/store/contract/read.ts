@@ -4,7 +4,6 @@ import type { Suite } from './suite.ts'
 
 const LARGE = 5 * 1024 * 1024 + 7
 
-/** What a read must be. */
 export function readTests({ it, put, subject }: Suite): void {
   const numbers = [0, 1, 3, 9, 10, 11, 1e6, Number.MAX_SAFE_INTEGER, 1e21, Number.POSITIVE_INFINITY]
   const ranges: (ByteRange | undefined)[] = [

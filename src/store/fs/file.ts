@@ -4,7 +4,6 @@ import { type Entry, StoreError } from '../store.ts'
 /** Ranges up to this size are read at once; longer ones in slices of this size, one per turn of the event loop. */
 export const SLICE = 512 * 1024
 
-/** The stats that identify one state of a file. */
 export type FileState = Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>
 
 /** Fills `buffer` with the bytes from `offset` on; throws a StoreError `changed` if the file ends too early. */

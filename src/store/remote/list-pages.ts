@@ -107,7 +107,6 @@ function inOrder(entries: Entry[]): Entry[] {
   return entries
 }
 
-/** The entry of a folder in a shallow list. */
 export function folderEntry(key: string): Entry {
   return { key, size: 0, modified: 0, etag: '""', folder: true }
 }

@@ -22,12 +22,10 @@ export interface RetryOptions {
   onRetry?: RetryListener | undefined
 }
 
-/** Resolved options. */
 export type Retry = { [K in keyof RetryOptions]-?: NonNullable<RetryOptions[K]> }
 
 const LONGEST_PAUSE = 2_000
 
-/** The options with their defaults. */
 export function retryOf(options: RetryOptions): Retry {
   return {
     retries: options.retries ?? 3,

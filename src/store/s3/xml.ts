@@ -43,7 +43,6 @@ export function parseXml(source: string): XmlElement {
   return top.children[0]!
 }
 
-/** The text of the first child of that name, or null. */
 export function childText(element: XmlElement, name: string): string | null {
   return element.children.find((child) => child.name === name)?.text ?? null
 }

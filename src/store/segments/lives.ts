@@ -214,7 +214,6 @@ export class Lives {
   }
 }
 
-/** A life of a log. */
 interface LifeId {
   log: string
   life: number

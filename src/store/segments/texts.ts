@@ -54,7 +54,6 @@ export class TextCache {
   }
 }
 
-/** How segments are fetched. */
 export interface TextOptions {
   /** Where their texts are kept. */
   cache: TextCache
