@@ -1,8 +1,8 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { serve, temporaryDirectory } from '../program.ts'
-import { type BrowserPage, findings, resting, settled } from './browser.ts'
+import { type Program, serve, temporaryDirectory } from '../program.ts'
+import { type BrowserPage, findings, resting, settled, told } from './browser.ts'
 import { NIGHT, night, stamp } from './logs.ts'
 import { describePage } from './stage.ts'
 
@@ -120,6 +120,20 @@ describePage(
 
 const fleet = temporaryDirectory()
 
+/** A heartbeat of a shipper that has shipped everything up to a second of the night. */
+function beat(id: string, second: number, [errors, warnings] = [0, 0]): void {
+  const path = join(fleet, id, 'ship.json')
+  const minute = Math.floor(Date.now() / 60_000)
+  const counts = {
+    'broker.log': { lastLine: Date.now() - 60_000, minutes: { [minute]: [errors, warnings] } },
+  }
+  const host = { hostName: id, hostIp: '10.0.0.7', grpcPort: 0, httpPort: 1, version: '1.2', onlineTime: 1 }
+  const logs = { 'broker.log': { life: 1, size: 1, lagBytes: 0, lagSeconds: 0 } }
+  writeFileSync(path, JSON.stringify({ host: id, run: 'a', version: '1', node: host, logs, counts }))
+  const at = (NIGHT + second * 1000) / 1000
+  utimesSync(path, at, at)
+}
+
 describePage(
   'several nodes as one',
   () => {
@@ -137,8 +151,9 @@ describePage(
     }
   },
   (stage) => {
+    let service: Program | null = null
     const open = async (path: string): Promise<BrowserPage> => {
-      const service = await serve(['--port', '0', '--fleet', fleet], { env: { TZ: 'UTC' } })
+      service ??= await serve(['--port', '0', '--fleet', fleet], { env: { TZ: 'UTC' } })
       return stage.browser.open(`${service.url}/${path}`, { timezoneId: 'UTC' })
     }
     const hash = (page: BrowserPage) => decodeURIComponent(new URL(page.url()).hash)
@@ -188,6 +203,86 @@ describePage(
       await expect.poll(() => hash(page)).toContain('hide=db-1')
       await settled(page)
       expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['B']))
+      // A link shows the same.
+      const before = hash(page)
+      await page.reload()
+      await settled(page)
+      expect(hash(page)).toBe(before)
+      expect(new Set(await page.locator('.row .o').allTextContents())).toEqual(new Set(['B']))
+      await expect.poll(name).toMatch(/15,000 db-4/)
+      expect(await page.getByRole('button', { name: 'db-1', exact: true }).getAttribute('aria-pressed')).toBe(
+        'false',
+      )
+      await page.context().close()
+    })
+
+    it('reads another node as well, from a node of the fleet', async () => {
+      const page = await open('nodes/db-1/#file=broker.log')
+      await page.locator('.row').first().waitFor()
+      await page.locator('.side').getByRole('checkbox', { name: 'db-4', exact: true }).click()
+      await page.locator('.sources').filter({ hasText: 'db-4' }).waitFor()
+      expect(new URL(page.url()).pathname).toBe('/')
+      expect(hash(page)).toMatch(/^#file=broker\.log&node=db-1&node=db-4/)
+      await page.context().close()
+    })
+
+    it('names a node that is not there, and saves the records of the others', async () => {
+      const page = await open(
+        '#file=broker.log&file=storage.log&node=db-1&node=db-4&node=db-9&hide=storage.log',
+      )
+      await page.locator('.chip.source.missing').filter({ hasText: 'db-9: unknown node' }).waitFor()
+      await settled(page)
+      const save = async (format: string) => {
+        await page.locator('summary').filter({ hasText: 'Export' }).click()
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          told(page, 'Download complete, without db-9', () =>
+            page.getByRole('button', { name: `All records as ${format}` }).click(),
+          ),
+        ])
+        const text = readFileSync(await download.path(), 'utf8')
+        return { name: download.suggestedFilename(), lines: text.trimEnd().split('\n') }
+      }
+      const text = await save('text')
+      expect(text.name).toBe('timeline.txt')
+      expect(text.lines.slice(0, 2).map((line) => line.split('\t')[0])).toEqual([
+        'db-1/broker.log',
+        'db-4/broker.log',
+      ])
+      expect(text.lines).toHaveLength(30_000)
+      const json = await save('JSON lines')
+      expect(json.name).toBe('timeline.ndjson')
+      expect(JSON.parse(json.lines[29_999]!)).toMatchObject({ node: 'db-4', message: 'heartbeat 14999' })
+      await page.context().close()
+    })
+
+    it('begins with the nodes that have the most errors', async () => {
+      beat('db-1', 14_990)
+      beat('db-2', 14_995, [2, 9])
+      beat('db-4', 14_995, [12_000, 0])
+      const known = async () => (await fetch(`${service!.url}/api/v1/nodes`)).text()
+      await expect.poll(known, { timeout: 10_000 }).toContain('"errors":12000')
+      const page = await open('')
+      const rows = page.locator('.fleet tbody tr')
+      await rows.first().filter({ hasText: '12,000' }).waitFor()
+      expect(await rows.locator('a').allTextContents()).toEqual(['db-4', 'db-2', 'db-1'])
+      expect(await page.locator('.fleet thead th').allTextContents()).toEqual(
+        expect.arrayContaining(['Errors', 'Warnings', 'Last line']),
+      )
+      await page.context().close()
+    })
+
+    it('draws a line where records may still come, and moves it while nothing comes', async () => {
+      const page = await open('#file=broker.log&node=*&follow=true')
+      await page.locator('.follow.live').waitFor()
+      const line = page.locator('.row.unsettled')
+      await expect.poll(() => line.allTextContents()).toHaveLength(1)
+      expect(await line.textContent()).toContain('heartbeat 14991')
+      await page.getByText('Complete up to 01-10 04:09:50').waitFor()
+      beat('db-1', 14_995)
+      await page.getByText('Complete up to 01-10 04:09:55').waitFor()
+      await expect.poll(() => line.allTextContents()).toHaveLength(1)
+      expect(await line.textContent()).toContain('heartbeat 14996')
       await page.context().close()
     })
   },

@@ -13,8 +13,12 @@ export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
   const { files, nodes } = sources
   const kinds = [nodes, files].filter((names) => names.length > 1)
   /** Patterns become names, so that what is hidden can be told from what was never chosen. */
-  const hide = (hidden: string[]) =>
-    acts.apply({ ...pickNames(look, sources), hidden: hidden.length === 0 ? [] : hidden })
+  const hide = (hidden: string[]) => {
+    // One of each kind stays.
+    if ([files, nodes].some((names) => names.length > 0 && names.every((name) => hidden.includes(name))))
+      return
+    acts.apply({ ...pickNames(look, sources), hidden })
+  }
   const extra = Object.entries(missing).filter(([name]) => !files.includes(name) && !nodes.includes(name))
   return (
     <div ref={box} class="chips sources" role="toolbar" aria-label="Logs read as one">

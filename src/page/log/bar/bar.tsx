@@ -28,8 +28,9 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
   useToolbar(tools)
   const { saving, start } = useSaving(say)
   const exported = (format: 'text' | 'ndjson') =>
-    start(`${name}${isNarrowed(look) ? '-filtered' : ''}.${format === 'text' ? 'txt' : 'ndjson'}`, (signal) =>
-      client.export(fieldsQueryOf(look), format, { signal }),
+    start(
+      `${isMerged(look) ? 'timeline' : name}${isNarrowed(look) ? '-filtered' : ''}.${format === 'text' ? 'txt' : 'ndjson'}`,
+      (signal) => client.export(fieldsQueryOf(look), format, { signal }),
     )
   return (
     <header class="bar">
@@ -150,8 +151,8 @@ function useSaving(say: (message: string) => void) {
     setSaving({ done: 0, size: expected, stop })
     try {
       const progress = (done: number, size: number | null) => setSaving({ done, size, stop })
-      await save(ask(abort.signal), { name, progress })
-      say('Download complete')
+      const missing = Object.keys(await save(ask(abort.signal), { name, progress }))
+      say(missing.length === 0 ? 'Download complete' : `Download complete, without ${missing.join(', ')}`)
     } catch (error) {
       if (!abort.signal.aborted) say(`The download failed. ${explain(error as Error).advice}`)
     } finally {

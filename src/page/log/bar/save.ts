@@ -5,9 +5,15 @@ interface Saving {
   progress: (bytes: number, size: number | null) => void
 }
 
-/** Fetches a file, with the token in a header like every other request, and hands it to the browser to keep. */
-export async function save(download: Promise<Download>, { name, progress }: Saving): Promise<void> {
-  const { body, size } = await download
+/**
+ * Fetches a file, with the token in a header like every other request, and hands it to the browser to keep. Returns what
+ * is missing in it.
+ */
+export async function save(
+  download: Promise<Download>,
+  { name, progress }: Saving,
+): Promise<Download['missing']> {
+  const { body, size, missing } = await download
   // Blobs of 16 MB: the browser may move them to disk, while loose chunks would stay in memory.
   const blobs: Blob[] = []
   let chunks: Uint8Array<ArrayBuffer>[] = []
@@ -33,4 +39,5 @@ export async function save(download: Promise<Download>, { name, progress }: Savi
   link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
+  return missing
 }

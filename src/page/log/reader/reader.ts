@@ -280,6 +280,7 @@ export class Reader {
       },
       droppedFirst: (count) => this.list.droppedFirst(count),
       droppedLast: (count) => this.list.droppedLast(count),
+      settled: mine(() => this.list.refresh()),
       status: mine(() => {
         this.#events.changed()
         this.#fill()

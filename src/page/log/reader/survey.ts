@@ -36,9 +36,9 @@ export function timeNear(window: LogWindow, seq: number): string | null {
 
 /** Whether a record is the first one after the moment up to which every source has shipped all it had. */
 export function isUnsettled(window: LogWindow, seq: number): boolean {
-  if (window.settled === null) return false
-  const [before, own] = [seq - 1, seq].map((each) => Date.parse(timeIn(window.item(each)) ?? ''))
-  return before! <= window.settled && own! > window.settled
+  if (window.settled === null || seq === window.firstSeq) return false
+  const [before, own] = [timeNear(window, seq - 1), timeIn(window.item(seq))]
+  return Date.parse(before ?? '') <= window.settled && Date.parse(own ?? '') > window.settled
 }
 
 /** Milliseconds between a record and the one above it. */

@@ -1,5 +1,6 @@
 import { type Client, type LogQuery, ProblemError, type View } from '../../../client.ts'
 import { type Item, isLate, timeIn } from '../record/record.ts'
+import { followLog } from './following.ts'
 
 /** What a window reports to its list. */
 interface WindowEvents {
@@ -10,6 +11,8 @@ interface WindowEvents {
   inserted(seq: number): void
   droppedFirst(count: number): void
   droppedLast(count: number): void
+  /** Another record is the first that is not settled. */
+  settled(): void
   /** Something else changed: what is being loaded, the connection, a failure. */
   status(): void
 }
@@ -156,52 +159,40 @@ export class LogWindow {
   async follow(): Promise<void> {
     if (this.#follower !== null || this.newer === null) return
     const follower = new AbortController()
+    const { signal } = follower
     this.#follower = follower
     this.live = 'connecting'
     this.#events.status()
-    let batch: Item[] = []
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const flush = () => {
-      timer = undefined
-      const items = batch
-      batch = []
-      if (!follower.signal.aborted) this.#append(items)
-    }
-    const push = (item: Item) => {
-      batch.push(item)
-      timer ??= setTimeout(flush, 60)
-    }
+    // What a fleet has shipped moves on while nothing arrives, too.
+    const settle = () => void this.#settle(signal).catch(() => {})
+    const timer = this.query.node === undefined ? undefined : setInterval(settle, SETTLE_MS)
     try {
-      const events = this.#client.follow(this.query, {
-        lastId: this.newer,
-        json: true,
-        signal: follower.signal,
+      await followLog(this.#client, this.query, {
+        after: this.newer,
+        signal,
+        arrived: (items, cursor) => {
+          this.newer = cursor
+          this.#append(items)
+        },
+        connected: (lost) => {
+          this.live = lost === null ? 'live' : 'lost'
+          this.lost = lost ?? ''
+          this.failure = null
+          this.#events.status()
+        },
       })
-      for await (const event of events) {
-        if (event.type === 'open') this.live = 'live'
-        else if (event.type === 'lost') {
-          this.live = 'lost'
-          this.lost =
-            event.error instanceof ProblemError ? event.error.message : 'connection lost, trying again'
-        } else {
-          this.newer = event.id ?? this.newer
-          push(event.type === 'record' ? event.data : { kind: event.type, text: event.data })
-          continue
-        }
-        this.failure = null
-        this.#events.status()
-      }
     } catch (error) {
-      if (!follower.signal.aborted) this.failure = error as Error
+      if (!signal.aborted) this.failure = error as Error
     } finally {
-      clearTimeout(timer)
-      flush()
-      if (this.#follower === follower) {
-        this.#follower = null
-        this.live = 'off'
-        this.#events.status()
-      }
+      clearInterval(timer)
+      if (this.#follower === follower) this.unfollow()
     }
+  }
+
+  /** Asks which sources are missing, and up to when the others are complete. */
+  async #settle(signal: AbortSignal): Promise<void> {
+    await this.#lines({ after: this.newer!, size: 0 }, signal)
+    this.#events.status()
   }
 
   unfollow(): void {
@@ -251,7 +242,11 @@ export class LogWindow {
     try {
       const found = await this.#client.lines({ ...this.query, ...rest, ...amount }, { signal })
       this.missing = found.missing
-      this.settled = found.settled === null ? null : Date.parse(found.settled)
+      const settled = found.settled === null ? null : Date.parse(found.settled)
+      if (settled !== this.settled) {
+        this.settled = settled
+        this.#events.settled()
+      }
       const [first] = found.content
       // A record that is longer than the page comes in pieces: ask for whole records instead.
       const cut = found.content.length === 1 && first!.length > size / 4
@@ -388,6 +383,8 @@ const START = 1000
 /** Records of a page where single records are longer than pages, and bytes that hold them: a node splits records at 8 MiB. */
 const FEW = 4
 const LONGEST = 64 * 1024 * 1024
+/** How often a fleet that is followed is asked up to when it is complete. */
+const SETTLE_MS = 10_000
 const MAX_ITEMS = 1_500_000
 /** Characters held in memory; log text is mostly Latin-1, one byte each. */
 const MAX_CHARS = 500_000_000
