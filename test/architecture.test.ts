@@ -124,6 +124,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'blocks.ts',
       'filter.ts',
       'forward.ts',
+      'in-turns.ts',
       'reading.ts',
       'scan-back.ts',
       'scan-forward.ts',

@@ -1,5 +1,5 @@
 import { exactFinder } from '../log/pattern/literal.ts'
-import { type Matcher, regexMatcher } from '../log/pattern/pattern.ts'
+import { type Matcher, regexMatcher, testInSteps } from '../log/pattern/pattern.ts'
 import { whereMatcher } from '../log/where/where.ts'
 import { LABELS, type LineFilter, type Stage } from './logql/query.ts'
 
@@ -33,7 +33,9 @@ async function lineRegex(pattern: string): Promise<Matcher> {
   const { find, needle } = matcher
   const exact = await regexMatcher(`(?-m)${pattern}`)
   const test: Matcher['test'] = (bytes, from, to) => exact.test(bytes, from, textEnd(bytes, from, to))
-  return find ? { find, needle, test } : { test }
+  const inSteps: Matcher['inSteps'] = (bytes, from, to) =>
+    testInSteps(exact, bytes, from, textEnd(bytes, from, to))
+  return find ? { find, needle, test, inSteps } : { test, inSteps }
 }
 
 /** Where a record ends without its last line end. */
@@ -44,7 +46,13 @@ export function textEnd(bytes: Uint8Array, from: number, to: number): number {
 
 function anyOf(matchers: Matcher[]): Matcher {
   if (matchers.length === 1) return matchers[0]!
-  return { test: (...record) => matchers.some((matcher) => matcher.test(...record)) }
+  return {
+    test: (...record) => matchers.some((matcher) => matcher.test(...record)),
+    *inSteps(...record) {
+      for (const matcher of matchers) if (yield* testInSteps(matcher, ...record)) return true
+      return false
+    },
+  }
 }
 
 /** Finds records by the values that their fields must have: most do not have their text and are never parsed. */

@@ -1,10 +1,11 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { LEVELS } from '../format/detect.ts'
 import { head, UNDECIDED } from '../format/format.ts'
-import { lastStart, nextStart } from '../format/lines.ts'
+import { lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { Backward } from '../search/backward.ts'
 import { type Candidate, type Chunk, eachWanted, type Filter, usesScanner } from '../search/filter.ts'
+import { matchesInTurns } from '../search/in-turns.ts'
 import { remoteChunk, SLACK } from '../search/reading.ts'
 import { MAX_RECORD } from '../search/scan.ts'
 import { isHole } from '../text/bytes.ts'
@@ -138,9 +139,24 @@ export class Count {
     for (let at = from; at < to; ) {
       const next = at + UNIT >= to ? -1 : nextStart(filter.format, bytes, at + UNIT, to)
       const end = next < 0 ? to : next
-      countIn({ bytes: bytes.subarray(0, end), from: at, to: end, base: 0 }, this.#stretch, this.#scanner)
+      await this.#countUnit({ bytes: bytes.subarray(0, end), from: at, to: end, base: 0 })
       at = end
       await this.#budget.step()
+    }
+  }
+
+  async #countUnit(chunk: Chunk): Promise<void> {
+    const { filter } = this.#stretch
+    const scanner = this.#scanner
+    if (scanner && countsAll(filter) && countAll(chunk, this.#stretch, scanner)) return
+    const count = counter(chunk, this.#stretch)
+    if (filter.matcher === null) return eachWanted(chunk, filter, count, scanner)
+    const { bytes, base } = chunk
+    const ranges = await matchesInTurns(chunk, filter, this.#budget, { scanner })
+    for (let i = 0; i < ranges.length; i += 2) {
+      const start = ranges[i]!
+      const end = ranges[i + 1]!
+      count({ bytes, start, end, base, time: Number.NaN, headEnd: lineEnd(bytes, start, end) })
     }
   }
 }
@@ -149,15 +165,12 @@ export class Count {
 const UNIT = 512 * 1024
 const FORWARD = 1024 * 1024
 
-/** Counts the wanted records of bytes from a record's start on. */
-function countIn(chunk: Chunk, range: CountedRange, scanner: Scanner | null) {
-  const { bytes, from } = chunk
-  const { filter, add } = range
+/** Counts the wanted records of a chunk one by one. */
+function counter({ bytes, from }: Chunk, { filter, add }: CountedRange): (record: Candidate) => void {
   const { format, zone } = filter
-  if (scanner && countsAll(filter) && countAll(chunk, range, scanner)) return
   let before = Number.NaN
   let last = from
-  const count = (record: Candidate) => {
+  return (record) => {
     const { start, end, headEnd } = record
     let time = format.time(bytes, start, headEnd, zone)
     // A record without a time has that of the one before it, wanted or not.
@@ -168,7 +181,6 @@ function countIn(chunk: Chunk, range: CountedRange, scanner: Scanner | null) {
     before = time
     last = end
   }
-  eachWanted(chunk, filter, count, scanner)
 }
 
 /** Whether all records are wanted, of a format that can be read fast. */

@@ -14,6 +14,8 @@ export interface Reader {
 export interface Matcher {
   /** Whether the record bytes[from, to) matches. Conditions on fields need to know how the log is read. */
   test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean
+  /** The same in steps of some milliseconds, for long records. @default one step */
+  inSteps?(bytes: Uint8Array, from: number, to: number, reader?: Reader): Generator<void, boolean>
   /**
    * The next offset in [from, to) where a match may be, or -1: no record that ends at or before it matches.
    * Without it, every record must be tested. A match that crosses `to` is not seen: hand in whole records.
@@ -71,7 +73,23 @@ export async function regexMatcher(source: string): Promise<Matcher> {
   if (!find) return compiled
   const test: Matcher['test'] = (bytes, from, to) =>
     find(bytes, from, to) >= 0 && compiled.test(bytes, from, to)
-  return { find, test, needle: find.needle, marks: find.marks }
+  const inSteps: Matcher['inSteps'] = function* (bytes, from, to) {
+    if (find(bytes, from, to) < 0) return false
+    yield
+    return yield* compiled.inSteps(bytes, from, to)
+  }
+  return { find, test, inSteps, needle: find.needle, marks: find.marks }
+}
+
+/** Tests a record in steps, between which others can have their turn. */
+export function* testInSteps(
+  matcher: Matcher,
+  ...record: Parameters<Matcher['test']>
+): Generator<void, boolean> {
+  if (matcher.inSteps) return yield* matcher.inSteps(...record)
+  const found = matcher.test(...record)
+  yield
+  return found
 }
 
 /** Records that all of `wanted` match and none of `unwanted`. If one of them can be searched fast, that serves all. */
@@ -83,13 +101,19 @@ export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[
     for (const one of unwanted) if (one.test(bytes, from, to, reader)) return false
     return true
   }
+  const inSteps: Matcher['inSteps'] = function* (...record) {
+    for (const one of wanted) if (!(yield* testInSteps(one, ...record))) return false
+    for (const one of unwanted) if (yield* testInSteps(one, ...record)) return false
+    return true
+  }
   // The longest text is the rarest, nearly always: `17` is in every fifth timestamp.
   const length = (one: Matcher) => one.needle?.low.length ?? 0
   const guide = wanted.filter((one) => one.find).toSorted((a, b) => length(b) - length(a))[0]
   const named = wanted.flatMap((one) => one.fields ?? [])
   const fields = named.length > 0 ? named : undefined
-  if (!guide) return { test, fields, without: unwanted.find((one) => one.sure && one.needle)?.needle }
-  return { test, find: (...args) => guide.find!(...args), needle: guide.needle, marks: guide.marks, fields }
+  const both = { test, inSteps, fields }
+  if (!guide) return { ...both, without: unwanted.find((one) => one.sure && one.needle)?.needle }
+  return { ...both, find: (...args) => guide.find!(...args), needle: guide.needle, marks: guide.marks }
 }
 
 /** The nearest of several literals; null if there are none. */

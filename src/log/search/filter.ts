@@ -80,15 +80,18 @@ export interface Candidate {
   headEnd: number
 }
 
-/**
- * The wanted records of a chunk as pairs of start and end; `from` and `to` must be record borders.
- * `first` accepts the first record without a test, because its other part was accepted before.
- * A `scanner` finds plain text faster, most of all in its own memory; the result is then valid until its next use.
- */
+export interface MatchOptions {
+  /** Accepts the first record without a test, because its other part was accepted before. @default false */
+  first?: boolean
+  /** Finds plain text faster, most of all in its own memory; the result is then valid until its next use. */
+  scanner?: Scanner | null
+}
+
+/** The wanted records of a chunk as pairs of start and end; `from` and `to` must be record borders. */
 export function matches(
   chunk: Chunk,
   filter: Filter,
-  { first = false, scanner = null }: { first?: boolean; scanner?: Scanner | null } = {},
+  { first = false, scanner = null }: MatchOptions = {},
 ): ArrayLike<number> {
   const { bytes, from, to } = chunk
   const { format, matcher } = filter

@@ -3,7 +3,8 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
-import { type Filter, matches } from './filter.ts'
+import type { Filter } from './filter.ts'
+import { matchesInTurns } from './in-turns.ts'
 import { type CountBy, noMemory } from './sink.ts'
 import type { Fit } from './span.ts'
 
@@ -61,7 +62,7 @@ export async function scanOnce(pass: Pass): Promise<Recent | null> {
 }
 
 async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | null> {
-  const { from, to, isStart, filter, fit, countBy, scanner } = pass
+  const { from, to, isStart, filter, fit, countBy, budget, scanner } = pass
   const { format } = filter
   const queue: { record: Kept; lines: number }[] = []
   let size = 0
@@ -96,7 +97,8 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
       }
       last = bytes.length
     }
-    const ranges = matches({ bytes, from: first, to: last, base: at }, filter, { scanner })
+    const chunk = { bytes, from: first, to: last, base: at }
+    const ranges = await matchesInTurns(chunk, filter, budget, { scanner })
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!

@@ -6,7 +6,8 @@ import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { characterStart, isHole } from '../text/bytes.ts'
 import type { Series } from '../text/series.ts'
 import { Backward } from './backward.ts'
-import { isWantedAlone, matches, timeAt } from './filter.ts'
+import { isWantedAlone, timeAt } from './filter.ts'
+import { hasMatch, matchesInTurns } from './in-turns.ts'
 import { remoteChunk, SLACK } from './reading.ts'
 import { type Recent, scanOnce } from './recent.ts'
 import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
@@ -97,13 +98,14 @@ class BackwardScan {
 
   /** The record that `hi` cuts: seen alone, its beginning may not even look like one. */
   async #cutRecord(): Promise<Found | null> {
-    const { series, lo, hi, filter, splitsRecord = false } = this.#scan
+    const { series, lo, hi, filter, budget, splitsRecord = false } = this.#scan
     if (hi >= series.end) return null
     const head = Math.max(lo, await recordBefore(series, hi, series.end, filter.format))
     if (head >= hi) return null
     const bytes = await series.read(head, hi)
     const time = timeAt(bytes, 0, bytes.length, filter)
-    if (splitsRecord || isWantedAlone(bytes, head, filter, time)) {
+    const isCandidate = splitsRecord || isWantedAlone(bytes, head, { ...filter, matcher: null }, time)
+    if (isCandidate && (splitsRecord || (await hasMatch(bytes, filter, budget)))) {
       if (!this.#sink.take(bytes, 0, bytes.length, head)) {
         const cut = this.#sink.cutBack(bytes, 0, bytes.length, head)
         return this.#found(head + cut, { splitsRecord: cut > 0, complete: cut === 0 && head <= lo })
@@ -219,7 +221,7 @@ class BackwardScan {
       const started = budget.now()
       const next = end - this.#unit <= first ? first : nextStart(filter.format, bytes, end - this.#unit, end)
       const start = next < 0 ? first : next
-      const found = this.#take(from, { bytes, start, end }, isBottom && start === first)
+      const found = await this.#take(from, { bytes, start, end }, isBottom && start === first)
       if (found) return found
       const isQuick = budget.now() - started <= TURN_MILLIS / 4
       this.#unit = isQuick ? Math.min(2 * this.#unit, LARGEST_UNIT) : UNIT
@@ -231,15 +233,15 @@ class BackwardScan {
   }
 
   /** Takes the wanted records of a chunk, newest first; returns a result when no more fit. */
-  #take(
+  async #take(
     from: number,
     { bytes, start: first, end: last }: { bytes: Uint8Array; start: number; end: number },
     isBottom: boolean,
-  ): Found | null {
+  ): Promise<Found | null> {
     const sink = this.#sink
     const scanner = this.#scanner
     const chunk = { bytes, from: first, to: last, base: from }
-    const ranges = matches(chunk, this.#scan.filter, { scanner })
+    const ranges = await matchesInTurns(chunk, this.#scan.filter, this.#scan.budget, { scanner })
     let i = ranges.length - 2
     while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2
     sink.keep(chunk, ranges, i + 2, scanner)

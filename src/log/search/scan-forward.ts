@@ -1,8 +1,9 @@
 import { BudgetError } from '../../limits/budget.ts'
 import { lastStart } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
-import { type Chunk, type Filter, matches, usesScanner } from './filter.ts'
+import { type Chunk, usesScanner } from './filter.ts'
 import { Forward } from './forward.ts'
+import { matchesInTurns } from './in-turns.ts'
 import { leaseForReads } from './reading.ts'
 import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
 import { Sink } from './sink.ts'
@@ -68,8 +69,8 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
     budget.spend(last)
     length = step
     const chunk = { bytes, from: 0, to: last, base: at }
-    let ranges = matches(chunk, filter, { first: isRest, scanner })
-    if (at < lo) ranges = withoutGiven(ranges, chunk, filter, lo - at)
+    let ranges = await matchesInTurns(chunk, filter, budget, { first: isRest, scanner })
+    if (at < lo) ranges = await withoutGiven(ranges, chunk, scan, lo - at)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
@@ -109,14 +110,15 @@ async function readWithin(reader: Forward, from: number, to: number): Promise<Ui
  * The first record began before `place`, where the answer starts. If the part before it matched, it was already
  * returned, and its rest follows; if only the whole record matches, all of it follows.
  */
-function withoutGiven(
+async function withoutGiven(
   ranges: ArrayLike<number>,
   chunk: Chunk,
-  filter: Filter,
+  { filter, budget }: Scan,
   place: number,
-): ArrayLike<number> {
+): Promise<ArrayLike<number>> {
   if (ranges.length === 0 || ranges[0]! >= place) return ranges
-  if (matches({ ...chunk, from: 0, to: place }, filter).length === 0) return ranges
+  const given = await matchesInTurns({ ...chunk, from: 0, to: place }, filter, budget)
+  if (given.length === 0) return ranges
   const [, end, ...rest] = Array.from(ranges)
   return end! > place ? [place, end!, ...rest] : rest
 }

@@ -48,8 +48,9 @@ export interface Found {
   memory: Lease | null
 }
 
-/** A longer record is split: it would have to be held in memory and matched in one step, which takes 10 ms. */
+/** A longer record is split: it would have to be held in memory. */
 export const MAX_RECORD = 8 * 1024 * 1024
+
 /** A lease for what a search is going to find; null if memory is not limited. */
 export function leaseOf(budget: Budget): Lease | null {
   return budget.memory?.lease(0) ?? null
