@@ -56,12 +56,13 @@ function whileAllowed(body: ReadableStream, isAllowed: () => Promise<boolean>, i
   let timer: ReturnType<typeof setInterval> | undefined
   let isRevoked = false
   let isTold = false
+  const isSliced = body instanceof SlicedStream
   const check = async () => {
     if (await isAllowed()) return
     clearInterval(timer)
     isRevoked = true
     // A follow may wait for its next piece for hours, so it is ended from outside.
-    if (!(body instanceof SlicedStream)) slices.cancel()
+    if (!isSliced) slices.cancel()
   }
   const take = (slice: Uint8Array | null) => {
     if (isRevoked) return revoked()

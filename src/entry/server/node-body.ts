@@ -4,7 +4,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { streamOf } from '../../http/sliced.ts'
 import { yieldToEventLoop } from '../../limits/yield.ts'
-import { SlicedStream, type Slices } from '../../store/fast.ts'
+import { SlicedStream, type Slices, slicesOf } from '../../store/fast.ts'
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 
@@ -20,7 +20,8 @@ export function withSlicedBodies(fetch: Fetch, onCut: (error: unknown, request: 
       if (body === undefined) return response
       const outgoing = env.outgoing as ServerResponse
       outgoing.writeHead(response.status, Object.fromEntries(response.headers))
-      const sent = body instanceof SlicedStream ? sendSlices(body, outgoing) : sendStream(body, outgoing)
+      const sent =
+        body instanceof SlicedStream ? sendSlices(slicesOf(body), outgoing) : sendStream(body, outgoing)
       sent.catch((error) => {
         // The read ended because the client left.
         if (outgoing.destroyed) return
