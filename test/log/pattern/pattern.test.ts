@@ -21,6 +21,13 @@ describe('textMatcher', () => {
     ['straße', 'STRAßE', true],
     ['λόγος', 'ΛΌΓΟΣ', true],
     ['日本', 'in 日本 today', true],
+    ['ошибка', 'ОШИБКА', true],
+    ['ошибка', 'ОшибкАх', true],
+    ['р', 'Р', true],
+    // The first byte of р with the second of Р.
+    ['р', 'Ѡ', false],
+    // The last byte of А is also the last of ѐ.
+    ['ѐа', 'хѐа', true],
     ['a.b', 'axb', false],
     ['[x]', 'tag [X]', true],
     ['', 'anything', true],
@@ -51,6 +58,24 @@ describe('textMatcher', () => {
   })
   test('a text that is too long is refused with its limit', () => {
     expect(() => textMatcher('x'.repeat(1001))).toThrow(/1001 characters long; at most 1000/)
+  })
+  test('property: finds text in other scripts, whatever the case', () => {
+    const letters = [...'арбАРБопрОПРσΣ日d ']
+    const text = (least: number, most: number) =>
+      fc
+        .array(fc.constantFrom(...letters), { minLength: least, maxLength: most })
+        .map((list) => list.join(''))
+    fc.assert(
+      fc.property(text(1, 6), text(0, 40), fc.boolean(), (some, around, isThere) => {
+        const needle = some.toLowerCase().replaceAll('ς', 'σ')
+        const all = isThere ? `${around}${some.toUpperCase()}${around}` : around
+        const place = all.toLowerCase().replaceAll('ς', 'σ').indexOf(needle)
+        const expected = place < 0 ? -1 : bytes(all.slice(0, place)).length
+        const record = bytes(all)
+        expect(textMatcher(needle).find!(record, 0, record.length)).toBe(expected)
+      }),
+      { numRuns: 3000 },
+    )
   })
   test('property: finds what a search of strings finds', () => {
     const small = fc.stringMatching(/^[abAB é\n]{0,12}$/)
