@@ -32,7 +32,7 @@ export async function scanBack(scan: Scan): Promise<Found> {
   const most = Math.max(step, Math.floor(budget.bytesLeft / 64))
   const wanted = parallel > 1 ? remoteChunk(reading) : filter.matcher?.sure ? TEXT_CHUNKS * step : step
   const largest = Math.min(wanted, most)
-  const scanner = takeScanner(largest + SLACK, reading.sharedMemory)
+  const scanner = isShort(scan) ? null : takeScanner(largest + SLACK, reading.sharedMemory)
   const { memory } = budget
   const reader = new Backward({ series, lo, step, largest, scanner, parallel, memory })
   const search = new BackwardScan(scan, reader, scanner)
@@ -46,6 +46,16 @@ export async function scanBack(scan: Scan): Promise<Found> {
     scanner?.release()
   }
 }
+
+/**
+ * Whether a few records are wanted, whatever they hold. They are found without a scanner: 16 pages at once would each
+ * take one with 37 MB of addresses, and collecting those takes longer than the pages.
+ */
+function isShort({ fit, filter }: Scan): boolean {
+  return fit.size <= SHORT && filter.matcher === null && filter.level === null
+}
+
+const SHORT = 64 * 1024
 
 /** One backward search: each step decides one range of the log, from the newest to the oldest. */
 class BackwardScan {
