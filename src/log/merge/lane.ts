@@ -1,6 +1,7 @@
 import { LogError } from '../error.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { lineEnd } from '../format/lines.ts'
+import type { Fit } from '../search/span.ts'
 import type { Cursor } from '../text/cursor.ts'
 import type { Note, View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
@@ -109,6 +110,11 @@ export class Lane {
     return this.#pages[0] ? stateOf(this.#pages[0].view.series) : ''
   }
 
+  /** How many records were read whose place is not decided. */
+  get undecided(): number {
+    return this.#items.length - this.#decided
+  }
+
   /** The size of an average record. */
   get average(): number {
     return this.#items.length === 0 ? 256 : Math.ceil(this.#bytes / this.#items.length)
@@ -119,11 +125,11 @@ export class Lane {
     return this.#place?.kind === 'place' ? Math.abs(this.#place.lead) : 0
   }
 
-  /** Reads on: about so many bytes of records. */
-  async read(size: number, context = this.source.context, signal?: AbortSignal): Promise<void> {
+  /** Reads on: about so many bytes of records, and at most so many of them. */
+  async read({ size, lines }: Fit, context = this.source.context, signal?: AbortSignal): Promise<void> {
     if (this.#pages.length === 0) await this.#turn(context, signal)
     for (let most = size; ; most *= 8) {
-      const view = await viewOf(context, this.#request(most), signal)
+      const view = await viewOf(context, this.#request({ size: most, lines }), signal)
       const isSplit = (this.#forward ? view.next : view.prev)?.splitsRecord === true
       if (!isSplit || most >= MAX_RECORD) {
         this.#take(view)
@@ -148,7 +154,7 @@ export class Lane {
     this.#near = 0
   }
 
-  #request(size: number): ViewRequest {
+  #request(fit: Fit): ViewRequest {
     const { file, rotated = true, matcher = this.#filter.matcher } = this.source
     const last = this.#pages.at(-1)?.view
     const cursor = last ? (this.#forward ? last.next : last.prev) : this.#cursor()
@@ -162,7 +168,7 @@ export class Lane {
       until,
       rotated,
       cursor: cursor && { place: cursor, direction },
-      fit: { size, lines: null },
+      fit,
       first: this.#forward && cursor === null,
       records: true,
       each: true,

@@ -2,8 +2,10 @@ import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
 import { each } from '../../limits/each.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
+import type { Fit } from '../search/span.ts'
 import type { Note } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
+import { ONE_MORE } from '../view/request.ts'
 import { type LanePlace, type LaneState, laneKey, type MergedCursor } from './cursor.ts'
 import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
 import { REACH } from './order.ts'
@@ -52,9 +54,10 @@ export interface MergedPage {
 const MIB = 1024 * 1024
 /** Every log may read this much, however many share a budget. */
 const LEAST_SCAN = 4 * MIB
-/** How many logs are read at once: on a disk, and over a network. */
+/** How many logs are read at once: on a disk, and over a network, where a short page of each costs only the way there. */
 const NEAR_AT_ONCE = 2
-const FAR_AT_ONCE = 16
+const FAR_AT_ONCE = 32
+const SEARCHED_AT_ONCE = 16
 /** More than its share of a page is read of each log, because shares are not even. */
 const SHARE = 1.25
 const SMALLEST_READ = 4096
@@ -69,10 +72,14 @@ export async function mergePage(
 ): Promise<MergedPage> {
   const merge = new Merge(sources, request, signal)
   const { archives, scans } = sources[0]!.context
-  const isSearch = request.level !== null || request.matcher !== null
   // One slot for all of them: if each log waited for its own, 32 of them would be refused.
-  const search = () => (isSearch ? scans.run(() => merge.run(), signal) : merge.run())
+  const search = () => (isSearch(request) ? scans.run(() => merge.run(), signal) : merge.run())
   return archives ? archives.run(search, signal) : search()
+}
+
+/** Whether records are looked for, so that much may be read for few of them. */
+function isSearch({ level, matcher }: MergeRequest): boolean {
+  return level !== null || matcher !== null
 }
 
 /** The slots that a merged page has already. */
@@ -86,6 +93,7 @@ class Merge {
   readonly #request: MergeRequest
   readonly #signal: AbortSignal | undefined
   readonly #forward: boolean
+  readonly #isFiltered: boolean
   readonly #lanes: Lane[]
   readonly #failed = new Map<Lane, unknown>()
   readonly #records: MergedRecord[] = []
@@ -100,6 +108,7 @@ class Merge {
     this.#request = request
     this.#signal = signal
     const { cursor, first = false, fit } = request
+    this.#isFiltered = isSearch(request)
     this.#forward = cursor ? cursor.direction === 'after' : first
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
@@ -162,7 +171,8 @@ class Merge {
       const waiting = this.#active().filter((lane) => !lane.head && lane.isOpen)
       if (waiting.length === 0) break
       const { files } = waiting[0]!.source.context
-      await each(waiting, files.isNear ? NEAR_AT_ONCE : FAR_AT_ONCE, (lane) => this.#read(lane, started))
+      const far = this.#isFiltered ? SEARCHED_AT_ONCE : FAR_AT_ONCE
+      await each(waiting, files.isNear ? NEAR_AT_ONCE : far, (lane) => this.#read(lane, started))
       this.#reads++
     }
     this.#isCut = this.#active().some((lane) => !lane.head && lane.isCut)
@@ -178,7 +188,6 @@ class Merge {
     const { source } = lane
     const { limits, parallel = 1 } = source.context
     const share = this.#share(lane)
-    const isFiltered = this.#request.level !== null || this.#request.matcher !== null
     const count = this.#lanes.length
     const context: ViewContext = {
       ...source.context,
@@ -188,7 +197,7 @@ class Merge {
         ...limits,
         scanBytes: Math.max(LEAST_SCAN, Math.floor(limits.scanBytes / count)),
         scanMillis: Math.max(1, limits.scanMillis - (Date.now() - started)),
-        scanChunk: isFiltered ? Math.max(MIB / 4, Math.floor((8 * MIB) / count)) : chunkFor(share),
+        scanChunk: this.#isFiltered ? Math.max(MIB / 4, Math.floor((8 * MIB) / count)) : chunkFor(share.size),
       },
     }
     delete context.archives
@@ -202,13 +211,23 @@ class Merge {
     }
   }
 
-  /** How many bytes of a log are read next: its share of what is left, and more each time. */
-  #share(lane: Lane): number {
-    const lanes = this.#lanes.filter((each) => each.isOpen).length
+  /** How much of a log is read next: its share of what is left, and more each time. */
+  #share(lane: Lane): Fit {
     const rest = Math.min(this.#size, this.#lines * lane.average)
-    const share = Math.ceil((SHARE * rest) / Math.max(1, lanes)) * 2 ** Math.min(8, this.#reads)
     const edge = REACH * lane.average
-    return Math.max(SMALLEST_READ, Math.min(share, rest + edge) + edge + (this.#reads === 0 ? lane.lead : 0))
+    const lead = this.#reads === 0 ? lane.lead : 0
+    const size = Math.max(SMALLEST_READ, Math.min(this.#part(rest), rest + edge) + edge + lead)
+    if (!this.#isFiltered) return { size, lines: null }
+    // All of the log between two matches is read, so each of them counts.
+    const records = Math.ceil(rest / lane.average)
+    const edges = REACH - Math.min(REACH, lane.undecided) + (lead > 0 ? REACH : 0)
+    return { size, lines: Math.max(1, Math.min(this.#part(records), records + REACH) + edges) }
+  }
+
+  /** The part of the rest that is expected of each log. */
+  #part(rest: number): number {
+    const lanes = this.#lanes.filter((each) => each.isOpen).length
+    return Math.ceil((SHARE * rest) / Math.max(1, lanes)) * 2 ** Math.min(8, this.#reads)
   }
 
   /** Takes records until one log has to be read further. True when the page is full, or nothing is left. */
@@ -221,8 +240,13 @@ class Merge {
         if (!this.#take(lane, head)) return true
         lane.next++
       }
+      if (this.#isFull()) return true
       if (!lane.head && (lane.isOpen || lane.isCut)) return false
     }
+  }
+
+  #isFull(): boolean {
+    return this.#records.length > 0 && (this.#size <= 0 || this.#lines <= 0)
   }
 
   /** The log whose record comes next, and until when it keeps its turn. */
@@ -293,7 +317,7 @@ class Merge {
         }
         const state = this.#stateOf(lane.source)
         const isBehind =
-          state?.behind === true && lane.head !== null && this.#isPassed(lane.head.placed, from!)
+          state?.behind === true && (lane.head ? this.#isPassed(lane.head.placed, from!) : lane.isOpen)
         onward.set(key, { place: await lane.onward(), behind: isBehind })
         back.set(key, { place: await lane.backward(), behind: state?.behind === true })
       }),
@@ -393,6 +417,6 @@ function worst(errors: readonly unknown[]): unknown {
 }
 
 /** Bytes per read when every record is wanted: little more than what is wanted. */
-function chunkFor(share: number): number {
-  return Math.min(MIB, Math.max(16 * 1024, share))
+function chunkFor(size: number): number {
+  return Math.min(MIB, Math.max(16 * 1024, size + ONE_MORE))
 }

@@ -120,8 +120,8 @@ export class PlainText implements Text {
 
   async read(from: number, to: number): Promise<Uint8Array> {
     if (to <= from) return new Uint8Array(0)
-    for (const { offset, bytes } of this.#blocks)
-      if (from >= offset && to <= offset + bytes.length) return bytes.subarray(from - offset, to - offset)
+    const kept = this.#kept(from, to)
+    if (kept) return kept
     const bytes = await this.#fetch(from, to)
     if (this.#sending) this.#see({ offset: from, bytes })
     else this.#remember({ offset: from, bytes })
@@ -144,6 +144,12 @@ export class PlainText implements Text {
     into: Uint8Array<ArrayBuffer>,
     ended?: AbortSignal,
   ): Promise<Uint8Array> {
+    const kept = this.#kept(from, to)
+    if (kept) {
+      // A copy: callers may write into what they get.
+      into.set(kept)
+      return into.subarray(0, kept.length)
+    }
     const bytes = await this.#fetch(from, to, into, ended)
     this.#see({ offset: from, bytes })
     await this.#judge()
@@ -175,6 +181,13 @@ export class PlainText implements Text {
     const inside = offset - block.offset
     const to = inside > 0 && inside <= block.bytes.length ? inside : block.bytes.length
     return fingerprint(block.bytes, block.offset, 0, to)
+  }
+
+  /** Bytes that were read before; null if they were not. */
+  #kept(from: number, to: number): Uint8Array | null {
+    for (const { offset, bytes } of this.#blocks)
+      if (from >= offset && to <= offset + bytes.length) return bytes.subarray(from - offset, to - offset)
+    return null
   }
 
   #remember(block: KeptBlock): void {

@@ -25,15 +25,19 @@ export interface ViewRequest extends LogRequest {
 /** Which parts of a file the request will need. */
 export function prefetchOf(request: ViewRequest): Prefetch {
   const { lines, size } = request.fit
-  const { until, level, matcher } = request
+  const { until, level, matcher, each } = request
   // Counting lines begins with 64 KiB before the last newline.
-  const wanted = lines === null ? size : Math.max(64 * 1024 + 1, Math.min(size, lines * 512))
+  const wanted =
+    lines === null ? (each ? size + ONE_MORE : size) : Math.max(64 * 1024 + 1, Math.min(size, lines * 512))
   const isTail = until === null && level === null && matcher === null
   return {
     tail: isTail ? Math.min(Math.max(wanted, SAMPLE), LARGEST_TAIL) : SAMPLE,
     head: isSearch(request) || request.records ? SAMPLE : 0,
   }
 }
+
+/** A scan ends at a record that does not fit any more: it has to be read with those that do. */
+export const ONE_MORE = 2048
 
 /** The most that is read of a file's end while opening it. */
 const LARGEST_TAIL = 256 * 1024

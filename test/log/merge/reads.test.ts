@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { ask, START } from './logs.ts'
+
+const KIB = 1024
+const line = (i: number, level = 'INFO') =>
+  `${new Date(START + i * 10).toISOString().replace('T', ' ').slice(0, 23)}\t${level}\ta.go:1\t[A]: request ${i} was handled\n`
+
+/** So many logs of the same times, and what is read of each. */
+function countedLogs(count: number, text: string) {
+  const names = Array.from({ length: count }, (_, i) => `${String(i).padStart(2, '0')}.log`)
+  const store = memoryStore(Object.fromEntries(names.map((name) => [name, text])))
+  const reads: { name: string; bytes: number }[] = []
+  const read = store.read.bind(store)
+  store.read = async (name, ...rest) => {
+    const got = await read(name, ...rest)
+    if (got) reads.push({ name, bytes: got.length })
+    return got
+  }
+  return { store, reads }
+}
+
+it.each([16, 32])('a newest page of %i logs reads both ends of each, once', async (count) => {
+  const text = Array.from({ length: 5000 }, (_, i) => line(i)).join('')
+  const { store, reads } = countedLogs(count, text)
+  const { texts } = await ask(store, ['*.log'], { fit: { size: 256 * KIB, lines: null } })
+  const answer = texts.join('').length
+  expect(answer).toBeGreaterThan(255 * KIB)
+  expect(reads).toHaveLength(2 * count)
+  expect(reads.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(3 * answer + 16 * KIB * count)
+})
+
+it('a page of few matches reads no further than their neighbours', async () => {
+  const every = 1000
+  const text = Array.from({ length: 70 * every }, (_, i) => line(i, i % every === 7 ? 'ERROR' : 'INFO')).join(
+    '',
+  )
+  const { store, reads } = countedLogs(16, text)
+  const { texts } = await ask(store, ['*.log'], { level: 3, fit: { size: 1024 * KIB, lines: 32 } })
+  expect(texts).toHaveLength(32)
+  // Two of each log, one or two that may be next, the sixteen that decide where they belong, and two reads of 512 KiB.
+  const needed = 16 * (20 * every * line(0).length + 1024 * KIB)
+  expect(reads.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(needed)
+})
+
+it.each([1, 7, 40])('pages of %i matches hold each of them once', async (lines) => {
+  const text = Array.from({ length: 400 }, (_, i) => line(i, i % 20 === 7 ? 'ERROR' : 'INFO')).join('')
+  const { store } = countedLogs(3, text)
+  const whole = await ask(store, ['*.log'], { level: 3, fit: { size: 1024 * KIB, lines: null } })
+  expect(whole.texts).toHaveLength(60)
+  let found: string[] = []
+  for (let before: string | undefined; ; ) {
+    const page = await ask(store, ['*.log'], {
+      level: 3,
+      fit: { size: 1024 * KIB, lines },
+      ...(before && { before }),
+    })
+    expect(page.texts.length).toBeLessThanOrEqual(lines)
+    found = [...page.texts, ...found]
+    if (page.prev === null) break
+    before = page.prev
+  }
+  expect(found).toEqual(whole.texts)
+})
