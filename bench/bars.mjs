@@ -40,6 +40,8 @@ export const BARS = {
   // Most of the reads look for a clock that stepped back within 8 MiB of the border.
   bisection: { 'reads in 1 GiB': most(64), 'reads in 20 GiB': most(64) },
   ndjson: { 'million lines/s': least(0.8) },
+  'timeline-ndjson': { '32 files / one': least(0.7) },
+  'timeline-memory': { 'MiB beyond the answer': most(16) },
 }
 
 /** The bars of `npm run bench:bucket`, by request: round trips at most, or MB/s at least on each runtime. */
@@ -56,6 +58,17 @@ export const BUCKET_BARS = {
   '`list?detail=true`, 206 files': { trips: 12 },
 }
 
+/**
+ * What a page of several logs may take: round trips by those of one log, KiB by its answer and its logs, and by what a
+ * reader takes that knows the time of its oldest record.
+ */
+export const TIMELINE_BARS = {
+  'newest page of as many logs as are read at once': ({ one }) => ({ trips: one.trips + 1 }),
+  'newest page of 32 logs': ({ one }) => ({ trips: 3 * one.trips + 1 }),
+  'newest page of 32 logs, bytes': ({ answer, logs }) => ({ kib: (3 * answer) / 1024 + 16 * logs }),
+  '`level=error&lines=100` of 32 logs, bytes': ({ known }) => ({ kib: (1.5 * known) / 1024 }),
+}
+
 /** The bars of `npm run bench:ship`: seconds until the last byte is in the bucket, and memory. */
 export const SHIP_BARS = { lagAtEnd: 15, rssMb: 200 }
 
@@ -66,7 +79,8 @@ export function isMet(value, bar) {
 }
 
 /** Whether a request to a bucket keeps its bar; null where there is none. */
-export function isBucketMet({ request, on, trips, mbs }) {
+export function isBucketMet({ request, on, trips, mbs, kib, most }) {
+  if (most) return most.trips === undefined ? kib <= most.kib : trips <= most.trips
   const bar = BUCKET_BARS[request]
   if (bar?.trips !== undefined) return trips <= bar.trips
   return bar?.mbs[on] === undefined ? null : mbs >= bar.mbs[on]

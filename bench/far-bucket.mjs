@@ -41,6 +41,13 @@ const objects = new Map([['big.log', { size, at: 0 }]])
 for (let i = 0; i < 205; i++)
   objects.set(`node-${String(i).padStart(3, '0')}.log`, { size: 3 * 2 ** 20, at: (i % 40) * template.length })
 
+/** The bucket `timeline`: 32 logs of the same time for each row that merges them, so that none has been read before. */
+const timeline = new Map()
+for (const group of 'abcdef')
+  for (let i = 0; i < 32; i++)
+    timeline.set(`${group}-${String(i).padStart(2, '0')}.log`, { size: 12 * template.length, at: starts[i] })
+const inBucket = (name) => (name === 'timeline' ? timeline : objects)
+
 const requests = []
 function receive(request, response) {
   if (request.url === '/-/report') return response.end(JSON.stringify(requests.splice(0)))
@@ -55,10 +62,11 @@ function receive(request, response) {
 
 function answer(request, response, entry) {
   const url = new URL(request.url, 'http://bucket')
-  const key = decodeURIComponent(url.pathname.split('/').slice(2).join('/'))
-  if (key === '') return list(response)
+  const [, bucket, ...path] = url.pathname.split('/')
+  const key = decodeURIComponent(path.join('/'))
+  if (key === '') return list(response, inBucket(bucket), url.searchParams.get('prefix') ?? '')
   // big-1.log, big-2.log … are the same log under names that no answer has been remembered for.
-  const object = objects.get(key.replace(/^big-\d+/, 'big'))
+  const object = inBucket(bucket).get(key.replace(/^big-\d+/, 'big'))
   if (!object) return response.writeHead(404).end()
   const headers = { ETag: `"${key}"`, 'Last-Modified': MODIFIED, 'Accept-Ranges': 'bytes' }
   const [, a, b] = /^bytes=(\d*)-(\d*)$/.exec(request.headers.range ?? 'bytes=0-')
@@ -86,8 +94,9 @@ async function send(response, { at: base }, { from, to }, entry) {
   response.end()
 }
 
-function list(response) {
-  const contents = [...objects].map(
+function list(response, objects, prefix) {
+  const listed = [...objects].filter(([key]) => key.startsWith(prefix))
+  const contents = listed.map(
     ([key, object]) =>
       `<Contents><Key>${key}</Key><Size>${object.size}</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"${key}"</ETag></Contents>`,
   )

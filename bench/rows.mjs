@@ -6,6 +6,7 @@ import { formatChartRow, formatLevelRow, formatRecordsRow } from './rows/formats
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
 import { bisectionRow, digRow, ndjsonRow, searchRow } from './rows/search.mjs'
+import { timelineMemoryRow, timelineRow } from './rows/timeline.mjs'
 import { accessLogRow, hugeRow, metricsRow, unchangedRow, viewRow } from './rows/view.mjs'
 
 /**
@@ -39,4 +40,6 @@ export const ROWS = {
   'formats-ndjson': formatRecordsRow,
   bisection: bisectionRow,
   ndjson: ndjsonRow,
+  'timeline-ndjson': timelineRow,
+  'timeline-memory': timelineMemoryRow,
 }

@@ -21,8 +21,8 @@ export function startBun(bun, directory) {
 }
 
 /** nodestate in front of a bucket, on any runtime; `program` is where the runtime is. */
-export function startBucketService(runtime, program, { endpoint, scanBytes, certificate }) {
-  const flags = ['--logs', 's3://logs', '--port', '0', '--log-level', 'warn']
+export function startBucketService(runtime, program, { endpoint, bucket, scanBytes, certificate }) {
+  const flags = ['--logs', `s3://${bucket}`, '--port', '0', '--log-level', 'warn']
   const limits = ['--scan-bytes', String(scanBytes), '--scan-seconds', '60']
   const env = {
     AWS_ENDPOINT_URL: endpoint,
@@ -91,6 +91,11 @@ async function start(name, command, args, mark, { port: knownPort, env = {} } = 
     pids: () => family(child.pid).filter((pid) => commandOf(pid).includes(mark)),
     cpu: () => server.pids().reduce((sum, pid) => sum + cpuOf(pid), 0),
     rss: () => server.pids().reduce((sum, pid) => sum + statusOf(pid, 'VmRSS'), 0),
+    /** The greatest memory since the last `forgetPeak`. */
+    peakRss: () => server.pids().reduce((sum, pid) => sum + statusOf(pid, 'VmHWM'), 0),
+    forgetPeak() {
+      for (const pid of server.pids()) writeFileSync(`/proc/${pid}/clear_refs`, '5')
+    },
     async stop() {
       running.delete(server)
       child.kill('SIGTERM')

@@ -114,6 +114,8 @@ function bucketCell(row) {
   if (!row) return ''
   const wanted = BUCKET_BARS[row.request]?.mbs?.[row.on]
   const missed = isBucketMet(row) === false ? ' **not met**' : ''
+  if (row.most?.trips) return `${row.trips} (≤ ${row.most.trips}), ${row.ms} ms${missed}`
+  if (row.most) return `${number(row.kib)} KiB (≤ ${number(row.most.kib)})${missed}`
   if (BUCKET_BARS[row.request]?.trips) return `${row.trips}, ${row.ms} ms${missed}`
   return `${row.mbs} MB/s${wanted ? ` (≥ ${wanted})` : ''}${missed}`
 }
