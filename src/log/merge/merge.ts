@@ -95,6 +95,8 @@ class Merge {
   readonly #forward: boolean
   readonly #isFiltered: boolean
   readonly #lanes: Lane[]
+  /** The place of each log among their names. */
+  readonly #ranks: Map<Lane, number>
   readonly #failed = new Map<Lane, unknown>()
   readonly #records: MergedRecord[] = []
   /** Which record of which log each of them is. */
@@ -117,6 +119,7 @@ class Merge {
       const place = this.#stateOf(source)?.place ?? null
       return new Lane(source, request, { forward: this.#forward, live, place })
     })
+    this.#ranks = new Map(this.#lanes.map((lane, i) => [lane, i]))
   }
 
   async run(): Promise<MergedPage> {
@@ -232,46 +235,41 @@ class Merge {
 
   /** Takes records until one log has to be read further. True when the page is full, or nothing is left. */
   #emit(): boolean {
-    for (;;) {
-      const best = this.#best()
-      if (!best) return true
-      const { lane, bound } = best
-      for (let head = lane.head; head && bound(head); head = lane.head) {
+    const order = this.#active()
+      .filter((lane) => lane.head)
+      .sort((a, b) => (this.#comesFirst(a, b) ? -1 : 1))
+    for (let lane = order.shift(); lane; lane = order.shift()) {
+      const rival = order[0]
+      for (let head = lane.head; head && (!rival || this.#comesFirst(lane, rival)); head = lane.head) {
         if (!this.#take(lane, head)) return true
         lane.next++
       }
       if (this.#isFull()) return true
-      if (!lane.head && (lane.isOpen || lane.isCut)) return false
+      if (lane.head) this.#insert(order, lane)
+      else if (lane.isOpen || lane.isCut) return false
     }
+    return true
   }
 
   #isFull(): boolean {
     return this.#records.length > 0 && (this.#size <= 0 || this.#lines <= 0)
   }
 
-  /** The log whose record comes next, and until when it keeps its turn. */
-  #best(): { lane: Lane; bound: (head: LaneRecord) => boolean } | null {
-    let best: Lane | null = null
-    let second: Lane | null = null
-    // Later logs win ties backward, earlier ones forward.
-    const lanes = this.#forward ? this.#lanes : this.#lanes.toReversed()
-    for (const lane of lanes) {
-      if (!lane.head || this.#failed.has(lane)) continue
-      if (!best || this.#isBefore(lane.head, best.head!)) {
-        second = best
-        best = lane
-      } else if (!second || this.#isBefore(lane.head, second.head!)) second = lane
+  /** Puts a log where its next record belongs: with 32 logs, five comparisons rather than 31 for each record. */
+  #insert(order: Lane[], lane: Lane): void {
+    let low = 0
+    for (let high = order.length; low < high; ) {
+      const middle = (low + high) >> 1
+      if (this.#comesFirst(order[middle]!, lane)) low = middle + 1
+      else high = middle
     }
-    if (!best) return null
-    const rival = second?.head
-    const wins = !second || lanes.indexOf(best) < lanes.indexOf(second)
-    const bound = (head: LaneRecord) =>
-      !rival || this.#isBefore(head, rival) || (wins && head.placed === rival.placed)
-    return { lane: best, bound }
+    order.splice(low, 0, lane)
   }
 
-  #isBefore(a: LaneRecord, b: LaneRecord): boolean {
-    return this.#forward ? a.placed < b.placed : a.placed > b.placed
+  /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
+  #comesFirst(a: Lane, b: Lane): boolean {
+    const difference = a.head!.placed - b.head!.placed || this.#ranks.get(a)! - this.#ranks.get(b)!
+    return this.#forward ? difference < 0 : difference > 0
   }
 
   /** False if the record does not fit. A page has at least one, however long. */
