@@ -92,7 +92,10 @@ export class Sink {
     if (first >= ranges.length) return
     let length = 0
     for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
-    if (this.#each) return this.#keepEach(bytes, ranges, { first, length, base })
+    if (this.#each) {
+      this.#keepEach(bytes, ranges, { first, length, base })
+      return
+    }
     const block = this.#blockFor(length, base + ranges[ranges.length - 1]!)
     const packed = scanner?.gather(bytes, ranges, first)
     if (packed) block.set(packed, this.#free)
