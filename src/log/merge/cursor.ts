@@ -49,6 +49,16 @@ export function laneKey({ node, log }: Pick<Source, 'node' | 'log'>): number {
   return hashOf(`${node ?? ''}/${log}`) % 0x1000000
 }
 
+/** What stands for the logs of a node that could not be listed. */
+export function nodeKey(node: string | null): number {
+  return laneKey({ node, log: '' })
+}
+
+/** In one order for all pages, so that the same places are the same cursor. */
+export function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {
+  return new Map([...lanes].sort(([a], [b]) => a - b))
+}
+
 /**
  * A cursor as clients see it: about 20 bytes for each log, so that the links of 32 logs fit into 4 KiB. The identity of
  * a file is left out, because its fingerprint decides.

@@ -6,9 +6,9 @@ import type { Fit } from '../search/span.ts'
 import type { Note } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import { ONE_MORE } from '../view/request.ts'
-import { type LanePlace, type LaneState, laneKey, type MergedCursor } from './cursor.ts'
+import { type LanePlace, type LaneState, laneKey, type MergedCursor, nodeKey, ordered } from './cursor.ts'
 import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
-import { REACH } from './order.ts'
+import { insertInto, REACH } from './order.ts'
 import { bySource, GoneError, type Missing, type Source } from './source.ts'
 
 /** Which part of the timeline is wanted. */
@@ -245,7 +245,7 @@ class Merge {
         lane.next++
       }
       if (this.#isFull()) return true
-      if (lane.head) this.#insert(order, lane)
+      if (lane.head) insertInto(order, lane, (a, b) => this.#comesFirst(a, b))
       else if (lane.isOpen || lane.isCut) return false
     }
     return true
@@ -253,17 +253,6 @@ class Merge {
 
   #isFull(): boolean {
     return this.#records.length > 0 && (this.#size <= 0 || this.#lines <= 0)
-  }
-
-  /** Puts a log where its next record belongs: with 32 logs, five comparisons rather than 31 for each record. */
-  #insert(order: Lane[], lane: Lane): void {
-    let low = 0
-    for (let high = order.length; low < high; ) {
-      const middle = (low + high) >> 1
-      if (this.#comesFirst(order[middle]!, lane)) low = middle + 1
-      else high = middle
-    }
-    order.splice(low, 0, lane)
   }
 
   /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
@@ -399,15 +388,6 @@ class Merge {
   }
 }
 
-/** What stands for the logs of a node that could not be listed. */
-function nodeKey(node: string | null): number {
-  return laneKey({ node, log: '' })
-}
-
-/** In one order for all pages, so that the same places are the same cursor. */
-function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {
-  return new Map([...lanes].sort(([a], [b]) => a - b))
-}
 
 /** What is said when no log can be read: that the storage fails, if it does for one of them. */
 function worst(errors: readonly unknown[]): unknown {

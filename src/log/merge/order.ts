@@ -90,3 +90,14 @@ function isTrusted(times: ArrayLike<number>, at: number): boolean {
   }
   return before + lengths[at - from]! - 1 === longest && edges[at - from]! - start <= shortest
 }
+
+/** Puts something into its place among others in order: of 32, five are compared with it. */
+export function insertInto<T>(order: T[], item: T, comesFirst: (a: T, b: T) => boolean): void {
+  let low = 0
+  for (let high = order.length; low < high; ) {
+    const middle = (low + high) >> 1
+    if (comesFirst(order[middle]!, item)) low = middle + 1
+    else high = middle
+  }
+  order.splice(low, 0, item)
+}
