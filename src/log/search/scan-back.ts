@@ -49,7 +49,7 @@ export async function scanBack(scan: Scan): Promise<Found> {
 
 /**
  * Whether a few records are wanted, whatever they hold. They are found without a scanner: 16 pages at once would each
- * take one with 37 MB of addresses, and collecting those takes longer than the pages.
+ * take one with 37 MB of addresses, which the garbage collector has to account for.
  */
 function isShort({ fit, filter }: Scan): boolean {
   return fit.size <= SHORT && filter.matcher === null && filter.level === null
