@@ -145,7 +145,7 @@ async function* recordsOf(context: ViewContext, sections: Plan['sections'], filt
       at = found.to
       splitsRecord = found.splitsRecord
     }
-    const broken = series.broken
+    const broken = series.brokenIn(lo, hi)
     if (broken) throw broken
   }
   return null

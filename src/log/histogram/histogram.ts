@@ -130,14 +130,15 @@ async function count(
   }
   const { add, beyond } = adder(chart, range, filter, request)
   const isCounted = await new Count(context, series, budget, { ...stretch, add }).run()
-  const complete = isWhole(series, isCounted ? 'whole' : 'cut')
-  if (series.broken) notes.push('archive-cut')
+  const broken = series.brokenIn(lo, hi)
+  if (broken) notes.push('archive-cut')
+  const complete = isCounted && !broken && !series.isCut
   return { ...chart, complete, notes: beyond() > 0 ? ['time-order', ...notes] : notes }
 }
 
-/** Whether a result is about all of a log: no budget ran out, and no archive ends early. */
+/** Whether an estimate is about all of a log: no budget ran out, and no archive ends early. */
 function isWhole(series: Series, result: string): boolean {
-  return result === 'whole' && !series.isCut && series.broken === null
+  return result === 'whole' && !series.isCut && !series.brokenIn(Number.NEGATIVE_INFINITY, series.end)
 }
 
 /** The range of a log; null if it is empty. */

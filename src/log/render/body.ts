@@ -22,7 +22,7 @@ export async function bytesOf(
   lease: Lease | null = null,
 ): Promise<Bytes> {
   await series.onward(from)
-  if (to - from <= AT_ONCE && !isCrowded(to - from) && !series.broken)
+  if (to - from <= AT_ONCE && !isCrowded(to - from) && !series.brokenIn(from, to))
     return (await series.read(from, to)) as Uint8Array<ArrayBuffer>
   let at = from
   const memory = new SliceMemory()
@@ -38,7 +38,7 @@ export async function bytesOf(
         if (bytes.length > 0) controller.enqueue(bytes)
         if (at < to) return
         end()
-        const broken = series.broken
+        const broken = series.brokenIn(from, to)
         if (broken) controller.error(broken)
         else controller.close()
       },

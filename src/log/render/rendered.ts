@@ -125,7 +125,7 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
       return whole
     }
     end()
-    const broken = series.broken
+    const broken = series.brokenIn(range.from, to)
     if (broken) throw broken
     return null
   }

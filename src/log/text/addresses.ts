@@ -95,6 +95,12 @@ export class Addresses {
     }
   }
 
+  /** Where a text ends; far below if that is not known. */
+  endOf(part: Text): number {
+    const index = this.parts.indexOf(part)
+    return index + 1 < this.#known ? Number.NEGATIVE_INFINITY : this.#endOf(index)
+  }
+
   #endOf(index: number): number {
     return index === this.parts.length - 1 ? this.end : this.#bases[index + 1]!
   }

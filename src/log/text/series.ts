@@ -31,9 +31,14 @@ export class Series {
     return this.addresses.end
   }
 
-  /** Why some text is missing at the end of a compressed file that was read, or null. */
-  get broken(): LogError | null {
-    return this.parts.find((part) => part.broken)?.broken ?? null
+  /** Why text is missing between two addresses, where a compressed file that was read ends early; or null. */
+  brokenIn(from: number, to: number): LogError | null {
+    for (const part of this.parts) {
+      if (!part.broken) continue
+      const end = this.addresses.endOf(part)
+      if (end >= from && end <= to) return part.broken
+    }
+    return null
   }
 
   /** Whether the first pass through the newest file ran out of budget, so that the log ends there. */

@@ -168,7 +168,7 @@ async function search(plan: Plan): Promise<View> {
   if (found.cut || series.isCut) notes.push('scan-budget')
   else if (found.isShort || (!found.complete && request.fit.size > context.limits.answerBytes))
     notes.push('answer-budget')
-  if (series.broken) notes.push('archive-cut')
+  if (series.brokenIn(found.from, found.to)) notes.push('archive-cut')
   const { prev, next } = await pagesAround(plan, found)
   const { from, to, pieces, ends, memory } = found
   const fields = request.matcher?.fields

@@ -69,7 +69,7 @@ async function textResponse(view: View, headers: Record<string, string>): Promis
   const { series, pieces, from, to } = view
   const length = pieces ? pieces.reduce((sum, piece) => sum + piece.length, 0) : to - from
   // Records that were collected have a note; without a length, the cut of a text that is streamed is visible.
-  if (pieces || !series.broken) headers['Content-Length'] = String(length)
+  if (pieces || !series.brokenIn(from, to)) headers['Content-Length'] = String(length)
   return bytesResponse(
     pieces ? piecesBody(pieces, view.memory) : await bytesOf(series, from, to, view.memory),
     headers,

@@ -6,6 +6,7 @@ import { Budget } from '../../../src/limits/budget.ts'
 import { type LogFiles, logFiles } from '../../../src/log/files/files.ts'
 import { type ArchiveLimits, ArchiveText } from '../../../src/log/text/archive.ts'
 import { Series } from '../../../src/log/text/series.ts'
+import { PlainText } from '../../../src/log/text/text.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
 
@@ -109,6 +110,23 @@ it('is kept in memory two at a time, however many files a log has', async () => 
   await series.read(-5, -4)
   await series.read(-15, -14)
   expect([...held].sort()).toEqual(['b', 'c'])
+})
+
+it('is broken only where text is missing', async () => {
+  const files = logFiles(memoryStore({ 'a.gz': gzipSync(text).subarray(0, -3000), a: text }))
+  const limits = { archiveBytes: 1e8, archiveWindow: 1e6 }
+  const archive = openArchive(files, await files.stat('a.gz'), limits)
+  const series = await Series.open([archive, new PlainText(files, await files.stat('a'), new Budget())])
+  // A search for a time reads the heads of files that it does not need afterwards.
+  await archive.size()
+  expect(archive.broken?.code).toBe('bad-archive')
+  expect(series.brokenIn(Number.NEGATIVE_INFINITY, series.end)?.code).toBe('bad-archive')
+  const start = await series.addresses.floor(Number.NEGATIVE_INFINITY)
+  expect(start).toBeLessThan(-10_000)
+  expect(series.brokenIn(start, -1)).toBeNull()
+  expect(series.brokenIn(1, series.end)).toBeNull()
+  expect(series.brokenIn(0, 10)?.code).toBe('bad-archive')
+  expect(series.brokenIn(start, series.end)?.code).toBe('bad-archive')
 })
 
 it('holds nothing open between reads, wherever they stop', async () => {
