@@ -388,7 +388,6 @@ class Merge {
   }
 }
 
-
 /** What is said when no log can be read: that the storage fails, if it does for one of them. */
 function worst(errors: readonly unknown[]): unknown {
   return errors.find((error) => error instanceof StoreError) ?? errors[0]
