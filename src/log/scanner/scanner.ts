@@ -27,8 +27,11 @@ const ROW = 32
 const TABLES = HEAD + 3 * ROW
 /** How far the loops may read or write beyond the end. */
 const PAD = 64
-/** A needle must be shorter than this by the bytes read beyond its end. */
-const MAX_NEEDLE = FOLD - 16
+/**
+ * A needle may be compared at every place, 16 bytes at a time. Longer ones are left to JavaScript, which skips by their
+ * length and takes linear time.
+ */
+const MAX_NEEDLE = 64
 /** The smallest chunk size of a scanner. Only pages that are used take physical memory. */
 const ROOM = 4 * 1024 * 1024 + 64 * 1024
 /** How many scanners are kept for reuse, with about 13 MB each. */

@@ -77,6 +77,48 @@ describe('textMatcher', () => {
       { numRuns: 3000 },
     )
   })
+  test('property: finds text in what nearly matches everywhere', () => {
+    const periodic = (least: number, most: number) =>
+      fc
+        .array(fc.constantFrom('a'.repeat(30), 'ä'.repeat(30), 'σς', 'b', 'Ä', 'ſs', 'ı'), {
+          minLength: least,
+          maxLength: most,
+        })
+        .map((list) => list.join(''))
+    const fold = (text: string) => [...text].map((char) => char.toUpperCase().toLowerCase()).join('')
+    fc.assert(
+      fc.property(periodic(1, 6), periodic(0, 30), (some, around) => {
+        const needle = some.toLowerCase()
+        const record = bytes(around)
+        // Letters such as s and ſ are the same only for a text that has both.
+        const isSame =
+          needle.includes('ſ') === around.includes('ſ') && needle.includes('ı') === around.includes('ı')
+        fc.pre(isSame && !/σ/.test(needle) === !/ς/.test(needle))
+        const place = fold(around).indexOf(fold(needle))
+        const expected = place < 0 ? -1 : bytes(around.slice(0, place)).length
+        expect(textMatcher(needle).find!(record, 0, record.length)).toBe(expected)
+        const exact = around.indexOf(`Ä${some}`)
+        const at = exact < 0 ? -1 : bytes(around.slice(0, exact)).length
+        expect(textMatcher(`Ä${some}`).find!(record, 0, record.length)).toBe(at)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+  test.each([
+    ['b', 'a', ''],
+    ['', 'a', 'b'],
+    ['b', 'ä', ''],
+    ['', 'ı', 'b'],
+    ['B', 'ı', ''],
+    ['', 'a', 'ba'],
+  ])('takes linear time for %s, many %s and %s', (before, letter, after) => {
+    const needle = before + letter.repeat(1000 - before.length - after.length) + after
+    const record = bytes(letter.repeat(1024 * 1024))
+    const start = performance.now()
+    expect(textMatcher(needle).test(record, 0, record.length)).toBe(false)
+    // Comparing at every place takes 5 to 60 s.
+    expect(performance.now() - start).toBeLessThan(1500)
+  })
   test('property: finds what a search of strings finds', () => {
     const small = fc.stringMatching(/^[abAB é\n]{0,12}$/)
     fc.assert(
