@@ -130,6 +130,16 @@ export function recordText(text: string): string {
   return (plain.endsWith('\r') ? plain.slice(0, -1) : plain).replaceAll('\r\n', '\n')
 }
 
+/** More lines of a record are not taken apart: a million of them takes half a second. */
+const MAX_LINES = 10_000
+
+/** The first lines of a record's text, and what follows them, with its line break. */
+export function linesOf(text: string): { lines: string[]; rest: string } {
+  const lines = text.split('\n', MAX_LINES)
+  if (lines.length < MAX_LINES) return { lines, rest: '' }
+  return { lines, rest: text.slice(lines.reduce((sum, line) => sum + line.length + 1, -1)) }
+}
+
 /** `path/file.go:123` as a source, or null. */
 export function sourceOf(text: string): { file: string; line: number } | null {
   const found = /^(.*[^:\s]):(\d{1,9})$/.exec(text)

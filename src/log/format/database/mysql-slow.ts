@@ -1,6 +1,6 @@
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { decode, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { decode, type LineFormat, linesOf, type RecordFields, recordText, unparsed } from '../format.ts'
 import { numberOf } from '../read/vocabulary.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -99,10 +99,12 @@ const MEMBER = /([A-Za-z]\w*):(?: +(?![A-Za-z]\w*:(?:\s|$))(\S+))?/g
 const NAMES: Record<string, string> = { schema: 'db' }
 
 function slowFields(text: string, zone: Zone): RecordFields {
-  const lines = recordText(text).split('\n')
+  const { lines, rest } = linesOf(recordText(text))
   const first = lines[0]!
   if (!first.startsWith('# Time: ') && !first.startsWith('# User@Host: '))
-    return isBanner(encode(first), 0, encode(first).length) ? { message: lines.join('\n') } : unparsed(text)
+    return isBanner(encode(first), 0, encode(first).length)
+      ? { message: lines.join('\n') + rest }
+      : unparsed(text)
   const timed = first.startsWith('# Time: ')
   const epoch = timed ? timeOf(first.slice(8), zone) : setTimeOf(lines.join('\n'))
   if (timed && Number.isNaN(epoch)) return unparsed(text)
@@ -116,7 +118,7 @@ function slowFields(text: string, zone: Zone): RecordFields {
     at++
   }
   if (SET.test(lines[at] ?? '')) at++
-  const out: RecordFields = { message: lines.slice(at).join('\n') }
+  const out: RecordFields = { message: lines.slice(at).join('\n') + rest }
   if (!Number.isNaN(epoch)) out.time = zone.format(epoch)
   if (Object.keys(context).length > 0) out.context = context
   return out

@@ -109,7 +109,7 @@ function csvFields(text: string, zone: Zone): RecordFields {
 function csvValues(text: string): string[] {
   const values: string[] = []
   let at = 0
-  while (at <= text.length) {
+  while (at <= text.length && values.length < COLUMNS.length) {
     if (text[at] !== '"') {
       const comma = text.indexOf(',', at)
       const end = comma < 0 ? text.length : comma
@@ -117,16 +117,11 @@ function csvValues(text: string): string[] {
       at = end + 1
       continue
     }
-    let value = ''
-    for (;;) {
-      const quote = text.indexOf('"', at + 1)
-      if (quote < 0) return [...values, value + text.slice(at + 1)]
-      value += text.slice(at + 1, quote)
-      at = quote + 1
-      if (text[at] !== '"') break
-      value += '"'
-    }
-    values.push(value)
+    const from = at + 1
+    let quote = text.indexOf('"', from)
+    while (quote >= 0 && text[quote + 1] === '"') quote = text.indexOf('"', quote + 2)
+    at = quote < 0 ? text.length : quote
+    values.push(text.slice(from, at).replaceAll('""', '"'))
     const comma = text.indexOf(',', at)
     at = comma < 0 ? text.length + 1 : comma + 1
   }

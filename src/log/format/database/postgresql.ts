@@ -3,6 +3,7 @@ import {
   encodeLine,
   head,
   type LineFormat,
+  linesOf,
   partOf,
   type RecordFields,
   recordText,
@@ -138,15 +139,15 @@ function isEpoch(bytes: Uint8Array, at: number, to: number): boolean {
 }
 
 function postgresqlFields(text: string, zone: Zone): RecordFields {
-  const record = recordText(text)
-  const [first, ...lines] = record.split('\n')
+  const { lines, rest } = linesOf(recordText(text))
+  const [first, ...more] = lines
   const bytes = encodeLine(first!)
   const severity = severityAt(bytes, 0, bytes.length)
   const stamp = severity && stampIn(bytes, 0, severity.at, zone)
   if (!severity || !stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
   const prefix =
     `${partOf(first!, bytes, 0, stamp.at)}${partOf(first!, bytes, stamp.end, severity.at)}`.trim()
-  const message = [partOf(first!, bytes, severity.end), ...lines.map(withoutPrefix)].join('\n')
+  const message = [partOf(first!, bytes, severity.end), ...more.map(withoutPrefix)].join('\n') + rest
   const out: RecordFields = { time: zone.format(stamp.epoch), message }
   const level = LEVELS[severity.level]
   if (level) out.level = level

@@ -9,6 +9,7 @@ import {
   sourceOf,
   unparsed,
 } from '../format.ts'
+import { closingQuote, MAX_KEYS } from '../read/json-fit.ts'
 import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
@@ -40,8 +41,8 @@ export const logfmtLines: LineFormat = {
   marks: (level) => wordMarks(level),
   members(bytes, from, to, visit) {
     const lf = bytes.indexOf(0x0a, from)
-    for (const [key, value] of pairsOf(decode(bytes, from, lf < 0 || lf > to ? to : lf)))
-      if (visit(key, () => value)) return true
+    const pairs = pairsOf(decode(bytes, from, lf < 0 || lf > to ? to : lf))
+    for (const [key, value] of pairs ?? []) if (visit(key, () => value)) return true
     return false
   },
   fields: logfmtFields,
@@ -101,9 +102,16 @@ function logfmtFields(text: string, zone: Zone): RecordFields {
   const out: RecordFields = { message: '' }
   const epoch = logfmtLines.time(bytes, 0, bytes.length, zone)
   const level = logfmtLines.level(bytes, 0, bytes.length)
+  const pairs = pairsOf(line)
+  if (pairs === null) {
+    out.message = record
+    if (!Number.isNaN(epoch)) out.time = zone.format(epoch)
+    if (level >= 0) out.level = LEVELS[level]!
+    return { ...out, unparsed: true }
+  }
   const rest: Record<string, string> = {}
   const tags: string[] = []
-  for (const [key, value] of pairsOf(line)) {
+  for (const [key, value] of pairs) {
     if (TIME.has(key) && out.time === undefined && !Number.isNaN(epoch)) out.time = zone.format(epoch)
     else if (LEVEL.has(key) && out.level === undefined) out.level = LEVELS[level] ?? value
     else if (MESSAGE.includes(key) && out.message === '') out.message = value
@@ -117,10 +125,25 @@ function logfmtFields(text: string, zone: Zone): RecordFields {
   return out
 }
 
-/** The pairs of a line. */
-function* pairsOf(line: string): Generator<[key: string, value: string]> {
-  for (const [, key, quoted, bare] of line.matchAll(/([^\s="]+)(?:=(?:"((?:[^"\\]|\\.)*)"?|(\S*)))?/g))
-    yield [key!, quoted === undefined ? (bare ?? '') : unquote(quoted)]
+/** The pairs of a line; null if there are too many to be parsed in a few milliseconds. */
+function pairsOf(line: string): [key: string, value: string][] | null {
+  const pairs: [key: string, value: string][] = []
+  // A pattern for the whole of a quoted value would run out of stack at some megabytes.
+  const pattern = /([^\s="]+)(?:=(?:(")|(\S*)))?/g
+  for (let found = pattern.exec(line); found; found = pattern.exec(line)) {
+    if (pairs.length === MAX_KEYS) return null
+    const [, key, quote, bare = ''] = found
+    if (quote === undefined) {
+      pairs.push([key!, bare])
+      continue
+    }
+    const from = pattern.lastIndex
+    const closing = closingQuote(line, from - 1)
+    const end = closing < 0 ? line.length : closing
+    pairs.push([key!, unquote(line.slice(from, end))])
+    pattern.lastIndex = end + 1
+  }
+  return pairs
 }
 
 function unquote(text: string): string {

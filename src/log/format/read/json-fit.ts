@@ -32,7 +32,7 @@ export function fits(text: Characters, from = 0): boolean {
 }
 
 /** The offset of the quote that closes the string at `from`, or -1. */
-function closingQuote(text: Characters, from: number): number {
+export function closingQuote(text: Characters, from: number): number {
   let quote = text.indexOf('"', from + 1)
   while (quote >= 0) {
     let before = quote

@@ -51,6 +51,8 @@ export interface Row {
 
 /** How much of a line is read for its head. */
 const REACH = 300
+/** A longer message is not searched for fields: the patterns take up to 0.1 s per MiB. */
+const MAX_INSIDE = 64 * 1024
 
 /** A row, prepared for detection. */
 export interface RowFormat {
@@ -284,7 +286,8 @@ function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, z
   if (tags.length > 0) out.tags = tags.map((tag) => tag.trim())
   const context: Record<string, unknown> = {}
   addFields(context, Object.fromEntries(Object.entries(groups).filter(([key]) => !PLACED.has(key))))
-  for (const pattern of row.inside ?? []) addFields(context, pattern.exec(rest)?.groups ?? {})
+  for (const pattern of rest.length > MAX_INSIDE ? [] : (row.inside ?? []))
+    addFields(context, pattern.exec(rest)?.groups ?? {})
   if (Object.keys(context).length > 0) out.context = context
   return row.unpaired ? out : withPairs(out)
 }

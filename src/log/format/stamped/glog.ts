@@ -1,6 +1,6 @@
 import type { Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { encodeLine, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { encodeLine, type LineFormat, linesOf, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
@@ -78,7 +78,7 @@ const HEADER =
   /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(\d+) +)?(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
 
 function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields {
-  const lines = recordText(text).split('\n')
+  const { lines, rest } = linesOf(recordText(text))
   const bytes = encodeLine(lines[0]!)
   const epoch = format.time(bytes, 0, bytes.length, zone)
   const header = HEADER.exec(lines[0]!)
@@ -97,9 +97,8 @@ function glogFields(text: string, zone: Zone, format: LineFormat): RecordFields 
   // glog has no tags and no counter: what looks like one is the message's.
   const skip = isCockroach ? whole : /^.*?\] ?/.exec(lines[0]!)![0]
   const more = lines.slice(1).map((next) => next.replace(HEADER, '').replace(/^[+=|!]/, ''))
-  out.message = [lines[0]!.slice(skip.length).trimStart(), ...(isCockroach ? more : lines.slice(1))].join(
-    '\n',
-  )
+  const message = [lines[0]!.slice(skip.length).trimStart(), ...(isCockroach ? more : lines.slice(1))]
+  out.message = message.join('\n') + rest
   const context = {
     ...(thread !== undefined && { thread }),
     ...(isCockroach && counter !== undefined && { counter: Number(counter) }),

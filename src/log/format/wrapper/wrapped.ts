@@ -28,6 +28,7 @@ export interface Wrapper {
 }
 
 const LF = 0x0a
+const SHORT = 64
 
 /**
  * Lines of a format inside a wrapper. Times, levels, filters and fields are those of the inner lines; a record begins
@@ -108,7 +109,9 @@ export function unwrap(wrapper: Wrapper, bytes: Uint8Array, from: number, to: nu
       larger.set(out.subarray(0, length))
       out = larger
     }
-    out.set(source.subarray(start, end), length)
+    // For a short line, a view costs more than the copy: a record may have a million of them.
+    if (end - start > SHORT) out.set(source.subarray(start, end), length)
+    else for (let i = start; i < end; i++) out[length + i - start] = source[i]!
     length += end - start
   }
   for (let at = from; at < to; ) {
