@@ -3,10 +3,17 @@ export interface ConcurrencyLimit {
   /** Runs `job` when there is a free slot. An aborted waiter leaves the queue at once. */
   run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Waits for a slot and returns a function that releases it. For work that outlives one promise, such as a stream. */
-  enter(signal?: AbortSignal): Promise<() => void>
+  enter(signal?: AbortSignal, length?: Length): Promise<() => void>
   /** How many run and wait right now. */
   readonly load: { running: number; waiting: number }
 }
+
+/**
+ * A long job may run for hours, such as an export that its client reads slowly. Long ones never take the last slot,
+ * unless there is only one, and have a queue of their own.
+ * @default 'short'
+ */
+export type Length = 'short' | 'long'
 
 export interface ConcurrencyOptions {
   /** How many jobs run at once. */
@@ -26,16 +33,21 @@ export function concurrencyLimit({
   maxWait,
   busy,
 }: ConcurrencyOptions): ConcurrencyLimit {
-  let running = 0
-  const waiting = new Set<() => void>()
+  const running = { short: 0, long: 0 }
+  const waiting = new Map<() => void, Length>()
+  const sum = () => running.short + running.long
 
-  function place(signal?: AbortSignal): Promise<void> {
+  const hasRoom = (length: Length) =>
+    sum() < most && (length === 'short' || running.long < Math.max(1, most - 1))
+
+  function place(length: Length, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
-    if (running < most) {
-      running++
+    if (hasRoom(length)) {
+      running[length]++
       return Promise.resolve()
     }
-    if (waiting.size >= queue) throw busy()
+    const line = [...waiting.values()].filter((other) => other === length)
+    if (line.length >= queue) throw busy()
     return new Promise((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined
       const done = () => {
@@ -52,28 +64,29 @@ export function concurrencyLimit({
         reject(reason)
       }
       const leave = () => refuse(signal?.reason)
-      waiting.add(enter)
+      waiting.set(enter, length)
       signal?.addEventListener('abort', leave, { once: true })
       if (maxWait !== undefined) timer = setTimeout(() => refuse(busy()), maxWait)
     })
   }
 
   /** The slot goes directly to the next in the queue, so no other caller can take it first. */
-  function handOn(): void {
-    const [next] = waiting
-    if (!next) {
-      running--
+  function handOn(length: Length): void {
+    running[length]--
+    for (const [enter, next] of waiting) {
+      if (!hasRoom(next)) continue
+      waiting.delete(enter)
+      running[next]++
+      enter()
       return
     }
-    waiting.delete(next)
-    next()
   }
 
-  async function enter(signal?: AbortSignal): Promise<() => void> {
-    await place(signal)
+  async function enter(signal?: AbortSignal, length: Length = 'short'): Promise<() => void> {
+    await place(length, signal)
     let held = true
     return () => {
-      if (held) handOn()
+      if (held) handOn(length)
       held = false
     }
   }
@@ -81,7 +94,7 @@ export function concurrencyLimit({
   return {
     enter,
     get load() {
-      return { running, waiting: waiting.size }
+      return { running: sum(), waiting: waiting.size }
     },
     async run(job, signal) {
       const leave = await enter(signal)

@@ -48,7 +48,7 @@ export async function openExport(
   request: ViewRequest,
   signal?: AbortSignal,
 ): Promise<Export> {
-  const leave = await context.scans.enter(signal)
+  const leave = await context.scans.enter(signal, 'long')
   try {
     const budget = new Budget({ signal, now: context.now })
     const log = await openPeriod({ ...context, budget }, request)

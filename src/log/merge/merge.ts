@@ -82,8 +82,8 @@ function isSearch({ level, matcher }: MergeRequest): boolean {
   return level !== null || matcher !== null
 }
 
-/** The slots that a merged page has already. */
-const IN_SLOT: ConcurrencyLimit = {
+/** The slots of something that has one already. */
+export const IN_SLOT: ConcurrencyLimit = {
   run: (job) => job(),
   enter: async () => () => {},
   load: { running: 0, waiting: 0 },

@@ -1,7 +1,7 @@
 import { attachment } from '../../http/range.ts'
 import { bytesResponse } from '../../http/sliced.ts'
 import { LogError } from '../../log/error.ts'
-import { type MergedPage, type MergeRequest, mergePage } from '../../log/merge/merge.ts'
+import { IN_SLOT, type MergedPage, type MergeRequest, mergePage } from '../../log/merge/merge.ts'
 import { type MergedWriter, mergedSlices, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
 import type { Source } from '../../log/merge/source.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
@@ -30,34 +30,42 @@ export async function exportLogs(
     'X-Accel-Buffering': 'no',
   }
   const wanted = { ...asked, cursor: null, first: true, fit: PAGE, cost: writer.cost }
-  const unlimited = sources.map(withoutBudget)
-  const first = await mergePage(unlimited, wanted, request.signal)
+  const leave = await sources[0]!.context.scans.enter(request.signal, 'long')
+  request.signal.addEventListener('abort', leave, { once: true })
+  const unlimited = sources.map(inSlot)
+  const first = await mergePage(unlimited, wanted, request.signal).catch((error) => {
+    leave()
+    throw error
+  })
   const missing = [...rest.missing, ...first.missing]
   const told: Record<string, string> = { ...all, ...sourceHeaders({ ...rest, missing }) }
   if (first.notes.length > 0) told['X-Nodestate-Note'] = first.notes.join(', ')
   if (request.method === 'HEAD') {
     first.release()
+    leave()
     return new Response(null, { headers: told })
   }
-  const slices = new ExportSlices(first, unlimited, { wanted, writer, signal: request.signal })
+  const slices = new ExportSlices(first, unlimited, { wanted, writer, signal: request.signal, leave })
   return bytesResponse(new SlicedStream(slices), told)
 }
 
-/** An export has no budget of bytes and time. */
-function withoutBudget(source: Source): Source {
-  const { context } = source
+/** An export has no budget of bytes and time, and a slot of its own for all of its pages. */
+function inSlot(source: Source): Source {
+  const { archives: _, ...context } = source.context
   const limits = {
     ...context.limits,
     scanBytes: Number.MAX_SAFE_INTEGER,
     scanMillis: Number.MAX_SAFE_INTEGER,
   }
-  return { ...source, context: { ...context, limits } }
+  return { ...source, context: { ...context, limits, scans: IN_SLOT } }
 }
 
 interface Job {
   wanted: Omit<MergeRequest, 'cursor'>
   writer: MergedWriter
   signal: AbortSignal
+  /** Releases the slot. */
+  leave: () => void
 }
 
 /** One page after the other. */
@@ -78,6 +86,17 @@ class ExportSlices implements Slices {
   }
 
   async next(): Promise<Uint8Array | null> {
+    try {
+      const slice = await this.#next()
+      if (slice === null) this.#job.leave()
+      return slice
+    } catch (error) {
+      this.#job.leave()
+      throw error
+    }
+  }
+
+  async #next(): Promise<Uint8Array | null> {
     for (;;) {
       const slice = await this.#slices.next()
       if (slice !== null || this.#page.complete) return slice
@@ -93,6 +112,7 @@ class ExportSlices implements Slices {
   release(): void {}
 
   cancel(): void {
+    this.#job.leave()
     this.#slices.cancel()
   }
 }

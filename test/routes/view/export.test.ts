@@ -49,6 +49,31 @@ describe('an export', () => {
     expect(await (await get('file=empty.log')).text()).toBe('')
   })
 
+  it.each(['file=a.log', 'file=a.log&file=b.log'])(
+    'of %s leaves a slot for searches, however long its client takes',
+    async (files) => {
+      const app = createApp({
+        logs: memoryStore({ 'a.log': TEXT, 'b.log': TEXT }),
+        config: '',
+        limits: { scans: 3, scanMillis: 1000 },
+      })
+      const exported = () => app.request(`/api/v1/log/view?download=true&q=sync&${files}`)
+      const unread = [await exported(), await exported()]
+      expect(unread.map(({ status }) => status)).toEqual([200, 200])
+      const refused = await exported()
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('Retry-After')).toBe('5')
+      const searched = await app.request(`/api/v1/log/view?q=sync%2039999&${files}`)
+      expect(searched.status).toBe(200)
+      await unread[0]!.body!.cancel()
+      const next = await exported()
+      expect(next.status).toBe(200)
+      // One that is read to its end leaves its slot, too.
+      await next.text()
+      expect((await exported()).status).toBe(200)
+    },
+  )
+
   it('goes through rotated and compressed files', async () => {
     const all = await (await get('file=b.log&rotated=true')).text()
     expect(all === TEXT).toBe(true)
