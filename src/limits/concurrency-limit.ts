@@ -40,14 +40,15 @@ export function concurrencyLimit({
   const hasRoom = (length: Length) =>
     sum() < most && (length === 'short' || running.long < Math.max(1, most - 1))
 
+  const waitingFor = (length: Length) => [...waiting.values()].filter((other) => other === length).length
+
   function place(length: Length, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     if (hasRoom(length)) {
       running[length]++
       return Promise.resolve()
     }
-    const line = [...waiting.values()].filter((other) => other === length)
-    if (line.length >= queue) throw busy()
+    if (waiting.size >= queue && waitingFor(length) >= queue) throw busy()
     return new Promise((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined
       const done = () => {

@@ -1,9 +1,10 @@
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { byCodePoint, type Entry } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { unknownFile } from '../files/files.ts'
 import { includeFilter } from '../files/include.ts'
 import type { Matcher } from '../pattern/pattern.ts'
-import { logNames } from '../rotated/family.ts'
+import { logNamesInSteps } from '../rotated/family.ts'
 import type { ViewContext } from '../view/context.ts'
 
 /** A log among several. */
@@ -79,7 +80,7 @@ export async function pickSources(
   signal?: AbortSignal,
 ): Promise<Picked> {
   const { entries } = await context.files.list(signal)
-  const logs = logsOf(entries, { node, context })
+  const logs = await logsOf(entries, { node, context })
   const sources = new Map<string, Source>()
   const missing: Missing[] = []
   const matched = new Set<string>()
@@ -87,7 +88,7 @@ export async function pickSources(
     const own = logs.find(({ files }) => files.includes(value))
     if (own) sources.set(own.log, own)
     else if (mayBePattern(value)) {
-      for (const source of matching(logs, value)) {
+      for (const source of await matching(logs, value)) {
         matched.add(value)
         sources.set(source.log, source)
       }
@@ -119,12 +120,14 @@ export function checkPicked(
 }
 
 /** The logs of a list, each under the name of its active file or else of its newest. */
-function logsOf(entries: readonly Entry[], { node, context }: NodeLogs): Source[] {
+async function logsOf(entries: readonly Entry[], { node, context }: NodeLogs): Promise<Source[]> {
   const members = new Map<string, Entry[]>()
-  const logs = logNames(entries)
+  const logs = await inTurns(logNamesInSteps(entries))
   for (const entry of entries) {
     const log = logs.get(entry.key) ?? entry.key
-    members.set(log, [...(members.get(log) ?? []), entry])
+    const files = members.get(log) ?? []
+    files.push(entry)
+    members.set(log, files)
   }
   return [...members].map(([log, files]) => {
     const active = files.find(({ key }) => key === log)
@@ -139,9 +142,22 @@ export function literalPattern(pattern: string): string {
   return pattern.replace(/[\\[\]{}]/g, '\\$&')
 }
 
-function matching(logs: readonly Source[], pattern: string): Source[] {
+async function matching(logs: readonly Source[], pattern: string): Promise<Source[]> {
   const isWanted = includeFilter([literalPattern(pattern)])
-  return logs.filter(({ file, log }) => isWanted(file) || isWanted(log))
+  const found: Source[] = []
+  for (const source of logs) {
+    if (isTurnOver()) await yieldToEventLoop()
+    if (isWanted(source.file) || isWanted(source.log)) found.push(source)
+  }
+  return found
+}
+
+async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    if (isTurnOver()) await yieldToEventLoop()
+    const { done, value } = steps.next()
+    if (done) return value
+  }
 }
 
 /** A log that is not in the list, which may be a second old. */

@@ -97,12 +97,28 @@ export function lastOfWhole(family: Family, name: string): number {
  */
 export function logNames(
   entries: readonly Entry[],
-  timesOf: (entry: Entry) => Times | undefined = () => undefined,
+  timesOf?: (entry: Entry) => Times | undefined,
 ): Map<string, string> {
+  const steps = logNamesInSteps(entries, timesOf)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** How many names are one step: a name takes up to 10 microseconds. */
+const NAMES_AT_ONCE = 500
+
+/** The same in steps of some milliseconds: there may be 100,000 files. */
+export function* logNamesInSteps(
+  entries: readonly Entry[],
+  timesOf: (entry: Entry) => Times | undefined = () => undefined,
+): Generator<void, Map<string, string>> {
   const keys = new Set(entries.map((entry) => entry.key))
   const logs = new Map<string, string>()
   const byId = new Map<string, string>()
   for (const { key, id } of entries) {
+    if (logs.size % NAMES_AT_ONCE === 0) yield
     const parsed = parseName(key)
     const log = isAlone(parsed, keys) ? key : parsed.stem
     logs.set(key, log)
@@ -189,7 +205,10 @@ function alike(order: readonly RotatedFile[], headOf: (entry: Entry) => Head | u
   for (const member of order) {
     const print = headOf(member.entry)?.print
     // Files with the same beginning were shipped as lives of their own because they differ.
-    if (print && !member.shipped) groups.set(print, [...(groups.get(print) ?? []), member])
+    if (!print || member.shipped) continue
+    const group = groups.get(print) ?? []
+    group.push(member)
+    groups.set(print, group)
   }
   for (const [print, group] of groups) if (group.length < 2) groups.delete(print)
   return groups

@@ -22,7 +22,10 @@ export function dashedLogs(entries: readonly Entry[]): Map<string, Rolled> {
   const files = new Map<string, Dashed[]>()
   for (const entry of entries) {
     const dashed = parseDashed(entry.key)
-    if (dashed) files.set(dashed.stem, [...(files.get(dashed.stem) ?? []), { entry, ...dashed }])
+    if (!dashed) continue
+    const same = files.get(dashed.stem) ?? []
+    same.push({ entry, ...dashed })
+    files.set(dashed.stem, same)
   }
   const logs = new Map<string, Rolled>()
   for (const active of files.size > 0 ? entries : []) {
