@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { PROBLEMS, type ProblemCode } from '../src/http/problem.ts'
-import { MEANINGS, OTHER_STATUSES } from '../src/http/problem-meanings.ts'
+import { MEANINGS } from '../src/http/problem-meanings.ts'
 import { type Parameter, type Resource, rowsOf } from '../src/routes/parameters/row.ts'
 import { PARAMETERS } from '../src/routes/parameters/table.ts'
 import { TAIL_PARAMETERS } from '../src/routes/parameters/tail-table.ts'
@@ -25,6 +25,11 @@ it('docs/api.md has the parameters of every resource, and every problem', () => 
   for (const { on } of PARAMETERS) for (const resource of on) expect(documented).toContain(resource)
   for (const code of Object.keys(PROBLEMS)) expect(written).toContain(`\`/problems/${code}\``)
 })
+
+/** Further statuses of a problem: Node sends them before a request can be read. */
+const OTHER_STATUSES: { readonly [C in ProblemCode]?: readonly number[] } = {
+  'bad-request': [408, 431],
+}
 
 function problems(): string {
   const codes = Object.keys(PROBLEMS) as ProblemCode[]

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { describe, expect, it } from 'vitest'
 import { serveFlags } from '../src/entry/process/arguments.ts'
+import { defaultOf, flagOf } from '../src/settings/flags.ts'
 import { namesOf, type Row } from '../src/settings/row.ts'
-import { effectiveToml, helpText, settingsTable } from '../src/settings/text.ts'
+import { effectiveToml, helpText } from '../src/settings/text.ts'
 import {
   isLoopback,
   loadSettings,
@@ -737,3 +738,13 @@ describe('texts from the table', () => {
     else expect(text).toBe(written)
   })
 })
+
+/** The table of docs/settings.md. */
+function settingsTable(): string {
+  const lines = ROWS.map((row) => {
+    const flag = flagOf(row)
+    const shownFlag = `${flag ? `\`${flag}\`` : ''}${row.list ? ' (repeatable)' : ''}`
+    return `| ${shownFlag} | \`${namesOf(row).env}\` | ${defaultOf(row, '`')} | ${row.help} |`
+  })
+  return `| flag | environment | default | |\n|---|---|---|---|\n${lines.join('\n')}\n`
+}

@@ -41,8 +41,3 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'missing-object': 'a home has no `node.json` or `config.toml`',
   'not-configured': 'a worker or a Lambda lacks a setting; the `detail` names it',
 }
-
-/** Further statuses of a problem: Node sends them before a request can be read. */
-export const OTHER_STATUSES: { readonly [C in ProblemCode]?: readonly number[] } = {
-  'bad-request': [408, 431],
-}

@@ -1,6 +1,6 @@
 import { stringify } from 'smol-toml'
 import { SETTINGS, type Settings } from '../settings.ts'
-import { defaultOf, flagHelp, flagOf, HELP } from './flags.ts'
+import { flagHelp, HELP } from './flags.ts'
 import { namesOf, type Row } from './row.ts'
 
 const ROWS: readonly Row[] = SETTINGS
@@ -17,16 +17,6 @@ Every flag is also a variable (--host-ip: NODESTATE_HOST_IP; lists are separated
 nodestate.toml (host-ip = "192.0.2.7"). Precedence, highest first: flag, variable, nodestate.toml, default.
 The token itself can be given as NODESTATE_TOKEN. Without --logs, nodestate creates ./logs and writes its own log there.
 `
-}
-
-/** The table of docs/settings.md. */
-export function settingsTable(): string {
-  const lines = ROWS.map((row) => {
-    const flag = flagOf(row)
-    const shownFlag = `${flag ? `\`${flag}\`` : ''}${row.list ? ' (repeatable)' : ''}`
-    return `| ${shownFlag} | \`${namesOf(row).env}\` | ${defaultOf(row, '`')} | ${row.help} |`
-  })
-  return `| flag | environment | default | |\n|---|---|---|---|\n${lines.join('\n')}\n`
 }
 
 /** The settings as TOML that `--settings` accepts; unset ones are left out and secrets are masked. */

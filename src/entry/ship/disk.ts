@@ -71,7 +71,8 @@ async function namesIn(directory: string): Promise<Buffer[] | null> {
   }
 }
 
-function codeOf(error: unknown): string {
+/** What the system says. */
+export function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code ?? 'it failed')
 }
 

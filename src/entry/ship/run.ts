@@ -22,7 +22,7 @@ import type { CommandLine } from '../../usage.ts'
 import { type Environment, parseBucket } from '../service/location.ts'
 import { bucketOptions, opened } from '../service/open-bucket.ts'
 import { directoryBucket } from './directory.ts'
-import { nativeOf, nodeDisk } from './disk.ts'
+import { codeOf, nativeOf, nodeDisk } from './disk.ts'
 import { nodeFilesOf } from './node-files.ts'
 import { type Progress, printable, showProgress } from './progress.ts'
 
@@ -194,10 +194,6 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return codeOf(error) === 'EPERM'
   }
-}
-
-function codeOf(error: unknown): string {
-  return String((error as { code?: unknown }).code ?? 'it failed')
 }
 
 let progress: Progress | null = null

@@ -1,6 +1,7 @@
+import { crc32 } from '../../codec/crc32.ts'
+import { CONFIGS, parseVersion, type VersionName, versionKey } from '../../segment/configs.ts'
 import type { Bucket } from '../bucket.ts'
 import { OtherHost } from '../ownership.ts'
-import { ConfigVersions } from './config-versions.ts'
 
 /** What is shipped besides the logs. */
 export interface NodeFiles {
@@ -18,28 +19,34 @@ export interface NodeFilesContext {
   report(line: string): void
 }
 
-/** Ships node.json and config.toml when they change, and keeps each version of the latter. */
+/** One page of a LIST. The newest version is the first; anything else there is not ours. */
+const MOST_NAMES = 1000
+
+/**
+ * Ships node.json and config.toml when they change, and keeps each version of the latter, written once. The bucket is its
+ * only memory.
+ */
 export class NodeFilesShipper {
   readonly #context: NodeFilesContext
-  readonly #versions: ConfigVersions
+  /** The newest version in the bucket; undefined before it was looked up. */
+  #newest: VersionName | null | undefined
   readonly #written = new Map<string, string>()
   /** Why the configuration is not shipped: reported once. */
   #complaint: string | null = null
 
   constructor(context: NodeFilesContext) {
     this.#context = context
-    this.#versions = new ConfigVersions(context.bucket)
   }
 
   /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
   get configChanged(): number | null {
-    return this.#versions.changed
+    return this.#newest?.time ?? null
   }
 
   /** Forgets what was written: another host wrote there since. */
   forget(): void {
     this.#written.clear()
-    this.#versions.forget()
+    this.#newest = undefined
   }
 
   async ship(): Promise<void> {
@@ -51,7 +58,7 @@ export class NodeFilesShipper {
       if (node) await this.#write('node.json', `${JSON.stringify(node, null, 2)}\n`)
       if (config === null || this.#written.get('config.toml') === config) return
       // First the version: after a crash between the two, the next start writes config.toml, but no second version.
-      await this.#versions.keep(config, seen)
+      await this.#keep(config, seen)
       await this.#write('config.toml', config)
     } catch (error) {
       if (!(error instanceof OtherHost)) throw error
@@ -71,9 +78,30 @@ export class NodeFilesShipper {
     }
   }
 
+  /** Writes a masked configuration that was first seen at a time, unless it is the newest version already. */
+  async #keep(masked: string, seen: number): Promise<void> {
+    const { bucket } = this.#context
+    const bytes = new TextEncoder().encode(masked)
+    const crc = crc32(bytes)
+    if (this.#newest === undefined) this.#newest = await recallNewest(bucket)
+    if (this.#newest?.crc === crc) return
+    // A clock that was set back must not put a version before the one it replaces.
+    const version = { time: Math.max(seen, (this.#newest?.time ?? 0) + 1), crc }
+    await bucket.put(versionKey(version), bytes, { once: true })
+    this.#newest = version
+  }
+
   async #write(key: string, text: string): Promise<void> {
     if (this.#written.get(key) === text) return
     await this.#context.bucket.put(key, new TextEncoder().encode(text))
     this.#written.set(key, text)
   }
+}
+
+async function recallNewest(bucket: Bucket): Promise<VersionName | null> {
+  for (const name of await bucket.names(CONFIGS, MOST_NAMES)) {
+    const version = parseVersion(CONFIGS + name)
+    if (version) return version
+  }
+  return null
 }
