@@ -42,6 +42,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'budget.ts',
       'concurrency-limit.ts',
       'each.ts',
+      'in-time.ts',
       'memory-budget.ts',
       'once.ts',
       'shallow-json.ts',

@@ -3,6 +3,7 @@ import type { FleetNode } from '../answers.ts'
 import { Problem } from '../http/problem.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { inTime } from '../limits/in-time.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { COUNTED_MINUTES, MINUTE_MS } from '../segment/ship-json.ts'
@@ -89,18 +90,16 @@ export class FleetNodes {
 
   /** A page of the nodes that a token may see, by id, and the id that the next one follows; null when there is none. */
   async page({ after, limit }: NodePage, grant: Grant): Promise<{ nodes: FleetNode[]; next: string | null }> {
-    const end = timer(PATIENCE_MS)
-    try {
-      const ids = await Promise.race([this.ids(grant), end.then(tooLate)])
-      const behind = ids.filter((id) => byCodePoint(id, after) > 0)
-      const wanted = behind.slice(0, limit)
-      await Promise.race([this.#ask(wanted, FRESH_MS), end])
-      const sees = this.#logFilter(grant)
-      const nodes = wanted.map((id) => this.#show(id, sees)).filter((node) => node !== null)
-      return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
-    } finally {
-      end.clear()
-    }
+    const start = performance.now()
+    const listing = this.ids(grant)
+    if (!(await inTime(PATIENCE_MS, listing)))
+      throw new StoreError('timeout', 'Cannot list the nodes: the storage takes too long')
+    const behind = (await listing).filter((id) => byCodePoint(id, after) > 0)
+    const wanted = behind.slice(0, limit)
+    await inTime(PATIENCE_MS - (performance.now() - start), this.#ask(wanted, FRESH_MS))
+    const sees = this.#logFilter(grant)
+    const nodes = wanted.map((id) => this.#show(id, sees)).filter((node) => node !== null)
+    return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
   }
 
   /**
@@ -108,8 +107,7 @@ export class FleetNodes {
    * asked. `spend` is called before each request to the store and may throw NotAsked.
    */
   async state(id: string, spend: () => void): Promise<HomeState | null | undefined> {
-    const known = this.#known.get(id)
-    if (!known || this.#now() - known.at >= (known.state ? PRESENT_MS : ABSENT_MS))
+    if (this.#isUncertain(id))
       await this.#askOne(id, this.#isShared ? this.#asking : this.#newAsking(), spend)
     return this.#known.get(id)?.state
   }
@@ -119,8 +117,7 @@ export class FleetNodes {
    * seconds, or null if no shipper says so.
    */
   async states(ids: readonly string[]): Promise<{ absent: ReadonlySet<string>; settled: string | null }> {
-    const end = timer(PATIENCE_MS)
-    await Promise.race([this.#ask(ids, FRESH_MS), end]).finally(end.clear)
+    await inTime(PATIENCE_MS, this.#ask(ids, FRESH_MS))
     const moments = ids.flatMap((id) => {
       const { shipped, lag } = this.#known.get(id)?.state ?? NOTHING
       return shipped ? [shipped.at - 1000 * (lag?.seconds ?? 0)] : []
@@ -134,17 +131,18 @@ export class FleetNodes {
   /** Throws the problem `unknown-node` unless there is a node of this id for a token. */
   async require(id: string, grant: Pick<Grant, 'nodes'>): Promise<void> {
     if (nodeFilter(grant)(id)) {
-      const known = this.#known.get(id)
-      const age = known ? this.#now() - known.at : Number.POSITIVE_INFINITY
-      if (age >= (known?.state ? PRESENT_MS : ABSENT_MS)) {
-        const end = timer(PATIENCE_MS)
-        await Promise.race([this.#ask([id], ABSENT_MS), end]).finally(end.clear)
-      }
+      if (this.#isUncertain(id)) await inTime(PATIENCE_MS, this.#ask([id], ABSENT_MS))
       // One that cannot be asked counts as one, so that its failure is not hidden.
       if (this.#known.get(id)?.state !== null) return
     }
     const ids = await this.ids(grant).catch(() => [])
     throw unknownNode(suggestion(id, ids.slice(0, COMPARED)))
+  }
+
+  /** Whether a node must be asked if it only matters that it is there. */
+  #isUncertain(id: string): boolean {
+    const known = this.#known.get(id)
+    return !known || this.#now() - known.at >= (known.state ? PRESENT_MS : ABSENT_MS)
   }
 
   /** The names of the folders, which are listed once in five seconds. */
@@ -276,17 +274,4 @@ function patternFilter(patterns: readonly string[]): (name: string) => boolean {
 export function unknownNode(near = ''): Problem {
   const detail = near === '' ? '; take one from' : `${near} Take one from`
   return new Problem('unknown-node', `There is no node with this id${detail} /api/v1/nodes.`)
-}
-
-function tooLate(): never {
-  throw new StoreError('timeout', 'Cannot list the nodes: the storage takes too long')
-}
-
-/** A promise that resolves after some time, unless it is cleared. */
-function timer(ms: number): Promise<void> & { clear: () => void } {
-  let id: ReturnType<typeof setTimeout>
-  const over = new Promise<void>((resolve) => {
-    id = setTimeout(resolve, ms)
-  })
-  return Object.assign(over, { clear: () => clearTimeout(id) })
 }

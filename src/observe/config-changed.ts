@@ -1,3 +1,4 @@
+import { inTime } from '../limits/in-time.ts'
 import type { Registry } from './registry.ts'
 
 /** The metric that tells when the configuration of a node last changed. */
@@ -25,11 +26,6 @@ export function configChanged(registry: Registry, read: () => Promise<number>): 
   }
   return async () => {
     if (Date.now() - asked < FRESH_MS) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS)
-    })
-    await Promise.race([refresh(), late])
-    clearTimeout(timer)
+    await inTime(PATIENCE_MS, refresh())
   }
 }

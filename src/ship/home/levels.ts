@@ -1,3 +1,4 @@
+import { inTime } from '../../limits/in-time.ts'
 import { LogError } from '../../log/error.ts'
 import { LEVELS } from '../../log/format/detect.ts'
 import { histogramOf, histogramRange } from '../../log/histogram/histogram.ts'
@@ -34,12 +35,7 @@ export class LevelCounter {
     this.#running ??= this.#count().finally(() => {
       this.#running = null
     })
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, PATIENCE_MS)
-    })
-    await Promise.race([this.#running, late])
-    clearTimeout(timer)
+    await inTime(PATIENCE_MS, this.#running)
     const newest = [...this.#counted].sort(
       ([, a], [, b]) => (b.counts.lastLine ?? 0) - (a.counts.lastLine ?? 0),
     )
