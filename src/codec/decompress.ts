@@ -10,11 +10,7 @@ export type { Encoding, Source } from './decoder.ts'
  * gzip(1) does. A damaged or truncated archive yields what is readable, then throws a CodecError `bad-archive`; errors of
  * the source pass through. `open` may be called twice.
  */
-export async function* decompress(
-  open: Source,
-  encoding: Encoding,
-  signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void> {
+export async function* decompress(open: Source, encoding: Encoding, signal?: AbortSignal) {
   const decoder = decoders[encoding]
   if (decoder === null)
     throw new CodecError(

@@ -51,11 +51,7 @@ export async function findZipMember(read: ReadAt, size: number): Promise<ZipMemb
 }
 
 /** The text of a zip's member; `open` returns exactly its bytes. */
-export async function* unzip(
-  open: Source,
-  member: ZipMember,
-  signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void> {
+export async function* unzip(open: Source, member: ZipMember, signal?: AbortSignal) {
   let sum = 0
   let length = 0
   for await (const piece of member.stored ? open() : decompress(open, 'deflate', signal)) {

@@ -2,10 +2,7 @@ import { slicesOf, streamLike, tapped } from '../store/fast.ts'
 import { bytesResponse, detailsOf, streamOf } from './sliced.ts'
 
 /** The same answer; `ended` gets the length of its body, null where unknown, and the reason if it failed. */
-export function watchBody(
-  response: Response,
-  ended: (bytes: number | null, failure: unknown) => void,
-): Response {
+export function watchBody(response: Response, ended: (bytes: number | null, failure: unknown) => void) {
   const body = streamOf(response)
   if (body === undefined) {
     ended(detailsOf(response).length, null)

@@ -54,11 +54,7 @@ export class FolderListing {
   }
 
   /** A page of a folder and everything below it. A full page may not be all. */
-  async page(
-    folder: string,
-    options: { after?: string; shallow?: boolean },
-    signal?: AbortSignal,
-  ): Promise<Entry[]> {
+  async page(folder: string, options: { after?: string; shallow?: boolean }, signal?: AbortSignal) {
     const entries: Entry[] = []
     const listing = this.#store.list(this.#prefix + folder, { signal, limit: PAGE, ...options })
     for await (const entry of listing) entries.push(entry)

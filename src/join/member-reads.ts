@@ -30,11 +30,7 @@ export class MemberReads {
   }
 
   /** Bytes of an object as it was listed. */
-  async read(
-    entry: Entry,
-    range: ByteRange | undefined,
-    options: ReadOptions = {},
-  ): Promise<StoreRead | null> {
+  async read(entry: Entry, range: ByteRange | undefined, options: ReadOptions = {}) {
     if (entry.size > WHOLE) return this.#store.read(entry.key, range, { ...options, ifMatch: entry.etag })
     options.signal?.throwIfAborted()
     const whole = await this.#whole(entry, options.signal)

@@ -116,11 +116,7 @@ export class MemberTree {
   }
 
   /** A member, if it is still there, and those after it in order, up to that many stored bytes. */
-  async from(
-    first: Member,
-    bytes: number,
-    { signal, known }: FromOptions = {},
-  ): Promise<Omit<Members, 'older'>> {
+  async from(first: Member, bytes: number, { signal, known }: FromOptions = {}) {
     await this.#judge(signal)
     const { start, isSorted } = this.#startAt(first)
     const entries: Entry[] = []

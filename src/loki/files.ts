@@ -41,11 +41,7 @@ export async function filesOf(search: Search, choice: Choice): Promise<LogFile[]
 }
 
 /** Works on the files that a selector is about, a few at a time, within the time of one search. */
-export async function eachFile(
-  search: Search,
-  choice: Choice,
-  work: (file: LogFile) => Promise<void>,
-): Promise<void> {
+export async function eachFile(search: Search, choice: Choice, work: (file: LogFile) => Promise<void>) {
   const deadline = deadlineOf(search.sources)
   await eachInTime(await filesOf(search, choice), work, deadline)
 }

@@ -29,11 +29,7 @@ const TYPES: Record<Compression, string> = {
 }
 
 /** `GET /api/v1/log/download?file=`: a file's bytes as they are stored, whole or a range of them. */
-export async function downloadLog(
-  request: Request,
-  query: Query,
-  { files, queryView }: DownloadRoute,
-): Promise<Response> {
+export async function downloadLog(request: Request, query: Query, { files, queryView }: DownloadRoute) {
   const file = query.file!
   // A joined log has no stored bytes of its own, only the text of its objects.
   if (files.joined && (await files.stat(file, request.signal)).joined)

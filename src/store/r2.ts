@@ -1,6 +1,6 @@
 import { type BucketOptions, RemoteBucket } from './remote/bucket.ts'
 import { receive } from './remote/exact-stream.ts'
-import { folderEntry, type ListPage, pageSize } from './remote/list-pages.ts'
+import { folderEntry, pageSize } from './remote/list-pages.ts'
 import { begin, type Call, TransientError, withRetries } from './remote/retry.ts'
 import {
   type ByteRange,
@@ -11,7 +11,6 @@ import {
   type ReadOptions,
   type Store,
   StoreError,
-  type StoreRead,
 } from './store.ts'
 
 /** The parts of an R2 object used here. */
@@ -67,12 +66,7 @@ class R2Bucket extends RemoteBucket {
     return entry
   }
 
-  protected get(
-    key: string,
-    range: ByteRange | undefined,
-    call: Call,
-    conditions: ReadOptions,
-  ): Promise<StoreRead | null | undefined> {
+  protected get(key: string, range: ByteRange | undefined, call: Call, conditions: ReadOptions) {
     const wanted = { ...(range ? { range: bounded(range) } : {}), ...onlyIf(conditions) }
     return withRetries(this.retry, call, async (timer) => {
       let object: R2ObjectLike | null
@@ -108,12 +102,7 @@ class R2Bucket extends RemoteBucket {
     })
   }
 
-  protected async page(
-    prefix: string,
-    options: ListOptions,
-    cursor: string | null,
-    call: Call,
-  ): Promise<ListPage> {
+  protected async page(prefix: string, options: ListOptions, cursor: string | null, call: Call) {
     const {
       objects,
       delimitedPrefixes,

@@ -56,12 +56,7 @@ class S3Bucket extends RemoteBucket {
     })
   }
 
-  protected get(
-    key: string,
-    range: ByteRange | undefined,
-    call: Call,
-    conditions: ReadOptions,
-  ): Promise<StoreRead | null | undefined> {
+  protected get(key: string, range: ByteRange | undefined, call: Call, conditions: ReadOptions) {
     const headers = { ...conditional(conditions), ...rangeHeader(range) }
     const request = { method: 'GET' as const, key: this.root + key, headers }
     return withRetries(this.retry, call, async (timer) => {

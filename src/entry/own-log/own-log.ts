@@ -21,11 +21,7 @@ const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error']
  * Opens our own log. A line is in the file before its request is answered. Only when several come in one turn of the
  * event loop, the later ones wait for its end and are written together, before the next request is read.
  */
-export function openOwnLog(
-  level: Settings['logLevel'],
-  writer: LineWriter,
-  format: LineFormat = textLine,
-): OwnLog {
+export function openOwnLog(level: Settings['logLevel'], writer: LineWriter, format: LineFormat = textLine) {
   let held: string | null = null
   let closed = false
   const flush = () => {

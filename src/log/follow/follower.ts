@@ -77,12 +77,7 @@ export class Follower {
   }
 
   /** Joins the channel for a request. A request that cannot be answered throws here, before its stream starts. */
-  static async open(
-    context: ViewContext,
-    hub: Hub,
-    request: FollowRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<Follower> {
+  static async open(context: ViewContext, hub: Hub, request: FollowRequest, signal: AbortSignal | undefined) {
     const { view, frame, key } = request
     const raw = isRaw(request)
     const filter = raw ? openFilter(context) : await liveFilter(context, view, signal)
@@ -98,11 +93,7 @@ export class Follower {
   }
 
   /** What is sent to the client. `leave` is called once, when it ends. */
-  stream(
-    { duration }: FollowLimits,
-    signal: AbortSignal | undefined,
-    leave: () => void,
-  ): ReadableStream<Uint8Array> {
+  stream({ duration }: FollowLimits, signal: AbortSignal | undefined, leave: () => void) {
     let timer: ReturnType<typeof setTimeout> | null = null
     const end = () => {
       if (this.#ended) return

@@ -74,12 +74,7 @@ export class Hub {
     this.#pause = limits.poll[0]
   }
 
-  static async open(
-    context: ViewContext,
-    limits: FollowLimits,
-    log: Followed,
-    closed: () => void,
-  ): Promise<Hub> {
+  static async open(context: ViewContext, limits: FollowLimits, log: Followed, closed: () => void) {
     const tracker = await openTracker(context, log)
     const hub = new Hub(limits, tracker, closed)
     hub.#unwatch = context.files.watch(log.file, () => hub.#lookIn(hub.#batchPause()))

@@ -21,11 +21,7 @@ export interface Group {
  * All of a joined log, oldest first, a group of objects at a time. As one series, its first record would have an address
  * only after all of its objects were read. A group is released when the next one is requested.
  */
-export async function* groupsOf(
-  parts: readonly Text[],
-  format: LineFormat,
-  parallel?: number,
-): AsyncGenerator<Group> {
+export async function* groupsOf(parts: readonly Text[], format: LineFormat, parallel?: number) {
   let first = 0
   let offset = 0
   while (first < parts.length) {

@@ -124,12 +124,7 @@ export async function lacksPage(
 }
 
 /** Whether a joined log goes on in a period beyond the parts that are open. */
-export async function lacksPeriod(
-  period: RequestPeriod,
-  log: OpenLog,
-  format: LineFormat,
-  zone: Zone,
-): Promise<boolean> {
+export async function lacksPeriod(period: RequestPeriod, log: OpenLog, format: LineFormat, zone: Zone) {
   const { series, beyond } = log
   if (period.until !== null && beyond?.newer) {
     const last = firstTime(format, zone, await series.parts.at(-1)!.head(HEAD))

@@ -4,10 +4,7 @@ import { StoreError, type StoreRead } from '../../store/store.ts'
 const LF = 10
 
 /** All bytes of a read, in the caller's memory if it is given and they arrive in pieces. */
-export async function collect(
-  { body, length }: StoreRead,
-  buffer?: Uint8Array<ArrayBuffer>,
-): Promise<Uint8Array> {
+export async function collect({ body, length }: StoreRead, buffer?: Uint8Array<ArrayBuffer>) {
   if (body instanceof Uint8Array) return body
   const slices = slicesOf(body)
   const all = buffer && buffer.length >= length ? buffer.subarray(0, length) : new Uint8Array(length)

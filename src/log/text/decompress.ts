@@ -18,11 +18,7 @@ const READ = 2 * 1024 * 1024
 const FIRST_PIECE = 16 * 1024
 
 /** The text of a compressed file, in pieces. What the codec cannot read is a LogError of the same code. */
-export async function* decompressLog(
-  file: ArchiveFile,
-  kind: Compression,
-  signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void> {
+export async function* decompressLog(file: ArchiveFile, kind: Compression, signal?: AbortSignal) {
   try {
     if (kind === 'gzip' || kind === 'zstd') yield* decompress(bytesOf(file, 0, file.size), kind, signal)
     else if (kind === 'zip') {

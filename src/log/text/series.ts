@@ -59,12 +59,7 @@ export class Series {
   }
 
   /** As `read`, into the caller's memory if possible: within one uncompressed file. */
-  async readInto(
-    from: number,
-    to: number,
-    into: Uint8Array<ArrayBuffer>,
-    ended?: AbortSignal,
-  ): Promise<Uint8Array> {
+  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {
     const { part, base, end } = await this.addresses.at(from)
     return part.readInto && to <= end
       ? part.readInto(from - base, to - base, into, ended)

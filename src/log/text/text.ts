@@ -54,10 +54,7 @@ export interface Text {
 }
 
 /** Whether a text has the place of a cursor, and before it the bytes of its fingerprint. */
-export async function holds(
-  text: Text,
-  { offset, print }: Pick<Cursor, 'offset' | 'print'>,
-): Promise<boolean> {
+export async function holds(text: Text, { offset, print }: Pick<Cursor, 'offset' | 'print'>) {
   const end = print.offset + print.length
   if (!(await text.reaches(Math.max(offset, end)))) return false
   // An empty fingerprint says nothing.
@@ -138,12 +135,7 @@ export class PlainText implements Text {
     else this.#sending.hold(kept)
   }
 
-  async readInto(
-    from: number,
-    to: number,
-    into: Uint8Array<ArrayBuffer>,
-    ended?: AbortSignal,
-  ): Promise<Uint8Array> {
+  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {
     const kept = this.#kept(from, to)
     if (kept) {
       // A copy: callers may write into what they get.

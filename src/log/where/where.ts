@@ -143,12 +143,7 @@ const OWN: Record<string, (record: RecordFields) => string[]> = {
 }
 
 /** Visits the members of a record's context, as the log writes them; `parsed` if the record has been parsed already. */
-export function visitMembers(
-  record: Bytes,
-  { format, zone }: Reader,
-  visit: Visit,
-  parsed?: RecordFields,
-): boolean {
+export function visitMembers(record: Bytes, { format, zone }: Reader, visit: Visit, parsed?: RecordFields) {
   if (format.members) return format.members(record.bytes, record.from, record.to, visit)
   return visitContext((parsed ?? format.fields(textOf(record), zone)).context, '', visit)
 }

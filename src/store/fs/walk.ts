@@ -9,11 +9,7 @@ import { isAbsence, toEntry, toStoreError } from './file.ts'
 const BATCH = 500
 
 /** Lists a directory as the contract requires: one folder at a time, and only folders that may contain the keys. */
-export async function* walk(
-  directory: Directory,
-  prefix: string,
-  options: ListOptions,
-): AsyncGenerator<Entry> {
+export async function* walk(directory: Directory, prefix: string, options: ListOptions) {
   let left = options.limit ?? Number.POSITIVE_INFINITY
   if (left <= 0) return
   const top = prefix.slice(0, prefix.lastIndexOf('/') + 1)

@@ -136,11 +136,7 @@ export function begin(retry: Retry, signal: AbortSignal | undefined, deadline = 
  * Runs `attempt` until it succeeds, fails for good, or runs out of retries or time. It throws a StoreError or the
  * reason of the client's signal. On success, the attempt owns the timer and must end it.
  */
-export async function withRetries<T>(
-  retry: Retry,
-  call: Call,
-  attempt: (timer: AttemptTimer) => Promise<T>,
-): Promise<T> {
+export async function withRetries<T>(retry: Retry, call: Call, attempt: (timer: AttemptTimer) => Promise<T>) {
   for (let failures = 0; ; failures++) {
     call.signal?.throwIfAborted()
     const timer = new AttemptTimer(call.signal)
