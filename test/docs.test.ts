@@ -6,6 +6,11 @@ import { type Parameter, type Resource, rowsOf } from '../src/routes/parameters/
 import { PARAMETERS } from '../src/routes/parameters/table.ts'
 import { TAIL_PARAMETERS } from '../src/routes/parameters/tail-table.ts'
 
+/** Further statuses of a problem: Node sends them before a request can be read. */
+const OTHER_STATUSES: { readonly [C in ProblemCode]?: readonly number[] } = {
+  'bad-request': [408, 431],
+}
+
 const API = 'docs/api.md'
 const api = readFileSync(API, 'utf8')
 
@@ -25,11 +30,6 @@ it('docs/api.md has the parameters of every resource, and every problem', () => 
   for (const { on } of PARAMETERS) for (const resource of on) expect(documented).toContain(resource)
   for (const code of Object.keys(PROBLEMS)) expect(written).toContain(`\`/problems/${code}\``)
 })
-
-/** Further statuses of a problem: Node sends them before a request can be read. */
-const OTHER_STATUSES: { readonly [C in ProblemCode]?: readonly number[] } = {
-  'bad-request': [408, 431],
-}
 
 function problems(): string {
   const codes = Object.keys(PROBLEMS) as ProblemCode[]

@@ -25,16 +25,10 @@ export const COMPRESSED_NAME = /\.(gz|tgz|zstd?|zip|bz2|xz)$/i
 export function compressionByName(name: string): Compression | null {
   const ending = COMPRESSED_NAME.exec(name)?.[1]?.toLowerCase()
   if (ending === undefined) return null
-  return ending.endsWith('gz')
-    ? 'gzip'
-    : ending.startsWith('zst')
-      ? 'zstd'
-      : ending === 'bz2'
-        ? 'bzip2'
-        : ending === 'zip'
-          ? 'zip'
-          : 'xz'
+  return ending.endsWith('gz') ? 'gzip' : ending.startsWith('zst') ? 'zstd' : (OTHERS[ending] ?? null)
 }
+
+const OTHERS: Record<string, Compression> = { bz2: 'bzip2', zip: 'zip', xz: 'xz' }
 
 /** Whether a file's name is a reason to check its first bytes. */
 export function soundsCompressed(name: string): boolean {

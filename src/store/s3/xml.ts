@@ -53,13 +53,7 @@ function tag(source: string, at: number, open: XmlElement[]): number {
   TAG.lastIndex = at
   const match = TAG.exec(source)
   if (!match) throw new SyntaxError('XML has a broken tag')
-  const [whole, closing, name, attributes, empty] = match as unknown as [
-    string,
-    string,
-    string,
-    string,
-    string,
-  ]
+  const [whole, closing, name = '', attributes, empty] = match
   if (closing) {
     if (attributes || empty || open.length < 2 || open.pop()!.name !== name)
       throw new SyntaxError('XML closes what is not open')
