@@ -24,7 +24,7 @@ beforeAll(async () => {
   mkdirSync(logs)
   writeFileSync(join(logs, 'broker.log.1'), OLD.join(''))
   writeFileSync(join(logs, 'broker.log'), NEW.join(''))
-  writeFileSync(join(logs, 'storage.log'), line(0) + TRACE + line(2))
+  writeFileSync(join(logs, 'storage.log'), line(0) + line(2) + TRACE)
   writeFileSync(join(logs, 'odd.log'), ODD)
   writeFileSync(join(logs, 'crlf.log'), CRLF)
   node = await serve(['--port=0', '--logs', logs, '--timezone', 'UTC'])

@@ -1,16 +1,18 @@
+import { BudgetError } from '../../limits/budget.ts'
 import { LogError } from '../error.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
-import { lineEnd } from '../format/lines.ts'
+import { MAX_RECORD } from '../search/scan.ts'
 import type { Fit } from '../search/span.ts'
-import type { Cursor } from '../text/cursor.ts'
 import type { Note, View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { stateOf } from '../view/retry.ts'
 import { viewOf } from '../view/view.ts'
 import type { LanePlace } from './cursor.ts'
-import { placedTimes, REACH } from './order.ts'
+import { Neighbours, type Searched, searchedIn } from './neighbours.ts'
+import { REACH } from './order.ts'
+import { placeOn, type Step } from './placing.ts'
 import type { Source } from './source.ts'
+import { Way } from './way.ts'
 
 /** Which records of each log are wanted. */
 export type MergeFilter = Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'>
@@ -25,17 +27,10 @@ export interface LaneRecord {
   placed: number
 }
 
-/** A record as it was read, with how far its ends are from where reading began. */
-interface Item extends LaneRecord {
-  near: number
-  far: number
-}
-
-/** A page of the log: which part of the way it covers. */
-interface Page {
-  view: View
-  near: number
-  far: number
+/** A record as it was read; one without bytes is not wanted, but tells how others are placed. */
+interface Item extends Step {
+  bytes: Uint8Array | null
+  format: LineFormat
 }
 
 /** How a log is read. */
@@ -45,11 +40,14 @@ export interface LaneOptions {
   place: LanePlace | null
 }
 
+/** How much is read of a log at once. */
+export interface LaneRead extends Fit {
+  /** About how many bytes are searched for it. */
+  stretch: number
+}
+
 /** How much of the way back may be read again to know the neighbours of a page's first records. */
 const MAX_LEAD = 1024 * 1024
-const LF = 10
-/** The longest record that is read whole: a longer one is split by every search. */
-const MAX_RECORD = 8 * 1024 * 1024
 
 /** One log that is read in one direction, a page at a time, and the times by which its records are placed. */
 export class Lane {
@@ -63,23 +61,23 @@ export class Lane {
   isCut = false
   /** Whether placed times fall, so that directions may differ. */
   falls = false
+  /** How many records were found. */
+  found = 0
   readonly #forward: boolean
+  readonly #live: boolean
   readonly #filter: MergeFilter
   readonly #items: Item[] = []
-  readonly #pages: Page[] = []
+  readonly #way: Way
   #place: LanePlace | null
+  /** Where the first record that was not given begins. */
+  #near: number
   /** How many items have a placed time. */
   #decided = 0
-  /** How far the log was read. */
-  #far = 0
   /** Items before this one are on the other side of missing bytes. */
   #barrier = 0
   #given = 0
   #bytes = 0
-
-  readonly #live: boolean
-  /** Where the first record that was not given begins. */
-  #near: number
+  #neighbours: Neighbours | null = null
 
   /**
    * `place` is where to begin; without one, at the end of the log, or forward at its start. A `live` log is still being
@@ -87,6 +85,7 @@ export class Lane {
    */
   constructor(source: Source, filter: MergeFilter, { forward, live, place }: LaneOptions) {
     this.#live = live
+    this.#way = new Way(forward)
     this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
     this.#filter = filter
@@ -97,7 +96,23 @@ export class Lane {
 
   /** The next record if its place is decided. */
   get head(): LaneRecord | null {
-    return this.next < this.#decided ? this.#items[this.next]! : null
+    return this.next < this.#decided ? (this.#items[this.next] as LaneRecord) : null
+  }
+
+  /** Where the next record is placed; if that is not decided, how far it is at least. */
+  get frontier(): number {
+    return this.head?.placed ?? this.bound
+  }
+
+  /** The time up to which everything is decided. */
+  get bound(): number {
+    const last = this.#items[this.#decided - 1]
+    return last ? last.placed : this.#forward ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  }
+
+  /** The time at which reading began. */
+  get start(): number {
+    return this.#decided > 0 ? this.#items[0]!.placed : this.bound
   }
 
   /** Whether it may have more records than those that are decided. */
@@ -107,12 +122,7 @@ export class Lane {
 
   /** The state of its files; it changes with each of them. */
   get state(): string {
-    return this.#pages[0] ? stateOf(this.#pages[0].view.series) : ''
-  }
-
-  /** How many records were read whose place is not decided. */
-  get undecided(): number {
-    return this.#items.length - this.#decided
+    return this.#way.state
   }
 
   /** The size of an average record. */
@@ -120,24 +130,53 @@ export class Lane {
     return this.#items.length === 0 ? 256 : Math.ceil(this.#bytes / this.#items.length)
   }
 
+  /** How many bytes of the log were read. */
+  get distance(): number {
+    return this.#way.far
+  }
+
   /** Bytes that are read again before anything new. */
   get lead(): number {
     return this.#place?.kind === 'place' ? Math.abs(this.#place.lead) : 0
   }
 
+  /** How many records were given before. */
+  get given(): number {
+    return this.#given
+  }
+
+  /** Goes on to the next record. */
+  advance(): void {
+    this.next++
+    this.#skipUnwanted()
+  }
+
+  #skipUnwanted(): void {
+    while (this.next < this.#items.length && this.#items[this.next]!.bytes === null) this.next++
+  }
+
   /** Reads on: about so many bytes of records, and at most so many of them. */
-  async read({ size, lines }: Fit, context = this.source.context, signal?: AbortSignal): Promise<void> {
-    if (this.#pages.length === 0) await this.#turn(context, signal)
-    for (let most = size; ; most *= 8) {
-      const view = await viewOf(context, this.#request({ size: most, lines }), signal)
-      const isSplit = (this.#forward ? view.next : view.prev)?.splitsRecord === true
-      if (!isSplit || most >= MAX_RECORD) {
-        this.#take(view)
-        this.#decide()
-        return
+  async read(wanted: LaneRead, context = this.source.context, signal?: AbortSignal): Promise<void> {
+    const { last } = this.#way
+    if (!last) await this.#turn(context, signal)
+    try {
+      for (let size = wanted.size; ; size *= 8) {
+        const request = this.#request({ ...wanted, size })
+        const view = (await last?.more?.(context, request)) ?? (await viewOf(context, request, signal))
+        const isSplit = (this.#forward ? view.next : view.prev)?.splitsRecord === true
+        if (!isSplit || size >= MAX_RECORD) {
+          this.#take(view)
+          break
+        }
+        view.memory?.release()
       }
-      view.memory?.release()
+    } catch (error) {
+      // What was read before counts.
+      if (!(error instanceof BudgetError)) throw error
+      this.isCut = true
     }
+    this.#decide()
+    this.#skipUnwanted()
   }
 
   /** A place that was made for the other direction is found again without what leads to it. */
@@ -154,29 +193,28 @@ export class Lane {
     this.#near = 0
   }
 
-  #request(fit: Fit): ViewRequest {
+  #request({ size, lines, stretch }: LaneRead): ViewRequest {
     const { file, rotated = true, matcher = this.#filter.matcher } = this.source
-    const last = this.#pages.at(-1)?.view
-    const cursor = last ? (this.#forward ? last.next : last.prev) : this.#cursor()
-    const direction = this.#forward ? 'after' : 'before'
-    const { since, until } = this.#period()
+    const place = this.#place?.kind === 'place' ? this.#place.cursor : null
+    const cursor = this.#way.last ? this.#way.cursor : place
+    this.#neighbours = null
     return {
       ...this.#filter,
+      ...this.#period(),
       matcher,
       file,
-      since,
-      until,
       rotated,
-      cursor: cursor && { place: cursor, direction },
-      fit,
+      cursor: cursor && { place: cursor, direction: this.#forward ? 'after' : 'before' },
+      fit: { size, lines },
       first: this.#forward && cursor === null,
       records: true,
       each: true,
+      stretch,
+      witness: (filter, forward) => {
+        this.#neighbours = new Neighbours(filter, forward)
+        return this.#neighbours
+      },
     }
-  }
-
-  #cursor(): Cursor | null {
-    return this.#place?.kind === 'place' ? this.#place.cursor : null
   }
 
   /** A log without a place is divided at a moment: what one direction leaves out, the other gives. */
@@ -190,165 +228,98 @@ export class Lane {
   }
 
   #take(view: View): void {
-    const { pieces, ends, from, to, format, notes } = view
+    const { from, to, format, notes, series } = view
     if (!format.timed && !(format === PLAIN && isEmpty(view))) {
       view.memory?.release()
       throw new LogError('no-time', 'No times were recognized in the lines of this log; view it by itself.')
     }
-    const near = this.#far
-    this.#far += to - from
-    this.#pages.push({ view, near, far: this.#far })
+    this.#way.add(view)
     for (const note of notes) this.notes.add(note)
-    if (notes.includes('gap')) this.#barrier = this.#items.length
-    const count = pieces?.length ?? 0
-    for (let n = 0; n < count; n++) {
-      const i = this.#forward ? n : count - 1 - n
-      const bytes = pieces![i]!
-      const end = ends[i]!
-      const distance = this.#forward ? end - bytes.length - from : to - end
-      if (this.#live && end >= view.series.end && bytes.at(-1) !== LF) this.#leaveOut(near + distance, bytes)
-      else this.#add(bytes, near + distance, view)
+    const isGap = notes.includes('gap')
+    if (isGap) this.#barrier = this.#items.length
+    const records = searchedIn(view, this.#neighbours, this.source.context.zone)
+    for (const record of this.#forward ? records : records.reverse()) {
+      const { start, end } = record
+      const near = this.#way.distanceOf(start, end)
+      const isLeftOut = this.#live && end >= series.end && !record.ends
+      if (!isLeftOut) this.#add(record, near, format)
+      // Forward, reading ends before a line that is not finished; backward, it begins there.
+      else if (this.#forward) this.#way.endAt(near)
+      else this.#near = near + end - start
     }
     this.isCut = notes.includes('scan-budget') || notes.includes('answer-budget')
-    const isStuck = count === 0 && !notes.includes('gap')
+    const isStuck = to <= from && !isGap
     if (this.#forward)
-      this.isDone = !this.isCut && (isStuck || (!this.source.context.files.joined && to >= view.series.end))
+      this.isDone = !this.isCut && (isStuck || (!this.source.context.files.joined && to >= series.end))
     else this.isDone = view.prev === null
   }
 
-  /** Leaves out a record whose last line is not finished: forward, reading ends before it; backward, it begins there. */
-  #leaveOut(near: number, bytes: Uint8Array): void {
-    if (!this.#forward) this.#near = near + bytes.length
-    else {
-      this.#far = near
-      this.#pages.at(-1)!.far = near
-    }
-  }
-
-  #add(bytes: Uint8Array, near: number, { format }: View): void {
+  #add({ bytes, start, end, time }: Searched, near: number, format: LineFormat): void {
     const lead = this.#near
-    const far = near + bytes.length
-    this.#bytes += bytes.length
-    const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), this.source.context.zone)
-    const item = { bytes, format, time, near, far, placed: Number.NaN }
-    if (far <= lead) {
-      this.#items.push(item)
+    const item: Item = { bytes, format, time, near, far: near + end - start, placed: Number.NaN }
+    this.#items.push(item)
+    this.#bytes += end - start
+    if (item.far <= lead) {
       this.#given++
       this.next++
       return
     }
+    if (bytes === null) return
+    this.found++
     // A record that has grown since: only its new part was not given.
     if (near < lead) {
       const cut = lead - near
       item.bytes = this.#forward ? bytes.subarray(cut) : bytes.subarray(0, bytes.length - cut)
       item.near = lead
     }
-    this.#items.push(item)
   }
 
   /** Places the records whose neighbours are known. */
   #decide(): void {
-    const items = this.#items
-    const first = Math.max(0, this.#decided - REACH)
-    const times = this.#times(first)
-    const isAll = this.isDone || this.isCut
-    const from = this.#decided - first
-    const to = isAll ? times.length : Math.max(from, times.length - REACH)
-    const placed = this.#forward
-      ? placedTimes(times, from, to)
-      : placedTimes(times.toReversed(), times.length - to, times.length - from).reverse()
-    for (let i = 0; i < placed.length; i++) {
-      const item = items[this.#decided + i]!
-      item.placed = placed[i]!
-      item.time = times[from + i]!
-      const before = items[this.#decided + i - 1]?.placed ?? Number.NaN
-      if (this.#forward ? item.placed < before : item.placed > before) this.falls = true
+    const before = this.#decided
+    // The moment of a log that shows none is that of its place.
+    const moment = this.#place?.kind === 'time' ? this.#place.time : Number.NEGATIVE_INFINITY
+    const placing = { forward: this.#forward, isAll: this.isDone, moment }
+    this.#decided = placeOn(this.#items, before, placing)
+    // A page has to come to an end, even if a budget ends before enough neighbours are known.
+    if (this.isCut && this.#decided <= this.#given)
+      this.#decided = placeOn(this.#items, this.#decided, { ...placing, isAll: true })
+    let last = this.#items.findLast(({ bytes }, i) => i < before && bytes !== null)?.placed
+    for (let i = before; i < this.#decided; i++) {
+      const { bytes, placed } = this.#items[i]!
+      if (bytes === null) continue
+      if (last !== undefined && (this.#forward ? placed < last : placed > last)) this.falls = true
+      last = placed
     }
-    this.#decided += placed.length
-  }
-
-  /** The times of records as far as they are known: one without a time has that of the record before it. */
-  #times(first: number): number[] {
-    const times = this.#items.slice(first).map(({ time }) => time)
-    const known = times.findLastIndex((time) => !Number.isNaN(time))
-    if (known < 0) return this.isDone || this.isCut ? times.fill(this.#moment()) : []
-    // Forward, the one before is read first; backward, it comes later. At the log's beginning, the next one decides.
-    const inherit = (i: number, from: number) => {
-      if (Number.isNaN(times[i]!)) times[i] = times[from]!
-    }
-    const onward = () => {
-      for (let i = 1; i < times.length; i++) inherit(i, i - 1)
-    }
-    const back = () => {
-      for (let i = times.length - 2; i >= 0; i--) inherit(i, i + 1)
-    }
-    if (this.#forward) {
-      onward()
-      back()
-      return times
-    }
-    back()
-    if (!this.isDone && !this.isCut) return times.slice(0, known + 1)
-    onward()
-    return times
-  }
-
-  /** The moment of a log that shows none: that of its place. */
-  #moment(): number {
-    return this.#place?.kind === 'time' ? this.#place.time : Number.NEGATIVE_INFINITY
-  }
-
-  /** How many records were given before. */
-  get given(): number {
-    return this.#given
   }
 
   /** Where a page in the same direction begins, if the next record is this one. */
   async onward(next = this.next): Promise<LanePlace> {
     const at = this.#items[next]
     if (!at && this.isDone && !this.#forward) return { kind: 'start' }
-    if (this.#pages.length === 0) return this.#place ?? { kind: 'start' }
-    const here = at ? at.near : this.#far
+    if (!this.#way.first) return this.#place ?? { kind: 'start' }
+    const here = at ? at.near : this.#way.far
     let first = Math.max(this.#barrier, next - REACH)
     while (first < next && here - this.#items[first]!.near > MAX_LEAD) first++
     const from = first < next ? this.#items[first]!.near : here
-    return { kind: 'place', cursor: await this.#cursorAt(from), lead: this.#signed(here - from) }
+    return { kind: 'place', cursor: await this.#way.cursorAt(from), lead: this.#way.signed(here - from) }
   }
 
   /** Where a page in the other direction begins, which does not have this record; without one, before all of them. */
   async backward(next: number | null = null): Promise<LanePlace> {
-    if (this.#pages.length === 0) return this.#place ?? { kind: 'start' }
-    const here = next === null ? this.#near : (this.#items[next]?.near ?? this.#far)
-    if (this.#forward && this.#pages[0]!.view.prev === null && here === 0) return { kind: 'start' }
+    if (!this.#way.first) return this.#place ?? { kind: 'start' }
+    const here = next === null ? this.#near : (this.#items[next]?.near ?? this.#way.far)
+    if (this.#forward && this.#way.first.prev === null && here === 0) return { kind: 'start' }
     const first = next ?? this.#given
     let last = Math.min(this.#items.length, first + REACH) - 1
     while (last >= first && (this.#items[last]!.far - here > MAX_LEAD || last < this.#barrier)) last--
     const from = last >= first ? this.#items[last]!.far : here
-    return { kind: 'place', cursor: await this.#cursorAt(from), lead: -this.#signed(from - here) }
-  }
-
-  /** A distance along the way of reading as one in the log. */
-  #signed(distance: number): number {
-    return this.#forward ? distance : -distance
-  }
-
-  async #cursorAt(distance: number): Promise<Cursor> {
-    const page =
-      this.#pages.find(({ near, far }) => distance >= near && distance <= far) ?? this.#pages.at(-1)!
-    const { view } = page
-    const last = this.#pages.at(-1)!
-    const isWhole = page.far - page.near === view.to - view.from
-    if (page === last && distance === this.#far && isWhole) {
-      const edge = this.#forward ? view.next : view.prev
-      if (edge) return edge
-    }
-    const inside = distance - page.near
-    return view.series.cursor(this.#forward ? view.from + inside : view.to - inside)
+    return { kind: 'place', cursor: await this.#way.cursorAt(from), lead: -this.#way.signed(from - here) }
   }
 
   /** Releases the memory of everything that was read. */
   release(): void {
-    for (const { view } of this.#pages) view.memory?.release()
+    this.#way.release()
   }
 }
 

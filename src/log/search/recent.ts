@@ -5,6 +5,7 @@ import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
 import type { Filter } from './filter.ts'
 import { matchesInTurns } from './in-turns.ts'
+import { MAX_RECORD, type Witness } from './scan.ts'
 import { type CountBy, noMemory } from './sink.ts'
 import type { Fit } from './span.ts'
 
@@ -29,8 +30,6 @@ export interface Recent {
 const CHUNK = 1024 * 1024
 /** What a kept record takes besides its bytes: each is an array of its own. */
 const RECORD_COST = 320
-/** A longer record is split. */
-const LONGEST_READ = 8 * 1024 * 1024
 
 /** A range that is read once, from its start. */
 export interface Pass {
@@ -45,6 +44,8 @@ export interface Pass {
   budget: Budget
   /** Finds plain text faster. */
   scanner: Scanner | null
+  /** Is told what is searched, from its start. */
+  witness?: Witness | undefined
 }
 
 /**
@@ -62,7 +63,7 @@ export async function scanOnce(pass: Pass): Promise<Recent | null> {
 }
 
 async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | null> {
-  const { from, to, isStart, filter, fit, countBy, budget, scanner } = pass
+  const { from, to, isStart, filter, fit, countBy, budget, scanner, witness } = pass
   const { format } = filter
   const queue: { record: Kept; lines: number }[] = []
   let size = 0
@@ -91,14 +92,15 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
     const whole = at + bytes.length >= to
     let last = whole ? bytes.length : lastStart(format, bytes, first, bytes.length)
     if (last <= first) {
-      if (length < LONGEST_READ && !whole) {
-        length = Math.min(4 * length, LONGEST_READ)
+      if (length < MAX_RECORD && !whole) {
+        length = Math.min(4 * length, MAX_RECORD)
         continue
       }
       last = bytes.length
     }
     const chunk = { bytes, from: first, to: last, base: at }
     const ranges = await matchesInTurns(chunk, filter, budget, { scanner })
+    witness?.saw(chunk, ranges, 0, ranges.length)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
@@ -115,6 +117,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
       // The newest stays, even if it alone is too long: then it is cut.
       while (queue.length > 1 && (size > fit.size || lines > (fit.lines ?? Number.POSITIVE_INFINITY))) drop()
     }
+    witness?.forget(queue[0]?.record.start ?? at + last)
     at += last
     fresh = false
     length = CHUNK

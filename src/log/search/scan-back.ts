@@ -10,7 +10,15 @@ import { isWantedAlone, timeAt } from './filter.ts'
 import { hasMatch, matchesInTurns } from './in-turns.ts'
 import { remoteChunk, SLACK } from './reading.ts'
 import { type Recent, scanOnce } from './recent.ts'
-import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
+import {
+  type Found,
+  isFarEnough,
+  leaseOf,
+  MAX_RECORD,
+  recordBefore,
+  type Scan,
+  SHORT_STRETCH,
+} from './scan.ts'
 import { Sink } from './sink.ts'
 
 /** A text is searched in chunks of up to four reads: each read costs a wake-up of another thread. */
@@ -25,13 +33,13 @@ const LARGEST_UNIT = 1024 * 1024
 
 /** Searches backwards from `hi` for the most recent records that fit. */
 export async function scanBack(scan: Scan): Promise<Found> {
-  const { series, lo, filter, budget, reading } = scan
-  const step = Math.min(reading.chunk, budget.bytesLeft)
+  const { series, lo, filter, budget, reading, stretch = Number.POSITIVE_INFINITY } = scan
+  const step = Math.min(reading.chunk, budget.bytesLeft, stretch)
   const { parallel = 1 } = reading
   // A budget of a few chunks is used up in small ones.
   const most = Math.max(step, Math.floor(budget.bytesLeft / 64))
   const wanted = parallel > 1 ? remoteChunk(reading) : filter.matcher?.sure ? TEXT_CHUNKS * step : step
-  const largest = Math.min(wanted, most)
+  const largest = Math.min(wanted, most, stretch)
   const scanner = isShort(scan) ? null : takeScanner(largest + SLACK, reading.sharedMemory)
   const { memory } = budget
   const reader = new Backward({ series, lo, step, largest, scanner, parallel, memory })
@@ -51,7 +59,8 @@ export async function scanBack(scan: Scan): Promise<Found> {
  * Whether a few records are wanted, whatever they hold. They are found without a scanner: 16 pages at once would each
  * take one with 37 MB of addresses, which the garbage collector has to account for.
  */
-function isShort({ fit, filter }: Scan): boolean {
+function isShort({ fit, filter, stretch = Number.POSITIVE_INFINITY }: Scan): boolean {
+  if (stretch <= SHORT_STRETCH) return true
   return fit.size <= SHORT && filter.matcher === null && filter.level === null
 }
 
@@ -93,6 +102,7 @@ class BackwardScan {
     if (found) return found
     try {
       while (this.#at > lo) {
+        if (isFarEnough(this.#scan, hi - this.#at)) return this.#found(this.#at, {})
         if (!(await budget.step())) return this.#found(this.#at, { cut: true })
         const result = (await this.#archive()) ?? (await this.#chunk())
         if (result === 'bottom') break
@@ -108,8 +118,8 @@ class BackwardScan {
 
   /** The record that `hi` cuts: seen alone, its beginning may not even look like one. */
   async #cutRecord(): Promise<Found | null> {
-    const { series, lo, hi, filter, budget, splitsRecord = false } = this.#scan
-    if (hi >= series.end) return null
+    const { series, lo, hi, filter, budget, splitsRecord = false, isStart = false } = this.#scan
+    if (hi >= series.end || isStart) return null
     const head = Math.max(lo, await recordBefore(series, hi, series.end, filter.format))
     if (head >= hi) return null
     const bytes = await series.read(head, hi)
@@ -127,12 +137,13 @@ class BackwardScan {
 
   /** The archive that ends here, if it must be read from its start; null when it need not. */
   async #archive(): Promise<Found | 'bottom' | 'continue' | null> {
-    const { series, lo, filter, countBy, budget } = this.#scan
+    const { series, lo, filter, countBy, budget, witness } = this.#scan
     const start = await series.sequentialStart(this.#at)
     if (start === null) return null
     const from = Math.max(lo, start)
     const isBottom = from <= lo || series.addresses.isStart(from)
     const stretch = { series, from, to: this.#at, isStart: isBottom }
+    const inside = witness?.fromStart()
     const recent = await scanOnce({
       ...stretch,
       filter,
@@ -140,8 +151,10 @@ class BackwardScan {
       countBy,
       budget,
       scanner: this.#scanner,
+      witness: inside,
     })
     if (recent === null) return null
+    if (inside) witness!.adopt(inside, recent.dropped ? recent.kept[0]!.start : recent.from)
     const sink = this.#sink
     if (recent.stopped !== null) return this.#partOf(recent, recent.stopped, isBottom)
     for (const { bytes, start, end } of recent.kept.reverse()) {
@@ -215,10 +228,11 @@ class BackwardScan {
 
   /** How many more bytes are likely to be needed: as many per line as so far. A few lines say little. */
   #reach(): number {
-    const { fit, hi } = this.#scan
+    const { fit, hi, stretch = Number.POSITIVE_INFINITY } = this.#scan
     const { lines } = this.#sink.room()
-    if (fit.lines === null || lines === null) return Number.POSITIVE_INFINITY
-    return ((hi - this.#at) * lines) / Math.max(FEW, fit.lines - lines)
+    const rest = stretch - (hi - this.#at)
+    if (fit.lines === null || lines === null) return rest
+    return Math.min(rest, ((hi - this.#at) * lines) / Math.max(FEW, fit.lines - lines))
   }
 
   /** Takes the wanted records of a chunk in steps, yielding in between. */
@@ -255,13 +269,18 @@ class BackwardScan {
     let i = ranges.length - 2
     while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2
     sink.keep(chunk, ranges, i + 2, scanner)
+    const saw = (decided: number) =>
+      this.#scan.witness?.saw({ ...chunk, from: decided }, ranges, i + 2, ranges.length)
     if (sink.isFull() && i + 2 < ranges.length) {
       const start = ranges[i + 2]!
+      saw(start)
       return this.#found(from + start, { complete: start === 0 && isBottom })
     }
+    if (i < 0) saw(first)
     if (i < 0) return null
     const start = ranges[i]!
     const end = ranges[i + 1]!
+    saw(end)
     if (sink.pieces.length > 0) return this.#found(from + end, {})
     const cut = sink.cutBack(bytes, start, end, from)
     return this.#found(from + cut, { splitsRecord: cut > start, complete: cut === 0 && isBottom })

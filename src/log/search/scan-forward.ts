@@ -5,7 +5,15 @@ import { type Chunk, usesScanner } from './filter.ts'
 import { Forward } from './forward.ts'
 import { matchesInTurns } from './in-turns.ts'
 import { leaseForReads } from './reading.ts'
-import { type Found, leaseOf, MAX_RECORD, recordBefore, type Scan } from './scan.ts'
+import {
+  type Found,
+  isFarEnough,
+  leaseOf,
+  MAX_RECORD,
+  recordBefore,
+  type Scan,
+  SHORT_STRETCH,
+} from './scan.ts'
 import { Sink } from './sink.ts'
 
 /** Searches forward from `lo` for the first records that fit. */
@@ -13,7 +21,8 @@ export async function scanForward(scan: Scan): Promise<Found> {
   const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
   const { series, hi, filter, reading } = scan
   const reader = scan.reader ?? new Forward(series, hi, reading, leaseForReads(scan.budget.memory))
-  const scanner = usesScanner(filter) ? takeScanner(reading.chunk, reading.sharedMemory) : null
+  const isLong = scan.stretch === undefined || scan.stretch > SHORT_STRETCH
+  const scanner = isLong && usesScanner(filter) ? takeScanner(reading.chunk, reading.sharedMemory) : null
   try {
     return await goOn(scan, sink, reader, scanner)
   } catch (error) {
@@ -26,7 +35,7 @@ export async function scanForward(scan: Scan): Promise<Found> {
 }
 
 async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | null): Promise<Found> {
-  const { series, lo, hi, filter, budget, reading, splitsRecord = false } = scan
+  const { series, lo, hi, filter, budget, reading, splitsRecord = false, witness } = scan
   const found = (to: number, more: Partial<Found>): Found => ({
     pieces: sink.pieces,
     ends: sink.ends,
@@ -41,12 +50,14 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
   })
   if (sink.isFull()) return found(lo, { splitsRecord })
   if (lo >= hi) return found(lo, { complete: true, splitsRecord })
-  const step = Math.min(reading.chunk, budget.bytesLeft)
+  const step = Math.min(reading.chunk, budget.bytesLeft, scan.stretch ?? Number.POSITIVE_INFINITY)
   let length = step
   // An export goes through a long record in pieces: it would be read again, to its end, for each of them.
   let inside = splitsRecord && scan.reader !== undefined
   // Inside a record: what was returned of it before depends on whether that part matched. If it was cut, it did.
-  for (let at = splitsRecord ? lo : await recordBefore(series, lo, hi, filter.format); at < hi; ) {
+  const isStart = splitsRecord || scan.isStart === true
+  for (let at = isStart ? lo : await recordBefore(series, lo, hi, filter.format); at < hi; ) {
+    if (isFarEnough(scan, at - lo)) return found(at, {})
     if (!(await budget.step())) return found(Math.max(at, lo), { cut: true })
     const bytes = await readWithin(reader, at, Math.min(at + length, hi))
     if (bytes === null) {
@@ -71,17 +82,22 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
     const chunk = { bytes, from: 0, to: last, base: at }
     let ranges = await matchesInTurns(chunk, filter, budget, { first: isRest, scanner })
     if (at < lo) ranges = await withoutGiven(ranges, chunk, scan, lo - at)
+    const saw = (to: number, taken: number) =>
+      witness?.saw({ ...chunk, from: Math.max(0, lo - at), to }, ranges, 0, taken)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
       const end = ranges[i + 1]!
       if (sink.take(bytes, start, end, at)) {
-        if (sink.isFull()) return found(at + end, { complete: at + end >= hi, splitsRecord: inside })
-        continue
+        if (!sink.isFull()) continue
+        saw(end, i + 2)
+        return found(at + end, { complete: at + end >= hi, splitsRecord: inside })
       }
+      saw(start, i)
       if (sink.pieces.length > 0) return found(at + start, { splitsRecord: inside })
       const cut = sink.cutForth(bytes, start, end, at)
       return found(at + cut, { splitsRecord: inside || cut < end })
     }
+    saw(last, ranges.length)
     at += last
   }
   return found(hi, { complete: true })

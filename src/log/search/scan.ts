@@ -3,11 +3,23 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
 import type { Series } from '../text/series.ts'
-import type { Filter } from './filter.ts'
+import type { Chunk, Filter } from './filter.ts'
 import type { Forward } from './forward.ts'
 import type { Reading } from './reading.ts'
 import type { CountBy } from './sink.ts'
 import type { Fit } from './span.ts'
+
+/** Is told what a search goes through: who merges logs must know the records around those that are found. */
+export interface Witness {
+  /** The next part, in whole records; those found in it are ranges[first, last). */
+  saw(chunk: Chunk, ranges: ArrayLike<number>, first: number, last: number): void
+  /** Nothing was kept of what lies before an address. */
+  forget(before: number): void
+  /** One for the next part, which is read from its start although the search goes backwards. */
+  fromStart(): Witness
+  /** What that one saw, from an address on, is the next part. */
+  adopt(witness: Witness, from: number): void
+}
 
 /** A search through [lo, hi) of a log. */
 export interface Scan {
@@ -26,6 +38,11 @@ export interface Scan {
   each?: boolean | undefined
   /** Whether the open end splits a record that was found and cut. @default false */
   splitsRecord?: boolean | undefined
+  /** Whether a record is known to start where the search does. @default false */
+  isStart?: boolean | undefined
+  /** About how much is searched at most. @default everything */
+  stretch?: number | undefined
+  witness?: Witness | undefined
 }
 
 /** What a search found: records in log order, and where to continue. */
@@ -50,6 +67,14 @@ export interface Found {
 
 /** A longer record is split: it would have to be held in memory. */
 export const MAX_RECORD = 8 * 1024 * 1024
+
+/** So little is searched without a scanner: to make one takes longer. */
+export const SHORT_STRETCH = 512 * 1024
+
+/** Whether a search has gone far enough: a record that a chunk cuts is left to the next search. */
+export function isFarEnough({ stretch }: Scan, distance: number): boolean {
+  return stretch !== undefined && distance >= 0.75 * stretch
+}
 
 /** A lease for what a search is going to find; null if memory is not limited. */
 export function leaseOf(budget: Budget): Lease | null {

@@ -30,6 +30,8 @@ export interface Prefetch {
 export interface OpenLog {
   series: Series
   at: number | null
+  /** Whether a record is known to start there. @default false */
+  isStart?: boolean
   /** Set for a joined log, whose parts are objects: whether there are others before or after those that are open. */
   beyond?: { older: boolean; newer: boolean }
   /** False if the order of several files is a guess; absent if there is only one. */

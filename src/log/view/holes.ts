@@ -25,6 +25,11 @@ export class CutLog {
     this.#request = request
   }
 
+  /** Whether nothing was found to be missing. */
+  get isWhole(): boolean {
+    return this.#holes === 0
+  }
+
   get hole(): HoleNote | null {
     return this.#below && (this.#below.head ? 'begins-late' : 'gap')
   }

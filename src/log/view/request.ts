@@ -1,5 +1,7 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import type { Matcher } from '../pattern/pattern.ts'
+import type { Filter } from '../search/filter.ts'
+import type { Witness } from '../search/scan.ts'
 import type { Fit } from '../search/span.ts'
 import { SAMPLE } from '../text/format.ts'
 import type { LogRequest, Prefetch } from '../text/open.ts'
@@ -20,6 +22,10 @@ export interface ViewRequest extends LogRequest {
   first?: boolean | undefined
   /** Whether each record is wanted as a separate piece. @default false */
   each?: boolean
+  /** About how much of the log is searched at most; where that ends, the page ends, without a note. @default all of it */
+  stretch?: number
+  /** What is told of all records that are searched, if not all of them are wanted. @default nothing */
+  witness?: (filter: Filter, forward: boolean) => Witness
 }
 
 /** Which parts of a file the request will need. */

@@ -178,18 +178,22 @@ async function search(plan: Plan): Promise<View> {
 }
 
 function scanOf(plan: Plan): Scan {
-  const { context, request, budget, lo, hi } = plan
+  const { context, request, budget, lo, hi, forward } = plan
+  const filter = filterOf(request, { ...plan, zone: context.zone })
   return {
     series: plan.log.series,
     lo,
     hi,
-    filter: filterOf(request, { ...plan, zone: context.zone }),
+    filter,
     fit: { ...request.fit, size: sizeOf(plan) },
     countBy: request.records ? 'records' : 'lines',
     budget,
     reading: readingOf(context),
     each: request.each,
     splitsRecord: request.cursor?.place.splitsRecord,
+    isStart: plan.log.isStart === true && plan.log.at === (forward ? lo : hi),
+    stretch: request.stretch,
+    witness: plan.all ? undefined : request.witness?.(filter, forward),
   }
 }
 

@@ -1,8 +1,9 @@
 import { yieldToEventLoop } from '../../limits/yield.ts'
-import { MissingBytes } from '../../store/store.ts'
+import { MissingBytes, StoreError } from '../../store/store.ts'
+import { LogError } from '../error.ts'
 import { lacksPage, pageReach, widerReach } from '../joined/reach.ts'
 import { openLog } from '../open.ts'
-import type { Opener } from '../text/open.ts'
+import type { Opener, OpenLog } from '../text/open.ts'
 import type { Note, View } from './answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from './context.ts'
 import { CutLog } from './holes.ts'
@@ -64,7 +65,8 @@ async function findView(
       // A search that was cut short relies on no size.
       const reliesOnSizes = opener.trustDeclaredSize && !view.notes.includes('scan-budget')
       if (reliesOnSizes) await view.series.verifySizes()
-      if (!(await lacksPage(request, log.open, view, context.zone))) return view
+      if (!(await lacksPage(request, log.open, view, context.zone)))
+        return log.isWhole ? { ...view, more: moreOf(log.open, view, opener) } : view
       const wider = opener.budget.isSpent ? null : widerReach(reach)
       if (wider === null) return withBudgetNote(view)
       view.memory?.release()
@@ -81,6 +83,27 @@ async function findView(
       reach = first
       log = null
     }
+  }
+}
+
+/** How an open log is read on from where a view ends. */
+function moreOf(log: OpenLog, { from, to }: View, opener: Opener): NonNullable<View['more']> {
+  return async (context, request) => {
+    const { direction, place } = request.cursor!
+    const open = { ...log, at: direction === 'after' ? to : from, isStart: !place.splitsRecord }
+    let view: View | null = null
+    try {
+      const cut = new CutLog(open, request)
+      view = await cut.finish(await select(context, open, request, opener.budget))
+      if (opener.trustDeclaredSize && !view.notes.includes('scan-budget')) await view.series.verifySizes()
+      if (!(await lacksPage(request, open, view, context.zone)))
+        return { ...view, more: moreOf(log, view, opener) }
+    } catch (error) {
+      // Whatever is wrong with the files shows again, and is dealt with, when they are opened.
+      if (!(error instanceof StoreError || error instanceof LogError)) throw error
+    }
+    view?.memory?.release()
+    return null
   }
 }
 

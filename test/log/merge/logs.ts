@@ -3,6 +3,7 @@ import { logFiles } from '../../../src/log/files/files.ts'
 import { decodeMerged, encodeMerged } from '../../../src/log/merge/cursor.ts'
 import { type MergedPage, type MergeRequest, mergePage } from '../../../src/log/merge/merge.ts'
 import { pickSources } from '../../../src/log/merge/source.ts'
+import type { ViewLimits } from '../../../src/log/view/context.ts'
 import { type MemoryStore, memoryStore } from '../../../src/store/memory.ts'
 import { wholes } from '../../support/random.mjs'
 import { contextOf } from '../context.ts'
@@ -115,8 +116,9 @@ export async function ask(
   store: MemoryStore,
   values: readonly string[],
   part: Partial<Omit<MergeRequest, 'cursor'>> & { before?: string; after?: string } = {},
+  limits: Partial<ViewLimits> = {},
 ): Promise<Asked> {
-  const context = contextOf(logFiles(store))
+  const context = contextOf(logFiles(store), limits)
   const { sources } = await pickSources({ node: null, context }, values)
   const { before, after, ...rest } = part
   const given = before ?? after

@@ -1,0 +1,145 @@
+import { IN_SLOT } from '../../limits/concurrency-limit.ts'
+import { each } from '../../limits/each.ts'
+import type { ViewContext } from '../view/context.ts'
+import { ONE_MORE } from '../view/request.ts'
+import type { Lane, LaneRead } from './lane.ts'
+import { REACH } from './order.ts'
+
+/** What of a page is still to be filled. */
+export interface Rest {
+  size: number
+  lines: number
+}
+
+/** What is read for a page. */
+export interface AheadOptions {
+  lanes: readonly Lane[]
+  forward: boolean
+  /** Whether records are looked for, so that much may be read for few of them. */
+  isSearch: boolean
+  /** How much fits into the page. */
+  fit: Rest
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+/** Every log may read this much, however many share a budget. */
+const LEAST_SCAN = 4 * MIB
+/** How many logs are read at once: on a disk, and over a network, where a short page of each costs only the way there. */
+const NEAR_AT_ONCE = 2
+const FAR_AT_ONCE = 32
+const SEARCHED_AT_ONCE = 16
+/** So much is searched of as many as can be read at once. */
+const SHORT_SEARCH = 8 * MIB
+/** More than its share of a page is read of each log, because shares are not even. */
+const SHARE = 1.25
+const SMALLEST_READ = 4 * KIB
+/** How much of each log is searched at first: it shows how far the page reaches. */
+const FIRST_STRETCH = 128 * KIB
+const SMALLEST_STRETCH = 32 * KIB
+/**
+ * How much further a search goes at most, as a part of what was searched: where the next match is can only be guessed,
+ * and a few matches say little about it.
+ */
+const FURTHER = 0.5
+const FURTHER_AFTER_SOME = 2
+const SOME = 16
+
+/** Decides which logs are read on for a page, and how far. */
+export class Ahead {
+  readonly #options: AheadOptions
+  readonly #started = Date.now()
+  #reads = 0
+
+  constructor(options: AheadOptions) {
+    this.#options = options
+  }
+
+  /** Reads some of the logs on, one of which the page is waiting for. */
+  async readOn(
+    active: readonly Lane[],
+    rest: Rest,
+    read: (lane: Lane, wanted: LaneRead, context: ViewContext) => Promise<void>,
+  ): Promise<void> {
+    const target = this.#target()
+    const open = active.filter((lane) => lane.isOpen)
+    const waiting = open.filter(
+      (lane) => !lane.head || (this.#options.isSearch && this.#distance(lane, target) > 0),
+    )
+    const wanted = new Map(waiting.map((lane) => [lane, this.#wanted(lane, rest, target, open.length)]))
+    const { files } = waiting[0]!.source.context
+    const searched = [...wanted.values()].reduce((sum, { stretch }) => sum + stretch, 0)
+    const far = this.#options.isSearch && searched > SHORT_SEARCH ? SEARCHED_AT_ONCE : FAR_AT_ONCE
+    await each(waiting, files.isNear ? NEAR_AT_ONCE : far, (lane) => {
+      const part = wanted.get(lane)!
+      return read(lane, part, this.#context(lane, part))
+    })
+    this.#reads++
+  }
+
+  /** What a log is read with: all of them share one slot and one budget. */
+  #context({ source, distance }: Lane, { size }: LaneRead): ViewContext {
+    const { limits, parallel = 1 } = source.context
+    const count = this.#options.lanes.length
+    const share = Math.max(LEAST_SCAN, Math.floor(limits.scanBytes / count))
+    const context: ViewContext = {
+      ...source.context,
+      scans: IN_SLOT,
+      parallel: Math.max(1, Math.floor(parallel / count)),
+      limits: {
+        ...limits,
+        scanBytes: Math.max(1, share - distance),
+        scanMillis: Math.max(1, limits.scanMillis - (Date.now() - this.#started)),
+        scanChunk: this.#options.isSearch
+          ? Math.max(MIB / 4, Math.floor((8 * MIB) / count))
+          : Math.min(MIB, Math.max(16 * KIB, size + ONE_MORE)),
+      },
+    }
+    delete context.archives
+    return context
+  }
+
+  /** How much of a log is read next: its share of what is left, and more each time. */
+  #wanted(lane: Lane, { size, lines }: Rest, target: number, open: number): LaneRead {
+    const rest = Math.min(size, lines * lane.average)
+    const edge = REACH * lane.average
+    const lead = this.#reads === 0 ? lane.lead : 0
+    const part = (of: number) => Math.ceil((SHARE * of) / open) * 2 ** Math.min(8, this.#reads)
+    const bytes = Math.max(SMALLEST_READ, Math.min(part(rest), rest + edge) + edge + lead)
+    if (!this.#options.isSearch) return { size: bytes, lines: null, stretch: Number.POSITIVE_INFINITY }
+    const records = Math.ceil(rest / lane.average)
+    const most = Math.min(part(records), records + REACH) + REACH
+    return { size: bytes, lines: Math.max(1, most), stretch: lead + this.#stretch(lane, target) }
+  }
+
+  /** How far a log is searched next: to the time of the target, if it goes on as it did so far. */
+  #stretch(lane: Lane, target: number): number {
+    if (lane.distance === 0) return FIRST_STRETCH
+    const least = Math.max(SMALLEST_STRETCH, lane.distance / 8)
+    const found = this.#options.lanes.reduce((sum, each) => sum + each.found, 0)
+    const further = found >= SOME ? FURTHER_AFTER_SOME : FURTHER
+    const most = Math.max(SMALLEST_STRETCH, further * lane.distance)
+    const passed = Math.abs(lane.bound - lane.start)
+    const needed = (this.#distance(lane, target) / passed) * lane.distance
+    return Number.isNaN(needed) ? most : Math.ceil(Math.min(most, Math.max(least, needed)))
+  }
+
+  /** How far a log is from a time: zero or less if it has been read up to there. */
+  #distance({ bound }: Lane, target: number): number {
+    return this.#options.forward ? target - bound : bound - target
+  }
+
+  /** When the page is going to be full, if matches go on to be as frequent as they were so far. */
+  #target(): number {
+    const { lanes, forward, fit, isSearch } = this.#options
+    const sign = forward ? 1 : -1
+    if (!isSearch) return sign * Number.POSITIVE_INFINITY
+    const read = lanes.filter((lane) => Number.isFinite(lane.bound))
+    let perMs = 0
+    for (const { found, bound, start } of read) if (bound !== start) perMs += found / Math.abs(bound - start)
+    const average = read.reduce((sum, lane) => sum + lane.average, 0) / read.length
+    const starts = read.map(({ start }) => start)
+    const start = forward ? Math.min(...starts) : Math.max(...starts)
+    return start + (sign * Math.min(fit.lines, fit.size / average)) / perMs
+  }
+}

@@ -1,0 +1,78 @@
+import type { Cursor } from '../text/cursor.ts'
+import type { View } from '../view/answer.ts'
+import { stateOf } from '../view/retry.ts'
+
+/** A page of a log: which part of the way it covers. */
+interface Page {
+  view: View
+  near: number
+  far: number
+}
+
+/** The pages of a log that were read one after the other. A place among them is a distance from where reading began. */
+export class Way {
+  readonly #forward: boolean
+  readonly #pages: Page[] = []
+  /** How far the log was read. */
+  far = 0
+
+  constructor(forward: boolean) {
+    this.#forward = forward
+  }
+
+  get first(): View | undefined {
+    return this.#pages[0]?.view
+  }
+
+  get last(): View | undefined {
+    return this.#pages.at(-1)?.view
+  }
+
+  /** The state of the files; it changes with each of them. */
+  get state(): string {
+    return this.first ? stateOf(this.first.series) : ''
+  }
+
+  /** Where the next page continues; null at the start of the way and of the log. */
+  get cursor(): Cursor | null {
+    return (this.#forward ? this.last?.next : this.last?.prev) ?? null
+  }
+
+  add(view: View): void {
+    const near = this.far
+    this.far += view.to - view.from
+    this.#pages.push({ view, near, far: this.far })
+  }
+
+  /** Ends the last page early. */
+  endAt(distance: number): void {
+    this.far = distance
+    this.#pages.at(-1)!.far = distance
+  }
+
+  /** How far a part [start, end) of the last page is from where reading began. */
+  distanceOf(start: number, end: number): number {
+    const { view, near } = this.#pages.at(-1)!
+    return near + (this.#forward ? start - view.from : view.to - end)
+  }
+
+  /** A distance along the way as one in the log. */
+  signed(distance: number): number {
+    return this.#forward ? distance : -distance
+  }
+
+  async cursorAt(distance: number): Promise<Cursor> {
+    const last = this.#pages.at(-1)!
+    const page = this.#pages.find(({ near, far }) => distance >= near && distance <= far) ?? last
+    const { view } = page
+    const isWhole = page.far - page.near === view.to - view.from
+    if (page === last && distance === this.far && isWhole && this.cursor) return this.cursor
+    const inside = distance - page.near
+    return view.series.cursor(this.#forward ? view.from + inside : view.to - inside)
+  }
+
+  /** Releases the memory of everything that was read. */
+  release(): void {
+    for (const { view } of this.#pages) view.memory?.release()
+  }
+}
