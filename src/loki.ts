@@ -1,7 +1,6 @@
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { toProblem } from './http/problem.ts'
 import { textResponse } from './http/sliced.ts'
-import { MOST_LISTED } from './log/files/files.ts'
 import { LEVELS } from './log/format/detect.ts'
 import { streamsOf } from './loki/answer.ts'
 import { filesOf, type Search } from './loki/files.ts'
@@ -193,7 +192,7 @@ function result(asked: LokiRequest, resultType: string, found: Found[]): unknown
 function cutOf({ isCut, isBroken }: LokiRequest): string[] {
   const warnings: string[] = []
   if (isBroken) warnings.push('An archive is damaged or ends early; the rest of it is missing.')
-  if (isCut) warnings.push(`Only the first ${MOST_LISTED} files of a node were searched.`)
+  if (isCut) warnings.push('Only the first files of a node were searched: it has too many.')
   return warnings
 }
 

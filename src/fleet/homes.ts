@@ -23,6 +23,9 @@ export interface FleetHome extends Home {
   logs: Store
 }
 
+/** How many files of one home are held in memory: a list of many nodes holds those of many. */
+const MOST_LISTED = 10_000
+
 /** How many homes stay open, with their caches. */
 export const KEPT_HOMES = 100
 
@@ -60,7 +63,10 @@ export class FleetHomes {
     const context = this.#contexts.use(id, () => {
       const { metrics, include } = this.#options
       const { logs } = this.home(id)
-      const files = logFiles(metrics?.store(logs) ?? logs, include, this.#options)
+      const files = logFiles(metrics?.store(logs) ?? logs, include, {
+        ...this.#options,
+        mostListed: MOST_LISTED,
+      })
       return viewContext(files, this.#options, this.#limits)
     })
     return patterns === null ? context : { ...context, files: narrowFiles(context.files, patterns) }

@@ -35,6 +35,10 @@ export interface FleetLogsOptions {
   mostListed: number
 }
 
+/** How many files the list of several nodes has at most, without and with details. */
+const MOST_FILES = 100_000
+const MOST_DETAILED = 10_000
+
 /** How many nodes are listed at once. */
 const AT_ONCE = 16
 
@@ -71,10 +75,18 @@ export class FleetLogs {
     const { signal } = request
     const { ids, missing } = await this.#nodes(query, grant, this.#options.mostListed)
     const notes = new Set<string>()
+    let left = query.detail ? MOST_DETAILED : MOST_FILES
     const { found } = await this.#each(ids, missing, async (node) => {
+      if (left <= 0) {
+        notes.add('list-cut')
+        return []
+      }
       const context = this.#options.homes.context(node, grant)
-      const { entries, note } = await context.files.list(signal)
+      const { entries: all, note, isCut } = await context.files.list(signal)
+      const entries = all.slice(0, Math.max(0, left))
+      left -= entries.length
       if (note) notes.add(note)
+      if (isCut || entries.length < all.length) notes.add('list-cut')
       if (!query.detail) return entries.map(({ key, size }) => ({ node, name: key, size }))
       const { files, complete } = await this.#detailerOf(context)(entries, signal)
       if (!complete) notes.add('detail-incomplete')

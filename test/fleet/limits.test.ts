@@ -78,3 +78,36 @@ describe('the limits of a fleet', () => {
     }
   })
 })
+
+describe('nodes with very many files', () => {
+  const many = Array.from({ length: 12_000 }, (_, i) => `f${String(i).padStart(5, '0')}.log`)
+  const store = memoryStore(
+    Object.fromEntries(
+      ['db-0', 'db-1'].flatMap((id) => [
+        [`${id}/node.json`, '{}'],
+        ...many.map((name) => [`${id}/logs/${name}`, '']),
+      ]),
+    ),
+  )
+  const app = createFleet({ store, onError: () => {} })
+
+  it('are listed in part, with a note, among others and in full alone', async () => {
+    const plain = await app.request('/api/v1/log/list?node=*')
+    expect(plain.headers.get('X-Nodestate-Note')).toBe('list-cut')
+    expect(await plain.json()).toHaveLength(20_000)
+    const detailed = await app.request('/api/v1/log/list?node=*&detail=true')
+    expect(detailed.headers.get('X-Nodestate-Note')).toContain('list-cut')
+    expect(await detailed.json()).toHaveLength(10_000)
+    const alone = await app.request('/nodes/db-1/api/v1/log/list')
+    expect(((await alone.json()) as { name: string }[]).map(({ name }) => name)).toEqual(many)
+  })
+
+  it('are not compared with a pattern, because some would be left out', async () => {
+    const refused = await app.request('/api/v1/log/view?node=*&file=f0*')
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      type: '/problems/too-many-sources',
+      detail: 'A pattern can be compared with 10000 files, and there are more; name the logs instead.',
+    })
+  })
+})

@@ -22,6 +22,8 @@ export interface FilesOptions {
   join?: boolean | string | undefined
   /** With `shared: false`, no request waits for what another does: where that one ends, its work ends, too. */
   follow?: false | { shared?: boolean | undefined } | undefined
+  /** How many files are held in memory, at about 400 bytes each. @default 100,000 */
+  mostListed?: number | undefined
   /** The clock. @default Date.now */
   now?: (() => number) | undefined
 }
@@ -39,7 +41,7 @@ export interface LogFiles {
   /** Whether reads take microseconds, as on a disk, so that parallel reads gain nothing. @default false */
   readonly isNear?: boolean
   /**
-   * The log files, at most `MOST_LISTED`. Concurrent callers share one listing, which ends early when all of them have
+   * The log files, at most `mostListed`. Concurrent callers share one listing, which ends early when all of them have
    * left.
    */
   list(signal?: AbortSignal): Promise<Listing>
@@ -61,14 +63,13 @@ export interface LogFiles {
   watch(name: string, changed: () => void): (() => void) | null
 }
 
-/** How many files are held in memory: each takes about 400 bytes. */
-export const MOST_LISTED = 100_000
+const MOST_LISTED = 100_000
 
 /** The log files that a store holds, narrowed by include patterns. */
 export function logFiles(
   store: Store,
   include: readonly string[] = [],
-  { nested = false, join = false, follow = {}, now = Date.now }: FilesOptions = {},
+  { nested = false, join = false, follow = {}, mostListed = MOST_LISTED, now = Date.now }: FilesOptions = {},
 ): LogFiles {
   const shared = follow && follow.shared !== false
   const included = includeFilter(include)
@@ -80,17 +81,22 @@ export function logFiles(
   const joins =
     join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join, shared))
   const fast = fastReads(store)
-  const collect = async (prefix: string, signal?: AbortSignal, shallow = true): Promise<Listing> => {
+  const collect = async (
+    prefix: string,
+    most: number,
+    signal?: AbortSignal,
+    shallow = true,
+  ): Promise<Listing> => {
     const listed = fast
-      ? await fast.listAll(prefix, MOST_LISTED + 1)
-      : await firstOf(store.list(prefix, { signal, shallow }), MOST_LISTED + 1)
-    const entries = listed.slice(0, MOST_LISTED).filter((entry) => isListed(entry.key))
-    return { entries: fast ? entries : sorted(entries), ...(listed.length > MOST_LISTED && { isCut: true }) }
+      ? await fast.listAll(prefix, most + 1)
+      : await firstOf(store.list(prefix, { signal, shallow }), most + 1)
+    const entries = listed.slice(0, most).filter((entry) => isListed(entry.key))
+    return { entries: fast ? entries : sorted(entries), ...(listed.length > most && { isCut: true }) }
   }
   const revision = () => fast?.revision() ?? null
   const listings = new Listings(
     async (signal) => {
-      if (!joins) return collect('', signal, !nested)
+      if (!joins) return collect('', mostListed, signal, !nested)
       const { entries, partial } = await (await joins()).list(signal)
       const notes = partial ? { note: 'size-partial' as const } : {}
       return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
@@ -125,7 +131,7 @@ export function logFiles(
       for await (const entry of store.list('', { signal, shallow: !nested, ...(after && { after }) }))
         if (isAfter(entry) && isListed(entry.key)) yield entry
     },
-    startingWith: async (prefix, signal) => (await collect(prefix, signal)).entries,
+    startingWith: async (prefix, signal) => (await collect(prefix, MOST_LISTED, signal)).entries,
     ...(joins && { joined: async (name) => (isListed(name) ? (await joins()).get(name) : null) }),
     async stat(name, signal, maxAge) {
       const entry = (await isFile(name)) ? await store.stat(name, { signal, maxAge }) : null

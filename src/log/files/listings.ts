@@ -21,6 +21,24 @@ interface Running {
   abort: AbortController
 }
 
+/** The lists that are remembered, oldest first: a process may show hundreds of nodes. */
+const remembered = new Map<Listings, number>()
+const MOST_REMEMBERED = { lists: 100, files: 100_000 }
+
+/** Drops the oldest lists if all of them together are too large. */
+function remember(listings: Listings, files: number): void {
+  remembered.delete(listings)
+  remembered.set(listings, files)
+  let sum = [...remembered.values()].reduce((a, b) => a + b)
+  for (const [other, count] of remembered) {
+    if (other === listings || (sum <= MOST_REMEMBERED.files && remembered.size <= MOST_REMEMBERED.lists))
+      return
+    other.forget()
+    remembered.delete(other)
+    sum -= count
+  }
+}
+
 /**
  * Remembers the last list for a moment and shares the one that is being made: sixteen clients would otherwise make
  * sixteen lists of 10,000 files at once. A list whose callers have all left is aborted.
@@ -46,6 +64,11 @@ export class Listings {
     this.#shared = shared
   }
 
+  /** Drops the list that is remembered. */
+  forget(): void {
+    this.#last = undefined
+  }
+
   get(signal: AbortSignal | undefined): Promise<Listing> {
     const revision = this.#revision()
     const start = this.#now()
@@ -68,7 +91,10 @@ export class Listings {
     }
     listing.then((listing) => {
       const until = at + Math.min(MAX_AGE_MS, (this.#now() - at) * AGE_PER_COST)
-      if (!this.#last || this.#last.at <= at) this.#last = { listing, revision, at, until }
+      if (!this.#last || this.#last.at <= at) {
+        this.#last = { listing, revision, at, until }
+        remember(this, listing.entries.length)
+      }
       done()
     }, done)
     return running

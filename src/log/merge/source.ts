@@ -79,7 +79,12 @@ export async function pickSources(
   values: readonly string[],
   signal?: AbortSignal,
 ): Promise<Picked> {
-  const { entries } = await context.files.list(signal)
+  const { entries, isCut } = await context.files.list(signal)
+  if (isCut && values.some(mayBePattern))
+    throw new LogError(
+      'too-many-sources',
+      `A pattern can be compared with ${entries.length} files, and there are more; name the logs instead.`,
+    )
   const logs = await logsOf(entries, { node, context })
   const sources = new Map<string, Source>()
   const missing: Missing[] = []
