@@ -102,6 +102,11 @@ export function filesOf({ file, others }: Look): string[] {
   return file === null ? [] : [file, ...others]
 }
 
+/** A choice of names with one more, or without it. */
+export function toggled(names: readonly string[], name: string): string[] {
+  return names.includes(name) ? names.filter((each) => each !== name) : [...names, name]
+}
+
 /** Whether several logs are read as one. */
 export function isMerged({ file, others, nodes }: Look): boolean {
   return file !== null && (others.length + nodes.length > 0 || isPattern(file))

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ago, bytes, count } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
-import { carry, type Look, writeLook } from '../url.ts'
+import { carry, type Look, toggled, writeLook } from '../url.ts'
 import { type Entry, type Folder, grouped, type LogEntry } from './group.ts'
 import type { ListedFile } from './order.ts'
 
@@ -125,11 +125,7 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
         class="choose"
         aria-label={head.name}
         checked={picked.includes(head.name)}
-        onChange={() =>
-          pick(
-            picked.includes(head.name) ? picked.filter((name) => name !== head.name) : [...picked, head.name],
-          )
-        }
+        onChange={() => pick(toggled(picked, head.name))}
       />
       <FileLink file={head} label={label} shared={shared} />
       {rotated.length > 0 && (

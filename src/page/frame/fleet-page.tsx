@@ -1,9 +1,10 @@
+import { useEffect } from 'preact/hooks'
 import type { Client, FleetNode } from '../../client.ts'
 import { LogView } from '../log/view.tsx'
 import { Fleet } from '../node/fleet.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { later } from '../ui/later.tsx'
-import { carryTo, NOTHING } from '../url.ts'
+import { carryTo, NOTHING, titleOf } from '../url.ts'
 import { Top, type TopProps } from './top.tsx'
 import { useLook } from './use-look.ts'
 import type { useSession } from './use-session.ts'
@@ -24,6 +25,9 @@ interface Props {
 export function FleetPage({ client, nodes, error, session, top, say }: Props) {
   const { look, visit, go, note } = useLook()
   const reading = look.file !== null && look.nodes.length > 0
+  useEffect(() => {
+    document.title = [titleOf(look), 'Fleet', 'nodestate'].filter(Boolean).join(' · ')
+  }, [titleOf(look)])
   return (
     <div class={`app ${reading ? 'at-log' : 'at-node'}`}>
       <Top node={null} fallback="Fleet" now={Date.now()} home={() => go(NOTHING)} {...top} />

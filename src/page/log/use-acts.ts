@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from 'preact/hooks'
 import { put } from '../ui/clipboard.ts'
 import { count } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
-import { type Look, NOWHERE } from '../url.ts'
+import { type Look, NOWHERE, toggled } from '../url.ts'
 import { isFiltered } from './find/query.ts'
 import { termOf, type Value, withTerm, withValue } from './find/terms.ts'
 import { type Choice, type Spot, spotUnder } from './menu.tsx'
@@ -80,10 +80,10 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
   const look = () => current.current!
   const showColumns = (columns: string[]) =>
     go({ ...look(), columns, message: look().message || columns.length === 0 })
-  const column = (name: string): Choice['entries'][number] =>
-    look().columns.includes(name)
-      ? ['Remove the column', () => showColumns(look().columns.filter((each) => each !== name))]
-      : ['Show as column', () => showColumns([...look().columns, name])]
+  const column = (name: string): Choice['entries'][number] => [
+    look().columns.includes(name) ? 'Remove the column' : 'Show as column',
+    () => showColumns(toggled(look().columns, name)),
+  ]
 
   const openValue = (value: Value, at: Spot) => {
     const term = termOf(value, false)
@@ -121,7 +121,7 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     const entries: Choice['entries'] = []
     if (index > 0) entries.push(['Move left', () => moved(-1)])
     if (index < columns.length - 1) entries.push(['Move right', () => moved(1)])
-    entries.push(['Remove', () => showColumns(columns.filter((each) => each !== name))])
+    entries.push(['Remove', () => showColumns(toggled(columns, name))])
     setChoice({ label: name, entries, at: spotUnder(part) })
   }
   const rowActs = {

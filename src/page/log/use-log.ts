@@ -64,7 +64,7 @@ export function useLog(props: LogProps) {
     wrap,
     gaps: !columns.hidden.has('d'),
     fields: look.columns,
-    columns: `${columns.classes.join(' ')} ${look.message}`,
+    classes: `${columns.classes.join(' ')} ${look.message}`,
     zone,
     sources: props.sources,
     others: props.toOthers !== null,

@@ -1,24 +1,12 @@
 import type { RefObject } from 'preact'
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
-import type { Client } from '../../client.ts'
 import { hand } from '../ui/store.ts'
-import { type Look, type Place, queryKey } from '../url.ts'
-import type { ZoneChoice } from './find/clock.ts'
+import { type Place, queryKey } from '../url.ts'
+import type { ReaderOptions } from './reader/options.ts'
 import type { Goal } from './reader/places.ts'
 import { Reader } from './reader/reader.ts'
-import type { Sources } from './record/source.ts'
 
-interface Options {
-  client: Client
-  look: Look
-  wrap: boolean
-  gaps: boolean
-  fields: readonly string[]
-  zone: ZoneChoice
-  sources: Sources | null
-  others: boolean
-  /** Changes when rows get other columns. */
-  columns: string
+interface Options extends Omit<ReaderOptions, 'events'> {
   /** Changes when the reader should try again. */
   attempt: number
   moved: (place: Place) => void
@@ -27,7 +15,7 @@ interface Options {
 
 /** A reader for what the look asks for: a new one with every question, told when only the display changes. */
 export function useReader(box: RefObject<HTMLElement | null>, options: Options) {
-  const { client, look, wrap, gaps, zone, columns, attempt } = options
+  const { client, look, attempt } = options
   const reader = useRef<Reader | null>(null)
   const goal = useRef<Goal | null | undefined>(undefined)
   // A record that another view handed over.
@@ -43,14 +31,7 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
   useEffect(() => {
     let pending = 0
     const made = new Reader(box.current!, {
-      client,
-      look: current.current.look,
-      wrap: current.current.wrap,
-      gaps: current.current.gaps,
-      fields: current.current.fields,
-      zone: current.current.zone,
-      sources: current.current.sources,
-      others: current.current.others,
+      ...current.current,
       events: {
         changed() {
           cancelAnimationFrame(pending)
@@ -71,14 +52,7 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
     }
   }, [client, key, attempt])
 
-  useEffect(() => reader.current?.display.setWrap(wrap), [wrap])
-  useEffect(() => reader.current?.display.setGaps(gaps), [gaps])
-  useEffect(() => reader.current?.display.setZone(zone), [zone])
-  const sources = JSON.stringify(options.sources)
-  useEffect(() => reader.current?.display.setSources(current.current.sources), [sources])
-  useEffect(() => reader.current?.display.relayout(), [columns])
-  const fields = JSON.stringify(options.fields)
-  useEffect(() => reader.current?.display.setFields(current.current.fields), [fields])
+  useEffect(() => reader.current?.display.set(options))
   const marks = JSON.stringify(look.marks)
   useEffect(() => void reader.current?.highlight(current.current.look.marks), [marks])
 

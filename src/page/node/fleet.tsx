@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { FleetNode } from '../../client.ts'
 import { ago, bytes, count, secondsAgo } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
-import { carry, type Look, writeLook } from '../url.ts'
+import { carry, type Look, toggled, writeLook } from '../url.ts'
 
 const SHIPPED = 'Last shipped'
 
@@ -87,13 +87,7 @@ export function Fleet({ nodes, compare, read }: Props) {
                     type="checkbox"
                     aria-label={each.id}
                     checked={picked.includes(each.id)}
-                    onChange={() =>
-                      setPicked(
-                        picked.includes(each.id)
-                          ? picked.filter((id) => id !== each.id)
-                          : [...picked, each.id],
-                      )
-                    }
+                    onChange={() => setPicked(toggled(picked, each.id))}
                   />
                   <a href={nodeLink(each.id)}>{each.node?.hostName || each.id}</a>
                   {each.node?.hostName && each.node.hostName !== each.id && (

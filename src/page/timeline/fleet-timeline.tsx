@@ -5,7 +5,7 @@ import { logNames } from '../files/group.ts'
 import { sourcesOf } from '../files/sources.ts'
 import type { LogProps } from '../log/use-log.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
-import { carryTo, filesOf, type Look, NOTHING } from '../url.ts'
+import { carryTo, filesOf, type Look, NOTHING, toggled } from '../url.ts'
 
 interface Props {
   /** The view of a log, which the page has already. */
@@ -102,19 +102,16 @@ function Boxes({ title, names, all, picked, pick }: BoxesProps) {
         <input type="checkbox" checked={all} onChange={() => pick(all ? names.slice(0, 1) : ['*'])} />
         All {title.toLowerCase()}
       </label>
-      {names.map((name) => {
-        const on = picked.includes(name)
-        return (
-          <label class="check" key={name}>
-            <input
-              type="checkbox"
-              checked={on}
-              onChange={() => pick(on ? picked.filter((each) => each !== name) : [...picked, name])}
-            />
-            {name}
-          </label>
-        )
-      })}
+      {names.map((name) => (
+        <label class="check" key={name}>
+          <input
+            type="checkbox"
+            checked={picked.includes(name)}
+            onChange={() => pick(toggled(picked, name))}
+          />
+          {name}
+        </label>
+      ))}
     </fieldset>
   )
 }

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { apart, markOf, type Sources } from '../log/record/source.ts'
 import type { Log } from '../log/use-log.ts'
 import { useToolbar } from '../ui/toolbar.ts'
-import { carryTo, type Look } from '../url.ts'
+import { carryTo, type Look, toggled } from '../url.ts'
 
 /** The logs and nodes that are read as one: each can be hidden or shown alone, and says why it is missing. */
 export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
@@ -37,9 +37,7 @@ export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
                 hidden={hidden}
                 alone={alone}
                 reason={missing[name]}
-                toggle={() =>
-                  hide(hidden ? look.hidden.filter((each) => each !== name) : [...look.hidden, name])
-                }
+                toggle={() => hide(toggled(look.hidden, name))}
                 solo={() => hide(alone ? rest : [...rest, ...others])}
               />
             )

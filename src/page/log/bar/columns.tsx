@@ -1,4 +1,5 @@
 import { Drop } from '../../ui/drop.tsx'
+import { toggled } from '../../url.ts'
 import type { Log } from '../use-log.ts'
 
 /** The columns by their class, in the order of the rows. */
@@ -26,11 +27,7 @@ export function ColumnsMenu({ log }: { log: Log }) {
       ))}
       {look.columns.map((name) => (
         <label class="check" key={`field ${name}`}>
-          <input
-            type="checkbox"
-            checked
-            onChange={() => acts.showColumns(look.columns.filter((each) => each !== name))}
-          />
+          <input type="checkbox" checked onChange={() => acts.showColumns(toggled(look.columns, name))} />
           {name}
         </label>
       ))}

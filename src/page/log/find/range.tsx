@@ -54,6 +54,11 @@ export function Range({ range, clock, choose, jump }: Props) {
     setOpen(false)
     jump(moment)
   }
+  const field = (name: Wrong) => ({
+    'aria-invalid': wrong === name,
+    'aria-describedby': 'range-hint',
+    spellcheck: false,
+  })
   const active = range.since !== '' || range.until !== ''
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only hears the keys of the fields inside
@@ -105,9 +110,7 @@ export function Range({ range, clock, choose, jump }: Props) {
               ref={from}
               defaultValue={shownMoment(range.since, clock)}
               placeholder="2026-01-31 02:10, or 2h"
-              aria-invalid={wrong === 'since'}
-              aria-describedby="range-hint"
-              spellcheck={false}
+              {...field('since')}
             />
           </label>
           <label>
@@ -116,9 +119,7 @@ export function Range({ range, clock, choose, jump }: Props) {
               ref={to}
               defaultValue={shownMoment(range.until, clock)}
               placeholder="2026-01-31 02:15, or 15m"
-              aria-invalid={wrong === 'until'}
-              aria-describedby="range-hint"
-              spellcheck={false}
+              {...field('until')}
             />
           </label>
           <button type="button" class="primary" onClick={apply}>
@@ -127,13 +128,7 @@ export function Range({ range, clock, choose, jump }: Props) {
           <label class="go">
             Go to a time, without narrowing
             <span class="field">
-              <input
-                ref={go}
-                placeholder="02:10:30"
-                aria-invalid={wrong === 'go'}
-                aria-describedby="range-hint"
-                spellcheck={false}
-              />
+              <input ref={go} placeholder="02:10:30" {...field('go')} />
               <button type="button" onClick={goThere}>
                 Go
               </button>

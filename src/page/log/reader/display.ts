@@ -1,13 +1,12 @@
 import type { Look } from '../../url.ts'
-import { type Clock, clockOf, type ZoneChoice } from '../find/clock.ts'
+import { type Clock, clockOf } from '../find/clock.ts'
 import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
 import type { Item } from '../record/record.ts'
 import { estimateRow, renderRow } from '../record/rows.ts'
-import type { Sources } from '../record/source.ts'
 import { Columns } from './columns.ts'
 import type { Hits } from './hits.ts'
-import type { ReaderOptions } from './options.ts'
+import type { DisplayOptions } from './options.ts'
 import type { Selection } from './selection.ts'
 import { charactersPerLine, gapBefore, isUnsettled } from './survey.ts'
 import type { LogWindow } from './window.ts'
@@ -32,23 +31,34 @@ export class Display {
   readonly #whole = new Set<number>()
   /** The hit that the user jumped to. */
   #revealed: number | null = null
-  #wrap: boolean
-  /** The logs that are read as one, or null. */
-  #sources: Sources | null
-  readonly #others: boolean
+  #options: DisplayOptions
   /** For the times of records, which say their zone themselves. */
   #clock: Clock
 
-  constructor(box: HTMLElement, shown: Shown, { wrap, gaps, fields, zone, sources, others }: ReaderOptions) {
+  constructor(box: HTMLElement, shown: Shown, options: DisplayOptions) {
     this.#box = box
     this.#of = shown
-    this.#wrap = wrap
-    this.#sources = sources
-    this.#others = others
-    this.#clock = clockOf(zone, 0)
+    this.#options = options
+    this.#clock = clockOf(options.zone, 0)
     this.columns = new Columns(box.parentElement!)
-    this.columns.gaps = gaps
-    this.columns.showFields(fields, [])
+    this.columns.gaps = options.gaps
+    this.columns.showFields(options.fields, [])
+  }
+
+  /** Shows the records in another way. */
+  set(options: DisplayOptions): void {
+    const before = this.#options
+    this.#options = options
+    const isChanged = (name: keyof DisplayOptions) =>
+      JSON.stringify(options[name]) !== JSON.stringify(before[name])
+    if (isChanged('fields')) this.columns.showFields(options.fields, this.#of.window.items)
+    this.columns.gaps = options.gaps
+    if (isChanged('zone')) this.#clock = clockOf(options.zone, 0)
+    if (isChanged('fields') || isChanged('wrap') || isChanged('classes')) this.relayout()
+    else if (isChanged('gaps') || isChanged('zone') || isChanged('sources') || isChanged('others'))
+      this.#of.list.refresh()
+    else return
+    this.#of.changed()
   }
 
   /** Other records are shown. */
@@ -71,8 +81,8 @@ export class Display {
       around: !look.all && isFiltered(look),
       selected: selection.has(seq),
       fields: this.columns.fields,
-      sources: this.#sources,
-      others: this.#others,
+      sources: this.#options.sources,
+      others: this.#options.others,
       unsettled: isUnsettled(window, seq),
       gaps: this.columns.gaps,
       gap: this.columns.gaps ? gapBefore(window, seq) : null,
@@ -82,7 +92,7 @@ export class Display {
   }
 
   estimate(seq: number): number {
-    return estimateRow(this.#of.window.item(seq) ?? '', charactersPerLine(this.#box, this.#wrap))
+    return estimateRow(this.#of.window.item(seq) ?? '', charactersPerLine(this.#box, this.#options.wrap))
   }
 
   /** Records were added, which may need wider columns. */
@@ -144,40 +154,6 @@ export class Display {
     if (!seen) return
     if (shownMark(list.element(hit)) === null) list.show(hit, 'start')
     scrollToMark(this.#box, list, shownMark(list.element(hit)))
-  }
-
-  setWrap(on: boolean): void {
-    if (on === this.#wrap) return
-    this.#wrap = on
-    this.relayout()
-  }
-
-  setGaps(on: boolean): void {
-    if (on === this.columns.gaps) return
-    this.columns.gaps = on
-    this.#of.list.refresh()
-  }
-
-  /** Shows these fields as columns. */
-  setFields(names: readonly string[]): void {
-    if (JSON.stringify(names) === JSON.stringify(this.columns.fields.map(({ name }) => name))) return
-    this.columns.showFields(names, this.#of.window.items)
-    this.relayout()
-    this.#of.changed()
-  }
-
-  /** Other logs are read as one. */
-  setSources(sources: Sources | null): void {
-    if (JSON.stringify(sources) === JSON.stringify(this.#sources)) return
-    this.#sources = sources
-    this.#of.list.refresh()
-  }
-
-  /** Shows times in another zone. */
-  setZone(choice: ZoneChoice): void {
-    if (choice === this.#clock.choice) return
-    this.#clock = clockOf(choice, 0)
-    this.#of.list.refresh()
   }
 }
 

@@ -12,18 +12,24 @@ export interface ReaderEvents {
   say(message: string): void
 }
 
-export interface ReaderOptions {
-  client: Client
-  look: Look
+/** How records are displayed. */
+export interface DisplayOptions {
   wrap: boolean
   /** Whether rows show the time since the record above. */
   gaps: boolean
   /** Fields that are shown as columns. */
   fields: readonly string[]
+  /** Classes that hide columns. */
+  classes: string
   zone: ZoneChoice
   /** The logs that are read as one, or null for a single one. */
   sources: Sources | null
   /** Whether there are other logs or nodes to look at. */
   others: boolean
+}
+
+export interface ReaderOptions extends DisplayOptions {
+  client: Client
+  look: Look
   events: ReaderEvents
 }

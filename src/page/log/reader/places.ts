@@ -3,7 +3,7 @@ import type { Look } from '../../url.ts'
 import { momentOf } from '../find/moment.ts'
 import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
-import { isSame, timeIn } from '../record/record.ts'
+import { isSame, timeIn, zoneOf } from '../record/record.ts'
 import type { LogWindow } from './window.ts'
 
 /** Where the user is: a record that another view shows, or a moment. */
@@ -31,8 +31,8 @@ export interface Ground {
   readonly list: VirtualList
   readonly look: Look
   readonly closed: boolean
-  /** Minutes east of UTC, as the log's times have it. */
-  readonly zone: number
+  /** Minutes east of UTC, as the log's times have it; null until a record with a time is loaded. */
+  readonly zone: number | null
   /** Begins a new window in the same list. */
   reopen(): void
   present(seq: number, how: Presenting): void
@@ -173,7 +173,7 @@ export class Places {
   /** The end of a page that shows a moment, inside the look's range: a page must not show what the range leaves out. */
   #until(end: number, moment: number): string {
     const { since, until } = this.#at.look
-    const zone = this.#at.zone
+    const zone = this.#at.zone ?? zoneOf(this.#at.look.time)
     const from = since === '' ? null : momentOf(since, zone)
     const to = until === '' ? null : momentOf(until, zone, from ?? undefined)
     let ms = end

@@ -2,7 +2,7 @@ import type { Client } from '../../../client.ts'
 import { type Look, NOWHERE, type Place } from '../../url.ts'
 import { queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
-import { textOf, timeIn, zoneOf } from '../record/record.ts'
+import { textOf, timeIn } from '../record/record.ts'
 import { clickedValue } from '../record/rows.ts'
 import { Anchor, momentGoal } from './anchor.ts'
 import { Display } from './display.ts'
@@ -26,14 +26,14 @@ export class Reader {
   seen: [number, number] | null = null
   /** Minutes east of UTC, as the log's times have it; null until a record with a time is loaded. */
   zone: number | null = null
+  readonly look: Look
   readonly list: VirtualList
   readonly display: Display
+  readonly hits: Hits
+  readonly selection: Selection
   readonly #client: Client
-  readonly #look: Look
   readonly #events: ReaderEvents
-  readonly #hits: Hits
   readonly #places: Places
-  readonly #selection: Selection
   readonly #steps: Steps
   readonly #box: HTMLElement
   readonly #anchor: Anchor
@@ -46,10 +46,10 @@ export class Reader {
     const { client, look, events } = options
     this.#box = box
     this.#client = client
-    this.#look = look
+    this.look = look
     this.#events = events
-    this.#hits = new Hits(client, look)
-    this.#places = new Places(this.#ground())
+    this.hits = new Hits(client, look)
+    this.#places = new Places(this)
     this.window = this.#makeWindow()
     this.list = new VirtualList(box, {
       first: () => this.window.firstSeq,
@@ -59,18 +59,13 @@ export class Reader {
       resized: () => this.display.relayout(),
       scrolled: (first, last, atEnd) => this.#scrolled(first, last, atEnd),
     })
-    this.#selection = new Selection(this.list)
-    this.display = new Display(box, this.#ground(), options)
-    this.#anchor = new Anchor(this.#ground())
+    this.selection = new Selection(this.list)
+    this.display = new Display(box, this, options)
+    this.#anchor = new Anchor(this)
     const touched = () => this.#touched()
     for (const name of ['wheel', 'pointerdown', 'touchstart'])
       box.addEventListener(name, touched, { passive: true, signal: this.#abort.signal })
-    this.#steps = new Steps(this.#hits, this.#places, {
-      ground: this.#ground(),
-      from: () => this.selected?.to ?? null,
-      reveal: (seq) => this.#reveal(seq),
-      changed: () => events.changed(),
-    })
+    this.#steps = new Steps(this.#places, this)
   }
 
   /**
@@ -78,23 +73,23 @@ export class Reader {
    * log; undefined is a view that nobody came to from another.
    */
   async start(goal: Goal | null | undefined): Promise<void> {
-    await this.#hits.prepare(this.#look.marks)
-    if (this.#closed) return
-    const { at, time } = this.#look
+    await this.hits.prepare(this.look.marks)
+    if (this.closed) return
+    const { at, time } = this.look
     const wanted = goal === undefined && at === '' && time !== '' ? momentGoal(time) : goal
     this.#anchor.origin = wanted
     const there = wanted ? await this.#places.near(wanted) : false
     if (goal === undefined) this.#touched()
     if (there) return
-    if (this.#closed) return
+    if (this.closed) return
     if (goal === undefined && at !== '') {
       if (!(await this.#places.openLinked())) return
     } else {
-      await this.window.openTail(this.#look.size || undefined)
-      if (this.#closed || this.window.failure !== null) return
+      await this.window.openTail(this.look.size || undefined)
+      if (this.closed || this.window.failure !== null) return
       this.list.toEnd()
     }
-    if (this.#look.follow) void this.window.follow()
+    if (this.look.follow) void this.window.follow()
   }
 
   close(): void {
@@ -105,8 +100,17 @@ export class Reader {
     this.list.destroy()
   }
 
-  get #closed(): boolean {
+  get closed(): boolean {
     return this.#abort.signal.aborted
+  }
+
+  /** Something that the toolbar or the status line shows has changed. */
+  changed(): void {
+    this.#events.changed()
+  }
+
+  say(message: string): void {
+    this.#events.say(message)
   }
 
   get following(): boolean {
@@ -127,12 +131,12 @@ export class Reader {
     this.unseen = 0
     this.#touched()
     if (!this.window.atEnd) {
-      this.#reopen()
+      this.reopen()
       await this.window.openTail()
-      if (this.#closed) return
+      if (this.closed) return
     } else if (!this.following) await this.window.loadNewer()
     this.list.toEnd()
-    this.#events.changed()
+    this.changed()
   }
 
   /** To the oldest records. */
@@ -140,9 +144,9 @@ export class Reader {
     if (this.window.older !== null) {
       const following = this.following
       await this.#places.toStart()
-      if (following) this.#events.say('Stopped following: you are at the beginning')
+      if (following) this.say('Stopped following: you are at the beginning')
     }
-    if (this.#closed) return
+    if (this.closed) return
     this.list.toStart()
     this.select(this.list.top().seq)
   }
@@ -165,7 +169,7 @@ export class Reader {
   }
 
   get selected(): { from: number; to: number } | null {
-    return this.#selection.range
+    return this.selection.range
   }
 
   select(seq: number, extend = false): void {
@@ -175,13 +179,13 @@ export class Reader {
 
   #mark(seq: number, extend = false): void {
     const at = Math.min(Math.max(seq, this.window.firstSeq), this.window.endSeq - 1)
-    this.#selection.set(at, extend)
-    this.#events.changed()
+    this.selection.set(at, extend)
+    this.changed()
   }
 
   unselect(): void {
-    this.#selection.clear()
-    this.#events.changed()
+    this.selection.clear()
+    this.changed()
   }
 
   step(by: number): void {
@@ -199,13 +203,13 @@ export class Reader {
 
   /** Other texts to highlight; nothing is reloaded. */
   async highlight(texts: readonly string[]): Promise<void> {
-    await this.#hits.highlight(texts)
-    if (!this.#closed) this.list.refresh()
+    await this.hits.highlight(texts)
+    if (!this.closed) this.list.refresh()
   }
 
   /** The selected records, or all that are loaded, as text. */
   text(columns: boolean): { text: string; records: number } {
-    const [from, to] = this.#selection.bounds ?? [this.window.firstSeq, this.window.endSeq - 1]
+    const [from, to] = this.selection.bounds ?? [this.window.firstSeq, this.window.endSeq - 1]
     const parts: string[] = []
     for (let seq = from; seq <= to; seq++) parts.push(textOf(this.window.item(seq)!, columns))
     return { text: parts.map((part) => `${part}\n`).join(''), records: parts.length }
@@ -253,11 +257,11 @@ export class Reader {
 
   #makeWindow(): LogWindow {
     const mine = (act: () => void) => () => {
-      if (!this.#closed) act()
+      if (!this.closed) act()
     }
-    return new LogWindow(this.#client, queryOf(this.#look), {
+    return new LogWindow(this.#client, queryOf(this.look), {
       reset: mine(() => {
-        this.#selection.forget()
+        this.selection.forget()
         this.zone = zoneIn(this.window) ?? this.zone
         this.display.reset(this.window.items)
         this.list.reset(this.window.items.length)
@@ -270,26 +274,26 @@ export class Reader {
         if (this.following && !this.list.stick) this.unseen += count
         this.display.measure(this.window.items.slice(-count))
         this.list.appended(count)
-        this.#events.changed()
+        this.changed()
       },
       inserted: (seq) => {
-        this.#selection.shift(seq)
+        this.selection.shift(seq)
         this.display.shift(seq)
         this.list.inserted(seq)
-        this.#events.changed()
+        this.changed()
       },
       droppedFirst: (count) => this.list.droppedFirst(count),
       droppedLast: (count) => this.list.droppedLast(count),
       settled: mine(() => this.list.refresh()),
       status: mine(() => {
-        this.#events.changed()
+        this.changed()
         this.#fill()
       }),
     })
   }
 
   /** Another part of the same log: a new window under the same list. */
-  #reopen(): void {
+  reopen(): void {
     this.window.close()
     this.unseen = 0
     const older = this.window
@@ -298,38 +302,8 @@ export class Reader {
     this.window.firstSeq = older.firstSeq
   }
 
-  #ground() {
-    const reader = this
-    return {
-      look: this.#look,
-      hits: this.#hits,
-      selection: this.#selection,
-      get selected() {
-        return reader.selected
-      },
-      get following() {
-        return reader.following
-      },
-      get window() {
-        return reader.window
-      },
-      get list() {
-        return reader.list
-      },
-      get closed() {
-        return reader.#closed
-      },
-      get zone() {
-        return reader.zone ?? zoneOf(reader.#look.time)
-      },
-      changed: () => this.#events.changed(),
-      reopen: () => this.#reopen(),
-      present: (seq: number, how: Presenting) => this.#present(seq, how),
-      say: (message: string) => this.#events.say(message),
-    }
-  }
-
-  #present(seq: number, { marked, expand, top }: Presenting): void {
+  /** Brings a record into view. */
+  present(seq: number, { marked, expand, top }: Presenting): void {
     if (expand) this.display.expand(seq)
     const show = () => (top === null ? this.list.show(seq, 'center') : this.list.place(seq, top))
     show()
@@ -338,7 +312,8 @@ export class Reader {
     show()
   }
 
-  #reveal(seq: number): void {
+  /** Selects a hit and shows it. */
+  reveal(seq: number): void {
     this.#mark(seq)
     this.display.reveal(seq)
   }
@@ -349,12 +324,12 @@ export class Reader {
     const seen = momentsOf(this.window, first, last)
     const moved = seen?.[0] !== this.seen?.[0] || seen?.[1] !== this.seen?.[1]
     this.seen = seen
-    if (wasUnseen !== this.unseen) this.#events.changed()
+    if (wasUnseen !== this.unseen) this.changed()
     // The chart follows scrolling eight times a second; updating it every frame cost a third of the frame.
     else if (moved)
       this.#seenTimer ??= setTimeout(() => {
         this.#seenTimer = undefined
-        this.#events.changed()
+        this.changed()
       }, 120)
     this.#fill()
     clearTimeout(this.#movedTimer)
@@ -368,7 +343,7 @@ export class Reader {
     // Not at once: what was just loaded must be brought to its place first.
     this.#fillTimer ??= setTimeout(() => {
       this.#fillTimer = undefined
-      if (!this.#closed) this.#fillNow()
+      if (!this.closed) this.#fillNow()
     }, 0)
   }
 

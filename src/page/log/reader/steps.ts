@@ -2,11 +2,11 @@ import { timeIn } from '../record/record.ts'
 import type { Hits } from './hits.ts'
 import type { Ground, Places } from './places.ts'
 
-/** What the steps need from their reader. */
-interface Walker {
-  ground: Ground
+/** Whose hits are stepped through. */
+interface Walker extends Ground {
+  readonly hits: Hits
   /** The record to step from, or null for what is in view. */
-  from(): number | null
+  readonly selected: { to: number } | null
   reveal(seq: number): void
   changed(): void
 }
@@ -15,22 +15,18 @@ interface Walker {
 export class Steps {
   /** Steps that are waiting or being taken. */
   running = 0
-  readonly #hits: Hits
   readonly #places: Places
-  readonly #walker: Walker
-  readonly #at: Ground
+  readonly #at: Walker
   #turns: Promise<unknown> = Promise.resolve()
 
-  constructor(hits: Hits, places: Places, walker: Walker) {
-    this.#hits = hits
+  constructor(places: Places, walker: Walker) {
     this.#places = places
-    this.#walker = walker
-    this.#at = walker.ground
+    this.#at = walker
   }
 
   /** To the next hit (1) or the one before (-1). Pressing N three times means three hits, however long each takes. */
   async go(direction: 1 | -1): Promise<void> {
-    if (!this.#hits.wanted) {
+    if (!this.#at.hits.wanted) {
       this.#at.say('Nothing to search for yet. Press / and type some text')
       return
     }
@@ -40,16 +36,16 @@ export class Steps {
       .catch((error) => this.#at.say((error as Error).message))
       .finally(() => {
         this.running--
-        this.#walker.changed()
+        this.#at.changed()
       })
-    this.#walker.changed()
+    this.#at.changed()
     await this.#turns
   }
 
   async #step(direction: 1 | -1): Promise<void> {
     if (this.#at.closed) return
-    const found = await this.#find(direction, this.#walker.from())
-    if (found !== null) this.#walker.reveal(found)
+    const found = await this.#find(direction, this.#at.selected?.to ?? null)
+    if (found !== null) this.#at.reveal(found)
     else if (!this.#at.closed) this.#at.say(direction > 0 ? 'No later hit' : 'No earlier hit')
   }
 
@@ -60,7 +56,7 @@ export class Steps {
     while (!this.#at.closed) {
       const { window } = this.#at
       for (; seq >= window.firstSeq && seq < window.endSeq; seq += direction)
-        if (this.#hits.isHit(window.item(seq)!)) return seq
+        if (this.#at.hits.isHit(window.item(seq)!)) return seq
       if (look.all) return this.#beyond(direction)
       const { firstSeq, endSeq } = window
       if (direction > 0) await window.loadNewer()
@@ -72,7 +68,7 @@ export class Steps {
 
   /** If all lines are shown, the node finds the next hit beyond the loaded ones. */
   async #beyond(direction: 1 | -1): Promise<number | null> {
-    const found = await this.#hits.beyond(this.#at.window, direction, () => !this.#at.closed)
+    const found = await this.#at.hits.beyond(this.#at.window, direction, () => !this.#at.closed)
     if (found === null) return null
     const time = timeIn(found.line)
     return this.#places.toRecord({ ...found, time, marked: true, expand: false, top: null })

@@ -101,10 +101,7 @@ export class LogWindow {
         this.#forth(cursor, FIRST, signal),
       ])
       at = before.content.length
-      this.#set([...before.content, ...after.content], before.prev, after.next ?? cursor)
-      this.#marks.push({ seq: at, cursor })
-      this.#marks.sort((a, b) => a.seq - b.seq)
-      this.atEnd = after.content.length === 0
+      this.#setAround(cursor, before, after)
     })
     return at
   }
@@ -117,9 +114,7 @@ export class LogWindow {
       if (before.next === null) throw new Error('The answer has no cursor to continue from.')
       const after = await this.#forth(before.next, FIRST, signal)
       at = Math.max(0, before.content.length - 1)
-      this.#set([...before.content, ...after.content], before.prev, after.next ?? before.next)
-      this.#marks.push({ seq: before.content.length, cursor: before.next })
-      this.atEnd = after.content.length === 0
+      this.#setAround(before.next, before, after)
     })
     return at
   }
@@ -296,6 +291,14 @@ export class LogWindow {
     this.#marks = older === null ? [] : [{ seq: 0, cursor: older }]
     if (newer !== null && older === null) this.#marks.push({ seq: items.length, cursor: newer })
     this.#events.reset()
+  }
+
+  /** Two pages that meet at a cursor. */
+  #setAround(cursor: string, before: View<string[]>, after: View<string[]>): void {
+    this.#set([...before.content, ...after.content], before.prev, after.next ?? cursor)
+    this.#marks.push({ seq: before.content.length, cursor })
+    this.#marks.sort((a, b) => a.seq - b.seq)
+    this.atEnd = after.content.length === 0
   }
 
   #prepend(all: Item[]): void {
