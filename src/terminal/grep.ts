@@ -16,7 +16,14 @@ export async function grep(given: CommandLine, style: Style, world: World): Prom
   const files = names.length === 0 ? ['*'] : names
   const needles = given.flags.has('extended-regexp') || given.flags.has('invert-match') ? [] : [text]
   const marking = { ...style, needles: [...needles, ...(given.flags.get('grep') ?? [])] }
-  const logs = { targets, files, node: given.flags.get('node'), filters: queryOf(given, text), atOnce: false }
+  const logs = {
+    targets,
+    files,
+    node: given.flags.get('node'),
+    filters: queryOf(given, text),
+    atOnce: false,
+    maySplit: true,
+  }
   const search = new Search(given, marking, world)
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
     if (!search.unread) await tell(await search.run(reading))

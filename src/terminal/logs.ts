@@ -14,6 +14,8 @@ export interface NamedLogs {
   filters: Omit<LogQuery, 'file'>
   /** Whether all are read at the same time, because reading does not end. */
   atOnce: boolean
+  /** Whether logs may be read one after the other if there are too many to be merged. */
+  maySplit: boolean
 }
 
 /** What one request reads: a log, or several that the node merges. */
@@ -77,8 +79,10 @@ class TargetReader {
     } catch (error) {
       if (wantsNodes(error)) throw new UsageError(NAME_NODES)
       if (node !== undefined && isProblem(error, 'unsupported')) throw notFleet()
-      if (!isMerged || !isProblem(error, 'no-time') || !this.#mayBeAlone) throw error
-      return this.#tell(await this.#untimed())
+      if (isProblem(error, 'no-time') && isMerged && this.#mayBeAlone) return this.#oneByOne()
+      if (!isProblem(error, 'too-many-sources') || !this.#logs.maySplit) throw error
+      await complain(this.#world, 'There are more logs than a node merges: each is read by itself.')
+      return this.#oneByOne()
     }
   }
 
@@ -124,17 +128,16 @@ class TargetReader {
     return level === undefined && since === undefined && until === undefined
   }
 
-  /** The logs that are named, when none of them has times. */
-  async #untimed(): Promise<Missing> {
-    const { files, node } = this.#logs
+  /** Every log that is named, by itself. */
+  async #oneByOne(): Promise<boolean> {
+    const { files, node, atOnce } = this.#logs
     const listed = await this.#target.client.list({ signal: this.#world.signal, ...(node && { node }) })
-    const missing: Record<string, string> = {}
-    for (const value of files) {
-      const matching = listed.filter(({ name }) => name === value || patternOf(value).test(name))
-      for (const log of matching) missing[logName(log.node, log.name)] = 'no-time'
-      if (matching.length === 0) missing[value] = 'unknown-file'
-    }
-    return missing
+    const matching = (value: string) =>
+      listed.filter(({ name }) => name === value || (isPattern(value) && patternOf(value).test(name)))
+    const names = new Set(files.flatMap(matching).map((log) => logName(log.node, log.name)))
+    const unknown = files.filter((value) => matching(value).length === 0)
+    const isWhole = await all([...names], atOnce, (name) => this.#alone(name))
+    return (await this.#tell(Object.fromEntries(unknown.map((name) => [name, 'unknown-file'])))) && isWhole
   }
 }
 

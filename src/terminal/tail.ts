@@ -19,7 +19,7 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
   const lines = numberOf(given, 'lines', 10)
   const atOnce = given.flags.has('follow')
   const printer = new Printer(style, { frame: (name) => `[${name}] `, single: ({ target }) => target })
-  const logs = { targets, files, node: given.flags.get('node'), filters, atOnce }
+  const logs = { targets, files, node: given.flags.get('node'), filters, atOnce, maySplit: false }
   let found = 0
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
     const query = { ...reading.query, lines }

@@ -126,6 +126,21 @@ describe('several logs in the terminal', () => {
     expect(await run('grep', 'nowhere', '*.log')).toEqual({ code: 1, out: '', err: '' })
   })
 
+  it('grep searches more logs than can be merged one by one', async () => {
+    const many = temporaryDirectory()
+    for (let i = 10; i < 50; i++) writeFileSync(join(many, `${i}.log`), line(i, `number ${i} ok`, 'ERROR'))
+    const full = await serve(['--port=0', '--logs', many])
+    const { code, out, err } = await run('grep', 'number 4', full.url, '--level', 'error')
+    expect(out).toBe(
+      Array.from({ length: 10 }, (_, i) => `4${i}.log:${line(40 + i, `number 4${i} ok`, 'ERROR')}`).join(''),
+    )
+    expect([code, err]).toEqual([
+      0,
+      'nodestate: There are more logs than a node merges: each is read by itself.\n',
+    ])
+    expect((await run('tail', '*', full.url)).err).toMatch(/at most 32 are merged/)
+  })
+
   it('reads the nodes of a fleet', async () => {
     const { out } = await run('tail', fleet.url, 'a.log', '--node', 'db-*')
     expect(out).toBe(`[db-4/a.log] ${line(1, 'from four')}[db-7/a.log] ${line(2, 'from seven')}`)
