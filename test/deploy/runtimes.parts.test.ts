@@ -245,6 +245,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['S3', ['entry-service-open-bucket.js']],
     ['formats', ['formats.js']],
     ['search, follow, archives', ['routes-query-routes.js']],
+    ['records as JSON', ['ndjson.js']],
     ['regex and where', ['regex.js', 'where.js']],
     ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
     [

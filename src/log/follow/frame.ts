@@ -1,6 +1,6 @@
 import { asOne } from '../../bytes.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { type RecordOptions, toJson } from '../render/ndjson.ts'
+import { type RecordOptions, toJson } from '../render/record.ts'
 import { type Cursor, encodeCursor } from '../text/cursor.ts'
 import type { Zone } from '../time.ts'
 import type { Change } from './change.ts'

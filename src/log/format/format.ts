@@ -64,8 +64,34 @@ export interface LineFormat {
   members?(bytes: Uint8Array, from: number, to: number, visit: Visit): boolean
   /** The value of one field of a record, where that is cheaper than all of them; undefined if it must be parsed. */
   member?(name: string, bytes: Uint8Array, from: number, to: number): string | undefined
+  /** How its usual lines are written as JSON from bytes to bytes, as their `fields` would be written. */
+  readonly plan?: Plan
   /** The fields of a whole record: its first line and its continuation lines. */
   fields(text: string, zone: Zone): RecordFields
+}
+
+/** What `log/write` needs to write lines of a format. */
+export type Plan =
+  | { by: 'lindb' | 'json' | 'logfmt' | 'postgresql' }
+  | { by: 'stamp'; stampAt: StampReader }
+  /** Finds the bracket of a time in a line of a common access log; -1 if it is another line. */
+  | { by: 'access'; timeAt(bytes: Uint8Array, from: number, to: number): number }
+  /** Finds the line inside a wrapped one; null unless it is whole. */
+  | { by: 'wrapper'; inner: Plan; lineAt(bytes: Uint8Array, from: number, to: number): Inner | null }
+
+/** Finds the timestamp of a line; null if it has none. The next one overwrites it. */
+export type StampReader = (
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  zone: Zone,
+) => { epoch: number; at: number; end: number } | null
+
+/** Where the line inside another one is. */
+export interface Inner {
+  bytes: Uint8Array
+  from: number
+  to: number
 }
 
 /** A level that may be on another line. */

@@ -1,45 +1,35 @@
-import { type LineFormat, type RecordFields, stripAnsi } from '../format/format.ts'
-import { type DirectWriter, directWriter, LINE_ROOM } from '../format/lindb/direct.ts'
-import { lindbLines } from '../format/lindb/lindb.ts'
+import type { LineFormat } from '../format/format.ts'
 import type { Zone } from '../time.ts'
-import { colouredMessage } from './colour.ts'
+import { type LineWriter, RECORD_ROOM, RecordOut } from '../write/record.ts'
+import { lineWriter } from '../write/write.ts'
 import { LONG, LongRecord, MANY_LINES } from './long.ts'
+import { type RecordOptions, toJson } from './record.ts'
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+export { type RecordOptions, toJson } from './record.ts'
+
 const encoder = new TextEncoder()
 const NOTHING = new Uint8Array(0)
 
 /** A line up to this length is written without searching for its end first. */
-const SHORT = 16 * 1024
-
-/** How much is decoded at once. */
-const WINDOW = 16 * 1024
+const SHORT = 8 * 1024
+/** Longer lines are written by way of their fields. */
+const LONG_LINE = 64 * 1024
 
 /** Extra space in a buffer, so that for most logs it is never replaced by a larger one. */
-export const ROOM = 2 * SHORT + LINE_ROOM
-
-/** What records contain besides their fields. */
-export interface RecordOptions {
-  /** A message that has colours is repeated with them, as `ansi`. @default false */
-  colours?: boolean
-  /** The text of the record, as `raw`. @default false */
-  raw?: boolean
-}
+export const ROOM = 6 * SHORT + RECORD_ROOM
 
 /** Renders records as NDJSON: one JSON object per record, each ended by LF. */
 export class NdjsonWriter {
   readonly #format: LineFormat
   readonly #zone: Zone
   readonly #options: RecordOptions
-  readonly #direct: DirectWriter | null
+  readonly #record: RecordOut
+  readonly #write: LineWriter | null
   #bytes: Uint8Array = NOTHING
   #at = 0
   #to = 0
   #out = NOTHING
   #written = 0
-  #window = ''
-  #windowFrom = 0
-  #windowTo = 0
   /** A record that is written in steps, begun and not ended. */
   #long: LongRecord | null = null
 
@@ -47,14 +37,15 @@ export class NdjsonWriter {
     this.#format = format
     this.#zone = zone
     this.#options = options
-    this.#direct = format === lindbLines && !options.raw ? directWriter(zone) : null
+    this.#record = new RecordOut(zone)
+    this.#write = format.plan && !options.raw ? lineWriter(format.plan) : null
   }
 
   /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */
   into(out: Uint8Array<ArrayBuffer>): void {
     this.#out = out
     this.#written = 0
-    this.#direct?.into(out)
+    this.#record.into(out)
   }
 
   /** What was written since `into`. */
@@ -72,8 +63,7 @@ export class NdjsonWriter {
     this.#bytes = bytes
     this.#at = from
     this.#to = to
-    this.#windowTo = 0
-    this.#direct?.from(bytes)
+    this.#record.from(bytes)
   }
 
   /** How much of what was read is not written yet. */
@@ -91,80 +81,93 @@ export class NdjsonWriter {
    * it is a long one.
    */
   write(count: number, full: number): void {
-    const direct = this.#direct
-    const { raw = false } = this.#options
-    const format = this.#format
-    const bytes = this.#bytes
     const to = this.#to
     const until = Math.min(to, this.#at + count)
     let at = this.#written
     let start = this.#at
     while (start < until && at < full) {
-      if (this.#long) {
-        at = this.#goOn(this.#long, at)
-        start = this.#at
-        continue
+      if (this.#long) at = this.#goOn(this.#long, at)
+      else {
+        at = this.#lines(start, at, { until, full })
+        if (this.#at === start) at = this.#any(start, at)
       }
-      let written = direct ? this.#line(direct, start, at) : -1
-      let end = written < 0 ? endOfLine(bytes, start, to) : direct!.end
-      // Lines that do not begin a record belong to this one, which is then not written directly.
-      let lines = 0
-      while (end + 1 < to && !direct?.begins(end + 1, to)) {
-        if (lines > MANY_LINES || (written < 0 && end - start > LONG)) break
-        const next = endOfLine(bytes, end + 1, to)
-        if (format.starts(bytes, end + 1, next)) break
-        written = -1
-        end = next
-        lines++
-      }
-      if (written < 0 && (lines > MANY_LINES || end - start > LONG)) {
-        this.#long = new LongRecord({ bytes, from: start, to }, { format, zone: this.#zone, raw })
-        at = this.#put(this.#long.head, at)
-        start = this.#long.at
-        continue
-      }
-      if (written < 0) written = this.#any(start, end, at)
-      this.#out[written] = LF
-      at = written + 1
-      start = end + 1
+      start = this.#at
     }
     this.#at = Math.min(start, to)
     this.#written = at
   }
 
-  /** The line at `start` by the direct writer, if it can handle it. */
-  #line(direct: DirectWriter, start: number, at: number): number {
-    const short = start + SHORT
-    if (short >= this.#to) {
-      this.#reserve(at, (this.#to - start) * 2 + LINE_ROOM)
-      return direct.write(start, at, this.#to)
+  /**
+   * Writes records of one line each, as long as the format can. Whether a line is a whole record shows only at the next
+   * one: the last record is taken back if that continues it.
+   */
+  #lines(from: number, at: number, { until, full }: { until: number; full: number }): number {
+    const bytes = this.#bytes
+    const to = this.#to
+    let next = from
+    let last = from
+    let lastAt = at
+    let out = at
+    while (this.#write && next < until && out < full) {
+      const written = this.#line(next, out)
+      if (written < 0) break
+      last = next
+      lastAt = out
+      out = written
+      next = this.#record.line.lf + 1
     }
-    this.#reserve(at, ROOM)
-    const written = direct.write(start, at, short)
-    if (written >= 0 && direct.end < short) return written
+    this.#at = next
+    if (next === from || next >= to || this.#format.starts(bytes, next, endOfLine(bytes, next, to)))
+      return out
+    this.#at = last
+    return this.#any(last, lastAt)
+  }
+
+  /** One line as a record; -1 if the format leaves it to its fields. */
+  #line(start: number, at: number): number {
+    const short = Math.min(start + SHORT, this.#to)
+    const written = this.#lineIn(start, short, at)
+    if (short === this.#to || (written >= 0 && this.#record.line.lf < short)) return written
     // It may have no end in there: then with all of it, and room for all of it.
     const end = endOfLine(this.#bytes, start, this.#to)
     if (end < short) return written
-    this.#reserve(at, (end - start) * 2 + LINE_ROOM)
-    return direct.write(start, at, end)
+    return end - start > LONG_LINE ? -1 : this.#lineIn(start, end, at)
   }
 
-  /** A record in whatever shape. */
-  #any(start: number, end: number, at: number): number {
-    return this.#put(toJson(this.#text(start, end), this.#format, this.#zone, this.#options), at)
+  #lineIn(start: number, to: number, at: number): number {
+    const record = this.#record
+    this.#reserve(at, 6 * (to - start) + RECORD_ROOM)
+    record.begin(at)
+    if (!this.#write!(record, start, to)) return -1
+    this.#out[record.at] = LF
+    return record.at + 1
   }
 
-  /** The text of a record, from a window in which each byte is a character: one call decodes many records. */
-  #text(start: number, end: number): string {
-    if (start < this.#windowFrom || end > this.#windowTo) {
-      this.#windowFrom = start
-      this.#windowTo = Math.max(end, Math.min(start + WINDOW, this.#to))
-      this.#window = decoder.decode(this.#bytes.subarray(start, this.#windowTo))
+  /** The record at `start` in whatever shape, with the lines that do not begin one. */
+  #any(start: number, at: number): number {
+    const bytes = this.#bytes
+    const to = this.#to
+    let end = endOfLine(bytes, start, to)
+    let lines = 0
+    while (end + 1 < to && lines <= MANY_LINES && end - start <= LONG) {
+      const next = endOfLine(bytes, end + 1, to)
+      if (this.#format.starts(bytes, end + 1, next)) break
+      end = next
+      lines++
     }
-    const isEven = this.#window.length === this.#windowTo - this.#windowFrom
-    return isEven
-      ? this.#window.slice(start - this.#windowFrom, end - this.#windowFrom)
-      : decoder.decode(this.#bytes.subarray(start, end))
+    if (lines > MANY_LINES || end - start > LONG) {
+      const { raw = false } = this.#options
+      this.#long = new LongRecord({ bytes, from: start, to }, { format: this.#format, zone: this.#zone, raw })
+      this.#at = this.#long.at
+      return this.#put(this.#long.head, at)
+    }
+    const written = this.#put(
+      toJson(this.#record.text(start, end), this.#format, this.#zone, this.#options),
+      at,
+    )
+    this.#out[written] = LF
+    this.#at = end + 1
+    return written + 1
   }
 
   /** One step of a long record. */
@@ -188,52 +191,8 @@ export class NdjsonWriter {
     const larger = new Uint8Array(Math.max(this.#out.length * 2, at + count))
     larger.set(this.#out.subarray(0, at))
     this.#out = larger
-    this.#direct?.into(larger)
+    this.#record.into(larger)
   }
-}
-
-/**
- * One record's text, with its continuation lines, as JSON text without a line end. A record that fails to render is returned as its text, so
- * that one bad line never costs a client the lines around it.
- */
-export function toJson(text: string, format: LineFormat, zone: Zone, options: RecordOptions = {}): string {
-  if (text.length > LONG) return longJson(text, format, zone, options)
-  try {
-    return recordJson(format.fields(text, zone), text, options)
-  } catch {
-    return JSON.stringify({ message: stripAnsi(text.replace(/\r?\n?$/, '')), unparsed: true })
-  }
-}
-
-function longJson(text: string, format: LineFormat, zone: Zone, { raw = false }: RecordOptions): string {
-  const bytes = encoder.encode(text.endsWith('\n') ? text.slice(0, -1) : text)
-  const record = new LongRecord({ bytes, from: 0, to: bytes.length }, { format, zone, raw })
-  let json = record.head
-  do json += record.next()
-  while (!record.ended)
-  return json
-}
-
-const withoutLineEnd = (text: string) => text.replace(/\r?\n?$/, '')
-
-function recordJson(record: RecordFields, text: string, { colours, raw: whole }: RecordOptions): string {
-  const { time, level, source, tags, message, context, unparsed } = record
-  const raw = whole ? withoutLineEnd(text) : record.raw
-  const ansi =
-    colours && message !== undefined && text.includes('\x1b')
-      ? colouredMessage(text, message, stripAnsi)
-      : null
-  // The order of keys is the same for every format. One call for each member takes half as long as one for all.
-  let json = time === undefined ? '' : `,"time":"${time}"`
-  if (level !== undefined) json += `,"level":${JSON.stringify(level)}`
-  if (source !== undefined) json += `,"source":${JSON.stringify(source)}`
-  if (tags !== undefined) json += `,"tags":${JSON.stringify(tags)}`
-  if (message !== undefined) json += `,"message":${JSON.stringify(message)}`
-  if (context !== undefined) json += `,"context":${JSON.stringify(context)}`
-  if (raw !== undefined) json += `,"raw":${JSON.stringify(raw)}`
-  if (unparsed) json += ',"unparsed":true'
-  if (ansi !== null) json += `,"ansi":${JSON.stringify(ansi)}`
-  return `{${json.slice(1)}}`
 }
 
 const LF = 0x0a

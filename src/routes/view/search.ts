@@ -2,7 +2,6 @@ import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../../http
 import { bytesResponse } from '../../http/sliced.ts'
 import { UnfoundCursor } from '../../log/error.ts'
 import { bytesOf, piecesBody } from '../../log/render/body.ts'
-import { NdjsonWriter } from '../../log/render/ndjson.ts'
 import { recordsBody, renderedBody } from '../../log/render/rendered.ts'
 import { MAX_RECORD } from '../../log/search/scan.ts'
 import type { View } from '../../log/view/answer.ts'
@@ -52,6 +51,7 @@ export async function queryView(request: Request, query: Query, route: QueryView
     return new Response(null, { headers })
   }
   if (format === 'text') return textResponse(view, headers)
+  const { NdjsonWriter } = await import('../../log/render/ndjson.ts')
   const writer = new NdjsonWriter(view.format, route.zone, recordOptions(query))
   const body =
     view.pieces === null && view.from < view.to

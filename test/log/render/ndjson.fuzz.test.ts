@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { detectFormat, type LineFormat } from '../../../src/log/format/detect.ts'
+import { toJson } from '../../../src/log/render/ndjson.ts'
+import { parseZone, UTC, type Zone } from '../../../src/log/time.ts'
 import {
   copyAscii,
   copyName,
@@ -11,9 +13,7 @@ import {
   putTemplate,
   template,
   viewOf,
-} from '../../../src/log/format/lindb/words.ts'
-import { toJson } from '../../../src/log/render/ndjson.ts'
-import { parseZone, UTC, type Zone } from '../../../src/log/time.ts'
+} from '../../../src/log/write/bytes/words.ts'
 import { toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)

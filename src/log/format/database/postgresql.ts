@@ -60,6 +60,7 @@ export const postgresqlLines: LineFormat = {
     return found ? (stampIn(bytes, from, found.at, UTC)?.ambiguous ?? null) : null
   },
   fields: postgresqlFields,
+  plan: { by: 'postgresql' },
 }
 
 /** One object is reused, and one for times: a chart would make millions. */
@@ -72,7 +73,8 @@ interface Severity {
 
 const severity: Severity = { at: 0, end: 0, level: -1 }
 
-function severityAt(bytes: Uint8Array, from: number, to: number): Severity | null {
+/** The severity of a line; null if it has none. The next one overwrites it. */
+export function severityAt(bytes: Uint8Array, from: number, to: number): Severity | null {
   const limit = Math.min(to, from + REACH)
   for (let at = from + 3; at + 2 < limit; at++) {
     if (bytes[at] !== 0x3a || bytes[at + 1] !== 0x20 || bytes[at + 2] !== 0x20) continue
@@ -119,7 +121,7 @@ function putStamp(at: number, end: number, epoch: number, ambiguous: string | nu
 }
 
 /** The first time in the prefix. */
-function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Found | null {
+export function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Found | null {
   for (let at = from; at + 14 <= to; at++) {
     if (!isDigit(bytes[at]!) || (at > from && isDigit(bytes[at - 1]!))) continue
     if (isStamp(bytes, at, to)) {
@@ -168,7 +170,8 @@ const PREFIX: readonly RegExp[] = [
 const NAMED = /(\w{1,40})=([^=]{0,400}?)(?=[,;|]? ?\w{1,40}=|[\s,;|:]{0,8}$)/g
 const NAMES: Record<string, string> = { database: 'db', dbname: 'db', host: 'client', remote: 'client' }
 
-function prefixFields(prefix: string): Record<string, unknown> {
+/** The fields in what precedes the severity, without the time. */
+export function prefixFields(prefix: string): Record<string, unknown> {
   const context: Record<string, unknown> = {}
   let rest = prefix.replace(NAMED, (_, name: string, value: string) => {
     const known = Object.hasOwn(NAMES, name) ? NAMES[name]! : name

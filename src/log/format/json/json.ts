@@ -54,6 +54,7 @@ export const jsonLines: LineFormat = {
   marks: jsonMarks,
   members: (bytes, from, to, visit) => visitJson(bytes, from, lineEnd(bytes, from, to), visit),
   fields: jsonFields,
+  plan: { by: 'json' },
 }
 
 export function isObject(bytes: Uint8Array, from: number, to: number): boolean {

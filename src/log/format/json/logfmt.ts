@@ -15,11 +15,12 @@ import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 import { stringEnd, wordOf } from '../read/words.ts'
 
-const TIME = new Set(['time', 'ts', 'timestamp', 't'])
-const LEVEL = new Set(['level', 'lvl', 'severity'])
-const MESSAGE = ['msg', 'message', 'event']
-const SOURCE = ['caller', 'source']
-const TAGS = ['logger', 'component', 'module']
+/** The keys of a record's parts. */
+export const TIME = new Set(['time', 'ts', 'timestamp', 't'])
+export const LEVEL = new Set(['level', 'lvl', 'severity'])
+export const MESSAGE = ['msg', 'message', 'event']
+export const SOURCE = ['caller', 'source']
+export const TAGS = ['logger', 'component', 'module']
 
 /** `time=… level=… msg="…"`: pairs from the line's start, the keys in any order. */
 export const logfmtLines: LineFormat = {
@@ -28,12 +29,12 @@ export const logfmtLines: LineFormat = {
   leveled: true,
   starts: (bytes, from, to) => findPair(bytes, from, to, TIME) || findPair(bytes, from, to, LEVEL),
   time(bytes, from, to, zone) {
-    return findPair(bytes, from, to, TIME) ? timeOf(bytes, zone) : Number.NaN
+    return findPair(bytes, from, to, TIME) ? timeIn(bytes, pair.from, pair.to, zone) : Number.NaN
   },
   level: (bytes, from, to) => (findPair(bytes, from, to, LEVEL) ? levelAt(bytes, pair.from, pair.to) : -1),
   readHead(bytes, from, to, zone) {
     const hasTime = findPair(bytes, from, to, TIME)
-    head.time = hasTime ? timeOf(bytes, zone) : Number.NaN
+    head.time = hasTime ? timeIn(bytes, pair.from, pair.to, zone) : Number.NaN
     const hasLevel = findPair(bytes, from, to, LEVEL)
     head.level = hasLevel ? levelAt(bytes, pair.from, pair.to) : -1
     return hasTime || hasLevel
@@ -46,15 +47,18 @@ export const logfmtLines: LineFormat = {
     return false
   },
   fields: logfmtFields,
+  plan: { by: 'logfmt' },
 }
 
-/** The time in the last pair found, NaN if it is none. */
-function timeOf(bytes: Uint8Array, zone: Zone): number {
-  const { from, to } = pair
+/** The time in bytes[from, to), NaN if it is none. */
+export function timeIn(bytes: Uint8Array, from: number, to: number, zone: Zone): number {
   if (!isDigit(bytes[from]!)) return Number.NaN
   const stamp = readStamp(bytes, from, to, zone) ?? readNamed(bytes, from, to, zone)
   return stamp ? stamp.epoch : readEpoch(bytes, from, to)
 }
+
+/** Time and level are among this many pairs. */
+export const SEARCHED = 16
 
 /** Where the value of the last pair found is, without its quotes. */
 const pair = { from: 0, to: 0 }
@@ -62,7 +66,7 @@ const pair = { from: 0, to: 0 }
 function findPair(bytes: Uint8Array, from: number, to: number, keys: ReadonlySet<string>): boolean {
   let at = from
   // Time and level come first; a line that has neither among its first pairs is not searched further.
-  for (let count = 0; count < 16; count++) {
+  for (let count = 0; count < SEARCHED; count++) {
     while (at < to && bytes[at] === 0x20) at++
     const key = at
     while (at < to && isKeyByte(bytes[at]!)) at++
@@ -89,7 +93,8 @@ function findPair(bytes: Uint8Array, from: number, to: number, keys: ReadonlySet
   return false
 }
 
-function isKeyByte(byte: number): boolean {
+/** Whether a byte can be part of a key. */
+export function isKeyByte(byte: number): boolean {
   return byte > 0x20 && byte !== 0x3d && byte !== 0x22 && byte < 0x7f
 }
 

@@ -1,5 +1,4 @@
 import { UTC, type Zone } from '../../time.ts'
-import { clockOf, dayOf } from '../../wall-clock.ts'
 import {
   decode,
   head,
@@ -13,7 +12,8 @@ import { visitJson } from '../json/members.ts'
 import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt, parseLevel, wordMarks } from '../read/level.ts'
 import { pairsIn, withPairs } from '../read/pairs.ts'
-import { isDigit, isStamp, readStamp, two } from '../read/stamp.ts'
+import { exactTime, isExact, readStamp } from '../read/stamp.ts'
+import { TAGS, tagNames } from './parts.ts'
 
 const TAB = 0x09
 
@@ -80,33 +80,7 @@ export const lindbLines: LineFormat = {
     return false
   },
   fields: lindbFields,
-}
-
-/** Exactly 23 bytes of timestamp and a tab: the fast path, four million lines a second. */
-export function isExact(bytes: Uint8Array, from: number, to: number): boolean {
-  return (
-    to - from > 23 &&
-    bytes[from + 23] === TAB &&
-    bytes[from + 19] === 0x2e &&
-    bytes[from + 4] === 0x2d &&
-    bytes[from + 10] === 0x20 &&
-    isDigit(bytes[from + 20]!) &&
-    isDigit(bytes[from + 21]!) &&
-    isDigit(bytes[from + 22]!) &&
-    isStamp(bytes, from, to)
-  )
-}
-
-function exactTime(bytes: Uint8Array, from: number, zone: Zone): number {
-  return zone.toEpoch(
-    dayOf(two(bytes, from) * 100 + two(bytes, from + 2), two(bytes, from + 5), two(bytes, from + 8)),
-    clockOf(
-      two(bytes, from + 11),
-      two(bytes, from + 14),
-      two(bytes, from + 17),
-      (bytes[from + 20]! - 0x30) * 100 + two(bytes, from + 21),
-    ),
-  )
+  plan: { by: 'lindb' },
 }
 
 /** The offset after the timestamp at bytes[at], its zone and its colour; -1 when there is none. */
@@ -137,7 +111,6 @@ function levelAfter(bytes: Uint8Array, from: number, to: number): number {
 const HEAD =
   /^(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)[\t ][\t ]*\[?([A-Za-z0-9]+)\]?[\t ]*/
 const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
-const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
 
 function lindbFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)
@@ -184,12 +157,6 @@ function contextAt(bytes: Uint8Array, from: number, to: number): number {
   if (bytes[end - 1] !== 0x7d) return -1
   const tab = bytes.lastIndexOf(TAB, end - 1)
   return tab >= from && bytes[tab + 1] === 0x7b ? tab + 1 : -1
-}
-
-/** The names in `[Broker] [Runtime]`. */
-export function tagNames(text: string): string[] {
-  const names = text.slice(text.indexOf('[') + 1, -1).split(/\][ ]*\[/)
-  return names.map((name) => name.trim()).filter((name) => name !== '')
 }
 
 /**

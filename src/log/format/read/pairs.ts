@@ -1,6 +1,6 @@
 /** How much of a message is searched for pairs, and how many are kept. */
-const REACH = 16 * 1024
-const MOST = 100
+export const PAIRS_REACH = 16 * 1024
+export const MOST_PAIRS = 100
 
 /**
  * A key at the start of a word, and its value: quoted, or up to a blank or a comma. `a==b`, `a = b`, URLs and options such
@@ -13,8 +13,8 @@ const PAIR =
 export function* pairsIn(message: string): Generator<[key: string, value: string]> {
   if (!message.includes('=')) return
   const lf = message.indexOf('\n')
-  const line = message.slice(0, Math.min(lf < 0 ? message.length : lf, REACH))
-  let left = MOST
+  const line = message.slice(0, Math.min(lf < 0 ? message.length : lf, PAIRS_REACH))
+  let left = MOST_PAIRS
   for (const [, key, double, single, bare] of line.matchAll(PAIR)) {
     if (left-- === 0) return
     yield [key!, double?.replace(/\\(.)/g, '$1') ?? single ?? withoutClosing(bare!)]

@@ -101,6 +101,34 @@ export function isStamp(bytes: Uint8Array, at: number, to: number): boolean {
   )
 }
 
+/** Whether bytes[from] begins exactly 23 bytes of timestamp and a tab, as LinDB's lines do: four million lines a second. */
+export function isExact(bytes: Uint8Array, from: number, to: number): boolean {
+  return (
+    to - from > 23 &&
+    bytes[from + 23] === 0x09 &&
+    bytes[from + 19] === 0x2e &&
+    bytes[from + 4] === 0x2d &&
+    bytes[from + 10] === 0x20 &&
+    isDigit(bytes[from + 20]!) &&
+    isDigit(bytes[from + 21]!) &&
+    isDigit(bytes[from + 22]!) &&
+    isStamp(bytes, from, to)
+  )
+}
+
+/** The time of such a line. */
+export function exactTime(bytes: Uint8Array, from: number, zone: Zone): number {
+  return zone.toEpoch(
+    dayOf(two(bytes, from) * 100 + two(bytes, from + 2), two(bytes, from + 5), two(bytes, from + 8)),
+    clockOf(
+      two(bytes, from + 11),
+      two(bytes, from + 14),
+      two(bytes, from + 17),
+      (bytes[from + 20]! - 0x30) * 100 + two(bytes, from + 21),
+    ),
+  )
+}
+
 /** The same with a one-digit hour after a space, as MariaDB writes it: `2026-11-15  2:10:05`. */
 export function isPaddedStamp(bytes: Uint8Array, at: number, to: number): boolean {
   return (

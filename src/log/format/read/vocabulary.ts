@@ -34,9 +34,20 @@ export function addFields(context: Record<string, unknown>, groups: Groups): voi
     else if (name === 'target') addTarget(context, value)
     else if (name.startsWith('duration_')) addDuration(context, value, UNITS[name.slice(9)]!)
     else if (name === 'client' || name === 'remote') put(context, 'client', hostOf(value))
-    else put(context, name, NUMBERS.has(name) || name.startsWith('rows_') ? numberOf(value) : value)
+    else put(context, name, isNumber(name) ? numberOf(value) : value)
   }
 }
+
+/** What the field of a group is made of: its text as it is, a number, or more than that. */
+export function kindOf(group: string): 'text' | 'number' | 'other' {
+  KINDS[group] ??= isNumber(group) ? 'number' : OTHERS.test(group) ? 'other' : 'text'
+  return KINDS[group]
+}
+
+const KINDS: Record<string, 'text' | 'number' | 'other'> = Object.create(null)
+const OTHERS = /^(?:request|target|client|remote|duration_.*|.*\d)$/
+
+const isNumber = (name: string) => NUMBERS.has(name) || name.startsWith('rows_')
 
 function put(context: Record<string, unknown>, name: string, value: unknown): void {
   if (!Object.hasOwn(context, name)) context[name] = value

@@ -45,6 +45,7 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
       head.level = at < 0 ? row.level(bytes, from, to) : levelOfStatus(statusOf(bytes, at, to))
       return true
     },
+    plan: { by: 'access', timeAt },
     member(name, bytes, from, to) {
       const lf = bytes.indexOf(0x0a, from)
       const end = lf < 0 || lf > to ? to : lf

@@ -80,6 +80,14 @@ function levelEnd(text: string, at: number, level: number): number {
   return isSentence && text[at + whole.length] !== ' ' ? -1 : at + whole.length
 }
 
+/** A header of nobody in particular: what was not understood is its `prefix`. */
+export function generalHeader({ before, text, level }: Line, isAfter: boolean): Header {
+  const header = (isAfter && level >= 0 && anyHeader(text, level)) || { message: text, context: {} }
+  const early = before.startsWith('<') ? '' : isAfter ? before : before.replace(/^[A-Za-z]+\s*/, '')
+  const prefix = [early, header.context.prefix ?? ''].filter((part) => part !== '').join(' ')
+  return { ...header, context: prefix === '' ? {} : { prefix } }
+}
+
 const CLOSING: Record<string, string> = { '[': ']', '(': ')', '{': '}' }
 const NUMBER = /\d{1,20}(?=[\s:]|$)/y
 const NAME = /[^\s[({]{1,100} {1,2}[-|] /y

@@ -7,6 +7,7 @@ import {
   partOf,
   type RecordFields,
   recordText,
+  type StampReader,
   skipAnsi,
   unparsed,
 } from '../format.ts'
@@ -15,7 +16,7 @@ import { type Named, readNamed, readTai64n, readYearless } from '../read/named.t
 import { withPairs } from '../read/pairs.ts'
 import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, parseStamp, readStamp } from '../read/stamp.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
-import { anyHeader, type Header, type Line, programHeader } from './header.ts'
+import { generalHeader, type Header, type Line, programHeader } from './header.ts'
 import { type Program, SYSLOG } from './programs.ts'
 
 /**
@@ -48,20 +49,13 @@ export function stampedLines(reference: Reference): LineFormat {
       return at < 0 ? null : ambiguousZoneAt(bytes, at, to)
     },
     fields: (text, zone) => stampedFields(text, zone, stampAt),
+    plan: { by: 'stamp', stampAt },
   }
   return format
 }
 
 /** A timestamp; the next one overwrites it. */
-interface Found {
-  epoch: number
-  /** Where it begins and ends. */
-  at: number
-  end: number
-}
-
-/** Finds the timestamp of a line; null if it has none. */
-type StampReader = (bytes: Uint8Array, from: number, to: number, zone: Zone) => Found | null
+type Found = NonNullable<ReturnType<StampReader>>
 
 function stampReader(years: Years): StampReader {
   return (bytes, from, to, zone) => {
@@ -159,7 +153,7 @@ function stampedMarks(level: number): RegExp[] | null {
 }
 
 /** The level before the time or right after it: Cassandra's word, syslog's number, Redis' mark; null if there is none. */
-function levelBefore(bytes: Uint8Array, from: number, stamp: Found): number | null {
+export function levelBefore(bytes: Uint8Array, from: number, stamp: Found): number | null {
   const start = skipAnsi(bytes, from, stamp.at)
   if (stamp.at <= start) return null
   const word = levelAt(bytes, start, stamp.at)
@@ -190,7 +184,7 @@ const MAX_BRACKET = 512
  * is the very first, in brackets, or all in capitals. A thread or a context in brackets counts as one word, however
  * long it is.
  */
-function wordAfter(bytes: Uint8Array, from: number, to: number): number {
+export function wordAfter(bytes: Uint8Array, from: number, to: number): number {
   let limit = Math.min(to, from + REACH)
   let at = from
   for (let words = 0; words < MAX_WORDS && at < limit; ) {
@@ -265,13 +259,13 @@ function isWord(byte: number): boolean {
 }
 
 /** What comes before the timestamp, without the bracket that opens it and Ruby's letter. */
-function beforeOf(text: string): string {
+export function beforeOf(text: string): string {
   const before = text.replace(/\[$/, '').trim()
   return /^[A-Z],$/.test(before) ? '' : before
 }
 
 /** syslog is known by its priority, by a date without a year, or by a process in the place of the message. */
-function syslogOf(before: string, time: string): readonly Program[] {
+export function syslogOf(before: string, time: string): readonly Program[] {
   if (before.startsWith('<') || (before === '' && /^[A-Z]/.test(time))) return SYSLOG
   return before === '' && time[10] === 'T' ? SYSLOG.slice(1, 2) : []
 }
@@ -305,12 +299,4 @@ export function withHeader(record: RecordFields, { source, tag, context }: Heade
   if (tag) record.tags = [tag]
   if (Object.keys(context).length > 0) record.context = context
   return withPairs(record)
-}
-
-/** A header of nobody in particular: what was not understood is its `prefix`. */
-function generalHeader({ before, text, level }: Line, isAfter: boolean): Header {
-  const header = (isAfter && level >= 0 && anyHeader(text, level)) || { message: text, context: {} }
-  const early = before.startsWith('<') ? '' : isAfter ? before : before.replace(/^[A-Za-z]+\s*/, '')
-  const prefix = [early, header.context.prefix ?? ''].filter((part) => part !== '').join(' ')
-  return { ...header, context: prefix === '' ? {} : { prefix } }
 }

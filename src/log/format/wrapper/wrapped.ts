@@ -45,6 +45,10 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     const time = inner.timed ? reader(line).time(line.bytes, line.from, line.to, zone) : Number.NaN
     return Number.isNaN(time) ? wrapper.time(bytes, line.timeFrom, line.timeTo, zone) : time
   }
+  const lineAt = (bytes: Uint8Array, from: number, to: number): Wrapped | null => {
+    const line = continues(wrapper, bytes, from) ? null : wrapper.read(bytes, from, to)
+    return line?.partial ? null : line
+  }
   return {
     name: inner === PLAIN ? wrapper.name : `${wrapper.name}, ${inner.name}`,
     timed: true,
@@ -80,6 +84,8 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     },
     ...(wrapper.marks && { wrap: wrapper.marks }),
     unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
+    // The time of lines that have none is the wrapper's.
+    ...(inner.plan && inner.timed && { plan: { by: 'wrapper' as const, inner: inner.plan, lineAt } }),
     fields(text, zone) {
       const bytes = new TextEncoder().encode(text)
       const content = unwrap(wrapper, bytes, 0, bytes.length)

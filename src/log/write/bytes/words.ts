@@ -70,6 +70,54 @@ export function plainEnd(view: DataView, from: number, to: number): number {
   return i
 }
 
+/** A line, as `scanLine` finds it. One object is reused. */
+export interface ScannedLine {
+  /** Where it ends, with its CR; without it, or -1 if it is not plain: ASCII, and no control but tabs. */
+  lf: number
+  end: number
+  /** Its first equals sign, or `lf`. */
+  equals: number
+}
+
+/** Finds the end of the line at `from`, and what it holds, in one pass. */
+export function scanLine(view: DataView, from: number, to: number, line: ScannedLine): void {
+  let isPlain = true
+  let equals = -1
+  let i = from
+  for (;;) {
+    while (i + 8 <= to && (unusualIn(view.getInt32(i, true)) | unusualIn(view.getInt32(i + 4, true))) === 0)
+      i += 8
+    if (i + 4 <= to && unusualIn(view.getInt32(i, true)) === 0) i += 4
+    const stop = Math.min(i + 4, to)
+    for (; i < stop; i++) {
+      const byte = view.getUint8(i)
+      if (byte === 0x0a) break
+      if (byte === 0x3d && equals < 0) equals = i
+      else if (byte >= 0x80 || (byte < 0x20 && byte !== 0x09))
+        isPlain &&= byte === 0x0d && isEnd(view, i + 1, to)
+    }
+    if (i < stop || i >= to) break
+  }
+  line.lf = i
+  line.equals = equals < 0 ? i : equals
+  line.end = !isPlain ? -1 : i > from && view.getUint8(i - 1) === 0x0d ? i - 1 : i
+}
+
+/** The first equals sign in plain text, or `to`. */
+export function equalsIn(view: DataView, from: number, to: number): number {
+  let i = from
+  while (i + 4 <= to && unusualIn(view.getInt32(i, true)) === 0) i += 4
+  while (i < to && view.getUint8(i) !== 0x3d) i++
+  return i
+}
+
+const isEnd = (view: DataView, at: number, to: number) => at === to || view.getUint8(at) === 0x0a
+
+/** The high bit of each byte that is a control, an equals sign or not ASCII; perhaps more bits above the first one. */
+function unusualIn(four: number): number {
+  return ((four - 0x20202020) | ((four ^ 0x3d3d3d3d) - 0x01010101) | four) & HIGH
+}
+
 /** Where the decimal digits from `from` on end; at `to` at the latest. */
 export function digitsEnd(view: DataView, from: number, to: number): number {
   let i = from

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonEnd } from '../../../../src/log/format/lindb/json-check.ts'
-import { viewOf } from '../../../../src/log/format/lindb/words.ts'
+import { jsonEnd } from '../../../../src/log/write/bytes/json-value.ts'
+import { viewOf } from '../../../../src/log/write/bytes/words.ts'
 
 /** Whether it is one whole ASCII JSON value on one line, as JSON.parse says, without a tab. */
 function isJson(text: string): boolean {

@@ -1,4 +1,4 @@
-import { MAX_KEYS } from '../read/json-fit.ts'
+import { MAX_KEYS } from '../../format/read/json-fit.ts'
 import { digitsEnd, plainEnd } from './words.ts'
 
 const DEEPEST = 100

@@ -1,0 +1,133 @@
+import {
+  type Copy,
+  copyAscii,
+  copyPlain,
+  putTemplate,
+  type ScannedLine,
+  scanLine,
+  type Template,
+  viewOf,
+} from './words.ts'
+
+const EMPTY = new Uint8Array(0)
+/** How much is decoded at once. */
+const WINDOW = 16 * 1024
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Copies parts of lines into JSON, without strings where it can. */
+export class LineOut {
+  bytes: Uint8Array = EMPTY
+  out: Uint8Array = EMPTY
+  /** Where the next byte is written. */
+  at = 0
+  /** The same memory as words. */
+  copy: Copy = { view: viewOf(EMPTY), out: viewOf(EMPTY) }
+  /** The line that is written; only a plain one can be copied. */
+  readonly line: ScannedLine = { lf: 0, end: -1, equals: 0 }
+  #window = ''
+  #windowFrom = 0
+  #windowTo = 0
+
+  /** Sets the bytes of the lines. */
+  from(bytes: Uint8Array): void {
+    this.bytes = bytes
+    this.copy = { view: viewOf(bytes), out: this.copy.out }
+    this.#windowTo = 0
+  }
+
+  /** Sets the memory to write to. A line needs six times its length and `RECORD_ROOM`. */
+  into(out: Uint8Array): void {
+    this.out = out
+    this.copy = { view: this.copy.view, out: viewOf(out) }
+  }
+
+  /** Sets `line` to the line at `from`; returns where it ends, without its CR, or -1 if it is not plain. */
+  scan(from: number, to: number): number {
+    scanLine(this.copy.view, from, to, this.line)
+    return this.line.end
+  }
+
+  /** The text of bytes[from, to), from a window in which each byte is a character: one call decodes many lines. */
+  text(from: number, to: number): string {
+    if (from < this.#windowFrom || to > this.#windowTo) {
+      this.#windowFrom = from
+      this.#windowTo = Math.max(to, Math.min(from + WINDOW, this.bytes.length))
+      this.#window = decoder.decode(this.bytes.subarray(from, this.#windowTo))
+    }
+    const isEven = this.#window.length === this.#windowTo - this.#windowFrom
+    return isEven
+      ? this.#window.slice(from - this.#windowFrom, to - this.#windowFrom)
+      : decoder.decode(this.bytes.subarray(from, to))
+  }
+
+  /** Where what follows blanks at bytes[from] begins. */
+  skipBlanks(from: number, to: number): number {
+    let at = from
+    while (at < to && (this.bytes[at] === 0x20 || this.bytes[at] === 0x09)) at++
+    return at
+  }
+
+  put(text: Template): void {
+    this.at = putTemplate(text, this.copy.out, this.at)
+  }
+
+  /** bytes[from, to) as the inside of a JSON string. */
+  escaped(from: number, to: number): void {
+    const { bytes, out, copy } = this
+    let { at } = this
+    for (let i = from; ; i++) {
+      const stop = copyPlain(copy, i, to, at)
+      at += stop - i
+      if (stop >= to) break
+      const byte = bytes[stop]!
+      out[at++] = 0x5c
+      out[at++] = byte === 0x09 ? 0x74 : byte
+      i = stop
+    }
+    this.at = at
+  }
+
+  /** The same up to a tab or the end of the line, which it returns; -1 if the text is not plain. */
+  escapedTo(from: number, to: number): number {
+    const { bytes, out, copy } = this
+    let { at } = this
+    for (let i = from; ; ) {
+      const stop = copyPlain(copy, i, to, at)
+      at += stop - i
+      const byte = stop < to ? bytes[stop]! : 0x0a
+      if (byte === 0x09 || byte === 0x0a) {
+        this.at = at
+        return stop
+      }
+      if (byte !== 0x22 && byte !== 0x5c) return -1
+      out[at++] = 0x5c
+      out[at++] = byte
+      i = stop + 1
+    }
+  }
+
+  /** The same for a text. */
+  string(text: string): void {
+    const { out } = this
+    let { at } = this
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code === 0x22 || code === 0x5c || code === 0x09) out[at++] = 0x5c
+      out[at++] = code === 0x09 ? 0x74 : code
+    }
+    this.at = at
+  }
+
+  /** bytes[from, to) as they are. */
+  raw(from: number, to: number): void {
+    copyAscii(this.copy, from, to, this.at)
+    this.at += to - from
+  }
+
+  /** ASCII as it is. */
+  ascii(text: string): void {
+    const { out, at } = this
+    for (let i = 0; i < text.length; i++) out[at + i] = text.charCodeAt(i)
+    this.at = at + text.length
+  }
+}

@@ -1,0 +1,135 @@
+import { PARENTS, ROLES } from '../format/json/keys.ts'
+import { levelOf, timeOf } from '../format/json/values.ts'
+import { isDigit } from '../format/read/stamp.ts'
+import { wordOf } from '../format/read/words.ts'
+import { jsonEnd } from './bytes/json-value.ts'
+import { digitsEnd, plainEnd } from './bytes/words.ts'
+import type { RecordOut } from './record.ts'
+import { isSource, MemberTable, NESTED, QUOTED, quotedEnd, SCALAR } from './table.ts'
+
+const table = new MemberTable()
+
+/** Longer lines may have more members than may be parsed. */
+const LONGEST = 32 * 1024
+
+/** Writes a line as `jsonFields` reads it, if all its members are spelled as JSON.stringify spells them. */
+export function writeJson(record: RecordOut, from: number, limit: number): boolean {
+  const to = record.scan(from, limit)
+  if (to - from > LONGEST || !readMembers(record, from, to)) return false
+  const { bytes } = record
+  let epoch = Number.NaN
+  let level = -1
+  let hasMessage = false
+  let hasSource = false
+  // With both, the name is that of a logger.
+  let isNamed = false
+  let isNumber = false
+  for (let i = 0; i < table.size; i++) {
+    const start = table.from[i]!
+    const key = wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!)
+    const kind = table.kind[i]!
+    if (UNUSUAL.has(key) || (kind === NESTED && PARENTS.has(key))) return false
+    const role = ROLES.get(key)
+    isNamed ||= key === 'name'
+    if (role === undefined) continue
+    const isText = kind === QUOTED
+    if (role === 'time') {
+      // Only a value that looks like a time counts, with its quotes.
+      const value = isText ? start - 1 : start
+      const first = bytes[value]!
+      if (!Number.isNaN(epoch) || !(isDigit(first) || first === 0x7b || isDigit(bytes[value + 1]!))) continue
+      epoch = timeOf(bytes, value, isText ? table.to[i]! + 1 : table.to[i]!, record.zone)
+      if (Number.isNaN(epoch)) return false
+    } else if (role === 'level') {
+      isNumber ||= key === 'level' && !isText
+      if (level >= 0) continue
+      level = isText
+        ? levelOf(key, bytes, start - 1, table.to[i]! + 1)
+        : levelOf(key, bytes, start, table.to[i]!)
+      if (level < 0) continue
+    } else if (!isText) {
+      if (kind === NESTED) return false
+      continue
+    } else if (role === 'message') {
+      if (hasMessage) continue
+      hasMessage = true
+    } else if (role === 'source') {
+      // An escape, or a leading zero, is not written as it is.
+      if (!hasSource && UNUSUAL_SOURCE.test(record.text(start, table.to[i]!))) return false
+      if (hasSource || !isSource(bytes, start, table.to[i]!)) continue
+      hasSource = true
+    } else if (start === table.to[i]!) return false
+    table.role[i] = role
+  }
+  if (level < 0 || Number.isNaN(epoch) || (isNamed && isNumber)) return false
+  return table.write(record, epoch, level)
+}
+
+const UNUSUAL_SOURCE = /\\|:0\d+$/
+
+/** Serilog's templates. */
+const UNUSUAL = new Set(['@mt', 'MessageTemplate', '__proto__'])
+
+/** Reads the members of the object at bytes[from, to) into the table. */
+function readMembers(record: RecordOut, from: number, to: number): boolean {
+  const { bytes } = record
+  const { view } = record.copy
+  table.size = 0
+  if (bytes[from] !== 0x7b) return false
+  for (let at = from + 1; at < to; at++) {
+    at = skipSpaces(bytes, at, to)
+    const keyEnd = bytes[at] === 0x22 ? plainEnd(view, at + 1, to) : to
+    if (keyEnd >= to || bytes[keyEnd] !== 0x22) return false
+    const i = table.add(bytes, at + 1, keyEnd)
+    const colon = skipSpaces(bytes, keyEnd + 1, to)
+    if (i < 0 || bytes[colon] !== 0x3a) return false
+    at = skipSpaces(bytes, readValue(record, i, skipSpaces(bytes, colon + 1, to), to), to)
+    if (at < 0 || at >= to) return false
+    if (bytes[at] === 0x7d) return at + 1 === to
+    if (bytes[at] !== 0x2c) return false
+  }
+  return false
+}
+
+/** Reads a value into the table; returns the offset after it, or `to` if it is written in an unusual way. */
+function readValue(record: RecordOut, i: number, from: number, to: number): number {
+  const first = record.bytes[from]!
+  let end: number
+  if (first === 0x22) {
+    table.kind[i] = QUOTED
+    table.from[i] = from + 1
+    end = quotedEnd(record, from + 1, to)
+    table.to[i] = end
+    return end < 0 ? to : end + 1
+  }
+  const isNested = first === 0x7b || first === 0x5b
+  table.kind[i] = isNested ? NESTED : SCALAR
+  table.from[i] = from
+  end = isNested ? jsonEnd(record.copy.view, from, to) : scalarEnd(record, from, to)
+  table.to[i] = end
+  return end < 0 ? to : end
+}
+
+/** The offset after a number without exponent and without a zero at its end, after true, false or null; else -1. */
+function scalarEnd({ bytes, copy: { view } }: RecordOut, from: number, to: number): number {
+  const first = bytes[from]!
+  if (first > 0x39) return jsonEnd(view, from, to)
+  const start = first === 0x2d ? from + 1 : from
+  let end = digitsEnd(view, start, to)
+  if (bytes[start] === 0x30 && (end - start > 1 || first === 0x2d)) return -1
+  if (end === start || end >= to) return -1
+  if (bytes[end] === 0x2e) {
+    const decimals = end + 1
+    end = digitsEnd(view, decimals, to)
+    // Numbers below a millionth have an exponent.
+    if (end === decimals || end - decimals > 6 || bytes[end - 1] === 0x30) return -1
+  }
+  if (end - start > 15 || (bytes[end]! | 32) === 0x65) return -1
+  return end
+}
+
+function skipSpaces(bytes: Uint8Array, from: number, to: number): number {
+  let at = from
+  while (at < to && bytes[at] === 0x20) at++
+  return at
+}

@@ -1,0 +1,84 @@
+import { isKeyByte, LEVEL, MESSAGE, SEARCHED, SOURCE, TAGS, TIME, timeIn } from '../format/json/logfmt.ts'
+import { levelAt } from '../format/read/level.ts'
+import { wordOf } from '../format/read/words.ts'
+import type { RecordOut } from './record.ts'
+import { isSource, MemberTable, QUOTED, quotedEnd, TEXT } from './table.ts'
+
+const LEADING_ZERO = /:0\d+$/
+
+const table = new MemberTable()
+
+/** Writes a line of nothing but pairs as `logfmtFields` reads it. */
+export function writeLogfmt(record: RecordOut, from: number, limit: number): boolean {
+  const to = record.scan(from, limit)
+  if (to < 0 || !readPairs(record, from, to)) return false
+  const { bytes } = record
+  let epoch = Number.NaN
+  let level = -1
+  let hasMessage = false
+  let hasSource = false
+  for (let i = 0; i < table.size; i++) {
+    const start = table.from[i]!
+    const end = table.to[i]!
+    const key = wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!)
+    if (TIME.has(key)) {
+      if (!Number.isNaN(epoch)) continue
+      epoch = i < SEARCHED ? timeIn(bytes, start, end, record.zone) : Number.NaN
+      if (Number.isNaN(epoch)) return false
+      table.role[i] = 'time'
+    } else if (LEVEL.has(key)) {
+      if (level >= 0) continue
+      level = i < SEARCHED ? levelAt(bytes, start, end) : -1
+      if (level < 0) return false
+      table.role[i] = 'level'
+    } else if (MESSAGE.includes(key)) {
+      if (hasMessage) continue
+      if (start === end) return false
+      hasMessage = true
+      table.role[i] = 'message'
+    } else if (TAGS.includes(key)) table.role[i] = 'tag'
+    else if (SOURCE.includes(key)) {
+      // A number with a leading zero, or a name with an escape, is not written as it is.
+      if (!hasSource && (table.kind[i] === QUOTED || LEADING_ZERO.test(record.text(start, end)))) return false
+      if (hasSource || !isSource(bytes, start, end)) continue
+      hasSource = true
+      table.role[i] = 'source'
+    }
+  }
+  return !Number.isNaN(epoch) && table.write(record, epoch, level)
+}
+
+/** Reads the pairs of bytes[from, to) into the table. */
+function readPairs(record: RecordOut, from: number, to: number): boolean {
+  const { bytes } = record
+  table.size = 0
+  for (let at = from; at < to; at++) {
+    const key = at
+    while (at < to && isKeyByte(bytes[at]!)) at++
+    // `__proto__` is no field.
+    if (at >= to || bytes[at] !== 0x3d || bytes[key] === 0x5f) return false
+    const i = table.add(bytes, key, at)
+    if (i < 0) return false
+    const start = at + 1
+    if (bytes[start] === 0x22) {
+      at = start + 1
+      table.kind[i] = TEXT
+      while (at < to && bytes[at] !== 0x22 && bytes[at] !== 0x5c) at++
+      if (bytes[at] === 0x5c) {
+        table.kind[i] = QUOTED
+        at = quotedEnd(record, start + 1, to)
+      }
+      if (at < 0 || at >= to) return false
+      table.from[i] = start + 1
+      table.to[i] = at++
+    } else {
+      at = start
+      while (at < to && bytes[at]! > 0x20) at++
+      table.kind[i] = TEXT
+      table.from[i] = start
+      table.to[i] = at
+    }
+    if (at < to && bytes[at] !== 0x20) return false
+  }
+  return table.size > 0
+}

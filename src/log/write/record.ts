@@ -1,0 +1,270 @@
+import { LEVELS } from '../format/read/level.ts'
+import { exactTime, isExact } from '../format/read/stamp.ts'
+import { addFields, kindOf, numberOf } from '../format/read/vocabulary.ts'
+import type { Zone } from '../time.ts'
+import { LineOut } from './bytes/line-out.ts'
+import { putTemplate, type Template, template } from './bytes/words.ts'
+
+/**
+ * Writes the record of one line that begins at `from` and ends before `to`, and sets where it ends. False for an unusual
+ * line, which is left to the fields of its format. Where it is true, the line begins a record.
+ */
+export type LineWriter = (record: RecordOut, from: number, to: number) => boolean
+
+/** What a record needs besides six times the bytes of its line: names, quotes, and what is written over the end. */
+export const RECORD_ROOM = 2048
+
+/**
+ * Writes the members of a record from bytes to bytes, in the order that all records have: `time`, `level`, `source`, `tag`,
+ * `message`, then fields. Most methods take offsets of the line and copy from there; what they copy must be plain (see
+ * `line`).
+ */
+export class RecordOut extends LineOut {
+  readonly zone: Zone
+  /** The minute of the last time, and what the times in it begin and end with. */
+  #minute = Number.NaN
+  #before: Template = template('')
+  #after: Template = template('')
+  /** The minute of the last `exactTime`, as it is written. */
+  #stampMinute = -1
+  readonly #stamp = new Int32Array(4)
+  /** How many fields this record has; their names, or where in the line those are. */
+  #fields = 0
+  readonly #names: (string | null)[] = []
+  readonly #keys = new Int32Array(2 * MOST_FIELDS)
+
+  constructor(zone: Zone) {
+    super()
+    this.zone = zone
+  }
+
+  /** Begins a record at `at`. */
+  begin(at: number): void {
+    this.at = at
+    this.#fields = 0
+  }
+
+  /** Begins a record with its time. False if that has an unusual form. */
+  time(epoch: number): boolean {
+    // As `iso` rounds it.
+    const whole = Math.floor(epoch + 0.0005)
+    const minute = Math.floor(whole / MINUTE)
+    if (minute !== this.#minute && !this.#enter(minute)) return false
+    const { out } = this
+    const millis = whole - minute * MINUTE
+    const seconds = (millis / 1000) | 0
+    let at = putTemplate(this.#before, this.copy.out, this.at)
+    at = putDigits(out, at, seconds, 2)
+    out[at++] = 0x2e
+    at = putDigits(out, at, millis - seconds * 1000, 3)
+    const micros = Math.round((epoch - whole) * 1000)
+    if (micros > 0) at = putDigits(out, at, micros, 3)
+    this.at = putTemplate(this.#after, this.copy.out, at)
+    return true
+  }
+
+  /**
+   * Begins a record with the time `YYYY-MM-DD hh:mm:ss.mmm` before a tab, in the log's zone. Lines of one minute share all
+   * but seven bytes.
+   */
+  exactTime(from: number, to: number): boolean {
+    const { view, out } = this.copy
+    if (from + 24 > to) return false
+    if (this.#minute !== this.#stampMinute || !this.#isSameMinute(from)) {
+      const { bytes } = this
+      if (!isExact(bytes, from, to) || bytes[from + 17]! > 0x35) return false
+      if (!this.time(exactTime(bytes, from, this.zone))) return false
+      this.#stampMinute = this.#minute
+      for (let i = 0; i < 4; i++) this.#stamp[i] = view.getInt32(from + 4 * i, true)
+      return true
+    }
+    const at = putTemplate(this.#before, out, this.at)
+    out.setInt32(at, view.getInt32(from + 17, true), true)
+    out.setInt32(at + 2, view.getInt32(from + 19, true), true)
+    this.at = putTemplate(this.#after, out, at + 6)
+    return true
+  }
+
+  #isSameMinute(from: number): boolean {
+    const { view } = this.copy
+    const stamp = this.#stamp
+    if (
+      view.getInt32(from + 12, true) !== stamp[3] ||
+      view.getInt32(from + 8, true) !== stamp[2] ||
+      view.getInt32(from + 4, true) !== stamp[1] ||
+      view.getInt32(from, true) !== stamp[0]
+    )
+      return false
+    // `:ss.` and `mmm` TAB. A digit has 3 in its upper half, and still has it with 6 more; the tens of seconds with 10.
+    const seconds = view.getInt32(from + 16, true)
+    const millis = view.getInt32(from + 20, true)
+    return (
+      (seconds & 0xfff0f0ff) === (0x2e30303a | 0) &&
+      ((seconds + 0x00060a00) & 0xf0f000) === 0x303000 &&
+      (millis & 0xfff0f0f0) === 0x09303030 &&
+      ((millis + 0x060606) & 0xf0f0f0) === 0x303030
+    )
+  }
+
+  #enter(minute: number): boolean {
+    const start = minute * MINUTE
+    if (Number.isNaN(start) || this.zone.offsetAt(start) % MINUTE !== 0) return false
+    const iso = this.zone.format(start)
+    if (iso[10] !== 'T') return false
+    this.#minute = minute
+    this.#before = template(`{"time":"${iso.slice(0, 17)}`)
+    this.#after = template(`${iso.slice(23)}"`)
+    return true
+  }
+
+  /** An index into LEVELS; -1 if there is none. */
+  level(level: number): void {
+    if (level >= 0) this.put(LEVEL[level]!)
+  }
+
+  /** `path/file.go` and `123`, which has no leading zero. */
+  source(file: string, line: string): void {
+    this.put(SOURCE)
+    this.string(file)
+    this.put(LINE)
+    this.string(line)
+    this.out[this.at++] = 0x7d
+  }
+
+  tag(tag: string): void {
+    this.put(TAGS)
+    this.string(tag)
+    this.put(TAGS_END)
+  }
+
+  message(from: number, to: number): void {
+    this.put(MESSAGE)
+    this.escaped(from, to)
+    this.out[this.at++] = 0x22
+  }
+
+  /** A field of the context, from the text of a group by its name (read/vocabulary.ts); a field that it has stays. */
+  group(name: string, text: string | undefined): void {
+    const value = text?.trim()
+    if (value === undefined || value === '' || value === '-' || value === '[unknown]') return
+    const kind = name === 'client' && !/[:([]/.test(value) ? 'text' : kindOf(name)
+    if (kind !== 'other') {
+      if (this.has(name)) return
+      if (kind === 'number' && isWhole(value)) this.json(name, value)
+      else if (kind === 'number') this.json(name, JSON.stringify(numberOf(value)))
+      else this.field(name, value)
+      return
+    }
+    const context: Record<string, unknown> = {}
+    addFields(context, { [name]: value })
+    for (const key of Object.keys(context)) if (!this.has(key)) this.json(key, JSON.stringify(context[key]))
+  }
+
+  /** A field with a text. */
+  field(name: string, value: string): void {
+    this.name(name)
+    this.out[this.at++] = 0x22
+    this.string(value)
+    this.out[this.at++] = 0x22
+  }
+
+  /** A field with a text of the line. */
+  textField(name: string, from: number, to: number): void {
+    this.name(name)
+    this.out[this.at++] = 0x22
+    this.escaped(from, to)
+    this.out[this.at++] = 0x22
+  }
+
+  /** A field whose value is JSON already, in ASCII. */
+  json(name: string, json: string): void {
+    this.name(name)
+    this.ascii(json)
+  }
+
+  /** The name of the next field. */
+  name(name: string): void {
+    this.#names[this.#fields] = name
+    this.#openField()
+    this.string(name)
+    this.put(NAME_END)
+  }
+
+  /** The same for a name in the line. */
+  key(from: number, to: number): void {
+    this.#names[this.#fields] = null
+    this.#keys[2 * this.#fields] = from
+    this.#keys[2 * this.#fields + 1] = to
+    this.#openField()
+    this.escaped(from, to)
+    this.put(NAME_END)
+  }
+
+  #openField(): void {
+    if (this.#fields++ === 0) this.put(CONTEXT)
+    else this.out[this.at++] = 0x2c
+    this.out[this.at++] = 0x22
+  }
+
+  /** Whether the context has a field with this name. */
+  has(name: string): boolean {
+    for (let i = 0; i < this.#fields; i++) if (this.#names[i] === name) return true
+    return false
+  }
+
+  /** Whether the context has a field with the name in bytes[from, to). */
+  hasKey(from: number, to: number): boolean {
+    const { bytes } = this
+    const length = to - from
+    for (let field = 0; field < this.#fields; field++) {
+      const name = this.#names[field]
+      const start = this.#keys[2 * field]!
+      let i = 0
+      if (name === null || name === undefined) {
+        if (this.#keys[2 * field + 1]! - start !== length) continue
+        while (i < length && bytes[start + i] === bytes[from + i]) i++
+      } else if (name.length === length) while (i < length && name.charCodeAt(i) === bytes[from + i]) i++
+      if (i === length) return true
+    }
+    return false
+  }
+
+  /** Ends the record. */
+  end(): void {
+    if (this.#fields > 0) this.out[this.at++] = 0x7d
+    this.out[this.at++] = 0x7d
+  }
+}
+
+/** Fields that are kept in mind; no format writes more. */
+const MOST_FIELDS = 256
+const MINUTE = 60_000
+const LEVEL = LEVELS.map((name) => template(`,"level":"${name}"`))
+const SOURCE = template(',"source":{"file":"')
+const LINE = template('","line":')
+const TAGS = template(',"tags":["')
+const TAGS_END = template('"]')
+const MESSAGE = template(',"message":"')
+const CONTEXT = template(',"context":{')
+const NAME_END = template('":')
+
+/** A number with leading zeros; returns the offset after it. */
+function putDigits(out: Uint8Array, at: number, number: number, count: number): number {
+  let left = number
+  for (let i = at + count - 1; i >= at; i--) {
+    const tens = (left / 10) | 0
+    out[i] = 0x30 + left - tens * 10
+    left = tens
+  }
+  return at + count
+}
+
+/** Whether a text is a number as JSON writes it; a few other texts are numbers, too. */
+function isWhole(text: string): boolean {
+  if (text.length > 15 || (text.length > 1 && text.charCodeAt(0) === 0x30)) return false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code < 0x30 || code > 0x39) return false
+  }
+  return true
+}

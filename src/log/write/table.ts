@@ -1,0 +1,130 @@
+import type { Role } from '../format/json/keys.ts'
+import { template } from './bytes/words.ts'
+import type { RecordOut } from './record.ts'
+
+/** How the value of a member is written. */
+export const TEXT = 0
+/** The inside of a JSON string, exactly as JSON.stringify writes it. */
+export const QUOTED = 1
+/** A number, true, false or null, exactly as JSON.stringify writes it. */
+export const SCALAR = 2
+/** An object or an array. */
+export const NESTED = 3
+
+/** Lines with more members are left to `fields`. */
+const MOST = 64
+
+/** The members of a line: where their keys and values are. One table is reused. */
+export class MemberTable {
+  size = 0
+  readonly keyFrom = new Int32Array(MOST)
+  readonly keyTo = new Int32Array(MOST)
+  readonly from = new Int32Array(MOST)
+  readonly to = new Int32Array(MOST)
+  readonly kind = new Uint8Array(MOST)
+  /** What each member is in the record; null for those of the context. */
+  readonly role: (Role | null)[] = new Array(MOST).fill(null)
+
+  /** Adds a member; returns its index, or -1 if `fields` must read the line: a key occurs twice, or like a number goes first. */
+  add(bytes: Uint8Array, keyFrom: number, keyTo: number): number {
+    const first = bytes[keyFrom]!
+    if (this.size === MOST || keyFrom === keyTo || (first >= 0x30 && first <= 0x39)) return -1
+    for (let i = 0; i < this.size; i++) {
+      const start = this.keyFrom[i]!
+      if (this.keyTo[i]! - start !== keyTo - keyFrom) continue
+      let at = keyFrom
+      while (at < keyTo && bytes[at] === bytes[start + at - keyFrom]) at++
+      if (at === keyTo) return -1
+    }
+    this.keyFrom[this.size] = keyFrom
+    this.keyTo[this.size] = keyTo
+    this.role[this.size] = null
+    return this.size++
+  }
+
+  /** Writes a record of these members. */
+  write(record: RecordOut, epoch: number, level: number): boolean {
+    if (!record.time(epoch)) return false
+    record.level(level)
+    const source = this.role.indexOf('source')
+    if (source >= 0 && source < this.size) this.#writeSource(record, source)
+    this.#writeTags(record)
+    record.put(MESSAGE)
+    for (let i = 0; i < this.size; i++) if (this.role[i] === 'message') this.#writeText(record, i)
+    record.out[record.at++] = 0x22
+    for (let i = 0; i < this.size; i++) if (this.role[i] === null) this.#writeMember(record, i)
+    record.end()
+    return true
+  }
+
+  #writeMember(record: RecordOut, i: number): void {
+    const { out } = record
+    record.key(this.keyFrom[i]!, this.keyTo[i]!)
+    const kind = this.kind[i]!
+    if (kind === SCALAR) record.raw(this.from[i]!, this.to[i]!)
+    else if (kind === NESTED)
+      record.ascii(JSON.stringify(JSON.parse(record.text(this.from[i]!, this.to[i]!))))
+    else {
+      out[record.at++] = 0x22
+      this.#writeText(record, i)
+      out[record.at++] = 0x22
+    }
+  }
+
+  #writeText(record: RecordOut, i: number): void {
+    if (this.kind[i] === QUOTED) record.raw(this.from[i]!, this.to[i]!)
+    else record.escaped(this.from[i]!, this.to[i]!)
+  }
+
+  #writeSource(record: RecordOut, i: number): void {
+    const to = this.to[i]!
+    const colon = record.bytes.lastIndexOf(0x3a, to - 1)
+    record.put(SOURCE)
+    record.escaped(this.from[i]!, colon)
+    record.put(LINE)
+    record.raw(colon + 1, to)
+    record.out[record.at++] = 0x7d
+  }
+
+  #writeTags(record: RecordOut): void {
+    let count = 0
+    for (let i = 0; i < this.size; i++) {
+      if (this.role[i] !== 'tag') continue
+      record.put(count++ === 0 ? TAGS : NEXT_TAG)
+      this.#writeText(record, i)
+    }
+    if (count > 0) record.put(TAGS_END)
+  }
+}
+
+const SOURCE = template(',"source":{"file":"')
+const LINE = template('","line":')
+const MESSAGE = template(',"message":"')
+const TAGS = template(',"tags":["')
+const NEXT_TAG = template('","')
+const TAGS_END = template('"]')
+
+/** Whether bytes[from, to) are `file:123`. */
+export function isSource(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = to
+  while (at > from && bytes[at - 1]! >= 0x30 && bytes[at - 1]! <= 0x39) at--
+  const digits = to - at
+  if (digits < 1 || digits > 9 || at - 2 < from || bytes[at - 1] !== 0x3a) return false
+  const before = bytes[at - 2]!
+  return before !== 0x3a && before > 0x20
+}
+
+/** Where the inside of a string ends, if its escapes are those that JSON.stringify writes; else -1. */
+export function quotedEnd(record: RecordOut, from: number, to: number): number {
+  const { bytes } = record
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at]!
+    if (byte === 0x22) return at
+    if (byte === 0x09) return -1
+    if (byte === 0x5c && CANONICAL[bytes[++at]!] !== 1) return -1
+  }
+  return -1
+}
+
+const CANONICAL = new Uint8Array(256)
+for (const char of '"\\bfnrt') CANONICAL[char.charCodeAt(0)] = 1

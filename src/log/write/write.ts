@@ -1,0 +1,39 @@
+import type { Plan } from '../format/format.ts'
+import { writeAccess } from './access.ts'
+import { writeJson } from './json.ts'
+import { writeLindb } from './lindb.ts'
+import { writeLogfmt } from './logfmt.ts'
+import { writePostgresql } from './postgresql.ts'
+import type { LineWriter } from './record.ts'
+import { stampedWriter } from './stamped.ts'
+
+const WRITERS = { lindb: writeLindb, json: writeJson, logfmt: writeLogfmt, postgresql: writePostgresql }
+
+/** What writes the lines of a format by its plan. */
+export function lineWriter(plan: Plan): LineWriter {
+  if (plan.by === 'stamp') return stampedWriter(plan.stampAt)
+  if (plan.by === 'access') return accessWriter(plan)
+  if (plan.by === 'wrapper') return innerWriter(plan)
+  return WRITERS[plan.by]
+}
+
+function accessWriter({ timeAt }: Extract<Plan, { by: 'access' }>): LineWriter {
+  return (record, from, limit) => {
+    const to = record.scan(from, limit)
+    const at = to < 0 ? -1 : timeAt(record.bytes, from, to)
+    return at >= 0 && writeAccess(record, from, at)
+  }
+}
+
+function innerWriter({ inner, lineAt }: Extract<Plan, { by: 'wrapper' }>): LineWriter {
+  const write = lineWriter(inner)
+  return (record, from, limit) => {
+    const to = record.scan(from, limit)
+    const { lf } = record.line
+    const line = to < 0 ? null : lineAt(record.bytes, from, to)
+    // One that was unescaped is elsewhere.
+    if (line?.bytes !== record.bytes || !write(record, line.from, line.to)) return false
+    record.line.lf = lf
+    return true
+  }
+}
