@@ -1,5 +1,4 @@
 import { type BucketOptions, RemoteBucket } from './remote/bucket.ts'
-import { receive } from './remote/exact-stream.ts'
 import { folderEntry, pageSize } from './remote/list-pages.ts'
 import { begin, type Call, TransientError, withRetries } from './remote/retry.ts'
 import {
@@ -83,22 +82,9 @@ class R2Bucket extends RemoteBucket {
         return null
       }
       const entry = entryOf(key, object)
-      const { offset, length } = clampRange(range, entry.size)
-      const { body } = object
-      if (!body) {
-        // The binding refuses with an object that has no body.
-        checkConditions(entry, conditions)
-        throw new StoreError('unavailable', `The bucket sent no body for "${key}"`)
-      }
-      if (length === 0) {
-        await body.cancel()
-        timer.end()
-        return { entry, offset, length, body: new Uint8Array(0) }
-      }
-      const resume = (sent: number) =>
-        this.#resume(entry, { offset: offset + sent, length: length - sent }, call.signal)
-      const expected = { length, wholeUpTo: this.wholeUpTo, call, resume }
-      return { entry, offset, length, body: await receive(this.retry, { body, timer }, expected) }
+      // The binding refuses with an object that has no body.
+      if (!object.body) checkConditions(entry, conditions)
+      return this.deliver({ entry, ...clampRange(range, entry.size) }, object.body ?? null, call, timer)
     })
   }
 
@@ -126,8 +112,7 @@ class R2Bucket extends RemoteBucket {
     }
   }
 
-  /** Requests what is left of an object, of the same version. */
-  #resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined) {
+  protected resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined) {
     const wanted = { range: rest, ...onlyIf({ ifMatch: etag }) }
     return withRetries(this.retry, begin(this.retry, signal), async (timer) => {
       const object = await timer

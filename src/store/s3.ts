@@ -1,6 +1,5 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
-import { RemoteBucket } from './remote/bucket.ts'
-import { receive } from './remote/exact-stream.ts'
+import { type Part, RemoteBucket } from './remote/bucket.ts'
 import { type ListPage, pageSize } from './remote/list-pages.ts'
 import { type AttemptTimer, begin, type Call, withRetries } from './remote/retry.ts'
 import { parseList, quoted } from './s3/list.ts'
@@ -14,7 +13,6 @@ import {
   type ReadOptions,
   type Store,
   StoreError,
-  type StoreRead,
 } from './store.ts'
 
 export { fromEnv } from './s3/credentials.ts'
@@ -74,7 +72,8 @@ class S3Bucket extends RemoteBucket {
       if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
       const part = partOf(key, range, answer)
       if (answer.status === 200 && headers.Range) await this.#requireWhole(part.entry, timer)
-      return this.#receive({ ...part, entry: this.#checked(part.entry) }, answer, call, timer)
+      const checked = { ...part, entry: this.#checked(part.entry) }
+      return { ...(await this.deliver(checked, answer.body, call, timer)), ...dateOf(answer) }
     })
   }
 
@@ -95,25 +94,7 @@ class S3Bucket extends RemoteBucket {
     return super.isKey(key) && !key.split('/').some((part) => part === '.' || part === '..')
   }
 
-  async #receive(part: Part, answer: Response, call: Call, timer: AttemptTimer): Promise<StoreRead> {
-    const { entry, offset, length } = part
-    const { body } = answer
-    const read = { entry, offset, length, ...dateOf(answer) }
-    if (length === 0) {
-      await body?.cancel()
-      timer.end()
-      return { ...read, body: new Uint8Array(0) }
-    }
-    if (!body) throw new StoreError('unavailable', `The storage sent no body for "${entry.key}"`)
-    const { wholeUpTo } = this
-    const resume = (sent: number) => this.#resume(part, sent, call.signal)
-    return { ...read, body: await receive(this.retry, { body, timer }, { length, wholeUpTo, call, resume }) }
-  }
-
-  /** Requests what is left of a part, of the same version. */
-  #resume({ entry, offset, length }: Part, sent: number, signal: AbortSignal | undefined) {
-    const { key, etag } = entry
-    const rest = { offset: offset + sent, length: length - sent }
+  protected resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined) {
     const headers = { ...rangeHeader(rest), 'If-Match': etag }
     return withRetries(this.retry, begin(this.retry, signal), async (timer) => {
       const answer = await this.#wire.send({ method: 'GET', key: this.root + key, headers }, timer)
@@ -168,12 +149,6 @@ function conditional(conditions: ReadOptions): Record<string, string> {
     ...(conditions.ifMatch !== undefined ? { 'If-Match': conditions.ifMatch } : {}),
     ...(conditions.ifNoneMatch !== undefined ? { 'If-None-Match': conditions.ifNoneMatch } : {}),
   }
-}
-
-interface Part {
-  entry: Entry
-  offset: number
-  length: number
 }
 
 /** Which part of which object a response holds; a part that was not requested is refused. */

@@ -8,8 +8,10 @@ import {
   StoreError,
   type StoreRead,
 } from '../store.ts'
+import { receive, type TimedBody } from './exact-stream.ts'
 import { type ListPage, listPages } from './list-pages.ts'
 import {
+  type AttemptTimer,
   begin,
   type Call,
   type Retry,
@@ -27,13 +29,16 @@ export interface BucketOptions extends RetryOptions {
   wholeUpTo?: number | undefined
 }
 
+/** A part of an object. */
+export type Part = Pick<StoreRead, 'entry' | 'offset' | 'length'>
+
 /** How often a read starts over because the object's size changed between two responses. */
 const ROUNDS = 3
 
 /** A bucket as a store: what is common to all services. Each service adds its three requests. */
 export abstract class RemoteBucket {
   protected readonly retry: Retry
-  protected readonly wholeUpTo: number
+  readonly #wholeUpTo: number
   /** The prefix of all keys, with a slash at its end unless it is empty. */
   protected readonly root: string
 
@@ -45,7 +50,7 @@ export abstract class RemoteBucket {
       for (const listener of this.#listeners) listener(kind)
     }
     this.retry = retryOf({ ...options, onRetry })
-    this.wholeUpTo = options.wholeUpTo ?? 1024 * 1024
+    this.#wholeUpTo = options.wholeUpTo ?? 1024 * 1024
     this.root = folder(options.prefix ?? '')
   }
 
@@ -79,6 +84,28 @@ export abstract class RemoteBucket {
     token: string | null,
     call: Call,
   ): Promise<ListPage>
+
+  /** Requests a part of an object, of the version of an entry. */
+  protected abstract resume(
+    entry: Entry,
+    rest: ByteRange,
+    signal: AbortSignal | undefined,
+  ): Promise<TimedBody>
+
+  /** The bytes of a part, from the body of the answer for it. */
+  protected async deliver(part: Part, body: TimedBody['body'] | null, call: Call, timer: AttemptTimer) {
+    const { entry, offset, length } = part
+    if (length === 0) {
+      await body?.cancel()
+      timer.end()
+      return { ...part, body: new Uint8Array(0) }
+    }
+    if (!body) throw new StoreError('unavailable', `The storage sent no body for "${entry.key}"`)
+    const resume = (sent: number) =>
+      this.resume(entry, { offset: offset + sent, length: length - sent }, call.signal)
+    const expected = { length, wholeUpTo: this.#wholeUpTo, call, resume }
+    return { ...part, body: await receive(this.retry, { body, timer }, expected) }
+  }
 
   /** Keys over 1,024 bytes cannot exist; lone surrogates have no UTF-8. */
   protected isKey(key: string): boolean {
