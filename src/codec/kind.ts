@@ -18,10 +18,8 @@ export function compressionOf(head: Uint8Array): Compression | null {
   return SIGNATURES.find(([, pattern]) => pattern.test(hex.join('')))?.[0] ?? null
 }
 
-/** The endings of compressed files. */
 export const COMPRESSED_NAME = /\.(gz|tgz|zstd?|zip|bz2|xz)$/i
 
-/** How a file is compressed, judged only by its name. */
 export function compressionByName(name: string): Compression | null {
   const ending = COMPRESSED_NAME.exec(name)?.[1]?.toLowerCase()
   if (ending === undefined) return null

@@ -2,7 +2,6 @@ import type { ConfigChange } from '../answers.ts'
 import { byCodePoint } from '../store/store.ts'
 import type { ConfigValues } from './values.ts'
 
-/** What changed from one configuration to another, by key. */
 export function changesOf(before: ConfigValues, after: ConfigValues): ConfigChange[] {
   const changes: ConfigChange[] = []
   for (const [key, value] of before.values) {

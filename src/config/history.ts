@@ -26,7 +26,6 @@ const LARGEST_REMEMBERED = 2048
 /** Bytes of memory for each byte of a configuration while it is compared. */
 const MEMORY_FACTOR = 8
 
-/** The versions of one node's configuration. */
 export class ConfigHistory {
   readonly versions: ConfigVersions
   readonly #reader: ReturnType<typeof createConfigReader>

@@ -20,7 +20,6 @@ import type { FleetHomes } from './homes.ts'
 import { type FleetNodes, unknownNode } from './nodes.ts'
 import { NotAsked } from './state.ts'
 
-/** What a comparison needs. */
 export interface CompareRoute {
   store: Store
   nodes: FleetNodes

@@ -12,7 +12,6 @@ import type { Store } from '../store/store.ts'
 import { folderStore } from './folder.ts'
 
 export interface HomesOptions extends LogOptions, Omit<FilesOptions, 'follow'> {
-  /** Where the homes are, a folder for each node. */
   store: Store
   include?: readonly string[] | undefined
   metrics?: Metrics | undefined

@@ -51,7 +51,6 @@ export function isNodeId(id: string): boolean {
 interface Known {
   /** Null if the folder is not a home. */
   state: HomeState | null
-  /** When it was asked. */
   at: number
 }
 

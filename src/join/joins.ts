@@ -9,7 +9,6 @@ export interface JoinedList {
   partial: boolean
 }
 
-/** Objects in one page of a listing. */
 const PAGE = 1000
 /** Requests for the sizes of one log in a list. */
 const MAX_REQUESTS = 12
@@ -20,7 +19,6 @@ const FINISHED_AGE = 2 * 24 * 3_600_000
 /** Folders that are walked in parallel. */
 const AT_ONCE = 6
 
-/** The joined logs of a store. */
 export class Joins {
   readonly #store: Store
   readonly #rootName: string
@@ -143,7 +141,6 @@ function copyOf(sums: Sums): Sums {
 interface Sum {
   size: number
   modified: number
-  /** The key of the newest object. */
   newest: string
 }
 

@@ -113,7 +113,6 @@ export function nameAt(like: string, instant: number): string | null {
   return String(Math.floor(millis ? instant : instant / 1000))
 }
 
-/** The time that a shipper wrote into a name. */
 export function timeInName(name: string): number | null {
   const epoch = EPOCH.exec(name)
   if (epoch) return Number(epoch[1]) * 1000 + Number(epoch[2] ?? 0)

@@ -4,7 +4,6 @@ import { nameAt, nameAtShare, shareOf } from './layout.ts'
 
 /** Objects in one page of a listing. */
 export const PAGE = 1000
-/** Parallel listings of one folder. */
 const AT_ONCE = 6
 
 export interface FolderLevel {

@@ -81,7 +81,6 @@ export class MemberTree {
     this.#newest = null
   }
 
-  /** The members that a query asks for, in order. */
   async find(query: MemberQuery, signal?: AbortSignal): Promise<Members> {
     const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY, last } = query
     const { countUntil = Number.POSITIVE_INFINITY } = query

@@ -6,11 +6,9 @@ export interface SortedFolder {
   first: readonly Entry[]
   /** Objects in a full page. */
   pageSize: number
-  /** The time in a name. */
   timeOf(entry: Entry): number
   /** A page of the objects at or after an instant, which is a full second. */
   pageAt(instant: number): Promise<Entry[]>
-  /** The page after an object. */
   pageAfter(entry: Entry): Promise<Entry[]>
   /** Objects from here on are not wanted; infinity for all. */
   end: number

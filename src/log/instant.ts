@@ -24,7 +24,6 @@ export function parseInstant(text: string, options: InstantOptions): number | nu
   return dated(input, zone) ?? timeOfDay(input, options)
 }
 
-/** What is needed to read an instant. */
 export interface InstantOptions {
   /** The zone of a time that does not name one. */
   zone: Zone

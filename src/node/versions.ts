@@ -1,7 +1,6 @@
 import { CONFIGS, parseVersion, versionsSince } from '../segment/configs.ts'
 import { readText, type Store, StoreError } from '../store/store.ts'
 
-/** A version of a configuration that is kept. */
 export interface StoredVersion {
   key: string
   /** When it was first seen, in milliseconds since the Unix epoch. */
@@ -10,7 +9,6 @@ export interface StoredVersion {
   size: number
 }
 
-/** Which versions, newest first. */
 export interface VersionRange {
   limit: number
   /** Only those that were first seen at this time or earlier. @default all */

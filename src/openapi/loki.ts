@@ -145,7 +145,6 @@ const ROUTES: Route[] = [
   },
 ]
 
-/** Loki's read API, as operations. */
 export const LOKI: Operation[] = ROUTES.map(({ path, id, summary, parameters = [], body, errors }) => ({
   path: `/loki/api/v1/${path}`,
   id,

@@ -26,7 +26,6 @@ export interface Operation {
   parameters?: object[]
   /** Request headers that it reads besides `If-None-Match`, which belongs to a 304. */
   requestHeaders?: (keyof typeof REQUEST_HEADERS)[]
-  /** Answers that are not problems, by status. */
   answers: Record<number, Answer>
   problems: ProblemCode[]
   /** Whether it is answered without a token. */

@@ -25,7 +25,6 @@ interface QueryOptions {
   count: { following: number }
 }
 
-/** Creates them for the logs in `context`. */
 export function loadQueryRoutes(
   context: ViewContext,
   { maxSize, following, count }: QueryOptions,

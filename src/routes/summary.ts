@@ -3,7 +3,6 @@ import { textResponse } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import type { Asked } from './parameters/view-request.ts'
 
-/** A summary of the records of a log. */
 interface Summary {
   body: unknown
   notes: readonly string[]

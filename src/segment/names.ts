@@ -140,7 +140,6 @@ export interface Begin {
   file?: string
 }
 
-/** The text of the object that begins a life. */
 export function beginText({ length, crc, file }: Begin): string {
   return `${JSON.stringify({ length, crc32: hex(crc), file })}\n`
 }

@@ -10,7 +10,6 @@ import {
   shown,
 } from './row.ts'
 
-/** The `NODESTATE_` variables. */
 export function readEnvironment(
   rows: readonly Row[],
   env: Readonly<Record<string, string | undefined>>,

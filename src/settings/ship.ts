@@ -118,7 +118,6 @@ export function loadShipSettings(
   return { ...settings, target }
 }
 
-/** What `nodestate ship --help` prints. */
 export function shipHelp(): string {
   return `Usage: nodestate ship [--home DIR | --logs DIR --config FILE] [flags] s3://bucket/prefix/NODE
 

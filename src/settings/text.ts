@@ -5,7 +5,6 @@ import { namesOf, type Row } from './row.ts'
 
 const ROWS: readonly Row[] = SETTINGS
 
-/** What `nodestate --help` prints. */
 export function helpText(): string {
   return `Usage: nodestate [serve] [flags]
 

@@ -21,7 +21,6 @@ export class Stopped extends Error {
   }
 }
 
-/** What retries need from their environment. */
 export interface RetryContext {
   now(): number
   sleep(ms: number): Promise<void>

@@ -14,7 +14,6 @@ export interface Waiting {
   /** Where the segment starts; before `shipped` while it is a part. */
   from: number
   shipped: number
-  /** The end of the text. */
   size: number
   /** How long the first unshipped byte has waited. */
   ageMs: number

@@ -57,7 +57,6 @@ export function bufferPool(): LifeContext['buffers'] {
   }
 }
 
-/** One life on its way to the bucket. */
 export class Life {
   readonly number: number
   text: FileText

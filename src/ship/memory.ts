@@ -55,7 +55,6 @@ export async function recall(bucket: Bucket, log: string): Promise<Memory> {
   return { ends, open, next: Math.max(0, ...known) + 1, nextOlder: Math.min(0, ...known) - 1 }
 }
 
-/** A life from the names of its segments. */
 export async function recallLife(bucket: Bucket, log: string, life: number): Promise<Shipped> {
   const map = new SegmentMap()
   for (const name of await bucket.names(lifeFolder(log, life))) {

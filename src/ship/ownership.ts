@@ -10,7 +10,6 @@ export class Replaced extends Error {
   }
 }
 
-/** Another host ships to the same destination. */
 export class OtherHost extends Error {
   constructor(host: string) {
     super(`Another host, ${JSON.stringify(host)}, ships to the same destination`)
@@ -18,7 +17,6 @@ export class OtherHost extends Error {
   }
 }
 
-/** What owning a home needs. */
 export interface OwnershipContext {
   bucket: Bucket
   host: string
@@ -30,7 +28,6 @@ export interface OwnershipContext {
   /** Whether a process of this host is running. */
   isRunning(pid: number): boolean
   report(line: string): void
-  /** The heartbeat to write. */
   describe(stopped: boolean): Promise<Heartbeat>
   shippedBytes(): number
 }

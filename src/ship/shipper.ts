@@ -36,7 +36,6 @@ export interface ShipperOptions {
   levels?: Pick<LevelCounter, 'counts'> | undefined
   /** Ships everything there is, then ends. */
   once: boolean
-  /** Prints one line for the operator. */
   report(line: string): void
   /** The pause between two checks. @default a quarter of the segment age, at most a second */
   lookMs?: number | undefined
@@ -59,7 +58,6 @@ interface OpenLog {
   done: boolean
 }
 
-/** Ships the logs of one node. */
 export class Shipper {
   readonly #options: ShipperOptions
   readonly #bucket: Bucket

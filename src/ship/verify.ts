@@ -12,7 +12,6 @@ export interface Finding {
   detail: string
 }
 
-/** The result of a comparison. */
 export interface Verified {
   logs: number
   files: number

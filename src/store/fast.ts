@@ -45,7 +45,6 @@ export interface KeptTail {
 /** Kept beside the store, not in it: a copy of a store that overrides a call must not be bypassed. */
 const capabilities = new WeakMap<Store, FastReads>()
 
-/** Gives a store its fast calls. */
 export function withFastReads<S extends Store>(store: S, fast: FastReads): S {
   capabilities.set(store, fast)
   return store

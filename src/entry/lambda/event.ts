@@ -44,7 +44,6 @@ export function toRequest(event: LambdaEvent): Request {
   return new Request(`https://${headers.get('Host') ?? host ?? 'localhost'}${target}`, { method, headers })
 }
 
-/** What all kinds of events say. */
 interface EventParts {
   method: string
   path: string

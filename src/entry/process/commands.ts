@@ -14,7 +14,6 @@ export interface Command {
 
 interface LoadedCommand extends Omit<Usage, 'help'> {
   help(): string
-  /** Runs to its exit code. */
   run(line: CommandLine): Promise<number>
 }
 
@@ -34,7 +33,6 @@ const terminal = TERMINAL.map((info): [string, Command] => [
   },
 ])
 
-/** Every command by its name. */
 export const COMMANDS: Record<string, Command> = {
   ...Object.fromEntries(terminal),
   ship: {

@@ -12,7 +12,6 @@ import type { Environment } from '../service/location.ts'
 import { has, serveFlags, VERSION_FLAGS } from './arguments.ts'
 import { runCommand } from './commands.ts'
 
-/** A service that listens. */
 export interface Running {
   /** Where it answers: `http://127.0.0.1:9000`. */
   url: string

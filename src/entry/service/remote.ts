@@ -27,7 +27,6 @@ export interface Platform {
   hints: { token: string; home: string }
   /** Milliseconds for which an answer may stay open to follow a log; 0 where answers cannot stay open. */
   followMillis: number
-  /** Prints one line about a failure. */
   log(line: string): void
 }
 

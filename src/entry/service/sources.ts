@@ -7,7 +7,6 @@ import type { SegmentsOptions } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
 import { parseBucket } from './location.ts'
 
-/** Where the answers come from. */
 export interface Sources {
   logs: Store
   /** The home's configuration; null without a home. */
@@ -23,7 +22,6 @@ export type OpenStore = (location: string, below: string, nested?: boolean) => S
 /** How the logs of homes are read on this runtime. */
 export type HomeOptions = Pick<SegmentsOptions, 'memory' | 'shared'>
 
-/** Opens the home or the logs that the settings name. */
 export function openSources(
   { settings, sources }: Pick<Loaded, 'settings' | 'sources'>,
   open: OpenStore,

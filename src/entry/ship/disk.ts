@@ -71,7 +71,6 @@ async function namesIn(directory: string): Promise<Buffer[] | null> {
   }
 }
 
-/** What the system says. */
 export function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code ?? 'it failed')
 }

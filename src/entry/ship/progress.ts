@@ -2,7 +2,6 @@ import type { Shipper } from '../../ship/shipper.ts'
 
 /** Lines at the bottom of a terminal that are written again and again. */
 export interface Progress {
-  /** Writes text above the lines. */
   above(text: string): void
   /** Shows the last state and leaves it there. */
   stop(): void

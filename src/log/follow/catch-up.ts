@@ -15,7 +15,6 @@ import { type Frame, renderChange, renderRecords } from './frame.ts'
 /** Bytes per read of a follower that reads the log itself. */
 export const PAGE = 256 * 1024
 
-/** What a follower reads, and how it is sent. */
 export interface FollowSource {
   context: ViewContext
   view: ViewRequest

@@ -3,7 +3,6 @@ import type { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
 import type { SentRecord } from './frame.ts'
 
-/** Records with the place after each. */
 export async function withCursors(
   series: Series,
   { pieces, ends }: { pieces: readonly Uint8Array[]; ends: readonly number[] },

@@ -8,7 +8,6 @@ import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'
 
 export interface FollowLimits {
-  /** The maximum number of followers. */
   followers: number
   /** Milliseconds between two heartbeats. */
   heartbeat: number

@@ -136,7 +136,6 @@ export class Tracker {
     return true
   }
 
-  /** The bytes that were just read. */
   #data(bytes: Uint8Array): Change {
     return { kind: 'data', name: this.#name, id: this.#id, offset: this.#offset - bytes.length, bytes }
   }

@@ -51,7 +51,6 @@ export interface MemberFiles {
   watch(): null
 }
 
-/** One joined log: its members, and how they are read. */
 export class JoinedLog {
   readonly name: string
   /** Reads members, which no client can name. */
@@ -74,7 +73,6 @@ export class JoinedLog {
     }
   }
 
-  /** The newest members that a query asks for. */
   async find(query: MemberQuery, signal?: AbortSignal): Promise<Members> {
     const found = await this.#tree.find(query, signal)
     this.#learn(found.members)

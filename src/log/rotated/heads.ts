@@ -23,7 +23,6 @@ export class Heads {
     return entry.size === 0 ? NOTHING : this.#known.get(versionOf(entry))
   }
 
-  /** Reads the head of a file and remembers it. */
   async read(text: Text): Promise<void> {
     const { time, print } = headOf(await text.head(HEAD), text.entry)
     const { key, size } = text.entry

@@ -14,7 +14,6 @@ export interface LogName {
    * that was shipped after newer ones.
    */
   unclear?: 'weekday' | 'day-month' | 'older'
-  /** Whether it is a part of a shipped log. */
   shipped?: true
   /** Set when it is a rotated file only if there is a file with the stem's name: `app.1.log` beside `app.log`. */
   weak?: true

@@ -39,7 +39,6 @@ export async function openRotated(
   return { series, at: null, certain: family.certain }
 }
 
-/** The texts of several files. */
 function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
   return Promise.all(entries.map((entry) => openText(opener, entry)))
 }

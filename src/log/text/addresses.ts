@@ -70,7 +70,6 @@ export class Addresses {
     return this.#endOf(index)
   }
 
-  /** Where part `index` starts. */
   async base(index: number): Promise<number> {
     while (this.#known > index) await this.#resolveNext()
     return this.#bases[index]!

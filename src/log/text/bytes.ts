@@ -51,7 +51,6 @@ export function isHole(bytes: Uint8Array): boolean {
   return true
 }
 
-/** Whether two texts are the same. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false

@@ -3,7 +3,6 @@ import { type Parameter, type Resource, rowsOf } from './row.ts'
 import type { Values } from './table.ts'
 import { TAIL_PARAMETERS } from './tail-table.ts'
 
-/** The parsed parameters of a request. */
 export interface Query extends Values {
   /** The names of the known parameters that were given. */
   readonly given: readonly (keyof Values)[]

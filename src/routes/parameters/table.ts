@@ -5,12 +5,10 @@ import { TAIL_PARAMETERS } from './tail-table.ts'
 export const DEFAULT_BUCKETS = 100
 /** The number of versions of a configuration when a request does not say: a free Worker may make 50 requests. */
 export const DEFAULT_VERSIONS = 40
-/** The longest text or pattern to search for. */
 const LONGEST_PATTERN = 1000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
 const LONGEST_CURSOR = 4500
 
-/** What `since` and `until` have in common. */
 const TIME = {
   on: ['view', 'histogram', 'fields'],
   role: 'filter',

@@ -9,7 +9,6 @@ import type { Query } from './read.ts'
 import { defaultSize } from './tail-table.ts'
 import { unexpected } from './unexpected.ts'
 
-/** What the routes that search need. */
 export interface QueryRoute extends ViewContext {
   /** The largest tail that may be requested. @default none */
   maxSize?: number | undefined

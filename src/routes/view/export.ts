@@ -50,7 +50,6 @@ function textOf({ next, close }: Export): Bytes {
   return new SlicedStream({ next, release() {}, cancel: close })
 }
 
-/** Refuses what makes no sense with an export. */
 export function refuseExcluded({ given }: Query): void {
   for (const name of EXCLUDED)
     if (given.includes(name))

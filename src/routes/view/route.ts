@@ -3,7 +3,6 @@ import type { Followers } from '../../log/follow/followers.ts'
 import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 
-/** What the view of a log needs. */
 export interface ViewRoute {
   files: LogFiles
   /** The largest tail that may be requested. @default none: a tail streams in constant memory */

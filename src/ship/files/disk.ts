@@ -42,7 +42,6 @@ export interface Disk {
   open(name: string): Promise<DiskFile | null>
 }
 
-/** The work that a runtime does natively. */
 export interface Native {
   crc32(bytes: Uint8Array, before?: number): number
   /** One gzip member, level 1. */

@@ -8,7 +8,6 @@ import { readHead, readLast } from './heads.ts'
 export interface GroupsContext {
   disk: Disk
   include?: readonly string[] | undefined
-  /** Whether files were shipped as part of a log. */
   shippedAs(log: string): Promise<(file: Listed) => Promise<boolean>>
 }
 

@@ -15,7 +15,6 @@ export interface NodeFilesContext {
   /** Where they are written. It throws OtherHost while another host ships to the same destination. */
   bucket: Bucket
   now(): number
-  /** Prints one line for the operator. */
   report(line: string): void
 }
 

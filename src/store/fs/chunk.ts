@@ -46,7 +46,6 @@ export function pin(chunk: Chunk): boolean {
   return true
 }
 
-/** The opposite of `pin`. */
 export function unpin(chunk: Chunk): void {
   if (--chunk.pins === 0) chunk.memory.release()
 }

@@ -16,7 +16,6 @@ export interface TimedBody {
   timer: AttemptTimer
 }
 
-/** What a body must deliver. */
 export interface Expected {
   length: number
   /** Up to this length it is read into memory, and a retry covers all of it. */

@@ -40,7 +40,6 @@ export function retryOf(options: RetryOptions): Retry {
   }
 }
 
-/** Called before each retry, with the kind of the failure. */
 export type RetryListener = (kind: StoreError['code']) => void
 
 /** Who listens to the retries of a bucket's store. */

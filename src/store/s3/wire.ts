@@ -14,7 +14,6 @@ export interface S3Request {
   key: string
   query?: Record<string, string>
   headers?: Record<string, string>
-  /** What a PUT writes. */
   body?: Uint8Array<ArrayBuffer>
 }
 
