@@ -103,6 +103,14 @@ describe('histogram', () => {
     const inside = await ask({ 'a.log': at([1, 5, 3, 2, 9]) }, 'file=a.log')
     expect(inside.response.headers.get('X-Nodestate-Note')).toBe(null)
   })
+  test('a clock with microseconds that stepped back loses nothing', async () => {
+    const text = ['00.123456', '07.000001', '00.123456']
+      .map((s) => `2026-11-15T02:10:${s}Z INFO x\n`)
+      .join('')
+    const { response, body } = await ask({ 'a.log': text }, 'file=a.log')
+    expect(sum(body)).toEqual([0, 3, 0, 0, 0, 0])
+    expect(response.headers.get('X-Nodestate-Note')).toBe('time-order')
+  })
   test('records without a time have that of the one before', async () => {
     const json = (n: number, time?: number) => `${JSON.stringify({ time, level: 'info', msg: n })}\n`
     const text = json(1, START) + json(2) + json(3, START + 60_000) + json(4) + json(5)

@@ -177,7 +177,8 @@ function adder(
     let at = time
     // A clock that stepped back puts records there: better at the edge, with a note, than not counted.
     if (at < range.from && since === null) at = range.from
-    if (at >= range.to && until === null) at = range.to - 1
+    // The first record may be later than that by microseconds.
+    if (at >= range.to && until === null) at = Math.max(range.from, range.to - 1)
     if (!(at >= range.from && at < range.to)) return
     if (at !== time) beyond++
     if (visit) visit(at, column, record, filter)
