@@ -37,6 +37,7 @@ const SEVERE: readonly [from: string, to: string, level: string][] = [
   ['<Debug>', '<Error>', 'error'],
   ['DEBUG', 'ERROR', 'error'],
   ['[notice]', '[error]', 'error'],
+  ['NOTICE: hi', 'ERROR: hi', 'error'],
   ['=notice', '=warning', 'warn'],
   ['=info', '=error', 'error'],
   ['"info"', '"error"', 'error'],

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { COMMON, FORMATS } from '../../../src/log/format/candidates.ts'
-import { detectFormat, type LineFormat, PLAIN } from '../../../src/log/format/detect.ts'
+import { detectFormat, type LineFormat, LEVELS as NAMES, PLAIN } from '../../../src/log/format/detect.ts'
 import { parseZone, UTC } from '../../../src/log/time.ts'
 import { FIXTURES, linesOf } from './fixtures.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
+const LEVELS: readonly string[] = NAMES
 
 /** What a format says of one line. */
 function look(format: LineFormat, line: string, zone = UTC) {
@@ -56,6 +57,47 @@ describe('lindb', () => {
   })
 })
 
+/** What filters see in a line is what its record says. */
+describe('a line and its record agree', () => {
+  test.each([
+    ['a date with slashes', '2026/11/15 02:10:00.123\tERROR\thttp.log.error\tbad\t{"status":502}', 'error'],
+    ['broken JSON', '{"level":"error","ts":1794708600.123,"msg":"a\ttab"}', 'error'],
+    [
+      'seconds of Google Cloud',
+      '{"severity":"ERROR","timestampSeconds":1794708600,"timestampNanos":123}',
+      'error',
+    ],
+    ['CloudTrail', '{"eventTime":"2026-11-15T02:10:00.123Z","eventName":"GetObject"}', undefined],
+  ])('%s', (_, line, level) => {
+    const format = detectFormat(bytes(`${line}\n${line}\n`))
+    const fields = format.fields(line, UTC)
+    const seen = look(format, line)
+    expect(fields).toMatchObject({ time: seen.time, ...(level && { level }) })
+    expect(seen.time).toMatch(/^2026-11-15T02:10:00/)
+    expect(seen.level).toBe(level ? LEVELS.indexOf(level) : -1)
+  })
+})
+
+test.each([
+  [
+    'Spring with a logger in brackets',
+    '2026-11-15 02:10:00.123 ERROR 1 --- [nio-8080-exec-1] o.a.c.c.C.[.[.[/].[dispatcherServlet]    : Servlet.service() threw',
+    { tags: ['o.a.c.c.C.[.[.[/].[dispatcherServlet]'], message: 'Servlet.service() threw' },
+  ],
+  [
+    'dmesg -T',
+    '[Sun Nov 15 02:10:07 2026] EXT4-fs error (device sda1): inode #2',
+    { time: '2026-11-15T02:10:07.000Z', message: 'EXT4-fs error (device sda1): inode #2' },
+  ],
+  [
+    'the kernel through rsyslog',
+    '2026-11-15T02:10:00.123456+00:00 db-4 kernel: [  12.345678] Out of memory: Killed process 1',
+    { tags: ['kernel'], context: { host: 'db-4' } },
+  ],
+])('%s', (_, line, expected) => {
+  expect(detectFormat(bytes(`${line}\n`)).fields(line, UTC)).toMatchObject(expected)
+})
+
 test('PLAIN takes each line as a record', () => {
   expect(detectFormat(bytes('hello\nworld\n'))).toBe(PLAIN)
   expect(detectFormat(bytes(''))).toBe(PLAIN)
@@ -82,7 +124,7 @@ describe('first bytes', () => {
     const mean = tries.reduce((sum, n) => sum + n, 0) / tries.length
     expect(mean).toBeLessThan(FORMATS.length / 2)
     for (const first of ['{', '[', '<', 'a', ' ', '\t'])
-      expect(FORMATS.filter((format) => format.first[first.charCodeAt(0)] === 1).length).toBeLessThan(9)
+      expect(FORMATS.filter((format) => format.first[first.charCodeAt(0)] === 1).length).toBeLessThan(11)
   })
 })
 

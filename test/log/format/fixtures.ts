@@ -301,6 +301,17 @@ function database(): Fixture[] {
     ),
     row(group, 'oracle', 'Oracle alert log', '{Day} {Mon} {D} {h}:{m}:{s} {Y}', SECOND),
     row(group, 'oracle-iso', 'Oracle alert log since 12.2', '{Y}-{M}-{D}T{h}:{m}:{s}.{us}+00:00', UTC),
+    row(
+      group,
+      'oracle-listener',
+      'Oracle listener log',
+      '{D}-{MON}-{Y} {h}:{m}:{s} * service_update * hi',
+      SECOND,
+    ),
+    row(group, 'aerospike', 'Aerospike', '{Mon} {D} {Y} {h}:{m}:{s} GMT: INFO (info): (a.c:1) hi', {
+      ...UTC,
+      ...SECOND,
+    }),
     row(group, 'ceph', 'Ceph daemons', '{Y}-{M}-{D}T{h}:{m}:{s}.{ms}+0000 7f1a2b3c4d5e  0 mon.a hi', UTC),
     row(
       group,
@@ -414,6 +425,20 @@ function servers(): Fixture[] {
     row(group, 'spark', 'Spark', '{y}/{M}/{D} {h}:{m}:{s} INFO Executor: hi', SECOND),
     row(group, 'hdfs', 'HDFS', '{y}{M}{D} {h}{m}{s} 1 INFO dfs.DataNode: hi', SECOND),
     row(group, 'android', 'Android logcat', '{M}-{D} {h}:{m}:{s}.{ms}  1  2 D Tag: hi'),
+    row(group, 'php', 'PHP and PHP-FPM', '[{D}-{Mon}-{Y} {h}:{m}:{s}] NOTICE: hi', SECOND),
+    row(
+      group,
+      'monolog',
+      'Monolog (Laravel, Symfony)',
+      '[{Y}-{M}-{D}T{h}:{m}:{s}.{us}+00:00] app.INFO: hi',
+      UTC,
+    ),
+    row(group, 'env-logger', 'Rust’s env_logger', '[{Y}-{M}-{D}T{h}:{m}:{s}Z INFO  app] hi', {
+      ...UTC,
+      ...SECOND,
+    }),
+    row(group, 'nats', 'NATS', '[1] {Y}/{M}/{D} {h}:{m}:{s}.{us} [INF] hi'),
+    row(group, 'elixir', 'Elixir’s Logger', '{h}:{m}:{s}.{ms} [info] hi', { clock: true }),
     row(
       group,
       'bgl',
@@ -455,6 +480,7 @@ export function filled(template: string, epoch: number, wall: Date, zone: string
     Dp: String(wall.getUTCDate()).padStart(2),
     d: String(wall.getUTCDate()),
     Mon: 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')[wall.getUTCMonth()]!,
+    MON: 'JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC'.split(' ')[wall.getUTCMonth()]!,
     Day: 'Sun Mon Tue Wed Thu Fri Sat'.split(' ')[wall.getUTCDay()]!,
     h: two(h),
     hp: String(h).padStart(2),

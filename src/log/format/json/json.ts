@@ -94,12 +94,13 @@ function jsonFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)
   const lf = record.indexOf('\n')
   const line = lf < 0 ? record : record.slice(0, lf)
-  if (!fits(line)) return oversized(record, zone)
   let object: Record<string, unknown>
   try {
+    if (!fits(line)) return unread(record, zone)
     object = JSON.parse(line)
   } catch {
-    return unparsed(text)
+    const { time, level } = unread(record, zone)
+    return time === undefined && level === undefined ? unparsed(text) : unread(record, zone)
   }
   const bytes = encodeLine(line)
   const members = new Members(object)
@@ -229,8 +230,8 @@ function messageText(member: unknown): string | null {
   return isBytes && member.length > 0 ? new TextDecoder().decode(Uint8Array.from(member as number[])) : null
 }
 
-/** A record whose JSON is too deep or too wide: its text, and the time and level that filters find in it. */
-function oversized(record: string, zone: Zone): RecordFields {
+/** A record whose JSON is broken, too deep or too wide: its text, and the time and level that filters find in it. */
+function unread(record: string, zone: Zone): RecordFields {
   const bytes = new TextEncoder().encode(record)
   const to = lineEnd(bytes, 0, bytes.length)
   const epoch = jsonLines.time(bytes, 0, to, zone)

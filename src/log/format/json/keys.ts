@@ -8,7 +8,8 @@ export type Role = 'time' | 'level' | 'message' | 'tag' | 'source'
  */
 const KEYS: Record<Role, string> = {
   time: `time ts timestamp @timestamp t @t datetime date asctime instant timeMillis time_local time_iso8601
-    __REALTIME_TIMESTAMP timeUnixNano time_unix_nano timestampNanos`,
+    __REALTIME_TIMESTAMP timeUnixNano time_unix_nano
+    timestampSeconds eventTime requestReceivedTimestamp`,
   level: `level lvl severity log.level levelname level_name levelName loglevel log_level logLevel s @l l L @level
     severity_text severityText error_severity label PRIORITY priority severity_number severityNumber jsonPayload.level`,
   message: `msg message event @m @mt @message MESSAGE M body short_message log textPayload messageTemplate

@@ -1,6 +1,7 @@
 import { UTC, type Zone } from '../../time.ts'
 import {
   decode,
+  encodeLine,
   head,
   type LineFormat,
   type RecordFields,
@@ -108,26 +109,28 @@ function levelAfter(bytes: Uint8Array, from: number, to: number): number {
   }
 }
 
-const HEAD =
-  /^(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)[\t ][\t ]*\[?([A-Za-z0-9]+)\]?[\t ]*/
+/** A time with nine decimals and a zone is shorter. */
+const LONGEST_STAMP = 48
+/** The level after the time, which `readStamp` reads. */
+const LEVEL = /[\t ]+\[?([A-Za-z0-9]+)\]?[\t ]*/y
 const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
 
 function lindbFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)
-  const head = HEAD.exec(record)
-  if (!head) return unparsed(text)
-  const bytes = new TextEncoder().encode(head[1])
-  const epoch = readStamp(bytes, 0, bytes.length, zone)?.epoch ?? Number.NaN
-  if (Number.isNaN(epoch)) return unparsed(text)
-  const level = parseLevel(head[2]!)
+  const start = encodeLine(record.slice(0, LONGEST_STAMP))
+  const stamp = readStamp(start, 0, start.length, zone)
+  LEVEL.lastIndex = stamp?.end ?? 0
+  const head = stamp && LEVEL.exec(record)
+  if (!head || Number.isNaN(stamp.epoch)) return unparsed(text)
+  const level = parseLevel(head[1]!)
   const out: RecordFields = {
-    time: zone.format(epoch),
-    level: level === null ? head[2]! : LEVELS[level],
+    time: zone.format(stamp.epoch),
+    level: level === null ? head[1]! : LEVELS[level],
     message: '',
   }
   const lineEnd = record.indexOf('\n')
   const first = lineEnd < 0 ? record : record.slice(0, lineEnd)
-  let rest = first.slice(head[0].length)
+  let rest = first.slice(LEVEL.lastIndex)
   let more = lineEnd < 0 ? '' : record.slice(lineEnd)
   const source = SOURCE.exec(rest)
   if (source) {

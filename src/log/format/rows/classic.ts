@@ -10,10 +10,11 @@ const ALERTS = ['- 000000000', ...Array.from({ length: 14 }, (_, i) => `^${'?'.r
 /** Servers, clusters and runtimes with unique time formats. */
 export const CLASSIC: readonly Row[] = [
   {
+    // Without a level it may be dmesg -T.
     name: 'apache',
     shape: '[^?? ^?? ?? 00:00:00',
     head: new RegExp(
-      String.raw`^\[${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?<y>\d{4})\] \[(?:(?<tag>[\w-]*):)?(?<level>[a-z]+\d?)\] (?:\[pid (?<pid>\d+)(?::tid (?<thread>\d+))?\] )?(?:\[(?:client|remote) (?<client>[^\]\s]+)\] )?`,
+      String.raw`^\[${DAY_NAME} ${MONTH_NAME} (?<d>[ \d]\d) ${CLOCK} (?<y>\d{4})\] (?:\[(?:(?<tag>[\w-]*):)?(?<level>[a-z]+\d?)\] )?(?:\[pid (?<pid>\d+)(?::tid (?<thread>\d+))?\] )?(?:\[(?:client|remote) (?<client>[^\]\s]+)\] )?`,
     ),
     levels: Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8].map((n) => [`trace${n}`, 0])),
   },
@@ -77,6 +78,29 @@ export const CLASSIC: readonly Row[] = [
     name: 'thunderbird',
     shape: ALERTS,
     head: /^(?:-|(?<alert>[A-Z]\w*)) (?<epoch>\d{9,10}) \d{4}\.\d\d\.\d\d (?<node>\S+) [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \S+ /,
+  },
+  {
+    name: 'php',
+    shape: '[00-^??-0000 00:00:00',
+    head: new RegExp(
+      String.raw`^\[(?<d>\d\d)-${MONTH_NAME}-(?<y>\d{4}) ${CLOCK}(?: (?:(?<z>[A-Z]{3,5})|[\w/+-]{1,40}))?\] (?:(?:PHP )?(?<level>[A-Z][a-z]{3,10}(?: error)?|[A-Z]{4,8}): +)?`,
+    ),
+    levels: { 'Fatal error': 4, 'Parse error': 4, 'Recoverable fatal error': 3, Deprecated: 2 },
+  },
+  {
+    name: 'nats',
+    shape: Array.from({ length: 7 }, (_, i) => `[${'0'.repeat(i + 1)}] 0000/00/00 `),
+    head: new RegExp(
+      String.raw`^\[(?<pid>\d{1,10})\] (?<y>\d{4})/(?<mon>\d\d)/(?<d>\d\d) ${CLOCK} \[(?<level>TRC|DBG|INF|WRN|ERR|FTL)\] `,
+    ),
+    levels: { TRC: 0, DBG: 0, INF: 1, WRN: 2, ERR: 3, FTL: 4 },
+  },
+  {
+    name: 'clock',
+    shape: '00:00:00',
+    head: new RegExp(
+      String.raw`^${CLOCK} (?:\w{1,60}=\S{1,200} ){0,10}\[(?<level>debug|info|notice|warning|warn|error|critical|alert|emergency)\] `,
+    ),
   },
   {
     name: 'clock',

@@ -42,6 +42,24 @@ export const DATABASE: readonly Row[] = [
     },
   },
   {
+    name: 'aerospike',
+    shape: '^?? 00 0000 00:00:00',
+    head: new RegExp(
+      String.raw`^(?<mon>[A-Z][a-z]{2}) (?<d>\d\d) (?<y>\d{4}) ${CLOCK} (?<z>[A-Z]{3,5}): (?<level>[A-Z]{4,8}) \((?<tag>[^)]{1,40})\): (?:\((?<file>[^:)]{1,100}):(?<line>\d+)\) )?`,
+    ),
+  },
+  {
+    name: 'oracle-listener',
+    shape: '00-^^^-0000 00:00:00 ? ',
+    head: new RegExp(String.raw`^(?<d>\d\d)-(?<mon>[A-Z]{3})-(?<y>\d{4}) ${CLOCK} \* `),
+    unpaired: true,
+    inside: [
+      /\(PROGRAM=(?<program>[^)]{1,200})\)/,
+      /\(USER=(?<user>[^)]{1,100})\)/,
+      /\(ADDRESS=[^*]{0,200}?\(HOST=(?<client>[^)]{1,260})\)/,
+    ],
+  },
+  {
     name: 'hana',
     shape: '[0',
     head: new RegExp(

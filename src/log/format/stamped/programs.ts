@@ -75,7 +75,8 @@ export const PROGRAMS: readonly Program[] = [
       String.raw` {1,8}(?<pid>\d{1,20}) --- (?:\[(?<app>[^\]]{0,100})\] )?`,
       THREAD,
       String.raw` (?:\[[^\]]{0,100}\] )?`,
-      LOGGER,
+      // Tomcat's loggers have brackets: `o.a.c.c.C.[.[.[/].[dispatcherServlet]`.
+      String.raw`(?<tag>[A-Za-z_$][\w$./[\]-]{0,200})`,
       ' {0,60}: ',
     ),
   },
@@ -93,6 +94,9 @@ export const PROGRAMS: readonly Program[] = [
   { head: /^\[(?<level>[A-Z]{4,5})\] \[(?<file>[^\]:\s]{1,200}):(?<line>\d{1,9})\] / },
   // Celery: `INFO/MainProcess] …`
   { head: /^(?<level>[A-Z]{4,8})\/(?<thread>[\w-]{1,100})\] / },
+  // Monolog: `app.INFO: …`; env_logger: `INFO  server::http] …`
+  { head: /^(?<tag>[\w-]{1,60})\.(?<level>[A-Z]{4,9}): / },
+  { head: /^(?<level>[A-Z]{4,5}) {1,2}(?<tag>[\w:-]{1,200})\] / },
   // Airflow: `{taskinstance.py:1150} INFO - …`
   { head: /^\{(?<file>[^}:\s]{1,200}):(?<line>\d{1,9})\} (?<level>[A-Z]{4,8}) - / },
   // Loguru: `| INFO     | app.main:run:7 - …`
@@ -140,6 +144,6 @@ export const SYSLOG: readonly Program[] = [
     head: /^(?<host>\S{1,255}) (?<tag>\S{1,100}) (?<pid>\S{1,128}) (?<msgid>\S{1,100}) (?:-|(?:\[(?:[^"\]]|"(?:[^"\\]|\\.){0,4000}"){0,4000}\]){1,20})(?: \ufeff?|$)/,
   },
   // RFC 3164 and rsyslog: `db-4 postgres[12]: ready`
-  { head: /^(?<host>[\w.:-]{1,255}) (?<tag>[\w./()-]{1,100})\[(?<pid>\d{1,20})\]: / },
+  { head: /^(?<host>[\w.:-]{1,255}) (?<tag>[\w./()-]{1,100})(?:\[(?<pid>\d{1,20})\]|(?<= kernel)): / },
   { before: /^(?:<\d{1,3}>)?$/, head: /^(?<host>[\w.:-]{1,255}) (?<tag>[\w./()-]{1,100}): / },
 ]
