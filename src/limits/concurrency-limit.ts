@@ -107,10 +107,3 @@ export function concurrencyLimit({
     },
   }
 }
-
-/** The slots of something that has one already. */
-export const IN_SLOT: ConcurrencyLimit = {
-  run: (job) => job(),
-  enter: async () => () => {},
-  load: { running: 0, waiting: 0 },
-}

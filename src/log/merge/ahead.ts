@@ -1,9 +1,9 @@
-import { IN_SLOT } from '../../limits/concurrency-limit.ts'
 import { each } from '../../limits/each.ts'
 import type { ViewContext } from '../view/context.ts'
 import { ONE_MORE } from '../view/request.ts'
 import type { Lane, LaneRead } from './lane.ts'
 import { REACH } from './order.ts'
+import { IN_SLOT } from './source.ts'
 
 /** What of a page is still to be filled. */
 export interface Rest {

@@ -1,4 +1,6 @@
 import { badCursor, type Cursor, hashBytes } from '../text/cursor.ts'
+import { gone } from '../text/open.ts'
+import { fromBase64Url, hashOf, Reader, toBase64Url, Writer } from './packed.ts'
 import type { Source } from './source.ts'
 
 /** Where one of the logs continues. */
@@ -7,11 +9,18 @@ export type LanePlace =
    * So many bytes after a place in a file, or before it if negative: the records between the two were given already and
    * tell how the next ones are placed.
    */
-  | { kind: 'place'; cursor: Cursor; lead: number }
+  | { kind: 'place'; cursor: Cursor; lead: number; object?: DatedObject }
   /** At a moment, in ms: the log appeared later, or could not be read so far. */
   | { kind: 'time'; time: number }
   /** Where the log begins. */
   | { kind: 'start' }
+
+/** What leads to an object of a joined log in a cursor that has no room for its key: the time in it, and its hash. */
+export interface DatedObject {
+  time: number
+  /** Set instead of the key in a cursor that was parsed. */
+  hash?: number
+}
 
 /** A place in each of several logs. */
 export interface MergedCursor {
@@ -30,8 +39,9 @@ export interface LaneState {
   name?: string
 }
 
-/** With names, a cursor may have so many bytes. */
+/** With the names of logs, a cursor may have so many bytes; with the keys of objects, so many. */
 const MOST_WITH_NAMES = 700
+const MOST_WITH_KEYS = 1000
 
 const VERSION = 0x6d
 const KINDS = ['place', 'time', 'start'] as const
@@ -41,8 +51,8 @@ const SPLITS = 8
 /** The place is in another file than the one with the log's name: a hash of its name follows, or all of it. */
 const HASHED = 16
 const NAMED = 32
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+/** It is in an object of a joined log: the time in its key and a hash of the key follow. */
+const DATED = 64
 
 /** What a log is called in a cursor: 24 bits that tell 32 logs apart. */
 export function laneKey({ node, log }: Pick<Source, 'node' | 'log'>): number {
@@ -64,26 +74,38 @@ export function ordered(lanes: Map<number, LaneState>): Map<number, LaneState> {
  * a file is left out, because its fingerprint decides.
  */
 export function encodeMerged(cursor: MergedCursor, sources: readonly Source[]): string {
-  const named = bytesOf(cursor, sources, true)
-  const bytes = named.length <= MOST_WITH_NAMES ? named : bytesOf(cursor, sources, false)
+  let bytes = bytesOf(cursor, sources, { names: true, keys: true })
+  if (bytes.length > MOST_WITH_NAMES) bytes = bytesOf(cursor, sources, { names: false, keys: true })
+  if (bytes.length > MOST_WITH_KEYS) bytes = bytesOf(cursor, sources, { names: false, keys: false })
   const check = hashBytes(Uint8Array.from(bytes), 0, bytes.length) % 0x10000
   return toBase64Url([check >> 8, check & 0xff, ...bytes])
 }
 
-function bytesOf({ time, lanes }: MergedCursor, sources: readonly Source[], named: boolean): number[] {
+/** What a cursor has room for: the names of logs, and the keys of their objects. */
+interface Room {
+  names: boolean
+  keys: boolean
+}
+
+function bytesOf({ time, lanes }: MergedCursor, sources: readonly Source[], room: Room): number[] {
   const writer = new Writer()
-  writer.bytes.push(VERSION, named ? 1 : 0)
+  writer.bytes.push(VERSION, room.names ? 1 : 0)
   writer.fixed(timeNumber(time), 7)
   for (const [key, { place, behind, name = '' }] of lanes) {
     const source = sources.find((each) => laneKey(each) === key)
     writer.fixed(key, 3)
-    if (named) writer.text(source?.name ?? name)
-    writePlace(writer, place, behind, source)
+    if (room.names) writer.text(source?.name ?? name)
+    writePlace(writer, { place, behind }, source, room)
   }
   return writer.bytes
 }
 
-function writePlace(writer: Writer, place: LanePlace, behind: boolean, source: Source | undefined): void {
+function writePlace(
+  writer: Writer,
+  { place, behind }: LaneState,
+  source: Source | undefined,
+  { keys }: Room,
+): void {
   const base = KINDS.indexOf(place.kind) | (behind ? BEHIND : 0)
   if (place.kind !== 'place') {
     writer.bytes.push(base)
@@ -91,11 +113,16 @@ function writePlace(writer: Writer, place: LanePlace, behind: boolean, source: S
     return
   }
   const { name, offset, print, splitsRecord } = place.cursor
-  const isOwn = name === source?.file
+  const { object } = place
+  const isDated = object !== undefined && (!keys || object.hash !== undefined)
   const isListed = source?.files.includes(name) ?? false
-  writer.bytes.push(base | (splitsRecord ? SPLITS : 0) | (isOwn ? 0 : isListed ? HASHED : NAMED))
-  if (!isOwn && isListed) writer.fixed(hashOf(name) % 0x10000, 2)
-  if (!isOwn && !isListed) writer.text(name)
+  const named = isDated ? DATED : name === source?.file ? 0 : isListed ? HASHED : NAMED
+  writer.bytes.push(base | (splitsRecord ? SPLITS : 0) | named)
+  if (isDated) {
+    writer.fixed(timeNumber(object.time), 7)
+    writer.fixed(object.hash ?? keyHash(name), 4)
+  } else if (named === HASHED) writer.fixed(hashOf(name) % 0x10000, 2)
+  else if (named === NAMED) writer.text(name)
   writer.number(offset)
   writer.signed(place.lead)
   // A fingerprint is before its place, or at the start of a file after it.
@@ -134,7 +161,8 @@ function readPlace(reader: Reader, source: Source | undefined): LaneState {
   if (kind === undefined) throw new RangeError('unknown kind')
   if (kind === 'start') return { place: { kind }, behind }
   if (kind === 'time') return { place: { kind, time: timeOf(reader.fixed(7)) }, behind }
-  const name = readName(reader, flags, source)
+  const object = flags & DATED ? { time: timeOf(reader.fixed(7)), hash: reader.fixed(4) } : undefined
+  const name = object ? '' : readName(reader, flags, source)
   const offset = reader.number()
   const lead = reader.signed()
   const at = offset - reader.signed()
@@ -142,7 +170,7 @@ function readPlace(reader: Reader, source: Source | undefined): LaneState {
   const print = { offset: at, length, hash: reader.fixed(7) }
   if (at < 0 || length > 64) throw new RangeError('no fingerprint')
   const cursor = { name, id: null, offset, print, splitsRecord: (flags & SPLITS) !== 0 }
-  return { place: { kind, cursor, lead }, behind }
+  return { place: { kind, cursor, lead, ...(object && { object }) }, behind }
 }
 
 /** A file that is not found by its name is found by the fingerprint. */
@@ -154,103 +182,32 @@ function readName(reader: Reader, flags: number, source: Source | undefined): st
   return source?.files.find((name) => hashOf(name) % 0x10000 === hash) ?? own
 }
 
+/** A place in a file of a log, or in an object of a joined one. */
+export async function placeAt({ file, context }: Source, cursor: Cursor, lead: number): Promise<LanePlace> {
+  const time = (await context.files.joined?.(file))?.memberOf(cursor.name)?.time
+  return { kind: 'place', cursor, lead, ...(time !== undefined && { object: { time } }) }
+}
+
+/** A place with the key of its object, which a long cursor does not have. */
+export async function keyedPlace(
+  place: LanePlace | null,
+  { file, context }: Source,
+  signal: AbortSignal | undefined,
+): Promise<LanePlace | null> {
+  if (place?.kind !== 'place' || place.object?.hash === undefined) return place
+  const { time, hash } = place.object
+  const log = await context.files.joined?.(file)
+  const found = await log?.find({ bytes: Number.POSITIVE_INFINITY, since: time, until: time }, signal)
+  const name = found?.members.find(({ entry }) => keyHash(entry.key) === hash)?.entry.key
+  if (name === undefined) throw gone()
+  return { ...place, cursor: { ...place.cursor, name }, object: { time } }
+}
+
+/** 32 bits tell the objects of one moment apart. */
+function keyHash(key: string): number {
+  return hashOf(key) % 0x100000000
+}
+
 /** Microseconds with an offset, so that it is neither negative nor a fraction. */
 const timeNumber = (time: number) => Math.max(0, Math.min(2 ** 53 - 1, Math.round(time * 1000) + 2 ** 52))
 const timeOf = (number: number) => (number - 2 ** 52) / 1000
-
-function hashOf(text: string): number {
-  const bytes = encoder.encode(text)
-  return hashBytes(bytes, 0, bytes.length)
-}
-
-class Writer {
-  readonly bytes: number[] = []
-
-  /** A number in so many bytes. */
-  fixed(value: number, count: number): void {
-    for (let i = count - 1; i >= 0; i--) this.bytes.push(Math.floor(value / 2 ** (8 * i)) % 256)
-  }
-
-  /** A number in as few bytes as it needs, seven bits in each. */
-  number(value: number): void {
-    for (let rest = value; ; rest = Math.floor(rest / 128)) {
-      this.bytes.push((rest % 128) + (rest >= 128 ? 128 : 0))
-      if (rest < 128) return
-    }
-  }
-
-  signed(value: number): void {
-    this.number(value >= 0 ? 2 * value : -2 * value - 1)
-  }
-
-  text(value: string): void {
-    const bytes = encoder.encode(value)
-    this.number(bytes.length)
-    this.bytes.push(...bytes)
-  }
-}
-
-class Reader {
-  readonly #bytes: Uint8Array
-  #at: number
-
-  constructor(bytes: Uint8Array, at: number) {
-    this.#bytes = bytes
-    this.#at = at
-  }
-
-  get left(): number {
-    return this.#bytes.length - this.#at
-  }
-
-  fixed(count: number): number {
-    let value = 0
-    for (let i = 0; i < count; i++) value = value * 256 + this.#byte()
-    return value
-  }
-
-  number(): number {
-    let value = 0
-    for (let scale = 1; ; scale *= 128) {
-      const byte = this.#byte()
-      value += (byte % 128) * scale
-      if (value > Number.MAX_SAFE_INTEGER) throw new RangeError('too large')
-      if (byte < 128) return value
-    }
-  }
-
-  signed(): number {
-    const value = this.number()
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2
-  }
-
-  text(): string {
-    const length = this.number()
-    if (length > this.left) throw new RangeError('too short')
-    const bytes = this.#bytes.subarray(this.#at, this.#at + length)
-    this.#at += length
-    return decoder.decode(bytes)
-  }
-
-  #byte(): number {
-    const byte = this.#bytes[this.#at++]
-    if (byte === undefined) throw new RangeError('too short')
-    return byte
-  }
-}
-
-function toBase64Url(bytes: readonly number[]): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '')
-}
-
-function fromBase64Url(text: string): Uint8Array | null {
-  try {
-    const ascii = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-    return Uint8Array.from(ascii, (char) => char.charCodeAt(0))
-  } catch {
-    return null
-  }
-}

@@ -7,10 +7,9 @@ import type { Note, View } from '../view/answer.ts'
 import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
-import type { LanePlace } from './cursor.ts'
+import { keyedPlace, type LanePlace, placeAt } from './cursor.ts'
 import { Neighbours, type Searched, searchedIn } from './neighbours.ts'
-import { REACH } from './order.ts'
-import { placeOn, type Step } from './placing.ts'
+import { placeOn, REACH, type Step } from './order.ts'
 import type { Source } from './source.ts'
 import { Way } from './way.ts'
 
@@ -158,6 +157,7 @@ export class Lane {
   /** Reads on: about so many bytes of records, and at most so many of them. */
   async read(wanted: LaneRead, context = this.source.context, signal?: AbortSignal): Promise<void> {
     const { last } = this.#way
+    if (!last) this.#place = await keyedPlace(this.#place, this.source, signal)
     if (!last) await this.#turn(context, signal)
     try {
       for (let size = wanted.size; ; size *= 8) {
@@ -302,7 +302,7 @@ export class Lane {
     let first = Math.max(this.#barrier, next - REACH)
     while (first < next && here - this.#items[first]!.near > MAX_LEAD) first++
     const from = first < next ? this.#items[first]!.near : here
-    return { kind: 'place', cursor: await this.#way.cursorAt(from), lead: this.#way.signed(here - from) }
+    return placeAt(this.source, await this.#way.cursorAt(from), this.#way.signed(here - from))
   }
 
   /** Where a page in the other direction begins, which does not have this record; without one, before all of them. */
@@ -314,7 +314,7 @@ export class Lane {
     let last = Math.min(this.#items.length, first + REACH) - 1
     while (last >= first && (this.#items[last]!.far - here > MAX_LEAD || last < this.#barrier)) last--
     const from = last >= first ? this.#items[last]!.far : here
-    return { kind: 'place', cursor: await this.#way.cursorAt(from), lead: -this.#way.signed(from - here) }
+    return placeAt(this.source, await this.#way.cursorAt(from), -this.#way.signed(from - here))
   }
 
   /** Releases the memory of everything that was read. */

@@ -1,3 +1,4 @@
+import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { byCodePoint, type Entry } from '../../store/store.ts'
 import { LogError } from '../error.ts'
@@ -6,6 +7,7 @@ import { includeFilter } from '../files/include.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { logNamesInSteps } from '../rotated/family.ts'
 import type { ViewContext } from '../view/context.ts'
+import { hashOf, toBase64Url } from './packed.ts'
 
 /** A log among several. */
 export interface Source {
@@ -90,7 +92,9 @@ export async function pickSources(
   const missing: Missing[] = []
   const matched = new Set<string>()
   for (const value of new Set(values)) {
-    const own = logs.find(({ files }) => files.includes(value))
+    const own =
+      logs.find(({ files }) => files.includes(value)) ??
+      (isShortName(value) ? logs.find((each) => shortName(each) === value) : undefined)
     if (own) sources.set(own.log, own)
     else if (mayBePattern(value)) {
       for (const source of await matching(logs, value)) {
@@ -99,11 +103,22 @@ export async function pickSources(
       }
     } else {
       const made = await statSource({ node, context }, value, signal)
-      if (made instanceof LogError) missing.push({ name: nameOf(node, value), error: made })
-      else sources.set(made.log, made)
+      if (!(made instanceof LogError)) sources.set(made.log, made)
+      // What had a short name is in the cursor of the link, and gone.
+      else if (!isShortName(value)) missing.push({ name: nameOf(node, value), error: made })
     }
   }
   return { sources: [...sources.values()], missing, matched }
+}
+
+/** What a log is called in a link that would be too long: `~` and 24 bits of a hash. */
+export function shortName({ log }: Source): string {
+  const hash = hashOf(log)
+  return `~${toBase64Url([16, 8, 0].map((shift) => (hash >>> shift) % 256))}`
+}
+
+function isShortName(value: string): boolean {
+  return /^~[A-Za-z0-9_-]{4}$/.test(value)
 }
 
 /** Throws if a request names nothing at all, or too much. */
@@ -187,4 +202,11 @@ function nameOf(node: string | null, file: string): string {
 /** Sources in their order: by the UTF-8 bytes of their names. */
 export function bySource(a: Source, b: Source): number {
   return byCodePoint(a.name, b.name)
+}
+
+/** The slots of something that has one already. */
+export const IN_SLOT: ConcurrencyLimit = {
+  run: (job) => job(),
+  enter: async () => () => {},
+  load: { running: 0, waiting: 0 },
 }

@@ -3,6 +3,7 @@ import { bytesResponse } from '../../http/sliced.ts'
 import { encodeMerged } from '../../log/merge/cursor.ts'
 import { type MergedPage, mergePage } from '../../log/merge/merge.ts'
 import { mergedBody, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
+import { shortName } from '../../log/merge/source.ts'
 import { keptQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest, recordOptions } from '../parameters/view-request.ts'
@@ -59,9 +60,26 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
 
 /** The Link header: relative references that repeat the request. */
 function linksOf(query: Query, { prev, next }: MergedPage, sources: Sources['sources']): string {
-  const kept = keptQuery(query)
-  const after = `<?${kept}&after=${encodeMerged(next, sources)}>; rel="next"`
-  return prev === null ? after : `<?${kept}&before=${encodeMerged(prev, sources)}>; rel="prev", ${after}`
+  const after = `after=${encodeMerged(next, sources)}`
+  const before = prev && `before=${encodeMerged(prev, sources)}`
+  const written = (kept: string) => {
+    const onward = `<?${kept}&${after}>; rel="next"`
+    return before ? `<?${kept}&${before}>; rel="prev", ${onward}` : onward
+  }
+  const links = written(keptQuery(query))
+  return links.length <= MOST_LINKS || !query.files ? links : written(keptQuery(shortened(query, sources)))
+}
+
+/** Proxies refuse heads of more than 4 KiB. */
+const MOST_LINKS = 4000
+
+/** The same request with short names for its logs. */
+function shortened(query: Query, sources: Sources['sources']): Query {
+  const files = query.files?.map((file) => {
+    const source = sources.find((each) => each.files.includes(file))
+    return source ? shortName(source) : file
+  })
+  return { ...query, files }
 }
 
 const NDJSON_HEADERS = { 'Content-Type': 'application/x-ndjson', ...COMMON_HEADERS, ...VARY } as const

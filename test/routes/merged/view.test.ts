@@ -165,6 +165,41 @@ describe('view of several logs', () => {
     expect(lines).toBe(32 * 40)
   })
 
+  it.each(['joined from objects', 'named one by one'])(
+    'pages, with links that stay short where logs have long names and are %s',
+    async (kind) => {
+      const isJoined = kind === 'joined from objects'
+      const names = Array.from({ length: 32 }, (_, i) => `service-with-a-rather-long-name-${100 + i}`)
+      const keys = names.flatMap((name, i) =>
+        Array.from({ length: 3 }, (_, n) => {
+          const uuid = `0f8fad5b-d9cb-469f-a165-70867728${1000 + 3 * i + n}`
+          const time = Date.UTC(2026, 10, 16, 2, 41, n) / 1000
+          return isJoined
+            ? `${name}/date=2026-11-16/${time}-${uuid}.log`
+            : `${name}.log${['.2', '.1', ''][n]}`
+        }),
+      )
+      const texts = keys.map((key, i) => [key, line(i % 3, `${key} a`) + line(i % 3, `${key} b`)] as const)
+      const { get } = service(Object.fromEntries(texts), { join: isJoined })
+      const given = names.map((name) => `file=${name}${isJoined ? '' : '.log'}`).join('&')
+      const found: string[] = []
+      let longest = 0
+      for (let link: string | undefined = `view?${given}&lines=23&format=ndjson`; link; ) {
+        const response = await get(link)
+        expect(response.status).toBe(200)
+        expect(response.headers.get('X-Nodestate-Missing')).toBeNull()
+        const header: string = response.headers.get('Link')!
+        longest = Math.max(longest, header.length)
+        found.push(...(await records(response)).map(({ message }) => message))
+        const prev: string | undefined = /<([^>]*)>; rel="prev"/.exec(header)?.[1]
+        link = prev && `view${prev}`
+      }
+      expect(longest).toBeLessThan(4096)
+      expect(longest).toBeGreaterThan(2000)
+      expect(found.sort()).toEqual(keys.flatMap((key) => [`${key} a`, `${key} b`]).sort())
+    },
+  )
+
   it('is not sent again while nothing changes', async () => {
     const { store, get } = service()
     const response = await get('view?file=*.log')
