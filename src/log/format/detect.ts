@@ -81,12 +81,14 @@ function endParts(inner: Line[], parts: readonly Uint8Array[], open: boolean): [
 
 function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
   // Trying thirty formats on a thousand lines takes as long as reading them; a few lines are nearly always enough.
-  const main = bestOf(FORMATS, spread(lines), reference) ?? bestOf(COMMON, lines, reference)
+  const few = spread(lines)
+  const usual = bestOf(FORMATS, few, reference)
+  const main = usual ?? bestOf(COMMON, lines, reference)
   if (main === null) return PLAIN
   if (main === lindbLines) return main
-  const format = withOthers(main === jsonLines ? jsonFor(spread(lines)) : main, spread(lines), reference)
+  const format = withOthers(main === jsonLines ? jsonFor(few) : main, few, reference)
   const { timed, leveled } = flagsOf(format, lines)
-  const ambiguousZone = zoneNameIn(format, lines)
+  const ambiguousZone = zoneNameIn(format, usual ? few : lines)
   return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
 }
 

@@ -112,7 +112,9 @@ function rowLines(row: Row, { shapes, within, owned, reference }: Prepared): Lin
         hasShape(owned, bytes, from, to) && row.owns!.line.test(headText(bytes, from, to)),
     }),
     marks: (level) => rowMarks(row, level),
-    zoneName: (bytes, from, to) => ambiguousZone(groupsAt(bytes, from, to)?.z),
+    ...(row.head.source.includes('(?<z>') && {
+      zoneName: (bytes: Uint8Array, from: number, to: number) => ambiguousZone(groupsAt(bytes, from, to)?.z),
+    }),
     fields: (text, zone) => rowFields(row, text, (groups) => timeOf(groups, zone), zone),
   }
 }
