@@ -53,8 +53,8 @@ export interface LineFormat {
    * lines.
    */
   unwrap?(bytes: Uint8Array, from: number, to: number): Uint8Array
-  /** What is in the file where the text of a record holds one of some marks; without it, that is not known. */
-  wrap?(marks: readonly RegExp[]): RegExp[]
+  /** What is in the file where the text of a record holds one of some marks; null if that is not known. */
+  wrap?(marks: readonly RegExp[]): RegExp[] | null
   /** The format of the wrapped lines, if lines wrap others. */
   readonly inner?: LineFormat
   /**

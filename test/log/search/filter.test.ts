@@ -121,50 +121,104 @@ test('property: records without a text are the same, whether or not a scanner fi
   )
 })
 
-test('property: texts inside CRI lines are the same, whether or not a scanner finds them', () => {
-  const wrap = (text: string, tag: string) => `2026-11-15T02:10:00.123456789Z stderr ${tag} ${text}`
-  const inner = '2026-11-15 02:10:00,123 INFO  [main] a.b.C - '
-  const format = detectFormat(encoder.encode(`${wrap(`${inner}hi`, 'F')}\n`.repeat(3)))
-  const part = fc.constantFrom(
-    `${inner}needle`,
-    `${inner}nee`,
-    'dle',
-    'NEEDLE',
-    'x',
-    '',
-    `${inner}std`,
-    'err',
-    '\tat needle',
-  )
-  const line = fc.oneof(
-    fc.tuple(part, fc.constantFrom('F', 'P', 'F', 'F:x', 'P:y')).map(([text, tag]) => wrap(text, tag)),
-    part,
-  )
-  fc.assert(
-    fc.property(
-      fc.array(line, { maxLength: 25 }),
-      fc.constantFrom('needle', 'stderr', 'NEEDLE', 'f x'),
-      (lines, text) => {
-        const bytes = encoder.encode(lines.join('\n'))
-        const filter: Filter = {
-          format,
-          zone: UTC,
-          level: null,
-          matcher: textMatcher(text),
-          since: null,
-          until: null,
-        }
-        const chunk = { bytes, from: 0, to: bytes.length, base: 0 }
-        const scanner = takeScanner(bytes.length)!
-        const found = Array.from(matches(chunk, filter, { scanner }))
-        scanner.release()
-        expect(format.wrap).toBeDefined()
-        expect(found).toEqual(Array.from(matches(chunk, filter)))
-      },
-    ),
-    { numRuns: 500 },
-  )
-})
+/** Lines that wrap others, each in ways of its own; `more` says how. */
+const WRAPPED: [name: string, wrap: (text: string, more: number) => string][] = [
+  [
+    'CRI',
+    (text, more) =>
+      `2026-11-15T02:10:00.123456789Z stderr ${['F', 'P', 'F', 'F:x', 'P:y'][more % 5]} ${text}`,
+  ],
+  [
+    'Docker',
+    (text, more) => {
+      const stamp = '"stream":"stderr","time":"2026-11-15T02:10:00.123456789Z"'
+      const log = JSON.stringify(`${text}${more % 3 === 1 ? '' : '\n'}`)
+      const odd = log.replace(
+        /[ex/<]/g,
+        (char) => [char, `\\u00${char.charCodeAt(0).toString(16)}`][more & 1]!,
+      )
+      if (more % 7 === 0) return `{${stamp},"log":${odd}}`
+      if (more % 7 === 1) return `{"log": ${log.replaceAll('/', '\\/')} , ${stamp}}`
+      return `{"log":${more % 7 === 2 ? odd : log},${stamp}}`
+    },
+  ],
+  [
+    'Fluent Bit',
+    (text, more) => `{"date":1794708600.${100 + (more % 9)},"log":${JSON.stringify(text)},"x":"needle"}`,
+  ],
+]
+
+test.each(WRAPPED)(
+  'property: texts inside lines of %s are the same, whether or not a scanner finds them',
+  (_, wrap) => {
+    const inner = '2026-11-15 02:10:00,123 INFO  [main] a.b.C - '
+    const format = detectFormat(encoder.encode(`${wrap(`${inner}hi`, 5)}\n`.repeat(3)))
+    expect(format.wrap).toBeDefined()
+    const part = fc.constantFrom(
+      `${inner}needle`,
+      `${inner}nee`,
+      'dle',
+      'NEEDLE',
+      'x',
+      '',
+      `${inner}std`,
+      'err',
+      '\tat needle',
+      `${inner}say "x" </nee`,
+      `${inner}a\\n`,
+      'b\\',
+      `${inner}ERROR é\xff`,
+      `${inner.replace('INFO ', 'ERROR')}x\ny`,
+    )
+    const line = fc.oneof(
+      { weight: 6, arbitrary: fc.tuple(part, fc.nat(20)).map(([text, more]) => wrap(text, more)) },
+      part,
+    )
+    const text = fc.constantFrom(
+      ...[
+        ...Array(8).fill('needle'),
+        'stderr',
+        'NEEDLE',
+        'f x',
+        '"x"',
+        '</n',
+        '\\',
+        'x\ny',
+        'le\nx',
+        'é',
+        '\ufffd',
+        '\t',
+        'log',
+        '-',
+      ],
+    )
+    fc.assert(
+      fc.property(
+        fc.array(line, { minLength: 20, maxLength: 40 }),
+        text,
+        fc.boolean(),
+        (lines, text, byLevel) => {
+          const bytes = encoder.encode(lines.join('\n'))
+          const matcher = byLevel ? null : textMatcher(text)
+          const filter: Filter = {
+            format,
+            zone: UTC,
+            level: byLevel ? 4 : null,
+            matcher,
+            since: null,
+            until: null,
+          }
+          const chunk = { bytes, from: 0, to: bytes.length, base: 0 }
+          const scanner = takeScanner(bytes.length)!
+          const found = Array.from(matches(chunk, filter, { scanner }))
+          scanner.release()
+          expect(found).toEqual(Array.from(matches(chunk, filter)))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  },
+)
 
 test('every way to write a level in JSON has a mark', () => {
   const bytes = encoder.encode('{"time":"2026-11-15T02:10:00Z","level":"info","msg":"x"}\n'.repeat(3))

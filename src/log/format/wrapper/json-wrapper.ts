@@ -23,17 +23,52 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
       line.timeFrom = value.from
       line.timeTo = value.to
       const hasEnd = bytes[end - 1] === 0x6e && isEscaped(bytes, start, end - 1)
-      line.partial = ended && !hasEnd
+      line.partial = ended && !hasEnd && isFollowedByStream(bytes, end)
       place(bytes, start, hasEnd ? end - 2 : end)
       return line
     },
     isPartial: (bytes, from, to) => ended && wrapper.read(bytes, from, to)?.partial === true,
+    marks(inner) {
+      const own = inner.map(escapedMark)
+      return own.every((mark) => mark !== null) ? [...own, ...ESCAPES, ...(ended ? UNENDED : [])] : null
+    },
     time: timeOf,
   }
   return wrapper
 }
 
 const isLog = (key: string) => key === 'log'
+
+/** As Docker writes it. In JSON that others wrote anew, a line without its end is not a part of one. */
+const STREAM = [...',"stream":"'].map((char) => char.charCodeAt(0))
+
+function isFollowedByStream(bytes: Uint8Array, quote: number): boolean {
+  for (let i = 0; i < STREAM.length; i++) if (bytes[quote + 1 + i] !== STREAM[i]) return false
+  return true
+}
+
+/** What is in lines in which a character may be spelled otherwise. */
+const ESCAPES = [/\\u/, /\\\//]
+/** What is in lines that the next one continues, because they do not end in `\n`: a text may be in two of them. */
+const UNENDED = [/[^n]","stream":"/, /[^\\].","stream":"/, /\\\\n","stream":"/]
+
+const ITEM = /(?:\[(?:[^\]\\]|\\.)+\]|\\x[\da-f]{2}|\\?[\s\S])\??/gi
+/** Characters that JSON always escapes, and those that replace broken UTF-8. */
+const ALTERED = [...'"\\\xef\xbf\xbd', ...Array.from({ length: 32 }, (_, code) => String.fromCharCode(code))]
+
+/** The longest part of a mark that is spelled in JSON as it is; null if there is none. */
+function escapedMark({ source, flags }: RegExp): RegExp | null {
+  const parts = ['']
+  for (const [item] of source.replace(/^\\n/, '').matchAll(ITEM)) {
+    const isAltered = ALTERED.some((char) => new RegExp(`^(?:${item})$`, flags).test(char))
+    if (isAltered) parts.push('')
+    else parts.push(parts.pop()! + item)
+  }
+  // What follows a line break follows a quote or an escaped line break, or is in a line that is not wrapped.
+  const first = source.startsWith('\\n') && parts[0] !== '' ? `["n\\n]${parts[0]}` : parts[0]!
+  const longest = parts.slice(1).reduce((best, part) => (part.length > best.length ? part : best), first)
+  return longest === '' ? null : new RegExp(longest, flags)
+}
 
 /** Whether an odd number of backslashes precedes `at`. */
 function isEscaped(bytes: Uint8Array, from: number, at: number): boolean {

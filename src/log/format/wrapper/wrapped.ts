@@ -23,8 +23,8 @@ export interface Wrapper {
   isPartial(bytes: Uint8Array, from: number, to: number): boolean
   /** The wrapper's own time. */
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
-  /** What is in the file where lines inside it hold one of some marks. Without it, their text may be spelled otherwise. */
-  marks?(inner: readonly RegExp[]): RegExp[]
+  /** What is in the file where lines inside it hold one of some marks; null if that is not known. */
+  marks(inner: readonly RegExp[]): RegExp[] | null
 }
 
 const LF = 0x0a
@@ -80,9 +80,9 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     },
     marks: (level) => {
       const own = inner.marks?.(level)
-      return (own && wrapper.marks?.(own)) ?? null
+      return own ? wrapper.marks(own) : null
     },
-    ...(wrapper.marks && { wrap: wrapper.marks }),
+    wrap: wrapper.marks,
     unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
     // The time of lines that have none is the wrapper's.
     ...(inner.plan && inner.timed && { plan: { by: 'wrapper' as const, inner: inner.plan, lineAt } }),
