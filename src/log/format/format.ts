@@ -55,6 +55,8 @@ export interface LineFormat {
   unwrap?(bytes: Uint8Array, from: number, to: number): Uint8Array
   /** What is in the file where the text of a record holds one of some marks; null if that is not known. */
   wrap?(marks: readonly RegExp[]): RegExp[] | null
+  /** Whether the text inside a line that wraps it is in the file as it is, and holds what `find` looks for. */
+  holds?(bytes: Uint8Array, from: number, to: number, find: Find): boolean
   /** The format of the wrapped lines, if lines wrap others. */
   readonly inner?: LineFormat
   /**
@@ -93,6 +95,9 @@ export interface Inner {
   from: number
   to: number
 }
+
+/** The next place in bytes[from, to) of what is looked for, or -1. */
+export type Find = (bytes: Uint8Array, from: number, to: number) => number
 
 /** A level that may be on another line. */
 export const UNDECIDED = -2

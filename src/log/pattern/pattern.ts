@@ -1,6 +1,6 @@
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { LogError } from '../error.ts'
-import type { LineFormat } from '../format/format.ts'
+import type { Find, LineFormat } from '../format/format.ts'
 import type { Zone } from '../time.ts'
 import { exactFinder, type Finder, foldedFinder, type Needle, needleMark, unicodeFinder } from './literal.ts'
 import { requiredLiterals } from './prefilter.ts'
@@ -26,7 +26,7 @@ export interface Matcher {
   /** Several texts, of which every match has one in one of its lines: marks of the scanner. */
   marks?: readonly RegExp[] | undefined
   /** A text that no match has in any of its lines. */
-  without?: Needle | undefined
+  without?: { needle: Needle; find: Find } | undefined
   /** Whether a record with the needle is a match, with nothing left to test. */
   sure?: boolean
   /** The fields that every match has. */
@@ -112,8 +112,12 @@ export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[
   const named = wanted.flatMap((one) => one.fields ?? [])
   const fields = named.length > 0 ? named : undefined
   const both = { test, inSteps, fields }
-  if (!guide) return { ...both, without: unwanted.find((one) => one.sure && one.needle)?.needle }
+  if (!guide) return { ...both, without: unwanted.filter((one) => one.sure).find(isFast) }
   return { ...both, find: (...args) => guide.find!(...args), needle: guide.needle, marks: guide.marks }
+}
+
+function isFast(one: Matcher): one is Matcher & { needle: Needle; find: Find } {
+  return one.needle !== undefined && one.find !== undefined
 }
 
 /** The nearest of several literals; null if there are none. */

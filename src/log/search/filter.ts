@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import type { LineFormat } from '../format/detect.ts'
+import type { Find } from '../format/format.ts'
 import { endOf, lineEnd, startOf } from '../format/lines.ts'
 import { needleMark } from '../pattern/literal.ts'
 import type { Matcher } from '../pattern/pattern.ts'
@@ -139,8 +140,9 @@ function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matche
   const marks = scanner && marksOf(filter)
   const places = marks && scanner.marked(marks, chunk)
   if (places) return nextMarked(marks, places, chunk.to)
-  const unwanted = direct?.without && scanner?.linesWith(direct.without, undefined, chunk)
-  return unwanted ? nextWithout(unwanted, format) : direct?.find?.bind(direct)
+  const { without } = matcher ?? {}
+  const unwanted = without && scanner?.linesWith(without.needle, undefined, chunk)
+  return unwanted ? nextWithout(unwanted, format, without.find) : direct?.find?.bind(direct)
 }
 
 /** Marks that were made, by their patterns: making them costs as much as searching 100 KB. */
@@ -271,13 +273,16 @@ function nextOf(lines: Int32Array): NonNullable<Matcher['find']> {
   }
 }
 
-/** Finds the next record of which the first line is none of some lines. */
-function nextWithout(lines: Int32Array, format: LineFormat): NonNullable<Matcher['find']> {
+/** Finds the next record of which the first line is none of some lines, which have the text that `find` looks for. */
+function nextWithout(lines: Int32Array, format: LineFormat, find: Find): Find {
   let i = 0
+  // The text may be in what wraps a line.
+  const isOut = (bytes: Uint8Array, from: number, to: number) =>
+    !format.unwrap || format.holds?.(bytes, from, lineEnd(bytes, from, to), find) === true
   return (bytes, from, to) => {
     for (let at = from; at < to; ) {
       while (i < lines.length && lines[i + 1]! <= at) i += 2
-      if (i < lines.length && startAt(lines, i) <= at) {
+      if (i < lines.length && startAt(lines, i) <= at && isOut(bytes, at, to)) {
         at = lines[i + 1]!
         continue
       }

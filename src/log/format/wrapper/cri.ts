@@ -29,16 +29,11 @@ export const cri: Wrapper = {
   isPartial,
   // A line in parts may hold a text in no part of it. Four bytes that other lines do not have: the scanner stops there.
   marks: (inner) => [
-    ...inner.map(({ source, flags }) => new RegExp(withinLine(source.replace(/^\\n/, '[FP] ')), flags)),
+    ...inner.map(({ source, flags }) => new RegExp(source.replace(/^\\n/, '[FP] '), flags)),
     /[ur][tr] P/,
     /[tr] F:/,
   ],
   time: (bytes, from, to, zone) => readStamp(bytes, from, to, zone)?.epoch ?? Number.NaN,
-}
-
-/** The longest part of a mark without a line break, where the next line's time comes between. */
-function withinLine(source: string): string {
-  return source.split(/\\n|\\x0a/).reduce((best, part) => (part.length > best.length ? part : best))
 }
 
 /** Whether a line is a part of one. The stream follows the first space, except behind a zone with one of its own. */

@@ -83,6 +83,10 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       return own ? wrapper.marks(own) : null
     },
     wrap: wrapper.marks,
+    holds(bytes, from, to, find) {
+      const line = wrapper.read(bytes, from, to)
+      return line !== null && line.bytes === bytes && find(bytes, line.from, line.to) >= 0
+    },
     unwrap: (bytes, from, to) => unwrap(wrapper, bytes, from, to),
     // The time of lines that have none is the wrapper's.
     ...(inner.plan && inner.timed && { plan: { by: 'wrapper' as const, inner: inner.plan, lineAt } }),
