@@ -250,7 +250,7 @@ export const faults = [
       ]
       let right = 0
       for (const [bytes, isRight] of cases)
-        if (isRight(await raw(node.url, Buffer.from(bytes, 'latin1'), 5000))) right++
+        if (isRight(await raw(node.url, Buffer.from(bytes, 'latin1'), 1500))) right++
       return {
         tried: 'two Hosts, none, garbage behind a good request, a URL of 200 KB, a POST',
         count: cases.length,
