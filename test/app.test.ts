@@ -525,6 +525,9 @@ describe('hosts and origins', () => {
     const refused = await get('/api/v1/log/list', { headers }, options)
     expect(refused.status).toBe(401)
     expect(refused.headers.get('Access-Control-Allow-Origin')).toBe('https://a.example')
+    // What says that an answer is incomplete can be read there, too.
+    for (const name of ['Note', 'Missing', 'Settled'])
+      expect(refused.headers.get('Access-Control-Expose-Headers')).toContain(`X-Nodestate-${name}`)
     expect(refused.headers.get('Vary')).toBe('Accept, Origin')
     const preflight = await get(
       '/api/v1/log/list',

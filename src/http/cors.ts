@@ -1,7 +1,8 @@
 import { textResponse } from './sliced.ts'
 
 /** The headers that a page of another origin may read. */
-const EXPOSED = 'ETag, Link, Retry-After, Content-Range, Content-Disposition, X-Nodestate-Note'
+const EXPOSED =
+  'ETag, Link, Retry-After, Content-Range, Content-Disposition, X-Nodestate-Note, X-Nodestate-Missing, X-Nodestate-Settled'
 const ALLOWED_HEADERS = 'Authorization, Accept, If-None-Match, If-Range, Range, Last-Event-ID'
 
 /** CORS for the origins that the operator allows. */

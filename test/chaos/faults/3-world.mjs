@@ -320,7 +320,7 @@ export const faults = [
           renameSync(file, middle)
           writeFileSync(file, '')
         }
-        await sleep(350)
+        await sleep(250)
         writeFileSync(`${middle}.gz`, gzipSync(readFileSync(middle)))
         unlinkSync(middle)
         await get(node.url, '/api/v1/log/list')
