@@ -1,7 +1,7 @@
 import { readNamed } from '../format/read/named.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { levelOfStatus } from '../format/read/vocabulary.ts'
-import { digitsEnd } from './bytes/words.ts'
+import { digitsEnd, equalsIn } from './bytes/words.ts'
 import { endWithPairs } from './pairs.ts'
 import type { RecordOut } from './record.ts'
 
@@ -37,9 +37,10 @@ export function writeAccess(record: RecordOut, from: number, time: number): bool
 
   record.level(levelOfStatus(status))
   record.message(request, to)
-  record.group('client', record.text(from, ident - 1))
-  record.group('ident', record.text(ident, user - 1))
-  record.group('user', record.text(user, time - 1))
+  if (isHost(bytes, from, ident - 1)) record.textField('client', from, ident - 1)
+  else record.group('client', record.text(from, ident - 1))
+  if (isValue(bytes, ident, user - 1)) record.group('ident', record.text(ident, user - 1))
+  if (isValue(bytes, user, time - 1)) record.group('user', record.text(user, time - 1))
   writeRequest(record, request + 1, requestEnd)
   record.name('status')
   record.raw(requestEnd + 2, requestEnd + 5)
@@ -51,7 +52,7 @@ export function writeAccess(record: RecordOut, from: number, time: number): bool
     if (isValue(bytes, referrer, referrerEnd)) record.textField('referrer', referrer, referrerEnd)
     if (isValue(bytes, referrerEnd + 3, agentEnd)) record.textField('agent', referrerEnd + 3, agentEnd)
   }
-  if (record.line.equals < to && DURATION.test(record.text(request, to))) return false
+  if (hasDuration(record, request, to)) return false
   return endWithPairs(record, request, to)
 }
 
@@ -60,7 +61,22 @@ const isValue = (bytes: Uint8Array, from: number, to: number) =>
 
 /** How much of a line is its head. */
 const REACH = 300
-const DURATION = / (?:rt|request_time)=/
+
+/** Whether a message may have ` rt=` or ` request_time=` in it. */
+function hasDuration({ bytes, line, copy }: RecordOut, from: number, to: number): boolean {
+  for (let at = Math.max(from, line.equals); at < to; at++) {
+    at = equalsIn(copy.view, at, to)
+    const end = at < to ? bytes[at - 1] : 0
+    if ((end === 0x74 && bytes[at - 2] === 0x72) || (end === 0x65 && bytes[at - 2] === 0x6d)) return true
+  }
+  return false
+}
+
+/** Whether an address has no port: letters, digits, dots and dashes. */
+function isHost(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (!isWordByte(bytes[at]!) || bytes[at] === 0x3d) return false
+  return isValue(bytes, from, to)
+}
 
 /** Where the word after the one at `from` begins, if one space separates them; -1 if not, or if the word is too long. */
 function nextWord(bytes: Uint8Array, from: number, longest: number): number {

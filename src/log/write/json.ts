@@ -1,11 +1,11 @@
-import { PARENTS, ROLES } from '../format/json/keys.ts'
+import { PARENTS, ROLES, type Role } from '../format/json/keys.ts'
 import { levelOf, timeOf } from '../format/json/values.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { wordOf } from '../format/read/words.ts'
 import { jsonEnd } from './bytes/json-value.ts'
 import { digitsEnd, plainEnd } from './bytes/words.ts'
 import type { RecordOut } from './record.ts'
-import { isSource, MemberTable, NESTED, QUOTED, quotedEnd, SCALAR } from './table.ts'
+import { MemberTable, NESTED, QUOTED, quotedEnd, SCALAR, sourceIn, TAG } from './table.ts'
 
 const table = new MemberTable()
 
@@ -19,62 +19,67 @@ export function writeJson(record: RecordOut, from: number, limit: number): boole
   const { bytes } = record
   let epoch = Number.NaN
   let level = -1
-  let hasMessage = false
-  let hasSource = false
   // With both, the name is that of a logger.
   let isNamed = false
   let isNumber = false
   for (let i = 0; i < table.size; i++) {
-    const start = table.from[i]!
     const key = wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!)
+    const known = KNOWN.get(key)
+    if (known === undefined) continue
     const kind = table.kind[i]!
-    if (UNUSUAL.has(key) || (kind === NESTED && PARENTS.has(key))) return false
-    const role = ROLES.get(key)
-    isNamed ||= key === 'name'
-    if (role === undefined) continue
     const isText = kind === QUOTED
-    if (role === 'time') {
-      // Only a value that looks like a time counts, with its quotes.
-      const value = isText ? start - 1 : start
-      const first = bytes[value]!
-      if (!Number.isNaN(epoch) || !(isDigit(first) || first === 0x7b || isDigit(bytes[value + 1]!))) continue
-      epoch = timeOf(bytes, value, isText ? table.to[i]! + 1 : table.to[i]!, record.zone)
+    // A value with its quotes.
+    const start = isText ? table.from[i]! - 1 : table.from[i]!
+    const end = isText ? table.to[i]! + 1 : table.to[i]!
+    if (
+      known === 'unusual' ||
+      (kind === NESTED && known !== 'time' && (known === 'parent' || ROLES.has(key)))
+    )
+      return false
+    if (known === 'time') {
+      // Only a value that looks like a time counts.
+      const isLike = isDigit(bytes[start]!) || bytes[start] === 0x7b || isDigit(bytes[start + 1]!)
+      if (!Number.isNaN(epoch) || !isLike) continue
+      epoch = timeOf(bytes, start, end, record.zone)
       if (Number.isNaN(epoch)) return false
-    } else if (role === 'level') {
+      table.place[i] = 1
+    } else if (known === 'level') {
       isNumber ||= key === 'level' && !isText
       if (level >= 0) continue
-      level = isText
-        ? levelOf(key, bytes, start - 1, table.to[i]! + 1)
-        : levelOf(key, bytes, start, table.to[i]!)
-      if (level < 0) continue
-    } else if (!isText) {
-      if (kind === NESTED) return false
-      continue
-    } else if (role === 'message') {
-      if (hasMessage) continue
-      hasMessage = true
-    } else if (role === 'source') {
-      // An escape, or a leading zero, is not written as it is.
-      if (!hasSource && UNUSUAL_SOURCE.test(record.text(start, table.to[i]!))) return false
-      if (hasSource || !isSource(bytes, start, table.to[i]!)) continue
-      hasSource = true
-    } else if (start === table.to[i]!) return false
-    table.role[i] = role
+      level = levelOf(key, bytes, start, end)
+      if (level >= 0) table.place[i] = 1
+    } else if (known === 'name') isNamed = true
+    else if (isText && !placeText(record, known, i)) return false
   }
   if (level < 0 || Number.isNaN(epoch) || (isNamed && isNumber)) return false
   return table.write(record, epoch, level)
 }
 
-const UNUSUAL_SOURCE = /\\|:0\d+$/
+/** Gives a text its place. False if it is not written as it stands there. */
+function placeText(record: RecordOut, role: Known, i: number): boolean {
+  if (role === 'message' && table.message < 0) table.message = i
+  else if (role === 'source' && table.source < 0) {
+    const isFound = sourceIn(record.bytes, table.from[i]!, table.to[i]!)
+    if (isFound < 1) return isFound === 0
+    table.source = i
+  } else if (role === 'tag' && table.from[i] === table.to[i]) return false
+  else if (role !== 'tag') return true
+  table.place[i] = role === 'tag' ? TAG : 1
+  return true
+}
 
-/** Serilog's templates. */
-const UNUSUAL = new Set(['@mt', 'MessageTemplate', '__proto__'])
+/** What the keys of members mean: those of Serilog's templates make a line unusual. */
+type Known = Role | 'parent' | 'name' | 'unusual'
+const KNOWN = new Map<string, Known>([...PARENTS].map((key) => [key, 'parent']))
+for (const [key, role] of ROLES) KNOWN.set(key, role)
+KNOWN.set('name', 'name')
+for (const key of ['@mt', 'MessageTemplate', '__proto__']) KNOWN.set(key, 'unusual')
 
 /** Reads the members of the object at bytes[from, to) into the table. */
 function readMembers(record: RecordOut, from: number, to: number): boolean {
   const { bytes } = record
   const { view } = record.copy
-  table.size = 0
+  table.clear()
   if (bytes[from] !== 0x7b) return false
   for (let at = from + 1; at < to; at++) {
     at = skipSpaces(bytes, at, to)

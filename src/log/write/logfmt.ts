@@ -2,9 +2,7 @@ import { isKeyByte, LEVEL, MESSAGE, SEARCHED, SOURCE, TAGS, TIME, timeIn } from 
 import { levelAt } from '../format/read/level.ts'
 import { wordOf } from '../format/read/words.ts'
 import type { RecordOut } from './record.ts'
-import { isSource, MemberTable, QUOTED, quotedEnd, TEXT } from './table.ts'
-
-const LEADING_ZERO = /:0\d+$/
+import { MemberTable, QUOTED, quotedEnd, sourceIn, TAG, TEXT } from './table.ts'
 
 const table = new MemberTable()
 
@@ -15,8 +13,6 @@ export function writeLogfmt(record: RecordOut, from: number, limit: number): boo
   const { bytes } = record
   let epoch = Number.NaN
   let level = -1
-  let hasMessage = false
-  let hasSource = false
   for (let i = 0; i < table.size; i++) {
     const start = table.from[i]!
     const end = table.to[i]!
@@ -25,24 +21,24 @@ export function writeLogfmt(record: RecordOut, from: number, limit: number): boo
       if (!Number.isNaN(epoch)) continue
       epoch = i < SEARCHED ? timeIn(bytes, start, end, record.zone) : Number.NaN
       if (Number.isNaN(epoch)) return false
-      table.role[i] = 'time'
+      table.place[i] = 1
     } else if (LEVEL.has(key)) {
       if (level >= 0) continue
       level = i < SEARCHED ? levelAt(bytes, start, end) : -1
       if (level < 0) return false
-      table.role[i] = 'level'
+      table.place[i] = 1
     } else if (MESSAGE.includes(key)) {
-      if (hasMessage) continue
+      if (table.message >= 0) continue
       if (start === end) return false
-      hasMessage = true
-      table.role[i] = 'message'
-    } else if (TAGS.includes(key)) table.role[i] = 'tag'
-    else if (SOURCE.includes(key)) {
-      // A number with a leading zero, or a name with an escape, is not written as it is.
-      if (!hasSource && (table.kind[i] === QUOTED || LEADING_ZERO.test(record.text(start, end)))) return false
-      if (hasSource || !isSource(bytes, start, end)) continue
-      hasSource = true
-      table.role[i] = 'source'
+      table.message = i
+      table.place[i] = 1
+    } else if (TAGS.includes(key)) table.place[i] = TAG
+    else if (SOURCE.includes(key) && table.source < 0) {
+      const isFound = sourceIn(bytes, start, end)
+      if (isFound < 0) return false
+      if (isFound === 0) continue
+      table.source = i
+      table.place[i] = 1
     }
   }
   return !Number.isNaN(epoch) && table.write(record, epoch, level)
@@ -51,7 +47,7 @@ export function writeLogfmt(record: RecordOut, from: number, limit: number): boo
 /** Reads the pairs of bytes[from, to) into the table. */
 function readPairs(record: RecordOut, from: number, to: number): boolean {
   const { bytes } = record
-  table.size = 0
+  table.clear()
   for (let at = from; at < to; at++) {
     const key = at
     while (at < to && isKeyByte(bytes[at]!)) at++

@@ -1,4 +1,5 @@
 import { MOST_PAIRS, PAIRS_REACH } from '../format/read/pairs.ts'
+import { equalsIn } from './bytes/words.ts'
 import type { RecordOut } from './record.ts'
 
 /**
@@ -6,13 +7,16 @@ import type { RecordOut } from './record.ts'
  * False if they must be read as text.
  */
 function writePairs(out: RecordOut, from: number, to: number): boolean {
-  const { bytes, line } = out
+  const { bytes, line, copy } = out
   if (line.equals >= to) return true
   if (to - from > PAIRS_REACH) return false
   let left = MOST_PAIRS
   let done = from
-  for (let equals = Math.max(from, line.equals); equals < to; equals = Math.max(equals + 1, done)) {
-    if (bytes[equals] !== 0x3d) continue
+  let at = Math.max(from, line.equals)
+  for (;;) {
+    const equals = equalsIn(copy.view, Math.max(at, done), to)
+    if (equals >= to) return true
+    at = equals + 1
     const key = keyStart(bytes, done, equals)
     if (key < 0 || (key > from && !isBreak(bytes[key - 1]!))) continue
     const first = bytes[equals + 1]
@@ -42,7 +46,6 @@ function writePairs(out: RecordOut, from: number, to: number): boolean {
     out.escaped(start, end)
     out.out[out.at++] = 0x22
   }
-  return true
 }
 
 /** The same, and the end of the record. */

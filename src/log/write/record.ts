@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../limits/bounded-map.ts'
 import { LEVELS } from '../format/read/level.ts'
 import { exactTime, isExact } from '../format/read/stamp.ts'
 import { addFields, kindOf, numberOf } from '../format/read/vocabulary.ts'
@@ -147,7 +148,7 @@ export class RecordOut extends LineOut {
   group(name: string, text: string | undefined): void {
     const value = text?.trim()
     if (value === undefined || value === '' || value === '-' || value === '[unknown]') return
-    const kind = name === 'client' && !/[:([]/.test(value) ? 'text' : kindOf(name)
+    const kind = kindOf(name)
     if (kind !== 'other') {
       if (this.has(name)) return
       if (kind === 'number' && isWhole(value)) this.json(name, value)
@@ -185,9 +186,8 @@ export class RecordOut extends LineOut {
   /** The name of the next field. */
   name(name: string): void {
     this.#names[this.#fields] = name
-    this.#openField()
-    this.string(name)
-    this.put(NAME_END)
+    const { first, next } = templatesOf(name)
+    this.put(this.#fields++ === 0 ? first : next)
   }
 
   /** The same for a name in the line. */
@@ -195,15 +195,9 @@ export class RecordOut extends LineOut {
     this.#names[this.#fields] = null
     this.#keys[2 * this.#fields] = from
     this.#keys[2 * this.#fields + 1] = to
-    this.#openField()
+    this.put(this.#fields++ === 0 ? FIRST_KEY : NEXT_KEY)
     this.escaped(from, to)
     this.put(NAME_END)
-  }
-
-  #openField(): void {
-    if (this.#fields++ === 0) this.put(CONTEXT)
-    else this.out[this.at++] = 0x2c
-    this.out[this.at++] = 0x22
   }
 
   /** Whether the context has a field with this name. */
@@ -245,8 +239,22 @@ const LINE = template('","line":')
 const TAGS = template(',"tags":["')
 const TAGS_END = template('"]')
 const MESSAGE = template(',"message":"')
-const CONTEXT = template(',"context":{')
+const FIRST_KEY = template(',"context":{"')
+const NEXT_KEY = template(',"')
 const NAME_END = template('":')
+
+/** The names of fields that occurred, as they are written: as the first one, and as another one. */
+const templates = new BoundedMap<string, { first: Template; next: Template }>(1000)
+
+function templatesOf(name: string): { first: Template; next: Template } {
+  let known = templates.get(name)
+  if (!known) {
+    const quoted = JSON.stringify(name)
+    known = { first: template(`,"context":{${quoted}:`), next: template(`,${quoted}:`) }
+    templates.set(name, known)
+  }
+  return known
+}
 
 /** A number with leading zeros; returns the offset after it. */
 function putDigits(out: Uint8Array, at: number, number: number, count: number): number {

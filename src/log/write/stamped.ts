@@ -99,11 +99,12 @@ interface Plan {
   pattern: RegExp
   /** The same without groups and without the beginning of the line. */
   bare: string
-  /** The names of the groups. */
+  /** The names of the groups; their numbers, for those that have a place of their own, or 0; and those of the others. */
   names: readonly string[]
+  numbers: Record<'whole_tail' | 'level' | 'tag' | 'file' | 'line', number>
+  fields: readonly number[]
   /** The groups of what is before the time. */
   before: readonly [name: string, text: string | undefined][]
-  hasTail: boolean
   inside: readonly RegExp[]
 }
 
@@ -112,45 +113,43 @@ const NAMED_GROUP = /\(\?<(\w+)>/g
 function planOf({ before, head, tail, inside = [] }: Program, textBefore: string): Plan {
   // The tail may overlap with the head, and is searched for in all of the line.
   const source = `${tail ? `(?=[^]*?(?<whole_tail>${tail.source}))` : ''}${head.source.slice(1)}`
+  const names = ['', ...[...source.matchAll(NAMED_GROUP)].map(([, name]) => name!)]
+  const numbers = { whole_tail: 0, level: 0, tag: 0, file: 0, line: 0 }
+  for (const name in numbers) numbers[name as keyof typeof numbers] = Math.max(0, names.indexOf(name))
   return {
     pattern: new RegExp(`^${source.replace(NAMED_GROUP, '(')}`),
     bare: source.replace(NAMED_GROUP, '(?:'),
-    names: [...source.matchAll(NAMED_GROUP)].map(([, name]) => name!),
+    names,
+    numbers,
+    fields: names.map((_, i) => i).filter((i) => i > 0 && !Object.hasOwn(numbers, names[i]!)),
     before: Object.entries(before?.exec(textBefore)?.groups ?? {}),
-    hasTail: tail !== undefined,
     inside,
   }
 }
 
 function writeProgram(
   record: RecordOut,
-  { names, before, hasTail, inside }: Plan,
+  { names, numbers, fields, before, inside }: Plan,
   found: readonly (string | undefined)[],
   { text, from, level }: Rest,
 ): boolean {
-  let tag: string | undefined
-  let file: string | undefined
-  let line: string | undefined
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i]
-    const group = found[i + 1]
-    if (name === 'tag') tag = group
-    else if (name === 'file') file = group
-    else if (name === 'line') line = group
-    else if (name === 'level' && group !== undefined && parseLevel(group) !== level) return false
-  }
+  const word = numbers.level === 0 ? undefined : found[numbers.level]
+  if (word !== undefined && !isLevel(word, level)) return false
   for (const [name, group] of before)
-    if (name === 'level' && group !== undefined && parseLevel(group) !== level) return false
+    if (name === 'level' && group !== undefined && !isLevel(group, level)) return false
   record.level(level)
+  const file = numbers.file === 0 ? undefined : found[numbers.file]
+  const line = numbers.line === 0 ? undefined : found[numbers.line]
   if (file && line) record.source(file, String(Number(line)))
-  tag = tag === '-' ? '' : tag?.trim()
-  if (tag) record.tag(tag)
+  const tag = numbers.tag === 0 ? undefined : found[numbers.tag]
+  if (tag !== undefined && tag !== '-' && tag.trim() !== '') record.tag(tag.trim())
   const start = found[0]!.length
-  const end = hasTail ? Math.max(start, text.length - found[1]!.length) : text.length
+  const end =
+    numbers.whole_tail === 0 ? text.length : Math.max(start, text.length - found[numbers.whole_tail]!.length)
   const message = record.skipBlanks(from + start, from + end)
   record.message(message, from + end)
-  for (const [name, group] of before) if (!PLACED.has(name)) record.group(name, group)
-  for (let i = 0; i < names.length; i++) if (!PLACED.has(names[i]!)) record.group(names[i]!, found[i + 1])
+  for (const [name, group] of before) if (name !== 'level') record.group(name, group)
+  for (let i = 0; i < fields.length; i++) record.group(names[fields[i]!]!, found[fields[i]!])
   for (const pattern of inside) {
     const groups = pattern.exec(text.slice(start, end))?.groups
     for (const name in groups) record.group(name, groups[name])
@@ -158,7 +157,15 @@ function writeProgram(
   return endWithPairs(record, message, from + end)
 }
 
-const PLACED = new Set(['level', 'tag', 'file', 'line', 'whole_tail'])
+/** The last word for each level. */
+const words: string[] = []
+
+function isLevel(word: string, level: number): boolean {
+  if (words[level] === word) return true
+  if (parseLevel(word) !== level) return false
+  words[level] = word
+  return true
+}
 
 function writeGeneral(record: RecordOut, rest: Rest): boolean {
   const { message, context } = generalHeader(rest, rest.isLevelAfter)

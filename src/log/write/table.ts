@@ -1,5 +1,4 @@
-import type { Role } from '../format/json/keys.ts'
-import { template } from './bytes/words.ts'
+import { plainEnd, template } from './bytes/words.ts'
 import type { RecordOut } from './record.ts'
 
 /** How the value of a member is written. */
@@ -10,6 +9,9 @@ export const QUOTED = 1
 export const SCALAR = 2
 /** An object or an array. */
 export const NESTED = 3
+
+/** The place of a tag. */
+export const TAG = 2
 
 /** Lines with more members are left to `fields`. */
 const MOST = 64
@@ -22,8 +24,17 @@ export class MemberTable {
   readonly from = new Int32Array(MOST)
   readonly to = new Int32Array(MOST)
   readonly kind = new Uint8Array(MOST)
-  /** What each member is in the record; null for those of the context. */
-  readonly role: (Role | null)[] = new Array(MOST).fill(null)
+  /** 0 for a member of the context, 1 for one with a place of its own, `TAG` for a tag. */
+  readonly place = new Uint8Array(MOST)
+  /** Which member is the message and which the source; -1 if there is none. */
+  message = -1
+  source = -1
+
+  clear(): void {
+    this.size = 0
+    this.message = -1
+    this.source = -1
+  }
 
   /** Adds a member; returns its index, or -1 if `fields` must read the line: a key occurs twice, or like a number goes first. */
   add(bytes: Uint8Array, keyFrom: number, keyTo: number): number {
@@ -38,7 +49,7 @@ export class MemberTable {
     }
     this.keyFrom[this.size] = keyFrom
     this.keyTo[this.size] = keyTo
-    this.role[this.size] = null
+    this.place[this.size] = 0
     return this.size++
   }
 
@@ -46,13 +57,12 @@ export class MemberTable {
   write(record: RecordOut, epoch: number, level: number): boolean {
     if (!record.time(epoch)) return false
     record.level(level)
-    const source = this.role.indexOf('source')
-    if (source >= 0 && source < this.size) this.#writeSource(record, source)
+    if (this.source >= 0) this.#writeSource(record, this.source)
     this.#writeTags(record)
     record.put(MESSAGE)
-    for (let i = 0; i < this.size; i++) if (this.role[i] === 'message') this.#writeText(record, i)
+    if (this.message >= 0) this.#writeText(record, this.message)
     record.out[record.at++] = 0x22
-    for (let i = 0; i < this.size; i++) if (this.role[i] === null) this.#writeMember(record, i)
+    for (let i = 0; i < this.size; i++) if (this.place[i] === 0) this.#writeMember(record, i)
     record.end()
     return true
   }
@@ -89,7 +99,7 @@ export class MemberTable {
   #writeTags(record: RecordOut): void {
     let count = 0
     for (let i = 0; i < this.size; i++) {
-      if (this.role[i] !== 'tag') continue
+      if (this.place[i] !== TAG) continue
       record.put(count++ === 0 ? TAGS : NEXT_TAG)
       this.#writeText(record, i)
     }
@@ -104,26 +114,26 @@ const TAGS = template(',"tags":["')
 const NEXT_TAG = template('","')
 const TAGS_END = template('"]')
 
-/** Whether bytes[from, to) are `file:123`. */
-export function isSource(bytes: Uint8Array, from: number, to: number): boolean {
+/** Whether bytes[from, to) are `file:123`: 1 if so, 0 if not, -1 if that is not written as it stands there. */
+export function sourceIn(bytes: Uint8Array, from: number, to: number): number {
   let at = to
   while (at > from && bytes[at - 1]! >= 0x30 && bytes[at - 1]! <= 0x39) at--
   const digits = to - at
-  if (digits < 1 || digits > 9 || at - 2 < from || bytes[at - 1] !== 0x3a) return false
+  for (let i = from; i < at; i++) if (bytes[i] === 0x5c) return -1
+  if (digits < 1 || digits > 9 || at - 2 < from || bytes[at - 1] !== 0x3a) return 0
   const before = bytes[at - 2]!
-  return before !== 0x3a && before > 0x20
+  if (before === 0x3a || before <= 0x20) return 0
+  return digits > 1 && bytes[at] === 0x30 ? -1 : 1
 }
 
 /** Where the inside of a string ends, if its escapes are those that JSON.stringify writes; else -1. */
-export function quotedEnd(record: RecordOut, from: number, to: number): number {
-  const { bytes } = record
-  for (let at = from; at < to; at++) {
-    const byte = bytes[at]!
-    if (byte === 0x22) return at
-    if (byte === 0x09) return -1
-    if (byte === 0x5c && CANONICAL[bytes[++at]!] !== 1) return -1
+export function quotedEnd({ bytes, copy: { view } }: RecordOut, from: number, to: number): number {
+  for (let at = from; ; at += 2) {
+    at = plainEnd(view, at, to)
+    if (at >= to) return -1
+    if (bytes[at] === 0x22) return at
+    if (bytes[at] !== 0x5c || CANONICAL[bytes[at + 1]!] !== 1) return -1
   }
-  return -1
 }
 
 const CANONICAL = new Uint8Array(256)
