@@ -1,7 +1,7 @@
 import { readNamed } from '../format/read/named.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { levelOfStatus } from '../format/read/vocabulary.ts'
-import { digitsEnd, equalsIn } from './bytes/words.ts'
+import { digitsEnd, find } from './bytes/words.ts'
 import { endWithPairs } from './pairs.ts'
 import type { RecordOut } from './record.ts'
 
@@ -9,6 +9,7 @@ import type { RecordOut } from './record.ts'
 const REQUEST = 29
 const SPACE = 0x20
 const QUOTE = 0x22
+const EQUALS = 0x3d
 
 /**
  * Writes a line of a common or combined access log as its row reads it: client, identity, user, time, request, status and
@@ -65,7 +66,7 @@ const REACH = 300
 /** Whether a message may have ` rt=` or ` request_time=` in it. */
 function hasDuration({ bytes, line, copy }: RecordOut, from: number, to: number): boolean {
   for (let at = Math.max(from, line.equals); at < to; at++) {
-    at = equalsIn(copy.view, at, to)
+    at = find(copy.view, EQUALS, at, to)
     const end = at < to ? bytes[at - 1] : 0
     if ((end === 0x74 && bytes[at - 2] === 0x72) || (end === 0x65 && bytes[at - 2] === 0x6d)) return true
   }

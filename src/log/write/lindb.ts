@@ -2,12 +2,13 @@ import { TAGS, tagNames } from '../format/lindb/parts.ts'
 import { levelAt } from '../format/read/level.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { jsonEnd } from './bytes/json-value.ts'
-import { copyAscii, copyName, equalsIn, lastDigits, template } from './bytes/words.ts'
+import { copyAscii, copyName, find, lastDigits, template } from './bytes/words.ts'
 import { endWithPairs } from './pairs.ts'
 import type { RecordOut } from './record.ts'
 
 const TAB = 0x09
 const LF = 0x0a
+const EQUALS = 0x3d
 const FILE = template(',"source":{"file":"')
 const LINE = template('","line":')
 const TAGS_START = template('},"tags":[')
@@ -117,7 +118,7 @@ function writeMessage(record: RecordOut, from: number, to: number): boolean {
 function endMessage(record: RecordOut, from: number, to: number): boolean {
   record.out[record.at++] = 0x22
   record.line.lf = to
-  record.line.equals = equalsIn(record.copy.view, from, to)
+  record.line.equals = find(record.copy.view, EQUALS, from, to)
   return endWithPairs(record, from, to)
 }
 
@@ -125,7 +126,7 @@ function endMessage(record: RecordOut, from: number, to: number): boolean {
 function writeContext(record: RecordOut, from: number, tab: number, to: number): boolean {
   const { bytes, copy, out } = record
   const end = jsonEnd(copy.view, tab + 1, to)
-  if (end < 0 || (end < to && bytes[end] !== LF) || equalsIn(copy.view, from, tab) < tab) return false
+  if (end < 0 || (end < to && bytes[end] !== LF) || find(copy.view, EQUALS, from, tab) < tab) return false
   record.put(CONTEXT)
   copyAscii(copy, tab + 1, end, record.at)
   record.at += end - tab - 1

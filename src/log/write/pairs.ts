@@ -1,5 +1,5 @@
 import { MOST_PAIRS, PAIRS_REACH } from '../format/read/pairs.ts'
-import { equalsIn } from './bytes/words.ts'
+import { find } from './bytes/words.ts'
 import type { RecordOut } from './record.ts'
 
 /**
@@ -14,7 +14,7 @@ function writePairs(out: RecordOut, from: number, to: number): boolean {
   let done = from
   let at = Math.max(from, line.equals)
   for (;;) {
-    const equals = equalsIn(copy.view, Math.max(at, done), to)
+    const equals = find(copy.view, EQUALS, Math.max(at, done), to)
     if (equals >= to) return true
     at = equals + 1
     const key = keyStart(bytes, done, equals)
@@ -55,6 +55,7 @@ export function endWithPairs(out: RecordOut, from: number, to: number): boolean 
   return true
 }
 
+const EQUALS = 0x3d
 const LONGEST_KEY = 100
 
 /** Where the key before an equals sign begins, or -1. */

@@ -1,21 +1,33 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { prefixFields, severityAt, stampIn } from '../format/database/postgresql.ts'
 import { beforeSql, messageFields } from '../format/read/durations.ts'
+import { wordOf } from '../format/read/words.ts'
+import { find } from './bytes/words.ts'
 import { endWithPairs } from './pairs.ts'
-import type { RecordOut } from './record.ts'
+import { type KnownFields, knownFields, type RecordOut } from './record.ts'
 
-/** The fields of prefixes that occurred, as JSON: those of a session repeat. */
-const prefixes = new BoundedMap<string, readonly [name: string, json: string][]>(1000)
+/** The fields of prefixes that occurred: those of a session repeat. */
+const prefixes = new BoundedMap<string, KnownFields>(1000)
 /** Longer prefixes are not kept. */
-const KEPT = 200
+const KEPT = 100
 
-function prefixJson(prefix: string): readonly [name: string, json: string][] {
+/** The fields in a prefix whose time is at its beginning, or anywhere. */
+function fieldsOf(
+  record: RecordOut,
+  from: number,
+  to: number,
+  stamp: { at: number; end: number },
+): KnownFields {
+  if (stamp.at > from || to - stamp.end > KEPT) {
+    const prefix = `${record.text(from, stamp.at)}${record.text(stamp.end, to)}`
+    return knownFields(prefixFields(prefix.trim()))
+  }
+  const prefix = wordOf(record.bytes, stamp.end, to)
   const known = prefixes.get(prefix)
   if (known) return known
-  const fields = Object.entries(prefixFields(prefix))
-  const json = fields.map(([name, value]): [string, string] => [name, JSON.stringify(value)])
-  if (prefix.length <= KEPT) prefixes.set(prefix, json)
-  return json
+  const fields = knownFields(prefixFields(prefix.trim()))
+  prefixes.set(prefix, fields)
+  return fields
 }
 
 /** Writes a line as `postgresqlFields` reads it. */
@@ -29,10 +41,8 @@ export function writePostgresql(record: RecordOut, from: number, limit: number):
   if (!stamp || !record.time(stamp.epoch)) return false
   record.level(level)
   record.message(end, to)
-  const prefix = `${record.text(from, stamp.at)}${record.text(stamp.end, at)}`.trim()
-  for (const [name, json] of prefixJson(prefix)) record.json(name, json)
-  const colon = bytes.indexOf(0x3a, end)
-  if (colon < 0 || colon >= to) return endWithPairs(record, end, to)
+  record.fields(fieldsOf(record, from, at, stamp))
+  if (find(record.copy.view, 0x3a, end, to) === to) return endWithPairs(record, end, to)
   // Durations and SQL come behind a colon.
   const message = record.text(end, to)
   const { duration } = messageFields(message)

@@ -12,6 +12,18 @@ import { putTemplate, type Template, template } from './bytes/words.ts'
  */
 export type LineWriter = (record: RecordOut, from: number, to: number) => boolean
 
+/** The first fields of a record, prepared to be written at once. */
+export interface KnownFields {
+  names: readonly string[]
+  json: Template
+}
+
+/** Prepares fields whose names and values are ASCII. */
+export function knownFields(context: Record<string, unknown>): KnownFields {
+  const names = Object.keys(context)
+  return { names, json: template(`,"context":${JSON.stringify(context).slice(0, -1)}`) }
+}
+
 /** What a record needs besides six times the bytes of its line: names, quotes, and what is written over the end. */
 export const RECORD_ROOM = 2048
 
@@ -159,6 +171,14 @@ export class RecordOut extends LineOut {
     const context: Record<string, unknown> = {}
     addFields(context, { [name]: value })
     for (const key of Object.keys(context)) if (!this.has(key)) this.json(key, JSON.stringify(context[key]))
+  }
+
+  /** Fields that are known as a whole, before all others. */
+  fields({ names, json }: KnownFields): void {
+    if (names.length === 0) return
+    this.put(json)
+    for (let i = 0; i < names.length; i++) this.#names[i] = names[i]!
+    this.#fields = names.length
   }
 
   /** A field with a text. */

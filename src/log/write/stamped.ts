@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import type { StampReader } from '../format/format.ts'
+import { decode, type StampReader } from '../format/format.ts'
 import { parseLevel } from '../format/read/level.ts'
 import { generalHeader, type Line } from '../format/stamped/header.ts'
 import { PROGRAMS, type Program } from '../format/stamped/programs.ts'
@@ -33,7 +33,8 @@ export function stampedWriter(stampAt: StampReader): LineWriter {
     if (!writer) {
       const syslog = syslogOf(before, record.text(stamp.at, stamp.end))
       writer = new ProgramWriter(before, [...syslog, ...PROGRAMS])
-      writers.set(key, writer)
+      // A part of a text keeps all of it in memory: this one is made anew.
+      writers.set(before === '' ? key : beforeOf(decode(bytes, start, stamp.at)), writer)
     }
     let from = bytes[stamp.end] === 0x5d ? stamp.end + 1 : stamp.end
     while (from < to && (bytes[from] === 0x20 || bytes[from] === 0x09 || bytes[from] === 0x3a)) from++

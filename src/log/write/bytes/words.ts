@@ -103,11 +103,12 @@ export function scanLine(view: DataView, from: number, to: number, line: Scanned
   line.end = !isPlain ? -1 : i > from && view.getUint8(i - 1) === 0x0d ? i - 1 : i
 }
 
-/** The first equals sign in plain text, or `to`. */
-export function equalsIn(view: DataView, from: number, to: number): number {
+/** The first place of an ASCII byte in plain text, or `to`. */
+export function find(view: DataView, byte: number, from: number, to: number): number {
+  const four = byte * 0x01010101
   let i = from
-  while (i + 4 <= to && unusualIn(view.getInt32(i, true)) === 0) i += 4
-  while (i < to && view.getUint8(i) !== 0x3d) i++
+  while (i + 4 <= to && (((view.getInt32(i, true) ^ four) - 0x01010101) & HIGH) === 0) i += 4
+  while (i < to && view.getUint8(i) !== byte) i++
   return i
 }
 
