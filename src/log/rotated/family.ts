@@ -117,21 +117,30 @@ export function* logNamesInSteps(
   const keys = new Set(entries.map((entry) => entry.key))
   const logs = new Map<string, string>()
   const byId = new Map<string, string>()
-  for (const { key, id } of entries) {
+  for (const entry of entries) {
     if (logs.size % NAMES_AT_ONCE === 0) yield
+    const { key } = entry
+    const id = linkedId(entry)
     const parsed = parseName(key)
     const log = isAlone(parsed, keys) ? key : parsed.stem
     logs.set(key, log)
     if (id !== undefined && isRotated(parsed) && log !== key) byId.set(id, log)
   }
   // A link to the newest file belongs to the log of that file.
-  for (const { key, id } of entries) {
+  for (const entry of entries) {
+    const { key } = entry
+    const id = linkedId(entry)
     const log = id === undefined ? undefined : byId.get(id)
     if (log !== undefined && logs.get(key) === key) logs.set(key, log)
   }
   for (const [name, log] of dashedLogs(entries))
     if (rollsOver(log, timesOf)) for (const { entry } of log.files) logs.set(entry.key, name)
   return logs
+}
+
+/** The identity by which a link is known. That of a shipped file tells only the files of one log apart. */
+function linkedId({ id, appendOnly }: Entry): string | undefined {
+  return appendOnly ? undefined : id
 }
 
 function membersOf(name: string, entries: readonly Entry[]): RotatedFile[] {

@@ -81,4 +81,14 @@ describe('a log without a match', () => {
       expect(pages.slice(0, -1).every(({ texts }) => texts.length > 0)).toBe(true)
     },
   )
+
+  it('is searched for at least 4 MiB, however small the budget and however many share it', async () => {
+    const part = quiet.slice(0, 3.9 * MIB).replace(/[^\n]*$/, '')
+    const texts = Object.fromEntries(
+      Array.from({ length: 5 }, (_, i) => [`${i}.log`, line(-1, `needle ${i}`) + part]),
+    )
+    const found = await ask(memoryStore(texts), ['*.log'], { matcher }, { scanBytes: 1000 })
+    expect(found.texts).toHaveLength(5)
+    expect(found.notes).toEqual([])
+  })
 })
