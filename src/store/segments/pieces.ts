@@ -45,87 +45,61 @@ export async function readLife(
   if (missing && !(fromEnd && (missing.head || range !== undefined))) throw new MissingBytes(key, missing)
   const offset = missing ? Math.min(missing.to, to) : wanted.offset
   const length = to - offset
-  const source = new PieceSource(shipped, place, { pieces, from: offset, to }, signal)
+  const source = pieceSource(shipped, place, { pieces, from: offset, to }, signal)
   const body = length <= WHOLE ? await source.all() : source.stream()
   return { entry, offset, length, body, ...(missing && { missing }) }
 }
 
 /** The bytes of a life from one place to another, segment by segment. */
-class PieceSource {
-  readonly #shipped: Shipped
-  readonly #place: { key: string; log: string; life: number; size: number }
-  readonly #signal: AbortSignal | undefined
-  readonly #to: number
-  #pieces: Piece[]
-  #at: number
-  #ahead: Promise<Uint8Array> | null = null
+function pieceSource(
+  { lives, texts }: Shipped,
+  place: { key: string; log: string; life: number; size: number },
+  { from, to, ...located }: { pieces: Piece[]; from: number; to: number },
+  signal: AbortSignal | undefined,
+) {
+  const { key, log, life } = place
+  let { pieces } = located
+  let at = from
+  let ahead: Promise<Uint8Array> | null = null
 
-  constructor(
-    shipped: Shipped,
-    place: { key: string; log: string; life: number; size: number },
-    { pieces, from, to }: { pieces: Piece[]; from: number; to: number },
-    signal: AbortSignal | undefined,
-  ) {
-    this.#shipped = shipped
-    this.#place = place
-    this.#signal = signal
-    this.#pieces = pieces
-    this.#at = from
-    this.#to = to
-  }
-
-  /** All of it, fetched in parallel. */
-  async all(): Promise<Uint8Array<ArrayBuffer>> {
-    const bytes = new Uint8Array(this.#to - this.#at)
-    await each(this.#pieces, AT_ONCE, async (piece) => {
-      bytes.set(await this.#read(piece), piece.from - this.#at)
-    })
-    return bytes
-  }
-
-  /** One segment after the other, the next one fetched ahead. */
-  stream(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: async (controller) => {
-          const piece = await (this.#ahead ?? this.#next())
-          this.#ahead = null
-          // Texts that are cached or fetched for several clients outlive this client.
-          this.#signal?.throwIfAborted()
-          this.#at += piece.length
-          controller.enqueue(piece)
-          if (this.#at >= this.#to) return controller.close()
-          this.#ahead = this.#next()
-          this.#ahead.catch(() => {})
-        },
-      },
-      { highWaterMark: 0 },
-    )
-  }
-
-  async #next(): Promise<Uint8Array> {
-    if (this.#pieces.length === 0) {
-      const range = [this.#at, Math.min(this.#to, this.#at + WINDOW)] as const
-      const { pieces, missing } = await this.#shipped.lives.locate(this.#place, range, {
-        signal: this.#signal,
-      })
-      if (missing && pieces.length === 0) throw new MissingBytes(this.#place.key, missing)
-      this.#pieces = pieces
-    }
-    return this.#read(this.#pieces.shift()!)
-  }
-
-  async #read({ segment, from, to }: Piece): Promise<Uint8Array> {
-    const { log, life, key } = this.#place
-    const { lives, texts } = this.#shipped
-    const text = await texts.read(log, life, segment, this.#signal)
+  async function read({ segment, from, to }: Piece): Promise<Uint8Array> {
+    const text = await texts.read(log, life, segment, signal)
     if (text) return text.subarray(from - segment.start, to - segment.start)
     // Gone since it was listed. Another segment may hold the same bytes.
     lives.forget(log, life, segment)
-    const { pieces, missing } = await lives.locate(this.#place, [from, to], { signal: this.#signal })
+    const { pieces, missing } = await lives.locate(place, [from, to], { signal })
     if (missing) throw new MissingBytes(key, missing)
     const bytes = new Uint8Array(to - from)
-    for (const piece of pieces) bytes.set(await this.#read(piece), piece.from - from)
+    for (const piece of pieces) bytes.set(await read(piece), piece.from - from)
     return bytes
   }
+  async function next(): Promise<Uint8Array> {
+    if (pieces.length === 0) {
+      const found = await lives.locate(place, [at, Math.min(to, at + WINDOW)], { signal })
+      if (found.missing && found.pieces.length === 0) throw new MissingBytes(key, found.missing)
+      pieces = found.pieces
+    }
+    return read(pieces.shift()!)
+  }
+  /** All of it, fetched in parallel. */
+  async function all() {
+    const bytes = new Uint8Array(to - from)
+    await each(pieces, AT_ONCE, async (piece) => {
+      bytes.set(await read(piece), piece.from - from)
+    })
+    return bytes
+  }
+  /** One segment after the other, the next one fetched ahead. */
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+    const piece = await (ahead ?? next())
+    ahead = null
+    // Texts that are cached or fetched for several clients outlive this client.
+    signal?.throwIfAborted()
+    at += piece.length
+    controller.enqueue(piece)
+    if (at >= to) return controller.close()
+    ahead = next()
+    ahead.catch(() => {})
+  }
+  return { all, stream: () => new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 }) }
 }
