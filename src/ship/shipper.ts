@@ -8,7 +8,7 @@ import { type Bucket, persistent, Stopped } from './bucket.ts'
 import type { CutRules } from './cut.ts'
 import { shippedAs } from './examiner.ts'
 import { type Disk, type Native, UnreadableLog } from './files/disk.ts'
-import { Groups } from './files/groups.ts'
+import { logGroups } from './files/groups.ts'
 import { FileOrder } from './files/order.ts'
 import { WatchedFiles } from './files/watched-files.ts'
 import type { LevelCounter } from './home/levels.ts'
@@ -65,7 +65,7 @@ export class Shipper {
   readonly #logBucket: Bucket
   readonly #ownership: Ownership
   readonly #now: () => number
-  readonly #groups: Groups
+  readonly #group: ReturnType<typeof logGroups>
   readonly #logs = new Map<string, OpenLog>()
   readonly #buffers = bufferPool()
   readonly #nodeFiles: NodeFilesShipper
@@ -103,7 +103,7 @@ export class Shipper {
     }
     this.#bucket = persistent(options.bucket, retry)
     const { disk, native, include } = options
-    this.#groups = new Groups({
+    this.#group = logGroups({
       disk,
       include,
       shippedAs: (log) => shippedAs({ log, bucket: this.#bucket, native }, disk),
@@ -255,11 +255,11 @@ export class Shipper {
         report('The log directory is not there yet; waiting for it.')
       this.#warnedAbsent = true
     }
-    const byLog = await this.#groups.group(listed ?? [])
+    const byLog = await this.#group(listed ?? [])
     for (const log of byLog.keys()) if (!this.#logs.has(log)) this.#logs.set(log, this.#open(log))
     let failure: unknown = null
     for (const [log, { files, shipper }] of this.#logs) {
-      const again = async () => (await this.#groups.group((await disk.list()) ?? [])).get(log) ?? []
+      const again = async () => (await this.#group((await disk.list()) ?? [])).get(log) ?? []
       await files.look(byLog.get(log) ?? [], again, this.#now()).catch((error: unknown) => {
         failure ??= error
       })

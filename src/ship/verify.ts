@@ -2,7 +2,7 @@ import type { LeftFile } from '../segment/ship-json.ts'
 import type { Bucket } from './bucket.ts'
 import { type Examined, Examiner, examineListed, shippedAs } from './examiner.ts'
 import { type Disk, type Listed, type Native, UnreadableLog } from './files/disk.ts'
-import { Groups } from './files/groups.ts'
+import { logGroups } from './files/groups.ts'
 import { type Memory, recall } from './memory.ts'
 
 /** A file that is not in the bucket as it is in the directory. */
@@ -32,12 +32,8 @@ export interface VerifyOptions {
 export async function verify({ disk, bucket, native, include }: VerifyOptions): Promise<Verified | null> {
   const listed = await disk.list()
   if (!listed) return null
-  const groups = new Groups({
-    disk,
-    include,
-    shippedAs: (log) => shippedAs({ log, bucket, native }, disk),
-  })
-  const byLog = await groups.group(listed)
+  const group = logGroups({ disk, include, shippedAs: (log) => shippedAs({ log, bucket, native }, disk) })
+  const byLog = await group(listed)
   const missing = ({ name, reason }: LeftFile): Finding => ({ name, kind: 'missing', detail: reason })
   const left = [...disk.left(), ...disk.skipped()]
   const verified: Verified = { logs: byLog.size, files: left.length, findings: left.map(missing) }

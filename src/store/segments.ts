@@ -3,7 +3,7 @@ import { parseFile } from '../segment/names.ts'
 import { entryOf, listShipped, parseTag } from './segments/listing.ts'
 import { type Life, Lives } from './segments/lives.ts'
 import { readLife, type Shipped } from './segments/pieces.ts'
-import { SegmentTexts, TextCache } from './segments/texts.ts'
+import { segmentTexts, TextCache } from './segments/texts.ts'
 import {
   type ByteRange,
   byCodePoint,
@@ -60,7 +60,7 @@ class SegmentStore {
     this.#mirror = mirror
     this.#options = options
     const { cache = new TextCache(options.memory), shared = true } = options
-    this.#shipped = { lives: new Lives(home), texts: new SegmentTexts(home, { cache, shared }) }
+    this.#shipped = { lives: new Lives(home), textOf: segmentTexts(home, { cache, shared }) }
   }
 
   /** The calls are properties, so that a copy such as `{ ...store, read }` keeps the others. */

@@ -17,65 +17,58 @@ export interface GroupsContext {
  * or the bucket say so when it is first seen. A file stays with its log, so that it is not shipped again as part of
  * another one.
  */
-export class Groups {
-  readonly #context: GroupsContext
-  readonly #isIncluded: (name: string) => boolean
+export function logGroups({ disk, include = [], shippedAs }: GroupsContext) {
+  const isIncluded = includeFilter(include)
   /** The log of each file at the last listing. */
-  #known = new Map<string, string>()
+  let known = new Map<string, string>()
 
-  constructor(context: GroupsContext) {
-    this.#context = context
-    this.#isIncluded = includeFilter(context.include ?? [])
+  /** The logs by the names of their files. Files that moved meanwhile are left out. */
+  async function logsOf(listed: readonly Listed[]): Promise<Map<string, string>> {
+    const files = new Map(listed.map((file) => [file.name, file]))
+    const entries = listed.map(toEntry)
+    const logs = logNames(entries)
+    for (const { name, id } of listed) {
+      const log = parseDashed(name)?.stem
+      if (log !== undefined && known.get(id) === log) logs.set(name, log)
+    }
+    for (const [log, rolled] of dashedLogs(entries)) {
+      const names = rolled.files.map(({ entry }) => entry.key)
+      const fresh = names.filter((name) => known.get(files.get(name)!.id) !== logs.get(name))
+      if (fresh.length === 0) continue
+      const isRolled =
+        names.some((name) => logs.get(name) === log) || (await hasRolledOver(disk, rolled, files))
+      if (isRolled === null) for (const name of fresh) logs.delete(name)
+      if (isRolled === null) continue
+      const isPart = isRolled ? async () => true : await shippedAs(log)
+      for (const name of fresh) if (await isPart(files.get(name)!)) logs.set(name, log)
+    }
+    return logs
   }
 
   /** The files of each log, by the log's name. */
-  async group(listed: readonly Listed[]): Promise<Map<string, Listed[]>> {
-    const logs = await this.#logNames(listed)
-    this.#known = new Map(listed.map(({ id, name }) => [id, logs.get(name) ?? '']))
+  return async (listed: readonly Listed[]): Promise<Map<string, Listed[]>> => {
+    const logs = await logsOf(listed)
+    known = new Map(listed.map(({ id, name }) => [id, logs.get(name) ?? '']))
     const byLog = new Map<string, Listed[]>()
     for (const file of listed) {
       const log = logs.get(file.name)
-      if (!this.#isIncluded(file.name) || !log || log === '.' || log === '..') continue
+      if (!isIncluded(file.name) || !log || log === '.' || log === '..') continue
       const files = byLog.get(log) ?? []
       byLog.set(log, files)
       files.push(file)
     }
     return byLog
   }
+}
 
-  /** The logs by the names of their files. Files that moved meanwhile are left out. */
-  async #logNames(listed: readonly Listed[]): Promise<Map<string, string>> {
-    const files = new Map(listed.map((file) => [file.name, file]))
-    const entries = listed.map(toEntry)
-    const logs = logNames(entries)
-    for (const { name, id } of listed) {
-      const log = parseDashed(name)?.stem
-      if (log !== undefined && this.#known.get(id) === log) logs.set(name, log)
-    }
-    for (const [log, rolled] of dashedLogs(entries)) {
-      const names = rolled.files.map(({ entry }) => entry.key)
-      const fresh = names.filter((name) => this.#known.get(files.get(name)!.id) !== logs.get(name))
-      if (fresh.length === 0) continue
-      const isRolled = names.some((name) => logs.get(name) === log) || (await this.#rollsOver(rolled, files))
-      if (isRolled === null) for (const name of fresh) logs.delete(name)
-      if (isRolled === null) continue
-      const isPart = isRolled ? async () => true : await this.#context.shippedAs(log)
-      for (const name of fresh) if (await isPart(files.get(name)!)) logs.set(name, log)
-    }
-    return logs
+/** Whether the times of the records say so; null if a file moved meanwhile. */
+async function hasRolledOver(disk: Disk, rolled: Rolled, files: ReadonlyMap<string, Listed>) {
+  const times = new Map<string, Times>()
+  for (const { key } of [...rolled.files.map(({ entry }) => entry), rolled.active]) {
+    const file = files.get(key)!
+    const head = await readHead(disk, file)
+    if (head === 'moved') return null
+    times.set(key, { first: head === 'none' ? null : head.first, last: await readLast(disk, file) })
   }
-
-  async #rollsOver(rolled: Rolled, files: ReadonlyMap<string, Listed>): Promise<boolean | null> {
-    const times = new Map<string, Times>()
-    for (const { key } of [...rolled.files.map(({ entry }) => entry), rolled.active]) {
-      const file = files.get(key)!
-      const head = await readHead(this.#context.disk, file)
-      if (head === 'moved') return null
-      times.set(key, {
-        first: head === 'none' ? null : head.first,
-        last: await readLast(this.#context.disk, file),
-      })
-    }
-    return rollsOver(rolled, ({ key }) => times.get(key))
-  }
+  return rollsOver(rolled, ({ key }) => times.get(key))
 }

@@ -30,7 +30,7 @@ export async function receive(retry: Retry, first: TimedBody, expected: Expected
   const { length, wholeUpTo, call } = expected
   return length <= wholeUpTo
     ? receiveAll(retry, call, first, length)
-    : new SlicedStream(new ExactSlices(retry, first, expected))
+    : new SlicedStream(exactSlices(retry, first, expected))
 }
 
 /** All `length` bytes of a small body, or a failure that is worth a retry. Ends the request's timer. */
@@ -60,84 +60,63 @@ async function receiveAll(retry: Retry, call: Call, { body, timer }: TimedBody, 
  * A large body that delivers exactly `length` bytes or fails. When the connection breaks on the way, `resume` requests
  * the rest of the same version, a bounded number of times.
  */
-class ExactSlices implements Slices {
-  readonly each: Slices['each']
-  readonly #retry: Retry
-  readonly #expected: Expected
-  #slices: Slices
-  #timer: AttemptTimer
-  #sent = 0
-  #failures = 0
-  #isCancelled = false
+function exactSlices(retry: Retry, first: TimedBody, { length, call, resume }: Expected): Slices {
+  let slices = slicesOf(first.body)
+  let { timer } = first
+  let sent = 0
+  let failures = 0
+  let isCancelled = false
+  timer.stop()
 
-  constructor(retry: Retry, { body, timer }: TimedBody, expected: Expected) {
-    this.#retry = retry
-    this.#expected = expected
-    this.#slices = slicesOf(body)
-    this.#timer = timer
-    timer.stop()
-    // The rest comes from the same client, so it can do the same.
-    if (this.#slices.each) this.each = (take) => this.#each(take)
+  function count(slice: Uint8Array | null): void {
+    if (slice === null && sent < length) throw new TransientError(tooShort(sent, length))
+    if (slice === null) timer.end()
+    else if (sent + slice.length > length) throw tooLong(length)
+    sent += slice?.length ?? 0
   }
-
-  next(): Promise<Uint8Array | null> {
-    return this.#persist(async () => {
-      const slice = await nextOf(this.#slices, this.#timer)
-      this.#timer.stop()
-      this.#count(slice)
-      return slice
-    })
+  function cancel(): void {
+    isCancelled = true
+    timer.abort()
+    slices.cancel()
   }
-
-  release(): void {}
-
-  cancel(): void {
-    this.#isCancelled = true
-    this.#timer.abort()
-    this.#slices.cancel()
-  }
-
-  #each(take: (slice: Uint8Array) => void): Promise<void> {
-    return this.#persist(async () => {
-      const taken = this.#slices.each!((slice) => {
-        this.#timer.start(this.#retry.stall)
-        this.#count(slice)
-        take(slice)
-      })
-      await this.#timer.bound(taken)
-      this.#count(null)
-    })
-  }
-
   /** Runs a read; when it fails, requests the rest and runs it again, unless that would not help. */
-  async #persist<T>(read: () => Promise<T>): Promise<T> {
-    const { signal } = this.#expected.call
+  async function persist<T>(read: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         // The timer runs only while a reader waits: a body that is not being read is backpressure, not a stall.
-        this.#timer.start(this.#retry.stall)
+        timer.start(retry.stall)
         return await read()
       } catch (thrown) {
-        this.#slices.cancel()
-        const failure = transientFailure(thrown, this.#timer, signal)
-        if (this.#isCancelled || this.#failures >= this.#retry.retries) throw failure
-        this.#retry.onRetry(failure.code)
-        await sleep(pauseAfter(this.#retry, this.#failures++, failure), signal)
-        const { body, timer } = await this.#expected.resume(this.#sent)
-        this.#timer = timer
-        this.#slices = slicesOf(body)
-        if (this.#isCancelled) this.cancel()
+        slices.cancel()
+        const failure = transientFailure(thrown, timer, call.signal)
+        if (isCancelled || failures >= retry.retries) throw failure
+        retry.onRetry(failure.code)
+        await sleep(pauseAfter(retry, failures++, failure), call.signal)
+        const rest = await resume(sent)
+        timer = rest.timer
+        slices = slicesOf(rest.body)
+        if (isCancelled) cancel()
       }
     }
   }
-
-  #count(slice: Uint8Array | null): void {
-    const { length } = this.#expected
-    if (slice === null && this.#sent < length) throw new TransientError(tooShort(this.#sent, length))
-    if (slice === null) this.#timer.end()
-    else if (this.#sent + slice.length > length) throw tooLong(length)
-    this.#sent += slice?.length ?? 0
+  const next = async () => {
+    const slice = await nextOf(slices, timer)
+    timer.stop()
+    count(slice)
+    return slice
   }
+  const eachTo = (take: (slice: Uint8Array) => void) => async () => {
+    const taken = slices.each!((slice) => {
+      timer.start(retry.stall)
+      count(slice)
+      take(slice)
+    })
+    await timer.bound(taken)
+    count(null)
+  }
+  // The rest comes from the same client, so it can do the same.
+  const each: Slices['each'] = slices.each && ((take) => persist(eachTo(take)))
+  return { next: () => persist(next), each, release() {}, cancel }
 }
 
 /** The next slice; rejects if the attempt is aborted first. */

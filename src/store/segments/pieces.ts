@@ -14,7 +14,7 @@ const AT_ONCE = 6
 /** Where the bytes of shipped logs are found. */
 export interface Shipped {
   lives: Lives
-  texts: SegmentTexts
+  textOf: SegmentTexts
 }
 
 /** A life of a log, under the name of a file. */
@@ -52,7 +52,7 @@ export async function readLife(
 
 /** The bytes of a life from one place to another, segment by segment. */
 function pieceSource(
-  { lives, texts }: Shipped,
+  { lives, textOf }: Shipped,
   place: { key: string; log: string; life: number; size: number },
   { from, to, ...located }: { pieces: Piece[]; from: number; to: number },
   signal: AbortSignal | undefined,
@@ -63,7 +63,7 @@ function pieceSource(
   let ahead: Promise<Uint8Array> | null = null
 
   async function read({ segment, from, to }: Piece): Promise<Uint8Array> {
-    const text = await texts.read(log, life, segment, signal)
+    const text = await textOf(log, life, segment, signal)
     if (text) return text.subarray(from - segment.start, to - segment.start)
     // Gone since it was listed. Another segment may hold the same bytes.
     lives.forget(log, life, segment)

@@ -61,43 +61,33 @@ export interface TextOptions {
   shared: boolean
 }
 
+/** The text of a segment, checked against its name; null when the object is gone. */
+export type SegmentTexts = ReturnType<typeof segmentTexts>
+
 /** Fetches, inflates, checks and keeps the segments of a home. */
-export class SegmentTexts {
-  readonly #home: Store
-  readonly #cache: TextCache
-  readonly #isShared: boolean
-  readonly #prefix: string
-  readonly #running = new Map<string, Promise<Uint8Array | null>>()
+export function segmentTexts(home: Store, { cache, shared }: TextOptions) {
+  const prefix = cache.addHome()
+  const running = new Map<string, Promise<Uint8Array | null>>()
 
-  constructor(home: Store, { cache, shared }: TextOptions) {
-    this.#home = home
-    this.#cache = cache
-    this.#isShared = shared
-    this.#prefix = cache.addHome()
-  }
-
-  /** The text of a segment, checked against its name; null when the object is gone. */
-  async read(log: string, life: number, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null> {
-    const key = lifeFolder(log, life) + segmentName(segment)
-    const known = this.#cache.get(this.#prefix + key)
-    if (known) return known
-    if (!this.#isShared) return this.#fetch(key, segment, signal)
-    let running = this.#running.get(key)
-    if (!running) {
-      // Not with the client's signal: another client may be waiting for the same text.
-      const fetching = this.#cache.inflating.run(() => this.#fetch(key, segment))
-      running = fetching.finally(() => this.#running.delete(key))
-      this.#running.set(key, running)
-    }
-    return running
-  }
-
-  async #fetch(key: string, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null> {
-    const read = await this.#home.read(key, undefined, { signal })
+  async function fetch(key: string, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null> {
+    const read = await home.read(key, undefined, { signal })
     if (read === null) return null
     const text = await inflate(key, read.body, segment)
-    this.#cache.set(this.#prefix + key, text)
+    cache.set(prefix + key, text)
     return text
+  }
+  return async (log: string, life: number, segment: Segment, signal?: AbortSignal) => {
+    const key = lifeFolder(log, life) + segmentName(segment)
+    const known = cache.get(prefix + key)
+    if (known) return known
+    if (!shared) return fetch(key, segment, signal)
+    let fetching = running.get(key)
+    if (!fetching) {
+      // Not with the client's signal: another client may be waiting for the same text.
+      fetching = cache.inflating.run(() => fetch(key, segment)).finally(() => running.delete(key))
+      running.set(key, fetching)
+    }
+    return fetching
   }
 }
 

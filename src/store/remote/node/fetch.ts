@@ -43,59 +43,45 @@ function responseOf(answer: http.IncomingMessage, method: string): Response {
     headers.append(answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!)
   const isEmpty = method === 'HEAD' || status === 204 || status === 205 || status === 304
   if (isEmpty) answer.resume()
-  return new Response(isEmpty ? null : new SlicedStream(new IncomingBody(answer)), { status, headers })
+  return new Response(isEmpty ? null : new SlicedStream(incomingBody(answer)), { status, headers })
 }
 
 /** A body as it arrives. Node stops reading from the connection while nobody asks for more. */
-class IncomingBody implements Slices {
-  readonly #answer: http.IncomingMessage
-  #isOver = false
-  #error: unknown = null
-  #wake = () => {}
-
-  constructor(answer: http.IncomingMessage) {
-    this.#answer = answer
-    finished(answer, (error) => {
-      this.#isOver = true
-      this.#error = error
-      this.#wake()
+function incomingBody(answer: http.IncomingMessage): Slices {
+  let isOver = false
+  let failure: unknown = null
+  let wake = () => {}
+  finished(answer, (error) => {
+    isOver = true
+    failure = error
+    wake()
+  })
+  /** Until something can be read, or the end. */
+  const arrival = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve
+      answer.once('readable', resolve)
     })
-  }
-
-  next(): Uint8Array | null | Promise<Uint8Array | null> {
-    const slice = this.#answer.read()
+  const next: Slices['next'] = () => {
+    const slice = answer.read()
     if (slice !== null) return slice
-    if (this.#error) throw this.#error
-    return this.#isOver ? null : this.#arrival().then(() => this.next())
+    if (failure) throw failure
+    return isOver ? null : arrival().then(next)
   }
-
-  async each(take: (slice: Uint8Array) => void): Promise<void> {
-    this.#answer.on('data', (slice: Uint8Array) => {
+  async function each(take: (slice: Uint8Array) => void): Promise<void> {
+    answer.on('data', (slice: Uint8Array) => {
       try {
         take(slice)
       } catch (error) {
-        this.#answer.destroy(error as Error)
+        answer.destroy(error as Error)
       }
     })
     // Not a listener for `readable`: with one, nothing flows.
-    if (!this.#isOver)
+    if (!isOver)
       await new Promise<void>((resolve) => {
-        this.#wake = resolve
+        wake = resolve
       })
-    if (this.#error) throw this.#error
+    if (failure) throw failure
   }
-
-  release(): void {}
-
-  cancel(): void {
-    this.#answer.destroy()
-  }
-
-  /** Until something can be read, or the end. */
-  #arrival(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve
-      this.#answer.once('readable', resolve)
-    })
-  }
+  return { next, each, release() {}, cancel: () => void answer.destroy() }
 }
