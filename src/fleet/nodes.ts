@@ -9,7 +9,7 @@ import { includeFilter } from '../log/files/include.ts'
 import { COUNTED_MINUTES, MINUTE_MS } from '../segment/ship-json.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
 import { suggestion } from '../suggestion.ts'
-import { HomeReader, type HomeState, NotAsked } from './state.ts'
+import { type HomeState, homeReader, NotAsked } from './state.ts'
 
 export interface NodesOptions {
   /** Shell patterns: the logs that are shown. @default every log */
@@ -63,7 +63,7 @@ interface Asking {
 /** The nodes of a fleet: one LIST for their names and one GET for each, every five seconds at most. */
 export class FleetNodes {
   readonly #store: Store
-  readonly #reader: HomeReader
+  readonly #readHome: ReturnType<typeof homeReader>
   readonly #options: NodesOptions
   readonly #now: () => number
   readonly #included: (name: string) => boolean
@@ -76,7 +76,7 @@ export class FleetNodes {
     this.#store = store
     this.#options = options
     this.#now = options.now ?? Date.now
-    this.#reader = new HomeReader(store, this.#now)
+    this.#readHome = homeReader(store, this.#now)
     this.#included = includeFilter(options.include ?? [])
     this.#asking = this.#newAsking()
   }
@@ -186,7 +186,7 @@ export class FleetNodes {
       .run(async () => {
         // A disk answers at once: a thousand homes would hold up everyone else.
         if (isTurnOver()) await yieldToEventLoop()
-        const state = await this.#reader.read(id, this.#known.get(id)?.state, spend)
+        const state = await this.#readHome(id, this.#known.get(id)?.state, spend)
         this.#known.delete(id)
         this.#known.set(id, { state, at: this.#now() })
       })

@@ -41,37 +41,34 @@ const READ_MS = 10_000
 /** Thrown where a request may ask the store no further: the home's state stays unknown. */
 export class NotAsked extends Error {}
 
-export class HomeReader {
-  readonly #store: Store
-  readonly #now: () => number
-  readonly #large = concurrencyLimit({ most: 2, queue: Number.POSITIVE_INFINITY, busy: () => new Error() })
-
-  constructor(store: Store, now: () => number) {
-    this.#store = store
-    this.#now = now
+/**
+ * Reads the state of a home; null if the folder is not a home. `spend` is called before each request to the store and may
+ * throw NotAsked.
+ */
+export function homeReader(store: Store, now: () => number) {
+  const large = concurrencyLimit({ most: 2, queue: Number.POSITIVE_INFINITY, busy: () => new Error() })
+  const read = async (key: string, largest: number, options: ReadOptions) => {
+    const small = await readText(store, key, SMALL, options)
+    if (!small || small.text !== null || small.entry.size > largest) return small
+    return large.run(() => readText(store, key, largest, options))
   }
-
-  /**
-   * The state of a home; null if the folder is not a home. `spend` is called before each request to the store and may
-   * throw NotAsked.
-   */
-  async read(id: string, last: HomeState | null | undefined, spend: () => void): Promise<HomeState | null> {
+  return async (id: string, last: HomeState | null | undefined, spend: () => void) => {
     const signal = AbortSignal.timeout(READ_MS)
-    const get = async (name: string, largest: number) => {
+    const get = (name: string, largest: number) => {
       spend()
       const key = `${id}/${name}`
       const ifNoneMatch = last?.bad?.key === key ? last.bad.etag : undefined
-      return this.#text(key, largest, { signal, ifNoneMatch })
+      return read(key, largest, { signal, ifNoneMatch })
     }
     try {
       const beat = await get(HEARTBEAT, LARGEST_HEARTBEAT)
-      const shipped = beat && this.#shippedState(beat)
+      const shipped = beat && shippedState(beat, now())
       if (shipped?.node || shipped?.error) return shipped
       const file = await get('node.json', LARGEST_NODE)
       if (file) return { ...(shipped ?? UNKNOWN), ...describedState(file) }
       if (shipped) return shipped
       spend()
-      return (await this.#isHome(id, signal)) ? UNKNOWN : null
+      return (await isHome(store, id, signal)) ? UNKNOWN : null
     } catch (error) {
       if (error instanceof StoreError && error.code === 'unchanged' && last) return last
       if (error instanceof NotAsked) throw error
@@ -79,37 +76,31 @@ export class HomeReader {
       return { ...UNKNOWN, error: toProblem(failure).code }
     }
   }
+}
 
-  async #text(key: string, largest: number, options: ReadOptions): Promise<StoredText | null> {
-    const small = await readText(this.#store, key, SMALL, options)
-    if (!small || small.text !== null || small.entry.size > largest) return small
-    return this.#large.run(() => readText(this.#store, key, largest, options))
-  }
-
-  #shippedState({ entry, text, date }: StoredText): HomeState {
-    const heartbeat = text === null ? null : parseHeartbeat(text)
-    if (!heartbeat) return badState(entry)
-    const { modified } = entry
-    try {
-      return {
-        node: heartbeat.node && nodeFrom(heartbeat.node),
-        shipped: { at: modified, age: Math.max(0, (date ?? this.#now()) - modified) },
-        lag: lagOf(heartbeat),
-        counts: heartbeat.counts ?? null,
-        error: null,
-      }
-    } catch {
-      return badState(entry)
+function shippedState({ entry, text, date }: StoredText, now: number): HomeState {
+  const heartbeat = text === null ? null : parseHeartbeat(text)
+  if (!heartbeat) return badState(entry)
+  const { modified } = entry
+  try {
+    return {
+      node: heartbeat.node && nodeFrom(heartbeat.node),
+      shipped: { at: modified, age: Math.max(0, (date ?? now) - modified) },
+      lag: lagOf(heartbeat),
+      counts: heartbeat.counts ?? null,
+      error: null,
     }
+  } catch {
+    return badState(entry)
   }
+}
 
-  /** Whether a folder without a description holds anything else of a home. */
-  async #isHome(id: string, signal: AbortSignal): Promise<boolean> {
-    const names = new Set([`${id}/config.toml`, `${id}/${HOME_LOGS}/`, `${id}/${SEGMENTS}`])
-    const options = { shallow: true, folders: true, limit: MOST_NAMES, signal }
-    for await (const { key } of this.#store.list(`${id}/`, options)) if (names.has(key)) return true
-    return false
-  }
+/** Whether a folder without a description holds anything else of a home. */
+async function isHome(store: Store, id: string, signal: AbortSignal): Promise<boolean> {
+  const names = new Set([`${id}/config.toml`, `${id}/${HOME_LOGS}/`, `${id}/${SEGMENTS}`])
+  const options = { shallow: true, folders: true, limit: MOST_NAMES, signal }
+  for await (const { key } of store.list(`${id}/`, options)) if (names.has(key)) return true
+  return false
 }
 
 function lagOf({ logs }: Heartbeat): HomeState['lag'] {

@@ -17,63 +17,53 @@ const KEPT = 16 * 1024 * 1024
  * room. Where requests may share work, those that wait for the same object share its fetch; at the edge, a fetch never
  * settles if the request that started it ends.
  */
-export class MemberReads {
-  readonly #store: Store
-  readonly #kept = new Map<string, StoreRead>()
+export function memberReads(store: Store, shared: boolean) {
+  const kept = new Map<string, StoreRead>()
+  let bytes = 0
   /** Fetches that others may wait for; null where they may not. */
-  readonly #running: Map<string, Promise<StoreRead | null>> | null
-  #bytes = 0
+  const running = shared ? new Map<string, Promise<StoreRead | null>>() : null
 
-  constructor(store: Store, shared: boolean) {
-    this.#store = store
-    this.#running = shared ? new Map() : null
-  }
-
-  /** Bytes of an object as it was listed. */
-  async read(entry: Entry, range: ByteRange | undefined, options: ReadOptions = {}) {
-    if (entry.size > WHOLE) return this.#store.read(entry.key, range, { ...options, ifMatch: entry.etag })
-    options.signal?.throwIfAborted()
-    const whole = await this.#whole(entry, options.signal)
-    if (!whole) return null
-    const { offset, length } = clampRange(range, whole.length)
-    const body = (whole.body as Uint8Array<ArrayBuffer>).subarray(offset, offset + length)
-    return { entry: whole.entry, offset, length, body }
-  }
-
-  async #whole(entry: Entry, signal: AbortSignal | undefined): Promise<StoreRead | null> {
-    const id = `${entry.etag} ${entry.key}`
-    const known = this.#kept.get(id)
-    if (known) {
-      this.#kept.delete(id)
-      this.#kept.set(id, known)
-      return known
-    }
-    // Its client may have disconnected and aborted it.
-    const others = await this.#running?.get(id)?.catch(() => undefined)
-    if (others !== undefined) return others
-    const fetching = this.#fetch(entry, signal)
-    this.#running?.set(id, fetching)
-    const read = await fetching.finally(() => this.#running?.delete(id))
-    if (!read || this.#kept.has(id)) return read
-    this.#kept.set(id, read)
-    this.#bytes += read.length
-    for (const [oldest] of this.#kept) {
-      if (this.#bytes <= KEPT || oldest === id) break
-      this.#forget(oldest)
-    }
-    return read
-  }
-
-  async #fetch(entry: Entry, signal: AbortSignal | undefined): Promise<StoreRead | null> {
-    const read = await this.#store.read(entry.key, undefined, { signal, ifMatch: entry.etag })
+  async function fetch({ key, etag }: Entry, signal: AbortSignal | undefined): Promise<StoreRead | null> {
+    const read = await store.read(key, undefined, { signal, ifMatch: etag })
     if (!read || read.body instanceof Uint8Array) return read
     return { ...read, body: new Uint8Array(await new Response(read.body).arrayBuffer()) }
   }
+  function keep(id: string, read: StoreRead): void {
+    if (kept.has(id)) return
+    kept.set(id, read)
+    bytes += read.length
+    for (const [oldest, { length }] of kept) {
+      if (bytes <= KEPT || oldest === id) break
+      kept.delete(oldest)
+      bytes -= length
+    }
+  }
+  async function whole(entry: Entry, signal: AbortSignal | undefined): Promise<StoreRead | null> {
+    const id = `${entry.etag} ${entry.key}`
+    const known = kept.get(id)
+    if (known) {
+      kept.delete(id)
+      kept.set(id, known)
+      return known
+    }
+    // Its client may have disconnected and aborted it.
+    const others = await running?.get(id)?.catch(() => undefined)
+    if (others !== undefined) return others
+    const fetching = fetch(entry, signal)
+    running?.set(id, fetching)
+    const read = await fetching.finally(() => running?.delete(id))
+    if (read) keep(id, read)
+    return read
+  }
 
-  #forget(id: string): void {
-    const kept = this.#kept.get(id)
-    if (!kept) return
-    this.#kept.delete(id)
-    this.#bytes -= kept.length
+  /** Bytes of an object as it was listed. */
+  return async (entry: Entry, range: ByteRange | undefined, options: ReadOptions = {}) => {
+    if (entry.size > WHOLE) return store.read(entry.key, range, { ...options, ifMatch: entry.etag })
+    options.signal?.throwIfAborted()
+    const read = await whole(entry, options.signal)
+    if (!read) return null
+    const { offset, length } = clampRange(range, read.length)
+    const body = (read.body as Uint8Array<ArrayBuffer>).subarray(offset, offset + length)
+    return { entry: read.entry, offset, length, body }
   }
 }

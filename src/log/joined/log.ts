@@ -1,7 +1,7 @@
 import { Joins } from '../../join/joins.ts'
 import { parseKey } from '../../join/layout.ts'
 import type { Member } from '../../join/member.ts'
-import { MemberReads } from '../../join/member-reads.ts'
+import { memberReads } from '../../join/member-reads.ts'
 import type { FromOptions, MemberQuery, Members, MemberTree } from '../../join/members.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import {
@@ -18,13 +18,13 @@ const MAX_ENTRIES = 20_000
 
 export class JoinedLogs {
   readonly #joins: Joins
-  readonly #reads: MemberReads
+  readonly #read: ReturnType<typeof memberReads>
   readonly #logs = new BoundedMap<string, JoinedLog>(100)
 
   /** `shared` says whether a request may wait for a read of another. */
   constructor(store: Store, rootName: string, shared: boolean) {
     this.#joins = new Joins(store, rootName)
-    this.#reads = new MemberReads(store, shared)
+    this.#read = memberReads(store, shared)
   }
 
   list(signal?: AbortSignal) {
@@ -37,7 +37,7 @@ export class JoinedLogs {
   }
 
   get(name: string): JoinedLog {
-    return this.#logs.use(name, () => new JoinedLog(name, this.#joins.tree(name), this.#reads))
+    return this.#logs.use(name, () => new JoinedLog(name, this.#joins.tree(name), this.#read))
   }
 }
 
@@ -58,7 +58,7 @@ export class JoinedLog {
   readonly #tree: MemberTree
   readonly #entries = new BoundedMap<string, Entry>(MAX_ENTRIES)
 
-  constructor(name: string, tree: MemberTree, reads: MemberReads) {
+  constructor(name: string, tree: MemberTree, read: ReturnType<typeof memberReads>) {
     this.name = name
     this.#tree = tree
     const entryOf = (key: string) => this.#entries.get(key) ?? this.#lost(key)
@@ -68,7 +68,7 @@ export class JoinedLog {
       async *each() {},
       stat: async (key) => entryOf(key),
       read: async (key, range, { signal } = {}) =>
-        (await reads.read(entryOf(key), range, { signal }).catch(unlessChanged)) ?? this.#lost(key),
+        (await read(entryOf(key), range, { signal }).catch(unlessChanged)) ?? this.#lost(key),
       watch: () => null,
     }
   }
