@@ -6,7 +6,7 @@ import type { Series } from '../text/series.ts'
 import type { Text } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 import { type Border, borderIn, NEAR, type SearchRange } from './border.ts'
-import { type ProbeOptions, Probes, type TimeSample } from './probes.ts'
+import { type ProbeOptions, Probes } from './probes.ts'
 
 export type { Border } from './border.ts'
 
@@ -82,7 +82,7 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
     return { from: base, to, ordered: true }
   }
   const probes = new Probes(part, { files: log.files, format, zone, budget, parallel })
-  const range = await new Bisection(probes, instant, part.entry.size).run()
+  const range = await bisect(probes, instant)
   const border = range === 'spent' ? range : await borderIn(probes, instant, range)
   if (border === null) return unordered
   if (border === 'spent') return everything
@@ -92,7 +92,7 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
 /** The time of the first record of a file that has one, even after a hole or a long text without times. */
 export async function firstTimeOf(text: Text, options: ProbeOptions): Promise<number | null> {
   const probes = new Probes(text, options)
-  const range = await new Bisection(probes, Number.NEGATIVE_INFINITY, text.entry.size).run(0)
+  const range = await bisect(probes, Number.NEGATIVE_INFINITY, 0)
   const border = range === 'spent' ? range : await borderIn(probes, Number.NEGATIVE_INFINITY, range)
   if (border === null || border === 'spent') return null
   await probes.look([border.from - 1])
@@ -146,94 +146,70 @@ function headsOf(parts: readonly Text[], parallel: number) {
   }
 }
 
-/** Narrows a file down to the range between an early record and a late one. */
-class Bisection {
-  readonly #probes: Probes
-  readonly #instant: number
-  readonly #size: number
-  #early: TimeSample | null = null
-  #late: TimeSample | null = null
-  #blank: SearchRange['blank'] = null
-
-  constructor(probes: Probes, instant: number, size: number) {
-    this.#probes = probes
-    this.#instant = instant
-    this.#size = size
+/** Narrows a file down to the range between an early record and a late one; `spent` if the budget ran out. */
+async function bisect(probes: Probes, instant: number, small = SMALL): Promise<SearchRange | 'spent'> {
+  const { size } = probes.text.entry
+  let range: SearchRange = { early: null, late: null, blank: null }
+  if (size <= small) return range
+  // The ends are mostly in memory already, because the format was detected there.
+  if (!(await probes.look([0, Math.max(0, size - END_PROBE)]))) return 'spent'
+  for (let round = 0; ; round++) {
+    range = narrowed(probes, instant, range)
+    const gaps = gapsIn(range, size).filter(([from, to]) => to - from > NEAR)
+    if (gaps.length === 0) return range
+    const each = Math.max(1, Math.floor(probes.options.parallel / gaps.length))
+    const share = shareOf(range, instant)
+    if (!(await probes.look(gaps.flatMap((gap) => placesIn(gap, share, each, round))))) return 'spent'
   }
+}
 
-  async run(small = SMALL): Promise<SearchRange | 'spent'> {
-    if (this.#size <= small) return { early: null, late: null, blank: null }
-    // The ends are mostly in memory already, because the format was detected there.
-    if (!(await this.#probes.look([0, Math.max(0, this.#size - END_PROBE)]))) return 'spent'
-    for (let round = 0; ; round++) {
-      this.#narrow()
-      const gaps = this.#gaps().filter(([from, to]) => to - from > NEAR)
-      if (gaps.length === 0) return { early: this.#early, late: this.#late, blank: this.#blank }
-      const { parallel } = this.#probes.options
-      const each = Math.max(1, Math.floor(parallel / gaps.length))
-      const places = gaps.flatMap((gap) => this.#places(gap, each, round))
-      if (!(await this.#probes.look(places))) return 'spent'
-    }
-  }
+/** The range between the last early sample and the first late one after it. Disorder is judged around it later. */
+function narrowed(probes: Probes, instant: number, known: SearchRange): SearchRange {
+  const { size } = probes.text.entry
+  const samples = probes.known(known.early?.start ?? 0, known.late?.at ?? size)
+  const late = samples.find(({ time }) => time >= instant) ?? known.late
+  const to = late?.at ?? size
+  const early = samples.findLast(({ at, time }) => at < to && time < instant) ?? known.early
+  const blanks = probes.known(early?.start ?? 0, to).filter(({ time }) => Number.isNaN(time))
+  if (blanks.length === 0) return { early, late, blank: null }
+  const end = Math.max(...blanks.map(({ start }) => start))
+  const isHole = blanks.every(({ isHole }) => isHole)
+  return { early, late, blank: { from: blanks[0]!.at, to: end, isHole } }
+}
 
-  /** The range between the last early sample and the first late one after it. Disorder is judged around it later. */
-  #narrow(): void {
-    const from = this.#early?.start ?? 0
-    const samples = this.#probes.known(from, this.#late?.at ?? this.#size)
-    this.#late = samples.find(({ time }) => time >= this.#instant) ?? this.#late
-    const to = this.#late?.at ?? this.#size
-    this.#early = samples.findLast(({ at, time }) => at < to && time < this.#instant) ?? this.#early
-    const blanks = this.#probes.known(this.#early?.start ?? 0, to).filter(({ time }) => Number.isNaN(time))
-    this.#blank =
-      blanks.length === 0
-        ? null
-        : {
-            from: blanks[0]!.at,
-            to: Math.max(...blanks.map(({ start }) => start)),
-            isHole: blanks.every(({ isHole }) => isHole),
-          }
-  }
+/** Where the border may still be. One blank is taken to reach from its first sample to its last. */
+function gapsIn({ early, late, blank }: SearchRange, size: number): (readonly [from: number, to: number])[] {
+  const from = early?.start ?? 0
+  // No record with a time starts between the place of a probe and the record that it found.
+  const to = late?.at ?? size
+  return blank ? [[from, blank.from] as const, [blank.to, to] as const] : [[from, to]]
+}
 
-  /** Where the border may still be. One blank is taken to reach from its first sample to its last. */
-  #gaps(): [from: number, to: number][] {
-    const from = this.#early?.start ?? 0
-    // No record with a time starts between the place of a probe and the record that it found.
-    const to = this.#late?.at ?? this.#size
-    const blank = this.#blank
-    return blank === null
-      ? [[from, to]]
-      : [
-          [from, blank.from],
-          [blank.to, to],
-        ]
-  }
+/** How far through the range the instant is by interpolation; null if that cannot be told. */
+function shareOf({ early, late, blank }: SearchRange, instant: number): number | null {
+  if (blank || !early || !late || late.time <= early.time) return null
+  return (instant - early.time) / (late.time - early.time)
+}
 
-  /** Where to probe next in a gap: around the place that interpolation suggests, or evenly. */
-  #places([from, to]: readonly [number, number], count: number, round: number): number[] {
-    const width = to - from
-    const early = this.#early?.time
-    const late = this.#late?.time
-    const share =
-      this.#blank === null && early !== undefined && late !== undefined && late > early
-        ? (this.#instant - early) / (late - early)
-        : null
-    if (count === 1) {
-      // Times may be uneven: every other probe is in the middle, which bounds the number of rounds.
-      const guess = share === null || round % 2 === 1 ? 0.5 : Math.min(0.95, Math.max(0.05, share))
-      return [from + Math.floor(width * guess)]
-    }
-    const places: number[] = []
-    if (share === null) {
-      for (let i = 1; i <= count; i++) places.push(from + Math.floor((width * i) / (count + 1)))
-      return places
-    }
-    const guess = from + width * share
-    const sides = Math.ceil(count / 2)
-    const ratio = (width / NEAR) ** (1 / sides)
-    for (let i = 0, distance = NEAR / 2; i < sides; i++, distance *= ratio)
-      places.push(guess - distance, guess + distance)
-    return places.map(Math.floor).filter((at) => at > from && at < to)
+/** Where to probe next in a gap: around the place that interpolation suggests, or evenly. */
+function placesIn([from, to]: readonly [number, number], share: number | null, count: number, round: number) {
+  const width = to - from
+  if (count === 1) {
+    // Times may be uneven: every other probe is in the middle, which bounds the number of rounds.
+    const guess = share === null || round % 2 === 1 ? 0.5 : Math.min(0.95, Math.max(0.05, share))
+    return [from + Math.floor(width * guess)]
   }
+  const places: number[] = []
+  if (share === null) {
+    for (let i = 1; i <= count; i++) places.push(from + Math.floor((width * i) / (count + 1)))
+    return places
+  }
+  const guess = from + width * share
+  const sides = Math.ceil(count / 2)
+  const ratio = (width / NEAR) ** (1 / sides)
+  for (let i = 0, distance = NEAR / 2; i < sides; i++, distance *= ratio)
+    places.push(guess - distance, guess + distance)
+  return places.map(Math.floor).filter((at) => at > from && at < to)
 }
 
 /** How far before the end the last probe is: within what was read to detect the format. */
