@@ -99,8 +99,8 @@ function jsonFields(text: string, zone: Zone): RecordFields {
     if (!fits(line)) return unread(record, zone)
     object = JSON.parse(line)
   } catch {
-    const { time, level } = unread(record, zone)
-    return time === undefined && level === undefined ? unparsed(text) : unread(record, zone)
+    const known = unread(record, zone)
+    return (known.time ?? known.level) ? known : unparsed(text)
   }
   const bytes = encodeLine(line)
   const members = new Members(object)

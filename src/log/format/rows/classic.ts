@@ -83,23 +83,23 @@ export const CLASSIC: readonly Row[] = [
     name: 'php',
     shape: '[00-^??-0000 00:00:00',
     head: new RegExp(
-      String.raw`^\[(?<d>\d\d)-${MONTH_NAME}-(?<y>\d{4}) ${CLOCK}(?: (?:(?<z>[A-Z]{3,5})|[\w/+-]{1,40}))?\] (?:(?:PHP )?(?<level>[A-Z][a-z]{3,10}(?: error)?|[A-Z]{4,8}): +)?`,
+      String.raw`^\[(?<d>\d\d)-${MONTH_NAME}-(?<y>\d{4}) ${CLOCK}(?: (?:(?<z>[A-Z]{3,5})|\S+))?\] (?:(?:PHP )?(?<level>warning|notice|fatal|parse|deprecated|error|alert|debug)(?: error)?: +)?`,
+      'i',
     ),
-    levels: { 'Fatal error': 4, 'Parse error': 4, 'Recoverable fatal error': 3, Deprecated: 2 },
+    levels: { Parse: 4, Deprecated: 2 },
   },
   {
     name: 'nats',
-    shape: Array.from({ length: 7 }, (_, i) => `[${'0'.repeat(i + 1)}] 0000/00/00 `),
+    shape: '[0',
     head: new RegExp(
-      String.raw`^\[(?<pid>\d{1,10})\] (?<y>\d{4})/(?<mon>\d\d)/(?<d>\d\d) ${CLOCK} \[(?<level>TRC|DBG|INF|WRN|ERR|FTL)\] `,
+      String.raw`^\[(?<pid>\d{1,10})\] (?<y>\d{4})/(?<mon>\d\d)/(?<d>\d\d) ${CLOCK} \[(?<level>[A-Z]{3})\] `,
     ),
-    levels: { TRC: 0, DBG: 0, INF: 1, WRN: 2, ERR: 3, FTL: 4 },
   },
   {
     name: 'clock',
     shape: '00:00:00',
     head: new RegExp(
-      String.raw`^${CLOCK} (?:\w{1,60}=\S{1,200} ){0,10}\[(?<level>debug|info|notice|warning|warn|error|critical|alert|emergency)\] `,
+      String.raw`^${CLOCK} (?:\w+=\S+ ){0,9}\[(?<level>debug|info|notice|warning|error|critical)\] `,
     ),
   },
   {

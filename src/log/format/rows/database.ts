@@ -53,11 +53,6 @@ export const DATABASE: readonly Row[] = [
     shape: '00-^^^-0000 00:00:00 ? ',
     head: new RegExp(String.raw`^(?<d>\d\d)-(?<mon>[A-Z]{3})-(?<y>\d{4}) ${CLOCK} \* `),
     unpaired: true,
-    inside: [
-      /\(PROGRAM=(?<program>[^)]{1,200})\)/,
-      /\(USER=(?<user>[^)]{1,100})\)/,
-      /\(ADDRESS=[^*]{0,200}?\(HOST=(?<client>[^)]{1,260})\)/,
-    ],
   },
   {
     name: 'hana',
