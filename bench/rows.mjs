@@ -1,11 +1,11 @@
 import { COMMON, RARE } from './data.mjs'
-import { searchArchiveRow, tailArchiveRow } from './rows/archive.mjs'
+import { periodArchiveRow, searchArchiveRow, tailArchiveRow } from './rows/archive.mjs'
 import { KIB, MIB } from './rows/contenders.mjs'
 import { fairnessRow, followRow, memoryRow } from './rows/crowd.mjs'
 import { formatChartRow, formatLevelRow, formatRecordsRow } from './rows/formats.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
-import { bisectionRow, digRow, ndjsonRow, searchRow } from './rows/search.mjs'
+import { bisectionRow, digRow, ndjsonRow, searchRow, wordsRow } from './rows/search.mjs'
 import { timelineMemoryRow, timelineRow } from './rows/timeline.mjs'
 import { accessLogRow, hugeRow, metricsRow, unchangedRow, viewRow } from './rows/view.mjs'
 
@@ -32,8 +32,10 @@ export const ROWS = {
   follow: followRow,
   'search-rare': (bench) => searchRow(bench, RARE, 'rare hits'),
   'search-common': (bench) => searchRow(bench, COMMON, '10 % hits'),
+  'search-words': wordsRow,
   'search-gz': searchArchiveRow,
   'tail-gz': tailArchiveRow,
+  'period-gz': periodArchiveRow,
   dig: digRow,
   'formats-level': formatLevelRow,
   'formats-chart': formatChartRow,

@@ -19,6 +19,9 @@ const HINTS = {
   bun: 'npm run serve:bun once, or put bun into PATH',
 }
 
+/** Programs next to which figures are measured where they are installed. */
+const OPTIONAL = { rg: 'apt-get install ripgrep', lnav: 'apt-get install lnav' }
+
 /** The programs that a run needs, and what is missing, each with how to get it. */
 export function findTools(wantsBun) {
   const tools = {
@@ -30,6 +33,10 @@ export function findTools(wantsBun) {
   const missing = Object.keys(tools)
     .filter((name) => tools[name] === null)
     .map((name) => `${name} (${HINTS[name]})`)
+  for (const [name, hint] of Object.entries(OPTIONAL)) {
+    tools[name] = find(name)
+    if (tools[name] === null) console.log(`No figures next to ${name}: it is not installed (${hint}).`)
+  }
   return { tools, missing }
 }
 

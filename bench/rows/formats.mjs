@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FORMATS, writeFormatLogs } from '../format-logs.mjs'
 import { drain } from '../measure.mjs'
@@ -45,10 +45,14 @@ async function measure(bench, question, beside = question) {
 /** `level=error` over logs in all formats, next to a text search of the same log. */
 export async function formatLevelRow(bench) {
   const { figures } = await measure(bench, 'level', 'q')
-  const ratios = Object.keys(FORMATS).map((name) => [
-    `${name} level / q`,
-    ratioOf('mbs', figures[`${name} level`], figures[`${name} q`]),
-  ])
+  const against = (one, other) => ratioOf('mbs', figures[one], figures[other])
+  const names = Object.keys(FORMATS)
+  const ratios = [
+    ...names.map((name) => [`${name} level / q`, against(`${name} level`, `${name} q`)]),
+    ...names.slice(1).map((name) => [`${name} level / lindb`, against(`${name} level`, 'lindb level')]),
+    // The same lines, wrapped and plain.
+    ...['cri', 'docker'].map((name) => [`${name} q / log4j`, against(`${name} q`, 'log4j q')]),
+  ]
   return { title: 'level=error over 64 MiB, by format', figures, ratios }
 }
 
@@ -58,8 +62,8 @@ export async function formatChartRow(bench) {
   const ratios = [['lindb chart / q', ratioOf('mbs', figures['lindb chart'], figures['lindb q'])]]
   for (const name of Object.keys(FORMATS).slice(1))
     ratios.push([`${name} / lindb`, ratioOf('mbs', figures[`${name} chart`], figures['lindb chart'])])
-  for (const name of ['postgresql', 'log4j', 'syslog', 'access']) {
-    const mbs = countWithLnav(join(directory, `${name}.log`))
+  for (const name of bench.tools.lnav ? ['postgresql', 'log4j', 'syslog', 'access'] : []) {
+    const mbs = countWithLnav(bench.tools.lnav, join(directory, `${name}.log`))
     if (mbs !== null) ratios.push([`${name} / lnav`, figures[`${name} chart`].mbs / mbs])
   }
   return { title: 'exact chart of 64 MiB, by format', figures, ratios }
@@ -74,13 +78,12 @@ export async function formatRecordsRow(bench) {
   return { title: 'records to NDJSON, by format', figures, ratios }
 }
 
-/** How fast lnav counts the lines of a file by level; null without lnav, or if it does not know the format. */
-function countWithLnav(file) {
-  if (!existsSync('/usr/bin/lnav')) return null
+/** How fast lnav counts the lines of a file by level; null if it does not know the format. */
+function countWithLnav(lnav, file) {
   const script = `${file}.lnav`
   writeFileSync(script, ';SELECT log_level, count(*) FROM all_logs GROUP BY log_level\n:write-csv-to -\n')
   const start = performance.now()
-  const { stdout, status } = spawnSync('lnav', ['-n', '-f', script, file], { encoding: 'utf8' })
+  const { stdout, status } = spawnSync(lnav, ['-n', '-f', script, file], { encoding: 'utf8' })
   return status === 0 && /error|info/.test(stdout)
     ? statSync(file).size / (performance.now() - start) / 1000
     : null

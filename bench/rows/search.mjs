@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   accessSync,
@@ -127,6 +127,37 @@ async function hashOf(parts) {
   const hash = createHash('sha1')
   for await (const part of parts) hash.update(part)
   return hash.digest('hex')
+}
+
+/** A pattern of three words that no line has, next to ripgrep where it is installed. */
+export async function wordsRow(bench) {
+  const file = join(bench.data.logs, 'big.log')
+  const { size } = statSync(file)
+  const words = '(panic|fatal error|oom-killer)'
+  const server = await nodestate(bench)
+  const path = `/api/v1/log/view?file=big.log&regex=${encodeURIComponent(words)}`
+  const ours = async () => {
+    const { ms, status, head } = await drain(server, path)
+    assert.equal(status, 200, head)
+    return ms
+  }
+  const { rg } = bench.tools
+  const theirs = async () => {
+    const start = performance.now()
+    const { status } = spawnSync(rg, ['-c', '--no-config', '-j1', words, file])
+    // No line is found.
+    assert.equal(status, 1)
+    return performance.now() - start
+  }
+  const all = [{ name: 'nodestate', run: ours }, ...(rg ? [{ name: 'rg', run: theirs }] : [])]
+  const once = async ({ run }) => {
+    const ms = await run()
+    return { mbs: size / ms / 1000, p50: ms * 1000 }
+  }
+  const results = await takeTurns(all, once, { rounds: 4, spare: bench.spare })
+  const figures = Object.fromEntries(all.map(({ name }, i) => [name, results[i]]))
+  const ratios = rg ? [['Node / rg', ratioOf('mbs', figures.nodestate, figures.rg)]] : []
+  return { title: 'pattern of three words over 1 GiB, no hit', figures, ratios }
 }
 
 export async function bisectionRow() {
