@@ -7,6 +7,10 @@ export interface Token {
 /** A line of TOML in tokens. */
 type TomlLine = Token[]
 
+const QUOTES = ['"""', "'''"] as const
+/** The quotes of a string of several lines that a line leaves open. */
+type Open = (typeof QUOTES)[number] | null
+
 /** A table: its header line and what is below it. The first has no header. */
 export interface Section {
   /** The header's name, or null before the first table. */
@@ -17,7 +21,7 @@ export interface Section {
 /** TOML text as sections of coloured lines. It colours what it can: bad TOML is shown as plain text. */
 export function sections(source: string): Section[] {
   const out: Section[] = [{ name: null, lines: [] }]
-  let open: '"""' | "'''" | null = null
+  let open: Open = null
   // Comments right above a header belong to it.
   let pending: { number: number; tokens: TomlLine }[] = []
   const lines = source.split(/\r?\n/)
@@ -41,54 +45,38 @@ export function sections(source: string): Section[] {
   return out.filter((section) => section.name !== null || section.lines.length > 0)
 }
 
-function tokens(
-  line: string,
-  openBefore: '"""' | "'''" | null,
-): { tokens: TomlLine; open: '"""' | "'''" | null } {
+function tokens(line: string, openBefore: Open): { tokens: TomlLine; open: Open } {
   const out: TomlLine = []
-  let rest = line
   let open = openBefore
-  const take = (kind: Token['kind'], length: number) => {
-    if (length > 0) out.push({ kind, text: rest.slice(0, length) })
-    rest = rest.slice(length)
-  }
-  if (open === null) {
-    const header = /^\s*\[\[?[^\]]*\]\]?/.exec(rest)
-    const key =
-      /^\s*(?:[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*(?=\s*=)/.exec(
-        rest,
-      )
-    if (header !== null) take('table', header[0].length)
-    else if (key !== null) take('key', key[0].length)
-  }
-  while (rest !== '') {
-    if (open !== null) {
-      const end: number = rest.indexOf(open)
-      if (end < 0) {
-        take('string', rest.length)
-        break
-      }
-      take('string', end + 3)
-      open = null
-      continue
-    }
-    const triple = /^("""|''')/.exec(rest)
-    if (triple !== null) {
-      const quote = triple[1] as '"""' | "'''"
-      const end = rest.indexOf(quote, 3)
-      const length = end < 0 ? rest.length : end + 3
-      take('string', length)
-      if (end < 0) open = quote
-      continue
-    }
-    const found =
-      /^(?<comment>#.*)|^(?<string>"(?:[^"\\]|\\.)*"?|'[^']*'?)|^(?<number>[+-]?\d[\w:.+-]*)|^(?<key>[A-Za-z_][\w.-]*(?=\s*=))|^(?<word>[A-Za-z]\w*)|^\s+|^./u.exec(
-        rest,
-      )
-    if (found === null) break
-    const kind = (Object.entries(found.groups ?? {}).find(([, value]) => value !== undefined)?.[0] ??
-      'plain') as Token['kind']
-    take(kind, found[0].length)
+  for (let at = 0; at < line.length; ) {
+    const [kind, end, next] = open === null ? token(line, at) : within(line, at, open)
+    out.push({ kind, text: line.slice(at, end) })
+    at = end
+    open = next
   }
   return { tokens: out, open }
 }
+
+/** The next token of a line, where it ends, and the quotes that it leaves open. */
+type Step = [kind: Token['kind'], end: number, open: Open]
+
+/** The rest of a string of several lines. */
+function within(line: string, from: number, quote: NonNullable<Open>): Step {
+  const end = line.indexOf(quote, from)
+  return end < 0 ? ['string', line.length, quote] : ['string', end + 3, null]
+}
+
+function token(line: string, at: number): Step {
+  const quote = QUOTES.find((each) => line.startsWith(each, at))
+  if (quote !== undefined) return within(line, at + 3, quote)
+  WORD.lastIndex = at
+  const found = (at === 0 ? HEAD.exec(line) : null) ?? WORD.exec(line)!
+  const kind = Object.entries(found.groups!).find(([, text]) => text !== undefined)?.[0] ?? 'plain'
+  return [kind as Token['kind'], at + found[0].length, null]
+}
+
+/** What only the beginning of a line can be: a header, or a key that may have quotes, dots and spaces. */
+const HEAD =
+  /^\s*(?:(?<table>\[\[?[^\]]*\]\]?)|(?<key>(?:[\w-]+|"(?:[^"\\]|\\.)*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*(?=\s*=)))/
+const WORD =
+  /(?<comment>#.*)|(?<string>"(?:[^"\\]|\\.)*"?|'[^']*'?)|(?<number>[+-]?\d[\w:.+-]*)|(?<key>[A-Za-z_][\w.-]*(?=\s*=))|(?<word>[A-Za-z]\w*)|\s+|./uy

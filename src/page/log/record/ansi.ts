@@ -22,10 +22,9 @@ export function ansi(source: string): Styled {
   let start = 0
   let look: Look = PLAIN
   const close = () => {
-    if (look !== PLAIN && text.length > start) {
-      const { classes, color } = dress(look)
-      if (classes !== '' || color !== null) spans.push({ start, end: text.length, classes, color })
-    }
+    const { classes, color } = dress(look)
+    if (text.length > start && (classes !== '' || color !== null))
+      spans.push({ start, end: text.length, classes, color })
     start = text.length
   }
   let last = 0
@@ -50,72 +49,51 @@ const ESCAPE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /(?:\u001b\[|\u009b)([\d;:]*)m|(?:\u001b\[|\u009b)[\u0030-\u003f]*[\u0020-\u002f]*[\u0040-\u007e]?|\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)?|\u001b[\u0020-\u002f]*[\u0030-\u007e]?|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-interface Look {
-  fg: string | null
-  bg: string | null
-  bold: boolean
-  dim: boolean
-  italic: boolean
-  underline: boolean
-  inverse: boolean
-}
+/** What is switched on, by the code that does it; `fg` and `bg` are colours. */
+type Look = Readonly<Record<string, string>>
 
-const PLAIN: Look = {
-  fg: null,
-  bg: null,
-  bold: false,
-  dim: false,
-  italic: false,
-  underline: false,
-  inverse: false,
+const PLAIN: Look = {}
+const SWITCHES: Record<number, string> = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underline', 7: 'inverse' }
+const OFF: Record<number, readonly string[]> = {
+  22: ['bold', 'dim'],
+  23: ['italic'],
+  24: ['underline'],
+  27: ['inverse'],
+  39: ['fg'],
+  49: ['bg'],
 }
 
 function sgr(before: Look, params: string): Look {
-  const codes = params.split(/[;:]/).map((code) => (code === '' ? 0 : Number(code)))
-  let look = { ...before }
+  const codes = params.split(/[;:]/).map(Number)
+  let look: Record<string, string> = { ...before }
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i]!
-    if (code === 0) look = { ...PLAIN }
-    else if (code === 1) look.bold = true
-    else if (code === 2) look.dim = true
-    else if (code === 3) look.italic = true
-    else if (code === 4) look.underline = true
-    else if (code === 7) look.inverse = true
-    else if (code === 22) look.bold = look.dim = false
-    else if (code === 23) look.italic = false
-    else if (code === 24) look.underline = false
-    else if (code === 27) look.inverse = false
-    else if (code >= 30 && code <= 37) look.fg = String(code - 30)
-    else if (code >= 90 && code <= 97) look.fg = String(code - 82)
-    else if (code >= 40 && code <= 47) look.bg = String(code - 40)
-    else if (code >= 100 && code <= 107) look.bg = String(code - 92)
-    else if (code === 39) look.fg = null
-    else if (code === 49) look.bg = null
-    else if (code === 38 || code === 48) {
-      const deep = codes[i + 1] === 5 ? indexed(codes[i + 2]) : codes[i + 1] === 2 ? rgb(codes, i + 2) : null
-      i += codes[i + 1] === 5 ? 2 : codes[i + 1] === 2 ? 4 : 0
-      if (code === 38) look.fg = deep
-      else look.bg = deep
-    }
+    const [tens, units] = [Math.floor(code / 10), code % 10]
+    const ground = tens === 3 || tens === 9 ? 'fg' : 'bg'
+    if (code === 0) look = {}
+    else if (code in SWITCHES) look[SWITCHES[code]!] = 'on'
+    else if (code in OFF) for (const name of OFF[code]!) delete look[name]
+    else if ((tens === 3 || tens === 4) && units === 8) {
+      const kind = codes[i + 1]
+      const color = kind === 5 ? indexed(codes[i + 2]) : kind === 2 ? rgb(codes, i + 2) : null
+      i += kind === 5 ? 2 : kind === 2 ? 4 : 0
+      if (color === null) delete look[ground]
+      else look[ground] = color
+    } else if (units < 8 && [3, 4, 9, 10].includes(tens)) look[ground] = String(units + (tens > 4 ? 8 : 0))
   }
-  return same(look, PLAIN) ? PLAIN : look
+  return look
 }
 
-function same(a: Look, b: Look): boolean {
-  return (Object.keys(a) as (keyof Look)[]).every((key) => a[key] === b[key])
-}
-
-function dress(look: Look): { classes: string; color: string | null } {
-  const [fg, bg] = look.inverse ? [look.bg ?? 'base', look.fg ?? 'text'] : [look.fg, look.bg]
-  const classes: string[] = []
-  let color: string | null = null
-  if (fg?.startsWith('rgb')) color = fg
-  else if (fg !== null) classes.push(`a-fg${fg}`)
-  // A true-colour background under a theme's text may be unreadable: only the sixteen are drawn.
-  if (bg !== null && !bg.startsWith('rgb')) classes.push(`a-bg${bg}`)
-  for (const name of ['bold', 'dim', 'italic', 'underline'] as const)
-    if (look[name]) classes.push(`a-${name}`)
-  return { classes: classes.join(' '), color }
+function dress({ fg, bg, inverse, ...rest }: Look): { classes: string; color: string | null } {
+  const [front, back] = inverse === undefined ? [fg, bg] : [bg ?? 'base', fg ?? 'text']
+  const isDeep = front?.startsWith('rgb') ?? false
+  const classes = [
+    ...(front === undefined || isDeep ? [] : [`a-fg${front}`]),
+    // A true-colour background under a theme's text may be unreadable: only the sixteen are drawn.
+    ...(back === undefined || back.startsWith('rgb') ? [] : [`a-bg${back}`]),
+    ...Object.keys(rest).map((name) => `a-${name}`),
+  ]
+  return { classes: classes.join(' '), color: isDeep ? front! : null }
 }
 
 /** The 256-colour table: sixteen by name, a cube of 6, then greys. */
