@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks'
 import type { ConfigVersion, Histogram } from '../../client.ts'
 import type { Log } from '../log/use-log.ts'
 import { useToolbar } from '../ui/toolbar.ts'
@@ -12,8 +11,7 @@ export function Marks({ log, data, width }: { log: Log; data: Histogram; width: 
     (signal) => log.client.history({ limit: MOST, signal }),
     `${data.from} ${data.to}`,
   )
-  const box = useRef<HTMLDivElement>(null)
-  useToolbar(box)
+  const box = useToolbar()
   const place = (ms: number) => ((ms - data.from) / (data.to - data.from)) * width
   const marks = grouped(versions ?? [], data, place)
   return (

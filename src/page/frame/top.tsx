@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks'
 import type { NodeConfig } from '../../client.ts'
 import icon from '../icon.svg'
 import { ago, moment } from '../ui/format.ts'
@@ -24,8 +23,7 @@ export interface TopProps {
 
 /** The node's name and details, and the page's own settings. */
 export function Top({ node, fallback, now, theme, home, setTheme, showHelp, signOut }: TopProps) {
-  const tools = useRef<HTMLDivElement>(null)
-  useToolbar(tools)
+  const tools = useToolbar()
   const chosen = theme === 'auto' ? 'as the system' : theme
   return (
     <header class="top">

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { hand } from '../ui/store.ts'
 import { type Look, readLook, writeLook } from '../url.ts'
 
@@ -12,17 +12,17 @@ export function useLook() {
   const shown = useRef(look.file)
   const address = (next: Look) => writeLook(next) || location.pathname + location.search
   /** A step that the back button undoes. */
-  const go = useCallback((next: Look) => {
+  const go = (next: Look) => {
     history.pushState(null, '', address(next))
     setCarried((was) => was || next.file !== shown.current)
     shown.current = next.file
     setLook(next)
-  }, [])
+  }
   /** The same step, at another place. */
-  const note = useCallback((next: Look) => {
+  const note = (next: Look) => {
     history.replaceState(null, '', address(next))
     setLook(next)
-  }, [])
+  }
   useEffect(() => {
     const onPop = () => {
       const next = readLook(location.hash)

@@ -1,14 +1,13 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { remembered } from '../ui/store.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { remembered, useRemembered } from '../ui/store.ts'
 
 const themeChoice = remembered('theme', 'auto')
 
 /** The colours: `auto`, `light` or `dark`, kept in the browser. */
 export function useTheme() {
-  const [theme, setTheme] = useState(themeChoice.get())
+  const [theme, setTheme] = useRemembered(themeChoice)
   useEffect(() => {
     document.documentElement.dataset.theme = theme
-    themeChoice.set(theme)
   }, [theme])
   return [theme, setTheme] as const
 }
@@ -17,11 +16,11 @@ export function useTheme() {
 export function useToast() {
   const [said, setSaid] = useState('')
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const say = useCallback((message: string) => {
+  const say = (message: string) => {
     setSaid(message)
     clearTimeout(timer.current)
     timer.current = setTimeout(() => setSaid(''), 3500)
-  }, [])
+  }
   return { said, say }
 }
 

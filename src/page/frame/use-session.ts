@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ProblemError } from '../../client.ts'
 import { token } from '../ui/token.ts'
 
@@ -8,10 +8,10 @@ export function useSession() {
   /** Counts up when everything should be reloaded. */
   const [session, setSession] = useState(0)
   const asking = useRef(false)
-  const begin = useCallback(() => {
+  const begin = () => {
     setAsked('no')
     setSession((count) => count + 1)
-  }, [])
+  }
   useEffect(
     () =>
       token.join(location.pathname, (value) => {
@@ -21,7 +21,7 @@ export function useSession() {
     [],
   )
   /** A 401 anywhere brings up the sign-in, unless another tab has the token; true when it was one. */
-  const refused = useCallback((error: unknown): boolean => {
+  const refused = (error: unknown): boolean => {
     if (!(error instanceof ProblemError) || error.status !== 401) return false
     // Several requests are refused at once: the first one handles it.
     if (asking.current) return true
@@ -34,14 +34,14 @@ export function useSession() {
       else setAsked((before) => (wrong !== null || before === 'refused' ? 'refused' : 'yes'))
     })
     return true
-  }, [])
-  const enter = useCallback((value: string) => {
+  }
+  const enter = (value: string) => {
     token.set(value)
     begin()
-  }, [])
-  const leave = useCallback(() => {
+  }
+  const leave = () => {
     token.set(null)
     setAsked('yes')
-  }, [])
+  }
   return { asked, session, refused, enter, leave, retry: begin }
 }

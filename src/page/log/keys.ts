@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Reader } from './reader/reader.ts'
 
 /** What the view itself does at a key; the rest is the reader's. */
@@ -22,6 +22,8 @@ export function useLogKeys(
   box: RefObject<HTMLElement | null>,
   acts: KeyActs,
 ): void {
+  const current = useRef(acts)
+  current.current = acts
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const from = event.target as HTMLElement
@@ -31,7 +33,7 @@ export function useLogKeys(
         if (event.key === 'Escape') box.current?.focus()
         return
       }
-      const act = actsOf(reader.current, box.current!, acts)[event.key]
+      const act = actsOf(reader.current, box.current!, current.current)[event.key]
       if (act === undefined) return
       // Enter and Space on a button are the button's own, and so are the arrows in an expanded record.
       if ((event.key === 'Enter' || event.key === ' ') && from.matches('button, a, summary')) return
@@ -42,7 +44,7 @@ export function useLogKeys(
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
-  }, [reader, box, ...Object.values(acts)])
+  }, [])
 }
 
 function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, () => void> {

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useCallback, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { put } from '../ui/clipboard.ts'
 import { count } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
@@ -26,58 +26,43 @@ interface Options {
 /** What a user can do with the records on the screen. */
 export function useActs({ reader, goal, current, toOthers, go, note, say }: Options) {
   const [choice, setChoice] = useState<Choice | null>(null)
+  const look = () => current.current!
   /** Another view of the same log; the record that the user is reading stays, or else its nearest neighbour. */
-  const apply = useCallback(
-    (change: Partial<Look>, wanted = reader.current?.goal() ?? null) => {
-      goal.current = wanted
-      const follow = reader.current?.following ?? current.current!.follow
-      go({ ...current.current!, ...NOWHERE, follow: follow && wanted === null, ...change })
-    },
-    [go],
-  )
-  const highlight = useCallback((marks: string[]) => go({ ...current.current!, marks }), [go])
-  const showAround = useCallback(
-    (seq: number) => {
-      const made = reader.current
-      if (made === null) return
-      if (!isFiltered(current.current!) || current.current!.all) made.list.show(seq, 'center')
-      else apply({ all: true }, made.goalAround(seq))
-    },
-    [apply],
-  )
+  const apply = (change: Partial<Look>, wanted = reader.current?.goal() ?? null) => {
+    goal.current = wanted
+    const follow = reader.current?.following ?? look().follow
+    go({ ...look(), ...NOWHERE, follow: follow && wanted === null, ...change })
+  }
+  const highlight = (marks: string[]) => go({ ...look(), marks })
+  const showAround = (seq: number) => {
+    const made = reader.current
+    if (made === null) return
+    if (!isFiltered(look()) || look().all) made.list.show(seq, 'center')
+    else apply({ all: true }, made.goalAround(seq))
+  }
   /** To another part of the page; the way back leads to what is in view now. */
-  const leave = useCallback(
-    (next: Look) => {
-      const made = reader.current
-      if (made !== null && !made.following) note({ ...current.current!, ...made.here() })
-      go(next)
-    },
-    [go, note],
-  )
-  const others = useRef(toOthers)
-  others.current = toOthers
+  const leave = (next: Look) => {
+    const made = reader.current
+    if (made !== null && !made.following) note({ ...look(), ...made.here() })
+    go(next)
+  }
   /** The same moment in all logs, with the record still marked. */
-  const showOthers = useCallback(
-    (seq: number) => {
-      const record = reader.current?.goalAround(seq)
-      if (others.current === null || record == null) return
-      // So that the way back leads to this record.
-      note({ ...current.current!, ...reader.current!.placeOf(seq), follow: false })
-      hand.leave('goal', JSON.stringify(record))
-      others.current(record.time ?? '')
-    },
-    [note],
-  )
-  const copyText = useCallback((columns: boolean) => void copyRecords(reader.current, columns, say), [say])
-  const toggleFollow = useCallback(() => {
+  const showOthers = (seq: number) => {
+    const record = reader.current?.goalAround(seq)
+    if (toOthers === null || record == null) return
+    // So that the way back leads to this record.
+    note({ ...look(), ...reader.current!.placeOf(seq), follow: false })
+    hand.leave('goal', JSON.stringify(record))
+    toOthers(record.time ?? '')
+  }
+  const copyText = (columns: boolean) => void copyRecords(reader.current, columns, say)
+  const toggleFollow = () => {
     const made = reader.current
     if (made === null) return
     const on = !made.following
-    note({ ...current.current!, follow: on, ...(on ? NOWHERE : {}) })
+    note({ ...look(), follow: on, ...(on ? NOWHERE : {}) })
     void made.follow(on)
-  }, [note])
-
-  const look = () => current.current!
+  }
   const showColumns = (columns: string[]) =>
     go({ ...look(), columns, message: look().message || columns.length === 0 })
   const column = (name: string): Choice['entries'][number] => [
@@ -128,7 +113,7 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     around: showAround,
     others: showOthers,
     link(seq: number) {
-      note({ ...current.current!, ...reader.current!.placeOf(seq), follow: false })
+      note({ ...look(), ...reader.current!.placeOf(seq), follow: false })
       void put(location.href, say, 'Link copied')
     },
     value: (part: HTMLElement, value: Value) => openValue(value, spotUnder(part)),

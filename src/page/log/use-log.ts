@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Client } from '../../client.ts'
 import type { ListedFile } from '../files/order.ts'
 import type { Look } from '../url.ts'
@@ -55,14 +55,13 @@ export function useLog(props: LogProps) {
   const [totals, setTotals] = useState<Totals | null>(null)
   const [attempt, setAttempt] = useState(0)
   const preferences = usePreferences()
-  const { wrap, toggleWrap, togglePanel } = preferences
   const columns = useColumns()
   const [zone, setZone] = useZone()
   const { reader, goal } = useReader(box, {
     client,
     look,
-    wrap,
-    gaps: !columns.hidden.has('d'),
+    wrap: preferences.wrap,
+    gaps: !columns.hidden.includes('d'),
     fields: look.columns,
     classes: `${columns.classes.join(' ')} ${look.message}`,
     zone,
@@ -81,17 +80,8 @@ export function useLog(props: LogProps) {
   const clock = useMemo(() => clockOf(zone, own ?? 0), [zone, own])
   useLastingRange(look, own, (range) => note({ ...current.current, ...range }))
   const acts = useActs({ reader, goal, current, toOthers: props.toOthers, go, note, say })
-  const { toggleFollow, copyText, showAround, showOthers } = acts
-  const chooseTime = useCallback(() => document.querySelector<HTMLElement>('[data-range]')?.click(), [])
-  useLogKeys(reader, box, {
-    toggleFollow,
-    toggleWrap,
-    togglePanel,
-    copyText,
-    showAround,
-    showOthers,
-    chooseTime,
-  })
+  const chooseTime = () => document.querySelector<HTMLElement>('[data-range]')?.click()
+  useLogKeys(reader, box, { ...acts, ...preferences, chooseTime })
 
   const loaded = made?.window
   const live = loaded?.live ?? 'off'
@@ -102,7 +92,7 @@ export function useLog(props: LogProps) {
   useMisfits({ failure, look, carried: props.carried, note, say })
   const { gone } = props
   useEffect(() => {
-    if (gone !== null && reader.current?.following) toggleFollow()
+    if (gone !== null && reader.current?.following) acts.toggleFollow()
   }, [gone === null])
   props.moment.current = () => reader.current?.goal()?.time ?? ''
   return {

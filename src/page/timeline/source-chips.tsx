@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks'
 import { apart, markOf, type Sources } from '../log/record/source.ts'
 import type { Log } from '../log/use-log.ts'
 import { useToolbar } from '../ui/toolbar.ts'
@@ -8,8 +7,7 @@ import { carryTo, type Look, toggled } from '../url.ts'
 export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
   const { look, acts } = log
   const { missing = {}, settled = null } = log.made?.window ?? {}
-  const box = useRef<HTMLDivElement>(null)
-  useToolbar(box)
+  const box = useToolbar()
   const { files, nodes } = sources
   const kinds = [nodes, files].filter((names) => names.length > 1)
   /** Patterns become names, so that what is hidden can be told from what was never chosen. */

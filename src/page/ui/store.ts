@@ -21,6 +21,16 @@ export function remembered(name: string, fallback: string): { get(): string; set
   }
 }
 
+/** Such a setting, and how to change it. */
+export function useRemembered(setting: ReturnType<typeof remembered>) {
+  const [value, setValue] = useState(setting.get)
+  const set = (next: string) => {
+    setting.set(next)
+    setValue(next)
+  }
+  return [value, set] as const
+}
+
 /** True when `busy` has lasted for 300 ms: shorter waits show nothing. */
 export function useSlow(busy: boolean): boolean {
   const [slow, setSlow] = useState(false)

@@ -1,8 +1,9 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Makes the buttons in a box one stop of the Tab key; the left and right arrows move between them. */
-export function useToolbar(box: RefObject<HTMLElement | null>): void {
+/** For a box whose buttons are one stop of the Tab key; the left and right arrows move between them. */
+export function useToolbar<T extends HTMLElement = HTMLDivElement>(): RefObject<T | null> {
+  const box = useRef<T>(null)
   const last = useRef<HTMLElement | null>(null)
   const items = () =>
     [...(box.current?.querySelectorAll<HTMLElement>('button, summary') ?? [])].filter(
@@ -39,4 +40,5 @@ export function useToolbar(box: RefObject<HTMLElement | null>): void {
       bar.removeEventListener('keydown', onKey)
     }
   }, [])
+  return box
 }

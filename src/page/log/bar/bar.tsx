@@ -1,5 +1,5 @@
 import type { ButtonHTMLAttributes } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Download } from '../../../client.ts'
 import { put } from '../../ui/clipboard.ts'
 import { Drop } from '../../ui/drop.tsx'
@@ -24,8 +24,7 @@ interface Props {
 export function Bar({ log, unfolded, toggleFilters }: Props) {
   const { client, look, file, live, acts, preferences, say } = log
   const name = titleOf(look)
-  const tools = useRef<HTMLDivElement>(null)
-  useToolbar(tools)
+  const tools = useToolbar()
   const { saving, start } = useSaving(say)
   const exported = (format: 'text' | 'ndjson') =>
     start(

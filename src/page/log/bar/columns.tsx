@@ -21,7 +21,11 @@ export function ColumnsMenu({ log }: { log: Log }) {
     <Drop icon="columns" label="Columns" title="Choose the columns">
       {shown.map(([name, label]) => (
         <label class="check" key={name}>
-          <input type="checkbox" checked={!columns.hidden.has(name)} onChange={() => columns.toggle(name)} />
+          <input
+            type="checkbox"
+            checked={!columns.hidden.includes(name)}
+            onChange={() => columns.toggle(name)}
+          />
           {label}
         </label>
       ))}

@@ -1,4 +1,3 @@
-import { useRef } from 'preact/hooks'
 import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
 import type { Look, Term } from '../../url.ts'
@@ -16,8 +15,7 @@ export function Chips({ log }: { log: Log }) {
     const all = terms.flatMap((term, at) => (at !== index ? [term] : next === null ? [] : [next]))
     apply(fromTerms(all))
   }
-  const box = useRef<HTMLDivElement>(null)
-  useToolbar(box)
+  const box = useToolbar()
   const none = terms.length + look.marks.length === 0 && look.level === ''
   return (
     <div ref={box} class={none ? 'chips none' : 'chips'} role="toolbar" aria-label="Active filters">

@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks'
 import { zoneName } from '../../ui/format.ts'
-import { remembered } from '../../ui/store.ts'
+import { remembered, useRemembered } from '../../ui/store.ts'
 import { wall, wallAt } from '../record/record.ts'
 
 export const ZONES = ['log', 'browser', 'UTC'] as const
@@ -23,12 +22,8 @@ const zoneChoice = remembered('zone', 'log')
 
 /** The zone in which the user wants to see times, kept in the browser. */
 export function useZone(): [ZoneChoice, (choice: ZoneChoice) => void] {
-  const [choice, setChoice] = useState(ZONES.find((each) => each === zoneChoice.get()) ?? 'log')
-  const choose = (next: ZoneChoice) => {
-    zoneChoice.set(next)
-    setChoice(next)
-  }
-  return [choice, choose]
+  const [choice, choose] = useRemembered(zoneChoice)
+  return [ZONES.find((each) => each === choice) ?? 'log', choose]
 }
 
 export function clockOf(choice: ZoneChoice, log: number): Clock {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { LEVELS } from '../../../client.ts'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
@@ -14,8 +14,7 @@ export function Finder({ log }: { log: Log }) {
   const { apply } = acts
   const levels = hasLevels(totals) || (log.made?.display.columns.filled.has('l') ?? false)
   const { regex, level, rotated, all } = look
-  const form = useRef<HTMLFormElement>(null)
-  useToolbar(form)
+  const form = useToolbar<HTMLFormElement>()
   const [find, setFind] = useState(look.find)
   useEffect(() => setFind(look.find), [look.find])
   const filtered = isFiltered(look)
