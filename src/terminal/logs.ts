@@ -27,7 +27,7 @@ export interface Reading {
   title: string
   /** The node, if there are several; otherwise empty. */
   target: string
-  /** Whether it is a log without times beside others. */
+  /** Whether it is a log that is read by itself beside others. */
   isAlone: boolean
   /** What its records lack to be told from others. */
   origin: Pick<LogRecord, 'node' | 'file'>
@@ -97,15 +97,16 @@ class TargetReader {
   /** Names what is missing in an answer, and reads what is missing only because it has no times. */
   #tell(missing: Missing): Promise<boolean> {
     return all(Object.entries(missing), this.#logs.atOnce, async ([name, reason]) => {
-      if (reason === 'no-time' && this.#mayBeAlone) return this.#alone(name)
+      // With its rotated files, as if it had been merged.
+      if (reason === 'no-time' && this.#mayBeAlone) return this.#alone(name, { rotated: true })
       const said = reason === '' ? `${name} more were not read.` : `${name} was not read: ${reason}.`
       await complain(this.#world, said)
       return false
     })
   }
 
-  /** A log without times; on a fleet its name is `node/file`. */
-  #alone(name: string): Promise<boolean> {
+  /** One log beside others; on a fleet its name is `node/file`. */
+  #alone(name: string, more: Pick<LogQuery, 'rotated'> = {}): Promise<boolean> {
     const { node, filters } = this.#logs
     const slash = node === undefined ? -1 : name.indexOf('/')
     const id = slash < 0 ? null : name.slice(0, slash)
@@ -113,7 +114,7 @@ class TargetReader {
     const own = id ?? this.name
     const reading = {
       client: id === null ? this.#target.client : this.#target.nodeClient(id),
-      query: { ...filters, file },
+      query: { ...filters, ...more, file },
       isMerged: false,
       title: name,
       isAlone: true,

@@ -79,6 +79,17 @@ describe('several logs in the terminal', () => {
     })
   })
 
+  it('prints the rotated files of a log without times, too', async () => {
+    const place = temporaryDirectory()
+    writeFileSync(join(place, 'a.log'), line(1, 'one timeout'))
+    writeFileSync(join(place, 'notes.txt.1'), 'an older timeout\n')
+    writeFileSync(join(place, 'notes.txt'), 'a timeout\n')
+    const rotated = await serve(['--port=0', '--logs', place])
+    expect((await run('grep', 'timeout', rotated.url)).out).toBe(
+      `a.log:${line(1, 'one timeout')}notes.txt:an older timeout\nnotes.txt:a timeout\n`,
+    )
+  })
+
   it('reads the other nodes when one does not answer', async () => {
     const urls = ['--url', 'http://127.0.0.1:1', '--url', node.url]
     const { host } = new URL(node.url)
