@@ -9,33 +9,10 @@ import { addFields } from '../read/vocabulary.ts'
 
 /** The columns of a csvlog, in order and by the names that fields have in all formats; newer versions append. */
 const COLUMNS = [
-  'log_time',
-  'user',
-  'db',
-  'pid',
-  'client',
-  'session_id',
-  'session_line_num',
-  'command_tag',
-  'session_start_time',
-  'virtual_transaction_id',
-  'transaction_id',
-  'error_severity',
-  'sql_state_code',
-  'message',
-  'detail',
-  'hint',
-  'internal_query',
-  'internal_query_pos',
-  'context',
-  'query',
-  'query_pos',
-  'location',
-  'application_name',
-  'backend_type',
-  'leader_pid',
-  'query_id',
-]
+  'log_time user db pid client session_id session_line_num command_tag session_start_time',
+  'virtual_transaction_id transaction_id error_severity sql_state_code message detail hint internal_query',
+  'internal_query_pos context query query_pos location application_name backend_type leader_pid query_id',
+].flatMap((names) => names.split(' '))
 const SEVERITY = COLUMNS.indexOf('error_severity')
 const MESSAGE = COLUMNS.indexOf('message')
 

@@ -5,50 +5,17 @@ export const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const
 
 export type LevelName = (typeof LEVELS)[number]
 
-/** Every spelling that loggers use. Single letters mean something only inside a format that has them. */
-const WORDS: Record<string, number> = {
-  trace: 0,
-  trc: 0,
-  finest: 0,
-  finer: 0,
-  fine: 0,
-  verbose: 0,
-  debug: 0,
-  debug1: 0,
-  debug2: 0,
-  debug3: 0,
-  debug4: 0,
-  debug5: 0,
-  dbg: 0,
-  config: 0,
-  info: 1,
-  inf: 1,
-  information: 1,
-  informational: 1,
-  notice: 1,
-  note: 1,
-  log: 1,
-  system: 1,
-  hint: 1,
-  detail: 1,
-  statement: 1,
-  warn: 2,
-  wrn: 2,
-  warning: 2,
-  error: 3,
-  err: 3,
-  severe: 3,
-  critical: 4,
-  crit: 4,
-  fatal: 4,
-  ftl: 4,
-  panic: 4,
-  pnc: 4,
-  dpanic: 4,
-  alert: 4,
-  emerg: 4,
-  emergency: 4,
-}
+/** Every spelling that loggers use, by level. Single letters mean something only inside a format that has them. */
+const SPELLINGS = [
+  'trace trc finest finer fine verbose debug debug1 debug2 debug3 debug4 debug5 dbg config',
+  'info inf information informational notice note log system hint detail statement',
+  'warn wrn warning',
+  'error err severe',
+  'critical crit fatal ftl panic pnc dpanic alert emerg emergency',
+]
+const WORDS: Record<string, number> = Object.fromEntries(
+  SPELLINGS.flatMap((words, level) => words.split(' ').map((word) => [word, level])),
+)
 
 /** A level by any of its spellings in any case (`WARNING`, `err`, `SEVERE`, `dpanic`), or null. */
 export function parseLevel(text: string): 0 | 1 | 2 | 3 | 4 | null {

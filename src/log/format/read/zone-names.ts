@@ -1,62 +1,33 @@
-/** Minutes east of UTC of the zone abbreviations that mean one offset only. */
-const OFFSETS: Record<string, number> = {
-  UTC: 0,
-  GMT: 0,
-  WET: 0,
-  WEST: 60,
-  CET: 60,
-  CEST: 120,
-  MEZ: 60,
-  MESZ: 120,
-  EET: 120,
-  EEST: 180,
-  MSK: 180,
-  SAST: 120,
-  WAT: 60,
-  CAT: 120,
-  EAT: 180,
-  PKT: 300,
-  WIB: 420,
-  WITA: 480,
-  HKT: 480,
-  SGT: 480,
-  AWST: 480,
-  JST: 540,
-  KST: 540,
-  ACST: 570,
-  ACDT: 630,
-  AEST: 600,
-  AEDT: 660,
-  NZST: 720,
-  NZDT: 780,
-  NST: -210,
-  NDT: -150,
-  ADT: -180,
-  EST: -300,
-  EDT: -240,
-  MDT: -360,
-  PDT: -420,
-  AKST: -540,
-  AKDT: -480,
-  HST: -600,
-  BRT: -180,
-}
+/** The zone abbreviations that mean one offset only, by minutes east of UTC. */
+const OFFSETS: readonly [minutes: number, words: string][] = [
+  [-600, 'HST'],
+  [-540, 'AKST'],
+  [-480, 'AKDT'],
+  [-420, 'PDT'],
+  [-360, 'MDT'],
+  [-300, 'EST'],
+  [-240, 'EDT'],
+  [-210, 'NST'],
+  [-180, 'ADT BRT'],
+  [-150, 'NDT'],
+  [0, 'UTC GMT WET'],
+  [60, 'WEST CET MEZ WAT'],
+  [120, 'CEST MESZ EET SAST CAT'],
+  [180, 'EEST MSK EAT'],
+  [300, 'PKT'],
+  [420, 'WIB'],
+  [480, 'WITA HKT SGT AWST'],
+  [540, 'JST KST'],
+  [570, 'ACST'],
+  [600, 'AEST'],
+  [630, 'ACDT'],
+  [660, 'AEDT'],
+  [720, 'NZST'],
+  [780, 'NZDT'],
+]
 
 /** Abbreviations of several zones: China or Chicago, India or Israel or Ireland. */
-const AMBIGUOUS = new Set([
-  'CST',
-  'CDT',
-  'IST',
-  'BST',
-  'PST',
-  'AST',
-  'MST',
-  'AMT',
-  'SST',
-  'GST',
-  'WST',
-  'ECT',
-])
+const AMBIGUOUS = 'CST CDT IST BST PST AST MST AMT SST GST WST ECT'
 
 /** A zone that a line names. */
 export interface ZoneName {
@@ -77,9 +48,9 @@ export function zoneNameAt(bytes: Uint8Array, at: number, to: number): ZoneName 
 // By number: most lines have a level word there, and a string for each would cost more than the rest of the line.
 const KNOWN = new Map<number, ZoneName>()
 const keyOf = (word: string) => [...word].reduce((key, char) => key * 32 + char.charCodeAt(0) - 0x40, 0)
-for (const [word, minutes] of Object.entries(OFFSETS))
-  KNOWN.set(keyOf(word), { word, offset: minutes * 60_000 })
-for (const word of AMBIGUOUS) KNOWN.set(keyOf(word), { word, offset: null })
+for (const [minutes, words] of OFFSETS)
+  for (const word of words.split(' ')) KNOWN.set(keyOf(word), { word, offset: minutes * 60_000 })
+for (const word of AMBIGUOUS.split(' ')) KNOWN.set(keyOf(word), { word, offset: null })
 
 /** The same of text that is nothing else. */
 export function zoneName(word: string): ZoneName | null {
