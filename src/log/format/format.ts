@@ -78,8 +78,18 @@ export type Plan =
   | { by: 'stamp'; stampAt: StampReader }
   /** Finds the bracket of a time in a line of a common access log; -1 if it is another line. */
   | { by: 'access'; timeAt(bytes: Uint8Array, from: number, to: number): number }
-  /** Finds the line inside a wrapped one; null unless it is whole. */
-  | { by: 'wrapper'; inner: Plan; lineAt(bytes: Uint8Array, from: number, to: number): Inner | null }
+  | { by: 'wrapper'; inner: Plan; lineAt: InnerReader }
+
+/**
+ * Finds the line inside a wrapped one; null unless it is whole. `isAfterWhole` if the line before is known to be whole,
+ * too.
+ */
+export type InnerReader = (
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  isAfterWhole: boolean,
+) => { bytes: Uint8Array; from: number; to: number } | null
 
 /** Finds the timestamp of a line; null if it has none. The next one overwrites it. */
 export type StampReader = (
@@ -88,13 +98,6 @@ export type StampReader = (
   to: number,
   zone: Zone,
 ) => { epoch: number; at: number; end: number } | null
-
-/** Where the line inside another one is. */
-export interface Inner {
-  bytes: Uint8Array
-  from: number
-  to: number
-}
 
 /** The next place in bytes[from, to) of what is looked for, or -1. */
 export type Find = (bytes: Uint8Array, from: number, to: number) => number

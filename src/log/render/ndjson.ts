@@ -1,4 +1,5 @@
 import type { LineFormat } from '../format/format.ts'
+import { lineEnd } from '../format/lines.ts'
 import type { Zone } from '../time.ts'
 import { type LineWriter, RECORD_ROOM, RecordOut } from '../write/record.ts'
 import { lineWriter } from '../write/write.ts'
@@ -117,8 +118,7 @@ export class NdjsonWriter {
       next = this.#record.line.lf + 1
     }
     this.#at = next
-    if (next === from || next >= to || this.#format.starts(bytes, next, endOfLine(bytes, next, to)))
-      return out
+    if (next === from || next >= to || this.#format.starts(bytes, next, lineEnd(bytes, next, to))) return out
     this.#at = last
     return this.#any(last, lastAt)
   }
@@ -129,7 +129,7 @@ export class NdjsonWriter {
     const written = this.#lineIn(start, short, at)
     if (short === this.#to || (written >= 0 && this.#record.line.lf < short)) return written
     // It may have no end in there: then with all of it, and room for all of it.
-    const end = endOfLine(this.#bytes, start, this.#to)
+    const end = lineEnd(this.#bytes, start, this.#to)
     if (end < short) return written
     return end - start > LONG_LINE ? -1 : this.#lineIn(start, end, at)
   }
@@ -147,10 +147,10 @@ export class NdjsonWriter {
   #any(start: number, at: number): number {
     const bytes = this.#bytes
     const to = this.#to
-    let end = endOfLine(bytes, start, to)
+    let end = lineEnd(bytes, start, to)
     let lines = 0
     while (end + 1 < to && lines <= MANY_LINES && end - start <= LONG) {
-      const next = endOfLine(bytes, end + 1, to)
+      const next = lineEnd(bytes, end + 1, to)
       if (this.#format.starts(bytes, end + 1, next)) break
       end = next
       lines++
@@ -196,8 +196,3 @@ export class NdjsonWriter {
 }
 
 const LF = 0x0a
-
-function endOfLine(bytes: Uint8Array, from: number, to: number): number {
-  const lf = bytes.indexOf(LF, from)
-  return lf < 0 || lf > to ? to : lf
-}

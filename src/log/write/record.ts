@@ -144,6 +144,16 @@ export class RecordOut extends LineOut {
     this.out[this.at++] = 0x7d
   }
 
+  /** `path/file.go:123` in the line. */
+  sourceAt(from: number, to: number): void {
+    const colon = this.bytes.lastIndexOf(0x3a, to - 1)
+    this.put(SOURCE)
+    this.escaped(from, colon)
+    this.put(LINE)
+    this.raw(colon + 1, to)
+    this.out[this.at++] = 0x7d
+  }
+
   tag(tag: string): void {
     this.put(TAGS)
     this.string(tag)

@@ -57,7 +57,7 @@ export class MemberTable {
   write(record: RecordOut, epoch: number, level: number): boolean {
     if (!record.time(epoch)) return false
     record.level(level)
-    if (this.source >= 0) this.#writeSource(record, this.source)
+    if (this.source >= 0) record.sourceAt(this.from[this.source]!, this.to[this.source]!)
     this.#writeTags(record)
     record.put(MESSAGE)
     if (this.message >= 0) this.#writeText(record, this.message)
@@ -86,16 +86,6 @@ export class MemberTable {
     else record.escaped(this.from[i]!, this.to[i]!)
   }
 
-  #writeSource(record: RecordOut, i: number): void {
-    const to = this.to[i]!
-    const colon = record.bytes.lastIndexOf(0x3a, to - 1)
-    record.put(SOURCE)
-    record.escaped(this.from[i]!, colon)
-    record.put(LINE)
-    record.raw(colon + 1, to)
-    record.out[record.at++] = 0x7d
-  }
-
   #writeTags(record: RecordOut): void {
     let count = 0
     for (let i = 0; i < this.size; i++) {
@@ -107,8 +97,6 @@ export class MemberTable {
   }
 }
 
-const SOURCE = template(',"source":{"file":"')
-const LINE = template('","line":')
 const MESSAGE = template(',"message":"')
 const TAGS = template(',"tags":["')
 const NEXT_TAG = template('","')

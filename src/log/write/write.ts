@@ -30,10 +30,11 @@ function innerWriter({ inner, lineAt }: Extract<Plan, { by: 'wrapper' }>): LineW
   return (record, from, limit) => {
     const to = record.scan(from, limit)
     const { lf } = record.line
-    const line = to < 0 ? null : lineAt(record.bytes, from, to)
+    const line = to < 0 ? null : lineAt(record.bytes, from, to, record.whole === from)
     // One that was unescaped is elsewhere.
     if (line?.bytes !== record.bytes || !write(record, line.from, line.to)) return false
     record.line.lf = lf
+    record.whole = lf + 1
     return true
   }
 }

@@ -1,5 +1,5 @@
 import type { Zone } from '../../time.ts'
-import { decode, head, type LineFormat, PLAIN, UNDECIDED } from '../format.ts'
+import { decode, head, type InnerReader, type LineFormat, PLAIN, UNDECIDED } from '../format.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
 export interface Wrapped {
@@ -45,8 +45,8 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
     const time = inner.timed ? reader(line).time(line.bytes, line.from, line.to, zone) : Number.NaN
     return Number.isNaN(time) ? wrapper.time(bytes, line.timeFrom, line.timeTo, zone) : time
   }
-  const lineAt = (bytes: Uint8Array, from: number, to: number): Wrapped | null => {
-    const line = continues(wrapper, bytes, from) ? null : wrapper.read(bytes, from, to)
+  const lineAt: InnerReader = (bytes, from, to, isAfterWhole) => {
+    const line = !isAfterWhole && continues(wrapper, bytes, from) ? null : wrapper.read(bytes, from, to)
     return line?.partial ? null : line
   }
   return {

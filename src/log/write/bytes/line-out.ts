@@ -24,6 +24,8 @@ export class LineOut {
   copy: Copy = { view: viewOf(EMPTY), out: viewOf(EMPTY) }
   /** The line that is written; only a plain one can be copied. */
   readonly line: ScannedLine = { lf: 0, end: -1, equals: 0 }
+  /** Where the line after a whole one begins, if lines wrap others. */
+  whole = -1
   #window = ''
   #windowFrom = 0
   #windowTo = 0
@@ -33,6 +35,7 @@ export class LineOut {
     this.bytes = bytes
     this.copy = { view: viewOf(bytes), out: this.copy.out }
     this.#windowTo = 0
+    this.whole = -1
   }
 
   /** Sets the memory to write to. A line needs six times its length and `RECORD_ROOM`. */
