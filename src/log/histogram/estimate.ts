@@ -43,6 +43,8 @@ export async function estimate(
   const { parallel: atOnce = 1 } = log
   const most = atOnce > 1 ? Math.min(SAMPLES, MAX_ROUNDS * atOnce) : SAMPLES
   const count = Math.max(1, Math.min(most, Math.ceil((hi - from) / SAMPLE)))
+  // A single sample would be all of it.
+  if (count === 1) return 'thin'
   const length = (hi - from) / count
   const take = async (i: number): Promise<DensitySample> => {
     const at = from + Math.floor(i * length)

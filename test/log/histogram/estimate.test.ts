@@ -48,4 +48,16 @@ describe('an estimated histogram', () => {
   ])('of few records is a count: %s', async (query, count) => {
     expect(await ask(query)).toEqual({ sum: count, complete: true, estimated: undefined })
   })
+
+  it('of a short log is a count', async () => {
+    for (const count of [1, 3, 100]) {
+      const short = createApp({
+        logs: memoryStore({ 'b.log': Array.from({ length: count }, (_, i) => lineOf(i)).join('') }),
+        config: '',
+      })
+      const response = await short.request('/api/v1/log/histogram?file=b.log&estimate=true&buckets=1')
+      const { buckets } = (await response.json()) as { buckets: { counts: number[] }[] }
+      expect(buckets[0]!.counts.reduce((all, each) => all + each)).toBe(count)
+    }
+  })
 })
