@@ -12,6 +12,7 @@ export function shown(value, bar) {
 }
 
 export const barText = (bar) => (bar ? (bar.least === undefined ? `≤ ${bar.most}` : `≥ ${bar.least}`) : '')
+const missed = (met) => (met ? '' : ', **not met**')
 const verdict = (met) => (met === null ? '' : met ? 'met' : '**not met**')
 
 /** How calm the machine was: a reader can tell a noisy run. */
@@ -83,10 +84,16 @@ export const BLOCKS = {
       ['', ship.bucket],
       [
         ['written', `${number(ship.writtenMb)} MB at ${number(ship.mbs, 1)} MB/s`],
-        ['lag at the end', `${number(ship.lagAtEnd, 1)} s (bar: below ${SHIP_BARS.lagAtEnd} s)`],
+        [
+          'lag at the end',
+          `${number(ship.lagAtEnd, 1)} s (bar: below ${SHIP_BARS.lagAtEnd} s)${missed(ship.lagAtEnd < SHIP_BARS.lagAtEnd)}`,
+        ],
         ['greatest lag', `${number(ship.greatestLag, 1)} s`],
         ['everything shipped, and stopped', `${number(ship.stoppedAfter, 1)} s after the last byte`],
-        ['greatest RSS', `${number(ship.rssMb)} MB (bar: at most ${SHIP_BARS.rssMb} MB)`],
+        [
+          'greatest RSS',
+          `${number(ship.rssMb)} MB (bar: at most ${SHIP_BARS.rssMb} MB)${missed(ship.rssMb <= SHIP_BARS.rssMb)}`,
+        ],
         ['CPU', `${number(ship.cpuSeconds, 1)} s, ${percent(ship.core)} of a core`],
         ['in the bucket', `${number(ship.segments)} segments, ${number(ship.storedMb)} MB`],
         ['the text', ship.isSame ? 'is the same' : '**differs**'],
