@@ -12,59 +12,42 @@ export interface FolderLevel {
   objects: Entry[]
 }
 
-export class FolderListing {
-  readonly #store: Store
-  readonly #prefix: string
-
-  /** `prefix` is the path of the log, with a slash at its end if it is not empty. */
-  constructor(store: Store, prefix: string) {
-    this.#store = store
-    this.#prefix = prefix
-  }
-
+/** Lists the folders of one log; `prefix` is its path, with a slash at its end if it is not empty. */
+export function folderListing(store: Store, prefix: string) {
   /** Everything in a folder, given its first page. The random names of Logstash are listed in parallel. */
-  async all(folder: string, first: Entry[], signal: AbortSignal | undefined): Promise<Entry[]> {
+  async function all(folder: string, first: Entry[], signal: AbortSignal | undefined): Promise<Entry[]> {
     if (first.length > 0 && first.length < PAGE) return first
-    const base = this.#prefix + folder
+    const base = prefix + folder
     const last = first.at(-1)?.key
     const share = last === undefined ? null : shareOf(last.slice(base.length))
     const rest = share === null ? 1 : Math.min(64, Math.ceil(((1 - share) / Math.max(share, 0.001)) * 1.1))
     const starts = [last]
     for (let i = 1; i < rest; i++) starts.push(base + nameAtShare(share! + ((1 - share!) * i) / rest))
     const found: Entry[][] = new Array(starts.length)
-    await each(starts, AT_ONCE, async (start, i) => {
-      found[i] = await this.#between(base, [start, starts[i + 1]], signal)
+    await each(starts, AT_ONCE, async (after, i) => {
+      const to = starts[i + 1]
+      found[i] = []
+      for await (const entry of store.list(base, { signal, ...(after !== undefined && { after }) })) {
+        if (to !== undefined && byCodePoint(entry.key, to) > 0) break
+        found[i]!.push(entry)
+      }
     })
     return [...first, ...found.flat()]
   }
 
-  /** The entries after a key, up to another one. */
-  async #between(
-    base: string,
-    [after, to]: readonly [string | undefined, string | undefined],
-    signal: AbortSignal | undefined,
-  ): Promise<Entry[]> {
-    const entries: Entry[] = []
-    for await (const entry of this.#store.list(base, { signal, ...(after !== undefined && { after }) })) {
-      if (to !== undefined && byCodePoint(entry.key, to) > 0) break
-      entries.push(entry)
-    }
-    return entries
-  }
-
   /** A page of a folder and everything below it. A full page may not be all. */
-  async page(folder: string, options: { after?: string; shallow?: boolean }, signal?: AbortSignal) {
+  async function page(folder: string, options: { after?: string; shallow?: boolean }, signal?: AbortSignal) {
     const entries: Entry[] = []
-    const listing = this.#store.list(this.#prefix + folder, { signal, limit: PAGE, ...options })
+    const listing = store.list(prefix + folder, { signal, limit: PAGE, ...options })
     for await (const entry of listing) entries.push(entry)
     return entries
   }
 
   /** The folders in a folder, and a page of the objects directly in it. */
-  async level(folder: string, signal?: AbortSignal): Promise<FolderLevel> {
-    const base = this.#prefix + folder
+  async function level(folder: string, signal?: AbortSignal): Promise<FolderLevel> {
+    const base = prefix + folder
     const level: FolderLevel = { folders: [], objects: [] }
-    for await (const entry of this.#store.list(base, { signal, shallow: true, folders: true })) {
+    for await (const entry of store.list(base, { signal, shallow: true, folders: true })) {
       if (entry.folder) level.folders.push(entry.key.slice(base.length))
       else level.objects.push(entry)
       if (level.objects.length >= PAGE) break
@@ -73,8 +56,9 @@ export class FolderListing {
     if (folder !== '' || !isFull || !nameAt(level.objects.at(-1)!.key.slice(base.length), 0)) return level
     // Names that begin with seconds come before most dated folders; those are found behind them.
     const behind = { signal, shallow: true, folders: true, after: `${base}2`, limit: PAGE }
-    for await (const entry of this.#store.list(base, behind))
+    for await (const entry of store.list(base, behind))
       if (entry.folder) level.folders.push(entry.key.slice(base.length))
     return level
   }
+  return { all, page, level }
 }

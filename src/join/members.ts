@@ -9,7 +9,7 @@ import {
   parseKey,
   timeInName,
 } from './layout.ts'
-import { type FolderLevel, FolderListing, PAGE } from './listing.ts'
+import { type FolderLevel, folderListing, PAGE } from './listing.ts'
 import { byTime, costOf, firstWithin, type Member } from './member.ts'
 import { newestFirst } from './sorted-folder.ts'
 
@@ -51,7 +51,7 @@ const FINISHED_AGE = 2 * DAY
  * takes four round trips, and one the next time.
  */
 export class MemberTree {
-  readonly #listing: FolderListing
+  readonly #listing: ReturnType<typeof folderListing>
   readonly #log: string
   readonly #prefix: string
   /** The members of finished folders: nothing is written there any more. */
@@ -67,7 +67,7 @@ export class MemberTree {
   constructor(store: Store, log: string) {
     this.#log = log
     this.#prefix = log === '' ? '' : `${log}/`
-    this.#listing = new FolderListing(store, this.#prefix)
+    this.#listing = folderListing(store, this.#prefix)
   }
 
   /** Whether this tree belongs to `log`. */
