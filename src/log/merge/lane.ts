@@ -160,16 +160,13 @@ export class Lane {
     if (!last) this.#place = await keyedPlace(this.#place, this.source, signal)
     if (!last) await this.#turn(context, signal)
     try {
-      for (let size = wanted.size; ; size *= 8) {
-        const request = this.#request({ ...wanted, size })
-        const view = (await last?.more?.(context, request)) ?? (await viewOf(context, request, signal))
-        const isSplit = (this.#forward ? view.next : view.prev)?.splitsRecord === true
-        if (!isSplit || size >= MAX_RECORD) {
-          this.#take(view)
-          break
-        }
+      let view = await this.#view(wanted, context, signal)
+      // A record that is longer than what is wanted is read alone.
+      if (this.#isSplit(view) && wanted.size < MAX_RECORD) {
         view.memory?.release()
+        view = await this.#view({ ...wanted, size: MAX_RECORD, lines: 1 }, context, signal)
       }
+      this.#take(view)
     } catch (error) {
       // What was read before counts.
       if (!(error instanceof BudgetError)) throw error
@@ -177,6 +174,15 @@ export class Lane {
     }
     this.#decide()
     this.#skipUnwanted()
+  }
+
+  async #view(wanted: LaneRead, context: ViewContext, signal: AbortSignal | undefined): Promise<View> {
+    const request = this.#request(wanted)
+    return (await this.#way.last?.more?.(context, request)) ?? viewOf(context, request, signal)
+  }
+
+  #isSplit({ prev, next }: View): boolean {
+    return (this.#forward ? next : prev)?.splitsRecord === true
   }
 
   /** A place that was made for the other direction is found again without what leads to it. */

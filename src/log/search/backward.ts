@@ -1,6 +1,7 @@
 import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
+import { BLOCK, giveBack, takeBlock } from './blocks.ts'
 import { FREE_READS, leaseForReads, SLACK } from './reading.ts'
 
 export interface BackwardOptions {
@@ -58,6 +59,8 @@ export class Backward {
   #step: number
   #used: Uint8Array<ArrayBuffer> | null = null
   #queue: Ahead[] = []
+  /** For long records: memory for each would be left to a collector that hardly notices it. */
+  #long: Uint8Array<ArrayBuffer> | null = null
 
   constructor({ series, lo, step, largest, scanner, parallel = 1, memory }: BackwardOptions) {
     this.#series = series
@@ -108,6 +111,8 @@ export class Backward {
     this.#ended.abort()
     await this.#drain()
     this.#lease?.release()
+    if (this.#long) giveBack(this.#long)
+    this.#long = null
   }
 
   /** Reads the chunk that ends at `at`: as the next of the queue, or directly if it does not fit into a buffer. */
@@ -117,6 +122,10 @@ export class Backward {
     const { knownStart } = this.#series.addresses
     const lowest = longer === null && at > knownStart ? Math.max(this.#lo, knownStart) : this.#lo
     const from = await this.#series.addresses.floor(Math.max(lowest, at - length))
+    if (longer !== null && at - from <= BLOCK) {
+      this.#long ??= takeBlock()
+      return this.#series.readInto(from, at, this.#long)
+    }
     if (longer !== null || at - from < length) return this.#series.read(from, at)
     this.#step = this.largest
     this.#start(from, at)

@@ -1,5 +1,6 @@
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { Series } from '../text/series.ts'
+import { BLOCK, giveBack, takeBlock } from './blocks.ts'
 import { FREE_READS, type Reading, remoteChunk } from './reading.ts'
 
 /** Part of a log that is being read, or has been. */
@@ -28,6 +29,7 @@ export class Forward {
   readonly #ended = new AbortController()
   #window: number
   #blocks: ReadAhead[] = []
+  #long: Uint8Array<ArrayBuffer> | null = null
   /** Where a read begins that continues the last one; null before the first. */
   #expected: { from: number; to: number } | null = null
 
@@ -42,7 +44,7 @@ export class Forward {
     this.#lease = lease
   }
 
-  /** The bytes [from, to). */
+  /** The bytes [from, to), valid until the next call. */
   async read(from: number, to: number): Promise<Uint8Array> {
     const isNext = this.#expected !== null && from >= this.#expected.from && from <= this.#expected.to
     this.#expected = { from, to }
@@ -51,7 +53,8 @@ export class Forward {
     // The first part often has the answer; only a scan that continues reads ahead.
     if (isNext) this.#readOn(Math.max(from, this.#blocks.at(-1)?.to ?? from))
     const first = this.#blocks[0]
-    if (!first || first.from > from || this.#blocks.at(-1)!.to < to) return this.#series.read(from, to)
+    if (!first || first.from > from || this.#blocks.at(-1)!.to < to)
+      return this.#series.readInto(from, to, this.#memory(to - from))
     if (!first.isDone) this.#window = Math.min(this.#parallel, 4 * this.#window)
     return this.#join(from, to)
   }
@@ -61,6 +64,15 @@ export class Forward {
     this.#ended.abort()
     this.#forget(Number.POSITIVE_INFINITY)
     this.#lease?.release()
+    if (this.#long) giveBack(this.#long)
+    this.#long = null
+  }
+
+  /** Memory for a read. That of long records is used again: the collector hardly notices it. */
+  #memory(length: number): Uint8Array<ArrayBuffer> {
+    if (length <= this.#length || length > BLOCK) return new Uint8Array(length)
+    this.#long ??= takeBlock()
+    return this.#long
   }
 
   async #join(from: number, to: number): Promise<Uint8Array> {
@@ -69,7 +81,7 @@ export class Forward {
       const { from: base, bytes } = needed[0]!
       return (await bytes).subarray(from - base, to - base)
     }
-    const all = new Uint8Array(to - from)
+    const all = this.#memory(to - from).subarray(0, to - from)
     for (const block of needed) {
       const part = (await block.bytes).subarray(Math.max(0, from - block.from), to - block.from)
       all.set(part, Math.max(0, block.from - from))
