@@ -22,10 +22,12 @@ const forgotten =
  */
 export class MemoryBudget {
   readonly total: number
+  readonly #parent: MemoryBudget | null
   #used = 0
 
-  constructor(total: number) {
+  constructor(total: number, parent: MemoryBudget | null = null) {
     this.total = total
+    this.#parent = parent
   }
 
   /** Bytes that are leased now. */
@@ -39,25 +41,41 @@ export class MemoryBudget {
     return lease.grow(bytes) ? lease : null
   }
 
+  /** A part of it for one request, counted here, too. */
+  part(share: number): MemoryBudget {
+    return new MemoryBudget(Math.floor(this.total * share), this)
+  }
+
+  #take(bytes: number): boolean {
+    if (this.#used + bytes > this.total) return false
+    if (this.#parent !== null && !this.#parent.#take(bytes)) return false
+    this.#used += bytes
+    return true
+  }
+
+  #give(bytes: number): void {
+    this.#used -= bytes
+    if (this.#parent !== null) this.#parent.#give(bytes)
+  }
+
   #open(): Lease {
     let held = 0
     let open = true
     const release = () => {
       open = false
-      this.#used -= held
+      this.#give(held)
       held = 0
     }
     return {
       grow: (bytes) => {
-        if (!open || this.#used + bytes > this.total) return false
-        this.#used += bytes
+        if (!open || !this.#take(bytes)) return false
         held += bytes
         return true
       },
       shrink: (bytes) => {
         const back = Math.min(bytes, held)
         held -= back
-        this.#used -= back
+        this.#give(back)
       },
       release,
       tieTo: (owner) => forgotten?.register(owner, release),

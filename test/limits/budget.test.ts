@@ -86,3 +86,21 @@ describe('concurrencyLimit', () => {
     expect(await last).toBe('done')
   })
 })
+
+it('a part of the memory is counted in the whole, and given back to it', () => {
+  const whole = new MemoryBudget(100)
+  const part = whole.part(0.5)
+  const first = part.lease(40)!
+  expect([part.used, whole.used]).toEqual([40, 40])
+  expect(first.grow(20)).toBe(false)
+  const other = whole.lease(55)!
+  // There is room in the part, but not in the whole.
+  expect(first.grow(10)).toBe(false)
+  expect([part.used, whole.used]).toEqual([40, 95])
+  other.release()
+  expect(first.grow(10)).toBe(true)
+  first.shrink(30)
+  expect([part.used, whole.used]).toEqual([20, 20])
+  first.release()
+  expect([part.used, whole.used]).toEqual([0, 0])
+})

@@ -1,4 +1,5 @@
 import { each } from '../../limits/each.ts'
+import type { MemoryBudget } from '../../limits/memory-budget.ts'
 import type { ViewContext } from '../view/context.ts'
 import { ONE_MORE } from '../view/request.ts'
 import type { Lane, LaneRead } from './lane.ts'
@@ -31,6 +32,8 @@ const FAR_AT_ONCE = 32
 const SEARCHED_AT_ONCE = 16
 /** So much is searched of as many as can be read at once. */
 const SHORT_SEARCH = 8 * MIB
+/** How much of the memory for answers one page takes: what the page before it took may not be collected yet. */
+const SHARE_OF_MEMORY = 0.5
 /** More than its share of a page is read of each log, because shares are not even. */
 const SHARE = 1.25
 const SMALLEST_READ = 4 * KIB
@@ -52,10 +55,12 @@ const FURTHER_NEAR = 7
 export class Ahead {
   readonly #options: AheadOptions
   readonly #started = Date.now()
+  readonly #memory: MemoryBudget | undefined
   #reads = 0
 
   constructor(options: AheadOptions) {
     this.#options = options
+    this.#memory = options.lanes[0]?.source.context.memory?.part(SHARE_OF_MEMORY)
   }
 
   /** Reads some of the logs on, one of which the page is waiting for. */
@@ -88,6 +93,7 @@ export class Ahead {
     const context: ViewContext = {
       ...source.context,
       scans: IN_SLOT,
+      memory: this.#memory,
       parallel: Math.max(1, Math.floor(parallel / count)),
       limits: {
         ...limits,

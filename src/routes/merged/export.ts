@@ -104,7 +104,9 @@ class ExportSlices implements Slices {
       const cursor = { place: this.#page.next, direction: 'after' as const }
       this.#page = await mergePage(this.#sources, { ...wanted, cursor }, signal)
       this.#slices = mergedSlices(this.#page.records, writer, this.#page.release)
-      if (this.#page.missing.length > this.#missing)
+      // Without a budget, only a lack of memory ends a page without a record.
+      const isStuck = this.#page.records.length === 0 && !this.#page.complete
+      if (isStuck || this.#page.missing.length > this.#missing)
         throw new LogError('too-busy', 'A log could not be read to its end; export again.')
     }
   }

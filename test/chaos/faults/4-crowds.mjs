@@ -296,6 +296,35 @@ export const faults = [
     },
   },
   {
+    name: 'several logs with very long records, in 256 MiB',
+    async run() {
+      const path = folder('logs')
+      const long = 'y'.repeat(7 * MB)
+      for (let i = 0; i < 24; i++)
+        writeFileSync(join(path, `f${i}.log`), `${line(i)}${line(100 + i, long)}${line(200 + i)}`)
+      const node = await confined(['--logs', path])
+      if (node === null) return SKIPPED
+      const most = watchMemory(node.pid)
+      const answers = []
+      for (const query of ['lines=20', 'lines=20&format=ndjson&raw=true', 'q=number'])
+        answers.push(
+          ...(await Promise.all(
+            Array.from({ length: 2 }, () => get(node.url, `/api/v1/log/view?file=*.log&${query}`)),
+          )),
+        )
+      const told = answers.filter(
+        ({ status, headers }) =>
+          status === 503 || headers['x-nodestate-missing'] || headers['x-nodestate-note'],
+      ).length
+      return {
+        tried: '24 logs with a record of 7 MB each: lines, records and a search, twice at once',
+        count: answers.length,
+        figure: `${answers.map(({ status }) => status).join(', ')}; ${told} say what is missing; ${Math.round(most())} MB`,
+        held: node.isAlive() && answers.every(({ status }) => status === 200 || status === 503),
+      }
+    },
+  },
+  {
     name: 'texts and conditions that nearly match everywhere',
     async run() {
       const path = folder('logs')
