@@ -103,7 +103,7 @@ async function start(name, command, args, mark, { port: knownPort, env = {} } = 
     },
   }
   running.add(server)
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1200; i++) {
     const port = knownPort ?? Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1])
     if (port && (await answers(port))) return Object.assign(server, { port })
     if (child.exitCode !== null) break
