@@ -14,6 +14,7 @@ const HEAD = 4096
 /** How much is read for the time of the last record, where that is needed. */
 const TAIL = 16 * 1024
 const REMEMBERED = 4096
+const STRAY_MS = 3_600_000
 
 /** The heads of files, by version: a renamed file keeps its own. */
 export class Heads {
@@ -54,9 +55,17 @@ function versionOf({ id, size, modified, etag }: Entry): string {
 }
 
 function headOf(bytes: Uint8Array, { modified }: Entry): Head {
-  for (const time of recordTimes(bytes, modified))
-    return { time, print: `${bytes.length}:${hashBytes(bytes, 0, bytes.length)}` }
-  return NOTHING
+  const times = recordTimes(bytes, modified)
+  const [first, second, third] = [times.next(), times.next(), times.next()].map(({ value }) => value)
+  if (first === undefined) return NOTHING
+  const time = isStray(first, second, third) ? second! : first
+  return { time, print: `${bytes.length}:${hashBytes(bytes, 0, bytes.length)}` }
+}
+
+/** A wrong date in a file's first line must not put the file elsewhere: the two records after it know better. */
+function isStray(first: number, second?: number, third?: number): boolean {
+  if (second === undefined || third === undefined) return false
+  return Math.abs(third - second) < STRAY_MS && Math.abs(first - second) > STRAY_MS
 }
 
 /** The time of the last record; undefined if the last bytes have none. */

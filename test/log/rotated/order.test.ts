@@ -42,6 +42,22 @@ it('a rotated file with later records than the active one stays before it, and t
   expect(await view('file=a.log.1&rotated=true')).toMatchObject({ numbers: [1, 2] })
 })
 
+it('a wrong date in the first line of a file neither moves the file nor loses one', async () => {
+  const lines = (hour: string, from: number) => [0, 1, 2, 3].map((i) => line(`14T${hour}:0${i}`, from + i))
+  const files = { 'a.log.2': lines('05', 1), 'a.log.1': lines('06', 5), 'a.log': lines('07', 9) }
+  for (const wrong of Object.keys(files)) {
+    Object.entries(files).forEach(([name, text], i) => {
+      const first = name === wrong ? text[0]!.replace('2026-11-14', '2026-11-13') : text[0]!
+      write(name, first + text.slice(1).join(''), `14T0${i + 6}:00`)
+    })
+    const all = Array.from({ length: 12 }, (_, i) => i + 1)
+    expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: all, note: null })
+    const page = await view('file=a.log&rotated=true&first=2')
+    const rest = await get(`${page.next.pathname}${page.next.search.replace('first=2', 'first=50')}`)
+    expect([...page.numbers, ...rest.numbers]).toEqual(all)
+  }
+})
+
 it('half an hour is no contradiction', async () => {
   write('a.log.1', line('14T05:00', 1) + line('14T05:10', 2), '14T05:10')
   write('a.log', line('14T04:40', 3) + line('14T04:50', 4), '14T05:20')
