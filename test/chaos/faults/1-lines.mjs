@@ -162,10 +162,10 @@ export const faults = [
     },
   },
   {
-    name: 'a directory of 100,000 files',
+    name: 'a directory of 50,000 files',
     async run() {
       const path = logs()
-      execFileSync('sh', ['-c', 'seq -f "f%06g.log" 100000 | xargs touch'], { cwd: path })
+      execFileSync('sh', ['-c', 'seq -f "f%06g.log" 50000 | xargs touch'], { cwd: path })
       const node = await serve(['--logs', path])
       const seen = await beside(node.url, PROBE, async () => {
         const work = Array.from({ length: 16 }, async (_, who) => {

@@ -75,7 +75,7 @@ export const faults = [
         sockets.push(stalled(node.url, typeof ask === 'string' ? ask : ask(i)))
         if (i % 100 === 99) await sleep(50)
       }
-      await sleep(6000)
+      await sleep(4000)
       const beside = await get(node.url, '/api/v1/log/view?file=a.log&size=4096')
       const more = most() - before
       for (const socket of sockets) socket.destroy()
