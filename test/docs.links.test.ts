@@ -29,6 +29,7 @@ const FLAGS = new Set(
 /** Flags of the benches, of Node, of Deno and of podman. */
 const OTHERS = [
   '--write',
+  '--rows',
   '--runtime',
   '--allow-net',
   '--allow-read',
