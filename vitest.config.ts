@@ -19,16 +19,22 @@ const LONG = [
   'test/store/segments.parts.test.ts',
   'test/docs.integrations.parts.test.ts',
   'test/docs.shipping.parts.test.ts',
+  'test/examples/examples.parts.test.ts',
   'test/join/large.test.ts',
   'test/log/follow/rotation.test.ts',
   'test/log/regex/judge.test.ts',
+  'test/log/regex/slices.test.ts',
   'test/log/render/ndjson.fuzz.test.ts',
   'test/log/format/answers.test.ts',
+  'test/log/seek/seek.test.ts',
+  'test/log/text/claimed-size.test.ts',
   'test/loki/paging.test.ts',
   'test/package.parts.test.ts',
   'test/store/remote/list-pages.test.ts',
   'test/store/s3/faults*.test.ts',
   'test/terminal/completion.parts.test.ts',
+  'test/terminal/docs.test.ts',
+  'test/terminal/merged.test.ts',
 ]
 
 /** The tests of a name: `npx vitest run --project NAME`. */
