@@ -130,7 +130,8 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
     return null
   }
   const body = renderedStream(source, renderer, end)
-  lease?.tieTo(body as object)
+  // Not to the body: a server that sends the slices lets go of it.
+  lease?.tieTo(source)
   return body
 }
 
