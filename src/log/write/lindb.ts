@@ -4,15 +4,13 @@ import { isDigit } from '../format/read/stamp.ts'
 import { jsonEnd } from './bytes/json-value.ts'
 import { copyAscii, copyName, find, lastDigits, template } from './bytes/words.ts'
 import { endWithPairs } from './pairs.ts'
-import type { RecordOut } from './record.ts'
+import { LINE, type RecordOut, SOURCE } from './record.ts'
 
 const TAB = 0x09
 const LF = 0x0a
 const EQUALS = 0x3d
-const FILE = template(',"source":{"file":"')
-const LINE = template('","line":')
 const TAGS_START = template('},"tags":[')
-const MESSAGE = template('},"message":"')
+const MESSAGE_AFTER_SOURCE = template('},"message":"')
 const MESSAGE_AFTER_TAGS = template('],"message":"')
 const CONTEXT = template('","context":')
 
@@ -37,7 +35,7 @@ const isLetter = (byte: number) => (byte | 32) >= 0x61 && (byte | 32) <= 0x7a
 /** `path/file.go:123` and a tab, up to the closing brace; returns the offset after the tab, or -1. */
 function writeSource(record: RecordOut, from: number, to: number): number {
   const { bytes, copy, out } = record
-  record.put(FILE)
+  record.put(SOURCE)
   const stop = record.escapedTo(from, to)
   if (stop < 0 || stop + 4 > to || bytes[stop] !== TAB) return -1
   let digits = lastDigits(copy.view, stop)
@@ -60,7 +58,7 @@ function writeSource(record: RecordOut, from: number, to: number): number {
 function writeTags(record: RecordOut, from: number, to: number): number {
   const { bytes, out, copy, at: start } = record
   if (from >= to || (bytes[from] !== 0x5b && bytes[from] !== 0x20)) {
-    record.put(MESSAGE)
+    record.put(MESSAGE_AFTER_SOURCE)
     return from
   }
   record.put(TAGS_START)
@@ -92,7 +90,7 @@ function writeAnyTags(record: RecordOut, from: number, to: number): number {
   if (end !== record.line.lf) return -1
   const tags = TAGS.exec(record.text(from, end))
   if (!tags) {
-    record.put(MESSAGE)
+    record.put(MESSAGE_AFTER_SOURCE)
     return from
   }
   record.ascii(`},"tags":${JSON.stringify(tagNames(tags[1]!)).slice(0, -1)}`)

@@ -264,11 +264,11 @@ export class RecordOut extends LineOut {
 const MOST_FIELDS = 256
 const MINUTE = 60_000
 const LEVEL = LEVELS.map((name) => template(`,"level":"${name}"`))
-const SOURCE = template(',"source":{"file":"')
-const LINE = template('","line":')
-const TAGS = template(',"tags":["')
-const TAGS_END = template('"]')
-const MESSAGE = template(',"message":"')
+export const SOURCE = template(',"source":{"file":"')
+export const LINE = template('","line":')
+export const TAGS = template(',"tags":["')
+export const TAGS_END = template('"]')
+export const MESSAGE = template(',"message":"')
 const FIRST_KEY = template(',"context":{"')
 const NEXT_KEY = template(',"')
 const NAME_END = template('":')

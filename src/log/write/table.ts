@@ -1,5 +1,5 @@
 import { plainEnd, template } from './bytes/words.ts'
-import type { RecordOut } from './record.ts'
+import { MESSAGE, type RecordOut, TAGS, TAGS_END } from './record.ts'
 
 /** How the value of a member is written. */
 export const TEXT = 0
@@ -97,10 +97,7 @@ export class MemberTable {
   }
 }
 
-const MESSAGE = template(',"message":"')
-const TAGS = template(',"tags":["')
 const NEXT_TAG = template('","')
-const TAGS_END = template('"]')
 
 /** Whether bytes[from, to) are `file:123`: 1 if so, 0 if not, -1 if that is not written as it stands there. */
 export function sourceIn(bytes: Uint8Array, from: number, to: number): number {

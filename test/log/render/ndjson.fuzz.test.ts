@@ -14,7 +14,7 @@ import {
   template,
   viewOf,
 } from '../../../src/log/write/bytes/words.ts'
-import { toNdjson } from './whole.ts'
+import { recordsIn, toNdjson } from './whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const decode = (all: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(all)
@@ -22,17 +22,7 @@ const lindbLines = detectFormat(bytes('2026-11-15 02:10:00.123\tINFO\ta/b.go:12\
 
 /** The plain way: each record a string, then an object, then JSON. Contexts may also stand there as they were written. */
 function plainly(all: Uint8Array, format: LineFormat, zone: Zone): string[][] {
-  const records: Uint8Array[] = []
-  for (let at = 0, start = 0; at < all.length; ) {
-    const lf = all.indexOf(10, at)
-    const end = lf < 0 ? all.length : lf
-    const next = all.indexOf(10, end + 1)
-    at = end + 1
-    if (at < all.length && !format.starts(all, at, next < 0 ? all.length : next)) continue
-    records.push(all.subarray(start, end))
-    start = at
-  }
-  return records.map((record) => {
+  return recordsIn(all, format).map((record) => {
     const text = decode(record)
     const json = toJson(text, format, zone)
     const { context, ...others } = JSON.parse(json)

@@ -17,3 +17,18 @@ export function toNdjson(
   writer.write(to, Number.POSITIVE_INFINITY)
   return writer.take()
 }
+
+/** The records of a log, each without its last line end, found in the plain way: line by line. */
+export function recordsIn(all: Uint8Array, format: LineFormat): Uint8Array[] {
+  const records: Uint8Array[] = []
+  for (let at = 0, start = 0; at < all.length; ) {
+    const lf = all.indexOf(10, at)
+    const end = lf < 0 ? all.length : lf
+    const next = all.indexOf(10, end + 1)
+    at = end + 1
+    if (at < all.length && !format.starts(all, at, next < 0 ? all.length : next)) continue
+    records.push(all.subarray(start, end))
+    start = at
+  }
+  return records
+}

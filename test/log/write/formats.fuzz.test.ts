@@ -4,7 +4,7 @@ import { detectFormat } from '../../../src/log/format/detect.ts'
 import type { LineFormat } from '../../../src/log/format/format.ts'
 import { toJson } from '../../../src/log/render/ndjson.ts'
 import { parseZone, UTC, type Zone } from '../../../src/log/time.ts'
-import { toNdjson } from '../render/whole.ts'
+import { recordsIn, toNdjson } from '../render/whole.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const decode = (all: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(all)
@@ -12,17 +12,7 @@ const often = <T>(...values: T[]) => fc.constantFrom(...values)
 
 /** The plain way: each record a string, then an object, then JSON. */
 function plainly(all: Uint8Array, format: LineFormat, zone: Zone): string[] {
-  const records: string[] = []
-  for (let at = 0, start = 0; at < all.length; ) {
-    const lf = all.indexOf(10, at)
-    const end = lf < 0 ? all.length : lf
-    const next = all.indexOf(10, end + 1)
-    at = end + 1
-    if (at < all.length && !format.starts(all, at, next < 0 ? all.length : next)) continue
-    records.push(toJson(decode(all.subarray(start, end)), format, zone))
-    start = at
-  }
-  return records
+  return recordsIn(all, format).map((record) => toJson(decode(record), format, zone))
 }
 
 const MESSAGES = [
