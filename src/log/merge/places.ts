@@ -104,7 +104,12 @@ export class Places {
 
   /** The logs that are not in the page, and why. */
   missing(): Missing[] {
-    const failed = [...this.#outcome.failed].map(([{ source }, error]) => ({ name: source.name, error }))
+    // The list may be a second old: then a log that was deleted shows by its place.
+    const isGone = (error: unknown) => error instanceof LogError && error.code === 'cursor-gone'
+    const failed = [...this.#outcome.failed].map(([{ source }, error]) => ({
+      name: source.name,
+      error: isGone(error) ? new GoneError(laneKey(source)) : error,
+    }))
     // A log of a node that could not be listed may still be there.
     const gone = this.#unlisted.length > 0 ? [] : this.#unknown()
     return [...failed, ...gone.map(([key, { name = '' }]) => ({ name, error: new GoneError(key) }))]
