@@ -3,7 +3,6 @@ import { LogError } from '../error.ts'
 import type { Find, LineFormat } from '../format/format.ts'
 import type { Zone } from '../time.ts'
 import { exactFinder, type Finder, foldedFinder, type Needle, needleMark, unicodeFinder } from './literal.ts'
-import { requiredLiterals } from './prefilter.ts'
 
 export interface Reader {
   format: LineFormat
@@ -69,7 +68,7 @@ export async function regexMatcher(source: string): Promise<Matcher> {
   // Classes of Unicode take up to 0.1 s each; a request may have many, and they share turns with everyone else.
   if (isTurnOver()) await yieldToEventLoop()
   const compiled = compileRegex(source)
-  const find = anyOf(requiredLiterals(source))
+  const find = anyOf(compiled.literals)
   if (!find) return compiled
   const test: Matcher['test'] = (bytes, from, to) =>
     find(bytes, from, to) >= 0 && compiled.test(bytes, from, to)

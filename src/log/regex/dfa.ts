@@ -2,6 +2,7 @@ import { LogError } from '../error.ts'
 import { type Columns, columnsOf } from './columns.ts'
 import { CHAR, compile, type Program, WHOLE } from './program.ts'
 import { borderNear, repaired } from './repair.ts'
+import { type Literal, requiredLiterals } from './required.ts'
 import { parse } from './syntax.ts'
 import { EDGE, OTHER, resolveAssertions, Threads, UNKNOWN } from './threads.ts'
 
@@ -39,6 +40,7 @@ const STEPS_PER_BYTE = 20
  * of instructions; a byte then costs two lookups, 1 to 2 ns. Invalid UTF-8 counts as U+FFFD, byte by byte.
  */
 export class Dfa {
+  readonly literals: Literal[] | null
   readonly #program: Program
   readonly #columns: Columns
   readonly #column: Uint16Array
@@ -62,7 +64,9 @@ export class Dfa {
   #allowed = MAX_STEPS
 
   constructor(source: string) {
-    this.#program = compile(parse(source))
+    const node = parse(source)
+    this.literals = requiredLiterals(node)
+    this.#program = compile(node)
     this.#columns = columnsOf(this.#program)
     const { count, of } = this.#columns
     // Two extra columns: a CR, which counts or not depending on the next byte, and the end.

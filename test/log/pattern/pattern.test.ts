@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { LogError } from '../../../src/log/error.ts'
 import { type Matcher, regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
-import { requiredLiterals } from '../../../src/log/pattern/prefilter.ts'
 import { Dfa } from '../../../src/log/regex/dfa.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -187,7 +186,7 @@ describe('regexMatcher', () => {
   })
 })
 
-describe('requiredLiterals', () => {
+describe('the literals of a pattern', () => {
   const exact = (...texts: string[]) => texts.map((text) => ({ text, folded: false }))
   test.each([
     ['timeout', exact('timeout')],
@@ -208,12 +207,17 @@ describe('requiredLiterals', () => {
     ['a|bcd', null],
     ['abc|', null],
     ['.*', null],
-    ['(?i:abc)def', null],
-    ['\\x41bc', null],
-    ['\\Qa|b\\E', null],
+    ['(?i:abc)de', [{ text: 'abc', folded: true }]],
+    ['[aA][bB]1', [{ text: 'ab1', folded: true }]],
+    ['(?i)ab密c', [{ text: 'ab', folded: true }]],
+    ['\\x41bc', exact('Abc')],
+    ['\\Qa|b\\E', exact('a|b')],
+    ['(?:ab){2}', exact('ab')],
+    ['(?:ab){0,2}', null],
+    ['ab\\ncd', exact('ab')],
     ['(abc)*', null],
   ])('%j', (pattern, expected) => {
-    expect(requiredLiterals(pattern)).toEqual(expected)
+    expect(new Dfa(pattern).literals).toEqual(expected)
   })
   test('property: no match without a required literal', () => {
     const atom = fc.oneof(
@@ -256,7 +260,6 @@ describe('requiredLiterals', () => {
         regex,
         fc.stringMatching(/^([ab]{0,25}|[abABkéK.\n]{0,25})$/),
         (flags, body, text) => {
-          const literals = requiredLiterals(flags + body)
           let dfa: Dfa
           try {
             dfa = new Dfa(flags + body)
@@ -264,6 +267,7 @@ describe('requiredLiterals', () => {
             return
           }
           const all = bytes(text)
+          const { literals } = dfa
           if (!literals || !dfa.test(all, 0, all.length)) return
           matched++
           const found = literals.some(({ text: literal, folded }) =>
