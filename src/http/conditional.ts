@@ -13,7 +13,7 @@ export const COMMON_HEADERS = {
  */
 export function noneMatchNames(header: string | null | undefined, etag: string): boolean {
   if (!header) return false
-  if (header.trim() === '*') return true
+  if (header === etag || header.trim() === '*') return true
   return tagsOf(header).includes(etag)
 }
 
@@ -30,7 +30,8 @@ function tagsOf(header: string): string[] {
 
 /** 304, with the headers that the 200 would have had (RFC 9110, 15.4.5). */
 export function notModified(etag: string, more: Record<string, string> = {}): Response {
-  return textResponse(null, { ...COMMON_HEADERS, ...more, ETag: etag }, 304)
+  // The tag first: V8 defines what follows a spread property by property, which takes longer than the rest.
+  return textResponse(null, { ETag: etag, ...COMMON_HEADERS, ...more }, 304)
 }
 
 /** A strong tag for a text, a microsecond per kilobyte. */

@@ -8,7 +8,7 @@ const encoder = new TextEncoder()
 export interface AnswerDetails {
   /** Bytes of its body; null for a stream. */
   readonly length: number | null
-  notes: string | null
+  readonly notes: string | null
 }
 
 /** Details are kept on the response itself, which is cheaper than a WeakMap. */
@@ -37,13 +37,23 @@ export function bytesResponse(
 /** A response with a text as its body, or with none. Its bytes are counted only if someone reads the length. */
 export function textResponse(text: string | null, headers: Record<string, string>, status = 200): Response {
   const response: Response & Detailed = new Response(text, { headers, status })
-  response[DETAILS] = {
-    notes: headers[NOTE] ?? null,
-    get length() {
-      return text === null ? 0 : encoder.encode(text).length
-    },
-  }
+  response[DETAILS] = new TextDetails(text, headers[NOTE] ?? null)
   return response
+}
+
+/** A class, because V8 makes an object with a getter anew for each answer: a microsecond. */
+class TextDetails implements AnswerDetails {
+  readonly #text: string | null
+  readonly notes: string | null
+
+  constructor(text: string | null, notes: string | null) {
+    this.#text = text
+    this.notes = notes
+  }
+
+  get length(): number {
+    return this.#text === null ? 0 : encoder.encode(this.#text).length
+  }
 }
 
 export function detailsOf(response: Response): AnswerDetails {

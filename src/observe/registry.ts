@@ -4,11 +4,15 @@ export type Labels = Readonly<Record<string, string>>
 /** Counts up. */
 export interface Counter {
   add(amount?: number, labels?: Labels): void
+  /** `add` for one series, which need not be looked up by its labels each time. */
+  with(labels?: Labels): (amount?: number) => void
 }
 
 /** Counts observations by size. */
 export interface Histogram {
   observe(value: number, labels?: Labels): void
+  /** `observe` for one series, which need not be looked up by its labels each time. */
+  with(labels?: Labels): (value: number) => void
 }
 
 /** A value that is read at each scrape. */
@@ -90,15 +94,18 @@ function textOf(families: readonly Family[], format: MetricFormat): string {
 }
 
 function counter(families: Family[], name: string, help: string): Counter {
-  const series = new Map<string, number>()
-  const rows = () => [...series].map(([labels, value]): Row => [`${name}_total${labels}`, value])
+  const series = new Map<string, { value: number }>()
+  const rows = () => [...series].map(([labels, { value }]): Row => [`${name}_total${labels}`, value])
   families.push({ name, help, type: 'counter', rows })
-  return {
-    add(amount = 1, labels) {
-      const key = labelsOf(labels)
-      series.set(key, (series.get(key) ?? 0) + amount)
-    },
+  const adder = (labels?: Labels) => {
+    const key = labelsOf(labels)
+    const one = series.get(key) ?? { value: 0 }
+    series.set(key, one)
+    return (amount = 1) => {
+      one.value += amount
+    }
   }
+  return { add: (amount, labels) => adder(labels)(amount), with: adder }
 }
 
 function histogram(families: Family[], name: string, help: string, bounds: readonly number[]): Histogram {
@@ -118,20 +125,18 @@ function histogram(families: Family[], name: string, help: string, bounds: reado
       return [...buckets, bucket('+Inf', count), [`${name}_sum${own}`, sum], [`${name}_count${own}`, count]]
     })
   families.push({ name, help, type: 'histogram', rows })
-  return {
-    observe(value, labels = {}) {
-      const key = labelsOf(labels)
-      let one = series.get(key)
-      if (!one) {
-        one = { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
-        series.set(key, one)
-      }
+  const observer = (labels: Labels = {}) => {
+    const key = labelsOf(labels)
+    const one = series.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
+    series.set(key, one)
+    return (value: number) => {
       const bucket = bounds.findIndex((bound) => value <= bound)
       if (bucket >= 0) one.counts[bucket]!++
       one.sum += value
       one.count++
-    },
+    }
   }
+  return { observe: (value, labels) => observer(labels)(value), with: observer }
 }
 
 /** OpenMetrics requires bucket bounds to look like floats. */
@@ -144,7 +149,6 @@ function number(value: number): string {
   return Number.isFinite(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
 }
 
-/** One loop: four series are named for each request. */
 function labelsOf(labels: Labels = {}): string {
   let text = ''
   for (const name in labels) text += `${text === '' ? '{' : ','}${name}="${escaped(labels[name]!)}"`

@@ -24,19 +24,25 @@ export function observedStore(store: Store, registry: Registry): Store {
       throw error
     }
   const failures = { list: failed('list'), stat: failed('stat'), read: failed('read') }
+  const series = {
+    list: requests.with({ operation: 'list' }),
+    stat: requests.with({ operation: 'stat' }),
+    read: requests.with({ operation: 'read' }),
+  }
+  const addBytes = bytes.with()
   const call = <T>(operation: Operation, called: Promise<T>, then?: (result: T) => T): Promise<T> => {
-    requests.add(1, { operation })
+    series[operation]()
     return called.then(then, failures[operation])
   }
   const counted = <R extends StoreRead | null | undefined>(read: R): R => {
     if (!read) return read
-    bytes.add(read.length)
+    addBytes(read.length)
     const { body } = read
     return body instanceof ReadableStream ? { ...read, body: watched(body, failures.read) } : read
   }
   const observed: Store = {
     async *list(prefix, options) {
-      requests.add(1, { operation: 'list' })
+      series.list()
       try {
         yield* store.list(prefix, options)
       } catch (error) {
@@ -58,8 +64,8 @@ export function observedStore(store: Store, registry: Registry): Store {
     keptTail(key, suffix, isKnown) {
       // What is not in memory is read and counted after this, as are failures.
       const kept = fast.keptTail(key, suffix, isKnown)
-      if (kept) requests.add(1, { operation: 'read' })
-      if (kept?.read) bytes.add(kept.read.length)
+      if (kept) series.read()
+      if (kept?.read) addBytes(kept.read.length)
       return kept
     },
   })

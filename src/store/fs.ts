@@ -83,9 +83,11 @@ export function fsStore(path: string, { nested = false, linkDepth }: FsOptions =
       const isShort = shortSuffix({ suffix }) !== null
       const found = isShort || isKnown ? lookQuietly(directory, key) : null
       if (found === null) return undefined
+      if (isKnown) {
+        const entry = tails.entryOf(key, found.stats)
+        if (isKnown(entry.etag)) return { entry, read: null }
+      }
       const read = isShort ? tails.get(key, found.stats, suffix) : null
-      const entry = read?.entry ?? (isKnown && toEntry(key, found.stats))
-      if (entry && isKnown?.(entry.etag)) return { entry, read: null }
       return read ? { entry: read.entry, read } : undefined
     },
     async readInto(key, range, buffer, options) {

@@ -17,6 +17,23 @@ function observed(store: Store = memoryStore(files), more: object = {}) {
 }
 
 describe('the registry', () => {
+  it('counts alike whether a series is named each time or once', () => {
+    const [each, once] = [createRegistry(), createRegistry()]
+    const labels = { route: '/', status: '200' }
+    const counter = once.counter('a', 'A.').with(labels)
+    const histogram = once.histogram('h', 'H.', [0.5, 1]).with(labels)
+    for (const value of [0.2, 0.5, 0.7, 3]) {
+      each.counter('a', 'A.').add(value, labels)
+      each.histogram('h', 'H.', [0.5, 1]).observe(value, labels)
+      counter(value)
+      histogram(value)
+    }
+    expect(once.text('prometheus')).toBe(each.text('prometheus'))
+    once.counter('a', 'A.').add(1, labels)
+    counter()
+    expect(once.text('prometheus')).toContain('a_total{route="/",status="200"} 6.4\n')
+  })
+
   it('writes both formats', () => {
     const registry = createRegistry()
     registry.counter('a', 'A.').add(2, { x: 'q"\\\n' })

@@ -27,9 +27,14 @@ export function queryReader(
 ): (url: string) => Query | Promise<Query> {
   const readTail = reader(rowsOf(TAIL_PARAMETERS, resource), max)
   let readAll: typeof readTail | null = null
+  let last: { url: string; query: Query } | null = null
   return (url) => {
+    // A client that refreshes asks the same again.
+    if (last?.url === url) return last.query
     const query = readTail(url)
-    return query.unknown ? (readAll?.(url) ?? loadAll(url)) : query
+    if (query.unknown) return readAll?.(url) ?? loadAll(url)
+    last = { url, query }
+    return query
   }
 
   async function loadAll(url: string): Promise<Query> {

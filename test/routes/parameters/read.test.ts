@@ -17,6 +17,35 @@ describe('an empty where', () => {
   })
 })
 
+describe('a reader that remembers the last URL', () => {
+  const URLS = [
+    'file=a.log',
+    'file=a.log&size=4096',
+    'file=a.log&size=0',
+    'size=5&file=%61.log',
+    'file=a.log&target=x',
+    'file=a.log&oops=1',
+    'file=a.log&level=error',
+    'file=a.log&file=b.log',
+    'size=5',
+    'file=a.log&size=-1',
+  ].map(url)
+
+  it('reads as a new one, whatever it has read before', async () => {
+    const outcome = async (read: typeof view, url: string) => {
+      try {
+        return await read(url)
+      } catch (error) {
+        return String(error)
+      }
+    }
+    for (const first of URLS)
+      for (const second of URLS)
+        for (const next of [first, second])
+          expect(await outcome(view, next), next).toEqual(await outcome(queryReader('view'), next))
+  })
+})
+
 describe('the table of parameters', () => {
   it('names each parameter of a resource once', () => {
     for (const resource of ['config', 'list', 'view', 'histogram', 'download'] as Resource[]) {
