@@ -223,6 +223,14 @@ describe('fields', () => {
     const plain = (await (await ask('fields?file=plain.log')).json()) as Fields
     expect(plain).toMatchObject({ records: 3, fields: [] })
   })
+  it.each([
+    'since=2026-11-15T03:00:00Z',
+    'since=2026-11-15T02:05:00Z&until=2026-11-15T02:04:00Z',
+    'until=1970-01-01',
+  ])('of a time without records (%s) are none', async (range) => {
+    for (const filter of ['', '&level=error', '&q=query'])
+      expect(await fields(range + filter)).toMatchObject({ records: 0, fields: [], patterns: [] })
+  })
   it('are not sent again to a client that knows them', async () => {
     const first = await ask('fields?file=a.log')
     const etag = first.headers.get('ETag')!

@@ -35,7 +35,8 @@ export async function fieldsOf(
   )
   if (view === null) return null
   try {
-    const pieces = view.pieces ?? [await view.series.read(view.from, view.to)]
+    // With `each`, only an empty range has no pieces.
+    const pieces = view.pieces ?? []
     const reader = { format: view.format, zone: context.zone }
     const found = await countFields(pieces.map((bytes) => ({ bytes, reader })))
     return {
