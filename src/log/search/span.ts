@@ -15,15 +15,22 @@ const LARGEST_READ = 1024 * 1024
  * Where the last lines of [lo, hi) that fit start. A line longer than `size` is cut at a character start, so the page
  * before it has the rest.
  */
-export async function lastThatFit(series: Series, lo: number, hi: number, fit: Fit): Promise<number> {
+export async function lastThatFit(
+  series: Series,
+  lo: number,
+  hi: number,
+  fit: Fit,
+): Promise<{ from: number; splitsLine?: boolean }> {
   const bottom = Math.max(lo, hi - fit.size)
-  if (fit.lines === 0 || bottom >= hi) return hi
+  if (fit.lines === 0 || bottom >= hi) return { from: hi }
   // Count from the end first: a few lines are found without reading, or decompressing, where `size` would begin.
   const lines = fit.lines === null ? null : await lastLines(series, bottom, hi, fit.lines)
-  if (lines !== null) return lines
+  if (lines !== null) return { from: lines }
   const from = await series.addresses.floor(bottom)
-  if (from >= hi) return hi
-  return from <= lo || series.addresses.isStart(from) ? from : firstLineStart(series, from, hi)
+  if (from >= hi) return { from: hi }
+  if (from <= lo || series.addresses.isStart(from)) return { from }
+  const start = await firstLineStart(series, from, hi)
+  return start === null ? { from: await characterIn(series, from, hi), splitsLine: true } : { from: start }
 }
 
 /** Where the first lines of [lo, hi) that fit end. A line longer than `size` is cut between characters. */
@@ -34,14 +41,19 @@ export async function firstThatFit(series: Series, lo: number, hi: number, fit: 
   return fit.lines === null ? end : firstLines(series, lo, end, fit.lines)
 }
 
-/** The first line start in [from, hi), which may be `from` itself; otherwise a character start. */
-async function firstLineStart(series: Series, from: number, hi: number): Promise<number> {
+/** The first line start in [from, hi), which may be `from` itself; null if there is none. */
+async function firstLineStart(series: Series, from: number, hi: number): Promise<number | null> {
   for (let at = from - 1, step = FIRST_READ; at < hi; step = LARGEST_READ) {
     const bytes = await series.read(at, Math.min(at + step, hi))
     const newline = bytes.indexOf(LF)
     if (newline >= 0 && at + newline + 1 < hi) return at + newline + 1
     at += bytes.length
   }
+  return null
+}
+
+/** The first character start in [from, hi), or `from` if there is none. */
+async function characterIn(series: Series, from: number, hi: number): Promise<number> {
   const bytes = await series.read(from, Math.min(from + 4, hi))
   const start = from + characterStart(bytes, 0)
   return start < hi ? start : from

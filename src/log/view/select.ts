@@ -114,12 +114,14 @@ async function nothing(plan: Plan): Promise<View> {
 
 async function textThatFits(plan: Plan): Promise<View> {
   const { lo, hi, forward } = plan
-  const { series } = plan.log
-  const { fit } = plan.request
-  const from = forward ? lo : await lastThatFit(series, lo, hi, fit)
+  const { series, at } = plan.log
+  const { fit, cursor } = plan.request
+  const { from, splitsLine } = forward ? { from: lo } : await lastThatFit(series, lo, hi, fit)
   const to = forward ? await firstThatFit(series, lo, hi, fit) : hi
-  const prev = await cursorBefore(plan, from)
-  const next = await series.cursor(to)
+  // The page before may have to judge records one by one, and could not tell the time of the rest of a line.
+  const wasCut = (address: number) => cursor?.place.splitsRecord === true && address === at
+  const prev = await cursorBefore(plan, from, splitsLine || wasCut(from))
+  const next = await series.cursor(to, wasCut(to))
   return { ...baseOf(plan), from, to, pieces: null, prev, next, memory: leaseToSend(plan, from, to) }
 }
 

@@ -58,6 +58,34 @@ describe.each(Object.keys(NAMES) as (keyof typeof NAMES)[])('%s is known by its 
   })
 })
 
+describe('a line that is longer than a page, at the end of a rotated archive', () => {
+  const line = (i: number, text: string) =>
+    `${JSON.stringify({ time: `2026-11-15T02:10:0${i}Z`, level: 'info', msg: text })}\n`
+  const lines = Array.from({ length: 8 }, (_, i) => line(i, i === 3 ? 'z'.repeat(3000) : `line ${i}`))
+  const app = createApp({
+    logs: memoryStore({
+      'a.log.1.gz': gzipSync(lines.slice(0, 4).join('')),
+      'a.log': lines.slice(4).join(''),
+    }),
+    config: '',
+  })
+
+  // The page that cuts the line knows the border of its records by its place, the page before it must judge each.
+  it.each(['2026-11-15T02:10:06Z', '2026-11-15T03:00:00Z'])(
+    'is whole over pages before %s',
+    async (until) => {
+      let page = `?file=a.log&rotated=true&size=700&until=${until}`
+      let text = ''
+      while (page) {
+        const response = await app.request(`/api/v1/log/view${page}`)
+        text = (await response.text()) + text
+        page = /<(\?[^>]*)>; rel="prev"/.exec(response.headers.get('Link')!)?.[1] ?? ''
+      }
+      expect(text).toBe(lines.slice(0, until.includes('T02') ? 6 : 8).join(''))
+    },
+  )
+})
+
 describe('what no runtime can show as text', () => {
   const two = [
     { name: 'a', text: Buffer.from('a\n') },
