@@ -1,6 +1,6 @@
 import type { End } from '../segment/names.ts'
 import type { Bucket } from './bucket.ts'
-import { Beginnings } from './files/checksums.ts'
+import { type Beginnings, readBeginnings } from './files/checksums.ts'
 import { type Disk, type Listed, type Native, UnreadableArchive, UnreadableLog } from './files/disk.ts'
 import { type FileText, openText } from './files/text.ts'
 import { identityOf, type WatchedFile } from './files/watched-files.ts'
@@ -49,7 +49,6 @@ export class Examiner {
     this.#context = context
   }
 
-  /** Whether files are not compared yet. */
   get hasPutOff(): boolean {
     return this.#putOff.length > 0
   }
@@ -140,7 +139,7 @@ export class Examiner {
         ...ends.flatMap((end) => [tailOf(end).from, end.size]),
         ...[...open, ...listed.values()].flatMap(placesOf),
       ]
-      const read = await Beginnings.read(text, places, native, text.compressed)
+      const read = await readBeginnings(text, places, native, text.compressed)
       const size = plainSize ?? read.size
       const wanted = candidates(ends, size, read).filter(({ life }) => !listed.has(life))
       if (wanted.length > 0) {
@@ -166,7 +165,7 @@ export class Examiner {
   async isBeginning({ file, size }: Pick<Examined, 'file' | 'size'>, text: FileText): Promise<boolean> {
     const { native } = this.#context
     const [one, other] = await Promise.all(
-      [file.text, text].map((text) => Beginnings.read(text, [size], native, false)),
+      [file.text, text].map((text) => readBeginnings(text, [size], native, false)),
     )
     return one!.sum(size) !== null && one!.sum(size) === other!.sum(size)
   }

@@ -13,7 +13,7 @@ import {
 } from '../segment/names.ts'
 import type { Bucket } from './bucket.ts'
 import { type CutRules, cutAt, reach } from './cut.ts'
-import { Beginnings, type Claim } from './files/checksums.ts'
+import { type Claim, readBeginnings } from './files/checksums.ts'
 import type { Native } from './files/disk.ts'
 import type { FileText } from './files/text.ts'
 import { identityOf, type WatchedFile } from './files/watched-files.ts'
@@ -33,7 +33,6 @@ export interface LifeContext {
   native: Native
   rules: CutRules
   now(): number
-  /** Reusable memory for texts. */
   buffers: { take(size: number): Uint8Array<ArrayBuffer>; give(buffer: Uint8Array<ArrayBuffer>): void }
   /**
    * Whether the file is certainly not truncated since it was compared with its life: no copy of it has been made. Asked
@@ -93,12 +92,11 @@ export class Life {
         return new Life(context, text, { life, from: 0, size: 0, segments: [], begins: 0, hasHole: false })
       if ((await recallBegin(bucket, log, life))?.file !== identity) continue
       const state = await recallLife(bucket, log, life)
-      const read = await Beginnings.read(text, placesOf(state), native, false)
+      const read = await readBeginnings(text, placesOf(state), native, false)
       if (state.size === 0 || beginsWith(read, state)) return new Life(context, text, state)
     }
   }
 
-  /** One past the last byte in the bucket. */
   get shipped(): number {
     return this.#at.shipped
   }

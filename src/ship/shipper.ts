@@ -9,7 +9,7 @@ import type { CutRules } from './cut.ts'
 import { shippedAs } from './examiner.ts'
 import { type Disk, type Native, UnreadableLog } from './files/disk.ts'
 import { logGroups } from './files/groups.ts'
-import { FileOrder } from './files/order.ts'
+import { fileOrder } from './files/order.ts'
 import { WatchedFiles } from './files/watched-files.ts'
 import type { LevelCounter } from './home/levels.ts'
 import { type NodeFiles, NodeFilesShipper } from './home/node-files.ts'
@@ -79,7 +79,6 @@ export class Shipper {
     queue: Number.POSITIVE_INFINITY,
     busy: () => new Error(),
   })
-  /** What runs beside the rounds. */
   readonly #running = new Map<'beat' | 'node', Promise<void>>()
   #failure: { error: unknown } | null = null
   #isReplaced = false
@@ -271,8 +270,7 @@ export class Shipper {
 
   #open(log: string): OpenLog {
     const { disk, native, rules, holdMs, metrics, report } = this.#options
-    const order = new FileOrder(disk, log)
-    const files = new WatchedFiles(disk, (listed) => order.sort(listed))
+    const files = new WatchedFiles(disk, fileOrder(disk, log))
     const shipper = new LogShipper({
       log,
       files,

@@ -10,59 +10,50 @@ export interface Claim {
 
 const STEP = 1024 * 1024
 
+export type Beginnings = Awaited<ReturnType<typeof readBeginnings>>
+
 /**
- * The checksums of a text's beginnings, taken in one pass. They give the checksum of any region between two of the
- * places: an archive has no random access, and a log may have thousands of lives to compare a file with.
+ * The checksums of a text's beginnings, taken in one pass up to the last place, or to its end; places behind the end are
+ * ignored. They give the checksum of any region between two of the places: an archive has no random access, and a log
+ * may have thousands of lives to compare a file with.
  */
-export class Beginnings {
-  /** The bytes that were read: the whole text, unless the pass ended at the last place. */
-  readonly size: number
-  readonly #sums: ReadonlyMap<number, number>
-
-  private constructor(size: number, sums: ReadonlyMap<number, number>) {
-    this.size = size
-    this.#sums = sums
-  }
-
-  /** Reads a text up to the last place, or to its end. Places behind the end are ignored. */
-  static async read(
-    text: FileText,
-    places: Iterable<number>,
-    { crc32 }: Native,
-    toTheEnd: boolean,
-  ): Promise<Beginnings> {
-    const sorted = [...new Set(places)].sort((a, b) => a - b)
-    const sums = new Map([[0, 0]])
-    const last = toTheEnd ? Number.POSITIVE_INFINITY : (sorted.at(-1) ?? 0)
-    let at = 0
-    let crc = 0
-    let next = 0
-    while (at < last) {
-      const to = Math.min(at + STEP, last)
-      const bytes = await text.read(at, to)
-      let from = 0
-      for (; next < sorted.length && sorted[next]! <= at + bytes.length; next++) {
-        crc = crc32(bytes.subarray(from, sorted[next]! - at), crc)
-        from = sorted[next]! - at
-        sums.set(sorted[next]!, crc)
-      }
-      crc = crc32(bytes.subarray(from), crc)
-      at += bytes.length
-      if (at < to) break
+export async function readBeginnings(
+  text: FileText,
+  places: Iterable<number>,
+  { crc32 }: Native,
+  toTheEnd: boolean,
+) {
+  const sorted = [...new Set(places)].sort((a, b) => a - b)
+  const sums = new Map([[0, 0]])
+  const last = toTheEnd ? Number.POSITIVE_INFINITY : (sorted.at(-1) ?? 0)
+  let at = 0
+  let crc = 0
+  let next = 0
+  while (at < last) {
+    const to = Math.min(at + STEP, last)
+    const bytes = await text.read(at, to)
+    let from = 0
+    for (; next < sorted.length && sorted[next]! <= at + bytes.length; next++) {
+      crc = crc32(bytes.subarray(from, sorted[next]! - at), crc)
+      from = sorted[next]! - at
+      sums.set(sorted[next]!, crc)
     }
-    return new Beginnings(at, sums.set(at, crc))
+    crc = crc32(bytes.subarray(from), crc)
+    at += bytes.length
+    if (at < to) break
   }
-
+  sums.set(at, crc)
   /** The checksum of the first bytes; null where it was not taken. */
-  sum(to: number): number | null {
-    return this.#sums.get(to) ?? null
-  }
-
-  /** Whether the text has the bytes of a claim at its place. False where no checksum was taken. */
-  holds({ from, to, crc }: Claim): boolean {
-    const [before, whole] = [this.sum(from), this.sum(to)]
-    if (before === null || whole === null) return false
-    return (whole ^ shifted(before, to - from)) >>> 0 === crc
+  const sum = (to: number): number | null => sums.get(to) ?? null
+  return {
+    /** The bytes that were read: the whole text, unless the pass ended at the last place. */
+    size: at,
+    sum,
+    /** Whether the text has the bytes of a claim at its place. False where no checksum was taken. */
+    holds({ from, to, crc }: Claim): boolean {
+      const [before, whole] = [sum(from), sum(to)]
+      return before !== null && whole !== null && (whole ^ shifted(before, to - from)) >>> 0 === crc
+    },
   }
 }
 

@@ -18,38 +18,29 @@ const CLOCK_CHANGE_MS = 3_600_000
  * Modification times do not decide: a file that is compressed late would seem newer than its successors. The order
  * decides in which sequence files are shipped, never whether.
  */
-export class FileOrder {
-  readonly #disk: Disk
-  readonly #log: string
+export function fileOrder(disk: Disk, log: string) {
   /** By file and version. A renamed file keeps its head. */
-  #heads = new Map<string, HeadTimes | 'none'>()
+  let known = new Map<string, HeadTimes | 'none'>()
 
-  constructor(disk: Disk, log: string) {
-    this.#disk = disk
-    this.#log = log
-  }
-
-  /** The files, oldest first. A file with several names is there once. */
-  async sort(listed: readonly Listed[]): Promise<Listed[]> {
-    const members = membersOf(this.#log, listed).sort(byName)
-    const rotated = members.filter((member) => !isActive(member))
-    const active = members.filter(isActive)
-    const heads = isClear(rotated) ? new Map() : await this.#read(rotated)
-    return [...decide(rotated, heads), ...active].map(({ file }) => file)
-  }
-
-  async #read(members: readonly Member[]): Promise<Map<Member, HeadTimes>> {
-    const known = new Map<string, HeadTimes | 'none'>()
+  async function headsOf(members: readonly Member[]): Promise<Map<Member, HeadTimes>> {
+    const now: typeof known = new Map()
     const heads = new Map<Member, HeadTimes>()
     for (const member of members) {
       const version = versionOf(member.file)
-      const head = this.#heads.get(version) ?? (await readHead(this.#disk, member.file))
+      const head = known.get(version) ?? (await readHead(disk, member.file))
       if (head === 'moved') continue
-      known.set(version, head)
+      now.set(version, head)
       if (head !== 'none') heads.set(member, head)
     }
-    this.#heads = known
+    known = now
     return heads
+  }
+  /** The files, oldest first. A file with several names is there once. */
+  return async (listed: readonly Listed[]): Promise<Listed[]> => {
+    const members = membersOf(log, listed).sort(byName)
+    const rotated = members.filter((member) => !isActive(member))
+    const heads = isClear(rotated) ? new Map() : await headsOf(rotated)
+    return [...decide(rotated, heads), ...members.filter(isActive)].map(({ file }) => file)
   }
 }
 

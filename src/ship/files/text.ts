@@ -21,7 +21,7 @@ export function isReadableName(name: string): boolean {
 /** Opens a file as text; archives are recognized by their names. */
 export function openText(file: DiskFile, name: string): FileText {
   const kind = compressionByName(name)
-  if (kind === 'gzip' || kind === 'zstd') return new ArchiveText(file, name, kind)
+  if (kind === 'gzip' || kind === 'zstd') return archiveText(file, name, kind)
   return {
     id: file.id,
     name,
@@ -32,90 +32,83 @@ export function openText(file: DiskFile, name: string): FileText {
 }
 
 /** An archive has no random access: a read further on continues, a read further back starts over. */
-class ArchiveText implements FileText {
-  readonly id: string
-  readonly name: string
-  readonly compressed = true
-  readonly #file: DiskFile
-  readonly #kind: 'gzip' | 'zstd'
-  #version = ''
-  #size: number | null = null
-  #pass: AsyncIterator<Uint8Array> | null = null
-  #pieces: Uint8Array[] = []
-  #from = 0
-  #to = 0
+function archiveText(file: DiskFile, name: string, kind: 'gzip' | 'zstd'): FileText {
+  let version = ''
+  let textSize: number | null = null
+  let pass: AsyncGenerator<Uint8Array> | null = null
+  /** The last pieces of text, and where they start and end. */
+  let pieces: Uint8Array[] = []
+  let start = 0
+  let end = 0
 
-  constructor(file: DiskFile, name: string, kind: 'gzip' | 'zstd') {
-    this.id = file.id
-    this.name = name
-    this.#file = file
-    this.#kind = kind
+  async function versionNow(): Promise<string> {
+    const { size, modified } = await file.stat()
+    return `${size} ${modified}`
   }
-
-  async size(): Promise<number> {
-    const version = await this.#versionNow()
-    if (version !== this.#version || this.#size === null) {
-      let total = 0
-      for await (const piece of this.#inflate()) total += piece.length
-      this.#version = version
-      this.#size = total
-      await this.#restart()
+  async function restart(): Promise<void> {
+    await pass?.return(undefined)
+    pass = null
+    pieces = []
+    start = 0
+    end = 0
+  }
+  async function* inflate(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* file.inflate(kind)
+    } catch (cause) {
+      throw new UnreadableArchive(name, { cause })
     }
-    return this.#size
   }
-
-  async read(from: number, to: number): Promise<Uint8Array<ArrayBuffer>> {
-    if (from < this.#from) await this.#restart()
-    if (!this.#pass) {
+  /** Inflates up to `to`, and drops what comes before `from`. */
+  async function reach(from: number, to: number): Promise<void> {
+    if (from < start) await restart()
+    if (!pass) {
       // An archive that is written again is another text.
-      this.#version = await this.#versionNow()
-      this.#size = null
-      this.#pass = this.#inflate()[Symbol.asyncIterator]()
+      version = await versionNow()
+      textSize = null
+      pass = inflate()
     }
-    while (this.#to < to) {
-      const { done, value } = await this.#pass.next().catch(async (error: unknown) => {
+    while (end < to) {
+      const { done, value } = await pass.next().catch(async (error: unknown) => {
         // A pass that has failed would seem to be at its end from now on.
-        await this.#restart()
+        await restart()
         throw error
       })
       if (done) {
-        this.#size = this.#to
-        break
+        textSize = end
+        return
       }
-      this.#pieces.push(value)
-      this.#to += value.length
-      while (this.#pieces.length > 0 && this.#from + this.#pieces[0]!.length <= from)
-        this.#from += this.#pieces.shift()!.length
+      pieces.push(value)
+      end += value.length
+      while (pieces.length > 0 && start + pieces[0]!.length <= from) start += pieces.shift()!.length
     }
-    const bytes = new Uint8Array(Math.max(0, Math.min(to, this.#to) - from))
-    let at = this.#from
-    for (const piece of this.#pieces) {
-      const start = Math.max(from, at)
-      const end = Math.min(from + bytes.length, at + piece.length)
-      if (start < end) bytes.set(piece.subarray(start - at, end - at), start - from)
-      at += piece.length
-    }
-    return bytes
   }
-
-  async #versionNow(): Promise<string> {
-    const { size, modified } = await this.#file.stat()
-    return `${size} ${modified}`
-  }
-
-  async #restart(): Promise<void> {
-    await this.#pass?.return?.()
-    this.#pass = null
-    this.#pieces = []
-    this.#from = 0
-    this.#to = 0
-  }
-
-  async *#inflate(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.#file.inflate(this.#kind)
-    } catch (cause) {
-      throw new UnreadableArchive(this.name, { cause })
-    }
+  return {
+    id: file.id,
+    name,
+    compressed: true,
+    async size() {
+      const now = await versionNow()
+      if (now !== version || textSize === null) {
+        let total = 0
+        for await (const piece of inflate()) total += piece.length
+        version = now
+        textSize = total
+        await restart()
+      }
+      return textSize
+    },
+    async read(from, to) {
+      await reach(from, to)
+      const bytes = new Uint8Array(Math.max(0, Math.min(to, end) - from))
+      let at = start
+      for (const piece of pieces) {
+        const low = Math.max(from, at)
+        const high = Math.min(from + bytes.length, at + piece.length)
+        if (low < high) bytes.set(piece.subarray(low - at, high - at), low - from)
+        at += piece.length
+      }
+      return bytes
+    },
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { crc32 } from '../../../src/codec/crc32.ts'
 import { nativeOf } from '../../../src/entry/ship/disk.ts'
-import { Beginnings } from '../../../src/ship/files/checksums.ts'
+import { readBeginnings } from '../../../src/ship/files/checksums.ts'
 
 const textOf = (bytes: Uint8Array) => ({
   id: '',
@@ -19,7 +19,7 @@ describe('the checksums of a text’s beginnings', () => {
     const place = fc.integer({ min: 0, max: length + 10 })
     await fc.assert(
       fc.asyncProperty(fc.array(place, { minLength: 2, maxLength: 20 }), async (places) => {
-        const read = await Beginnings.read(textOf(bytes), places, nativeOf(), true)
+        const read = await readBeginnings(textOf(bytes), places, nativeOf(), true)
         expect(read.size).toBe(length)
         const [from, to] = [Math.min(places[0]!, places[1]!), Math.max(places[0]!, places[1]!)]
         const crc = crc32(bytes.subarray(from, to))
@@ -31,7 +31,7 @@ describe('the checksums of a text’s beginnings', () => {
   })
 
   it('are read no further than asked', async () => {
-    const read = await Beginnings.read(textOf(new Uint8Array(9_000_000)), [5, 70], nativeOf(), false)
+    const read = await readBeginnings(textOf(new Uint8Array(9_000_000)), [5, 70], nativeOf(), false)
     expect(read.size).toBe(70)
     expect(read.sum(71)).toBe(null)
   })

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeDisk } from '../../../src/entry/ship/disk.ts'
 import type { Disk } from '../../../src/ship/files/disk.ts'
-import { FileOrder } from '../../../src/ship/files/order.ts'
+import { fileOrder } from '../../../src/ship/files/order.ts'
 
 let logs: string
 beforeEach(() => {
@@ -24,7 +24,7 @@ function put(name: string, text: string, changed = 0): void {
 }
 
 async function sorted(disk: Disk = nodeDisk(logs, () => {})): Promise<string[]> {
-  const files = await new FileOrder(disk, 'app.log').sort((await disk.list())!)
+  const files = await fileOrder(disk, 'app.log')((await disk.list())!)
   return files.map(({ name }) => name)
 }
 
@@ -114,10 +114,10 @@ describe('the order of a log’s files', () => {
     rmSync(at('app-2026-11-13.log'))
     rmSync(at('app-2026-11-14.log'))
     for (const [i, name] of RISING.entries()) put(name, line(i * 10), i)
-    const order = new FileOrder(disk, 'app.log')
+    const sort = fileOrder(disk, 'app.log')
     for (let check = 0; check < 3; check++) {
       appendFileSync(at('app.log'), line(50))
-      await order.sort((await disk.list())!)
+      await sort((await disk.list())!)
     }
     expect(opened).toBe(3)
   })
