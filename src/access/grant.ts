@@ -1,4 +1,3 @@
-/** The scopes of a token: the configuration, the logs, the metrics. */
 export const SCOPES = ['config', 'logs', 'metrics'] as const
 
 export type Scope = (typeof SCOPES)[number]
@@ -28,5 +27,4 @@ export interface Grant {
   nodes: readonly string[] | null
 }
 
-/** Access to everything. */
 export const EVERYTHING: Grant = { name: null, scopes: new Set(SCOPES), files: null, nodes: null }

@@ -8,7 +8,6 @@ const CHECK_MS = 3000
 /** The last event of a follow whose token no longer allows it. A client that reconnects gets the problem. */
 const REVOKED = new TextEncoder().encode('event: revoked\ndata: {}\n\n')
 
-/** Why an answer was cut. */
 class RevokedError extends Error {
   constructor() {
     super('The token no longer allows this answer')

@@ -3,7 +3,6 @@ import { broken, type Source } from './decoder.ts'
 import { decompress } from './decompress.ts'
 import { CodecError } from './error.ts'
 
-/** Reads bytes [from, to) of a zip file. */
 export type ReadAt = (from: number, to: number) => Promise<Uint8Array>
 
 /** The only member of a zip: where its bytes are and how they are compressed. */

@@ -59,7 +59,6 @@ export class Comparison {
     return true
   }
 
-  /** The nodes that were added, by id. */
   get nodes(): string[] {
     return this.#nodes.map(({ id }) => id).sort(byCodePoint)
   }

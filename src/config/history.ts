@@ -8,7 +8,6 @@ import type { ConfigVersions, StoredVersion } from '../node/versions.ts'
 import { changesOf } from './changes.ts'
 import { type ConfigValues, ValuesError, valuesOf } from './values.ts'
 
-/** A version, with what is needed to compare it. */
 interface ReadVersion {
   entry: Pick<ConfigVersion, 'time' | 'etag' | 'size'>
   /** Null if there is an error. */

@@ -28,7 +28,6 @@ export function wrongToken(): Problem {
   })
 }
 
-/** The problem for a valid token without the required scope. */
 export function outOfScope(scope: string): Problem {
   return new Problem(
     'forbidden',

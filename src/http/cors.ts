@@ -5,7 +5,6 @@ const EXPOSED =
   'ETag, Link, Retry-After, Content-Range, Content-Disposition, X-Nodestate-Note, X-Nodestate-Missing, X-Nodestate-Settled'
 const ALLOWED_HEADERS = 'Authorization, Accept, If-None-Match, If-Range, Range, Last-Event-ID'
 
-/** CORS for the origins that the operator allows. */
 export interface Cors {
   /** The answer to a preflight; null when the request is not one or its origin is not allowed. */
   preflight(request: Request): Response | null

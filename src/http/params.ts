@@ -1,6 +1,5 @@
 import { Problem } from './problem.ts'
 
-/** How much of a bad value a problem shows. */
 const SHOWN = 60
 
 export function searchOf(url: string): URLSearchParams {

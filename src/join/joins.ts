@@ -36,7 +36,6 @@ export class Joins {
     return new MemberTree(this.#store, name === this.#rootName ? '' : name)
   }
 
-  /** All logs and other keys, in order. */
   async list(signal?: AbortSignal): Promise<JoinedList> {
     const walk: ListWalk = { logs: new Map(), others: [], requests: 0, partial: false, signal }
     await this.#walk('', walk)

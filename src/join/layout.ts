@@ -6,7 +6,6 @@ export interface DatedKey {
   time: number
 }
 
-/** The period that a dated folder covers. */
 export interface Period {
   from: number
   to: number
@@ -123,7 +122,6 @@ export function timeInName(name: string): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-/** A date in the segments of a path. */
 interface DateFound {
   /** Year, month, day, hour and minute, as far as they go. */
   numbers: number[]

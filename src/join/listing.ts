@@ -2,7 +2,6 @@ import { each } from '../limits/each.ts'
 import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import { nameAt, nameAtShare, shareOf } from './layout.ts'
 
-/** Objects in one page of a listing. */
 export const PAGE = 1000
 const AT_ONCE = 6
 

@@ -9,7 +9,6 @@ import {
 
 /** Objects up to this size are fetched whole: one request instead of several, and none the next time. */
 const WHOLE = 1024 * 1024
-/** Bytes of objects to keep in memory. */
 const KEPT = 16 * 1024 * 1024
 
 /**

@@ -14,7 +14,6 @@ export function byTime(a: Member, b: Member): number {
   return a.time - b.time || byCodePoint(a.entry.key, b.entry.key)
 }
 
-/** What a member costs to read, in stored bytes. */
 export function costOf({ entry }: Member): number {
   return Math.max(entry.size, LEAST_COST)
 }

@@ -131,7 +131,6 @@ export class MemberTree {
     }
   }
 
-  /** The oldest member; null if there is none. */
   async oldest(signal?: AbortSignal): Promise<Member | null> {
     const [page] = await Promise.all([this.#listing.page('', {}, signal), this.#judge(signal)])
     if (page.length === PAGE && this.#isIrregular)

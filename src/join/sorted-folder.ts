@@ -2,9 +2,7 @@ import type { Entry } from '../store/store.ts'
 
 /** A folder with more than a page of objects whose names sort by time. */
 export interface SortedFolder {
-  /** Its first page. */
   first: readonly Entry[]
-  /** Objects in a full page. */
   pageSize: number
   timeOf(entry: Entry): number
   /** A page of the objects at or after an instant, which is a full second. */
@@ -16,7 +14,6 @@ export interface SortedFolder {
   likelyEnd: number
 }
 
-/** The objects from an instant on. */
 interface FolderChunk {
   from: number
   entries: Entry[]

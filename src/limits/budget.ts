@@ -52,7 +52,6 @@ export class Budget {
     return Math.max(0, this.#bytes)
   }
 
-  /** Milliseconds that are left. */
   get millisLeft(): number {
     return Math.max(0, this.#deadline - this.now())
   }

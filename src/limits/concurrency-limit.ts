@@ -4,7 +4,6 @@ export interface ConcurrencyLimit {
   run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Waits for a slot and returns a function that releases it. For work that outlives one promise, such as a stream. */
   enter(signal?: AbortSignal, length?: Length): Promise<() => void>
-  /** How many run and wait right now. */
   readonly load: { running: number; waiting: number }
 }
 
@@ -16,7 +15,6 @@ export interface ConcurrencyLimit {
 export type Length = 'short' | 'long'
 
 export interface ConcurrencyOptions {
-  /** How many jobs run at once. */
   most: number
   /** How many may be queued. @default four times `most` */
   queue?: number

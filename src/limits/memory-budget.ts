@@ -30,7 +30,6 @@ export class MemoryBudget {
     this.#parent = parent
   }
 
-  /** Bytes that are leased now. */
   get used(): number {
     return this.#used
   }

@@ -6,7 +6,6 @@ import { isHarmless, looksRandom } from './value.ts'
 
 export type { Span } from './known.ts'
 
-/** Where a text appears. */
 export interface Setting {
   /** Comments hold prose as often as settings. */
   readonly inComment: boolean

@@ -18,7 +18,6 @@ export interface Value {
   /** What the literal means; the bare text when there are no quotes. */
   readonly text: string
   readonly secret: boolean
-  /** The name of its key. */
   readonly key: string
   /** The table that the key is in: keys of one table have the same number. */
   readonly group: number

@@ -22,7 +22,6 @@ export class HomeError extends Error {
   }
 }
 
-/** The folder of a home that holds its logs. */
 export const HOME_LOGS = 'logs'
 
 const MIB = 1024 * 1024

@@ -71,7 +71,6 @@ export function observedStore(store: Store, registry: Registry): Store {
   })
 }
 
-/** A body whose failure is reported. */
 function watched(body: ReadableStream<Uint8Array>, failed: (error: unknown) => never): SlicedStream {
   const slices = slicesOf(body)
   return new SlicedStream({

@@ -6,7 +6,6 @@ import { SlicedStream } from '../store/fast.ts'
 import { byCodePoint, type Entry } from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
 
-/** How many files one detailed list has. */
 const MOST_DETAILED = 10_000
 /** Characters of a list that are sent at a time. */
 const PIECE = 32 * 1024

@@ -22,11 +22,9 @@ export interface LogResources {
 
 export interface LogResourceOptions {
   context: ViewContext
-  /** The largest tail that may be requested. */
   maxSize: number | undefined
   /** Null if following is off. */
   following: FollowLimits | null
-  /** How many clients follow a log of this process. */
   count: { following: number }
 }
 

@@ -16,7 +16,6 @@ export function versionKey({ time, crc }: VersionName): string {
   return `${versionsSince(time)}-${crc.toString(16).padStart(8, '0')}.toml`
 }
 
-/** Reads the key of a version; null if it is not one. */
 export function parseVersion(key: string): VersionName | null {
   const found = NAME.exec(key)
   return found && { time: LAST - Number(found[1]), crc: Number.parseInt(found[2]!, 16) }

@@ -69,7 +69,6 @@ export class SegmentMap {
   }
 }
 
-/** The greatest end among segments; 0 without any. */
 export function greatestEnd(segments: Iterable<Segment>): number {
   let end = 0
   for (const segment of segments) end = Math.max(end, segment.end)

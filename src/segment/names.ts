@@ -74,7 +74,6 @@ export function beginKey(log: string, life: number): string {
   return `${lifeFolder(log, life)}~`
 }
 
-/** The name of a segment below its life's folder. */
 export function segmentName({ start, end, crc, part }: Segment): string {
   const length = String(LAST_LENGTH - (end - start)).padStart(8, '0')
   return `${startName(start)}-${length}-${hex(crc)}${part ? '.part.gz' : '.log.gz'}`
@@ -85,7 +84,6 @@ export function startName(start: number): string {
   return String(LAST_START - start).padStart(15, '0')
 }
 
-/** Reads a segment's name; null when it is not one. */
 export function parseSegment(name: string): Segment | null {
   const found = /^(\d{15})-(\d{8})-([\da-f]{8})\.(log|part)\.gz$/.exec(name)
   if (!found) return null
@@ -113,7 +111,6 @@ export function endKey(log: string, { life, size, crc, how }: End): string {
   return `${endsFolder(log)}${lifeName(life)}-${size}-${hex(crc)}-${how}`
 }
 
-/** Reads the key of an end; null when it is not one. */
 export function parseEnd(key: string): (End & { log: string }) | null {
   const found = /^ends\/([^/]+)\/((?:older-)?\d{8})-(\d{1,15})-([\da-f]{8})-(end|cut|lost)$/s.exec(key)
   const life = found ? parseLife(found[2]!) : null
@@ -144,7 +141,6 @@ export function beginText({ length, crc, file }: Begin): string {
   return `${JSON.stringify({ length, crc32: hex(crc), file })}\n`
 }
 
-/** Reads it; null when it is not one. */
 export function parseBegin(text: string): Begin | null {
   try {
     const { length, crc32, file } = JSON.parse(text) as { length?: unknown; crc32?: unknown; file?: unknown }

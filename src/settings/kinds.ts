@@ -14,7 +14,6 @@ export interface Kind<T> {
   secret?: true
 }
 
-/** Any text without control characters. */
 export const text: Kind<string> = {
   allowed: 'a text that is not empty and has no control characters',
   value: 'TEXT',
@@ -49,7 +48,6 @@ export const port: Kind<number> = {
   toml: 'number',
 }
 
-/** A positive integer. */
 export const count: Kind<number> = {
   allowed: 'an integer of at least 1',
   value: 'N',
@@ -57,7 +55,6 @@ export const count: Kind<number> = {
   toml: 'number',
 }
 
-/** An integer, zero included. */
 export const whole: Kind<number> = {
   allowed: 'an integer of at least 0',
   value: 'COUNT',
@@ -65,7 +62,6 @@ export const whole: Kind<number> = {
   toml: 'number',
 }
 
-/** A time zone: an IANA name, an offset, or the system's. */
 export const timezone: Kind<string> = {
   allowed: 'a time zone such as Europe/Berlin, +02:00, UTC, or local',
   value: 'ZONE',
@@ -85,7 +81,6 @@ export const bytes: Kind<number> = {
   toml: 'number',
 }
 
-/** On or off, in the spellings people use. */
 export const boolean: Kind<boolean> = {
   allowed: '1, true, yes or on, or 0, false, no or off',
   parse(value) {
@@ -95,7 +90,6 @@ export const boolean: Kind<boolean> = {
   toml: 'boolean',
 }
 
-/** An IPv4 or IPv6 address, without brackets, port or prefix length. */
 export const address: Kind<string> = {
   allowed: 'an IPv4 or IPv6 address, such as 192.0.2.7 or 2001:db8::7',
   value: 'ADDRESS',

@@ -73,7 +73,6 @@ export function pick(layers: readonly Layer[], name: string): Given | undefined 
   return layers.find((layer) => layer.has(name))?.get(name)
 }
 
-/** The value of a setting, or an error that says what is allowed. */
 export function parse(row: Row, value: string, from: string): unknown {
   const parsed = row.kind.parse(value)
   if (parsed !== null) return parsed

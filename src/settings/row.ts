@@ -45,7 +45,6 @@ type Value<R extends Row> =
 /** The resolved settings of a table: without a value or a default, a setting is null, or an empty list. */
 export type SettingsOf<R extends Row> = { [S in R as Camel<S['name']>]: Value<S> }
 
-/** Where a value came from. */
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
 /** Reads a text file, or throws what the system says. */

@@ -2,7 +2,6 @@ import type { Examined, Examiner } from './examiner.ts'
 import type { WatchedFile } from './files/watched-files.ts'
 import type { Memory, Shipped } from './memory.ts'
 
-/** Which file is which life. */
 export interface Matched {
   /** Files that are completely shipped, and the life of each. */
   done: { file: WatchedFile; life: number }[]

@@ -34,7 +34,6 @@ export class ShipMetrics {
     this.#requests.set(key, { value, labels: { op, status: String(status) } })
   }
 
-  /** The Prometheus text format. */
   render(logs: ReadonlyMap<string, LogStatus>, { files, bytes, left }: NotShipped): string {
     const { gauge, counted, text } = createRegistry()
     const each = (value: (status: LogStatus) => number) => () =>

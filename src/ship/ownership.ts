@@ -25,7 +25,6 @@ export interface OwnershipContext {
   now(): number
   sleep(ms: number): Promise<void>
   isStopping(): boolean
-  /** Whether a process of this host is running. */
   isRunning(pid: number): boolean
   report(line: string): void
   describe(stopped: boolean): Promise<Heartbeat>

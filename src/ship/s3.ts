@@ -9,7 +9,6 @@ import { type Bucket, UnusableBucket } from './bucket.ts'
 /** Reports each response, for metrics. A status of 0 is a failed connection. */
 export type OnRequest = (op: 'get' | 'list' | 'put', status: number) => void
 
-/** How a bucket of an S3-compatible service is written. */
 export interface S3BucketOptions extends S3Options {
   onRequest?: OnRequest | undefined
 }

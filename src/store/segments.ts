@@ -41,7 +41,6 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
   return new SegmentStore(home, mirror, options).store()
 }
 
-/** The newest life of a log, and when it was checked. */
 interface Checked {
   life: Life
   at: number
@@ -184,7 +183,6 @@ class SegmentStore {
     return life
   }
 
-  /** Concurrent followers share one check. */
   #sharedCheck(log: string): Promise<Life | null> {
     let running = this.#checks.get(log)
     if (!running) {
@@ -218,7 +216,6 @@ async function* merged(
   }
 }
 
-/** Cancels an unneeded response from a mirror. */
 function discard(read: unknown): void {
   const body = (read as Partial<StoreRead> | null)?.body
   if (body instanceof ReadableStream) body.cancel().catch(() => {})

@@ -26,7 +26,6 @@ export interface LambdaEventV1 {
 /** An event of an Application Load Balancer: like a REST API's, with `requestContext.elb`. */
 export type LambdaEvent = LambdaEventV2 | LambdaEventV1
 
-/** Whether an Application Load Balancer sent the event. */
 export function isFromLoadBalancer(event: LambdaEvent): event is LambdaEventV1 {
   return 'httpMethod' in event && event.requestContext.elb !== undefined
 }

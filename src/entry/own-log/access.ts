@@ -14,7 +14,6 @@ export interface AccessLogOptions {
   token?: string | null
   /** The name of the token that a request came with. */
   nameOf?: (request: Request) => string | undefined
-  /** More fields for the line of a request. */
   fieldsOf?: (request: Request) => Record<string, string>
 }
 

@@ -5,7 +5,6 @@ import type { LineWriter } from './rotating-file.ts'
 type Write = (origin: Origin, message: string, context?: Record<string, unknown>) => void
 
 export interface OwnLog {
-  /** Whether lines of this level are written at all. */
   writes(level: Level): boolean
   debug: Write
   info: Write

@@ -110,7 +110,6 @@ nodestate help COMMAND shows how a command is used.
 `
 }
 
-/** What a terminal command needs of this process. */
 function worldOf(): World {
   const controller = new AbortController()
   process.on('SIGINT', () => {

@@ -15,9 +15,7 @@ import { runCommand } from './commands.ts'
 export interface Running {
   /** Where it answers: `http://127.0.0.1:9000`. */
   url: string
-  /** The line that says where to look. */
   welcome: string
-  /** One line each for stderr. */
   warnings: string[]
   log: OwnLog
   /** Stops accepting, finishes running answers, cuts what still runs after `graceMs`. @default 3000 */

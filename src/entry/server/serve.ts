@@ -59,7 +59,6 @@ export function urlOf(secure: boolean, hostname: string, port: number): string {
   return `${secure ? 'https' : 'http'}://${reachable(hostname)}:${port}`
 }
 
-/** The host of a URL that can be opened. */
 export function reachable(hostname: string): string {
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
   if (name === '0.0.0.0') return '127.0.0.1'

@@ -36,7 +36,6 @@ export interface Service {
   tls: { cert: string; key: string } | null
   /** One line each for stderr; nothing that stops the service. */
   warnings: string[]
-  /** How many clients may be connected at once. */
   connections: number
   /** The request handler. The port is the one the system assigned, if 0 was requested. */
   handler(port: number): Fetch

@@ -19,7 +19,6 @@ export interface Sources {
 /** Opens a path below a location, including its subfolders if `nested`. Only the runtime knows its stores. */
 export type OpenStore = (location: string, below: string, nested?: boolean) => Store
 
-/** How the logs of homes are read on this runtime. */
 export type HomeOptions = Pick<SegmentsOptions, 'memory' | 'shared'>
 
 export function openSources(

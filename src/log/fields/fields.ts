@@ -48,7 +48,6 @@ export async function fieldsOf(
   }
 }
 
-/** Whether no records are missing. */
 export function isWhole(notes: View['notes']): boolean {
   return !notes.some((note) => note === 'scan-budget' || note === 'answer-budget' || note === 'archive-cut')
 }

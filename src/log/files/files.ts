@@ -186,7 +186,6 @@ function isPath(name: string): boolean {
   return name.split('/').every(isFileName)
 }
 
-/** Refuses a name that is not listed. */
 export function unknownFile(): never {
   throw new LogError(
     'unknown-file',

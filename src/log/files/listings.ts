@@ -25,7 +25,6 @@ interface Running {
 const remembered = new Map<Listings, number>()
 const MOST_REMEMBERED = { lists: 100, files: 100_000 }
 
-/** Drops the oldest lists if all of them together are too large. */
 function remember(listings: Listings, files: number): void {
   remembered.delete(listings)
   remembered.set(listings, files)
@@ -64,7 +63,6 @@ export class Listings {
     this.#shared = shared
   }
 
-  /** Drops the list that is remembered. */
   forget(): void {
     this.#last = undefined
   }

@@ -9,7 +9,6 @@ export interface Reader {
   zone: Zone
 }
 
-/** Tests whether a record matches. */
 export interface Matcher {
   /** Whether the record bytes[from, to) matches. Conditions on fields need to know how the log is read. */
   test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean

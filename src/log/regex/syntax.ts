@@ -1,7 +1,6 @@
 import { LogError } from '../error.ts'
 import { type CodePoints, fold, MAX, negate, property, union } from './set.ts'
 
-/** A parsed pattern. */
 export type Node =
   | { kind: 'char'; set: CodePoints }
   | { kind: 'assert'; what: Assertion }

@@ -34,7 +34,6 @@ export interface ProbeOptions {
   format: LineFormat
   zone: Zone
   budget: Budget
-  /** How many reads run in parallel. */
   parallel: number
 }
 

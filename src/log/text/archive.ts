@@ -9,7 +9,6 @@ import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
 import { decompressLog, downloadOf } from './decompress.ts'
 import type { Text } from './text.ts'
 
-/** How a compressed file may be read. */
 export interface ArchiveLimits {
   /** The most text to decompress from one archive. */
   archiveBytes: number
@@ -17,7 +16,6 @@ export interface ArchiveLimits {
   archiveWindow: number
 }
 
-/** Where an archive is read from, and at what cost. */
 export interface ArchiveSource {
   files: LogFiles
   limits: ArchiveLimits

@@ -4,7 +4,6 @@ import type { Compression } from '../../codec/kind.ts'
 import { findZipMember, unzip } from '../../codec/zip.ts'
 import { LogError } from '../error.ts'
 
-/** A compressed file: its size, and its bytes [from, to). */
 export interface ArchiveFile {
   name: string
   size: number

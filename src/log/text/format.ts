@@ -32,7 +32,6 @@ interface TimeAndLevel {
   level: number | null
 }
 
-/** Throws a LogError if a format cannot answer the request. */
 export function checkFormat(format: LineFormat, { since, until, level }: TimeAndLevel): void {
   if ((since !== null || until !== null) && !format.timed)
     throw new LogError(
@@ -46,7 +45,6 @@ export function checkFormat(format: LineFormat, { since, until, level }: TimeAnd
     )
 }
 
-/** The times of records in bytes, in order. */
 export function* timesIn(format: LineFormat, zone: Zone, bytes: Uint8Array): Generator<number> {
   for (let at = 0; at < bytes.length; ) {
     const end = lineEnd(bytes, at, bytes.length)

@@ -13,7 +13,6 @@ import { collect } from './bytes.ts'
 
 export type Kind = 'plain' | Compression
 
-/** How many file versions are cached. */
 const REMEMBERED = 1000
 /** How many of the bytes read are checked: a few hundred bytes of an archive are never UTF-8. */
 const SAMPLE = 256

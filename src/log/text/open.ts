@@ -40,7 +40,6 @@ export interface OpenLog {
   end?: number
 }
 
-/** What is needed to open files as text. */
 export interface Opener {
   files: LogFiles
   limits: ArchiveLimits
@@ -81,7 +80,6 @@ export async function openText(opener: Opener, entry: Entry): Promise<Text> {
     : new ArchiveText({ entry, kind }, opener)
 }
 
-/** The error for a cursor whose place is gone. */
 export function gone(): LogError {
   return new LogError(
     'cursor-gone',

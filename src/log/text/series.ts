@@ -26,7 +26,6 @@ export class Series {
     return this.addresses.parts
   }
 
-  /** The address after the last byte. */
   get end(): number {
     return this.addresses.end
   }

@@ -1,4 +1,3 @@
-/** How two numbers are compared. */
 export type Sign = '<' | '<=' | '>' | '>='
 
 /** `FIELD SIGN NUMBER`: a comparison has no colon before its sign. */

@@ -7,7 +7,6 @@ import type { Matcher, Reader } from '../pattern/pattern.ts'
 import { COMPARISON, compares, quantityOf, type Sign } from './compare.ts'
 import { visitContext } from './members.ts'
 
-/** A condition on a field of a record. */
 interface Condition {
   field: string
   /** What its value must be; null if any value will do, or one that `test` accepts. */

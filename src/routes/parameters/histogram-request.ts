@@ -7,7 +7,6 @@ import type { Query } from './read.ts'
 import { DEFAULT_BUCKETS } from './table.ts'
 import { unexpected } from './unexpected.ts'
 
-/** Which records are counted, and how. */
 export function histogramRequest(query: Query, asked: ViewRequest): HistogramRequest {
   return {
     ...asked,

@@ -19,12 +19,10 @@ export interface Parameter {
    */
   role: 'log' | 'filter' | 'part' | 'cursor' | 'shape'
   type: 'text' | 'integer' | 'flag' | 'choice'
-  /** The words of a choice. */
   words?: readonly string[]
   /** Bounds of an integer. */
   min?: number
   max?: number | undefined
-  /** The longest text, in characters. */
   maxLength?: number
   required?: true
   /** Whether it may be given more than once. Its values are then a list. */

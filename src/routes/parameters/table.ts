@@ -1,7 +1,6 @@
 import type { Parameter } from './row.ts'
 import { TAIL_PARAMETERS } from './tail-table.ts'
 
-/** The number of buckets when a request does not say. */
 export const DEFAULT_BUCKETS = 100
 /** The number of versions of a configuration when a request does not say: a free Worker may make 50 requests. */
 export const DEFAULT_VERSIONS = 40

@@ -1,6 +1,5 @@
 import type { Parameter } from './row.ts'
 
-/** The size of the tail, in bytes, when a request does not give one. */
 const DEFAULT_SIZE = 1024 * 1024
 
 /** The parameters of a plain tail. They are separate from the table, so that a tail need not load it. */

@@ -14,7 +14,6 @@ export interface QueryRoute extends ViewContext {
   maxSize?: number | undefined
 }
 
-/** A request as the log understands it. */
 export interface Asked {
   asked: ViewRequest
   /** Whether the answer depends on the clock. */

@@ -4,7 +4,6 @@ import { COMMON_HEADERS } from '../../http/conditional.ts'
 /** Clients that accept JSON lines or events get another answer. */
 export const VARY = { Vary: 'Accept' } as const
 export const TEXT_TYPE = 'text/plain; charset=utf-8'
-/** The headers of every answer with log text. */
 export const TEXT_HEADERS = { 'Content-Type': TEXT_TYPE, ...COMMON_HEADERS, ...VARY } as const
 
 /**

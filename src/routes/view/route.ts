@@ -11,7 +11,6 @@ export interface ViewRoute {
   queryView(request: Request, query: Query): Promise<Response>
 }
 
-/** What a view needs when it is not a plain tail. */
 export interface QueryViewRoute extends QueryRoute {
   /** The following clients; null if following is off. */
   followers: Followers | null

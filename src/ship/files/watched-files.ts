@@ -13,7 +13,6 @@ export interface WatchedFile extends Listed {
   growth: readonly Growth[]
 }
 
-/** A file's size, and when it was first seen. */
 interface Growth {
   size: number
   at: number
@@ -81,12 +80,10 @@ export class WatchedFiles {
     return this.#ordered.flatMap((file, i) => (i > place ? (this.#proven.get(file.id)?.life ?? []) : []))
   }
 
-  /** Whether a file of the directory is proven to be this life. */
   hasProven(life: number): boolean {
     return [...this.#proven.values()].some((proof) => proof.life === life)
   }
 
-  /** This log's files in the directory now. */
   listNow(): Promise<Listed[]> {
     return this.#list()
   }

@@ -55,7 +55,6 @@ export function view(chunk: Chunk, from: number, to: number): Uint8Array<ArrayBu
   return chunk.bytes.subarray(from - chunk.base, to - chunk.base)
 }
 
-/** The part of a file version that a chunk should hold. */
 interface Extent {
   key: string
   from: number

@@ -53,7 +53,6 @@ export class Directory {
     return this.#base + (sep === '/' ? key : key.replaceAll('/', sep))
   }
 
-  /** The file behind a key; null when there is none. */
   async find(key: string): Promise<Located | null> {
     return this.look(key) ?? this.findRaw(key)
   }

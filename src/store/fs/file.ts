@@ -60,7 +60,6 @@ const ABSENT = new Set([
   'ERR_INVALID_ARG_VALUE',
 ])
 
-/** Whether a system error means that there is no such file. */
 export function isAbsence(error: unknown): boolean {
   return ABSENT.has(codeOf(error))
 }

@@ -51,7 +51,6 @@ export function readSliced({ fd, key, range, options, tails }: LongRange): Store
   }
 }
 
-/** A long range of an open file, and the cache of its slices. */
 interface LongRange {
   fd: number
   key: string

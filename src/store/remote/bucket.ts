@@ -29,7 +29,6 @@ export interface BucketOptions extends RetryOptions {
   wholeUpTo?: number | undefined
 }
 
-/** A part of an object. */
 export type Part = Pick<StoreRead, 'entry' | 'offset' | 'length'>
 
 /** How often a read starts over because the object's size changed between two responses. */

@@ -10,7 +10,6 @@ import {
   transientFailure,
 } from './retry.ts'
 
-/** The body of a response, and the timer of its request. */
 export interface TimedBody {
   body: ReadableStream<Uint8Array>
   timer: AttemptTimer

@@ -1,7 +1,6 @@
 import { byCodePoint, type Entry, type ListOptions, StoreError } from '../store.ts'
 import { begin, type Call, type Retry } from './retry.ts'
 
-/** One page of a listing, and the token of the next one. */
 export interface ListPage {
   entries: Entry[]
   next: string | null

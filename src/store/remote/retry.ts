@@ -67,7 +67,6 @@ export class AttemptTimer {
   readonly #client: AbortSignal | undefined
   readonly #disconnect = () => this.#controller.abort(this.#client?.reason)
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Whether the time ran out. */
   isLate = false
 
   // AbortSignal.any would do, but on Node 20 it keeps every signal alive as long as its source.
@@ -120,7 +119,6 @@ export class AttemptTimer {
   }
 }
 
-/** One call: the client's signal, and its deadline. */
 export interface Call {
   signal: AbortSignal | undefined
   until: number

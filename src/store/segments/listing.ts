@@ -28,7 +28,6 @@ export function parseTag(etag: string | undefined): { life: number; size: number
   return found ? { life: Number(found[1]), size: Number(found[2]) } : null
 }
 
-/** What a list of shipped logs may cost. */
 export interface ListingOptions {
   signal?: AbortSignal | undefined
   /** Whether sizes may come from a fresh heartbeat: 30 seconds old, and one request for all logs. */

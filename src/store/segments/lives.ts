@@ -15,7 +15,6 @@ import {
 } from '../../segment/names.ts'
 import type { Missing, Store } from '../store.ts'
 
-/** A life as a bucket shows it. */
 export interface Life {
   life: number
   size: number

@@ -11,13 +11,11 @@ const WHOLE = 1024 * 1024
 const WINDOW = 256 * 1024 * 1024
 const AT_ONCE = 6
 
-/** Where the bytes of shipped logs are found. */
 export interface Shipped {
   lives: Lives
   textOf: SegmentTexts
 }
 
-/** A life of a log, under the name of a file. */
 export interface LifeFile {
   key: string
   log: string
@@ -81,7 +79,6 @@ function pieceSource(
     }
     return read(pieces.shift()!)
   }
-  /** All of it, fetched in parallel. */
   async function all() {
     const bytes = new Uint8Array(to - from)
     await each(pieces, AT_ONCE, async (piece) => {

@@ -55,7 +55,6 @@ export class TextCache {
 }
 
 export interface TextOptions {
-  /** Where their texts are kept. */
   cache: TextCache
   /** Whether requests may share fetches; a worker's may not. */
   shared: boolean
