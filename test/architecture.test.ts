@@ -99,7 +99,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/format', ['detect.ts', 'lines.ts']],
   ['log/write/bytes', ['json-value.ts', 'line-out.ts', 'words.ts']],
   ['log/write', ['record.ts', 'write.ts']],
-  ['log/regex', ['regex.ts', 'spans.ts']],
+  ['log/regex', ['dfa.ts', 'spans.ts']],
   ['log/pattern', ['pattern.ts', 'literal.ts']],
   ['log/where', ['compare.ts', 'where.ts']],
   [

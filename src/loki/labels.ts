@@ -1,5 +1,5 @@
 import { LEVELS } from '../log/format/detect.ts'
-import { compileRegex } from '../log/regex/regex.ts'
+import { Dfa } from '../log/regex/dfa.ts'
 import { LABELS, type LabelMatcher, type LogSelection, LokiError } from './logql/query.ts'
 
 /** The labels of a stream or of a record. */
@@ -52,7 +52,7 @@ export function testOf({ operator, value }: LabelMatcher): (actual: string) => b
 
 function compiled(pattern: string) {
   try {
-    return compileRegex(`(?-m)\\A(?:${pattern})\\z`)
+    return new Dfa(`(?-m)\\A(?:${pattern})\\z`)
   } catch {
     throw new LokiError(`The pattern ${pattern} is not valid: write it in RE2's syntax.`)
   }

@@ -183,7 +183,7 @@ async function loadRest({ fleet, join, loki, page }: Settings): Promise<void> {
     import('../../node/config.ts'),
     import('../../routes/fields.ts'),
     import('../../routes/view/export.ts'),
-    import('../../log/regex/regex.ts'),
+    import('../../log/regex/dfa.ts'),
     import('../../log/where/where.ts'),
     import('../../access/guard.ts'),
     import('../../access/revocation.ts'),

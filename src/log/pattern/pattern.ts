@@ -63,10 +63,10 @@ export async function regexMatcher(source: string): Promise<Matcher> {
       'bad-pattern',
       `The pattern is ${source.length} characters long; at most ${MAX_PATTERN} are allowed.`,
     )
-  const { compileRegex } = await import('../regex/regex.ts')
+  const { Dfa } = await import('../regex/dfa.ts')
   // Classes of Unicode take up to 0.1 s each; a request may have many, and they share turns with everyone else.
   if (isTurnOver()) await yieldToEventLoop()
-  const compiled = compileRegex(source)
+  const compiled = new Dfa(source)
   const find = anyOf(compiled.literals)
   if (!find) return compiled
   const test: Matcher['test'] = (bytes, from, to) =>

@@ -36,7 +36,8 @@ const MAX_STEPS = 5e7
 const STEPS_PER_BYTE = 20
 
 /**
- * Tests whether a pattern matches somewhere in bytes, in linear time. States are built during the search, each a set
+ * Tests whether a pattern in RE2's syntax matches somewhere in bytes, in linear time; `^` and `$` match at lines. The
+ * constructor throws a LogError that says what is wrong with the pattern. States are built during the search, each a set
  * of instructions; a byte then costs two lookups, 1 to 2 ns. Invalid UTF-8 counts as U+FFFD, byte by byte.
  */
 export class Dfa {
