@@ -138,7 +138,7 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
     const { versions = () => facts.onlineTime } = options
     const reader = createConfigReader(options.config)
     const history = once(async () =>
-      (await import('./routes/config-history.ts')).configHistory({ versions, config: reader, context }),
+      (await import('./routes/config-history.ts')).configHistory(versions, reader, context),
     )
     const route = { config: reader, node: nodeNow, facts, history }
     return {

@@ -6,30 +6,23 @@ import { budgetOf, runInSlot, type ViewContext } from '../log/view/context.ts'
 import type { createConfigReader } from '../node/config.ts'
 import { openVersions, type VersionSource } from '../node/versions.ts'
 import { VERSION } from '../version.ts'
-import { type EarlierConfigs, readable } from './config.ts'
+import { readable } from './config.ts'
 import { instantOf } from './parameters/instant.ts'
 import type { Query } from './parameters/read.ts'
 import { DEFAULT_VERSIONS } from './parameters/table.ts'
 
-export interface HistoryOptions {
-  versions: VersionSource
-  config: ReturnType<typeof createConfigReader>
-  context: ViewContext
-}
-
-export interface ConfigHistoryRoute extends EarlierConfigs {
-  /** `GET /api/v1/config/history` */
-  show(request: Request, query: Query): Promise<Response>
-  /** When the configuration last changed, in milliseconds since the Unix epoch. */
-  changed(): Promise<number>
-}
-
-export function configHistory({ versions, config, context }: HistoryOptions): ConfigHistoryRoute {
+/** `GET /api/v1/config/history`, and what other routes need of the earlier versions. */
+export function configHistory(
+  versions: VersionSource,
+  config: ReturnType<typeof createConfigReader>,
+  context: ViewContext,
+) {
   const history = new ConfigHistory(openVersions(versions), config)
   return {
     changed: () => history.changed(),
-    show: (request, query) => showHistory(request, query, { history, context }),
-    async at(text, signal) {
+    show: (request: Request, query: Query) => showHistory(request, query, { history, context }),
+    /** The version that held at a time, as a request writes it. */
+    async at(text: string, signal: AbortSignal) {
       const { at, clock } = instantOf('at', text, { zone: context.zone, now: context.now() })!
       const found = await history.at(at, signal)
       if (found) return { ...found, clock }

@@ -15,16 +15,11 @@ export interface ConfigRoute {
   node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
   facts: NodeFacts
   /** Loaded on first use. */
-  history(): Promise<EarlierConfigs>
+  history(): Promise<{ at(text: string, signal: AbortSignal): Promise<Required<Shown>> }>
 }
 
 /** A configuration, and with `at` when it was first seen, and whether the answer depends on the clock. */
 type Shown = Config & { time?: number; clock?: boolean }
-
-export interface EarlierConfigs {
-  /** The version that held at a time, as a request writes it. */
-  at(text: string, signal: AbortSignal): Promise<Required<Shown>>
-}
 
 /**
  * `GET /api/v1/config`: the configuration as masked TOML, and the node. `detail=true` adds `known`, the fields of the

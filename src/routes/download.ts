@@ -3,7 +3,6 @@ import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, matchHolds, parseRange } from '../http/range.ts'
 import { bytesResponse } from '../http/sliced.ts'
-import type { LogFiles } from '../log/files/files.ts'
 import {
   type ByteRange,
   type Entry,
@@ -15,11 +14,6 @@ import {
 import type { Query } from './parameters/read.ts'
 import type { ViewRoute } from './view/route.ts'
 
-export interface DownloadRoute {
-  files: LogFiles
-  queryView: ViewRoute['queryView']
-}
-
 const TYPES: Record<Compression, string> = {
   gzip: 'application/gzip',
   zstd: 'application/zstd',
@@ -29,7 +23,7 @@ const TYPES: Record<Compression, string> = {
 }
 
 /** `GET /api/v1/log/download?file=`: a file's bytes as they are stored, whole or a range of them. */
-export async function downloadLog(request: Request, query: Query, { files, queryView }: DownloadRoute) {
+export async function downloadLog(request: Request, query: Query, { files, queryView }: ViewRoute) {
   const file = query.file!
   // A joined log has no stored bytes of its own, only the text of its objects.
   if (files.joined && (await files.stat(file, request.signal)).joined)

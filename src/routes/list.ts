@@ -2,20 +2,18 @@ import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/co
 import { bytesResponse } from '../http/sliced.ts'
 import type { Listing, LogFiles } from '../log/files/files.ts'
 import type { Query } from './parameters/read.ts'
-
-export interface LogRoutes {
-  files: LogFiles
-  /** Answers with what is known about each file; loaded on first use. */
-  listDetails(request: Request, query: Query): Promise<Response>
-  /** Answers with more files than are held in memory; loaded on first use. */
-  streamList(request: Request, after: string): Promise<Response>
-}
+import type { QueryRoutes } from './query-routes.ts'
 
 /** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known about each. */
-export async function listLogs(request: Request, query: Query, route: LogRoutes): Promise<Response> {
-  if (query.detail) return route.listDetails(request, query)
-  const listing = await route.files.list(request.signal)
-  if (listing.isCut || query.after) return route.streamList(request, query.after ?? '')
+export async function listLogs(
+  request: Request,
+  query: Query,
+  files: LogFiles,
+  more: () => Promise<QueryRoutes>,
+): Promise<Response> {
+  if (query.detail) return (await more()).listDetails(request, query)
+  const listing = await files.list(request.signal)
+  if (listing.isCut || query.after) return (await more()).streamList(request, query.after ?? '')
   const { body, etag } = render(listing)
   const note: Record<string, string> = listing.note ? { 'X-Nodestate-Note': listing.note } : {}
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, note)

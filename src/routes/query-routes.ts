@@ -5,19 +5,10 @@ import { detailer } from '../log/view/detail.ts'
 import { showHistogram } from './histogram.ts'
 import { listDetails, streamList } from './list-details.ts'
 import type { Query } from './parameters/read.ts'
-import type { QueryViewRoute, ViewRoute } from './view/route.ts'
+import type { QueryViewRoute } from './view/route.ts'
 import { queryView } from './view/search.ts'
 
-/** Every route that needs more than a list and a plain tail. It is most of the code, so it is loaded on first use. */
-export interface QueryRoutes {
-  view: ViewRoute['queryView']
-  histogram(request: Request, query: Query): Promise<Response>
-  fields(request: Request, query: Query): Promise<Response>
-  listDetails(request: Request, query: Query): Promise<Response>
-  streamList(request: Request, after: string): Response
-}
-
-interface QueryOptions {
+export interface QueryOptions {
   maxSize: number | undefined
   /** Null if following is off. */
   following: FollowLimits | null
@@ -25,10 +16,10 @@ interface QueryOptions {
   count: { following: number }
 }
 
-export function loadQueryRoutes(
-  context: ViewContext,
-  { maxSize, following, count }: QueryOptions,
-): QueryRoutes {
+export type QueryRoutes = ReturnType<typeof loadQueryRoutes>
+
+/** Every route that needs more than a list and a plain tail. It is most of the code, so it is loaded on first use. */
+export function loadQueryRoutes(context: ViewContext, { maxSize, following, count }: QueryOptions) {
   const followers = following && new Followers(context, following, count)
   const details = detailer(context)
   const route: QueryViewRoute = { ...context, maxSize, followers }
@@ -39,22 +30,22 @@ export function loadQueryRoutes(
     return mergedRoutes(query, { ...route, following, count })
   }
   return {
-    view: async (request, query) => {
+    view: async (request: Request, query: Query) => {
       const merged = await several(query)
       return merged ? merged.view(request, query) : queryView(request, query, route)
     },
-    histogram: async (request, query) => {
+    histogram: async (request: Request, query: Query) => {
       const merged = await several(query)
       return merged ? merged.histogram(request, query) : showHistogram(request, query, route)
     },
     // Loaded when the first panel of fields opens.
-    fields: async (request, query) => {
+    fields: async (request: Request, query: Query) => {
       const merged = await several(query)
       return merged
         ? merged.fields(request, query)
         : (await import('./fields.ts')).showFields(request, query, route)
     },
-    streamList: (request, after) => streamList(request, after, context.files),
-    listDetails: (request, query) => listDetails(request, query, context.files, details),
+    streamList: (request: Request, after: string) => streamList(request, after, context.files),
+    listDetails: (request: Request, query: Query) => listDetails(request, query, context.files, details),
   }
 }

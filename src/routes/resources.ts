@@ -1,11 +1,10 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
-import type { LogFiles } from '../log/files/files.ts'
 import { narrowFiles } from '../log/files/narrow.ts'
-import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
-import { type LogRoutes, listLogs } from './list.ts'
+import { listLogs } from './list.ts'
 import type { Query } from './parameters/read.ts'
+import type { QueryOptions } from './query-routes.ts'
 import { viewLog } from './view/view.ts'
 
 /** Answers a request whose parameters were read. */
@@ -20,13 +19,7 @@ export interface LogResources {
   download: ResourceHandler
 }
 
-export interface LogResourceOptions {
-  context: ViewContext
-  maxSize: number | undefined
-  /** Null if following is off. */
-  following: FollowLimits | null
-  count: { following: number }
-}
+type LogResourceOptions = QueryOptions & { context: ViewContext }
 
 /** How many sets of patterns are cached: about as many as an operator has tokens. */
 const MOST_NARROWED = 100
@@ -48,25 +41,20 @@ export function logResources(options: LogResourceOptions): (files: readonly stri
   }
 }
 
-function resourcesOf({ context, maxSize, following, count }: LogResourceOptions): LogResources {
-  const files: LogFiles = context.files
+function resourcesOf({ context, ...options }: LogResourceOptions): LogResources {
+  const { files } = context
   // Everything beyond the list and the plain tail is loaded on first use, so that a worker starts quickly.
   const queryRoutes = once(async () => {
     const { loadQueryRoutes } = await import('./query-routes.ts')
-    return loadQueryRoutes(context, { maxSize, following, count })
+    return loadQueryRoutes(context, options)
   })
-  const listRoute: LogRoutes = {
-    files,
-    listDetails: async (...args) => (await queryRoutes()).listDetails(...args),
-    streamList: async (...args) => (await queryRoutes()).streamList(...args),
-  }
   const viewRoute = {
     files,
-    maxSize,
+    maxSize: options.maxSize,
     queryView: async (request: Request, query: Query) => (await queryRoutes()).view(request, query),
   }
   return {
-    list: (request, query) => listLogs(request, query, listRoute),
+    list: (request, query) => listLogs(request, query, files, queryRoutes),
     view: (request, query) => viewLog(request, query, viewRoute),
     histogram: async (request, query) => (await queryRoutes()).histogram(request, query),
     fields: async (request, query) => (await queryRoutes()).fields(request, query),
