@@ -46,7 +46,7 @@ export class NotAsked extends Error {}
  * throw NotAsked.
  */
 export function homeReader(store: Store, now: () => number) {
-  const large = concurrencyLimit({ most: 2, queue: Number.POSITIVE_INFINITY, busy: () => new Error() })
+  const large = concurrencyLimit({ most: 2 })
   const read = async (key: string, largest: number, options: ReadOptions) => {
     const small = await readText(store, key, SMALL, options)
     if (!small || small.text !== null || small.entry.size > largest) return small

@@ -16,20 +16,20 @@ export type Length = 'short' | 'long'
 
 export interface ConcurrencyOptions {
   most: number
-  /** How many may be queued. @default four times `most` */
+  /** How many may be queued. @default four times `most`, or all without `busy` */
   queue?: number
   /** Milliseconds after which a waiter is refused. @default no limit */
   maxWait?: number | undefined
-  /** The error when the line is full, or too slow. */
-  busy: () => Error
+  /** The error when the line is full, or too slow. @default nobody is refused */
+  busy?: () => Error
 }
 
 /** Creates a limit. Slots are granted in the order of the calls. */
 export function concurrencyLimit({
   most,
-  queue = most * 4,
   maxWait,
   busy,
+  queue = busy ? most * 4 : Number.POSITIVE_INFINITY,
 }: ConcurrencyOptions): ConcurrencyLimit {
   const running = { short: 0, long: 0 }
   const waiting = new Map<() => void, Length>()
@@ -46,7 +46,7 @@ export function concurrencyLimit({
       running[length]++
       return Promise.resolve()
     }
-    if (waiting.size >= queue && waitingFor(length) >= queue) throw busy()
+    if (waiting.size >= queue && waitingFor(length) >= queue) throw busy!()
     return new Promise((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined
       const done = () => {
@@ -65,7 +65,7 @@ export function concurrencyLimit({
       const leave = () => refuse(signal?.reason)
       waiting.set(enter, length)
       signal?.addEventListener('abort', leave, { once: true })
-      if (maxWait !== undefined) timer = setTimeout(() => refuse(busy()), maxWait)
+      if (maxWait !== undefined) timer = setTimeout(() => refuse(busy!()), maxWait)
     })
   }
 

@@ -74,11 +74,7 @@ export class Shipper {
   #error: string | null = null
   #reportedAt = Number.NEGATIVE_INFINITY
   readonly #reportedLeft = new Set<string>()
-  readonly #turnLimit = concurrencyLimit({
-    most: AT_ONCE,
-    queue: Number.POSITIVE_INFINITY,
-    busy: () => new Error(),
-  })
+  readonly #turnLimit = concurrencyLimit({ most: AT_ONCE })
   readonly #running = new Map<'beat' | 'node', Promise<void>>()
   #failure: { error: unknown } | null = null
   #isReplaced = false

@@ -25,7 +25,7 @@ export class TextCache {
   constructor(memory = 2048 * MIB) {
     this.#most = Math.min(MOST_KEPT, Math.max(MOST_KEPT / 2, memory / 8 - MOST_KEPT / 2))
     const most = Math.max(1, Math.floor(memory / MEMORY_PER_SEGMENT))
-    this.inflating = concurrencyLimit({ most, queue: Number.POSITIVE_INFINITY, busy: () => new Error() })
+    this.inflating = concurrencyLimit({ most })
   }
 
   /** A prefix for the keys of another home. */
