@@ -41,26 +41,9 @@ export const location: Kind<string> = {
 }
 
 /** A port; what 0 means depends on the setting. */
-export const port: Kind<number> = {
-  allowed: 'an integer from 0 to 65535',
-  value: 'PORT',
-  parse: (value) => bounded(value, 0, 65535),
-  toml: 'number',
-}
-
-export const count: Kind<number> = {
-  allowed: 'an integer of at least 1',
-  value: 'N',
-  parse: (value) => bounded(value, 1, Number.MAX_SAFE_INTEGER),
-  toml: 'number',
-}
-
-export const whole: Kind<number> = {
-  allowed: 'an integer of at least 0',
-  value: 'COUNT',
-  parse: (value) => bounded(value, 0, Number.MAX_SAFE_INTEGER),
-  toml: 'number',
-}
+export const port = integer('PORT', 0, 65_535)
+export const count = integer('N', 1)
+export const whole = integer('COUNT', 0)
 
 export const timezone: Kind<string> = {
   allowed: 'a time zone such as Europe/Berlin, +02:00, UTC, or local',
@@ -140,10 +123,16 @@ export function isLoopback(host: string): boolean {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/
 
-function bounded(value: string, least: number, most: number): number | null {
-  if (!/^\d{1,16}$/.test(value)) return null
-  const number = Number(value)
-  return number >= least && number <= most ? number : null
+function integer(value: string, least: number, most?: number): Kind<number> {
+  return {
+    allowed: most === undefined ? `an integer of at least ${least}` : `an integer from ${least} to ${most}`,
+    value,
+    parse(text) {
+      const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+      return number >= least && number <= (most ?? Number.MAX_SAFE_INTEGER) ? number : null
+    },
+    toml: 'number',
+  }
 }
 
 function isIPv4(value: string): boolean {
