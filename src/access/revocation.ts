@@ -8,13 +8,6 @@ const CHECK_MS = 3000
 /** The last event of a follow whose token no longer allows it. A client that reconnects gets the problem. */
 const REVOKED = new TextEncoder().encode('event: revoked\ndata: {}\n\n')
 
-class RevokedError extends Error {
-  constructor() {
-    super('The token no longer allows this answer')
-    this.name = 'RevokedError'
-  }
-}
-
 /**
  * The same answer, ending soon after its token stops allowing it: a stream of events with the event `revoked`, any other
  * body by being cut. `grantNow` throws for a token that is not valid any more.
@@ -70,7 +63,7 @@ function whileAllowed(body: ReadableStream, isAllowed: () => Promise<boolean>, i
   }
   const revoked = () => {
     slices.cancel()
-    if (!isEvents) throw new RevokedError()
+    if (!isEvents) throw new Error('The token no longer allows this answer')
     const last = isTold ? null : REVOKED
     isTold = true
     return last

@@ -1,4 +1,4 @@
-import { Problem, problemResponse, toProblem } from '../http/problem.ts'
+import { type Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { StoreError } from '../store/store.ts'
 import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
 import { within } from './server/stop.ts'
@@ -55,7 +55,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
 function problemOf(error: unknown): Problem {
   if (/^E[MN]FILE$/.test(String((error as { code?: unknown } | null)?.code)))
     return toProblem(new StoreError('unavailable', 'No descriptor is left', { retryAfter: 1, cause: error }))
-  return new Problem('internal', 'The service failed to answer; its log says why.')
+  return toProblem(error)
 }
 
 /** Bun answers HEAD with `Content-Length: 0` when it knows no length, as if the file were empty. */

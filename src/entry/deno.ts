@@ -1,4 +1,4 @@
-import { Problem, problemResponse } from '../http/problem.ts'
+import { problemResponse, toProblem } from '../http/problem.ts'
 import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
 import { cutWhenStalled } from './server/stall.ts'
 import { within } from './server/stop.ts'
@@ -43,7 +43,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
       onListen() {},
       onError(error: unknown) {
         onError(error)
-        return problemResponse(FAILED, null)
+        return problemResponse(toProblem(error), null)
       },
     }
     server = Deno.serve(settings, answer)
@@ -75,8 +75,6 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     },
   }
 }
-
-const FAILED = new Problem('internal', 'The service failed to answer; its log says why.')
 
 /** Deno answers HEAD with `Content-Length: 0` when there is no body, as if the file were empty; not with a stream. */
 function withoutFalseLength(response: Response): Response {

@@ -2,7 +2,7 @@ import { createServer, type Server as HttpServer, type IncomingMessage } from 'n
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
-import { Problem, problemResponse } from '../http/problem.ts'
+import { Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { type HttpSocket, refuse, refuseConnect } from './server/bad-request.ts'
 import { stopServer, trackConnections } from './server/connections.ts'
 import { NamedResponse } from './server/named-response.ts'
@@ -41,7 +41,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     errorHandler(error) {
       if (error instanceof RequestError) return problemResponse(BAD_REQUEST, null)
       onError(error)
-      return problemResponse(FAILED, null)
+      return problemResponse(toProblem(error), null)
     },
   })
   const server = tls
@@ -81,7 +81,6 @@ const BAD_REQUEST = new Problem(
   'bad-request',
   'The request is not valid HTTP/1.1; check its target and Host header.',
 )
-const FAILED = new Problem('internal', 'The service failed to answer; its log says why.')
 
 const CROWDED = new Problem('too-busy', 'Too many clients are connected; try again in a few seconds.', {
   headers: { 'Retry-After': '5' },

@@ -5,15 +5,8 @@ const EXPOSED =
   'ETag, Link, Retry-After, Content-Range, Content-Disposition, X-Nodestate-Note, X-Nodestate-Missing, X-Nodestate-Settled'
 const ALLOWED_HEADERS = 'Authorization, Accept, If-None-Match, If-Range, Range, Last-Event-ID'
 
-export interface Cors {
-  /** The answer to a preflight; null when the request is not one or its origin is not allowed. */
-  preflight(request: Request): Response | null
-  /** Adds the headers that let an allowed origin read the answer. */
-  apply(request: Request, response: Response): void
-}
-
 /** CORS for these origins; `*` allows all. Null when there are none. */
-export function corsFor(origins: readonly string[]): Cors | null {
+export function corsFor(origins: readonly string[]) {
   if (origins.length === 0) return null
   const any = origins.includes('*')
   const named = new Set(origins)
@@ -23,7 +16,8 @@ export function corsFor(origins: readonly string[]): Cors | null {
     return any ? '*' : named.has(origin) ? origin : null
   }
   return {
-    preflight(request) {
+    /** The answer to a preflight; null when the request is not one or its origin is not allowed. */
+    preflight(request: Request): Response | null {
       if (request.method !== 'OPTIONS' || !request.headers.has('Access-Control-Request-Method')) return null
       const origin = allowed(request)
       if (origin === null) return null
@@ -37,7 +31,8 @@ export function corsFor(origins: readonly string[]): Cors | null {
       }
       return textResponse(null, headers, 204)
     },
-    apply(request, response) {
+    /** Adds the headers that let an allowed origin read the answer. */
+    apply(request: Request, response: Response): void {
       if (!any) response.headers.append('Vary', 'Origin')
       const origin = allowed(request)
       if (origin === null) return

@@ -2,13 +2,6 @@ import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import { folderPeriod, parseKey } from './layout.ts'
 import { MemberTree } from './members.ts'
 
-/** The keys of a location as logs: joined ones, and the other keys as they are. */
-export interface JoinedList {
-  entries: Entry[]
-  /** Whether some sizes are not the sum of all objects. */
-  partial: boolean
-}
-
 const PAGE = 1000
 /** Requests for the sizes of one log in a list. */
 const MAX_REQUESTS = 12
@@ -36,7 +29,8 @@ export class Joins {
     return new MemberTree(this.#store, name === this.#rootName ? '' : name)
   }
 
-  async list(signal?: AbortSignal): Promise<JoinedList> {
+  /** Joined logs and the other keys, in order; `partial` if some sizes are not the sum of all objects. */
+  async list(signal?: AbortSignal) {
     const walk: ListWalk = { logs: new Map(), others: [], requests: 0, partial: false, signal }
     await this.#walk('', walk)
     const joined = [...walk.logs].map(([log, sum]) => entryOf(log === '' ? this.#rootName : log, sum))

@@ -122,14 +122,8 @@ export function timeInName(name: string): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-interface DateFound {
-  /** Year, month, day, hour and minute, as far as they go. */
-  numbers: number[]
-  /** The segment after it. */
-  end: number
-}
-
-function dateFrom(segments: readonly string[], at: number): DateFound | null {
+/** Year, month, day, hour and minute from a segment on, as far as they go, and the segment after them. */
+function dateFrom(segments: readonly string[], at: number) {
   const first = FIRST.exec(segments[at]!)
   if (!first) return null
   const numbers = first

@@ -14,11 +14,6 @@ export interface SortedFolder {
   likelyEnd: number
 }
 
-interface FolderChunk {
-  from: number
-  entries: Entry[]
-}
-
 /** How much of a page a chunk is expected to fill, so that one request is mostly enough for it. */
 const FILL = 0.9
 const SECOND = 1000
@@ -52,7 +47,7 @@ export async function* newestFirst(folder: SortedFolder): AsyncGenerator<Entry[]
 }
 
 /** The last chunk that begins before the end. Half of what is left is ruled out by each request. */
-async function newestChunk(folder: SortedFolder, low: number, span: number): Promise<FolderChunk> {
+async function newestChunk(folder: SortedFolder, low: number, span: number) {
   const { timeOf, end, pageSize } = folder
   let lowest = low
   let highest = Math.max(low + SECOND, Math.min(end, folder.likelyEnd))

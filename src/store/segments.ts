@@ -41,17 +41,12 @@ export function segmentStore(home: Store, mirror: Store, options: SegmentsOption
   return new SegmentStore(home, mirror, options).store()
 }
 
-interface Checked {
-  life: Life
-  at: number
-}
-
 class SegmentStore {
   readonly #home: Store
   readonly #mirror: Store
   readonly #options: SegmentsOptions
   readonly #shipped: Shipped
-  readonly #newest = new BoundedMap<string, Checked>(10_000)
+  readonly #newest = new BoundedMap<string, { life: Life; at: number }>(10_000)
   readonly #checks = new Map<string, Promise<Life | null>>()
 
   constructor(home: Store, mirror: Store, options: SegmentsOptions) {

@@ -43,15 +43,7 @@ export function toRequest(event: LambdaEvent): Request {
   return new Request(`https://${headers.get('Host') ?? host ?? 'localhost'}${target}`, { method, headers })
 }
 
-interface EventParts {
-  method: string
-  path: string
-  query: string
-  headers: Headers
-  host: string | undefined
-}
-
-function readV2(event: LambdaEventV2): EventParts {
+function readV2(event: LambdaEventV2) {
   const { http, stage = '$default', domainName } = event.requestContext
   const headers = new Headers()
   for (const [name, value] of Object.entries(event.headers ?? {}))
@@ -62,7 +54,7 @@ function readV2(event: LambdaEventV2): EventParts {
 }
 
 /** The path of a REST API comes without its stage. */
-function readV1(event: LambdaEventV1): EventParts {
+function readV1(event: LambdaEventV1) {
   const headers = new Headers()
   for (const [name, value] of pairs(event.multiValueHeaders, event.headers)) headers.append(name, value)
   // A load balancer passes the query on as it came; a gateway decodes it.

@@ -4,15 +4,7 @@ import type { LineWriter } from './rotating-file.ts'
 
 type Write = (origin: Origin, message: string, context?: Record<string, unknown>) => void
 
-export interface OwnLog {
-  writes(level: Level): boolean
-  debug: Write
-  info: Write
-  warn: Write
-  error: Write
-  /** Writes what is still buffered, then closes. */
-  close(): void
-}
+export type OwnLog = ReturnType<typeof openOwnLog>
 
 const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
@@ -50,6 +42,7 @@ export function openOwnLog(level: Settings['logLevel'], writer: LineWriter, form
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
+    /** Writes what is still buffered, then closes. */
     close() {
       flush()
       writer.close()

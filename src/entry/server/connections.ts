@@ -2,19 +2,14 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** The connections of a server that Node does not close by itself. */
-export interface Connections {
-  /** All of them, below TLS: a handshake that never ends has nothing else. */
-  all: Set<Socket>
-  /** Those without a request so far: browsers open them in advance, and Node does not count them as idle. */
-  unused: Set<Socket>
-}
-
-export function trackConnections(server: Server, secure: boolean): Connections {
+export function trackConnections(server: Server, secure: boolean) {
   const track = (sockets: Set<Socket>) => (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   }
+  /** All of them, below TLS: a handshake that never ends has nothing else. */
   const all = new Set<Socket>()
+  /** Those without a request so far: browsers open them in advance, and Node does not count them as idle. */
   const unused = new Set<Socket>()
   server.on('connection', track(all))
   server.on(secure ? 'secureConnection' : 'connection', track(unused))
@@ -26,7 +21,11 @@ export function trackConnections(server: Server, secure: boolean): Connections {
 const UNUSED_MS = 250
 
 /** Closes the server; whether answers had to be cut. */
-export function stopServer(server: Server, { all, unused }: Connections, graceMs: number): Promise<boolean> {
+export function stopServer(
+  server: Server,
+  { all, unused }: ReturnType<typeof trackConnections>,
+  graceMs: number,
+): Promise<boolean> {
   return new Promise((resolve) => {
     let cut = false
     const start = performance.now()

@@ -1,12 +1,5 @@
 import type { Shipper } from '../../ship/shipper.ts'
 
-/** Lines at the bottom of a terminal that are written again and again. */
-export interface Progress {
-  above(text: string): void
-  /** Shows the last state and leaves it there. */
-  stop(): void
-}
-
 interface Terminal {
   write(text: string): unknown
   columns?: number
@@ -14,8 +7,8 @@ interface Terminal {
 
 const UP_AND_CLEAR = (lines: number) => (lines > 0 ? `\x1b[${lines}A\r\x1b[J` : '')
 
-/** Shows a line for each log, once a second: bytes, rate and lag. */
-export function showProgress(status: () => Shipper['status'], terminal: Terminal): Progress {
+/** Shows a line for each log at the bottom of a terminal, once a second: bytes, rate and lag. */
+export function showProgress(status: () => Shipper['status'], terminal: Terminal) {
   const before = new Map<string, number>()
   let rows: string[] = []
   let at = Date.now()
@@ -38,7 +31,8 @@ export function showProgress(status: () => Shipper['status'], terminal: Terminal
   }
   const timer = setInterval(show, 1000)
   return {
-    above: (text) => write(text, rows),
+    above: (text: string) => write(text, rows),
+    /** Shows the last state and leaves it there. */
     stop() {
       clearInterval(timer)
       show()

@@ -24,7 +24,7 @@ import { bucketOptions, opened } from '../service/open-bucket.ts'
 import { directoryBucket } from './directory.ts'
 import { codeOf, nativeOf, nodeDisk } from './disk.ts'
 import { nodeFilesOf } from './node-files.ts'
-import { type Progress, printable, showProgress } from './progress.ts'
+import { printable, showProgress } from './progress.ts'
 
 /** An unfinished line waits this long for its end. */
 const LINE_AGE_MS = 60_000
@@ -196,7 +196,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-let progress: Progress | null = null
+let progress: ReturnType<typeof showProgress> | null = null
 
 function report(line: string): void {
   const text = `nodestate: ${line}\n`

@@ -1,11 +1,6 @@
 import { each } from '../../limits/each.ts'
 import { HEARTBEAT, olderName } from '../../segment/names.ts'
-import {
-  HEARTBEAT_FRESH_MS,
-  type Heartbeat,
-  LARGEST_HEARTBEAT,
-  parseHeartbeat,
-} from '../../segment/ship-json.ts'
+import { HEARTBEAT_FRESH_MS, LARGEST_HEARTBEAT, parseHeartbeat } from '../../segment/ship-json.ts'
 import { type Entry, readText, type Store } from '../store.ts'
 import type { Life, Lives } from './lives.ts'
 
@@ -61,7 +56,7 @@ export async function listShipped(
 }
 
 /** The last heartbeat, when it was written, and whether it is fresh by the storage's clock. */
-async function readHeartbeat(home: Store, signal?: AbortSignal): Promise<LastBeat | null> {
+async function readHeartbeat(home: Store, signal?: AbortSignal) {
   const read = await readText(home, HEARTBEAT, LARGEST_HEARTBEAT, { signal })
   if (!read?.text) return null
   const beat = parseHeartbeat(read.text)
@@ -69,17 +64,13 @@ async function readHeartbeat(home: Store, signal?: AbortSignal): Promise<LastBea
   return beat && { beat, modified: read.entry.modified, isFresh: age < HEARTBEAT_FRESH_MS }
 }
 
-interface LastBeat {
-  beat: Heartbeat
-  modified: number
-  isFresh: boolean
-}
+type LastBeat = Awaited<ReturnType<typeof readHeartbeat>>
 
 async function filesOf(
   lives: Lives,
   log: string,
   finished: Map<number, Life>,
-  { beat, signal }: { beat: LastBeat | null; signal?: AbortSignal | undefined },
+  { beat, signal }: { beat: LastBeat; signal?: AbortSignal | undefined },
 ): Promise<Entry[]> {
   const lastEnded = Math.max(0, ...finished.keys())
   const hint = beat?.isFresh && Object.hasOwn(beat.beat.logs, log) ? beat.beat.logs[log]! : null
