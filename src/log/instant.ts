@@ -43,12 +43,15 @@ const UNITS: Record<string, number> = {
   w: 7 * DAY,
 }
 
-/** A length of time such as `15m`, `90s`, `1h30m`, `1.5h`, `2d` in ms, or null. Each unit at most once. */
+/**
+ * A length of time such as `15m`, `90s`, `1h30m`, `1.5h`, `2d` in ms, or null. Each unit at most once, and in small
+ * letters: other tools read `1M` as a month.
+ */
 export function parseDuration(text: string): number | null {
-  if (!/^(\d{1,9}(\.\d{1,9})?(ms|min|s|m|h|d|w))+$/i.test(text)) return null
+  if (!/^(\d{1,9}(\.\d{1,9})?(ms|min|s|m|h|d|w))+$/.test(text)) return null
   let total = 0
   const seen = new Set<string>()
-  for (const [, amount, unit] of text.toLowerCase().matchAll(/([\d.]+)([a-z]+)/g)) {
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)([a-z]+)/g)) {
     const name = unit === 'min' ? 'm' : unit!
     if (seen.has(name)) return null
     seen.add(name)

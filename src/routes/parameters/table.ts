@@ -93,7 +93,7 @@ export const PARAMETERS = [
     type: 'integer',
     value: 'N',
     meaning:
-      'At most the first N lines after `since`, after a cursor, or from the start of the log. Not together with `lines`.',
+      'At most the first N lines after `since`, after a cursor, or from the start of the log. Not together with `lines` or `download`, nor with `follow` of a single log.',
     example: '20',
   },
   {

@@ -11,7 +11,7 @@ import type { Query } from '../parameters/read.ts'
 import { type QueryRoute, recordOptions } from '../parameters/view-request.ts'
 
 /** Parameters that make no sense with an export, which is the whole filtered log. */
-const EXCLUDED = ['size', 'lines', 'before', 'follow'] as const
+const EXCLUDED = ['size', 'lines', 'first', 'before', 'follow'] as const
 
 /** `download=true`: the filtered view as a file, oldest record first, streamed to the end of the log. */
 export async function exportLog(

@@ -24,6 +24,7 @@ export async function followLog(
     )
   if (asked.cursor?.direction === 'before')
     throw bad('before', 'was given together with follow; give after instead, or leave it out')
+  if (asked.first) throw bad('first', 'was given together with follow of one log; give lines instead')
   const events = acceptedTypes(request.headers.get('Accept')).has('text/event-stream')
   const lastId = request.headers.get('Last-Event-ID')
   const last = lastId ? decodeCursor(lastId, 'Last-Event-ID') : (asked.cursor?.place ?? null)

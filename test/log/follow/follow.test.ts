@@ -284,6 +284,7 @@ describe('follow', () => {
       ['file=a.log', 501, { follow: false }, {}],
       ['file=none.log', 404, {}, {}],
       ['file=a.log&before=x', 400, {}, {}],
+      ['file=a.log&first=5', 400, {}, {}],
       ['file=a.log', 400, {}, { 'Last-Event-ID': 'nonsense' }],
     ] as const) {
       const response = await appOf(store, options).request(`/api/v1/log/view?${query}&follow=true`, {
