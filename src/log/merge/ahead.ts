@@ -3,7 +3,8 @@ import type { MemoryBudget } from '../../limits/memory-budget.ts'
 import type { ViewContext } from '../view/context.ts'
 import { ONE_MORE } from '../view/request.ts'
 import type { Lane, LaneRead } from './lane.ts'
-import { REACH } from './order.ts'
+import { LONGEST } from './records/long.ts'
+import { REACH } from './records/order.ts'
 import { IN_SLOT } from './source.ts'
 
 /** What of a page is still to be filled. */
@@ -20,6 +21,8 @@ export interface AheadOptions {
   isSearch: boolean
   /** How much fits into the page. */
   fit: Rest
+  /** Whether all of the timeline is read, one page after the other. @default false */
+  all?: boolean | undefined
 }
 
 const KIB = 1024
@@ -55,12 +58,18 @@ const FURTHER_NEAR = 7
 export class Ahead {
   readonly #options: AheadOptions
   readonly #started = Date.now()
-  readonly #memory: MemoryBudget | undefined
+  /** What the logs may hold together. */
+  readonly memory: MemoryBudget | undefined
   #reads = 0
 
   constructor(options: AheadOptions) {
     this.#options = options
-    this.#memory = options.lanes[0]?.source.context.memory?.part(SHARE_OF_MEMORY)
+    this.memory = options.lanes[0]?.source.context.memory?.part(SHARE_OF_MEMORY)
+  }
+
+  /** Begins another page. */
+  begin(): void {
+    this.#reads = 0
   }
 
   /** Reads some of the logs on, one of which the page is waiting for. */
@@ -71,9 +80,7 @@ export class Ahead {
   ): Promise<void> {
     const target = this.#target()
     const open = active.filter((lane) => lane.isOpen)
-    const waiting = open.filter(
-      (lane) => !lane.head || (this.#options.isSearch && this.#distance(lane, target) > 0),
-    )
+    const waiting = open.filter((lane) => !lane.head || this.#distance(lane, target) > 0)
     const wanted = new Map(waiting.map((lane) => [lane, this.#wanted(lane, rest, target, open.length)]))
     const { files } = waiting[0]!.source.context
     const searched = [...wanted.values()].reduce((sum, { stretch }) => sum + stretch, 0)
@@ -93,7 +100,7 @@ export class Ahead {
     const context: ViewContext = {
       ...source.context,
       scans: IN_SLOT,
-      memory: this.#memory,
+      memory: this.memory,
       parallel: Math.max(1, Math.floor(parallel / count)),
       limits: {
         ...limits,
@@ -110,20 +117,24 @@ export class Ahead {
 
   /** How much of a log is read next: its share of what is left, and more each time. */
   #wanted(lane: Lane, { size, lines }: Rest, target: number, open: number): LaneRead {
-    const rest = Math.min(size, lines * lane.average)
-    const edge = REACH * lane.average
-    const lead = this.#reads === 0 ? lane.lead : 0
+    const count = this.#options.lanes.length
+    // Of a long record, nothing is held.
+    const average = Math.min(lane.average, LONGEST / count)
+    const rest = Math.min(size, lines * average)
+    const edge = REACH * average
+    const { lead } = lane
     const part = (of: number) => Math.ceil((SHARE * of) / open) * 2 ** Math.min(8, this.#reads)
     const bytes = Math.max(SMALLEST_READ, Math.min(part(rest), rest + edge) + edge + lead)
-    if (!this.#options.isSearch) return { size: bytes, lines: null, stretch: Number.POSITIVE_INFINITY }
-    const records = Math.ceil(rest / lane.average)
+    if (!this.#options.isSearch) return { size: bytes, lines: null, stretch: Number.POSITIVE_INFINITY, count }
+    const records = Math.ceil(rest / average)
     const most = Math.min(part(records), records + REACH) + REACH
-    return { size: bytes, lines: Math.max(1, most), stretch: lead + this.#stretch(lane, target) }
+    return { size: bytes, lines: Math.max(1, most), stretch: lead + this.#stretch(lane, target), count }
   }
 
   /** How far a log is searched next: to the time of the target, if it goes on as it did so far. */
   #stretch(lane: Lane, target: number): number {
     const { isNear = false } = lane.source.context.files
+    if (this.#options.all) return SHORT_SEARCH
     if (lane.distance === 0) return isNear ? FIRST_NEAR : FIRST_STRETCH
     const least = Math.max(SMALLEST_STRETCH, lane.distance / 8)
     const found = this.#options.lanes.reduce((sum, each) => sum + each.found, 0)
@@ -141,9 +152,10 @@ export class Ahead {
 
   /** When the page is going to be full, if matches go on to be as frequent as they were so far. */
   #target(): number {
-    const { lanes, forward, fit, isSearch } = this.#options
+    const { lanes, forward, fit, isSearch, all } = this.#options
     const sign = forward ? 1 : -1
-    if (!isSearch) return sign * Number.POSITIVE_INFINITY
+    // Only what the page is waiting for is read.
+    if (!isSearch || all) return sign * Number.NEGATIVE_INFINITY
     const read = lanes.filter((lane) => Number.isFinite(lane.bound))
     let perMs = 0
     for (const { found, bound, start } of read) if (bound !== start) perMs += found / Math.abs(bound - start)

@@ -3,7 +3,7 @@ import { LogError } from '../error.ts'
 import type { FollowLimits } from '../follow/hub.ts'
 import { encodeMerged, type MergedCursor } from './cursor.ts'
 import { type MergedPage, type MergeRequest, mergePage } from './merge.ts'
-import { type MergedWriter, Output } from './render.ts'
+import { type MergedWriter, Output, writeAll } from './render.ts'
 import type { Missing, Source } from './source.ts'
 
 /** What is followed, and how it is sent. */
@@ -91,13 +91,13 @@ export async function* followMerged(
     try {
       if (before) yield before
       if (!events) {
-        for (const record of page.records) writer.write(record, out)
+        for (const record of page.records) writeAll(record, writer, out)
         if (out.length > 0) yield out.take()
         return
       }
       let at = 0
       for await (const place of page.places()) {
-        writer.write(page.records[at++]!, out)
+        writeAll(page.records[at++]!, writer, out)
         yield encoder.encode(eventOf(decoder.decode(out.take()), place, of))
       }
     } finally {

@@ -1,4 +1,6 @@
 import { BudgetError } from '../../limits/budget.ts'
+import type { MemoryBudget } from '../../limits/memory-budget.ts'
+import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LineFormat, PLAIN } from '../format/detect.ts'
 import { MAX_RECORD } from '../search/scan.ts'
@@ -8,17 +10,20 @@ import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
 import { keyedPlace, type LanePlace, placeAt } from './cursor.ts'
-import { Neighbours, type Searched, searchedIn } from './neighbours.ts'
-import { placeOn, REACH, type Step } from './order.ts'
+import { Collected, LoadedRecords, type Location } from './records/long.ts'
+import { type Searched, searchedIn } from './records/neighbours.ts'
+import { placeOn, REACH, type Step } from './records/order.ts'
+import { Way } from './records/way.ts'
 import type { Source } from './source.ts'
-import { Way } from './way.ts'
 
 /** Which records of each log are wanted. */
 export type MergeFilter = Pick<ViewRequest, 'since' | 'until' | 'level' | 'levels' | 'matcher'>
 
 /** A record of one of the logs. */
 export interface LaneRecord {
-  bytes: Uint8Array
+  /** Null of a long one that was not loaded. */
+  bytes: Uint8Array | null
+  length: number
   format: LineFormat
   /** Its own time in ms, or that of the record before it; only known of records that are decided. */
   time: number
@@ -26,10 +31,15 @@ export interface LaneRecord {
   placed: number
 }
 
-/** A record as it was read; one without bytes is not wanted, but tells how others are placed. */
+/** A record as it was read; one that is not wanted tells how others are placed. */
 interface Item extends Step {
+  isWanted: boolean
+  length: number
+  /** Null of one that is not wanted or not loaded. */
   bytes: Uint8Array | null
   format: LineFormat
+  /** Where its bytes are if it is long. */
+  long: Location | null
 }
 
 /** How a log is read. */
@@ -43,6 +53,8 @@ export interface LaneOptions {
 export interface LaneRead extends Fit {
   /** About how many bytes are searched for it. */
   stretch: number
+  /** How many logs are read together. */
+  count: number
 }
 
 /** How much of the way back may be read again to know the neighbours of a page's first records. */
@@ -65,7 +77,7 @@ export class Lane {
   readonly #forward: boolean
   readonly #live: boolean
   readonly #filter: MergeFilter
-  readonly #items: Item[] = []
+  #items: Item[] = []
   readonly #way: Way
   #place: LanePlace | null
   /** Where the first record that was not given begins. */
@@ -76,7 +88,8 @@ export class Lane {
   #barrier = 0
   #given = 0
   #bytes = 0
-  #neighbours: Neighbours | null = null
+  #collected: Collected | null = null
+  readonly #loaded = new LoadedRecords()
 
   /**
    * `place` is where to begin; without one, at the end of the log, or forward at its start. A `live` log is still being
@@ -95,7 +108,7 @@ export class Lane {
 
   /** The next record if its place is decided. */
   get head(): LaneRecord | null {
-    return this.next < this.#decided ? (this.#items[this.next] as LaneRecord) : null
+    return this.next < this.#decided ? this.#items[this.next]! : null
   }
 
   /** Where the next record is placed; if that is not decided, how far it is at least. */
@@ -136,7 +149,7 @@ export class Lane {
 
   /** Bytes that are read again before anything new. */
   get lead(): number {
-    return this.#place?.kind === 'place' ? Math.abs(this.#place.lead) : 0
+    return this.#place?.kind === 'place' && !this.#way.last ? Math.abs(this.#place.lead) : 0
   }
 
   /** How many records were given before. */
@@ -151,7 +164,7 @@ export class Lane {
   }
 
   #skipUnwanted(): void {
-    while (this.next < this.#items.length && this.#items[this.next]!.bytes === null) this.next++
+    while (this.next < this.#items.length && !this.#items[this.next]!.isWanted) this.next++
   }
 
   /** Reads on: about so many bytes of records, and at most so many of them. */
@@ -177,7 +190,7 @@ export class Lane {
   }
 
   async #view(wanted: LaneRead, context: ViewContext, signal: AbortSignal | undefined): Promise<View> {
-    const request = this.#request(wanted)
+    const request = this.#request(wanted, context)
     return (await this.#way.last?.more?.(context, request)) ?? viewOf(context, request, signal)
   }
 
@@ -199,11 +212,11 @@ export class Lane {
     this.#near = 0
   }
 
-  #request({ size, lines, stretch }: LaneRead): ViewRequest {
+  #request({ size, lines, stretch, count }: LaneRead, { memory }: ViewContext): ViewRequest {
     const { file, rotated = true, matcher = this.#filter.matcher } = this.source
     const place = this.#place?.kind === 'place' ? this.#place.cursor : null
     const cursor = this.#way.last ? this.#way.cursor : place
-    this.#neighbours = null
+    this.#collected = new Collected({ count, memory })
     return {
       ...this.#filter,
       ...this.#period(),
@@ -216,10 +229,7 @@ export class Lane {
       records: true,
       each: true,
       stretch,
-      witness: (filter, forward) => {
-        this.#neighbours = new Neighbours(filter, forward)
-        return this.#neighbours
-      },
+      ...this.#collected.asks,
     }
   }
 
@@ -243,7 +253,7 @@ export class Lane {
     for (const note of notes) this.notes.add(note)
     const isGap = notes.includes('gap')
     if (isGap) this.#barrier = this.#items.length
-    const records = searchedIn(view, this.#neighbours, this.source.context.zone)
+    const records = searchedIn(view, this.#collected!.within(from, to), this.source.context.zone)
     for (const record of this.#forward ? records : records.reverse()) {
       const { start, end } = record
       const near = this.#way.distanceOf(start, end)
@@ -260,9 +270,21 @@ export class Lane {
     else this.isDone = view.prev === null
   }
 
-  #add({ bytes, start, end, time }: Searched, near: number, format: LineFormat): void {
+  #add({ bytes, start, end, time, in: series }: Searched, near: number, format: LineFormat): void {
     const lead = this.#near
-    const item: Item = { bytes, format, time, near, far: near + end - start, placed: Number.NaN }
+    const long = series ? { series, start, end } : null
+    const isWanted = bytes !== null || long !== null
+    const item: Item = {
+      bytes,
+      long,
+      isWanted,
+      length: end - start,
+      format,
+      time,
+      near,
+      far: near + end - start,
+      placed: Number.NaN,
+    }
     this.#items.push(item)
     this.#bytes += end - start
     if (item.far <= lead) {
@@ -270,12 +292,14 @@ export class Lane {
       this.next++
       return
     }
-    if (bytes === null) return
+    if (!isWanted) return
     this.found++
     // A record that has grown since: only its new part was not given.
     if (near < lead) {
       const cut = lead - near
-      item.bytes = this.#forward ? bytes.subarray(cut) : bytes.subarray(0, bytes.length - cut)
+      if (bytes) item.bytes = this.#forward ? bytes.subarray(cut) : bytes.subarray(0, bytes.length - cut)
+      if (long && this.#forward) long.start += cut
+      else if (long) long.end -= cut
       item.near = lead
     }
   }
@@ -290,10 +314,10 @@ export class Lane {
     // A page has to come to an end, even if a budget ends before enough neighbours are known.
     if (this.isCut && this.#decided <= this.#given)
       this.#decided = placeOn(this.#items, this.#decided, { ...placing, isAll: true })
-    let last = this.#items.findLast(({ bytes }, i) => i < before && bytes !== null)?.placed
+    let last = this.#items.findLast(({ isWanted }, i) => i < before && isWanted)?.placed
     for (let i = before; i < this.#decided; i++) {
-      const { bytes, placed } = this.#items[i]!
-      if (bytes === null) continue
+      const { isWanted, placed } = this.#items[i]!
+      if (!isWanted) continue
       if (last !== undefined && (this.#forward ? placed < last : placed > last)) this.falls = true
       last = placed
     }
@@ -323,9 +347,49 @@ export class Lane {
     return placeAt(this.source, await this.#way.cursorAt(from), -this.#way.signed(from - here))
   }
 
+  /** Reads the bytes of the next record, which is a long one. Throws `too-busy` if there is no memory for them. */
+  async load(memory: MemoryBudget | undefined, signal?: AbortSignal): Promise<void> {
+    const item = this.#items[this.next]!
+    item.bytes = await this.#loaded
+      .load(item.long!, memory)
+      .catch((error) => this.#loadAgain(error, item, signal))
+  }
+
+  /** A file that was rotated meanwhile is found by its place. */
+  async #loadAgain(error: unknown, { near, far }: Item, signal?: AbortSignal): Promise<Uint8Array> {
+    if (!(error instanceof StoreError)) throw error
+    const from = this.#forward ? near : far
+    const cursor = { place: await this.#way.cursorAt(from), direction: 'after' as const }
+    const { file, rotated = true, context } = this.source
+    const fit = { size: far - near, lines: 1 }
+    const any = { since: null, until: null, level: null, matcher: null }
+    const request = { ...any, file, rotated, cursor, fit, records: true, each: true }
+    const { pieces, memory } = await viewOf(context, request, signal)
+    memory?.release()
+    if (pieces?.[0]?.length !== far - near) throw error
+    return pieces[0]
+  }
+
+  /** Goes on to another page: forgets what was given, except what tells how the next records are placed. */
+  drop(): void {
+    const count = Math.max(0, this.next - REACH)
+    const near = this.#items[count]?.near ?? this.#way.far
+    for (const { near, far } of this.#items.slice(0, count)) this.#bytes -= far - near
+    this.#items = this.#items.slice(count)
+    this.next -= count
+    this.#decided -= count
+    this.#barrier = Math.max(0, this.#barrier - count)
+    this.#given = Math.max(0, this.#given - count)
+    for (const item of this.#items.slice(0, this.next)) item.bytes = null
+    this.#way.drop(near)
+    this.#loaded.release()
+    this.isCut = false
+  }
+
   /** Releases the memory of everything that was read. */
   release(): void {
     this.#way.release()
+    this.#loaded.release()
   }
 }
 

@@ -1,12 +1,11 @@
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { Note } from '../view/answer.ts'
-import type { ViewContext } from '../view/context.ts'
 import { Ahead } from './ahead.ts'
 import type { MergedCursor } from './cursor.ts'
-import { Lane, type LaneRead, type LaneRecord, type MergeFilter } from './lane.ts'
-import { insertInto } from './order.ts'
+import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
 import { isBeyond, Places, stateIn } from './places.ts'
+import { insertInto } from './records/order.ts'
 import { bySource, type Missing, type Source } from './source.ts'
 
 /** Which part of the timeline is wanted. */
@@ -25,7 +24,8 @@ export interface MergeRequest extends MergeFilter {
 }
 
 /** A record of the timeline. */
-export interface MergedRecord extends LaneRecord {
+export interface MergedRecord extends Pick<LaneRecord, 'format' | 'time' | 'placed'> {
+  bytes: Uint8Array
   source: Source
   /** Whether it belongs to a page that was given without it. */
   late: boolean
@@ -55,10 +55,10 @@ export async function mergePage(
   request: MergeRequest,
   signal?: AbortSignal,
 ): Promise<MergedPage> {
-  const merge = new Merge(sources, request, signal)
+  const merge = new Merge(sources, request, { signal })
   const { archives, scans } = sources[0]!.context
   // One slot for all of them: if each log waited for its own, 32 of them would be refused.
-  const search = () => (isSearch(request) ? scans.run(() => merge.run(), signal) : merge.run())
+  const search = () => (isSearch(request) ? scans.run(() => merge.page(), signal) : merge.page())
   return archives ? archives.run(search, signal) : search()
 }
 
@@ -67,24 +67,37 @@ function isSearch({ level, matcher }: MergeRequest): boolean {
   return level !== null || matcher !== null
 }
 
-class Merge {
+/** How logs are merged. */
+interface MergeOptions {
+  signal?: AbortSignal | undefined
+  /** Whether all of the timeline is read, one page after the other. @default false */
+  all?: boolean
+}
+
+/** Several logs that are read as one, in one direction. */
+export class Merge {
+  /** The records of the page. */
+  records: MergedRecord[] = []
+  /** The logs that cannot be read. */
+  readonly failed = new Map<Lane, unknown>()
+  /** Whether a budget ended the page. */
+  isCut = false
   readonly #request: MergeRequest
   readonly #signal: AbortSignal | undefined
+  readonly #all: boolean
   readonly #forward: boolean
   readonly #lanes: Lane[]
   readonly #ahead: Ahead
   /** The place of each log among their names. */
   readonly #ranks: Map<Lane, number>
-  readonly #failed = new Map<Lane, unknown>()
-  readonly #records: MergedRecord[] = []
-  /** Which record of which log each of them is. */
+  /** Which record of which log each of the records is. */
   readonly #taken: { lane: Lane; index: number }[] = []
   /** What still fits. */
   #size: number
   #lines: number
-  #isCut = false
 
-  constructor(sources: readonly Source[], request: MergeRequest, signal: AbortSignal | undefined) {
+  constructor(sources: readonly Source[], request: MergeRequest, { signal, all = false }: MergeOptions) {
+    this.#all = all
     this.#request = request
     this.#signal = signal
     const { cursor, first = false, live = false, fit } = request
@@ -101,90 +114,126 @@ class Merge {
       forward: this.#forward,
       isSearch: isSearch(request),
       fit: { size: this.#size, lines: this.#lines },
+      all,
     })
   }
 
-  async run(): Promise<MergedPage> {
+  /** The page, with the places around it. */
+  async page(): Promise<MergedPage> {
     try {
-      return await this.#page()
+      await this.fill()
+      return await this.#placed()
     } catch (error) {
-      this.#release()
+      this.release()
       throw error
     }
   }
 
-  async #page(): Promise<MergedPage> {
-    for (let lane = this.#emit(); lane; lane = this.#emit()) {
-      this.#isCut = lane.isCut
-      if (lane.isCut) break
-      await this.#ahead.readOn(this.#active(), { size: this.#size, lines: this.#lines }, (...read) =>
-        this.#read(...read),
-      )
+  /** Reads until the page is full, or nothing is left. */
+  async fill(): Promise<void> {
+    for (let lane = this.#emit(); lane && !this.isCut; lane = this.#emit()) {
+      if (lane.head) await this.#tried(lane, () => lane.load(this.#ahead.memory, this.#signal))
+      else if (lane.isCut) this.isCut = true
+      else
+        await this.#ahead.readOn(
+          this.#answering(),
+          { size: this.#size, lines: this.#lines },
+          (each, ...read) => this.#tried(each, () => each.read(...read, this.#signal)),
+        )
     }
-    const answering = this.#active()
-    if (answering.length === 0) throw worst([...this.#failed.values()])
-    if (!this.#forward) {
-      this.#records.reverse()
-      this.#taken.reverse()
-    }
-    const places = new Places(this.#request, {
-      lanes: this.#lanes,
-      failed: this.#failed,
-      forward: this.#forward,
-      records: this.#records,
-    })
-    const cursors = await places.around()
-    return {
-      records: this.#records,
-      ...cursors,
-      complete: !this.#isCut && answering.every((lane) => !lane.head && lane.isDone),
-      places: () => places.after(this.#taken, cursors.next),
-      notes: this.#notes(answering),
-      missing: places.missing(),
-      state: this.#lanes.map((lane) => lane.state).join('\n'),
-      release: () => this.#release(),
-    }
+    if (this.#answering().length === 0) throw worst([...this.failed.values()])
   }
 
-  #notes(answering: readonly Lane[]): Note[] {
+  /** Begins the next page, when the records of this one are written. */
+  begin(): void {
+    for (const lane of this.#lanes) lane.drop()
+    this.#ahead.begin()
+    this.records = []
+    this.#taken.length = 0
+    this.#size = this.#request.fit.size
+    this.isCut = false
+  }
+
+  /** Whether nothing is left in this direction. */
+  get isComplete(): boolean {
+    return !this.isCut && this.#answering().every((lane) => !lane.head && lane.isDone)
+  }
+
+  get notes(): Note[] {
+    const answering = this.#answering()
     const notes = new Set(answering.flatMap((lane) => [...lane.notes]))
     for (const note of ['scan-budget', 'answer-budget'] as const) notes.delete(note)
-    if (this.#isCut) notes.add('scan-budget')
+    if (this.isCut) notes.add('scan-budget')
     if (answering.some((lane) => lane.falls)) notes.add('time-order')
     if (answering.some((lane) => !lane.notes.has('unknown-field'))) notes.delete('unknown-field')
     return [...notes]
   }
 
-  #active(): Lane[] {
-    return this.#lanes.filter((lane) => !this.#failed.has(lane))
+  release(): void {
+    for (const lane of this.#lanes) lane.release()
+  }
+
+  async #placed(): Promise<MergedPage> {
+    if (!this.#forward) {
+      this.records.reverse()
+      this.#taken.reverse()
+    }
+    const places = new Places(this.#request, {
+      lanes: this.#lanes,
+      failed: this.failed,
+      forward: this.#forward,
+      records: this.records,
+    })
+    const cursors = await places.around()
+    return {
+      records: this.records,
+      ...cursors,
+      complete: this.isComplete,
+      places: () => places.after(this.#taken, cursors.next),
+      notes: this.notes,
+      missing: places.missing(),
+      state: this.#lanes.map((lane) => lane.state).join('\n'),
+      release: () => this.release(),
+    }
+  }
+
+  #answering(): Lane[] {
+    return this.#lanes.filter((lane) => !this.failed.has(lane))
   }
 
   /** A log that cannot be read is left out and named. */
-  async #read(lane: Lane, wanted: LaneRead, context: ViewContext): Promise<void> {
+  async #tried(lane: Lane, work: () => Promise<void>): Promise<void> {
     try {
-      await lane.read(wanted, context, this.#signal)
+      await work()
     } catch (error) {
       this.#signal?.throwIfAborted()
       if (!(error instanceof LogError || error instanceof StoreError)) throw error
+      // What was read before counts, and others may release memory until the next page.
+      const isBusy = error instanceof LogError && error.code === 'too-busy'
+      if (isBusy && (this.#all || (lane.head && this.records.length > 0))) {
+        this.isCut = true
+        return
+      }
       lane.release()
-      this.#failed.set(lane, error)
+      this.failed.set(lane, error)
     }
   }
 
   /**
-   * Takes records until the next one is not known, and returns the log that it may be in. Null when the page is full, or
+   * Takes records until the next one is not known or not loaded, and returns the log that it may be in. Null when the page is full, or
    * nothing is left. A log that was searched up to some time without a match holds up nothing before that time.
    */
   #emit(): Lane | null {
     const comesFirst = (a: Lane, b: Lane) => this.#comesFirst(a, b)
-    const order = this.#active()
+    const order = this.#answering()
       .filter((lane) => lane.head || !lane.isDone)
       .sort((a, b) => (comesFirst(a, b) ? -1 : 1))
     for (let lane = order.shift(); lane; lane = order.shift()) {
       if (!lane.head) return lane
       const rival = order[0]
       for (let head = lane.head; head && (!rival || comesFirst(lane, rival)); head = lane.head) {
-        if (!this.#take(lane, head)) return null
+        if (head.bytes === null) return this.#mayFit(head) ? lane : null
+        if (!this.#take(lane, head, head.bytes)) return null
         lane.advance()
       }
       if (this.#isFull()) return null
@@ -194,7 +243,7 @@ class Merge {
   }
 
   #isFull(): boolean {
-    return this.#records.length > 0 && (this.#size <= 0 || this.#lines <= 0)
+    return this.records.length > 0 && (this.#size <= 0 || this.#lines <= 0)
   }
 
   /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
@@ -204,23 +253,26 @@ class Merge {
     return this.#forward ? own < other : own > other
   }
 
+  /** Whether a long record may fit that is not loaded. */
+  #mayFit({ length }: LaneRecord): boolean {
+    const { size, lines } = this.#request.fit
+    if (size === 0 || lines === 0) return false
+    return this.records.length === 0 || (length <= this.#size && this.#lines > 0)
+  }
+
   /** False if the record does not fit. A page has at least one, however long. */
-  #take(lane: Lane, { bytes, format, time, placed }: LaneRecord): boolean {
+  #take(lane: Lane, { format, time, placed }: LaneRecord, bytes: Uint8Array): boolean {
     const { cursor, fit, live = false } = this.#request
     if (fit.size === 0 || fit.lines === 0) return false
     const { size, lines } = this.#request.cost(bytes, lane.source)
-    if (this.#records.length > 0 && (size > this.#size || lines > this.#lines)) return false
+    if (this.records.length > 0 && (size > this.#size || lines > this.#lines)) return false
     this.#size -= size
     this.#lines -= lines
     const behind = live || stateIn(this.#request, lane.source)?.behind === true
     const isPassed = cursor !== null && isBeyond(cursor.place.time, placed, this.#forward)
     this.#taken.push({ lane, index: lane.next })
-    this.#records.push({ bytes, format, time, placed, source: lane.source, late: behind && isPassed })
+    this.records.push({ bytes, format, time, placed, source: lane.source, late: behind && isPassed })
     return true
-  }
-
-  #release(): void {
-    for (const lane of this.#lanes) lane.release()
   }
 }
 

@@ -10,8 +10,16 @@ import type { Source } from './source.ts'
 export interface MergedWriter {
   /** What a record takes of a page: bytes and lines. */
   cost(bytes: Uint8Array, source: Source): { size: number; lines: number }
-  /** Appends a record. */
-  write(record: MergedRecord, out: Output): void
+  /**
+   * Appends a record from a place in it on. A long one is written in pieces: returns where the next piece begins, which
+   * is the end of the record when it is through.
+   */
+  write(record: MergedRecord, out: Output, from: number): number
+}
+
+/** Appends a whole record. */
+export function writeAll(record: MergedRecord, writer: MergedWriter, out: Output): void {
+  for (let at = 0; at < record.bytes.length; ) at = writer.write(record, out, at)
 }
 
 /** Bytes per slice that is sent. */
@@ -37,7 +45,9 @@ export class Output {
 
   /** What was written; it begins anew. */
   take(): Uint8Array<ArrayBuffer> {
-    const taken = this.#bytes.slice(0, this.length)
+    const isLarge = this.length > 2 * SLICE
+    const taken = isLarge ? this.#bytes.subarray(0, this.length) : this.#bytes.slice(0, this.length)
+    if (isLarge) this.#bytes = new Uint8Array(64 * 1024)
     this.length = 0
     return taken
   }
@@ -52,16 +62,18 @@ export function textWriter(): MergedWriter {
       const size = bytes.length + lines * prefixOf(source).length + (bytes.at(-1) === LF ? 0 : 1)
       return { size, lines }
     },
-    write({ bytes, source }, out) {
+    write({ bytes, source }, out, from) {
       const prefix = prefixOf(source)
-      for (let at = 0; at < bytes.length; ) {
-        const lf = bytes.indexOf(LF, at)
-        const end = lf < 0 ? bytes.length : lf + 1
-        out.add(prefix)
-        out.add(bytes.subarray(at, end))
-        if (lf < 0) out.add(LINE_END)
+      const piece = bytes.length - from <= SLICE ? bytes : bytes.subarray(0, from + SLICE)
+      for (let at = from; at < piece.length; ) {
+        const lf = piece.indexOf(LF, at)
+        const end = lf < 0 ? piece.length : lf + 1
+        if (at === 0 || bytes[at - 1] === LF) out.add(prefix)
+        out.add(piece.subarray(at, end))
         at = end
       }
+      if (piece.length === bytes.length && bytes.at(-1) !== LF) out.add(LINE_END)
+      return piece.length
     },
   }
 }
@@ -83,7 +95,7 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
   const writerOf = perSource(() => new Map<unknown, NdjsonWriter>())
   return {
     cost: (bytes) => ({ size: bytes.length, lines: 1 }),
-    write({ bytes, source, format, late }, out) {
+    write({ bytes, source, format, late }, out, from) {
       const writers = writerOf(source)
       let writer = writers.get(format)
       if (!writer) {
@@ -91,13 +103,14 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
         writers.set(format, writer)
       }
       writer.into(scratch)
-      writer.read(bytes, 0, bytes.length)
-      while (writer.left > 0) writer.write(bytes.length, Number.POSITIVE_INFINITY)
+      if (from === 0) writer.read(bytes, 0, bytes.length)
+      writer.write(bytes.length, SLICE)
       const json = writer.take()
       if (json.buffer.byteLength <= LARGEST_SCRATCH) scratch = new Uint8Array(json.buffer)
-      out.add(headOf(source))
-      if (late) out.add(LATE)
-      out.add(json.subarray(1))
+      if (from === 0) out.add(headOf(source))
+      if (from === 0 && late) out.add(LATE)
+      out.add(from === 0 ? json.subarray(1) : json)
+      return bytes.length - writer.left
     },
   }
 }
@@ -108,12 +121,8 @@ let scratch = new Uint8Array(64 * 1024)
 const LARGEST_SCRATCH = 1024 * 1024
 
 /** The records in slices. */
-export function mergedSlices(
-  records: readonly MergedRecord[],
-  writer: MergedWriter,
-  release: () => void,
-): Slices {
-  return new MergedSlices(records, writer, release)
+export function mergedSlices(records: readonly MergedRecord[], writer: MergedWriter): Slices {
+  return new MergedSlices(records, writer, () => {})
 }
 
 /** The records as a body. `release` is called when they have been written, or the client disconnects. */
@@ -133,6 +142,8 @@ class MergedSlices implements Slices {
   readonly #release: () => void
   readonly #out = new Output()
   #next = 0
+  /** How much of the next record is written. */
+  #at = 0
 
   constructor(records: readonly MergedRecord[], writer: MergedWriter, release: () => void) {
     this.#records = records
@@ -141,19 +152,24 @@ class MergedSlices implements Slices {
   }
 
   all(): Uint8Array<ArrayBuffer> {
-    for (const record of this.#records) this.#writer.write(record, this.#out)
+    for (const record of this.#records) writeAll(record, this.#writer, this.#out)
     this.#release()
     return this.#out.take()
   }
 
   async next(): Promise<Uint8Array | null> {
-    if (this.#next > 0) await yieldToEventLoop()
+    if (this.#next > 0 || this.#at > 0) await yieldToEventLoop()
     while (
       this.#next < this.#records.length &&
       this.#out.length < SLICE &&
       !(this.#out.length > 0 && isTurnOver())
-    )
-      this.#writer.write(this.#records[this.#next++]!, this.#out)
+    ) {
+      const record = this.#records[this.#next]!
+      this.#at = this.#writer.write(record, this.#out, this.#at)
+      if (this.#at < record.bytes.length) continue
+      this.#next++
+      this.#at = 0
+    }
     if (this.#out.length > 0) return this.#out.take()
     this.#release()
     return null
@@ -162,6 +178,7 @@ class MergedSlices implements Slices {
   release(): void {}
 
   cancel(): void {
+    this.#next = this.#records.length
     this.#release()
   }
 }

@@ -87,6 +87,7 @@ class BackwardScan {
     this.#reader = reader
     this.#scanner = scanner
     this.#sink = new Sink(scan.fit, scan.countBy, scan.each ?? false, leaseOf(scan.budget))
+    this.#sink.keeps = scan.keeps
     this.#at = scan.hi
   }
 

@@ -19,6 +19,7 @@ import { Sink } from './sink.ts'
 /** Searches forward from `lo` for the first records that fit. */
 export async function scanForward(scan: Scan): Promise<Found> {
   const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
+  sink.keeps = scan.keeps
   const { series, hi, filter, reading } = scan
   const reader = scan.reader ?? new Forward(series, hi, reading, leaseForReads(scan.budget.memory))
   const isLong = scan.stretch === undefined || scan.stretch > SHORT_STRETCH

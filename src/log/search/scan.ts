@@ -6,7 +6,7 @@ import type { Series } from '../text/series.ts'
 import type { Chunk, Filter } from './filter.ts'
 import type { Forward } from './forward.ts'
 import type { Reading } from './reading.ts'
-import type { CountBy } from './sink.ts'
+import type { CountBy, Keeps } from './sink.ts'
 import type { Fit } from './span.ts'
 
 /** Is told what a search goes through: who merges logs must know the records around those that are found. */
@@ -43,6 +43,8 @@ export interface Scan {
   /** About how much is searched at most. @default everything */
   stretch?: number | undefined
   witness?: Witness | undefined
+  /** Says of a record above `LARGE` that was found whether its bytes are kept. @default all are */
+  keeps?: Keeps | undefined
 }
 
 /** What a search found: records in log order, and where to continue. */

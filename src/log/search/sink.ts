@@ -10,6 +10,13 @@ import type { Fit } from './span.ts'
 /** What `lines` counts: lines of text, or records, which become one line of JSON each. */
 export type CountBy = 'lines' | 'records'
 
+/** Whether the bytes of a large record are kept; if not, its piece is empty. */
+export type Keeps = (record: Uint8Array, start: number) => boolean
+
+/** Smaller records are always kept. */
+export const LARGE = 32 * 1024
+const NOTHING = new Uint8Array(0)
+
 /** What has been taken so far, and whether more fits. */
 export class Sink {
   readonly pieces: Uint8Array[] = []
@@ -24,6 +31,8 @@ export class Sink {
 
   /** Memory shared with other requests; null if it is not limited. */
   readonly memory: Lease | null
+  /** @default all records */
+  keeps: Keeps | undefined
   #isRefused = false
 
   constructor(fit: Fit, countBy: CountBy, each: boolean, memory: Lease | null) {
@@ -60,7 +69,7 @@ export class Sink {
   adopt(bytes: Uint8Array, base: number): boolean {
     if (!this.fits(bytes, 0, bytes.length)) return false
     this.#block = null
-    this.pieces.push(bytes)
+    this.pieces.push(this.#mayDrop(bytes, base) ? NOTHING : bytes)
     this.ends.push(base + bytes.length)
     return true
   }
@@ -92,6 +101,10 @@ export class Sink {
     if (first >= ranges.length) return
     let length = 0
     for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
+    if (this.#each && this.keeps && length > LARGE) {
+      for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
+      return
+    }
     if (this.#each) {
       this.#keepEach(bytes, ranges, { first, length, base })
       return
@@ -191,8 +204,15 @@ export class Sink {
 
   #keep(bytes: Uint8Array, start: number, end: number, base: number): void {
     this.#block = null
-    this.pieces.push(bytes.slice(start, end))
+    const isDropped = this.#mayDrop(bytes.subarray(start, end), base + start)
+    this.pieces.push(isDropped ? NOTHING : bytes.slice(start, end))
     this.ends.push(base + end)
+  }
+
+  #mayDrop(record: Uint8Array, start: number): boolean {
+    if (!this.keeps || record.length <= LARGE || this.keeps(record, start)) return false
+    this.memory?.shrink(record.length)
+    return true
   }
 }
 

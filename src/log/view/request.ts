@@ -2,9 +2,11 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Witness } from '../search/scan.ts'
+import type { Keeps } from '../search/sink.ts'
 import type { Fit } from '../search/span.ts'
 import { SAMPLE } from '../text/format.ts'
 import type { LogRequest, Prefetch } from '../text/open.ts'
+import type { Series } from '../text/series.ts'
 
 export interface ViewRequest extends LogRequest {
   fit: Fit
@@ -26,6 +28,8 @@ export interface ViewRequest extends LogRequest {
   stretch?: number
   /** What is told of all records that are searched, if not all of them are wanted. @default nothing */
   witness?: (filter: Filter, forward: boolean) => Witness
+  /** What decides whether the bytes of large records are kept. @default they are */
+  keeps?: (filter: Filter, series: Series) => Keeps
 }
 
 /** Which parts of a file the request will need. */

@@ -196,6 +196,7 @@ function scanOf(plan: Plan): Scan {
     isStart: plan.log.isStart === true && plan.log.at === (forward ? lo : hi),
     stretch: request.stretch,
     witness: plan.all ? undefined : request.witness?.(filter, forward),
+    keeps: request.keeps?.(filter, plan.log.series),
   }
 }
 

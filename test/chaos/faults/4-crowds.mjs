@@ -306,21 +306,27 @@ export const faults = [
       if (node === null) return SKIPPED
       const most = watchMemory(node.pid)
       const answers = []
-      for (const query of ['lines=20', 'lines=20&format=ndjson&raw=true', 'q=number'])
+      for (const query of ['lines=20', 'lines=20&format=ndjson&raw=true', 'q=number', 'size=100000000'])
         answers.push(
           ...(await Promise.all(
             Array.from({ length: 2 }, () => get(node.url, `/api/v1/log/view?file=*.log&${query}`)),
           )),
         )
-      const told = answers.filter(
-        ({ status, headers }) =>
-          status === 503 || headers['x-nodestate-missing'] || headers['x-nodestate-note'],
-      ).length
+      const pages = Math.round(most())
+      const mostOfExports = watchMemory(node.pid)
+      const sizes = []
+      for (const query of ['', '&format=ndjson', '&q=number', '&format=ndjson&raw=true']) {
+        const { status, body, cut } = await get(node.url, `/api/v1/log/view?file=*.log&download=true${query}`)
+        sizes.push(status === 200 && !cut ? body.length : 0)
+      }
+      const bytes = 24 * long.length
+      const isWhole = sizes.every((size, i) => size > [bytes, bytes, 48 * line(0).length, 2 * bytes][i])
       return {
-        tried: '24 logs with a record of 7 MB each: lines, records and a search, twice at once',
-        count: answers.length,
-        figure: `${answers.map(({ status }) => status).join(', ')}; ${told} say what is missing; ${Math.round(most())} MB`,
-        held: node.isAlive() && answers.every(({ status }) => status === 200 || status === 503),
+        tried:
+          '24 logs with a record of 7 MB each: lines, records, a search and a long page, twice at once; four exports',
+        count: answers.length + sizes.length,
+        figure: `${answers.map(({ status }) => status).join(', ')}; ${pages} MB; exports whole: ${isWhole}, ${Math.round(mostOfExports())} MB`,
+        held: node.isAlive() && isWhole && answers.every(({ status }) => status === 200 || status === 503),
       }
     },
   },

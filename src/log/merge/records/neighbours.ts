@@ -1,14 +1,17 @@
-import { endOf, lineEnd, startOf } from '../format/lines.ts'
-import type { Chunk, Filter } from '../search/filter.ts'
-import type { Witness } from '../search/scan.ts'
-import type { Zone } from '../time.ts'
-import type { View } from '../view/answer.ts'
+import { endOf, lineEnd, startOf } from '../../format/lines.ts'
+import type { Chunk, Filter } from '../../search/filter.ts'
+import type { Witness } from '../../search/scan.ts'
+import type { Series } from '../../text/series.ts'
+import type { Zone } from '../../time.ts'
+import type { View } from '../../view/answer.ts'
 import { REACH } from './order.ts'
 
 /** A record that was searched. */
 export interface Searched {
-  /** Null if it is not wanted. */
+  /** Null if it is not wanted, or long. */
   bytes: Uint8Array | null
+  /** Where its bytes are if it is long. @default not there */
+  in?: Series
   start: number
   end: number
   /** Its own, in ms; NaN if it has none. */
@@ -22,18 +25,21 @@ const EDGE = 2 * REACH + 1
 /** So many are kept of what may not be needed. */
 const SPARE = 4096
 
-/** The records of a page and those that were collected around them, oldest first. */
+/** The records of a page and others, oldest first. */
 export function searchedIn(
-  { pieces, ends, from, to, format }: View,
-  neighbours: Neighbours | null,
+  { pieces, ends, format }: View,
+  others: readonly Searched[],
   zone: Zone,
 ): Searched[] {
-  const records = (pieces ?? []).map((bytes, i): Searched => {
+  const records: Searched[] = []
+  for (const [i, bytes] of (pieces ?? []).entries()) {
+    // A long record is among the others.
+    if (bytes.length === 0) continue
     const end = ends[i]!
     const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
-    return { bytes, start: end - bytes.length, end, time, ends: bytes.at(-1) === LF }
-  })
-  return neighbours ? [...records, ...neighbours.within(from, to)].sort((a, b) => a.start - b.start) : records
+    records.push({ bytes, start: end - bytes.length, end, time, ends: bytes.at(-1) === LF })
+  }
+  return others.length > 0 ? [...records, ...others].sort((a, b) => a.start - b.start) : records
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { placedTimes, REACH } from '../../../src/log/merge/order.ts'
-import { fractions } from '../../support/random.mjs'
+import { placedTimes, REACH } from '../../../../src/log/merge/records/order.ts'
+import { fractions } from '../../../support/random.mjs'
 
 const placed = (...times: number[]) => [...placedTimes(times, 0, times.length)]
 

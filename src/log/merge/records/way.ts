@@ -1,6 +1,6 @@
-import type { Cursor } from '../text/cursor.ts'
-import type { View } from '../view/answer.ts'
-import { stateOf } from '../view/retry.ts'
+import type { Cursor } from '../../text/cursor.ts'
+import type { View } from '../../view/answer.ts'
+import { stateOf } from '../../view/retry.ts'
 
 /** A page of a log: which part of the way it covers. */
 interface Page {
@@ -69,6 +69,12 @@ export class Way {
     if (page === last && distance === this.far && isWhole && this.cursor) return this.cursor
     const inside = distance - page.near
     return view.series.cursor(this.#forward ? view.from + inside : view.to - inside)
+  }
+
+  /** Forgets the pages before a distance, except the last one. */
+  drop(distance: number): void {
+    while (this.#pages.length > 1 && this.#pages[0]!.far <= distance)
+      this.#pages.shift()!.view.memory?.release()
   }
 
   /** Releases the memory of everything that was read. */

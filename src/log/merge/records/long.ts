@@ -1,0 +1,112 @@
+import type { Lease, MemoryBudget } from '../../../limits/memory-budget.ts'
+import { lineEnd } from '../../format/lines.ts'
+import { BLOCK, giveBack, takeBlock } from '../../search/blocks.ts'
+import type { Filter } from '../../search/filter.ts'
+import { noMemory } from '../../search/sink.ts'
+import type { Series } from '../../text/series.ts'
+import type { ViewRequest } from '../../view/request.ts'
+import { Neighbours, type Searched } from './neighbours.ts'
+
+/** So much is held of each record that is read ahead, by all logs together: of each log there are about 17. */
+export const LONGEST = 1024 * 1024
+const LF = 10
+
+/** What the logs that are read together may hold. */
+interface LongLimits {
+  /** How many logs there are. */
+  count: number
+  memory: MemoryBudget | undefined
+}
+
+/**
+ * Finds long records without keeping their bytes, which are read again when it is their turn: otherwise 32 logs would
+ * each hold several records of up to 8 MiB.
+ */
+class LongRecords {
+  readonly found: Searched[] = []
+  readonly #filter: Filter
+  readonly #series: Series
+  readonly #limits: LongLimits
+
+  constructor(filter: Filter, series: Series, limits: LongLimits) {
+    this.#filter = filter
+    this.#series = series
+    this.#limits = limits
+  }
+
+  /** Whether the bytes of a record are kept. */
+  keeps(bytes: Uint8Array, start: number): boolean {
+    const { count, memory } = this.#limits
+    if (bytes.length <= LONGEST / count) return true
+    const end = start + bytes.length
+    // To go back in a compressed file is to read it from its start: that is only done when memory is scarce.
+    const isArchived = [...this.#series.addresses.within(start, end)].some(({ part }) => part.compressed)
+    if (isArchived && (!memory || memory.used <= memory.total / 2)) return true
+    const { format, zone } = this.#filter
+    const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
+    this.found.push({ bytes: null, start, end, time, ends: bytes.at(-1) === LF, in: this.#series })
+    return false
+  }
+}
+
+/** What is collected of the records that a search goes through, besides those that it returns. */
+export class Collected {
+  #neighbours: Neighbours | null = null
+  #long: LongRecords | null = null
+  readonly #limits: LongLimits
+
+  constructor(limits: LongLimits) {
+    this.#limits = limits
+  }
+
+  /** The parts of a request that collect it. A search that begins again collects anew. */
+  get asks(): Pick<ViewRequest, 'witness' | 'keeps'> {
+    return {
+      witness: (filter, forward) => {
+        this.#neighbours = new Neighbours(filter, forward)
+        return this.#neighbours
+      },
+      keeps: (filter, series) => {
+        const long = new LongRecords(filter, series, this.#limits)
+        this.#long = long
+        return (...record) => long.keeps(...record)
+      },
+    }
+  }
+
+  /** What was collected of [from, to). */
+  within(from: number, to: number): Searched[] {
+    return [...(this.#long?.found ?? []), ...(this.#neighbours?.within(from, to) ?? [])]
+  }
+}
+
+/** Where the bytes of a record are. */
+export interface Location {
+  series: Series
+  start: number
+  end: number
+}
+
+/** Long records whose turn has come. Their memory is used again: a collector would notice it too late. */
+export class LoadedRecords {
+  #lease: Lease | null = null
+  #blocks: Uint8Array[] = []
+
+  /** Reads a record; throws `too-busy` if there is no memory for it. */
+  async load({ series, start, end }: Location, memory: MemoryBudget | undefined): Promise<Uint8Array> {
+    const length = end - start
+    this.#lease ??= memory?.lease(0) ?? null
+    if (this.#lease?.grow(length) === false) throw noMemory()
+    const block = length > BLOCK / 2 ? takeBlock() : new Uint8Array(length)
+    this.#blocks.push(block)
+    return series.readInto(start, end, block)
+  }
+
+  /** Releases all of them. */
+  release(): void {
+    this.#lease?.release()
+    this.#lease = null
+    for (const block of this.#blocks) giveBack(block)
+    this.#blocks = []
+  }
+}
