@@ -198,6 +198,17 @@ describe('serve', () => {
     )
   })
 
+  it('has no warning about the log directory of a home that a shipper fills', async () => {
+    const [logs, home, empty] = [temporaryDirectory(), temporaryDirectory(), temporaryDirectory()]
+    writeFileSync(join(logs, 'a.log'), 'x\n')
+    expect(await launch(['ship', '--once', '--logs', logs, home]).exited).toBe(0)
+    const shipped = await serve(['--port=0', '--home', home, '--log-level=off'])
+    expect((await fetch(`${shipped.url}/api/v1/log/list`)).status).toBe(200)
+    const waiting = await serve(['--port=0', '--home', empty, '--log-level=off'])
+    await expect.poll(() => waiting.stderr()).toContain('is not there yet')
+    expect(shipped.stderr()).toBe('')
+  })
+
   it('starts before its log directory is there: a warning, 503, and then the logs', async () => {
     const logs = join(temporaryDirectory(), 'later')
     const program = await serve(['--port=0', '--logs', logs, '--log-level=off'])

@@ -1,4 +1,4 @@
-import { constants, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,6 +7,7 @@ import { createFleet } from '../../fleet/fleet.ts'
 import { HOME_LOGS, HomeError } from '../../node/home.ts'
 import { createMetrics } from '../../observe/metrics.ts'
 import { idFields } from '../../observe/request-id.ts'
+import { SEGMENTS } from '../../segment/names.ts'
 import { codeOf, reasonOf } from '../../settings/reason.ts'
 import { shown } from '../../settings/row.ts'
 import { effectiveToml } from '../../settings/text.ts'
@@ -89,13 +90,11 @@ export function compose(
   }
   const memory = settings.memory ?? memoryLimit()
   const place = openSources(loaded, openStore, { memory })
-  const logs =
-    fleet !== null
-      ? fleet
-      : settings.home !== null && sources.logs === 'default'
-        ? joined(settings.home, HOME_LOGS)
-        : settings.logs
-  const notes = [...warnings, ...(parseBucket(logs) ? [] : prepareLogs(logs, embedded))]
+  const home = sources.logs === 'default' ? settings.home : null
+  const logs = fleet ?? (home === null ? settings.logs : joined(home, HOME_LOGS))
+  // A home that a shipper fills has its logs in segments, and may have no log directory.
+  const isShipped = home !== null && existsSync(join(home, SEGMENTS))
+  const notes = [...warnings, ...(parseBucket(logs) || isShipped ? [] : prepareLogs(logs, embedded))]
   const writer = embedded ? ownFile(settings.logs, stderr) : stderr
   const log = openOwnLog(settings.logLevel, writer, settings.logFormat === 'json' ? jsonLine : textLine)
   const tokens =
