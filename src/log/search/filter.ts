@@ -7,6 +7,7 @@ import type { Matcher } from '../pattern/pattern.ts'
 import { Marks } from '../scanner/marks.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import { lastTime } from '../text/format.ts'
+import type { TimeSpan } from '../text/text.ts'
 import type { Zone } from '../time.ts'
 
 /** Which records are wanted. Whole records are kept or dropped; a continuation line goes with its record. */
@@ -24,6 +25,8 @@ export interface Filter {
   since: { at: number; below: number } | null
   /** Records that start at or after `from` must be before `at`. */
   until: { at: number; from: number } | null
+  /** Grows by the times of the records that are examined, if times are. */
+  times?: TimeSpan | undefined
 }
 
 /** Where in a log the times of records must be checked one by one. */
@@ -203,6 +206,7 @@ function eachWith(
 ): void {
   const { format } = filter
   const timed = filter.since !== null || filter.until !== null
+  const { times } = filter
   let at = from
   // A record without a time has that of the record before it.
   const record: Candidate = {
@@ -233,11 +237,18 @@ function eachWith(
       const time = format.time(bytes, at, record.headEnd, filter.zone)
       if (!Number.isNaN(time)) record.time = time
       else if (find) record.time = lastTime(format, filter.zone, bytes, [from, at])
+      if (times) widen(times, record.time)
     }
     if (isWanted(record, filter)) visit(record)
     at = record.end
     record.headEnd = nextHeadEnd
   }
+}
+
+/** NaN is no time. */
+function widen(times: TimeSpan, time: number): void {
+  if (time < times.earliest) times.earliest = time
+  if (time > times.latest) times.latest = time
 }
 
 /** Whether every line is known to be a whole record. */

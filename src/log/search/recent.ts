@@ -3,6 +3,7 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
+import type { KnownBlocks, TimeSpan } from '../text/text.ts'
 import type { Filter } from './filter.ts'
 import { matchesInTurns } from './in-turns.ts'
 import { MAX_RECORD, type Witness } from './scan.ts'
@@ -73,6 +74,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
   let begin = from
   let fresh = !isStart
   let length = CHUNK
+  const blocks = knownBlocks(pass)
   const drop = () => {
     const { record, lines: count } = queue.shift()!
     size -= record.bytes.length
@@ -81,6 +83,11 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
     dropped = true
   }
   while (at < to) {
+    const known = fresh ? undefined : blocks?.get(at)
+    if (known && known.to <= to && isOutside(at, known, filter)) {
+      at = known.to
+      continue
+    }
     const bytes = await readOn(pass, at, Math.min(at + length, to))
     if (bytes === null) return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: at }
     let first = 0
@@ -99,7 +106,10 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
       last = bytes.length
     }
     const chunk = { bytes, from: first, to: last, base: at }
-    const ranges = await matchesInTurns(chunk, filter, budget, { scanner })
+    const times = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
+    const ranges = await matchesInTurns(chunk, { ...filter, times }, budget, { scanner })
+    const isWhole = !whole || to === pass.series.end
+    if (!fresh && isWhole && isEveryTimeSeen(filter)) blocks?.set(at, { to: at + last, ...times })
     witness?.saw(chunk, ranges, 0, ranges.length)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!
@@ -123,6 +133,29 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
     length = CHUNK
   }
   return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: null }
+}
+
+/**
+ * What is known about the times of the text that is read. The format of an archive that is part of a longer log is that of
+ * the newest file, so what it says about times holds for that log only. A witness wants to see everything.
+ */
+function knownBlocks({ series, witness }: Pass): KnownBlocks | null {
+  return series.parts.length === 1 && !witness ? (series.parts[0]!.blocks ?? null) : null
+}
+
+/** Whether no record of a block that begins at `from` has a wanted time. */
+function isOutside(
+  from: number,
+  { to, earliest, latest }: { to: number } & TimeSpan,
+  { since, until }: Filter,
+): boolean {
+  if (since && to <= since.below && latest < since.at) return true
+  return until !== null && from >= until.from && earliest >= until.at
+}
+
+/** Whether a search examines the time of every record, not only of those that may hold a text or a level. */
+function isEveryTimeSeen({ since, until, level, matcher }: Filter): boolean {
+  return (since !== null || until !== null) && level === null && matcher === null
 }
 
 /** The bytes [from, to), or null if the budget has run out. */

@@ -7,7 +7,7 @@ import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
 import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
 import { decompressLog, downloadOf } from './decompress.ts'
-import type { Text } from './text.ts'
+import type { KnownBlocks, Text } from './text.ts'
 
 export interface ArchiveLimits {
   /** The most text to decompress from one archive. */
@@ -35,6 +35,10 @@ const KEPT_BEHIND = 512 * 1024
 /** How many archive sizes are cached: otherwise each page of a rotated log decompresses them again. */
 const REMEMBERED = 1000
 const sizesOf = perFiles(() => new BoundedMap<string, number>(REMEMBERED))
+/** Of how many archives the times of how many blocks of 1 MiB are known: 4 MB in all. */
+const TIMED = 32
+const MAX_BLOCKS = 1024
+const blocksOf = perFiles(() => new BoundedMap<string, KnownBlocks>(TIMED))
 
 /**
  * A compressed file as its text. It has no random access: a read further on continues decompressing, a read back within
@@ -45,6 +49,7 @@ export class ArchiveText implements Text {
   readonly name: string
   readonly entry: Entry
   readonly compressed = true
+  readonly blocks: KnownBlocks
   /** Why the archive ends early; what comes before is readable. */
   broken: LogError | null = null
   /** Whether the first pass ran out of budget: the text then ends where it was read to. */
@@ -76,6 +81,7 @@ export class ArchiveText implements Text {
     this.name = entry.key
     this.entry = entry
     this.#size = sizesOf(files).get(versionOf(entry)) ?? null
+    this.blocks = blocksOf(files).use(versionOf(entry), () => new BoundedMap(MAX_BLOCKS))
   }
 
   async sequential(): Promise<boolean> {

@@ -49,8 +49,19 @@ export interface Text {
   known(offset: number): Fingerprint | null
   /** Throws MissingBytes unless [from, to) can be read. Absent where bytes cannot be missing. */
   ensure?(from: number, to: number): Promise<void>
+  /** What is known about the times of this version, for a text that can only be read from its start. */
+  readonly blocks?: KnownBlocks
   /** Where in the file this text starts, if what comes before it is missing. @default 0 */
   readonly begin?: number
+}
+
+/** Whole records of a text, by where they start: where they end, and their earliest and latest time. */
+export type KnownBlocks = Map<number, { to: number } & TimeSpan>
+
+/** The earliest and the latest time of some records; the infinities, crossed, if none has a time. */
+export interface TimeSpan {
+  earliest: number
+  latest: number
 }
 
 /** Whether a text has the place of a cursor, and before it the bytes of its fingerprint. */
