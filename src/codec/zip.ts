@@ -3,27 +3,19 @@ import { broken, type Source } from './decoder.ts'
 import { decompress } from './decompress.ts'
 import { CodecError } from './error.ts'
 
-export type ReadAt = (from: number, to: number) => Promise<Uint8Array>
-
-/** The only member of a zip: where its bytes are and how they are compressed. */
-export interface ZipMember {
-  offset: number
-  length: number
-  /** The size of its text. */
-  size: number
-  crc32: number
-  stored: boolean
-}
+type ReadAt = (from: number, to: number) => Promise<Uint8Array>
+type ZipMember = Awaited<ReturnType<typeof findZipMember>>
 
 /** The end record and the longest comment after it: APPNOTE 4.3.16. */
 const END = 22
 const MAX_END = END + 0xffff
 
 /**
- * Finds the one member of a zip file, as Cassandra and others write them. Several members, an encrypted one or a
+ * Finds the one member of a zip file, as Cassandra and others write them: where its bytes are, how they are compressed,
+ * and the size of its text. Several members, an encrypted one or a
  * method other than deflate are a CodecError `not-viewable`.
  */
-export async function findZipMember(read: ReadAt, size: number): Promise<ZipMember> {
+export async function findZipMember(read: ReadAt, size: number) {
   const tail = await read(Math.max(0, size - MAX_END), size)
   const end = endRecord(tail)
   if (end === null) throw broken('its directory is missing')

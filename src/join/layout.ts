@@ -1,11 +1,3 @@
-/** What the key of a shipped object says. */
-export interface DatedKey {
-  /** The log it belongs to: the path up to the first dated part, without a slash at its end. */
-  log: string
-  /** The time in the key, in milliseconds since the Unix epoch. Shippers write UTC. */
-  time: number
-}
-
 export interface Period {
   from: number
   to: number
@@ -38,10 +30,11 @@ const LOGSTASH = new RegExp(`^ls\\.s3\\.${UUID}\\.(\\d{4})-(\\d\\d)-(\\d\\d)T(\\
 const LOGSTASH_BEGIN = 'ls.s3.'
 
 /**
- * The log and the time of an object that a shipper wrote; null for any other key. With a full date in its folders, any
- * name counts; without, only the names that Vector, Firehose and Logstash write.
+ * The log and the time of an object that a shipper wrote; null for any other key. The log is the path up to the first
+ * dated part. Shippers write UTC. With a full date in its folders, any name counts; without, only the names that Vector,
+ * Firehose and Logstash write.
  */
-export function parseKey(key: string): DatedKey | null {
+export function parseKey(key: string): { log: string; time: number } | null {
   const segments = key.split('/')
   const name = segments.pop()!
   if (name === '') return null

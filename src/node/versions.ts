@@ -9,16 +9,16 @@ export interface StoredVersion {
   size: number
 }
 
-export interface VersionRange {
-  limit: number
-  /** Only those that were first seen at this time or earlier. @default all */
-  until?: number | undefined
-  signal?: AbortSignal | undefined
-}
-
 export interface ConfigVersions {
-  /** The versions that are kept, newest first; none where only the present one is known. */
-  list(range: VersionRange): Promise<StoredVersion[]>
+  /**
+   * The versions that are kept, newest first, with `until` those first seen at this time or earlier; none where only the
+   * present one is known.
+   */
+  list(range: {
+    limit: number
+    until?: number | undefined
+    signal?: AbortSignal | undefined
+  }): Promise<StoredVersion[]>
   /** The text of a version, not yet masked again; null if it has more than `largest` bytes. */
   read(version: StoredVersion, largest: number, signal?: AbortSignal): Promise<string | null>
   /** When the present configuration was last written, in milliseconds since the Unix epoch. */

@@ -1,5 +1,5 @@
 import type { End, How } from '../segment/names.ts'
-import type { LeftFile } from '../segment/ship-json.ts'
+import type { LeftFile, ShippedLog } from '../segment/ship-json.ts'
 import { Stopped } from './bucket.ts'
 import { Examiner } from './examiner.ts'
 import type { FileText } from './files/text.ts'
@@ -19,11 +19,7 @@ export interface LogContext extends Omit<LifeContext, 'isUntouched'> {
   onLost(): void
 }
 
-export interface LogStatus {
-  life: number
-  size: number
-  lagBytes: number
-  lagSeconds: number
+export interface LogStatus extends ShippedLog {
   /** Lives without an end. */
   open: number[]
 }

@@ -42,15 +42,6 @@ const UNDER_WAY_MS = 2000
 /** How long a check counts while the storage fails. */
 const CHECK_MS = 5000
 
-/** Who wrote ship.json last, if it was not this shipper. */
-interface OtherShipper {
-  host: string
-  pid: number | null
-  stopped: boolean
-  age: number
-  isAlive: boolean
-}
-
 /** Makes sure that one shipper at a time writes to a home, with ship.json. */
 export class Ownership {
   readonly #context: OwnershipContext
@@ -115,15 +106,13 @@ export class Ownership {
   /** Asked before each write to a log: throws Replaced, or OtherHost. `bucket` does not retry. */
   async check(bucket: Bucket): Promise<void> {
     const begun = this.#context.now()
-    let other: OtherShipper | null
-    try {
-      other = await this.#other(bucket)
-      this.#checkedAt = begun
-    } catch (error) {
+    const other = await this.#other(bucket).catch((error: unknown) => {
       // A storage that has failed for a moment gets the write all the same, which fails, too.
-      if (begun - this.#checkedAt < CHECK_MS) return
+      if (begun - this.#checkedAt < CHECK_MS) return 'unknown' as const
       throw error
-    }
+    })
+    if (other === 'unknown') return
+    this.#checkedAt = begun
     if (!other) return
     if (other.host !== this.#context.host) {
       if (!other.isAlive) return
@@ -147,7 +136,7 @@ export class Ownership {
   }
 
   /** The other shipper, if one wrote ship.json last. */
-  async #other(bucket = this.#context.bucket): Promise<OtherShipper | null> {
+  async #other(bucket = this.#context.bucket) {
     const found = await bucket.get(HEARTBEAT)
     const beat = found && parseHeartbeat(found.text)
     if (!beat || beat.run === this.#context.run) return null

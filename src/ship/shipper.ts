@@ -97,12 +97,8 @@ export class Shipper {
       onFailure: (error: unknown) => this.#onFailure(error),
     }
     this.#bucket = persistent(options.bucket, retry)
-    const { disk, native, include } = options
-    this.#group = logGroups({
-      disk,
-      include,
-      shippedAs: (log) => shippedAs({ log, bucket: this.#bucket, native }, disk),
-    })
+    const { disk, native, include = [] } = options
+    this.#group = logGroups(disk, include, (log) => shippedAs({ log, bucket: this.#bucket, native }, disk))
     const { bucket } = options
     // A shipper that was replaced writes nothing more.
     const put: Bucket['put'] = async (...write) => {

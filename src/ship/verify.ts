@@ -6,37 +6,24 @@ import { logGroups } from './files/groups.ts'
 import { type Memory, recall } from './memory.ts'
 
 /** A file that is not in the bucket as it is in the directory. */
-export interface Finding {
+interface Finding {
   name: string
   kind: 'missing' | 'incomplete' | 'different'
   detail: string
-}
-
-export interface Verified {
-  logs: number
-  files: number
-  findings: Finding[]
-}
-
-export interface VerifyOptions {
-  disk: Disk
-  bucket: Bucket
-  native: Native
-  include: readonly string[]
 }
 
 /**
  * Compares every file of the directory with the lengths and checksums in the names of the segments. It reads no object
  * and writes nothing. Null if there is no directory.
  */
-export async function verify({ disk, bucket, native, include }: VerifyOptions): Promise<Verified | null> {
+export async function verify(disk: Disk, bucket: Bucket, native: Native, include: readonly string[]) {
   const listed = await disk.list()
   if (!listed) return null
-  const group = logGroups({ disk, include, shippedAs: (log) => shippedAs({ log, bucket, native }, disk) })
+  const group = logGroups(disk, include, (log) => shippedAs({ log, bucket, native }, disk))
   const byLog = await group(listed)
   const missing = ({ name, reason }: LeftFile): Finding => ({ name, kind: 'missing', detail: reason })
   const left = [...disk.left(), ...disk.skipped()]
-  const verified: Verified = { logs: byLog.size, files: left.length, findings: left.map(missing) }
+  const verified = { logs: byLog.size, files: left.length, findings: left.map(missing) }
   for (const [log, files] of byLog) {
     const memory = await recall(bucket, log)
     const examiner = new Examiner({ log, bucket, native })

@@ -47,12 +47,12 @@ function put(name: string, text: string | Uint8Array): void {
 }
 
 const verified = async () =>
-  (await verify({
-    disk: nodeDisk(local.logs, () => {}),
-    bucket: directoryBucket(local.home),
-    native: nativeOf(),
-    include: [],
-  }))!.findings.map(({ name, kind }) => `${kind} ${name}`)
+  (await verify(
+    nodeDisk(local.logs, () => {}),
+    directoryBucket(local.home),
+    nativeOf(),
+    [],
+  ))!.findings.map(({ name, kind }) => `${kind} ${name}`)
 
 /** What readers see. */
 async function view(query: string): Promise<{ text: string; note: string | null }> {

@@ -139,7 +139,7 @@ async function verifyAll({ include }: ShipSettings, logDirectory: string, bucket
     isFatal: (error) => error instanceof StoreError && error.code === 'denied',
     onFailure: () => {},
   })
-  const verified = await verify({ disk, bucket: patient, native: nativeOf(), include })
+  const verified = await verify(disk, patient, nativeOf(), include)
   if (!verified) {
     report(`There is no log directory ${shown(logDirectory)}.`)
     return 1

@@ -5,19 +5,17 @@ import { dashedLogs, type Rolled, rollsOver, type Times } from '../../log/rotate
 import { type Disk, type Listed, toEntry } from './disk.ts'
 import { readHead, readLast } from './heads.ts'
 
-export interface GroupsContext {
-  disk: Disk
-  include?: readonly string[] | undefined
-  shippedAs(log: string): Promise<(file: Listed) => Promise<boolean>>
-}
-
 /**
  * Which log each file of the directory belongs to. Most names tell. `core-1.log` may be a rotated file of `core.log`, as
  * Log4j names them, or a log beside it: it is a rotated file if it was `core.log` before, or if the times of the records
  * or the bucket say so when it is first seen. A file stays with its log, so that it is not shipped again as part of
  * another one.
  */
-export function logGroups({ disk, include = [], shippedAs }: GroupsContext) {
+export function logGroups(
+  disk: Disk,
+  include: readonly string[],
+  shippedAs: (log: string) => Promise<(file: Listed) => Promise<boolean>>,
+) {
   const isIncluded = includeFilter(include)
   /** The log of each file at the last listing. */
   let known = new Map<string, string>()

@@ -16,16 +16,10 @@ export interface Shipped {
   textOf: SegmentTexts
 }
 
-export interface LifeFile {
-  key: string
-  log: string
-  life: Life
-}
-
 /** Bytes of a life. A suffix that reaches into a hole is cut there; any other range that needs it is an error. */
 export async function readLife(
   shipped: Shipped,
-  { key, log, life }: LifeFile,
+  { key, log, life }: { key: string; log: string; life: Life },
   range: ByteRange | undefined,
   signal: AbortSignal | undefined,
 ): Promise<StoreRead> {
