@@ -4,7 +4,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { streamOf } from '../../http/sliced.ts'
 import { yieldToEventLoop } from '../../limits/yield.ts'
-import { SlicedStream, type Slices, slicesOf } from '../../store/fast.ts'
+import { SlicedStream, slicesOf } from '../../store/fast.ts'
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>
 
@@ -20,9 +20,7 @@ export function withSlicedBodies(fetch: Fetch, onCut: (error: unknown, request: 
       if (body === undefined) return response
       const outgoing = env.outgoing as ServerResponse
       outgoing.writeHead(response.status, Object.fromEntries(response.headers))
-      const sent =
-        body instanceof SlicedStream ? sendSlices(slicesOf(body), outgoing) : sendStream(body, outgoing)
-      sent.catch((error) => {
+      sendBody(body, outgoing).catch((error) => {
         // The read ended because the client left.
         if (outgoing.destroyed) return
         cut(outgoing)
@@ -42,37 +40,24 @@ function cut(outgoing: ServerResponse): void {
   outgoing.destroy()
 }
 
-async function sendSlices(body: Slices, outgoing: ServerResponse): Promise<void> {
-  const leave = () => body.cancel()
-  outgoing.once('close', leave)
+async function sendBody(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  const isSliced = body instanceof SlicedStream
+  const slices = slicesOf(body)
+  outgoing.once('close', () => slices.cancel())
+  // A follower of a quiet log must not wait for the head until something happens.
+  if (!isSliced && !outgoing.destroyed) outgoing.flushHeaders()
   while (!outgoing.destroyed) {
-    const next = body.next()
+    const next = slices.next()
     const slice = next instanceof Promise ? await next : next
     if (slice === null) break
     if (outgoing.destroyed || !(await isWritten(outgoing, slice))) break
-    body.release(slice)
+    slices.release(slice)
     // A slice that fits into the socket is written at once; without this, one client could take all the CPU time. Turns
     // stay short in a crowd: Node accepts one connection in each, so 400 clients would hold up the next one for seconds.
-    await yieldToEventLoop()
+    if (isSliced) await yieldToEventLoop()
   }
-  if (outgoing.destroyed) body.cancel()
+  if (outgoing.destroyed) slices.cancel()
   else outgoing.end()
-}
-
-async function sendStream(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
-  const reader = body.getReader()
-  const leave = () => void reader.cancel().catch(() => {})
-  outgoing.once('close', leave)
-  if (outgoing.destroyed) return leave()
-  // A follower of a quiet log must not wait for the head until something happens.
-  outgoing.flushHeaders()
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (outgoing.destroyed) return
-    if (done) break
-    if (!(await isWritten(outgoing, value))) return
-  }
-  outgoing.end()
 }
 
 /** When all of it is with the system; false when the client has left. */
