@@ -131,18 +131,11 @@ async function readNames(path: string): Promise<string[]> {
 }
 
 function inOrder(names: string[]): string[] {
-  if (isInOrder(names)) return names
   // Without surrogates, UTF-16 order equals UTF-8 order, and engines sort by it fast.
   if (names.some(hasSurrogate)) names.sort(byCodePoint)
   else names.sort()
   // Two names that are not UTF-8 may look the same; only the first of them can be read, so only one is listed.
   return names.filter((name, i) => name !== names[i - 1])
-}
-
-/** Node returns names in byte order, Bun and Deno in directory order. */
-function isInOrder(names: readonly string[]): boolean {
-  for (let i = 1; i < names.length; i++) if (byCodePoint(names[i - 1]!, names[i]!) >= 0) return false
-  return true
 }
 
 const hasSurrogate = (name: string) => /[\ud800-\udfff]/.test(name)
