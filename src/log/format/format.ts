@@ -1,6 +1,7 @@
 import type { Zone } from '../time.ts'
 import { fits } from './read/json-fit.ts'
 import { withPairs } from './read/pairs.ts'
+import type { Piece } from './shape.ts'
 
 /**
  * How the lines of one file are read. Everything works on bytes, because a scan reads millions of lines and keeps few.
@@ -32,10 +33,10 @@ export interface LineFormat {
    */
   marks?(level: number): readonly RegExp[] | null
   /**
-   * `starts`, `time` and `level` at once, for charts: whether the line begins a record, and the other two in `head`; the
-   * level is UNDECIDED if it takes the whole record.
+   * How a line that begins a record is written: a line written in the same way begins a record, too, with the level that
+   * its word says. Null if that is not sure.
    */
-  readHead?(bytes: Uint8Array, from: number, to: number, zone: Zone): boolean
+  shape?(bytes: Uint8Array, from: number, to: number): Piece[] | null
   /** Whether a line that does not begin a record still shows the format. */
   owns?(bytes: Uint8Array, from: number, to: number): boolean
   /** Whether a line looks like the continuation of a record, for a format whose lines have no times. */
@@ -101,12 +102,6 @@ export type StampReader = (
 
 /** The next place in bytes[from, to) of what is looked for, or -1. */
 export type Find = (bytes: Uint8Array, from: number, to: number) => number
-
-/** A level that may be on another line. */
-export const UNDECIDED = -2
-
-/** What the last `readHead` found. One object for all: a chart reads millions. */
-export const head = { time: Number.NaN, level: -1 }
 
 /**
  * Called with each member and its path, with dots between the keys; `isLeaf` is false for objects, lists and null, true by

@@ -1,5 +1,5 @@
 import { UTC } from '../time.ts'
-import { encodeLine, head, type LineFormat, recordText, UNDECIDED } from './format.ts'
+import { encodeLine, type LineFormat, recordText } from './format.ts'
 import { visitJson } from './json/members.ts'
 
 /**
@@ -26,14 +26,6 @@ export function mixedLines(name: string, main: LineFormat, others: readonly Line
     starts: (bytes, from, to) => formatOf(bytes, from, to) !== undefined,
     time: (bytes, from, to, zone) => formatOf(bytes, from, to)?.time(bytes, from, to, zone) ?? Number.NaN,
     level: (bytes, from, to, end) => formatOf(bytes, from, to)?.level(bytes, from, to, end) ?? -1,
-    readHead: (bytes, from, to, zone) => {
-      if (main.readHead?.(bytes, from, to, zone)) return true
-      const format = formatOf(bytes, from, to)
-      if (!format) return false
-      head.time = format.time(bytes, from, to, zone)
-      head.level = UNDECIDED
-      return true
-    },
     marks: (level) => {
       const all = [main, ...others].map((format) => format.marks?.(level) ?? null)
       return all.includes(null) ? null : (all as RegExp[][]).flat()

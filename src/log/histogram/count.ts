@@ -1,6 +1,5 @@
 import { type Budget, BudgetError } from '../../limits/budget.ts'
 import { LEVELS } from '../format/detect.ts'
-import { head, UNDECIDED } from '../format/format.ts'
 import { lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { Backward } from '../search/backward.ts'
@@ -12,14 +11,7 @@ import { isHole } from '../text/bytes.ts'
 import { lastTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
-
-/** What is counted: the records of [lo, hi) that a filter wants. */
-export interface CountedRange {
-  lo: number
-  hi: number
-  filter: Filter
-  add: (time: number, column: number, record: Candidate) => void
-}
+import { type CountedRange, LineCount } from './line-count.ts'
 
 /** Counts backwards through a log, as a search reads it. */
 export class Count {
@@ -28,6 +20,7 @@ export class Count {
   readonly #stretch: CountedRange
   readonly #reader: Backward
   readonly #scanner: Scanner | null
+  readonly #lines: LineCount | null
 
   constructor(context: ViewContext, series: Series, budget: Budget, stretch: CountedRange) {
     this.#series = series
@@ -40,6 +33,7 @@ export class Count {
     const { filter } = stretch
     this.#scanner =
       usesScanner(filter) || countsAll(filter) ? takeScanner(largest + SLACK, reading.sharedMemory) : null
+    this.#lines = this.#scanner && countsAll(filter) ? new LineCount(stretch, this.#scanner) : null
     this.#reader = new Backward({
       series,
       lo: stretch.lo,
@@ -148,7 +142,7 @@ export class Count {
   async #countUnit(chunk: Chunk): Promise<void> {
     const { filter } = this.#stretch
     const scanner = this.#scanner
-    if (scanner && countsAll(filter) && countAll(chunk, this.#stretch, scanner)) return
+    if (this.#lines?.count(chunk)) return
     const count = counter(chunk, this.#stretch)
     if (filter.matcher === null) return eachWanted(chunk, filter, count, scanner)
     const { bytes, base } = chunk
@@ -183,44 +177,7 @@ function counter({ bytes, from }: Chunk, { filter, add }: CountedRange): (record
   }
 }
 
-/** Whether all records are wanted, of a format that can be read fast. */
-function countsAll({ format, level, matcher }: Filter): boolean {
-  return format.readHead !== undefined && level === null && matcher === null
-}
-
-/** The same where all records are wanted: each line is read once. */
-function countAll(chunk: Chunk, { filter, add }: CountedRange, scanner: Scanner): boolean {
-  const { bytes, from, to } = chunk
-  const { format, zone } = filter
-  const breaks = scanner.breaks(chunk)
-  if (!breaks) return false
-  const record: Candidate = {
-    bytes,
-    start: from,
-    end: to,
-    base: 0,
-    time: Number.NaN,
-    headEnd: breaks[0] ?? to,
-  }
-  record.time = format.time(bytes, from, record.headEnd, zone)
-  let level = UNDECIDED
-  const addLast = (end: number) => {
-    record.end = end
-    if (level === UNDECIDED) level = format.level(bytes, record.start, record.headEnd, end)
-    add(record.time, level < 0 ? LEVELS.length : level, record)
-  }
-  for (let i = 0; i < breaks.length; i++) {
-    const at = breaks[i]! + 1
-    const end = breaks[i + 1] ?? to
-    if (at >= to || !format.readHead!(bytes, at, end, zone)) continue
-    const { time, level: own } = head
-    addLast(at)
-    // A record without a time has that of the one before it.
-    if (!Number.isNaN(time)) record.time = time
-    level = own
-    record.start = at
-    record.headEnd = end
-  }
-  addLast(to)
-  return true
+/** Whether all records are wanted. */
+function countsAll({ level, matcher }: Filter): boolean {
+  return level === null && matcher === null
 }

@@ -14,8 +14,9 @@ import { CutLog } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { stateOf, throwUnlessMoved } from '../view/retry.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
-import { Count, type CountedRange } from './count.ts'
+import { Count } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
+import type { CountedRange } from './line-count.ts'
 import { EDGE, rangeOf } from './range.ts'
 
 /** From the first record to after the last, in ms. */
@@ -128,8 +129,8 @@ async function count(
     const result = await estimate({ ...log, budget }, stretch, chart)
     if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
   }
-  const { add, beyond } = adder(chart, range, filter, request)
-  const isCounted = await new Count(context, series, budget, { ...stretch, add }).run()
+  const { add, isSpan, beyond } = adder(chart, range, filter, request)
+  const isCounted = await new Count(context, series, budget, { ...stretch, add, isSpan }).run()
   const broken = series.brokenIn(lo, hi)
   if (broken) notes.push('archive-cut')
   const complete = isCounted && !broken && !series.isCut
@@ -171,9 +172,10 @@ function adder(
   range: { from: number; to: number },
   filter: Filter,
   { since, until, visit }: HistogramRequest,
-): { add: CountedRange['add']; beyond: () => number } {
+): Pick<CountedRange, 'add' | 'isSpan'> & { beyond: () => number } {
   let beyond = 0
-  const add: CountedRange['add'] = (time, column, record) => {
+  const bucketOf = (time: number) => Math.floor((time - chart.from) / chart.step)
+  const add: CountedRange['add'] = (time, column, record, count = 1) => {
     let at = time
     // A clock that stepped back puts records there: better at the edge, with a note, than not counted.
     if (at < range.from && since === null) at = range.from
@@ -181,10 +183,12 @@ function adder(
     if (at >= range.to && until === null) at = Math.max(range.from, range.to - 1)
     if (!(at >= range.from && at < range.to)) return
     if (at !== time) beyond++
-    if (visit) visit(at, column, record, filter)
-    else chart.buckets[Math.floor((at - chart.from) / chart.step)]!.counts[column]!++
+    if (visit) visit(at, column, record!, filter)
+    else chart.buckets[bucketOf(at)]!.counts[column]! += count
   }
-  return { add, beyond: () => beyond }
+  const isSpan = (first: number, last: number) =>
+    !visit && first >= range.from && last < range.to && bucketOf(first) === bucketOf(last)
+  return { add, isSpan, beyond: () => beyond }
 }
 
 function empty({ since, until }: HistogramRequest, now: number): Histogram {

@@ -6,7 +6,7 @@ import { CODE, MEMORY_BYTE, SHARED } from './scanner-code.ts'
 interface Loops {
   lines(from: number, to: number, length: number, head: number, base: number, pairs: number): number
   marks(from: number, to: number, base: number, out: number): number
-  breaks(from: number, to: number, base: number, out: number): number
+  shaped(from: number, to: number, shapes: number, shapesEnd: number, least: number, state: number): number
   gather(pairs: number, pairsEnd: number, base: number, into: number): number
 }
 
@@ -25,6 +25,11 @@ const HEAD = 2 * FOLD
 const ROW = 32
 /** Where the tables of marks are stored. */
 const TABLES = HEAD + 3 * ROW
+/** How many shapes are tried on a line: each costs a few nanoseconds where it does not fit. */
+export const MOST_SHAPES = 4
+export const SHAPE_BYTES = 1536
+/** Where the shapes of lines are stored, after the state of the loop that reads them. */
+const SHAPES = TABLES + TABLE_BYTES + 16
 /** How far the loops may read or write beyond the end. */
 const PAD = 64
 /**
@@ -52,6 +57,9 @@ export class Scanner {
   readonly room: number
   /** A place for bytes from elsewhere. Bytes that are not here yet are copied to it before they are searched. */
   readonly guest: Uint8Array<ArrayBuffer>
+  /** The memory of the shapes of lines. */
+  readonly shapes: Uint8Array<ArrayBuffer>
+  readonly #state: Int32Array
   readonly #memory: Uint8Array<ArrayBuffer>
   readonly #pairs: number
   readonly #packed: number
@@ -63,7 +71,7 @@ export class Scanner {
   /** The module is an object here: a user's types need not have WebAssembly. */
   constructor(module: object, room: number, shared: boolean) {
     const slot = room + PAD
-    const chunksAt = TABLES + TABLE_BYTES + PAD
+    const chunksAt = SHAPES + MOST_SHAPES * SHAPE_BYTES + PAD
     const guestAt = chunksAt + 3 * slot
     this.#packed = guestAt + slot
     // A line with a hit has two bytes at least, with its line break.
@@ -79,6 +87,8 @@ export class Scanner {
     const chunk = (at: number) => this.#memory.subarray(at, at + room)
     this.chunks = [chunk(chunksAt), chunk(chunksAt + slot), chunk(chunksAt + 2 * slot)]
     this.guest = chunk(guestAt)
+    this.shapes = this.#memory.subarray(SHAPES, SHAPES + MOST_SHAPES * SHAPE_BYTES)
+    this.#state = new Int32Array(memory.buffer as unknown as ArrayBuffer, SHAPES - 16, 2)
   }
 
   /**
@@ -101,19 +111,37 @@ export class Scanner {
   /** Where in bytes[from, to) one of the marks may be, in order. Valid until the next call. Null when it is too large. */
   marked(marks: Marks, part: Part): Int32Array | null {
     this.#memory.set(marks.tables, TABLES)
-    return this.#places(this.#loops.marks, part)
-  }
-
-  /** Where in bytes[from, to) the line breaks are, in the same way. */
-  breaks(part: Part): Int32Array | null {
-    return this.#places(this.#loops.breaks, part)
-  }
-
-  #places(loop: Loops['breaks'], { bytes, from, to }: Part): Int32Array | null {
-    if (to - from > this.room) return null
-    const base = this.#baseOf(bytes, from, to)
-    const end = loop(base + from, base + to, base, this.#pairs)
+    const { from, to } = part
+    const base = this.hold(part)
+    if (base === null) return null
+    const end = this.#loops.marks(base + from, base + to, base, this.#pairs)
     return new Int32Array(this.#memory.buffer, this.#pairs, (end - this.#pairs) >> 2)
+  }
+
+  /** Where the bytes of a part are here; null if they are too many. Valid until the next call of anything else. */
+  hold({ bytes, from, to }: Part): number | null {
+    return to - from > this.room ? null : this.#baseOf(bytes, from, to)
+  }
+
+  /** The first line of [from, to) that has none of the first `count` shapes or says `least` or more, counted from `base`. */
+  afterShaped(
+    base: number,
+    { from, to }: { from: number; to: number },
+    count: number,
+    least: number,
+  ): number {
+    const end = SHAPES + count * SHAPE_BYTES
+    return this.#loops.shaped(base + from, base + to, SHAPES, end, least, SHAPES - 16) - base
+  }
+
+  /** Whether the line that was found has a shape. */
+  get isShaped(): boolean {
+    return this.#state[1]! >= 0
+  }
+
+  /** Which shape the last line had that had one. */
+  get lastShape(): number {
+    return (this.#state[0]! - SHAPES) / SHAPE_BYTES
   }
 
   /** Where bytes[0] would be in the memory here, to which bytes[from, to) are copied if they are elsewhere. */

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { detectFormat, type LineFormat } from '../../../src/log/format/detect.ts'
-import { head, UNDECIDED } from '../../../src/log/format/format.ts'
 import { ROLES } from '../../../src/log/format/json/keys.ts'
 import { combined, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { Marks } from '../../../src/log/scanner/marks.ts'
@@ -61,36 +60,6 @@ describe.each(FIXTURES)('$id', (fixture) => {
         expect(fast).toEqual(plain)
       }),
       { numRuns: 20 },
-    )
-  })
-})
-
-describe.each(FIXTURES)('$id', (fixture) => {
-  const lines = linesOf(fixture).split('\n')
-  const format = detectFormat(encoder.encode(linesOf(fixture)), undefined, {
-    reference: Date.UTC(2026, 10, 16),
-  })
-
-  it.runIf(format.readHead)('has the same start, time and level when they are read at once', () => {
-    const end = fc.constantFrom('', '\r', '\0', ' ', '}')
-    const line = fc
-      .tuple(fc.constantFrom(...lines), fc.nat(300), fc.nat(300), end)
-      .map(
-        ([text, from, cut, more]) =>
-          (from < 40 ? text.slice(from) : cut < 150 ? text.slice(0, cut) : text) + more,
-      )
-    fc.assert(
-      fc.property(line, line, (before, text) => {
-        const bytes = encoder.encode(`${before}\n${text}\n`)
-        const from = bytes.indexOf(10) + 1
-        const to = bytes.length - 1
-        const starts = format.starts(bytes, from, to)
-        expect(format.readHead!(bytes, from, to, UTC)).toBe(starts)
-        if (!starts) return
-        expect(head.time).toBe(format.time(bytes, from, to, UTC))
-        if (head.level !== UNDECIDED) expect(head.level).toBe(format.level(bytes, from, to))
-      }),
-      { numRuns: 60 },
     )
   })
 })

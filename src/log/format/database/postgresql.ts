@@ -1,7 +1,6 @@
 import { UTC, type Zone } from '../../time.ts'
 import {
   encodeLine,
-  head,
   type LineFormat,
   linesOf,
   partOf,
@@ -15,6 +14,7 @@ import { withPairs } from '../read/pairs.ts'
 import { CONTINUATIONS, LONGEST_SEVERITY, severityIn, severityMarks } from '../read/severities.ts'
 import { isDigit, isStamp, parseStamp, readEpoch } from '../read/stamp.ts'
 import { addFields } from '../read/vocabulary.ts'
+import { timePieces, zoneEnd } from '../shape.ts'
 
 /** How much is searched for the severity: prefixes with application names are long. */
 const REACH = 2048
@@ -41,14 +41,19 @@ export const postgresqlLines: LineFormat = {
     const found = severityAt(bytes, from, to)
     return found && stampIn(bytes, from, found.at, UTC) ? found.level : -1
   },
-  readHead(bytes, from, to, zone) {
+  shape(bytes, from, to) {
     const found = severityAt(bytes, from, to)
-    if (!found || found.level < 0) return false
-    const stamp = stampIn(bytes, from, found.at, zone)
-    if (!stamp) return false
-    head.time = stamp.epoch
-    head.level = found.level
-    return true
+    if (!found || !isStamp(bytes, from, found.at)) return null
+    const { at, level } = found
+    const colon = found.end - 3
+    const time = timePieces(bytes, from, at)
+    if (!time) return null
+    const end = Math.min(zoneEnd(bytes, time[1].to, at), at - 1)
+    return [
+      ...time,
+      { as: 'same', to: Math.max(end, time[1].to) },
+      { as: 'severity', at, to: colon, level, reach: REACH, isRecord: level >= 0 },
+    ]
   },
   marks: (level) => severityMarks(level)?.map((word) => new RegExp(`${word} ?:  `)) ?? null,
   owns(bytes, from, to) {

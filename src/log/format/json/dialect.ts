@@ -84,7 +84,7 @@ function accessLevel(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /** Access logs of Caddy, and of nginx where it writes JSON. The status decides the level, whatever the line says. */
-const { members: _, ...withoutMembers } = withoutPlan
+const { members: _, shape: _shape, ...withoutMembers } = withoutPlan
 const accessLines: LineFormat = {
   ...withoutMembers,
   level: (bytes, from, to) => (isObject(bytes, from, to) ? accessLevel(bytes, from, to) : -1),

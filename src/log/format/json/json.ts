@@ -1,7 +1,6 @@
 import type { Zone } from '../../time.ts'
 import {
   encodeLine,
-  head,
   type LineFormat,
   type RecordFields,
   recordText,
@@ -12,6 +11,7 @@ import {
 import { fits } from '../read/json-fit.ts'
 import { LEVELS } from '../read/level.ts'
 import { isDigit } from '../read/stamp.ts'
+import { type Piece, timePieces } from '../shape.ts'
 import { PARENTS, ROLES, type Role } from './keys.ts'
 import { jsonMarks } from './marks.ts'
 import { findKey, type IsWanted, value } from './member.ts'
@@ -45,16 +45,47 @@ export const jsonLines: LineFormat = {
     isObject(bytes, from, to) ? openJson.time(bytes, from, to, zone) : Number.NaN,
   level: (bytes, from, to) => (isObject(bytes, from, to) ? openJson.level(bytes, from, to) : -1),
   open: openJson,
-  readHead(bytes, from, to, zone) {
-    if (!isObject(bytes, from, to)) return false
-    head.time = openJson.time(bytes, from, to, zone)
-    head.level = this.level(bytes, from, to)
-    return true
-  },
+  shape: shapeOf,
   marks: jsonMarks,
   members: (bytes, from, to, visit) => visitJson(bytes, from, lineEnd(bytes, from, to), visit),
   fields: jsonFields,
   plan: { by: 'json' },
+}
+
+/** Constants and objects of other members up to this size are compared as they are. */
+const SHORT = 64
+
+/** The pieces of a line up to its time and level, which are members of it. */
+function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
+  const pieces: Piece[] = []
+  let hasTime = false
+  let hasLevel = false
+  if (!isObject(bytes, from, to)) return null
+  const isLast: IsWanted = (key, _, start, end) => {
+    const role = ROLES.get(key)
+    const isText = bytes[start] === 0x22
+    const inner = isText ? start + 1 : start
+    const innerEnd = isText ? end - 1 : end
+    pieces.push({ as: 'same', to: inner })
+    if (role === 'time' && !hasTime) {
+      if (!isTime(key, bytes, start, end)) return true
+      hasTime = true
+      const time = isText ? timePieces(bytes, inner, innerEnd) : null
+      pieces.push(...(time ?? []), { as: time ? 'same' : 'numbers', to: end })
+    } else if (role === 'level' && !hasLevel) {
+      if (!isLevel(key, bytes, start, end)) return true
+      hasLevel = true
+      pieces.push({ as: 'word', at: inner, to: innerEnd, level: levelOf(key, bytes, start, end) })
+    } else if (isText) pieces.push({ as: 'string', to: end })
+    else if (isDigit(bytes[start]!)) pieces.push({ as: 'numbers', to: end })
+    else if (end - start <= SHORT) pieces.push({ as: 'same', to: end })
+    else return true
+    return hasTime && hasLevel
+  }
+  findKey(bytes, from, to, isLast)
+  if (!hasTime || !hasLevel) return null
+  pieces.push({ as: 'object', to })
+  return pieces
 }
 
 export function isObject(bytes: Uint8Array, from: number, to: number): boolean {

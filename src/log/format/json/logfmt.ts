@@ -2,7 +2,6 @@ import type { Zone } from '../../time.ts'
 import {
   decode,
   encodeLine,
-  head,
   type LineFormat,
   type RecordFields,
   recordText,
@@ -14,6 +13,7 @@ import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
 import { stringEnd, wordOf } from '../read/words.ts'
+import { type Piece, timePieces } from '../shape.ts'
 
 /** The keys of a record's parts. */
 export const TIME = new Set(['time', 'ts', 'timestamp', 't'])
@@ -32,13 +32,7 @@ export const logfmtLines: LineFormat = {
     return findPair(bytes, from, to, TIME) ? timeIn(bytes, pair.from, pair.to, zone) : Number.NaN
   },
   level: (bytes, from, to) => (findPair(bytes, from, to, LEVEL) ? levelAt(bytes, pair.from, pair.to) : -1),
-  readHead(bytes, from, to, zone) {
-    const hasTime = findPair(bytes, from, to, TIME)
-    head.time = hasTime ? timeIn(bytes, pair.from, pair.to, zone) : Number.NaN
-    const hasLevel = findPair(bytes, from, to, LEVEL)
-    head.level = hasLevel ? levelAt(bytes, pair.from, pair.to) : -1
-    return hasTime || hasLevel
-  },
+  shape: shapeOf,
   marks: (level) => wordMarks(level),
   members(bytes, from, to, visit) {
     const lf = bytes.indexOf(0x0a, from)
@@ -60,37 +54,66 @@ export function timeIn(bytes: Uint8Array, from: number, to: number, zone: Zone):
 /** Time and level are among this many pairs. */
 export const SEARCHED = 16
 
-/** Where the value of the last pair found is, without its quotes. */
-const pair = { from: 0, to: 0 }
+/** The last pair found: its key, where its value is, without quotes, and where it ends. */
+const pair = { key: '', from: 0, to: 0, end: 0 }
+
+/** Reads the pair at bytes[from]; false if there is none. */
+function readPair(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = from
+  while (at < to && bytes[at] === 0x20) at++
+  const key = at
+  while (at < to && isKeyByte(bytes[at]!)) at++
+  if (at === key || at >= to || bytes[at] !== 0x3d) return false
+  pair.key = wordOf(bytes, key, at)
+  at++
+  pair.from = at
+  if (bytes[at] === 0x22) {
+    pair.from++
+    const after = stringEnd(bytes, at, to)
+    pair.to = after < 0 ? to : after - 1
+    pair.end = pair.to + 1
+  } else {
+    while (at < to && bytes[at]! > 0x20) at++
+    pair.to = at
+    pair.end = at
+  }
+  return true
+}
 
 function findPair(bytes: Uint8Array, from: number, to: number, keys: ReadonlySet<string>): boolean {
   let at = from
   // Time and level come first; a line that has neither among its first pairs is not searched further.
   for (let count = 0; count < SEARCHED; count++) {
-    while (at < to && bytes[at] === 0x20) at++
-    const key = at
-    while (at < to && isKeyByte(bytes[at]!)) at++
-    if (at === key || at >= to || bytes[at] !== 0x3d) return false
-    const keyEnd = at
-    at++
-    let start = at
-    let end: number
-    if (bytes[at] === 0x22) {
-      start++
-      const after = stringEnd(bytes, at, to)
-      end = after < 0 ? to : after - 1
-      at = end + 1
-    } else {
-      while (at < to && bytes[at]! > 0x20) at++
-      end = at
-    }
-    if (keys.has(wordOf(bytes, key, keyEnd))) {
-      pair.from = start
-      pair.to = end
-      return true
-    }
+    if (!readPair(bytes, at, to)) return false
+    if (keys.has(pair.key)) return true
+    at = pair.end
   }
   return false
+}
+
+/** The pieces of a line up to its time and level. */
+function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
+  const pieces: Piece[] = []
+  let hasTime = false
+  let hasLevel = false
+  for (let count = 0, at = from; count < SEARCHED && !(hasTime && hasLevel); count++, at = pair.end) {
+    if (!readPair(bytes, at, to) || pair.end >= to) return null
+    pieces.push({ as: 'same', to: pair.from })
+    if (!hasTime && TIME.has(pair.key)) {
+      hasTime = true
+      const time = timePieces(bytes, pair.from, pair.to)
+      pieces.push(...(time ?? []), { as: time ? 'same' : 'numbers', to: pair.to })
+    } else if (!hasLevel && LEVEL.has(pair.key)) {
+      hasLevel = true
+      const level = levelAt(bytes, pair.from, pair.to)
+      if (level < 0) return null
+      pieces.push({ as: 'word', at: pair.from, to: pair.to, level })
+    } else if (pair.end > pair.to) pieces.push({ as: 'string', to: pair.end })
+    else if (bytes[pair.to] === 0x20) pieces.push({ as: 'until', to: pair.to })
+    else return null
+  }
+  pieces.push({ as: 'same', to: pair.end + 1 })
+  return hasTime && hasLevel ? pieces : null
 }
 
 /** Whether a byte can be part of a key. */

@@ -2,7 +2,6 @@ import { UTC, type Zone } from '../../time.ts'
 import {
   decode,
   encodeLine,
-  head,
   type LineFormat,
   type RecordFields,
   recordText,
@@ -14,6 +13,7 @@ import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt, parseLevel, wordMarks } from '../read/level.ts'
 import { pairsIn, withPairs } from '../read/pairs.ts'
 import { exactTime, isExact, readStamp } from '../read/stamp.ts'
+import { wordEnd } from '../shape.ts'
 import { TAGS, tagNames } from './parts.ts'
 
 const TAB = 0x09
@@ -46,17 +46,17 @@ export const lindbLines: LineFormat = {
     const end = stampEnd(bytes, skipAnsi(bytes, from, to), to)
     return end >= 0 ? levelAfter(bytes, end, to) : -1
   },
-  readHead(bytes, from, to, zone) {
-    if (isExact(bytes, from, to)) {
-      head.time = exactTime(bytes, from, zone)
-      const level = levelAt(bytes, from + 24, to)
-      head.level = level >= 0 ? level : levelAfter(bytes, from + 23, to)
-      return true
-    }
-    if (!this.starts(bytes, from, to)) return false
-    head.time = this.time(bytes, from, to, zone)
-    head.level = this.level(bytes, from, to)
-    return true
+  shape(bytes, from, to) {
+    const at = from + 24
+    const level = isExact(bytes, from, to) ? levelAt(bytes, at, to) : -1
+    const end = wordEnd(bytes, at, to)
+    if (level < 0 || end >= to) return null
+    return [
+      { as: 'date', to: from + 11 },
+      { as: 'clock', to: from + 23 },
+      { as: 'same', to: at },
+      { as: 'word', at, to: end, level },
+    ]
   },
   marks: (level) => wordMarks(level),
   members(bytes, from, to, visit) {

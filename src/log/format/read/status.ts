@@ -49,7 +49,7 @@ function wordStart(
 }
 
 /** Three digits, and then no more. */
-function isStatus(bytes: Uint8Array, at: number, to: number): boolean {
+export function isStatus(bytes: Uint8Array, at: number, to: number): boolean {
   if (at + 3 > to || !isDigit(bytes[at]!) || !isDigit(bytes[at + 1]!) || !isDigit(bytes[at + 2]!))
     return false
   return at + 3 === to || bytes[at + 3]! <= 0x20

@@ -1,7 +1,10 @@
-import { head, type LineFormat } from '../format.ts'
+import type { LineFormat } from '../format.ts'
 import { readNamed } from '../read/named.ts'
-import { statusAt } from '../read/status.ts'
+import { isDigit } from '../read/stamp.ts'
+import { isStatus, statusAt } from '../read/status.ts'
 import { levelOfStatus } from '../read/vocabulary.ts'
+import { stringEnd } from '../read/words.ts'
+import { type Piece, timePieces } from '../shape.ts'
 import { ACCESS } from './access.ts'
 import { type RowFormat, rowFormat } from './row.ts'
 
@@ -37,13 +40,9 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
       const at = timeAt(bytes, from, to)
       return at < 0 ? row.level(bytes, from, to, end) : levelOfStatus(statusOf(bytes, at, to))
     },
-    readHead(bytes, from, to, zone) {
+    shape(bytes, from, to) {
       const at = timeAt(bytes, from, to)
-      if (at < 0 && !row.starts(bytes, from, to)) return false
-      head.time =
-        at < 0 ? row.time(bytes, from, to, zone) : (readNamed(bytes, at + 1, to, zone)?.epoch ?? Number.NaN)
-      head.level = at < 0 ? row.level(bytes, from, to) : levelOfStatus(statusOf(bytes, at, to))
-      return true
+      return at < 0 ? null : shapeOf(bytes, from, at, to)
     },
     plan: { by: 'access', timeAt },
     member(name, bytes, from, to) {
@@ -55,6 +54,35 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
       return status === 0 ? undefined : String(status)
     },
   }
+}
+
+/** More words than these would reach further than a time may begin. */
+const MOST_WORDS = 4
+
+/** The pieces of a line up to its status; its time begins behind the bracket at `bracket`. */
+function shapeOf(bytes: Uint8Array, from: number, bracket: number, to: number): Piece[] | null {
+  const pieces: Piece[] = [{ as: isDigit(bytes[from]!) ? 'digits' : 'same', to: from + 1 }]
+  let words = 0
+  for (let at = from + 1; at < bracket; at++) {
+    if (bytes[at] !== 0x20) continue
+    pieces.push({ as: 'until', to: at }, { as: 'same', to: at + 1 })
+    words++
+  }
+  const time = timePieces(bytes, bracket + 1, to)
+  const request = bracket + LENGTH
+  const end = stringEnd(bytes, request - 1, to)
+  const at = end + 1
+  const status = statusAt('quoted', bytes, request - 1, to)
+  if (!time || words > MOST_WORDS || end < 0 || at + 3 >= to || !isStatus(bytes, at, to)) return null
+  return [
+    ...pieces,
+    { as: 'same', to: bracket + 1 },
+    ...time,
+    { as: 'same', to: request },
+    { as: 'string', to: end },
+    { as: 'same', to: at },
+    { as: 'word', at, to: at + 3, level: levelOfStatus(status) },
+  ]
 }
 
 /** Where the time begins, behind three words at least; -1 if the line is written in another way. */

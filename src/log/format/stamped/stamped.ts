@@ -2,7 +2,6 @@ import { UTC, type Zone } from '../../time.ts'
 import { dayOf } from '../../wall-clock.ts'
 import {
   encodeLine,
-  head,
   type LineFormat,
   partOf,
   type RecordFields,
@@ -16,6 +15,7 @@ import { type Named, readNamed, readTai64n, readYearless } from '../read/named.t
 import { withPairs } from '../read/pairs.ts'
 import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, parseStamp, readStamp } from '../read/stamp.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
+import { type Piece, timePieces, zoneEnd } from '../shape.ts'
 import { generalHeader, type Header, type Line, programHeader } from './header.ts'
 import { type Program, SYSLOG } from './programs.ts'
 
@@ -36,12 +36,9 @@ export function stampedLines(reference: Reference): LineFormat {
       const stamp = stampAt(bytes, from, to, UTC)
       return stamp ? levelIn(bytes, from, to, stamp) : -1
     },
-    readHead: (bytes, from, to, zone) => {
-      const stamp = stampAt(bytes, from, to, zone)
-      if (!stamp) return false
-      head.time = stamp.epoch
-      head.level = levelIn(bytes, from, to, stamp)
-      return true
+    shape: (bytes, from, to) => {
+      const stamp = stampAt(bytes, from, to, UTC)
+      return stamp?.at === from ? shapeOf(bytes, from, stamp.end, to) : null
     },
     marks: stampedMarks,
     zoneName: (bytes, from, to) => {
@@ -145,6 +142,43 @@ function levelIn(bytes: Uint8Array, from: number, to: number, stamp: Found): num
   return levelBefore(bytes, from, stamp) ?? wordAfter(bytes, stamp.end, to)
 }
 
+/** How far behind the time a level may be in a line whose pieces are told apart. */
+const NEAR = 80
+
+/** The pieces of a line up to the level behind its time, which ends at `end`. */
+function shapeOf(bytes: Uint8Array, from: number, end: number, to: number): Piece[] | null {
+  const time = timePieces(bytes, from, end)
+  const level = wordAfter(bytes, end, to)
+  const at = wordAt
+  const last = wordEnd(bytes, at, to)
+  if (!time || level < 0 || last >= to || last - end > NEAR) return null
+  for (let i = end; i < at; i++) {
+    // What a bracket holds that ends behind the level is not known.
+    if (bytes[i] === 0x1b || (closingOf(bytes[i]!) > 0 && !hasClosing(bytes, i, last + 1))) return null
+  }
+  const next = bytes[last]
+  if (isWord(next!) || next === 0x1b || !(isStamp(bytes, from, to) || isSyslog(bytes, end, last))) return null
+  return [
+    ...time,
+    { as: 'same', to: Math.max(end, Math.min(zoneEnd(bytes, time[1].to, to), at)) },
+    { as: 'numbers', to: at },
+    { as: 'word', at, to: last, level },
+  ]
+}
+
+function hasClosing(bytes: Uint8Array, at: number, to: number): boolean {
+  const closing = bytes.indexOf(closingOf(bytes[at]!), at)
+  return closing >= 0 && closing < to
+}
+
+/** Whether the first bracket of a line without a year is behind its program, and begins no time. */
+function isSyslog(bytes: Uint8Array, from: number, to: number): boolean {
+  const bracket = bytes.indexOf(0x5b, from)
+  if (bracket < 0 || bracket + 8 > to) return false
+  for (let at = bracket; at < to; at++) if (bytes[at] === 0x2f) return false
+  return true
+}
+
 /** Words, syslog's priority at the beginning, and the mark of Redis' warnings. */
 function stampedMarks(level: number): RegExp[] | null {
   const words = wordMarks(level)
@@ -173,6 +207,9 @@ function priority(bytes: Uint8Array, start: number, to: number): number {
   const severity = number & 7
   return severity <= 2 ? 4 : severity === 3 ? 3 : severity === 4 ? 2 : severity <= 6 ? 1 : 0
 }
+
+/** Where the last level was that `wordAfter` found. */
+let wordAt = 0
 
 /** How far the level may be from the time, without what is in brackets, and how long that may be. */
 const MAX_WORDS = 8
@@ -210,6 +247,7 @@ export function wordAfter(bytes: Uint8Array, from: number, to: number): number {
     words++
     const mark = bytes[start - 1]
     if (words === 1 || mark === 0x3c || mark === 0x7c || isCapital(bytes, start, at)) {
+      wordAt = start
       const level = at - start < 3 ? -1 : levelAt(bytes, start, to)
       if (level >= 0) return level
     }
@@ -217,10 +255,14 @@ export function wordAfter(bytes: Uint8Array, from: number, to: number): number {
   return -1
 }
 
+/** What closes a bracket; 0 if it is none. */
+function closingOf(open: number): number {
+  return open === 0x5b ? 0x5d : open === 0x28 ? 0x29 : open === 0x7b ? 0x7d : 0
+}
+
 /** The offset of what closes the bracket at bytes[at]; 0 if there is none. */
 function bracketEnd(bytes: Uint8Array, at: number, to: number): number {
-  const open = bytes[at]
-  const closing = open === 0x5b ? 0x5d : open === 0x28 ? 0x29 : open === 0x7b ? 0x7d : 0
+  const closing = closingOf(bytes[at]!)
   if (closing === 0) return 0
   const limit = Math.min(to, at + MAX_BRACKET)
   for (let end = at + 1; end < limit; end++) if (bytes[end] === closing) return end
@@ -233,6 +275,7 @@ function levelInBrackets(bytes: Uint8Array, from: number, to: number): number {
   let start = first
   while (start < to && bytes[start] === 0x20) start++
   if (start === first || isCapital(bytes, start, wordEnd(bytes, start, to))) {
+    wordAt = start
     const level = levelAt(bytes, start, to)
     if (level >= 0) return level
   }
@@ -240,6 +283,7 @@ function levelInBrackets(bytes: Uint8Array, from: number, to: number): number {
   while (end > start && !isWord(bytes[end - 1]!)) end--
   let last = end
   while (last > start && isWord(bytes[last - 1]!)) last--
+  wordAt = last
   return end - last >= 3 && isCapital(bytes, last, end) ? levelAt(bytes, last, end) : -1
 }
 

@@ -27,6 +27,7 @@ export const cri: Wrapper = {
     return line
   },
   isPartial,
+  shape: ({ from, timeTo }, inner) => [{ as: 'digits', to: timeTo }, { as: 'same', to: from }, ...inner],
   // A line in parts may hold a text in no part of it. Four bytes that other lines do not have: the scanner stops there.
   marks: (inner) => [
     ...inner.map(({ source, flags }) => new RegExp(source.replace(/^\\n/, '[FP] '), flags)),

@@ -1,5 +1,6 @@
 import { findKey, value } from '../json/member.ts'
 import { timeOf } from '../json/values.ts'
+import type { Piece } from '../shape.ts'
 import type { Wrapped, Wrapper } from './wrapped.ts'
 
 const line: Wrapped = { bytes: new Uint8Array(0), from: 0, to: 0, partial: false, timeFrom: 0, timeTo: 0 }
@@ -27,6 +28,7 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
       place(bytes, start, hasEnd ? end - 2 : end)
       return line
     },
+    ...(ended && { shape: dockerPieces }),
     isPartial: (bytes, from, to) => ended && wrapper.read(bytes, from, to)?.partial === true,
     marks(inner) {
       const own = inner.map(escapedMark)
@@ -35,6 +37,19 @@ function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wr
     time: timeOf,
   }
   return wrapper
+}
+
+/** The time follows the line, and is a string. */
+function dockerPieces({ from, to, timeFrom, timeTo }: Wrapped, inner: Piece[], bytes: Uint8Array) {
+  if (timeFrom < to || bytes[timeFrom] !== 0x22 || bytes[to] !== 0x5c) return null
+  const pieces: Piece[] = [
+    { as: 'same', to: from },
+    ...inner,
+    { as: 'string', to: to + 3, isEnded: true },
+    { as: 'same', to: timeFrom + 1 },
+    { as: 'string', to: timeTo },
+  ]
+  return pieces
 }
 
 const isLog = (key: string) => key === 'log'

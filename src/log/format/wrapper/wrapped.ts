@@ -1,5 +1,6 @@
 import type { Zone } from '../../time.ts'
-import { decode, head, type InnerReader, type LineFormat, PLAIN, UNDECIDED } from '../format.ts'
+import { decode, type InnerReader, type LineFormat, PLAIN } from '../format.ts'
+import type { Piece } from '../shape.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
 export interface Wrapped {
@@ -23,6 +24,8 @@ export interface Wrapper {
   isPartial(bytes: Uint8Array, from: number, to: number): boolean
   /** The wrapper's own time. */
   time(bytes: Uint8Array, from: number, to: number, zone: Zone): number
+  /** The pieces of the last line that `read` found, around those of the line inside it; null if they are not known. */
+  shape?(line: Wrapped, inner: Piece[], bytes: Uint8Array): Piece[] | null
   /** What is in the file where lines inside it hold one of some marks; null if that is not known. */
   marks(inner: readonly RegExp[]): RegExp[] | null
 }
@@ -70,14 +73,15 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       const text = unwrap(wrapper, bytes, from, end)
       return inner.level(text, 0, lineEnd(text), text.length)
     },
-    readHead(bytes, from, to, zone) {
-      const line = begins(bytes, from, to)
-      if (!line) return false
-      head.time = timeOf(line, bytes, zone)
-      const level = line.partial ? -1 : inner.level(line.bytes, line.from, line.to)
-      head.level = level < 0 ? UNDECIDED : level
-      return true
-    },
+    ...(wrapper.shape && {
+      shape(bytes: Uint8Array, from: number, to: number) {
+        const line = begins(bytes, from, to)
+        // A line with escapes is not in the file as it is.
+        if (!line || line.partial || line.bytes !== bytes || !inner.timed) return null
+        const pieces = inner.shape?.(bytes, line.from, line.to)
+        return pieces ? wrapper.shape!(line, pieces, bytes) : null
+      },
+    }),
     marks: (level) => {
       const own = inner.marks?.(level)
       return own ? wrapper.marks(own) : null

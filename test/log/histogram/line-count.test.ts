@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import { detectFormat, LEVELS, type LineFormat } from '../../../src/log/format/detect.ts'
+import { lineEnd } from '../../../src/log/format/lines.ts'
+import { type CountedRange, LineCount } from '../../../src/log/histogram/line-count.ts'
+import { takeScanner } from '../../../src/log/scanner/scanner.ts'
+import { parseZone, type Zone } from '../../../src/log/time.ts'
+import { linesLike, random, SAMPLES } from './lines.ts'
+
+interface Case {
+  format: LineFormat
+  zone: Zone
+  bytes: Uint8Array
+  /** Records outside are told apart by their times. */
+  range: { from: number; to: number; step: number }
+}
+
+/** How many records there are in each bucket, by level. */
+type Counts = Record<string, number>
+
+function rangeOf({
+  format,
+  zone,
+  range: { from, to, step },
+}: Case): CountedRange & { counts: Counts; shaped: number } {
+  const counts: Counts = {}
+  const bucketOf = (time: number) => Math.floor(time / step)
+  const self = {
+    lo: 0,
+    hi: 0,
+    filter: { format, zone, level: null, matcher: null, since: null, until: null },
+    counts,
+    shaped: 0,
+    add(time: number, column: number, record: unknown, count = 1) {
+      const key = `${time >= from && time < to ? bucketOf(time) : `exactly ${time}`} ${column}`
+      counts[key] = (counts[key] ?? 0) + count
+      if (record === null) self.shaped += count
+    },
+    isSpan: (first: number, last: number) => first >= from && last < to && bucketOf(first) === bucketOf(last),
+  }
+  return self
+}
+
+/** The same, one record after the other. */
+function slowly(one: Case): Counts {
+  const { format, zone, bytes } = one
+  const range = rangeOf(one)
+  let time = Number.NaN
+  for (let start = 0; start < bytes.length; ) {
+    const headEnd = lineEnd(bytes, start, bytes.length)
+    let end = headEnd + 1
+    while (end < bytes.length && !format.starts(bytes, end, lineEnd(bytes, end, bytes.length)))
+      end = lineEnd(bytes, end, bytes.length) + 1
+    end = Math.min(end, bytes.length)
+    const own = format.time(bytes, start, headEnd, zone)
+    if (!Number.isNaN(own)) time = own
+    const level = format.level(bytes, start, headEnd, end)
+    range.add(time, level < 0 ? LEVELS.length : level, null)
+    start = end
+  }
+  return range.counts
+}
+
+function quickly(one: Case): { counts: Counts; shaped: number } {
+  const scanner = takeScanner(64 * 1024)!
+  const range = rangeOf(one)
+  const { bytes } = one
+  const count = new LineCount(range, scanner)
+  expect(count.count({ bytes, from: 0, to: bytes.length, base: 0 })).toBe(true)
+  scanner.release()
+  return range
+}
+
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu'].map((name) => parseZone(name)!)
+const STEPS = [1000, 15_000, 30_000, 60_000, 300_000, 3_600_000, 86_400_000]
+
+describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped }) => {
+  const sample = new TextEncoder().encode(`${lines.join('\n')}\n`)
+  const format = detectFormat(sample, undefined, { reference: Date.UTC(2026, 10, 17) })
+
+  const seeds = isShaped ? [1, 2, 3, 4, 5, 6] : [1]
+
+  test.each(seeds)('counts what its records say (%i)', (seed) => {
+    const any = random(seed * 7919 + name.length)
+    for (let round = 0; round < 8; round++) {
+      const zone = ZONES[any(ZONES.length)]!
+      const bytes = linesLike(lines, any, round % 4)
+      const first = format.time(sample, 0, lineEnd(sample, 0, sample.length), zone)
+      const range = {
+        from: first - any(100_000),
+        to: first + any(100_000_000),
+        step: STEPS[any(STEPS.length)]!,
+      }
+      const one = { format, zone, bytes, range }
+      expect(quickly(one).counts, `round ${round}`).toEqual(slowly(one))
+    }
+  })
+
+  test.runIf(isShaped)('reads most lines in the scanner', () => {
+    const bytes = linesLike(lines, random(1), 0)
+    const zone = ZONES[0]!
+    const range = { from: 0, to: Number.POSITIVE_INFINITY, step: 86_400_000 }
+    const { shaped, counts } = quickly({ format, zone, bytes, range })
+    const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    expect(shaped / all).toBeGreaterThan(0.5)
+  })
+})
