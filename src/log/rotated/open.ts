@@ -66,7 +66,7 @@ async function openAtCursor(
     const series = await Series.open([...(await openTexts(opener, older)), found])
     return { series, at: cursor.offset, certain: older.length === 0 || family.certain }
   }
-  const newer = newerThan(family, index, file)
+  const newer = family.members.slice(index + 1, lastFor(family, file) + 1)
   const series = await Series.open([found, ...(await openTexts(opener, newer))])
   const certain = newer.length === 0 || family.certain
   return { series, at: (await series.addresses.base(0)) + cursor.offset, certain }
@@ -104,14 +104,6 @@ function isEnough({ files }: Opener, name: string, isActive: boolean): boolean {
   // rotatelogs can cycle through numbered files, so the log's own name is not always the newest. On a bucket, where a
   // list is a request, nobody does that.
   return isActive && (files.revision?.() ?? null) === null
-}
-
-/** The members after one of them, up to the last that a request for `file` reaches. Where that is a guess, only the last. */
-function newerThan(family: Family, index: number, file: string): Entry[] {
-  const last = Math.max(index, lastFor(family, file))
-  if (family.certain) return family.members.slice(index + 1, last + 1)
-  const [found, newest] = [family.members[index]!, family.members[last]!]
-  return last > index && newest.modified >= found.modified ? [newest] : []
 }
 
 /** Looks for what a cursor points into. A forged cursor would decompress every archive, so this has a budget. */
@@ -157,8 +149,9 @@ export async function findAmong(opener: Opener, { members }: Family, cursor: Cur
     cursor.id !== null && entry.id === cursor.id ? 0 : entry.key === cursor.name ? 1 : 2
   const candidates = [...members].reverse().sort((a, b) => rank(a) - rank(b))
   for (const entry of candidates) {
-    // Nothing was read of an empty file: only its identity or its name can decide.
-    if (cursor.print.length === 0 && rank(entry) === 2) continue
+    // Nothing was read of an empty file: only its identity or, without one, its name can decide.
+    const isNamed = rank(entry) === 1 && (cursor.id === null || entry.id === undefined)
+    if (cursor.print.length === 0 && rank(entry) > 0 && !isNamed) continue
     const text = await openText(opener, entry)
     const reach = Math.max(cursor.offset, cursor.print.offset + cursor.print.length)
     if ((text.compressed ? entry.size * MAX_RATIO : entry.size) < reach) continue

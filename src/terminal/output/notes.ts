@@ -13,7 +13,7 @@ export const SENTENCES: Record<string, string> = {
   'assumed-date': 'The times in this log have no date; the date comes from when the file was last written.',
   'unknown-field': 'Nothing matches, and the newest records do not have this field.',
   'family-order':
-    'The names and times of the rotated files contradict each other, so their order is a guess; records may be missing.',
+    'The names and times of the rotated files contradict each other, so their order is a guess.',
   'archive-cut': 'An archive is damaged or ends early; the rest of it is missing.',
   'list-cut': 'There are more files than one answer has.',
   'detail-incomplete': 'Not all files have been examined yet; try again.',
