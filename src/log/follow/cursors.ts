@@ -1,6 +1,6 @@
 import { type Cursor, fingerprint } from '../text/cursor.ts'
 import type { Series } from '../text/series.ts'
-import { holds } from '../text/text.ts'
+import { holds, type Text } from '../text/text.ts'
 import type { SentRecord } from './frame.ts'
 
 export async function withCursors(
@@ -19,13 +19,16 @@ export async function withCursors(
   return records
 }
 
-/** The address of a place in a series, or null when it is in none of its files. */
+/**
+ * The address of a place in a series, or null when it is in none of its files. A copy or an archive has another identity
+ * than the file that the place was in.
+ */
 export async function addressOf(series: Series, place: Cursor): Promise<number | null> {
-  for (let i = series.parts.length - 1; i >= 0; i--) {
-    const part = series.parts[i]!
-    const same =
-      place.id !== null && part.entry.id !== undefined ? part.entry.id === place.id : part.name === place.name
-    if (same && (await holds(part, place))) return (await series.addresses.base(i)) + place.offset
-  }
+  const isNamed = ({ name, entry: { id } }: Text) =>
+    place.id !== null && id !== undefined ? id === place.id : name === place.name
+  const newest = [...series.parts.keys()].reverse()
+  const others = place.print.length === 0 ? [] : newest.filter((i) => !isNamed(series.parts[i]!))
+  for (const i of [...newest.filter((i) => isNamed(series.parts[i]!)), ...others])
+    if (await holds(series.parts[i]!, place)) return (await series.addresses.base(i)) + place.offset
   return null
 }

@@ -56,7 +56,9 @@ export class Followers {
         return await Follower.open(this.#context, hub, request, signal)
       } catch (error) {
         if (!isMoving(error) || tries >= 20 || signal?.aborted) throw error
-        if ((await listFamily(opener, file)).members.length === 0) throw error
+        // Without a place in it, a log of which there is no file never existed.
+        const isKnown = request.last !== null || (await listFamily(opener, file)).members.length > 0
+        if (!isKnown) throw error
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }

@@ -25,8 +25,9 @@ const MAX_POLLED = 4 * BATCH
 const LOOK_MS = 2000
 /** File times are coarse: a list made later than this after a change shows all of it. */
 const COARSE_MS = 50
-/** A list of a large directory is made again after this many times what it cost. */
+/** A list of a large directory is made again after this many times what it cost, but no later than this. */
 const LOOK_PER_COST = 30
+const LOOK_MOST_MS = 5000
 
 /**
  * Follows a log as it grows, through rotations. A renamed file is read to its end before the new one; the rest of a file
@@ -118,13 +119,10 @@ export class Tracker {
 
   /** Adds what happened. Returns whether there is more than one poll returns. */
   async advance(changes: Change[]): Promise<boolean> {
-    let total = 0
-    for (let steps = 0; steps < 32; steps++) {
+    for (let steps = 0; steps < 32 && bytesIn(changes) < MAX_POLLED; steps++) {
       const read = await this.#readOn()
       if (read instanceof Uint8Array) {
         changes.push(this.#data(read))
-        total += read.length
-        if (total >= MAX_POLLED) return true
         continue
       }
       if (read === 'lost') {
@@ -188,14 +186,17 @@ export class Tracker {
       this.#id = found.entry.id ?? null
       this.#etag = undefined
       this.#archive = found.compressed ? found : null
+      this.#lookAt = 0
       return true
     }
     const last = this.#successor(family)
     if (!last) return false
     // The same file was truncated; another one means that the old file is gone, with everything not yet read.
     const truncated = (last.id ?? null) === this.#id && nameOf(family, last, this.#file) === this.#name
+    const first = await this.#tolerant(() => this.#start(last, family))
+    if (!first) return false
     changes.push({ kind: truncated ? 'truncated' : 'gap', file: this.#file })
-    await this.#start(last, family)
+    if (first.length > 0) changes.push(this.#data(first))
     return true
   }
 
@@ -227,9 +228,7 @@ export class Tracker {
     const began = Date.now()
     const mark = this.#files.revision?.() ?? null
     const family = await listFamily(this.#opener, this.#file)
-    const cost = (Date.now() - began) * LOOK_PER_COST
-    this.#lookAt =
-      Date.now() + Math.max(cost, (this.#files.revision?.() ?? null) === null && !this.#renamed ? LOOK_MS : 0)
+    const cost = Math.min(LOOK_MOST_MS, (Date.now() - began) * LOOK_PER_COST)
     const at = placeIn(family, this.#name)
     // Another rotation may have given the name to another file. A plain file is proven by the read below.
     if (this.#archive && family.members[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
@@ -239,7 +238,10 @@ export class Tracker {
     // Only a list that shows nothing to move on to need not be made again.
     const empty = !next || next.size === 0
     this.#listed = { mark: empty ? mark : null, since: mark === known ? since : began, last: began }
-    if (!next || empty) return false
+    if (!next || empty) {
+      this.#lookAt = Date.now() + Math.max(cost, mark === null && !this.#renamed ? LOOK_MS : 0)
+      return false
+    }
     // The writer moved after its last line here: what it wrote until then is there now.
     const last = await this.#readOn()
     if (last === 'lost') return true
@@ -247,11 +249,14 @@ export class Tracker {
       changes.push(this.#data(last))
       return true
     }
-    // If the order is a guess, a reported gap is better than repeated lines.
+    const file = this.#name
+    const wasRenamed = this.#renamed
+    const first = await this.#tolerant(() => this.#start(next, family))
+    if (!first) return false
+    // If the order is a guess, something may be missing or repeated.
     if (!family.certain || family.members[at]!.gap) changes.push({ kind: 'gap', file: this.#file })
-    else if (!this.#renamed)
-      changes.push({ kind: 'rotated', file: this.#name, to: nameOf(family, next, this.#file) })
-    await this.#start(next, family)
+    else if (!wasRenamed) changes.push({ kind: 'rotated', file, to: this.#name })
+    changes.push(this.#data(first))
     return true
   }
 
@@ -261,21 +266,29 @@ export class Tracker {
     const last = lastFor(family, this.#file)
     const end = this.#renamed ? Math.max(last, placeIn(family, this.#file)) : last
     if (at >= end) return undefined
-    if (!family.certain) return members[end]!.modified >= members[at]!.modified ? members[end] : undefined
-    return members.slice(at + 1, end).find(({ size }) => size > 0) ?? members[end]
+    // Where the order is a guess, what has not changed since may have been read before.
+    const isNewer = ({ modified }: Entry) => family.certain || modified >= members[at]!.modified
+    const newer = members.slice(at + 1, end + 1).filter(isNewer)
+    return newer.find(({ size }) => size > 0) ?? newer.at(-1)
   }
 
-  /** Moves on to the start of another file. Nothing changes before it is open. */
-  async #start(entry: Entry, family: Family): Promise<void> {
+  /**
+   * Moves on to another file. Nothing changes before its first bytes are read: without them, nothing but its identity,
+   * which a compression takes away, would find it again after the next rotation.
+   */
+  async #start(entry: Entry, family: Family): Promise<Uint8Array> {
     const text = await openText(this.#opener, entry)
+    const bytes = await text.read(0, Math.min(await text.size(), BATCH))
     this.#name = nameOf(family, entry, this.#file)
     this.#renamed = false
     this.#awaited = null
+    this.#lookAt = 0
     this.#id = entry.id ?? null
     this.#offset = 0
     this.#seen = new Uint8Array(0)
     this.#etag = undefined
     this.#archive = text.compressed ? text : null
+    return this.#move(bytes)
   }
 
   /** Files move while they are read; undefined means to try again later. */
@@ -287,6 +300,10 @@ export class Tracker {
       throw error
     }
   }
+}
+
+function bytesIn(changes: readonly Change[]): number {
+  return changes.reduce((sum, change) => sum + ('bytes' in change ? change.bytes.length : 0), 0)
 }
 
 /** The name of a member. If `file` is another name of it, such as a link, that name is used. */

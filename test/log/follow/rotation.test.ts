@@ -95,7 +95,7 @@ function expectSequence(numbers: number[], last: number, who: string) {
   expect(numbers.at(-1), `${who} got the last one`).toBe(last)
 }
 
-describe('50 followers who come and go', () => {
+describe('50 followers who come and go', { retry: 0 }, () => {
   it.each([
     ['rename', [rename]],
     ['copy and truncate', [copyTruncate]],
