@@ -184,6 +184,18 @@ describePage(
       await page.context().close()
     })
 
+    it('takes back a search with one press of the back button', async () => {
+      const page = await open('file=broker.log')
+      const before = await page.evaluate<number>('history.length')
+      await page.getByLabel('Find in the log').fill('failed at 1234')
+      await page.keyboard.press('Enter')
+      await page.getByText('1 match loaded').waitFor()
+      expect(await page.evaluate<number>('history.length')).toBe(before + 1)
+      await page.goBack()
+      await row(page, `number ${RECORDS - 1} `).waitFor()
+      await page.context().close()
+    })
+
     it('narrows to a time range, in words and by a link', async () => {
       const page = await open('file=broker.log')
       await page.getByRole('button', { name: 'All time' }).click()

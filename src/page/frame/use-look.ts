@@ -11,9 +11,9 @@ export function useLook() {
   const [carried, setCarried] = useState(() => hand.take('carried') !== null)
   const shown = useRef(look.file)
   const address = (next: Look) => writeLook(next) || location.pathname + location.search
-  /** A step that the back button undoes. */
+  /** A step that the back button undoes. To be where one is already is no step: Enter in a field also blurs it. */
   const go = (next: Look) => {
-    history.pushState(null, '', address(next))
+    if (writeLook(next) !== location.hash) history.pushState(null, '', address(next))
     setCarried((was) => was || next.file !== shown.current)
     shown.current = next.file
     setLook(next)
