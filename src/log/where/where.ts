@@ -119,18 +119,9 @@ function isLevel(name: string, test: Test): boolean {
   return level >= 0 && SPELLINGS.some((word) => parseLevel(word) === level && test(word, true))
 }
 
-const SPELLINGS = [
-  'trace',
-  'debug',
-  'info',
-  'notice',
-  'warn',
-  'warning',
-  'error',
-  'critical',
-  'fatal',
-  'panic',
-].flatMap((word) => [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)])
+const SPELLINGS = 'trace debug info notice warn warning error critical fatal panic'
+  .split(' ')
+  .flatMap((word) => [word, word.toUpperCase(), word[0]!.toUpperCase() + word.slice(1)])
 
 /** The values of the members that every record can have. */
 const OWN: Record<string, (record: RecordFields) => string[]> = {

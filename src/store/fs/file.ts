@@ -50,18 +50,8 @@ export function isSame(a: FileState, b: FileState): boolean {
 export const shrunk = (key: string) =>
   new StoreError('changed', `Cannot read "${key}": it shrank while it was read`)
 
-const ABSENT = new Set([
-  'ENOENT',
-  'ENOTDIR',
-  'ELOOP',
-  'ENAMETOOLONG',
-  'ENXIO',
-  'EINVAL',
-  'ERR_INVALID_ARG_VALUE',
-])
-
 export function isAbsence(error: unknown): boolean {
-  return ABSENT.has(codeOf(error))
+  return /^(ENOENT|ENOTDIR|ELOOP|ENAMETOOLONG|ENXIO|EINVAL|ERR_INVALID_ARG_VALUE)$/.test(codeOf(error))
 }
 
 /** Converts any error to a StoreError, with `retryAfter` if it is likely to be temporary. */

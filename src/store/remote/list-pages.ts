@@ -27,16 +27,16 @@ export async function* listPages(
   fetchPage: (token: string | null, call: Call) => Promise<ListPage>,
 ): AsyncGenerator<Entry, void, undefined> {
   const { signal, after, limit = Number.POSITIVE_INFINITY } = options
-  const guard = new ListingGuard(pageSize(options))
+  const check = listingGuard(pageSize(options))
   let waited = 0
   let left = limit
   let token: string | null = null
-  while (left > 0) {
+  for (let pages = 1; left > 0; pages++) {
     const start = retry.now()
     const page: ListPage = await fetchPage(token, begin(retry, signal, retry.listDeadline - waited))
     // Only the service's time counts, not the time that the consumer takes.
     waited += retry.now() - start
-    for (const entry of guard.check(page)) {
+    for (const entry of check(page)) {
       if (!isWanted(entry) || (after !== undefined && byCodePoint(entry.key, after) <= 0)) continue
       yield entry
       if (--left <= 0) return
@@ -44,57 +44,48 @@ export async function* listPages(
     if (page.next === null) return
     if (waited >= retry.listDeadline)
       throw new StoreError('timeout', 'The storage did not complete a listing in time')
-    if (guard.pages % PAGES_PER_DEADLINE === 0) waited = 0
+    if (pages % PAGES_PER_DEADLINE === 0) waited = 0
     token = page.next
   }
 }
 
 const REPEATED = 'The storage listed the same page twice'
 
-/** Refuses listings that contradict themselves or never end. It remembers the tokens and the last key. */
-class ListingGuard {
-  readonly #pageSize: number
-  readonly #tokens = new Set<string>()
-  #last: string | null = null
-  #empty = 0
-  #short = 0
-  pages = 0
+/**
+ * Checks the pages of a listing, and gives the entries of each in order, each key once. Refuses a listing that
+ * contradicts itself or never ends. It remembers the tokens and the last key.
+ */
+function listingGuard(pageSize: number) {
+  const tokens = new Set<string>()
+  let last: string | null = null
+  let pages = 0
+  let empty = 0
+  let short = 0
 
-  constructor(pageSize: number) {
-    this.#pageSize = pageSize
-  }
-
-  /** The entries of a page in order, each key once. */
-  check({ entries, next }: ListPage): Entry[] {
-    this.pages++
-    const added = this.#added(inOrder(entries))
-    if (next === null) return added
-    if (this.#tokens.has(next) || (entries.length > 0 && added.length === 0))
-      throw new StoreError('unavailable', REPEATED)
-    this.#tokens.add(next)
-    this.#empty = entries.length === 0 ? this.#empty + 1 : 0
-    this.#short = entries.length < this.#pageSize / 2 ? this.#short + 1 : 0
-    if (
-      this.pages >= MAX_PAGES ||
-      this.#empty >= MAX_EMPTY_PAGES ||
-      this.#short >= MAX_SHORT_PAGES ||
-      next.length > MAX_TOKEN
-    )
-      throw new StoreError('unavailable', 'The storage sent an endless listing')
-    return added
-  }
-
-  #added(entries: Entry[]): Entry[] {
-    const last = this.#last
+  function added(entries: Entry[]): Entry[] {
     if (last !== null && entries.length > 0 && byCodePoint(entries[0]!.key, last) < 0) {
       const isOld = byCodePoint(entries.at(-1)!.key, last) <= 0
       throw new StoreError('unavailable', isOld ? REPEATED : 'The storage listed its keys out of order')
     }
     return entries.filter(({ key }) => {
-      const isNew = key !== this.#last
-      this.#last = key
+      const isNew = key !== last
+      last = key
       return isNew
     })
+  }
+  return ({ entries, next }: ListPage): Entry[] => {
+    pages++
+    const found = added(inOrder(entries))
+    if (next === null) return found
+    if (tokens.has(next) || (entries.length > 0 && found.length === 0))
+      throw new StoreError('unavailable', REPEATED)
+    tokens.add(next)
+    empty = entries.length === 0 ? empty + 1 : 0
+    short = entries.length < pageSize / 2 ? short + 1 : 0
+    const isEndless = pages >= MAX_PAGES || empty >= MAX_EMPTY_PAGES || short >= MAX_SHORT_PAGES
+    if (isEndless || next.length > MAX_TOKEN)
+      throw new StoreError('unavailable', 'The storage sent an endless listing')
+    return found
   }
 }
 

@@ -162,27 +162,21 @@ export async function answerError(answer: Response, key: string): Promise<StoreE
   const said = `The storage answered ${status}${code ? ` ${code}` : ''} for "${key}"`
   if (status === 304) return new StoreError('unchanged', said)
   if (status === 412) return new StoreError('changed', said)
-  if (status === 401 || status === 403 || (status === 400 && DENIED.has(code ?? '')))
+  if (status === 401 || status === 403 || (status === 400 && DENIED.test(code ?? '')))
     return new StoreError('denied', said)
   if (status === 404) return new StoreError('unavailable', said)
   if (status >= 300 && status < 400)
     return new StoreError('unavailable', `${said}: check the region and the endpoint`)
   const retryAfter = waitOf(answer)
   const wait = retryAfter === undefined ? {} : { retryAfter }
-  if (status === 429 || THROTTLED.has(code ?? ''))
+  if (status === 429 || THROTTLED.test(code ?? ''))
     return new TransientError(new StoreError('throttled', said, wait))
   const error = new StoreError(status === 504 || status === 408 ? 'timeout' : 'unavailable', said, wait)
   return isTransient(status) || code === 'RequestTimeout' ? new TransientError(error) : error
 }
 
-const DENIED = new Set(['ExpiredToken', 'InvalidToken', 'AuthorizationHeaderMalformed'])
-const THROTTLED = new Set([
-  'SlowDown',
-  'TooManyRequests',
-  'Throttling',
-  'ThrottlingException',
-  'RequestLimitExceeded',
-])
+const DENIED = /^(ExpiredToken|InvalidToken|AuthorizationHeaderMalformed)$/
+const THROTTLED = /^(SlowDown|TooManyRequests|Throttling|ThrottlingException|RequestLimitExceeded)$/
 
 function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500

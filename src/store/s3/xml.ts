@@ -5,13 +5,7 @@ export interface XmlElement {
   children: XmlElement[]
 }
 
-const NAMED = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-])
+const NAMED = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }))
 const DEEPEST = 16
 
 /**
