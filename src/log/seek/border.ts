@@ -121,7 +121,7 @@ async function examine(
   // A hole is skipped. So is text without times, if there is too much of it to be read.
   const isSkipped = blank !== null && (blank.isHole || blank.to - blank.from > MAX_BLANK)
   const parts = isSkipped ? [[from, blank.from] as const, [blank.to, to] as const] : [[from, to] as const]
-  const seen = new EarlyAndLate(probes, instant)
+  const seen = earlyAndLate(probes, instant)
   for (const [start, end] of parts) {
     const bytes = await readAll(probes, start, end)
     if (bytes === null) return 'spent'
@@ -148,40 +148,34 @@ async function examine(
 const EXAMINED = 256 * 1024
 
 /** Walks over records in order and remembers the first late one and the end of the last early one. */
-class EarlyAndLate {
-  firstLate: number | null = null
-  /** Where the last early record ends: null before the first, NaN until the next record starts. */
-  early: number | null = null
-  readonly #probes: Probes
-  readonly #instant: number
-  #isEarly = false
-
-  constructor(probes: Probes, instant: number) {
-    this.#probes = probes
-    this.#instant = instant
+function earlyAndLate({ options: { format, zone } }: Probes, instant: number) {
+  let isEarly = false
+  const seen = {
+    firstLate: null as number | null,
+    /** Where the last early record ends: null before the first, NaN until the next record starts. */
+    early: null as number | null,
+    /** Checks some records of bytes, which start at `base`; returns where to continue. */
+    look(bytes: Uint8Array, base: number, from: number): number {
+      const isFileStart = base === 0 && from === 0
+      let start =
+        isFileStart && format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))
+          ? 0
+          : nextStart(format, bytes, from, bytes.length)
+      for (const stop = from + EXAMINED; start >= 0; ) {
+        if (start >= stop) return start - 1
+        const end = lineEnd(bytes, start, bytes.length)
+        if (seen.early !== null && Number.isNaN(seen.early)) seen.early = base + start
+        const time = format.time(bytes, start, end, zone)
+        // A record without a time counts with the one before it.
+        if (!Number.isNaN(time)) isEarly = time < instant
+        if (isEarly) seen.early = Number.NaN
+        else if (!Number.isNaN(time)) seen.firstLate ??= base + start
+        start = nextStart(format, bytes, end, bytes.length)
+      }
+      return bytes.length
+    },
   }
-
-  /** Checks some records of bytes, which start at `base`; returns where to continue. */
-  look(bytes: Uint8Array, base: number, from: number): number {
-    const { format, zone } = this.#probes.options
-    const isFileStart = base === 0 && from === 0
-    let start =
-      isFileStart && format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))
-        ? 0
-        : nextStart(format, bytes, from, bytes.length)
-    for (const stop = from + EXAMINED; start >= 0; ) {
-      if (start >= stop) return start - 1
-      const end = lineEnd(bytes, start, bytes.length)
-      if (this.early !== null && Number.isNaN(this.early)) this.early = base + start
-      const time = format.time(bytes, start, end, zone)
-      // A record without a time counts with the one before it.
-      if (!Number.isNaN(time)) this.#isEarly = time < this.#instant
-      if (this.#isEarly) this.early = Number.NaN
-      else if (!Number.isNaN(time)) this.firstLate ??= base + start
-      start = nextStart(format, bytes, end, bytes.length)
-    }
-    return bytes.length
-  }
+  return seen
 }
 
 /** The bytes [from, to), read in parallel pieces; null when the budget runs out. */

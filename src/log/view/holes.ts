@@ -2,7 +2,7 @@ import type { Missing, MissingBytes } from '../../store/store.ts'
 import { type Cursor, NO_PRINT } from '../text/cursor.ts'
 import { gone, type LogRequest, type OpenLog } from '../text/open.ts'
 import { Series } from '../text/series.ts'
-import { TextWindow } from '../text/window.ts'
+import { textWindow } from '../text/window.ts'
 import type { HoleNote, Note, View } from './answer.ts'
 
 /** How many holes one answer looks past. */
@@ -71,7 +71,7 @@ export class CutLog {
   async #endAt(index: number, end: number): Promise<void> {
     const { parts } = this.open.series
     const part = parts[index]!
-    const window = new TextWindow(part, part.begin ?? 0, end)
+    const window = textWindow(part, part.begin ?? 0, end)
     this.open = { ...this.open, series: await Series.open([...parts.slice(0, index), window]) }
   }
 
@@ -79,7 +79,7 @@ export class CutLog {
   async #beginAt(index: number, missing: Missing, to: number): Promise<void> {
     const { series, at, end } = this.open
     const part = series.parts[index]!
-    const rest = new TextWindow(part, missing.to, (part.begin ?? 0) + part.entry.size)
+    const rest = textWindow(part, missing.to, (part.begin ?? 0) + part.entry.size)
     const newer = series.parts.slice(index + 1)
     const cut = await Series.open([rest, ...newer])
     // Addresses count from the start of the last file: they move only when that one is cut.
