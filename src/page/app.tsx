@@ -31,21 +31,10 @@ export function App({ client, fleet, root }: Props) {
   const showHelp = () => setHelp(true)
   usePageKeys(showHelp)
   if (session.asked !== 'no') return <SignIn refused={session.asked === 'refused'} enter={session.enter} />
-  const top = { theme, setTheme, showHelp, signOut: session.leave }
+  const page = { client, session, nodes, theme, setTheme, showHelp, say }
   return (
     <>
-      {root ? (
-        <FleetPage client={client} nodes={nodes} error={error} session={session} top={top} say={say} />
-      ) : (
-        <NodePage
-          client={client}
-          session={session}
-          nodes={nodes}
-          own={fleet?.own ?? null}
-          top={top}
-          say={say}
-        />
-      )}
+      {root ? <FleetPage page={page} error={error} /> : <NodePage page={page} own={fleet?.own ?? null} />}
       <p class={said === '' ? 'toast' : 'toast shown'} role="status" aria-live="polite">
         {said}
       </p>

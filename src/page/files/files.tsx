@@ -31,6 +31,12 @@ export function Files({ files, look, now, open, picked, pick }: Props) {
     isOpen: (key, fallback) => opened[key] ?? fallback,
     toggle: (key, now) => setOpened({ ...opened, [key]: !now }),
   }
+  if (files.length === 0)
+    return (
+      <p class="hint" role="status">
+        No logs yet. A log appears here as soon as the node writes one, in the directory that nodestate reads.
+      </p>
+    )
   return (
     <>
       {files.length > 15 && (
@@ -69,7 +75,7 @@ export function Files({ files, look, now, open, picked, pick }: Props) {
           {count((needle === '' ? entries : fitting).length - MOST)} more. Type part of a name to find them.
         </p>
       )}
-      {fitting.length === 0 && files.length > 0 && <p class="hint">No log name matches.</p>}
+      {fitting.length === 0 && <p class="hint">No log name matches.</p>}
     </>
   )
 }

@@ -1,28 +1,37 @@
-import type { NodeConfig } from '../../client.ts'
+import type { Client, FleetNode, NodeConfig } from '../../client.ts'
 import icon from '../icon.svg'
 import { ago, moment } from '../ui/format.ts'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { token } from '../ui/token.ts'
 import { useToolbar } from '../ui/toolbar.ts'
 import { HOME } from '../url.ts'
+import type { useSession } from './use-session.ts'
 
 const THEMES = ['auto', 'light', 'dark'] as const
 const THEME_ICONS: Record<string, IconName> = { auto: 'auto', light: 'sun', dark: 'moon' }
 
-export interface TopProps {
-  node: NodeConfig | null
-  /** What to show where the node's name is not known. */
-  fallback: string
-  now: number
+/** What the pages of a node and of a fleet are given. */
+export interface PageProps {
+  client: Client
+  session: ReturnType<typeof useSession>
+  /** The nodes of the fleet; null where there is none, and until they are known. */
+  nodes: FleetNode[] | null
   theme: string
-  home: () => void
   setTheme: (theme: string) => void
   showHelp: () => void
-  signOut: () => void
+  say: (message: string) => void
+}
+
+interface Props {
+  page: PageProps
+  node: NodeConfig | null
+  name: string
+  now: number
+  home: () => void
 }
 
 /** The node's name and details, and the page's own settings. */
-export function Top({ node, fallback, now, theme, home, setTheme, showHelp, signOut }: TopProps) {
+export function Top({ page: { theme, setTheme, showHelp, session }, node, name, now, home }: Props) {
   const tools = useToolbar()
   const chosen = theme === 'auto' ? 'as the system' : theme
   return (
@@ -30,20 +39,20 @@ export function Top({ node, fallback, now, theme, home, setTheme, showHelp, sign
       <a
         class="who"
         href={HOME}
-        aria-label={`${node?.node.hostName ?? fallback}: configuration and logs`}
+        aria-label={`${name}: configuration and logs`}
         onClick={(event) => {
           event.preventDefault()
           home()
         }}
       >
         <img src={icon} alt="" width="22" height="22" />
-        <h1>{node?.node.hostName ?? fallback}</h1>
+        <h1>{name}</h1>
       </a>
       {node !== null && <KnownFacts config={node} now={now} />}
       <span class="space" />
       <div ref={tools} class="tools" role="toolbar" aria-label="Page">
         {token.get() !== null && (
-          <button type="button" class="quiet" onClick={signOut}>
+          <button type="button" class="quiet" onClick={session.leave}>
             Sign out
           </button>
         )}

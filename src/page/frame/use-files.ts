@@ -1,18 +1,11 @@
 import { useRef, useState } from 'preact/hooks'
 import type { Client } from '../../client.ts'
 import { grown, inOrder, type ListedFile } from '../files/order.ts'
-import { type Asking, pauseAfter, useFresh } from './use-fresh.ts'
+import { type Asking, useFresh } from './use-fresh.ts'
 
-interface Options extends Asking {
-  client: Client
-  /** The log on the screen. */
-  chosen: string | null
-}
-
-/** The node's logs: their names at once, their times as they come, new files within seconds. */
-export function useFiles({ client, chosen, ...asking }: Options) {
+/** The node's logs: their names at once, their times as they come, new files within seconds. `chosen` is on the screen. */
+export function useFiles(client: Client, chosen: string | null, asking: Asking) {
   const [files, setFiles] = useState<ListedFile[] | null>(null)
-  const [error, setError] = useState<Error | null>(null)
   const [now, setNow] = useState(Date.now())
   /** Lists in a row without the log on the screen, which was in one before; a rotation may hide it from one. */
   const [misses, setMisses] = useState<{ file: string; lists: number } | null>(null)
@@ -20,43 +13,33 @@ export function useFiles({ client, chosen, ...asking }: Options) {
   watched.current = chosen
   const known = useRef('')
   const detailed = useRef(0)
-  useFresh(
-    async (signal) => {
-      // The detailed list opens every file, so it is requested only when files came or went, and nothing waits for it.
-      const details = async () => {
-        detailed.current = Date.now()
-        const found = await client.detail({ signal }).catch(() => null)
-        if (found !== null && !signal.aborted) setFiles((before) => inOrder(found, before))
-      }
-      try {
-        setNow(Date.now())
-        const start = performance.now()
-        const plain = await client.list({ signal })
-        const took = performance.now() - start
-        const names = plain.map((file) => file.name).join('\n')
-        const changed = names !== known.current
-        const file = watched.current
-        const before = known.current
-        known.current = names
-        if (file !== null)
-          setMisses((last) => {
-            if (plain.some(({ name }) => name === file)) return null
-            if (last?.file === file) return { file, lists: last.lists + 1 }
-            return before.split('\n').includes(file) ? { file, lists: 1 } : null
-          })
-        setFiles((before) => (changed ? inOrder(plain, before) : grown(before ?? [], plain)))
-        setError(null)
-        if (changed || Date.now() - detailed.current > DETAILS) void details()
-        // A directory is listed every two seconds; less often where that is slow, as in a distant bucket.
-        return Math.min(SELDOM, Math.max(OFTEN, took * 40))
-      } catch (failure) {
-        const pause = pauseAfter(failure, signal, asking)
-        if (pause !== null) setError(failure as Error)
-        return pause
-      }
-    },
-    [client, asking.session],
-  )
+  const error = useFresh(async (signal) => {
+    // The detailed list opens every file, so it is requested only when files came or went, and nothing waits for it.
+    const details = async () => {
+      detailed.current = Date.now()
+      const found = await client.detail({ signal }).catch(() => null)
+      if (found !== null && !signal.aborted) setFiles((before) => inOrder(found, before))
+    }
+    setNow(Date.now())
+    const start = performance.now()
+    const plain = await client.list({ signal })
+    const took = performance.now() - start
+    const names = plain.map((file) => file.name).join('\n')
+    const changed = names !== known.current
+    const file = watched.current
+    const before = known.current
+    known.current = names
+    if (file !== null)
+      setMisses((last) => {
+        if (plain.some(({ name }) => name === file)) return null
+        if (last?.file === file) return { file, lists: last.lists + 1 }
+        return before.split('\n').includes(file) ? { file, lists: 1 } : null
+      })
+    setFiles((before) => (changed ? inOrder(plain, before) : grown(before ?? [], plain)))
+    if (changed || Date.now() - detailed.current > DETAILS) void details()
+    // A directory is listed every two seconds; less often where that is slow, as in a distant bucket.
+    return Math.min(SELDOM, Math.max(OFTEN, took * 40))
+  }, asking)
   const gone = misses !== null && misses.file === chosen && misses.lists > 1
   return { files, error, gone, now }
 }

@@ -10,9 +10,12 @@ export function useLook() {
   /** Whether the filters come from another log or node, and may not fit this one. */
   const [carried, setCarried] = useState(() => hand.take('carried') !== null)
   const shown = useRef(look.file)
+  /** The moment that the log on the screen shows. */
+  const moment = useRef<() => string>(() => '')
   const address = (next: Look) => writeLook(next) || location.pathname + location.search
   /** A step that the back button undoes. To be where one is already is no step: Enter in a field also blurs it. */
   const go = (next: Look) => {
+    if (JSON.stringify(next) === JSON.stringify(look)) return
     if (writeLook(next) !== location.hash) history.pushState(null, '', address(next))
     setCarried((was) => was || next.file !== shown.current)
     shown.current = next.file
@@ -34,5 +37,5 @@ export function useLook() {
     addEventListener('popstate', onPop)
     return () => removeEventListener('popstate', onPop)
   }, [])
-  return { look, visit, carried, go, note }
+  return { look, visit, carried, moment, go, note }
 }

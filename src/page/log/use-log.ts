@@ -19,22 +19,22 @@ export interface LogProps {
   look: Look
   /** The node's name. */
   node: string
-  file: ListedFile | null
-  /** The log with its rotated files. */
-  family: ListedFile[]
+  file?: ListedFile | null
+  /** Whether it has rotated files. @default false */
+  isRotated?: boolean
   /** The logs that are read as one, or null for a single one. */
   sources: Sources | null
   /** Shows all other logs and nodes as well; null where there are none. */
   toOthers: ((time: string) => void) | null
   /** Set if the log is not listed any more, with the file that took its place. */
-  gone: { heir: string | null } | null
-  /** Whether the filters were set in another log. */
-  carried: boolean
+  gone?: { heir: string | null } | null
+  /** Whether the filters were set in another log, and may not fit this one. @default false */
+  carried?: boolean
   /** Told how to find out the moment on the screen. */
   moment: RefObject<() => string>
   theme: string
-  /** Whether the node shows its configuration. */
-  configured: boolean
+  /** Whether the node shows its configuration. @default false */
+  configured?: boolean
   open: (file: string) => void
   /** To the list of logs. */
   home: () => void
@@ -48,7 +48,7 @@ export interface LogProps {
 
 /** The state of a log on the screen, and what can be done with it. */
 export function useLog(props: LogProps) {
-  const { client, look, file, go, note, say } = props
+  const { client, look, file = null, gone = null, carried = false, go, note, say } = props
   const box = useRef<HTMLElement>(null)
   const current = useRef(look)
   current.current = look
@@ -89,14 +89,15 @@ export function useLog(props: LogProps) {
   const ready = loaded !== undefined && loaded.loading !== 'open'
   useEffect(() => props.failed(failure), [failure])
   useEffect(() => () => props.failed(null), [])
-  useMisfits({ failure, look, carried: props.carried, note, say })
-  const { gone } = props
+  useMisfits({ failure, look, carried, note, say })
   useEffect(() => {
     if (gone !== null && reader.current?.following) acts.toggleFollow()
   }, [gone === null])
   props.moment.current = () => reader.current?.goal()?.time ?? ''
   return {
     ...props,
+    file,
+    gone,
     box,
     reader,
     made,

@@ -1,40 +1,31 @@
 import type { ComponentType } from 'preact'
-import { useRef } from 'preact/hooks'
-import type { Client, FleetNode } from '../../client.ts'
 import { logNames } from '../files/group.ts'
 import { sourcesOf } from '../files/sources.ts'
 import type { LogProps } from '../log/use-log.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
-import { carryTo, filesOf, type Look, NOTHING, toggled } from '../url.ts'
+import { carryTo, filesOf, NOTHING, toggled } from '../url.ts'
 
-interface Props {
+interface Props
+  extends Pick<LogProps, 'client' | 'look' | 'moment' | 'theme' | 'home' | 'go' | 'note' | 'say' | 'failed'> {
   /** The view of a log, which the page has already. */
   LogView: ComponentType<LogProps>
-  client: Client
-  nodes: FleetNode[]
-  look: Look
+  /** All nodes of the fleet. */
+  ids: string[]
   visit: number
-  theme: string
-  go: (look: Look) => void
-  note: (look: Look) => void
-  say: (message: string) => void
-  refused: (error: unknown) => boolean
 }
 
 /** Logs of several nodes as one, in order of time. */
-export function FleetTimeline(props: Props) {
-  const { LogView, client, nodes, look, visit, theme, go, note, say, refused } = props
-  const moment = useRef<() => string>(() => '')
-  const ids = nodes.map(({ id }) => id).sort()
+export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
+  const { client, look, moment, go } = log
   const chosen = JSON.stringify(look.nodes)
   const { data } = useLoaded((signal) => client.list({ node: look.nodes, signal }), chosen)
   const logs = logNames(data ?? [])
   const sources = sourcesOf(look, logs, ids)
-  const read = (files: string[], picked: string[]) =>
+  const read = (files: string[], nodes: string[]) =>
     go(
-      files.length === 0 || picked.length === 0
+      files.length === 0 || nodes.length === 0
         ? NOTHING
-        : carryTo(look, files, { nodes: picked, time: moment.current() }),
+        : carryTo(look, files, { nodes, time: moment.current() }),
     )
   return (
     <>
@@ -56,27 +47,12 @@ export function FleetTimeline(props: Props) {
       </nav>
       <main>
         <LogView
+          {...log}
           key={`${chosen}:${look.file}:${visit}`}
-          client={client}
           node="Fleet"
-          look={look}
-          carried={false}
-          file={null}
-          family={[]}
-          gone={null}
           sources={sources}
           toOthers={(time) => go(carryTo(NOTHING, ['*'], { nodes: ['*'], time }))}
-          moment={moment}
-          theme={theme}
-          configured={false}
           open={(file) => read([file], look.nodes)}
-          home={() => go(NOTHING)}
-          go={(next) => {
-            if (JSON.stringify(next) !== JSON.stringify(look)) go(next)
-          }}
-          note={note}
-          say={say}
-          failed={(error) => void (error !== null && refused(error))}
         />
       </main>
     </>

@@ -95,7 +95,7 @@ export function Finder({ log }: { log: Log }) {
           choose={apply}
           jump={(ms) => void reader.current?.goToTime(ms)}
         />
-        {(log.family.length > 1 || rotated) && (
+        {(log.isRotated || rotated) && (
           <button
             type="button"
             class="rotate"
