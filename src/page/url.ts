@@ -1,4 +1,4 @@
-/** A condition beside the search field, named as the API names it. */
+/** A condition, named as the API names it. */
 export interface Term {
   kind: 'q' | 'regex' | 'not' | 'notregex' | 'where'
   /** A text, a pattern, or `field:value` (`!field:value` for those without it). */
@@ -6,84 +6,57 @@ export interface Term {
 }
 
 /**
- * What the reader looks at, as the address's fragment: a link shows a colleague the same records, and what was
- * searched for stays out of access logs and Referer headers. The token is never part of it.
+ * What the user looks at, as the address's fragment: a link shows a colleague the same records, and what was searched
+ * for stays out of access logs and Referer headers. The token is never part of it. Members that are as here are not in
+ * the address.
  */
-export interface Look {
+export const NOTHING = {
   /** The chosen log, or null for the node's own page. */
-  file: string | null
+  file: null as string | null,
   /** Further logs that are read together with it. */
-  others: string[]
+  others: [] as string[],
   /** On a fleet's page: the nodes whose logs are read together, as ids or patterns. */
-  nodes: string[]
+  nodes: [] as string[],
   /** Logs and nodes among them that are not shown at the moment. */
-  hidden: string[]
-  /** What the chart counts apart, where several logs are read together: '' for levels. */
-  by: string
-  /** On that page: '' for the configuration, `all` for its versions, or the time of one of them in milliseconds. */
-  history: string
+  hidden: [] as string[],
   /** On a fleet's page: the nodes whose configurations are compared, as ids or patterns. */
-  compare: string[]
-  find: string
-  regex: boolean
-  level: string
-  since: string
-  until: string
-  /** Further conditions, shown as chips. */
-  terms: Term[]
+  compare: [] as string[],
   /** Fields that are shown as columns. */
-  columns: string[]
-  /** Whether the message is shown beside them. */
-  message: boolean
+  columns: [] as string[],
   /** Texts to highlight without filtering, each in its own colour. */
-  marks: string[]
-  /** A condition for the chart alone: this value over time. */
-  chart: string
-  rotated: boolean
-  /** Show all lines and only mark the hits. */
-  all: boolean
-  follow: boolean
-  /** A place in the log: a cursor, and the number of records from it. */
-  at: string
-  offset: number
-  /** The place is a record, which the link highlights and expands. */
-  record: boolean
-  /** The time of the record at that place, ISO 8601: where to look when the cursor is gone. */
-  time: string
-  /** Bytes of the first tail; 0 for the default. */
-  size: number
-}
-
-/** A place as a link names it. */
-export type Place = Pick<Look, 'at' | 'offset' | 'record' | 'time'>
-
-export const NOTHING: Look = {
-  file: null,
-  others: [],
-  nodes: [],
-  hidden: [],
-  by: '',
+  marks: [] as string[],
+  /** Conditions on a record's text and fields; the first text or pattern is the one in the search field. */
+  terms: [] as Term[],
+  /** Whether the message is shown beside the columns. */
+  message: true,
+  /** On a node's own page: '' for the configuration, `all` for its versions, or the time of one in milliseconds. */
   history: '',
-  compare: [],
-  find: '',
-  regex: false,
   level: '',
   since: '',
   until: '',
-  terms: [],
-  columns: [],
-  message: true,
-  marks: [],
+  /** A condition for the chart alone: this value over time. */
   chart: '',
+  /** What the chart counts apart, where several logs are read together: '' for levels. */
+  by: '',
+  /** A place in the log: a cursor; `offset` records from it. */
+  at: '',
+  /** The time of the record at that place, ISO 8601: where to look when the cursor is gone. */
+  time: '',
   rotated: false,
+  /** Show all lines and only mark the hits. */
   all: false,
   follow: false,
-  at: '',
-  offset: 0,
+  /** The place is a record, which the link highlights and expands. */
   record: false,
-  time: '',
+  offset: 0,
+  /** Bytes of the first tail; 0 for the default. */
   size: 0,
 }
+
+export type Look = typeof NOTHING
+
+/** A place as a link names it. */
+export type Place = Pick<Look, 'at' | 'offset' | 'record' | 'time'>
 
 /** The same question of another log, at the same moment. */
 export function carry(look: Look, file: string, time = look.time): Look {
@@ -130,67 +103,52 @@ export const NOWHERE: Place = { at: '', offset: 0, record: false, time: '' }
 /** The node's own page, as a link. */
 export const HOME = '#'
 
-const KINDS = ['q', 'regex', 'not', 'notregex', 'where'] as const
+const KINDS: readonly string[] = ['q', 'regex', 'not', 'notregex', 'where']
 
-/** Members of a look that are plain in the address, by their kind. */
-const TEXTS = ['history', 'level', 'since', 'until', 'chart', 'by', 'at', 'time'] as const
-const FLAGS = ['rotated', 'all', 'follow', 'record'] as const
-const NUMBERS = ['offset', 'size'] as const
-const LISTS = { nodes: 'node', hidden: 'hide', compare: 'compare', columns: 'column', marks: 'mark' } as const
+/** What lists are called in the address, where each of their values has the name once. */
+const SHORT: Record<string, string> = {
+  others: 'file',
+  nodes: 'node',
+  hidden: 'hide',
+  columns: 'column',
+  marks: 'mark',
+}
 
 export function readLook(hash: string): Look {
   const params = new URLSearchParams(hash.replace(/^#/, ''))
-  const terms = [...params].flatMap(([name, value]) =>
-    (KINDS as readonly string[]).includes(name) && value !== ''
-      ? [{ kind: name as Term['kind'], value }]
-      : [],
-  )
-  // The first text or pattern is in the search field; everything else is a chip.
-  const first = terms.find((term) => term.kind === 'q' || term.kind === 'regex')
-  const [file = null, ...others] = new Set(params.getAll('file'))
-  const look: Look = {
-    ...NOTHING,
-    file,
-    others,
-    find: first?.value ?? '',
-    regex: first?.kind === 'regex',
-    terms: terms.filter((term) => term !== first),
-    message: params.get('message') !== 'false',
+  const members = Object.entries(NOTHING).map(([name, none]) => {
+    const text = params.get(name)
+    if (typeof none === 'boolean') return [name, text === String(!none) ? !none : none]
+    if (typeof none === 'number') return [name, Number.isSafeInteger(Number(text)) ? Number(text) : none]
+    if (!Array.isArray(none)) return [name, text ?? none]
+    return [name, [...new Set(params.getAll(SHORT[name] ?? name).filter(Boolean))]]
+  })
+  const look: Look = Object.fromEntries(members)
+  const terms = [...params].filter(([kind, value]) => KINDS.includes(kind) && value !== '')
+  return {
+    ...look,
+    others: look.others.slice(1),
+    terms: terms.map(([kind, value]) => ({ kind, value }) as Term),
+    size: Math.max(0, look.size),
   }
-  for (const name of TEXTS) look[name] = params.get(name) ?? ''
-  for (const name of FLAGS) look[name] = params.get(name) === 'true'
-  for (const name of NUMBERS) {
-    const value = Number(params.get(name) ?? 0)
-    look[name] = Number.isSafeInteger(value) ? value : 0
-  }
-  look.size = Math.max(0, look.size)
-  for (const [name, short] of Object.entries(LISTS))
-    look[name as keyof typeof LISTS] = [...new Set(params.getAll(short).filter(Boolean))]
-  return look
 }
 
 export function writeLook(look: Look): string {
   // The node's own page has no question, but the way back to a log keeps it.
-  if (look.file === null) return writeFrom({ ...NOTHING, history: look.history, compare: look.compare })
-  return writeFrom(look)
-}
-
-function writeFrom(look: Look): string {
+  const { history, compare } = look
+  const shown = look.file === null ? { ...NOTHING, history, compare } : look
   const params = new URLSearchParams()
-  for (const file of filesOf(look)) params.append('file', file)
-  for (const [name, short] of Object.entries(LISTS))
-    for (const value of look[name as keyof typeof LISTS]) params.append(short, value)
-  if (look.find !== '') params.set(look.regex ? 'regex' : 'q', look.find)
-  for (const term of look.terms) params.append(term.kind, term.value)
-  if (!look.message) params.set('message', 'false')
-  for (const name of TEXTS) if (look[name] !== '') params.set(name, look[name])
-  for (const name of FLAGS) if (look[name]) params.set(name, 'true')
-  for (const name of NUMBERS) if (look[name] !== 0) params.set(name, String(look[name]))
+  for (const [name, none] of Object.entries(NOTHING)) {
+    const value = shown[name as keyof Look]
+    if (name === 'terms') for (const term of shown.terms) params.append(term.kind, term.value)
+    else if (Array.isArray(value)) for (const each of value) params.append(SHORT[name] ?? name, `${each}`)
+    else if (value !== none) params.set(name, String(value))
+  }
   return params.size === 0 ? '' : `#${params}`
 }
 
 /** What decides which records are loaded, as one text (the place in them is not part of it). */
 export function queryKey(look: Look): string {
-  const { others, nodes, hidden, file, find, regex, level, since, until, terms, rotated, all } = look
-  return JSON.stringify([file, others, nodes, hidden, find, regex, level, since, until, terms, rotated, all])
+  const { file, others, nodes, hidden, level, since, until, terms, rotated, all } = look
+  return JSON.stringify([file, others, nodes, hidden, level, since, until, terms, rotated, all])
 }

@@ -18,8 +18,7 @@ export function Stage({ log }: { log: Log }) {
   const { box, reader, look, file, acts, gone } = log
   const remedies: Record<Remedy, () => void> = {
     retry: log.tryAgain,
-    filters: () =>
-      acts.apply({ find: '', regex: false, level: '', terms: [], since: '', until: '', all: false }),
+    filters: () => acts.apply({ level: '', terms: [], since: '', until: '', all: false }),
     range: () => acts.apply({ since: '', until: '' }),
     level: () => acts.apply({ level: '' }),
     pattern: () => document.querySelector<HTMLElement>('.finder [data-find]')?.focus(),

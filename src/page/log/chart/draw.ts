@@ -1,7 +1,8 @@
 import type { Histogram } from '../../../client.ts'
+import { levelsOf } from '../record/record.ts'
 import { markOf, type Sources } from '../record/source.ts'
 import { niceMax, timeTicks } from './axis.ts'
-import { levelsOf, namesOf } from './totals.ts'
+import { namesOf } from './totals.ts'
 
 interface Drawing {
   data: Histogram | null

@@ -1,4 +1,5 @@
-import { type Histogram, LEVELS } from '../../../client.ts'
+import type { Histogram } from '../../../client.ts'
+import { levelsOf } from '../record/record.ts'
 
 /** Records by level, as far as they were counted. */
 export interface Totals {
@@ -26,11 +27,4 @@ export function totalsOf(data: Histogram): Totals | null {
 export function totalAt({ counts }: Totals, level: string): number {
   const names = levelsOf(level) ?? Object.keys(counts)
   return names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
-}
-
-/** The levels that a filter leaves, or null for all, those without a level included. */
-export function levelsOf(level: string): string[] | null {
-  if (level === '') return null
-  if (level.startsWith('=')) return level.slice(1).split(',')
-  return LEVELS.slice(LEVELS.indexOf(level as (typeof LEVELS)[number]))
 }

@@ -1,20 +1,14 @@
 import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
-import type { Look, Term } from '../../url.ts'
 import { COLOURS } from '../reader/hits.ts'
 import type { Log } from '../use-log.ts'
-import { conditionsOf } from './query.ts'
 import { inverted, invertedLevel, levelText, termText } from './terms.ts'
 
 /** Every condition but the time range as a chip that can be inverted or removed, and every highlighted text. */
 export function Chips({ log }: { log: Log }) {
   const { look } = log
   const { apply, highlight } = log.acts
-  const terms = conditionsOf(look)
-  const set = (index: number, next: Term | null) => {
-    const all = terms.flatMap((term, at) => (at !== index ? [term] : next === null ? [] : [next]))
-    apply(fromTerms(all))
-  }
+  const { terms } = look
   const box = useToolbar()
   const none = terms.length + look.marks.length === 0 && look.level === ''
   return (
@@ -32,8 +26,8 @@ export function Chips({ log }: { log: Log }) {
             key={`${term.kind}:${term.value}`}
             label={termText(term)}
             not={termText(term).startsWith('not ') || termText(term).startsWith('without ')}
-            invert={() => set(index, inverted(term))}
-            remove={() => set(index, null)}
+            invert={() => apply({ terms: terms.with(index, inverted(term)) })}
+            remove={() => apply({ terms: terms.toSpliced(index, 1) })}
           />
         ))}
         {look.marks.map((mark, index) => (
@@ -47,16 +41,6 @@ export function Chips({ log }: { log: Log }) {
       </ul>
     </div>
   )
-}
-
-/** The first condition on the text is in the search field; the others are terms. */
-function fromTerms(all: Term[]): Partial<Look> {
-  const first = all.find((term) => term.kind === 'q' || term.kind === 'regex')
-  return {
-    find: first?.value ?? '',
-    ...(first === undefined ? {} : { regex: first.kind === 'regex' }),
-    terms: all.filter((term) => term !== first),
-  }
 }
 
 interface ChipProps {

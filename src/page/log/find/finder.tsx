@@ -7,18 +7,25 @@ import { type Totals, totalAt } from '../chart/totals.ts'
 import type { Log } from '../use-log.ts'
 import { isFiltered } from './query.ts'
 import { Range } from './range.tsx'
+import { searchOf, withSearch } from './terms.ts'
 
 /** What to look for: text or pattern, level, time, rotated files; and whether the rest is shown, too. */
 export function Finder({ log }: { log: Log }) {
   const { look, totals, acts, reader } = log
   const { apply } = acts
   const levels = hasLevels(totals) || (log.made?.display.columns.filled.has('l') ?? false)
-  const { regex, level, rotated, all } = look
+  const { level, rotated, all } = look
   const form = useToolbar<HTMLFormElement>()
-  const [find, setFind] = useState(look.find)
-  useEffect(() => setFind(look.find), [look.find])
+  const { kind, value: searched = '' } = searchOf(look) ?? {}
+  const [find, setFind] = useState(searched)
+  const [regex, setRegex] = useState(kind === 'regex')
+  useEffect(() => {
+    setFind(searched)
+    if (kind !== undefined) setRegex(kind === 'regex')
+  }, [searched, kind])
+  const search = (text: string) => apply(withSearch(look, text, regex))
   const filtered = isFiltered(look)
-  const pending = find !== look.find
+  const pending = find !== searched
   return (
     <form
       ref={form}
@@ -27,8 +34,8 @@ export function Finder({ log }: { log: Log }) {
       onSubmit={(event) => {
         event.preventDefault()
         const text = event.currentTarget.querySelector('input')!.value
-        if (text === look.find && text !== '') void reader.current?.hit(-1)
-        else apply({ find: text })
+        if (text === searched && text !== '') void reader.current?.hit(-1)
+        else search(text)
         log.box.current?.focus()
       }}
     >
@@ -45,11 +52,11 @@ export function Finder({ log }: { log: Log }) {
           onInput={(event) => setFind(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Escape') return
-            event.currentTarget.value = look.find
-            setFind(look.find)
+            event.currentTarget.value = searched
+            setFind(searched)
           }}
           onBlur={(event) => {
-            if (event.currentTarget.value !== look.find) apply({ find: event.currentTarget.value })
+            if (event.currentTarget.value !== searched) search(event.currentTarget.value)
           }}
         />
         <span id="find-hint" class="enter">
@@ -65,7 +72,10 @@ export function Finder({ log }: { log: Log }) {
           aria-pressed={regex}
           aria-label="Regular expression"
           onMouseDown={(event) => event.preventDefault()}
-          onClick={() => apply({ regex: !regex, find })}
+          onClick={() => {
+            setRegex(!regex)
+            apply(withSearch(look, find, !regex))
+          }}
         >
           .*
         </button>
@@ -118,11 +128,7 @@ export function Finder({ log }: { log: Log }) {
           </fieldset>
         )}
         {filtered && (
-          <button
-            type="button"
-            class="quiet"
-            onClick={() => apply({ find: '', level: '', terms: [], all: false })}
-          >
+          <button type="button" class="quiet" onClick={() => apply({ level: '', terms: [], all: false })}>
             Clear
           </button>
         )}

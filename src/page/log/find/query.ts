@@ -16,7 +16,7 @@ export function queryOf(look: Look): LogQuery {
     raw: true,
   }
   if (look.all) return base
-  return { ...base, level: look.level || undefined, ...conditions(conditionsOf(look)) }
+  return { ...base, level: look.level || undefined, ...conditions(look.terms) }
 }
 
 /** What fields and exports are about: the records that match, whatever else the list shows. */
@@ -32,7 +32,7 @@ export function chartQueryOf(look: Look): HistogramQuery {
   // Counted by source, levels cannot be told apart afterwards.
   const query: HistogramQuery = by === undefined ? rest : { ...rest, level, by }
   const only = chartTerm(look.chart)
-  return only === null ? query : { ...query, ...conditions([...conditionsOf(look), only]) }
+  return only === null ? query : { ...query, ...conditions([...look.terms, only]) }
 }
 
 /** What the chart alone is narrowed to. */
@@ -40,12 +40,6 @@ export function chartTerm(text: string): Term | null {
   const colon = text.indexOf(':')
   const kind = text.slice(0, colon)
   return kind === 'where' || kind === 'q' ? { kind, value: text.slice(colon + 1) } : null
-}
-
-/** All conditions on a record's text and fields, the search field's first. */
-export function conditionsOf(look: Look): Term[] {
-  const field: Term[] = look.find === '' ? [] : [{ kind: look.regex ? 'regex' : 'q', value: look.find }]
-  return [...field, ...look.terms]
 }
 
 function conditions(terms: Term[]): Pick<LogQuery, Term['kind']> {
@@ -56,7 +50,7 @@ function conditions(terms: Term[]): Pick<LogQuery, Term['kind']> {
 
 /** Whether the look picks records by what they say. */
 export function isFiltered(look: Look): boolean {
-  return conditionsOf(look).length > 0 || look.level !== ''
+  return look.terms.length > 0 || look.level !== ''
 }
 
 /** Whether the look leaves out records, by what they say or by their time. */

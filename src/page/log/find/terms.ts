@@ -1,6 +1,7 @@
 import { LEVELS } from '../../../client.ts'
 import type { Look, Term } from '../../url.ts'
-import { readWhere, writeWhere } from '../record/fields.ts'
+import { readWhere } from '../record/fields.ts'
+import { levelsOf } from '../record/record.ts'
 
 /** A value that was clicked: of a field, or a word of the text. */
 export interface Value {
@@ -9,26 +10,31 @@ export interface Value {
   value: string
 }
 
-/** What changes when a value is included or excluded; the opposite condition goes. */
+/** What changes when a value is included or excluded. */
 export function withValue(look: Look, { field, value }: Value, not: boolean): Partial<Look> {
   if (field === 'level' && !not) {
     const rest = look.terms.filter((term) => !isLevel(term))
     return { level: `=${value}`, terms: rest }
   }
-  const term = termOf({ field, value }, not)
-  const opposite = termOf({ field, value }, !not)
-  const rest = look.terms.filter((each) => !same(each, term) && !same(each, opposite))
-  if (term.kind === 'q' && look.find === '') return { find: value, regex: false, terms: rest }
-  const found = opposite.kind === 'q' && look.find === value && !look.regex
-  return { terms: [...rest, term], ...(found ? { find: '' } : {}) }
+  return withTerm(look, termOf({ field, value }, not))
 }
 
-/** What changes when a condition is added. */
+/** What changes when a condition is added; the opposite one goes. */
 export function withTerm(look: Look, term: Term): Partial<Look> {
-  const rest = look.terms.filter((each) => !same(each, term) && !same(each, inverted(term)))
-  if (look.find === '' && (term.kind === 'q' || term.kind === 'regex'))
-    return { find: term.value, regex: term.kind === 'regex', terms: rest }
+  const rest = look.terms.filter((each) => !isSameTerm(each, term) && !isSameTerm(each, inverted(term)))
   return { terms: [...rest, term] }
+}
+
+/** The condition in the search field. */
+export function searchOf({ terms }: Look): Term | undefined {
+  return terms.find(({ kind }) => kind === 'q' || kind === 'regex')
+}
+
+/** What changes when the search field has another text. */
+export function withSearch(look: Look, value: string, regex: boolean): Partial<Look> {
+  const before = searchOf(look)
+  const rest = look.terms.filter((each) => each !== before)
+  return { terms: value === '' ? rest : [{ kind: regex ? 'regex' : 'q', value }, ...rest] }
 }
 
 function isLevel(term: Term): boolean {
@@ -37,10 +43,10 @@ function isLevel(term: Term): boolean {
 
 export function termOf({ field, value }: Value, not: boolean): Term {
   if (field === '') return { kind: not ? 'not' : 'q', value }
-  return { kind: 'where', value: writeWhere({ field, value, not }) }
+  return { kind: 'where', value: `${not ? '!' : ''}${field}:${value}` }
 }
 
-function same(a: Term, b: Term): boolean {
+function isSameTerm(a: Term, b: Term): boolean {
   return a.kind === b.kind && a.value === b.value
 }
 
@@ -53,16 +59,14 @@ const OPPOSITE: Record<Exclude<Term['kind'], 'where'>, Term['kind']> = {
 
 /** The opposite of a condition. */
 export function inverted(term: Term): Term {
-  if (term.kind !== 'where') return { kind: OPPOSITE[term.kind], value: term.value }
-  const where = readWhere(term.value)
-  return { kind: 'where', value: writeWhere({ ...where, not: !where.not }) }
+  const { kind, value } = term
+  if (kind !== 'where') return { kind: OPPOSITE[kind], value }
+  return { kind, value: value.startsWith('!') ? value.slice(1) : `!${value}` }
 }
 
 /** The levels that a level filter leaves out, as a filter. */
 export function invertedLevel(level: string): string {
-  const chosen = level.startsWith('=')
-    ? level.slice(1).split(',')
-    : LEVELS.slice(LEVELS.indexOf(level as (typeof LEVELS)[number]))
+  const chosen = levelsOf(level)!
   const rest = LEVELS.filter((each) => !chosen.includes(each))
   return rest.length === 0 ? '' : `=${rest.join(',')}`
 }
@@ -80,7 +84,5 @@ export function termText({ kind, value }: Term): string {
 }
 
 export function levelText(level: string): string {
-  return level.startsWith('=')
-    ? `level: ${level.slice(1).split(',').join(' or ')}`
-    : `level: ${level} and above`
+  return level.startsWith('=') ? `level: ${levelsOf(level)!.join(' or ')}` : `level: ${level} and above`
 }

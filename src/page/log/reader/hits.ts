@@ -1,13 +1,13 @@
 import type { Client } from '../../../client.ts'
-import type { Look } from '../../url.ts'
-import { conditionsOf, isFiltered, queryOf } from '../find/query.ts'
+import type { Look, Term } from '../../url.ts'
+import { isFiltered, queryOf } from '../find/query.ts'
 import { fits } from '../record/fields.ts'
 import { type Matcher, matcher } from '../record/match.ts'
 import { type Item, parse } from '../record/record.ts'
 import type { Mark } from '../record/styled.ts'
 import type { LogWindow } from './window.ts'
 
-type Condition = { term: ReturnType<typeof conditionsOf>[number]; matcher: Matcher | null }
+type Condition = { term: Term; matcher: Matcher | null }
 
 /** What the look searches for: which records are hits, and what to mark in them. */
 export class Hits {
@@ -25,7 +25,7 @@ export class Hits {
   /** Compiles the patterns; they run in the server's engine, which is loaded when first needed. */
   async prepare(highlights: readonly string[]): Promise<void> {
     this.#conditions = await Promise.all(
-      conditionsOf(this.#look).map(async (term) => ({
+      this.#look.terms.map(async (term) => ({
         term,
         matcher: term.kind === 'where' ? null : await matcher(term.value, term.kind.endsWith('regex')),
       })),

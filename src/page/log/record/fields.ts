@@ -1,8 +1,7 @@
-import { LEVELS } from '../../../client.ts'
 import { COMPARISON, compares, quantityOf, type Sign } from '../../../log/where/compare.ts'
 import type { Look, Term } from '../../url.ts'
 import type { Matcher } from './match.ts'
-import { levelOf, rawOf, type Shown } from './record.ts'
+import { levelsOf, rawOf, type Shown } from './record.ts'
 
 /** The values of a field of a record, as the API's `where` reads it: the record's own members before its context. */
 export function valuesOf(shown: Shown, field: string): string[] {
@@ -55,18 +54,10 @@ export function readWhere(text: string): Where {
   }
 }
 
-export function writeWhere({
-  field,
-  value,
-  not,
-  sign = ':',
-}: Omit<Where, 'sign'> & { sign?: Sign | ':' }): string {
-  return `${not ? '!' : ''}${field}${sign}${value}`
-}
-
 /** Judges a loaded record by the look's conditions, for views that show all lines and mark the hits. */
 export function fits(shown: Shown, look: Look, tests: { term: Term; matcher: Matcher | null }[]): boolean {
-  if (!fitsLevel(shown, look.level)) return false
+  const levels = levelsOf(look.level)
+  if (levels !== null && !levels.includes(shown.level ?? '')) return false
   let text: string | null = null
   return tests.every(({ term, matcher }) => {
     if (term.kind === 'where') {
@@ -80,12 +71,4 @@ export function fits(shown: Shown, look: Look, tests: { term: Term; matcher: Mat
     const has = matcher?.test(text) ?? false
     return term.kind.startsWith('not') ? !has : has
   })
-}
-
-function fitsLevel(shown: Shown, level: string): boolean {
-  if (level === '') return true
-  if (shown.level === null) return false
-  const rank = (name: string) => LEVELS.indexOf((levelOf(name) ?? 'debug') as (typeof LEVELS)[number])
-  if (level.startsWith('=')) return level.slice(1).split(',').map(rank).includes(rank(shown.level))
-  return rank(shown.level) >= rank(level)
 }

@@ -134,3 +134,13 @@ export function levelOf(word: string): Level | null {
   if (['critical', 'crit', 'panic', 'dpanic', 'emerg', 'emergency', 'alert'].includes(lower)) return 'fatal'
   return null
 }
+
+/** The levels that a filter leaves, or null for all, those without a level included. */
+export function levelsOf(filter: string): readonly string[] | null {
+  if (filter === '') return null
+  const named = filter
+    .replace(/^=/, '')
+    .split(',')
+    .map((word) => levelOf(word) ?? 'debug')
+  return filter.startsWith('=') ? named : LEVELS.slice(LEVELS.indexOf(named[0]!))
+}

@@ -6,7 +6,9 @@ import {
   inverted,
   invertedLevel,
   levelText,
+  searchOf,
   termText,
+  withSearch,
   withTerm,
   withValue,
 } from '../../../../src/page/log/find/terms.ts'
@@ -23,19 +25,22 @@ describe('conditions', () => {
       terms: [{ kind: 'where', value: '!shard:17' }],
     })
     expect(withValue(look, { field: 'level', value: 'warn' }, false)).toEqual({ level: '=warn', terms: [] })
-    expect(withValue(look, { field: '', value: 'slow' }, false)).toEqual({
-      find: 'slow',
-      regex: false,
-      terms: [],
-    })
-    const found = { ...look, find: 'slow' }
-    expect(withValue(found, { field: '', value: 'slow' }, true)).toEqual({
-      find: '',
-      terms: [{ kind: 'not', value: 'slow' }],
-    })
+    const slow = { field: '', value: 'slow' }
+    const found = { ...look, ...withValue(look, slow, false) }
+    expect(found.terms).toEqual([{ kind: 'q', value: 'slow' }])
+    expect(withValue(found, slow, true)).toEqual({ terms: [{ kind: 'not', value: 'slow' }] })
     expect(withTerm(found, { kind: 'regex', value: 'a.b' })).toEqual({
-      terms: [{ kind: 'regex', value: 'a.b' }],
+      terms: [...found.terms, { kind: 'regex', value: 'a.b' }],
     })
+  })
+
+  it('have their first text in the search field', () => {
+    const shard = { kind: 'where', value: 'shard:17' } as const
+    const found = { ...look, terms: [shard, { kind: 'regex', value: 'a+' } as const] }
+    expect(searchOf(found)).toEqual({ kind: 'regex', value: 'a+' })
+    expect(searchOf(look)).toBe(undefined)
+    expect(withSearch(found, 'b', false)).toEqual({ terms: [{ kind: 'q', value: 'b' }, shard] })
+    expect(withSearch(found, '', false)).toEqual({ terms: [shard] })
   })
 
   it('can be inverted, and said in words', () => {
@@ -63,7 +68,7 @@ describe('conditions', () => {
       { kind: 'not', value: 'y' },
       { kind: 'where', value: 'shard:1' },
     ] as const
-    const query = queryOf({ ...look, find: 'a', terms: [...terms] })
+    const query = queryOf({ ...look, terms: [{ kind: 'q', value: 'a' }, ...terms] })
     expect(query).toMatchObject({ file: 'a.log', q: ['a'], not: ['x', 'y'], where: ['shard:1'] })
     expect(chartQueryOf({ ...look, level: 'error', chart: 'where:shard:2', terms: [terms[2]] })).toEqual({
       file: 'a.log',

@@ -41,6 +41,7 @@ describe('fields of a record', () => {
     expect(fits(record, { ...NOTHING, level: '=warn,fatal' }, [])).toBe(true)
     expect(fits(record, { ...NOTHING, level: '=error' }, [])).toBe(false)
     expect(fits(record, { ...NOTHING, level: 'error' }, [])).toBe(false)
+    expect(fits(record, { ...NOTHING, level: 'warning' }, [])).toBe(true)
   })
 })
 
