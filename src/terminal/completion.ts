@@ -1,6 +1,7 @@
 import { type CommandLine, UsageError } from '../usage.ts'
 import { COMMANDS } from './commands.ts'
 import { onlyTargetsOf } from './connect.ts'
+import type { Style } from './output/records.ts'
 import { FOUND, type World } from './output/world.ts'
 
 const SHELLS = { bash, zsh, fish }
@@ -14,18 +15,16 @@ const WITH_FILES = ['tail', 'grep']
  */
 export async function completion(
   given: CommandLine,
-  others: readonly string[],
+  _: Style,
   world: World,
+  others: readonly string[],
 ): Promise<number> {
   const [shell, extra] = given.positional
   if (shell === FILES && extra === undefined) return names(given, world)
   if (shell === undefined || extra !== undefined || !Object.hasOwn(SHELLS, shell))
     throw new UsageError('Say which shell: nodestate completion bash, zsh or fish.')
-  await world.stdout.write(
-    SHELLS[shell as keyof typeof SHELLS]([
-      ...new Set(['serve', ...COMMANDS.map(({ name }) => name), ...others]),
-    ]),
-  )
+  const commands = new Set(['serve', ...COMMANDS.map(({ name }) => name), ...others])
+  await world.stdout.write(SHELLS[shell as keyof typeof SHELLS]([...commands]))
   return FOUND
 }
 

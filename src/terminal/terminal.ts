@@ -7,7 +7,7 @@ import { INTERRUPTED, TROUBLE, type World } from './output/world.ts'
 export { commandHelp } from './help.ts'
 export type { Output, World } from './output/world.ts'
 
-type Run = (given: CommandLine, style: Style, world: World) => Promise<number>
+type Run = (given: CommandLine, style: Style, world: World, others: readonly string[]) => Promise<number>
 
 /**
  * Runs a terminal command and returns its exit code: 0, 1 when nothing was found, 2 on errors. `others` are the
@@ -20,7 +20,8 @@ export async function runTerminal(
   others: readonly string[] = [],
 ): Promise<number> {
   try {
-    return await (await load(name, others))(line, styleOf(line, world), world)
+    const run = await LOAD[name]!()
+    return await run(line, styleOf(line, world), world, others)
   } catch (error) {
     if (world.signal.aborted) return INTERRUPTED
     await complain(world, sentenceOf(error))
@@ -29,21 +30,12 @@ export async function runTerminal(
 }
 
 /** Each command is loaded when it is used. */
-async function load(name: string, others: readonly string[]): Promise<Run> {
-  switch (name) {
-    case 'tail':
-      return (await import('./tail.ts')).tail
-    case 'grep':
-      return (await import('./grep.ts')).grep
-    case 'ls':
-      return (await import('./ls.ts')).ls
-    case 'config':
-      return (await import('./config.ts')).config
-    default: {
-      const { completion } = await import('./completion.ts')
-      return (given, _style, world) => completion(given, others, world)
-    }
-  }
+const LOAD: Record<string, () => Promise<Run>> = {
+  tail: async () => (await import('./tail.ts')).tail,
+  grep: async () => (await import('./grep.ts')).grep,
+  ls: async () => (await import('./ls.ts')).ls,
+  config: async () => (await import('./config.ts')).config,
+  completion: async () => (await import('./completion.ts')).completion,
 }
 
 function styleOf(given: CommandLine, world: World): Style {
