@@ -8,6 +8,7 @@ import { Problem, toProblem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
 import type { Budget } from '../limits/budget.ts'
 import { each } from '../limits/each.ts'
+import { inTime } from '../limits/in-time.ts'
 import type { Lease } from '../limits/memory-budget.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
@@ -91,7 +92,7 @@ async function compare(
   const memory = budget.memory ? budget.memory.lease(atOnce * LARGEST_COMPARED) : undefined
   if (memory === null)
     throw new LogError('too-busy', 'Too many answers are being made; try again in a few seconds.')
-  const over = deadline(budget.millisLeft)
+  const over = AbortSignal.timeout(Math.ceil(budget.millisLeft))
   // One request was the LIST.
   let left = calls - 1
   const spend = () => {
@@ -109,7 +110,6 @@ async function compare(
     if (!(error instanceof TooManyDifferences)) throw error
     throw new Problem('answer-too-large', 'Too many keys differ for one answer; compare fewer nodes.')
   } finally {
-    over.clear()
     memory?.release()
   }
 }
@@ -119,7 +119,8 @@ interface Reading {
   budget: Budget
   comparison: Comparison
   memory: Lease | undefined
-  over: ReturnType<typeof deadline>
+  /** Aborts when the time is up. */
+  over: AbortSignal
   /** Called before each request to the store. Throws NotAsked if there were too many. */
   spend(): void
 }
@@ -132,14 +133,13 @@ async function addNode(
   if (!(await budget.step())) return 'budget'
   try {
     spend()
-    const signal = budget.signalFor(over.signal)
-    const [state, config] = await Promise.race([
-      Promise.all([
-        nodes.state(id, spend),
-        readText(store, `${id}/config.toml`, LARGEST_COMPARED, { signal }),
-      ]),
-      over.promise,
+    const signal = budget.signalFor(over)
+    const reading = Promise.all([
+      nodes.state(id, spend),
+      readText(store, `${id}/config.toml`, LARGEST_COMPARED, { signal }),
     ])
+    if (!(await inTime(budget.millisLeft, reading))) return 'budget'
+    const [state, config] = await reading
     if (state === undefined) return 'budget'
     if (config === null) return state && 'no-config'
     if (state?.error?.startsWith('storage-')) return state.error
@@ -149,24 +149,10 @@ async function addNode(
     return comparison.add({ id, node: state?.node ?? null, values, memory }) ? undefined : 'budget'
   } catch (error) {
     budget.signal?.throwIfAborted()
-    if (over.signal.aborted || error instanceof NotAsked) return 'budget'
+    if (over.aborted || error instanceof NotAsked) return 'budget'
     if (error instanceof ConfigError) return 'not-toml'
     if (error instanceof ValuesError) return error.code
     if (error instanceof StoreError) return toProblem(error).code
     throw error
   }
-}
-
-/** A signal that aborts, and a promise that rejects, after some time. */
-function deadline(ms: number) {
-  const controller = new AbortController()
-  let id: ReturnType<typeof setTimeout> | undefined
-  const promise = new Promise<never>((_, reject) => {
-    id = setTimeout(() => {
-      controller.abort()
-      reject(new NotAsked())
-    }, ms)
-  })
-  promise.catch(() => {})
-  return { signal: controller.signal, promise, clear: () => clearTimeout(id) }
 }
