@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ListedFile } from '../files/order.ts'
 import { Failure, type Remedy } from '../ui/failure.tsx'
@@ -48,7 +47,7 @@ export function Stage({ log }: { log: Log }) {
         tabIndex={0}
         aria-label={`Records of ${titleOf(look)}`}
         aria-busy={busy === 'open'}
-        onClick={(event) => clickRow(event, reader.current, acts.rowActs)}
+        onClick={(event) => clickRow(event, reader.current, acts)}
         onMouseUp={() =>
           setTimeout(() => {
             const found = box.current && acts.choice === null ? selectedText(box.current) : null
@@ -84,38 +83,25 @@ export function Stage({ log }: { log: Log }) {
         </div>
       )}
       {none && loaded.failure === null && busy === null && (
-        <Empty look={look} extent={extent(look, file, log.clock)}>
-          <button type="button" onClick={remedies.filters}>
-            Clear all filters
-          </button>
-        </Empty>
+        <div class="over" role="status">
+          <p class="title">{isNarrowed(look) ? 'No record matches' : 'This log is empty'}</p>
+          <p>
+            {isNarrowed(look)
+              ? `Loosen or clear the filters.${extent(look, file, log.clock)}`
+              : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
+          </p>
+          {isNarrowed(look) && (
+            <button type="button" onClick={remedies.filters}>
+              Clear all filters
+            </button>
+          )}
+        </div>
       )}
       {(made?.unseen ?? 0) > 0 && (
         <button type="button" class="unseen" onClick={() => void made!.end()}>
           <Icon name="down" /> {count(made!.unseen)} new {made!.unseen === 1 ? 'record' : 'records'}
         </button>
       )}
-    </div>
-  )
-}
-
-interface EmptyProps {
-  look: Look
-  extent: string
-  children: ComponentChildren
-}
-
-function Empty({ look, extent, children }: EmptyProps) {
-  const filtered = isNarrowed(look)
-  return (
-    <div class="over" role="status">
-      <p class="title">{filtered ? 'No record matches' : 'This log is empty'}</p>
-      <p>
-        {filtered
-          ? `Loosen or clear the filters.${extent}`
-          : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
-      </p>
-      {filtered && children}
     </div>
   )
 }

@@ -54,10 +54,8 @@ export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing)
   const { data, drag, hover } = drawing
   if (data === null || data.to <= data.from) return
   pen.font = `10.5px ${style.fontFamily}`
-  drawBars(pen, { ...drawing, data }, { width, floor, colour })
-  drawTicks(pen, { ...drawing, data }, { width, floor, colour })
-  drawSettled(pen, { ...drawing, data }, { width, floor, colour })
-  drawSeen(pen, { ...drawing, data }, { width, floor, colour })
+  for (const part of [drawBars, drawTicks, drawSettled, drawSeen])
+    part(pen, { ...drawing, data }, { width, floor, colour })
   if (drag !== null) {
     pen.fillStyle = colour('drag')
     pen.fillRect(Math.min(...drag), 0, Math.abs(drag[1] - drag[0]), floor)

@@ -9,7 +9,7 @@ import { termText } from '../find/terms.ts'
 import { wallAt } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
 import { draw } from './draw.ts'
-import { namesOf, totalsOf } from './totals.ts'
+import { namesOf, sumsOf, totalsOf } from './totals.ts'
 import { useCounts } from './use-counts.ts'
 
 const Marks = later(() => import('../../parts.ts').then((parts) => parts.Marks))
@@ -215,14 +215,12 @@ function Counts({ bucket, data, clock, ranged }: CountsProps) {
   return (
     <span>
       {clock.wall(bucket.time).slice(5, 19)}
-      {namesOf(data).map((name, index) =>
-        bucket.counts[index] ? (
-          <span class={`lv-${name}`} key={name}>
-            {' '}
-            {count(bucket.counts[index])} {name === 'none' ? 'other' : name}
-          </span>
-        ) : null,
-      )}
+      {countsOf(bucket.counts, data).map(({ name, text }) => (
+        <span class={`lv-${name}`} key={name}>
+          {' '}
+          {text}
+        </span>
+      ))}
     </span>
   )
 }
@@ -252,10 +250,15 @@ function keyTarget(key: string, now: number, last: number): number | null {
   return next === undefined ? null : Math.min(last, Math.max(0, next))
 }
 
-function bucketText(bucket: Bucket, data: Histogram, clock: Clock): string {
-  const counts = namesOf(data).flatMap((name, index) =>
-    bucket.counts[index] ? [`${count(bucket.counts[index])} ${name === 'none' ? 'other' : name}`] : [],
+/** How many records there are of each name: `12 warn`, `3 other`. */
+function countsOf(counts: readonly number[], data: Histogram, none = 'other') {
+  return namesOf(data).flatMap((name, index) =>
+    counts[index] ? [{ name, text: `${count(counts[index])} ${name === 'none' ? none : name}` }] : [],
   )
+}
+
+function bucketText(bucket: Bucket, data: Histogram, clock: Clock): string {
+  const counts = countsOf(bucket.counts, data).map(({ text }) => text)
   return `${clock.wall(bucket.time).slice(0, 19)}: ${counts.join(', ') || 'no records'}`
 }
 
@@ -264,10 +267,7 @@ function bucketAt(data: Histogram, time: number): Bucket | null {
 }
 
 function summary(data: Histogram, clock: Clock): string {
-  const parts = namesOf(data).flatMap((name, index) => {
-    const sum = data.buckets.reduce((all, bucket) => all + (bucket.counts[index] ?? 0), 0)
-    return sum === 0 ? [] : [`${count(sum)} ${name === 'none' ? 'without level' : name}`]
-  })
+  const parts = countsOf(sumsOf(data), data, 'without level').map(({ text }) => text)
   if (parts.length === 0) return 'Chart of records over time: no records'
   const chart = data.estimated ? 'Estimated chart' : 'Chart'
   return `${chart} of records from ${clock.wall(data.from)} to ${clock.wall(data.to)}: ${parts.join(', ')}`

@@ -13,14 +13,23 @@ export function namesOf({ levels, files, nodes }: Histogram): string[] {
   return files ?? nodes ?? levels ?? []
 }
 
+/** The records of each of them in all buckets. */
+export function sumsOf(data: Histogram): number[] {
+  return namesOf(data).map((_, index) =>
+    data.buckets.reduce((sum, { counts }) => sum + (counts[index] ?? 0), 0),
+  )
+}
+
 /** Null for a chart that does not count levels. */
 export function totalsOf(data: Histogram): Totals | null {
-  if (namesOf(data) !== data.levels) return null
-  const counts: Record<string, number> = {}
-  namesOf(data).forEach((name, index) => {
-    counts[name] = data.buckets.reduce((sum, bucket) => sum + (bucket.counts[index] ?? 0), 0)
-  })
-  return { counts, complete: data.complete, estimated: data.estimated === true }
+  const { levels, complete, estimated = false } = data
+  if (levels === undefined || namesOf(data) !== levels) return null
+  const sums = sumsOf(data)
+  return {
+    counts: Object.fromEntries(levels.map((name, index) => [name, sums[index]!])),
+    complete,
+    estimated,
+  }
 }
 
 /** How many records a level filter shows: all for '', a level and above, or exactly those of `=warn,error`. */

@@ -104,24 +104,22 @@ export function Range({ range, clock, choose, jump }: Props) {
               </button>
             ))}
           </div>
-          <label>
-            From
-            <input
-              ref={from}
-              defaultValue={shownMoment(range.since, clock)}
-              placeholder="2026-01-31 02:10, or 2h"
-              {...field('since')}
-            />
-          </label>
-          <label>
-            To
-            <input
-              ref={to}
-              defaultValue={shownMoment(range.until, clock)}
-              placeholder="2026-01-31 02:15, or 15m"
-              {...field('until')}
-            />
-          </label>
+          {(
+            [
+              ['since', 'From', from, '02:10, or 2h'],
+              ['until', 'To', to, '02:15, or 15m'],
+            ] as const
+          ).map(([name, label, input, example]) => (
+            <label key={name}>
+              {label}
+              <input
+                ref={input}
+                defaultValue={shownMoment(range[name], clock)}
+                placeholder={`2026-01-31 ${example}`}
+                {...field(name)}
+              />
+            </label>
+          ))}
           <button type="button" class="primary" onClick={apply}>
             Apply
           </button>

@@ -4,15 +4,15 @@ import { count } from '../../ui/format.ts'
 import { termOf, type Value, withValue } from '../find/terms.ts'
 import type { Log } from '../use-log.ts'
 
-interface Props {
+export interface ListProps {
   log: Log
   data: LogFields
-  narrow: string
+  /** What to narrow the list to, in lower case. */
+  needle: string
 }
 
 /** The fields of the records with their most frequent values: a click shows only records with that value. */
-export function FieldList({ log, data, narrow }: Props) {
-  const needle = narrow.toLowerCase()
+export function FieldList({ log, data, needle }: ListProps) {
   const fits = (text: string) => text.toLowerCase().includes(needle)
   const fields = data.fields.flatMap((field) => {
     const values = fits(field.name) ? field.values : field.values.filter(({ value }) => fits(String(value)))
@@ -31,13 +31,9 @@ export function FieldList({ log, data, narrow }: Props) {
   )
 }
 
-interface FieldProps {
-  log: Log
-  field: LogFields['fields'][number]
-  records: number
-}
+type FieldSummary = LogFields['fields'][number]
 
-function Field({ log, field, records }: FieldProps) {
+function Field({ log, field, records }: { log: Log; field: FieldSummary; records: number }) {
   const [all, setAll] = useState(false)
   const shown = all ? field.values : field.values.slice(0, FEW)
   const share = records === 0 ? 0 : Math.round((field.count / records) * 100)

@@ -10,13 +10,8 @@ import type { Log } from '../use-log.ts'
 import { FieldList } from './fields.tsx'
 import { PatternList } from './patterns.tsx'
 
-interface Props {
-  log: Log
-  tab: PanelTab
-}
-
 /** What the chosen records are made of: their fields with the most frequent values, and their kinds of messages. */
-export function Panel({ log, tab }: Props) {
+export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
   const { showPanel } = log.preferences
   const query = fieldsQueryOf(log.look)
   const { data, error, busy, retry } = useLoaded(
@@ -26,6 +21,8 @@ export function Panel({ log, tab }: Props) {
   )
   const slow = useSlow(busy)
   const [narrow, setNarrow] = useState('')
+  const [List, filter] =
+    tab === 'fields' ? [FieldList, 'Filter fields and values'] : [PatternList, 'Filter patterns']
   return (
     <aside class="fields" aria-label="Fields and patterns">
       <header>
@@ -71,16 +68,12 @@ export function Panel({ log, tab }: Props) {
             <input
               type="search"
               class="narrow"
-              placeholder={tab === 'fields' ? 'Filter fields and values' : 'Filter patterns'}
-              aria-label={tab === 'fields' ? 'Filter fields and values' : 'Filter patterns'}
+              placeholder={filter}
+              aria-label={filter}
               value={narrow}
               onInput={(event) => setNarrow(event.currentTarget.value)}
             />
-            {tab === 'fields' ? (
-              <FieldList log={log} data={data} narrow={narrow} />
-            ) : (
-              <PatternList log={log} data={data} narrow={narrow} />
-            )}
+            <List log={log} data={data} needle={narrow.toLowerCase()} />
           </>
         )}
       </div>

@@ -5,18 +5,12 @@ import type { Term } from '../../url.ts'
 import { inverted, withTerm } from '../find/terms.ts'
 import { levelOf } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
+import type { ListProps } from './fields.tsx'
 import { orderPatterns, type PatternOrder, patternSpan, patternTerm } from './pattern.ts'
 
-interface Props {
-  log: Log
-  data: LogFields
-  narrow: string
-}
-
 /** The kinds of messages, with how often and when each occurs: what is new, and what makes the noise. */
-export function PatternList({ log, data, narrow }: Props) {
+export function PatternList({ log, data, needle }: ListProps) {
   const [order, setOrder] = useState<PatternOrder>('latest')
-  const needle = narrow.toLowerCase()
   const shown = orderPatterns(data.patterns, order).filter(({ pattern }) =>
     pattern.toLowerCase().includes(needle),
   )
@@ -71,13 +65,7 @@ const ORDERS: [PatternOrder, label: string, title?: string][] = [
   ['frequent', 'Most frequent'],
 ]
 
-interface RowProps {
-  log: Log
-  pattern: Pattern
-  all: Pattern[]
-}
-
-function PatternRow({ log, pattern, all }: RowProps) {
+function PatternRow({ log, pattern, all }: { log: Log; pattern: Pattern; all: Pattern[] }) {
   const { clock } = log
   const filter = (term: Term) => log.acts.apply(withTerm(log.look, term))
   const term = patternTerm(pattern.pattern)

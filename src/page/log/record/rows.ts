@@ -166,20 +166,18 @@ function renderNote(note: Note, seq: number): HTMLElement {
   const row = element('div', `row note note-${note.kind}`)
   row.setAttribute('role', 'listitem')
   row.dataset.seq = String(seq)
-  row.append(element('span', 'rule'), text('span', 'said', noteText(note)), element('span', 'rule'))
+  row.append(
+    element('span', 'rule'),
+    text('span', 'said', NOTES[note.kind] + noteDetail(note.text)),
+    element('span', 'rule'),
+  )
   return row
 }
 
-function noteText(note: Note): string {
-  const detail = noteDetail(note.text)
-  switch (note.kind) {
-    case 'rotated':
-      return `The log was rotated. A new file begins here${detail}`
-    case 'truncated':
-      return `The log was truncated. It starts over here${detail}`
-    case 'gap':
-      return `Lines are missing here${detail}`
-  }
+const NOTES: Record<Note['kind'], string> = {
+  rotated: 'The log was rotated. A new file begins here',
+  truncated: 'The log was truncated. It starts over here',
+  gap: 'Lines are missing here',
 }
 
 /** An event's data is text or a JSON object whose words are worth showing. */
