@@ -1,28 +1,27 @@
 import { put } from '../ui/clipboard.ts'
-import type { Value } from './find/terms.ts'
+import { spotUnder } from './menu.tsx'
 import type { Reader } from './reader/reader.ts'
+import { textOf } from './record/record.ts'
+import { clickedValue } from './record/rows.ts'
+import type { Acts } from './use-acts.ts'
 
-/** What a click on a row does besides selecting it. */
-export interface RowActs {
-  around: (seq: number) => void
-  others: (seq: number) => void
-  link: (seq: number) => void
-  /** A value of the record was clicked. */
-  value: (part: HTMLElement, value: Value) => void
-  say: (message: string) => void
+const ACTS: Record<string, (seq: number, reader: Reader, acts: Acts) => unknown> = {
+  whole: (seq, reader) => reader.display.showWhole(seq),
+  around: (seq, _, acts) => acts.showAround(seq),
+  others: (seq, _, acts) => acts.showOthers(seq),
+  'copy-line': (seq, reader, acts) => put(lineOf(reader, seq), acts.say, 'Line copied'),
+  'copy-message': (seq, { window }, acts) =>
+    put(textOf(window.item(seq)!, false), acts.say, 'Message copied'),
+  'copy-link': (seq, _, acts) => acts.copyLink(seq),
 }
 
-const ACTS: Record<string, (seq: number, reader: Reader, acts: RowActs) => unknown> = {
-  whole: (seq, reader) => reader.display.showWhole(seq),
-  around: (seq, _, acts) => acts.around(seq),
-  others: (seq, _, acts) => acts.others(seq),
-  'copy-line': (seq, reader, acts) => put(reader.textOf(seq, true), acts.say, 'Line copied'),
-  'copy-message': (seq, reader, acts) => put(reader.textOf(seq, false), acts.say, 'Message copied'),
-  'copy-link': (seq, _, acts) => acts.link(seq),
+/** A record as the log has it. */
+function lineOf({ window }: Reader, seq: number): string {
+  return textOf(window.item(seq)!, true)
 }
 
 /** A click on a row: one of its buttons, one of its values, or the row itself. */
-export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs): void {
+export function clickRow(event: MouseEvent, reader: Reader | null, acts: Acts): void {
   const from = event.target as HTMLElement
   const row = from.closest<HTMLElement>('.row')
   if (reader === null || row === null || row.classList.contains('note')) return
@@ -35,12 +34,13 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: RowActs
   }
   const act = from.closest<HTMLElement>('[data-act]')?.dataset.act
   const part = from.closest<HTMLElement>('.v')
-  const value = part === null ? null : reader.valueOf(seq, part)
+  const value = part === null ? null : clickedValue(part, reader.window.item(seq)!)
   if (act !== undefined && act !== 'fold') return void ACTS[act]?.(seq, reader, acts)
-  if (value !== null && (getSelection()?.isCollapsed ?? true)) return void acts.value(part!, value)
+  const isSelecting = getSelection()?.isCollapsed === false
+  if (value !== null && !isSelecting) return void acts.openValue(value, spotUnder(part!))
   if (from.closest('.details') !== null) return
   // Selecting text with the mouse must not collapse the row under it.
-  if (!(getSelection()?.isCollapsed ?? true)) return void clearTimeout(toggling)
+  if (isSelecting) return void clearTimeout(toggling)
   reader.select(seq)
   clearTimeout(toggling)
   if (event.detail > 1) return
@@ -60,7 +60,7 @@ export function copyRows(event: ClipboardEvent, reader: Reader | null, box: HTML
   const rows = [...box.querySelectorAll<HTMLElement>('.row:not(.note)')].filter(touched)
   const cells = rows.length === 1 ? [...rows[0]!.querySelectorAll('.line > span')].filter(touched) : []
   if (rows.length === 0 || (rows.length === 1 && cells.length < 2)) return
-  const lines = rows.map((row) => reader.textOf(Number(row.dataset.seq), true))
+  const lines = rows.map((row) => lineOf(reader, Number(row.dataset.seq)))
   event.clipboardData?.setData('text/plain', `${lines.join('\n')}\n`)
   event.preventDefault()
 }

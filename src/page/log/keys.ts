@@ -1,17 +1,12 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { usePreferences } from './preferences.ts'
 import type { Reader } from './reader/reader.ts'
+import type { Acts } from './use-acts.ts'
 
 /** What the view itself does at a key; the rest is the reader's. */
-export interface KeyActs {
-  toggleFollow: () => void
-  toggleWrap: () => void
-  togglePanel: () => void
-  copyText: (columns: boolean) => void
-  showAround: (seq: number) => void
-  showOthers: (seq: number) => void
-  chooseTime: () => void
-}
+type KeyActs = Pick<Acts, 'toggleFollow' | 'copyText' | 'showAround' | 'showOthers'> &
+  Pick<ReturnType<typeof usePreferences>, 'toggleWrap' | 'togglePanel'>
 
 /** Keys that work on records: after one of them Enter belongs to the record, not to the button that was clicked last. */
 const RECORD_KEYS = new Set('g G n N j k ArrowDown ArrowUp Home End PageDown PageUp'.split(' '))
@@ -54,7 +49,7 @@ function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, 
     f: acts.toggleFollow,
     w: acts.toggleWrap,
     e: acts.togglePanel,
-    t: acts.chooseTime,
+    t: () => document.querySelector<HTMLElement>('[data-range]')?.click(),
     g: begin,
     Home: begin,
     G: () => void made.end(),

@@ -109,15 +109,9 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     entries.push(['Remove', () => showColumns(toggled(columns, name))])
     setChoice({ label: name, entries, at: spotUnder(part) })
   }
-  const rowActs = {
-    around: showAround,
-    others: showOthers,
-    link(seq: number) {
-      note({ ...look(), ...reader.current!.placeOf(seq), follow: false })
-      void put(location.href, say, 'Link copied')
-    },
-    value: (part: HTMLElement, value: Value) => openValue(value, spotUnder(part)),
-    say,
+  const copyLink = (seq: number) => {
+    note({ ...look(), ...reader.current!.placeOf(seq), follow: false })
+    void put(location.href, say, 'Link copied')
   }
   return {
     apply,
@@ -127,7 +121,8 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     showOthers,
     copyText,
     toggleFollow,
-    rowActs,
+    copyLink,
+    say,
     openValue,
     openField,
     openColumn,

@@ -1,8 +1,8 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Client } from '../../client.ts'
+import { type Client, ProblemError } from '../../client.ts'
 import type { ListedFile } from '../files/order.ts'
-import type { Look } from '../url.ts'
+import { type Look, NOWHERE, titleOf } from '../url.ts'
 import type { Totals } from './chart/totals.ts'
 import { clockOf, useZone } from './find/clock.ts'
 import { rangeOf, type TimeRange } from './find/moment.ts'
@@ -11,7 +11,6 @@ import { useColumns, usePreferences } from './preferences.ts'
 import { zoneOf } from './record/record.ts'
 import type { Sources } from './record/source.ts'
 import { useActs } from './use-acts.ts'
-import { useMisfits } from './use-misfits.ts'
 import { useReader } from './use-reader.ts'
 
 export interface LogProps {
@@ -48,7 +47,7 @@ export interface LogProps {
 
 /** The state of a log on the screen, and what can be done with it. */
 export function useLog(props: LogProps) {
-  const { client, look, file = null, gone = null, carried = false, go, note, say } = props
+  const { client, look, file = null, gone = null, go, note, say } = props
   const box = useRef<HTMLElement>(null)
   const current = useRef(look)
   current.current = look
@@ -80,8 +79,7 @@ export function useLog(props: LogProps) {
   const clock = useMemo(() => clockOf(zone, own ?? 0), [zone, own])
   useLastingRange(look, own, (range) => note({ ...current.current, ...range }))
   const acts = useActs({ reader, goal, current, toOthers: props.toOthers, go, note, say })
-  const chooseTime = () => document.querySelector<HTMLElement>('[data-range]')?.click()
-  useLogKeys(reader, box, { ...acts, ...preferences, chooseTime })
+  useLogKeys(reader, box, { ...acts, ...preferences })
 
   const loaded = made?.window
   const live = loaded?.live ?? 'off'
@@ -89,7 +87,7 @@ export function useLog(props: LogProps) {
   const ready = loaded !== undefined && loaded.loading !== 'open'
   useEffect(() => props.failed(failure), [failure])
   useEffect(() => () => props.failed(null), [])
-  useMisfits({ failure, look, carried, note, say })
+  useMisfits(failure, props)
   useEffect(() => {
     if (gone !== null && reader.current?.following) acts.toggleFollow()
   }, [gone === null])
@@ -124,4 +122,20 @@ function useLastingRange(look: Look, zone: number | null, note: (range: TimeRang
     const range = rangeOf(look, clockOf('log', zone))
     if (!('wrong' in range) && (range.since !== look.since || range.until !== look.until)) note(range)
   }, [zone, look.since, look.until])
+}
+
+/** Drops filters that came from another log and that this one cannot answer, and says so. */
+function useMisfits(failure: Error | null, { look, carried, note, say }: LogProps): void {
+  const dropped = useRef<string[]>([])
+  useEffect(() => {
+    const code = failure instanceof ProblemError ? failure.code : ''
+    if (carried !== true || (code !== 'no-level' && code !== 'no-time')) return
+    dropped.current.push(code === 'no-level' ? 'levels' : 'times')
+    note({ ...look, ...(code === 'no-level' ? { level: '' } : { since: '', until: '', ...NOWHERE }) })
+    const [what, filters] =
+      dropped.current.length > 1
+        ? [`no ${dropped.current.join(' and no ')}`, 'the filters by them were']
+        : [`no ${dropped.current[0]}`, code === 'no-level' ? 'the level was' : 'the time range was']
+    say(`${titleOf(look)} has ${what}: ${filters} dropped`)
+  }, [failure])
 }

@@ -1,16 +1,13 @@
 import type { RefObject } from 'preact'
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { hand } from '../ui/store.ts'
-import { type Place, queryKey } from '../url.ts'
-import type { ReaderOptions } from './reader/options.ts'
+import { queryKey } from '../url.ts'
 import type { Goal } from './reader/places.ts'
-import { Reader } from './reader/reader.ts'
+import { Reader, type ReaderOptions } from './reader/reader.ts'
 
-interface Options extends Omit<ReaderOptions, 'events'> {
+interface Options extends Omit<ReaderOptions, 'changed'> {
   /** Changes when the reader should try again. */
   attempt: number
-  moved: (place: Place) => void
-  say: (message: string) => void
 }
 
 /** A reader for what the look asks for: a new one with every question, told when only the display changes. */
@@ -32,14 +29,12 @@ export function useReader(box: RefObject<HTMLElement | null>, options: Options) 
     let pending = 0
     const made = new Reader(box.current!, {
       ...current.current,
-      events: {
-        changed() {
-          cancelAnimationFrame(pending)
-          pending = requestAnimationFrame(() => redraw(0))
-        },
-        moved: (place) => current.current.moved(place),
-        say: (message) => current.current.say(message),
+      changed() {
+        cancelAnimationFrame(pending)
+        pending = requestAnimationFrame(() => redraw(0))
       },
+      moved: (place) => current.current.moved(place),
+      say: (message) => current.current.say(message),
     })
     reader.current = made
     const wanted = goal.current

@@ -202,20 +202,13 @@ export class VirtualList {
     this.#stick = this.atEnd && this.#source.complete()
   }
 
-  /** Bring a row into view; `align` places it, otherwise it moves only as far as needed. */
+  /** Brings a row into view; `align` places it, otherwise it moves only as far as needed. */
   show(seq: number, align?: 'start' | 'center'): void {
-    const index = seq - this.#source.first()
-    if (index < 0 || index >= this.heights.length) return
-    for (let round = 0; round < 3; round++) {
-      const top = this.heights.top(index)
-      const height = this.heights.get(index)
-      if (align === 'start') this.#go(top)
-      else if (align === 'center') this.#go(top - Math.max(0, (this.#view - height) / 2.5))
-      else if (top < this.#place) this.#go(top)
-      else if (top + height > this.#place + this.#view) this.#go(top + height - this.#view)
-      else break
-    }
-    this.#stick = this.atEnd && this.#source.complete()
+    const room = (height: number) => this.#view - height
+    const offset = this.offsetOf(seq)
+    if (align === 'center') this.place(seq, (height) => Math.max(0, room(height) / 2.5))
+    else if (align === 'start' || offset < 0) this.place(seq, 0)
+    else this.place(seq, (height) => Math.min(offset, Math.max(0, room(height))))
   }
 
   scrollBy(pixels: number): void {

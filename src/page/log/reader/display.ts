@@ -1,15 +1,31 @@
 import type { Look } from '../../url.ts'
-import { type Clock, clockOf } from '../find/clock.ts'
+import { type Clock, clockOf, type ZoneChoice } from '../find/clock.ts'
 import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
 import type { Item } from '../record/record.ts'
 import { estimateRow, renderRow } from '../record/rows.ts'
+import type { Sources } from '../record/source.ts'
 import { Columns } from './columns.ts'
 import type { Hits } from './hits.ts'
-import type { DisplayOptions } from './options.ts'
 import type { Selection } from './selection.ts'
 import { charactersPerLine, gapBefore, isUnsettled } from './survey.ts'
 import type { LogWindow } from './window.ts'
+
+/** How records are displayed. */
+export interface DisplayOptions {
+  wrap: boolean
+  /** Whether rows show the time since the record above. */
+  gaps: boolean
+  /** Fields that are shown as columns. */
+  fields: readonly string[]
+  /** Classes that hide columns. */
+  classes: string
+  zone: ZoneChoice
+  /** The logs that are read as one, or null for a single one. */
+  sources: Sources | null
+  /** Whether there are other logs or nodes to look at. */
+  others: boolean
+}
 
 /** What is displayed. */
 interface Shown {
@@ -47,15 +63,18 @@ export class Display {
 
   /** Shows the records in another way. */
   set(options: DisplayOptions): void {
+    const { wrap, gaps, fields, classes, zone, sources, others } = options
     const before = this.#options
     this.#options = options
-    const isChanged = (name: keyof DisplayOptions) =>
-      JSON.stringify(options[name]) !== JSON.stringify(before[name])
-    if (isChanged('fields')) this.columns.showFields(options.fields, this.#of.window.items)
-    this.columns.gaps = options.gaps
-    if (isChanged('zone')) this.#clock = clockOf(options.zone, 0)
-    if (isChanged('fields') || isChanged('wrap') || isChanged('classes')) this.relayout()
-    else if (isChanged('gaps') || isChanged('zone') || isChanged('sources') || isChanged('others'))
+    const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+    const sameFields = isSame(fields, before.fields)
+    if (!sameFields) this.columns.showFields(fields, this.#of.window.items)
+    this.columns.gaps = gaps
+    this.#clock = clockOf(zone, 0)
+    if (!sameFields || wrap !== before.wrap || classes !== before.classes) this.relayout()
+    else if (
+      !isSame([gaps, zone, sources, others], [before.gaps, before.zone, before.sources, before.others])
+    )
       this.#of.list.refresh()
     else return
     this.#of.changed()

@@ -4,6 +4,7 @@ import { momentOf } from '../find/moment.ts'
 import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
 import { isSame, timeIn, zoneOf } from '../record/record.ts'
+import { timeNear } from './survey.ts'
 import type { LogWindow } from './window.ts'
 
 /** Where the user is: a record that another view shows, or a moment. */
@@ -196,4 +197,18 @@ export class Places {
     this.#at.present(firstSeq + index, goal)
     return firstSeq + index
   }
+}
+
+/** A record that is loaded, as a goal for another view. */
+export function goalAt({ window, list }: Pick<Ground, 'window' | 'list'>, seq: number): Goal | null {
+  const line = window.item(seq)
+  if (typeof line !== 'string') return null
+  const place = window.place(seq)
+  const cursor = place === null || place.offset < 0 ? null : place.cursor
+  return { line, time: timeNear(window, seq), cursor, marked: false, expand: false, top: list.offsetOf(seq) }
+}
+
+/** A moment to go to, of which no record is known. */
+export function momentGoal(time: string): Goal {
+  return { line: null, time, cursor: null, marked: false, expand: false, top: null }
 }

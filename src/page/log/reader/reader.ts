@@ -1,18 +1,25 @@
 import type { Client } from '../../../client.ts'
 import { type Look, NOWHERE, type Place } from '../../url.ts'
-import { queryOf } from '../find/query.ts'
+import { isNarrowed, queryOf } from '../find/query.ts'
 import { VirtualList } from '../list/list.ts'
 import { textOf, timeIn } from '../record/record.ts'
-import { clickedValue } from '../record/rows.ts'
-import { Anchor, momentGoal } from './anchor.ts'
-import { Display } from './display.ts'
+import { Display, type DisplayOptions } from './display.ts'
 import { Hits } from './hits.ts'
-import type { ReaderEvents, ReaderOptions } from './options.ts'
-import { type Goal, Places, type Presenting } from './places.ts'
+import { type Goal, goalAt, momentGoal, Places, type Presenting } from './places.ts'
 import { Selection } from './selection.ts'
 import { Steps } from './steps.ts'
 import { momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
+
+export interface ReaderOptions extends DisplayOptions {
+  client: Client
+  look: Look
+  /** Anything that the toolbar or the status line shows has changed. */
+  changed(): void
+  /** The place in the log changed: what a link should name. */
+  moved(place: Place): void
+  say(message: string): void
+}
 
 /**
  * A log on the screen: the window of loaded records, the list that draws them, and what a person does with
@@ -31,24 +38,22 @@ export class Reader {
   readonly display: Display
   readonly hits: Hits
   readonly selection: Selection
-  readonly #client: Client
-  readonly #events: ReaderEvents
+  readonly #options: ReaderOptions
   readonly #places: Places
   readonly #steps: Steps
   readonly #box: HTMLElement
-  readonly #anchor: Anchor
   readonly #abort = new AbortController()
+  /** Where this view was opened; undefined once the user has moved in it. */
+  #origin: Goal | null | undefined
   #fillTimer: ReturnType<typeof setTimeout> | undefined
   #movedTimer: ReturnType<typeof setTimeout> | undefined
   #seenTimer: ReturnType<typeof setTimeout> | undefined
 
   constructor(box: HTMLElement, options: ReaderOptions) {
-    const { client, look, events } = options
     this.#box = box
-    this.#client = client
-    this.look = look
-    this.#events = events
-    this.hits = new Hits(client, look)
+    this.#options = options
+    this.look = options.look
+    this.hits = new Hits(options.client, options.look)
     this.#places = new Places(this)
     this.window = this.#makeWindow()
     this.list = new VirtualList(box, {
@@ -61,7 +66,6 @@ export class Reader {
     })
     this.selection = new Selection(this.list)
     this.display = new Display(box, this, options)
-    this.#anchor = new Anchor(this)
     const touched = () => this.#touched()
     for (const name of ['wheel', 'pointerdown', 'touchstart'])
       box.addEventListener(name, touched, { passive: true, signal: this.#abort.signal })
@@ -77,7 +81,7 @@ export class Reader {
     if (this.closed) return
     const { at, time } = this.look
     const wanted = goal === undefined && at === '' && time !== '' ? momentGoal(time) : goal
-    this.#anchor.origin = wanted
+    this.#origin = wanted
     const there = wanted ? await this.#places.near(wanted) : false
     if (goal === undefined) this.#touched()
     if (there) return
@@ -106,11 +110,11 @@ export class Reader {
 
   /** Something that the toolbar or the status line shows has changed. */
   changed(): void {
-    this.#events.changed()
+    this.#options.changed()
   }
 
   say(message: string): void {
-    this.#events.say(message)
+    this.#options.say(message)
   }
 
   get following(): boolean {
@@ -215,15 +219,6 @@ export class Reader {
     return { text: parts.map((part) => `${part}\n`).join(''), records: parts.length }
   }
 
-  /** The value that a part of a row represents. */
-  valueOf(seq: number, part: HTMLElement): { field: string; value: string } | null {
-    return clickedValue(part, this.window.item(seq)!)
-  }
-
-  textOf(seq: number, columns: boolean): string {
-    return textOf(this.window.item(seq)!, columns)
-  }
-
   /** How a link names a record. */
   placeOf(seq: number): Place {
     const place = this.window.place(seq)
@@ -239,27 +234,43 @@ export class Reader {
     return { ...this.placeOf(this.list.top().seq), record: false }
   }
 
-  /** The record being read. */
+  /**
+   * The record being read, which stays when the view changes: the selected one, if it is in view, otherwise the one at
+   * the top; null for the end of the log. While the user has not moved, it is the one that this view was opened for,
+   * shown here or not.
+   */
   goal(): Goal | null {
-    return this.#anchor.goal()
+    const { window, list, look, selected } = this
+    if (this.#origin !== undefined) return this.#origin
+    if (this.following) return null
+    if (selected !== null && list.isInView(selected.to)) return this.#marked(selected.to)
+    if (list.stick && !isNarrowed(look)) return null
+    let { seq } = list.top()
+    while (seq < window.endSeq - 1 && typeof window.item(seq) !== 'string') seq++
+    return goalAt(this, seq)
   }
 
   /** A record to show with the lines around it. */
   goalAround(seq: number): Goal | null {
-    const goal = this.#anchor.goalAt(seq, true)
+    const goal = this.#marked(seq)
     return goal && { ...goal, expand: true, top: null }
+  }
+
+  #marked(seq: number): Goal | null {
+    const goal = goalAt(this, seq)
+    return goal && { ...goal, marked: true }
   }
 
   /** The user moved: this is where they are now. */
   #touched(): void {
-    this.#anchor.origin = undefined
+    this.#origin = undefined
   }
 
   #makeWindow(): LogWindow {
     const mine = (act: () => void) => () => {
       if (!this.closed) act()
     }
-    return new LogWindow(this.#client, queryOf(this.look), {
+    return new LogWindow(this.#options.client, queryOf(this.look), {
       reset: mine(() => {
         this.selection.forget()
         this.zone = zoneIn(this.window) ?? this.zone
@@ -334,7 +345,7 @@ export class Reader {
     this.#fill()
     clearTimeout(this.#movedTimer)
     this.#movedTimer = setTimeout(() => {
-      if (this.window.loading !== 'open') this.#events.moved(this.here())
+      if (this.window.loading !== 'open') this.#options.moved(this.here())
     }, 300)
   }
 

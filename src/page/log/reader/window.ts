@@ -17,14 +17,6 @@ interface WindowEvents {
   status(): void
 }
 
-export type Live = 'off' | 'connecting' | 'live' | 'lost'
-
-/** A place that a link can name: a number of records after (or before) a cursor. */
-export interface Place {
-  cursor: string
-  offset: number
-}
-
 /**
  * The part of a log that is loaded: a run of records with a cursor at either end. It grows at both ends, and drops
  * records at the far end when it holds too many. A record's `seq` counts from where the window was opened and never
@@ -40,9 +32,9 @@ export class LogWindow {
   /** Whether the newest record was loaded by the last request. */
   atEnd = true
   loading: 'open' | 'older' | 'newer' | null = null
-  /** Since when it has been loading, to show only long waits. */
+  /** Whether it has to search further than one page. */
   scanned = false
-  live: Live = 'off'
+  live: 'off' | 'connecting' | 'live' | 'lost' = 'off'
   /** Why the connection is lost, if it is. */
   lost = ''
   failure: Error | null = null
@@ -86,7 +78,7 @@ export class LogWindow {
   /** The newest records. */
   openTail(size?: number): Promise<void> {
     return this.#load('open', async (signal) => {
-      const page = await this.#back({ size: size ?? FIRST }, signal)
+      const page = await this.#page({ size: size ?? FIRST }, signal)
       this.#set(page.content, page.prev, page.next)
       this.atEnd = true
     })
@@ -97,8 +89,8 @@ export class LogWindow {
     let at = 0
     await this.#load('open', async (signal) => {
       const [before, after] = await Promise.all([
-        this.#back({ before: cursor, size: FIRST }, signal),
-        this.#forth(cursor, FIRST, signal),
+        this.#page({ before: cursor, size: FIRST }, signal),
+        this.#page({ after: cursor, size: FIRST }, signal),
       ])
       at = before.content.length
       this.#setAround(cursor, before, after)
@@ -110,9 +102,9 @@ export class LogWindow {
   async openTime(until: string): Promise<number> {
     let at = 0
     await this.#load('open', async (signal) => {
-      const before = await this.#back({ until, size: FIRST }, signal)
+      const before = await this.#page({ until, size: FIRST }, signal)
       if (before.next === null) throw new Error('The answer has no cursor to continue from.')
-      const after = await this.#forth(before.next, FIRST, signal)
+      const after = await this.#page({ after: before.next, size: FIRST }, signal)
       at = Math.max(0, before.content.length - 1)
       this.#setAround(before.next, before, after)
     })
@@ -122,18 +114,16 @@ export class LogWindow {
   /** The first records. */
   openStart(): Promise<void> {
     return this.#load('open', async (signal) => {
-      const page = await this.#lines({ first: START, size: FIRST }, signal)
-      const none = page.content.length === 0 && !page.complete && page.next !== null
-      const found = none ? await this.#forth(page.next!, FIRST, signal) : page
-      this.#set(found.content, null, found.next)
-      this.atEnd = found.content.length === 0
+      const { content, next } = await this.#page({ first: START, size: FIRST }, signal)
+      this.#set(content, null, next)
+      this.atEnd = content.length === 0
     })
   }
 
   async loadOlder(): Promise<void> {
     if (this.loading !== null || this.older === null) return
     await this.#load('older', async (signal) => {
-      const page = await this.#back({ before: this.older!, size: this.#pageSize }, signal)
+      const page = await this.#page({ before: this.older!, size: this.#pageSize }, signal)
       this.#pageSize = Math.min(this.#pageSize * 2, 2 * 1024 * 1024)
       this.older = page.prev
       this.#prepend(page.content)
@@ -143,7 +133,7 @@ export class LogWindow {
   async loadNewer(): Promise<void> {
     if (this.loading !== null || this.newer === null || this.#follower !== null) return
     await this.#load('newer', async (signal) => {
-      const page = await this.#forth(this.newer!, this.#pageSize, signal)
+      const page = await this.#page({ after: this.newer!, size: this.#pageSize }, signal)
       this.newer = page.next ?? this.newer
       this.atEnd = page.content.length === 0
       this.#append(page.content)
@@ -158,9 +148,13 @@ export class LogWindow {
     this.#follower = follower
     this.live = 'connecting'
     this.#events.status()
-    // What a fleet has shipped moves on while nothing arrives, too.
-    const settle = () => void this.#settle(signal).catch(() => {})
-    const timer = this.query.node === undefined ? undefined : setInterval(settle, SETTLE_MS)
+    // What a fleet has shipped, and what is missing, changes while nothing arrives, too.
+    const settle = () =>
+      this.#lines({ after: this.newer!, size: 0 }, signal).then(
+        () => this.#events.status(),
+        () => {},
+      )
+    const timer = this.query.node === undefined ? undefined : setInterval(() => void settle(), SETTLE_MS)
     try {
       await followLog(this.#client, this.query, {
         after: this.newer,
@@ -184,12 +178,6 @@ export class LogWindow {
     }
   }
 
-  /** Asks which sources are missing, and up to when the others are complete. */
-  async #settle(signal: AbortSignal): Promise<void> {
-    await this.#lines({ after: this.newer!, size: 0 }, signal)
-    this.#events.status()
-  }
-
   unfollow(): void {
     this.#follower?.abort()
     this.#follower = null
@@ -197,37 +185,30 @@ export class LogWindow {
     this.#events.status()
   }
 
-  /** How to name a record in a link. */
-  place(seq: number): Place | null {
+  /** How to name a record in a link: a number of records after (or before) a cursor. */
+  place(seq: number): { cursor: string; offset: number } | null {
     let best = this.#marks[0]
     for (const mark of this.#marks) if (mark.seq <= seq) best = mark
     return best === undefined ? null : { cursor: best.cursor, offset: seq - best.seq }
   }
 
   /**
-   * A page going back. A scan that found nothing within its budget continues where it stopped, until it finds something
-   * or reaches the start; `next` stays where it began.
+   * A page. A scan that found nothing within its budget continues where it stopped, until it finds something or reaches
+   * the log's start or end. Going back, `next` stays where the first scan began.
    */
-  async #back(page: Page, signal: AbortSignal): Promise<View<string[]>> {
-    const first = await this.#lines(page, signal)
-    let found = first
-    while (found.content.length === 0 && found.prev !== null) {
+  async #page(page: Page, signal: AbortSignal): Promise<View<string[]>> {
+    const isForward = page.after !== undefined || page.first !== undefined
+    const began = await this.#lines(page, signal)
+    let found = began
+    while (found.content.length === 0) {
+      const onward = isForward ? !found.complete && found.next : found.prev
+      if (!onward) break
       this.scanned = true
       this.#events.status()
-      found = await this.#lines({ before: found.prev, size: page.size }, signal)
+      const edge = isForward ? { after: onward } : { before: onward }
+      found = await this.#lines({ ...edge, size: page.size }, signal)
     }
-    return { ...found, next: first.next }
-  }
-
-  /** A page going forth, likewise: when it is empty, the end was reached. */
-  async #forth(after: string, size: number, signal: AbortSignal): Promise<View<string[]>> {
-    let found = await this.#lines({ after, size }, signal)
-    while (found.content.length === 0 && !found.complete && found.next !== null) {
-      this.scanned = true
-      this.#events.status()
-      found = await this.#lines({ after: found.next, size }, signal)
-    }
-    return found
+    return isForward ? found : { ...found, next: began.next }
   }
 
   async #lines(page: Page, signal: AbortSignal): Promise<View<string[]>> {
