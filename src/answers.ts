@@ -33,6 +33,51 @@ export interface FleetNode {
   error: string | null
 }
 
+/** A log file as the plain list has it. */
+export interface LogFile {
+  /** The node, in the list of a fleet. */
+  node?: string
+  name: string
+  /** Bytes as stored. */
+  size: number
+}
+
+/** A log file as the detailed list has it. */
+export interface LogFileDetail extends LogFile {
+  /** ISO 8601, in the zone of the logs. */
+  modified: string
+  /** How it is stored: `plain`, `gzip`, `zstd` … */
+  kind: string
+  /** Time of the first and of the last record, ISO 8601; null if unknown. */
+  first: string | null
+  last: string | null
+  /** The log that the file is a part of: the name of its active file, or what that would be called. */
+  log?: string | null | undefined
+  /** Set if the file does not look like text, such as a core dump. */
+  binary?: boolean | undefined
+}
+
+/** Records over time, by level, log or node. */
+export interface Histogram {
+  /** Where the first bucket begins and the last one ends, in milliseconds since the Unix epoch. */
+  from: number
+  to: number
+  /** Milliseconds per bucket. */
+  step: number
+  /** False if the budget ran out; counting goes backwards, so the oldest records are missing. */
+  complete: boolean
+  /** True when the counts were estimated from samples (`estimate`). */
+  estimated?: boolean | undefined
+  /** The names of the columns of `counts`, by what `by` says; `none` is for records without a level. */
+  levels?: string[] | undefined
+  files?: string[] | undefined
+  nodes?: string[] | undefined
+  buckets: { time: number; counts: number[] }[]
+}
+
+/** Records over time, by level. */
+export type LevelHistogram = Histogram & { levels: string[] }
+
 /** The fields and message patterns of the newest records that match the filters. */
 export interface LogFields {
   /** The number of records examined. */

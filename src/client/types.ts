@@ -1,15 +1,17 @@
-import type { ConfigComparison, ConfigVersion, FleetNode, LogFields, NodeInfo } from '../answers.ts'
-import type { ByteStream, Fetch, Signal, Url } from './web.ts'
-
-export type {
-  ConfigChange,
+import type {
   ConfigComparison,
   ConfigVersion,
   FleetNode,
+  Histogram,
+  LevelHistogram,
   LogFields,
-  MessagePattern,
+  LogFile,
+  LogFileDetail,
   NodeInfo,
 } from '../answers.ts'
+import type { ByteStream, Fetch, Signal, Url } from './web.ts'
+
+export type * from '../answers.ts'
 
 /** The configuration as TOML, with secrets masked, and the node. */
 export interface NodeConfig {
@@ -19,29 +21,6 @@ export interface NodeConfig {
   known?: (keyof NodeInfo)[] | undefined
   /** With `at`: when this version was first seen, in milliseconds since the Unix epoch. */
   time?: number | undefined
-}
-
-/** A log file as the plain list has it. */
-export interface LogFile {
-  /** The node, in the list of a fleet. */
-  node?: string
-  name: string
-  /** Bytes. */
-  size: number
-}
-
-/** A log file as the detailed list has it. */
-export interface LogFileDetail extends LogFile {
-  /** ISO 8601. */
-  modified: string
-  kind: string
-  /** Time of the first and of the last record, ISO 8601; null where the file has none. */
-  first: string | null
-  last: string | null
-  /** The log that this file is a rotated part of, where the node groups them. */
-  log?: string | null | undefined
-  /** Set if the file does not look like text, such as a core dump. */
-  binary?: boolean | undefined
 }
 
 /** The levels, from the least to the most severe. */
@@ -131,26 +110,6 @@ export interface View<T> {
   /** On a fleet, ISO 8601: up to this moment every source has shipped all it had. */
   settled: string | null
 }
-
-/** Records over time, by level, log or node. */
-export interface Histogram {
-  /** Milliseconds since the Unix epoch. */
-  from: number
-  to: number
-  step: number
-  /** False when not all of the log was counted. */
-  complete: boolean
-  /** True when the counts were estimated from samples (`estimate`). */
-  estimated?: boolean | undefined
-  /** The names of the columns of `counts`, by what `by` says. */
-  levels?: string[] | undefined
-  files?: string[] | undefined
-  nodes?: string[] | undefined
-  buckets: { time: number; counts: number[] }[]
-}
-
-/** Records over time, by level. */
-export type LevelHistogram = Histogram & { levels: string[] }
 
 /** What a follow reports: records, changes of the file, and the state of the connection. */
 export type FollowEvent =

@@ -1,21 +1,10 @@
+import type { LevelHistogram } from '../../answers.ts'
 import { LEVELS } from '../format/detect.ts'
 import type { Zone } from '../time.ts'
 import type { TimeNote } from '../view/answer.ts'
 
 /** How many records there are over time, by level. */
-export interface Histogram {
-  /** Ms since the epoch: where the first bucket begins and the last one ends. */
-  from: number
-  to: number
-  /** Ms per bucket. */
-  step: number
-  /** False if the budget ran out; counting goes backwards, so the oldest records are missing. */
-  complete: boolean
-  /** True when the counts were estimated from samples. */
-  estimated?: true
-  /** What the columns of `counts` are: the levels, and `none` for records without one. */
-  levels: string[]
-  buckets: { time: number; counts: number[] }[]
+export interface Histogram extends LevelHistogram {
   /** Notes about the times and archives, in addition to the chart. */
   notes?: (TimeNote | 'time-order' | 'archive-cut')[]
 }

@@ -1,3 +1,4 @@
+import type { LogFileDetail } from '../../answers.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { Budget, BudgetError } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
@@ -7,31 +8,14 @@ import type { LogFiles } from '../files/files.ts'
 import { detectFormat } from '../format/detect.ts'
 import { logNames } from '../rotated/family.ts'
 import { firstTime, lastTime } from '../text/format.ts'
-import { type Kind, kindSoFar } from '../text/kind.ts'
+import { kindSoFar } from '../text/kind.ts'
 import { openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
 import type { ViewContext } from './context.ts'
 
-/** A log file, with the times of its first and last records. */
-export interface FileDetail {
-  name: string
-  /** Bytes as stored. */
-  size: number
-  /** ISO 8601, in the zone of the logs. */
-  modified: string
-  kind: Kind
-  /** The log that the file is a part of: the name of its active file, or what that would be called. */
-  log: string
-  /** The times of the first and last record; null if unknown. */
-  first: string | null
-  last: string | null
-  /** Set if it does not look like text, such as a core dump. */
-  binary?: true
-}
-
 /** Details of many files. */
 export interface Details {
-  files: FileDetail[]
+  files: LogFileDetail[]
   /** False if some files were not examined: they can't be read now, are too many, or it took too long. */
   complete: boolean
 }
@@ -39,7 +23,7 @@ export interface Details {
 /** Examines files: newest first, a few at a time, and each version of a file once. */
 export type Detailer = (entries: readonly Entry[], signal?: AbortSignal) => Promise<Details>
 
-type Times = Pick<FileDetail, 'first' | 'last' | 'binary'>
+type Times = Pick<LogFileDetail, 'first' | 'last' | 'binary'>
 
 const HEAD = 16 * 1024
 /** How much of a head is examined for what is not text. */

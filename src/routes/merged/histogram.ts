@@ -36,7 +36,7 @@ export async function mergedHistogram(request: Request, query: Query, route: Mer
 }
 
 /** The names of the columns are in `levels`, `files` or `nodes`. */
-type MergedHistogram = Omit<Histogram, 'levels'> & { [K in 'levels' | 'files' | 'nodes']?: string[] }
+type MergedHistogram = Omit<Histogram, 'levels'> & Partial<Pick<Histogram, 'levels'>>
 
 async function countAll(
   sources: readonly Source[],
