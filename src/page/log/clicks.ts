@@ -2,7 +2,6 @@ import { put } from '../ui/clipboard.ts'
 import { spotUnder } from './menu.tsx'
 import type { Reader } from './reader/reader.ts'
 import { textOf } from './record/record.ts'
-import { clickedValue } from './record/rows.ts'
 import type { Acts } from './use-acts.ts'
 
 const ACTS: Record<string, (seq: number, reader: Reader, acts: Acts) => unknown> = {
@@ -34,10 +33,11 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: Acts): 
   }
   const act = from.closest<HTMLElement>('[data-act]')?.dataset.act
   const part = from.closest<HTMLElement>('.v')
-  const value = part === null ? null : clickedValue(part, reader.window.item(seq)!)
+  const { field, value } = part?.dataset ?? {}
   if (act !== undefined && act !== 'fold') return void ACTS[act]?.(seq, reader, acts)
   const isSelecting = getSelection()?.isCollapsed === false
-  if (value !== null && !isSelecting) return void acts.openValue(value, spotUnder(part!))
+  if (field !== undefined && value !== undefined && !isSelecting)
+    return void acts.openValue({ field, value }, spotUnder(part!))
   if (from.closest('.details') !== null) return
   // Selecting text with the mouse must not collapse the row under it.
   if (isSelecting) return void clearTimeout(toggling)

@@ -1,3 +1,4 @@
+import { element } from '../record/styled.ts'
 import { Heights } from './heights.ts'
 
 /** What the list asks of its owner. A row is known by its `seq`, which never changes; its index does. */
@@ -41,14 +42,8 @@ export class VirtualList {
   constructor(scroller: HTMLElement, source: Rows) {
     this.#scroller = scroller
     this.#source = source
-    this.#canvas = document.createElement('div')
-    this.#canvas.className = 'canvas'
-    this.#canvas.role = 'presentation'
-    this.#rows = document.createElement('div')
-    this.#rows.className = 'rows'
-    this.#rows.role = 'list'
-    this.#rows.setAttribute('aria-label', 'Records')
-    this.#canvas.append(this.#rows)
+    this.#rows = element('div', { class: 'rows', role: 'list', 'aria-label': 'Records' })
+    this.#canvas = element('div', { class: 'canvas', role: 'presentation' }, this.#rows)
     scroller.append(this.#canvas)
     const { signal } = this.#abort
     scroller.addEventListener('scroll', () => this.#onScroll(), { passive: true, signal })

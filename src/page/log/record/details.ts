@@ -4,24 +4,20 @@ import { plain } from './fields.ts'
 import type { RowLook } from './look.ts'
 import { rawOf, type Shown } from './record.ts'
 import { originOf } from './source.ts'
-import { clip, element, styled, text } from './styled.ts'
+import { clip, element, styled } from './styled.ts'
 
 /** An expanded record: its fields, each of which a click can include, exclude or copy, and what can be done with it. */
 export function renderDetails(shown: Shown, look: RowLook): HTMLElement {
-  const details = element('div', 'details')
-  details.append(renderFacts(shown, look))
+  const details = element('div', 'details', renderFacts(shown, look))
   if (shown.context !== null) {
     const json = element('pre', 'json')
     renderJson(json, shown.context, { path: '', indent: '', look })
     details.append(json)
   }
   const searched = look.marks.some((mark) => mark.colour === 0)
-  if (searched && shown.raw !== null && details.querySelector('mark') === null) {
-    // The hit may span columns, or have a spelling that occurs only in the log itself.
-    const raw = element('pre', 'as-written')
-    raw.append(styled(clip(rawOf(shown), LONGEST), look.marks))
-    details.append(raw)
-  }
+  // The hit may span columns, or have a spelling that occurs only in the log itself.
+  if (searched && shown.raw !== null && details.querySelector('mark') === null)
+    details.append(element('pre', 'as-written', styled(clip(rawOf(shown), LONGEST), look.marks)))
   details.append(renderActs(look))
   for (const [index, each] of [...details.querySelectorAll<HTMLElement>('.v')].entries())
     each.tabIndex = index === 0 ? 0 : -1
@@ -32,20 +28,18 @@ function renderFacts(shown: Shown, look: RowLook): HTMLElement {
   const facts = element('dl', 'facts')
   const fact = (name: string, ...parts: HTMLElement[]) => {
     if (parts.length === 0) return
-    const dd = element('dd', '')
-    for (const [index, part] of parts.entries()) dd.append(index > 0 ? ' ' : '', part)
-    facts.append(text('dt', '', name), dd)
+    const apart = parts.flatMap((part, index) => (index > 0 ? [' ', part] : [part]))
+    facts.append(element('dt', '', name), element('dd', '', ...apart))
   }
   const field = (name: string, content: string) => valueButton(name, content, content, look)
-  if (shown.time !== null) fact('Time', text('time', '', timeText(shown.time, look)))
-  if (look.sources !== null) fact('Log', text('span', '', originOf(shown, look.sources)))
+  if (shown.time !== null) fact('Time', element('time', '', timeText(shown.time, look)))
+  if (look.sources !== null) fact('Log', element('span', '', originOf(shown, look.sources)))
   if (shown.level !== null) fact('Level', valueButton('level', shown.level, shown.levelWord, look))
   if (shown.source !== '') fact('Source', field('source', shown.source))
   fact('Tags', ...shown.tags.map((tag) => field('tag', tag)))
   if (/\S\s+\S/.test(shown.message)) {
-    const dd = element('dd', 'message')
-    renderMessage(dd, clip(ansi(shown.message).text, MESSAGE), look)
-    facts.append(text('dt', '', 'Message'), dd)
+    const words = messageWords(clip(ansi(shown.message).text, MESSAGE), look)
+    facts.append(element('dt', '', 'Message'), element('dd', 'message', ...words))
   }
   return facts
 }
@@ -58,44 +52,40 @@ function timeText(time: string, { clock }: RowLook): string {
 }
 
 /** A message as it was written; each word of it opens a menu, without the punctuation around it. */
-function renderMessage(parent: HTMLElement, message: string, look: RowLook): void {
+function messageWords(message: string, look: RowLook): (Node | string)[] {
+  const parts: (Node | string)[] = []
   let at = 0
   for (const { 0: token, index } of message.matchAll(/\S+/g)) {
     const word = token.replace(/^[("'[{<]+|[)"'\]}>,;:.!?…]+$/g, '')
     if (word === '') continue
     const from = index + token.indexOf(word)
-    parent.append(message.slice(at, from), valueButton('', word, word, look))
+    parts.push(message.slice(at, from), valueButton('', word, word, look))
     at = from + word.length
   }
-  parent.append(message.slice(at))
+  return [...parts, message.slice(at)]
 }
 
 /** A value that opens the menu of what can be done with it; one without a field is a word of the text. */
 function valueButton(field: string, value: string, shown: string, look: RowLook): HTMLElement {
-  const button = element('button', 'v') as HTMLButtonElement
-  button.type = 'button'
-  button.dataset.field = field
-  button.dataset.value = value
-  button.setAttribute('aria-haspopup', 'menu')
-  button.append(styled(clip(shown, LONG), look.marks))
-  return button
+  return element(
+    'button',
+    { type: 'button', class: 'v', 'data-field': field, 'data-value': value, 'aria-haspopup': 'menu' },
+    styled(clip(shown, LONG), look.marks),
+  )
 }
 
 function renderActs(look: RowLook): HTMLElement {
-  const acts = element('div', 'acts')
-  for (const [act, label] of [
+  const acts = [
     ...(look.around ? [['around', 'Show the lines around it']] : []),
     ...(look.others ? [['others', 'Others at this moment']] : []),
     ['copy-line', 'Copy line'],
     ['copy-message', 'Copy message'],
     ['copy-link', 'Copy link'],
-  ]) {
-    const button = text('button', 'small', label!) as HTMLButtonElement
-    button.type = 'button'
-    button.dataset.act = act
-    acts.append(button)
-  }
-  return acts
+  ]
+  const buttons = acts.map(([act, label]) =>
+    element('button', { type: 'button', class: 'small', 'data-act': act! }, label!),
+  )
+  return element('div', 'acts', ...buttons)
 }
 
 interface Place {
@@ -110,26 +100,17 @@ function renderJson(parent: HTMLElement, value: unknown, place: Place): void {
   const { path, indent, look } = place
   const list = Array.isArray(value)
   if (typeof value !== 'object' || value === null || isNumber(value)) {
-    const kind = typeof value === 'string' ? 'j-text' : 'j-word'
     const button = valueButton(path ?? '', plain(value), JSON.stringify(value), look)
-    button.classList.add(kind)
-    parent.append(button)
-    return
+    button.classList.add(typeof value === 'string' ? 'j-text' : 'j-word')
+    return void parent.append(button)
   }
   const entries = Object.entries(value)
-  if (entries.length === 0) {
-    parent.append(list ? '[]' : '{}')
-    return
-  }
+  if (entries.length === 0) return void parent.append(list ? '[]' : '{}')
   const inner = `${indent}  `
   parent.append(list ? '[' : '{')
   entries.forEach(([key, each], index) => {
     parent.append(`${index === 0 ? '' : ','}\n${inner}`)
-    if (!list) {
-      const name = element('span', 'j-key')
-      name.append(styled(JSON.stringify(key), look.marks))
-      parent.append(name, ': ')
-    }
+    if (!list) parent.append(element('span', 'j-key', styled(JSON.stringify(key), look.marks)), ': ')
     const next = list || path === null ? null : path === '' ? key : `${path}.${key}`
     renderJson(parent, each, { path: next, indent: inner, look })
   })

@@ -6,7 +6,7 @@ import type { FieldColumn, RowLook } from './look.ts'
 import { type Item, type Note, parse, type Shown } from './record.ts'
 import { markOf, originOf, type Sources } from './source.ts'
 import { sqlFirst } from './sql.ts'
-import { clip, element, type Mark, styled, text } from './styled.ts'
+import { clip, element, type Mark, styled } from './styled.ts'
 
 /** The height of one line of text; the style sheet says the same. */
 const LINE = 20
@@ -16,122 +16,119 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
   if (typeof item !== 'string') return renderNote(item, seq)
   const record = parse(item)
   const shown = sqlFirst(record)
-  const row = element('div', `row${shown.level === null ? '' : ` lv-${shown.level}`}`)
-  row.setAttribute('role', 'listitem')
-  row.dataset.seq = String(seq)
-  if (look.selected) {
-    row.classList.add('selected')
-    row.setAttribute('aria-current', 'true')
-  }
-  if (look.unsettled) row.classList.add('unsettled')
-  const line = element('div', 'line')
-  if (look.sources !== null) line.append(sourceCell(shown, look.sources))
-  line.append(
-    foldButton(shown, look),
-    timeCell(shown, look),
-    ...(look.gaps ? [cell('d', look.gap === null ? '' : gapText(look.gap), null)] : []),
-    levelCell(shown),
-    placeCell(shown, look),
-    tagsCell(shown, look),
-    ...look.fields.map((field) => fieldCell(record, field, look)),
-    messageCell(shown, look),
+  const { level } = shown
+  const classes = [
+    'row',
+    ...(level === null ? [] : [`lv-${level}`]),
+    ...(look.selected ? ['selected'] : []),
+    ...(look.unsettled ? ['unsettled'] : []),
+  ]
+  return element(
+    'div',
+    {
+      class: classes.join(' '),
+      role: 'listitem',
+      'data-seq': seq,
+      'aria-current': look.selected ? 'true' : null,
+    },
+    element(
+      'div',
+      'line',
+      ...(look.sources === null ? [] : [sourceCell(shown, look.sources)]),
+      foldButton(shown, look),
+      timeCell(shown, look),
+      ...(look.gaps ? [element('span', 'd', look.gap === null ? '' : gapText(look.gap))] : []),
+      level === null
+        ? element('span', 'l', shown.levelWord)
+        : valueCell('l v', 'level', level, shown.levelWord),
+      placeCell(shown, look),
+      tagsCell(shown, look),
+      ...look.fields.map((field) => fieldCell(record, field, look)),
+      messageCell(shown, look),
+    ),
+    ...(look.open ? [renderDetails(record, look)] : []),
   )
-  row.append(line)
-  if (look.open) row.append(renderDetails(record, look))
-  return row
 }
 
-function foldButton(shown: Shown, look: RowLook): HTMLElement {
+function foldButton(shown: Shown, { open }: RowLook): HTMLElement {
   const foldable = shown.context !== null || shown.rest.length > FEW_LINES || shown.source !== ''
-  const fold = element('button', foldable ? 'fold' : 'fold plain') as HTMLButtonElement
-  fold.type = 'button'
-  fold.tabIndex = -1
-  fold.setAttribute('aria-expanded', String(look.open))
-  fold.setAttribute('aria-label', look.open ? 'Hide details' : 'Show details')
-  return fold
+  return element('button', {
+    type: 'button',
+    class: foldable ? 'fold' : 'fold plain',
+    tabindex: -1,
+    'aria-expanded': String(open),
+    'aria-label': open ? 'Hide details' : 'Show details',
+  })
+}
+
+/** A cell whose click opens the menu of a value. */
+function valueCell(classes: string, field: string, value: string, ...shown: (Node | string)[]): HTMLElement {
+  return element('span', { class: classes, 'data-field': field, 'data-value': value }, ...shown)
 }
 
 /** Month, day and time: the year is in the tooltip, and the day as well where there is little room. */
-function timeCell({ time }: Shown, look: RowLook): HTMLElement {
-  const full = time === null ? '' : look.clock.text(time)
-  const dated = /^\d{4}-/.test(full)
-  const made = cell('t', '', time === null ? null : look.clock.choice === 'log' ? time : `${full} (${time})`)
-  if (dated) made.append(text('span', 'date', full.slice(5, 11)))
-  made.append(dated ? full.slice(11, 23) : full)
-  return made
-}
-
-function levelCell(shown: Shown): HTMLElement {
-  return cell(shown.level === null ? 'l' : 'l v', shown.levelWord, null)
+function timeCell({ time }: Shown, { clock }: RowLook): HTMLElement {
+  if (time === null) return element('span', 't')
+  const full = clock.text(time)
+  const title = clock.choice === 'log' ? time : `${full} (${time})`
+  const parts = /^\d{4}-/.test(full)
+    ? [element('span', 'date', full.slice(5, 11)), full.slice(11, 23)]
+    : [full]
+  return element('span', { class: 't', title }, ...parts)
 }
 
 /** A narrow mark for the log that a record is from: a colour, and a letter for those who do not see it. */
 function sourceCell(shown: Shown, sources: Sources): HTMLElement {
-  const { letter, colour } = markOf(
-    sources,
-    sources.nodes.length > 1 ? shown.node : shown.file || sources.alone,
-  )
-  const mark = cell('o', letter, originOf(shown, sources))
+  const name = sources.nodes.length > 1 ? shown.node : shown.file || sources.alone
+  const { letter, colour } = markOf(sources, name)
+  const mark = element('span', { class: 'o', title: originOf(shown, sources) }, letter)
   mark.style.borderColor = colour
   return mark
 }
 
-function placeCell(shown: Shown, look: RowLook): HTMLElement {
-  const source = cell(shown.source === '' ? 's' : 's v', '', shown.source || null)
-  source.append(styled(shown.source.slice(shown.source.lastIndexOf('/') + 1), look.marks))
-  return source
+function placeCell({ source }: Shown, look: RowLook): HTMLElement {
+  if (source === '') return element('span', 's')
+  const cell = valueCell(
+    's v',
+    'source',
+    source,
+    styled(source.slice(source.lastIndexOf('/') + 1), look.marks),
+  )
+  cell.title = source
+  return cell
 }
 
-function tagsCell(shown: Shown, look: RowLook): HTMLElement {
-  const cell = element('span', 'g')
-  const written = tagsText(shown.tags, shown.raw)
-  if (written.length > 0) cell.title = written.join(' ')
-  written.forEach((tag, index) => {
-    const part = element('span', 'v')
-    part.append(styled(tag, look.marks))
-    if (index > 0 && !(shown.raw?.includes(written[index - 1]! + tag) ?? false)) cell.append(' ')
-    cell.append(part)
+function tagsCell({ tags, raw }: Shown, look: RowLook): HTMLElement {
+  const written = tagsText(tags, raw)
+  const parts = written.flatMap((tag, index) => {
+    const isApart = index > 0 && !(raw?.includes(written[index - 1]! + tag) ?? false)
+    return [isApart ? ' ' : '', valueCell('v', 'tag', tags[index]!, styled(tag, look.marks))]
   })
-  return cell
+  return element('span', { class: 'g', title: written.join(' ') || null }, ...parts)
 }
 
 function fieldCell(record: Shown, { name, chars, numeric }: FieldColumn, look: RowLook): HTMLElement {
   const value = valuesOf(record, name)[0] ?? ''
-  const cell = element('span', `x${numeric ? ' number' : ''}${value === '' ? '' : ' v'}`)
-  cell.dataset.field = name
-  cell.dataset.value = value
-  cell.title = value
+  const classes = `x${numeric ? ' number' : ''}${value === '' ? '' : ' v'}`
+  const cell = element(
+    'span',
+    { class: classes, 'data-field': name, 'data-value': value, title: value },
+    styled(clip(value, CONTEXT), look.marks),
+  )
   // By script, which the page's policy allows.
   cell.style.width = `${chars}ch`
-  cell.append(styled(clip(value, CONTEXT), look.marks))
   return cell
 }
 
 function messageCell(shown: Shown, look: RowLook): HTMLElement {
-  const message = element('span', 'm')
-  message.append(clipped(shown.message, look))
+  const message = element('span', 'm', clipped(shown.message, look))
   if (shown.context !== null && !look.open) {
-    const context = element('span', 'c')
-    context.append(
-      styled(` ${clip(contextText(shown.context, shown.raw, shown.message), CONTEXT)}`, look.marks),
-    )
-    message.append(context)
+    const context = clip(contextText(shown.context, shown.raw, shown.message), CONTEXT)
+    message.append(element('span', 'c', styled(` ${context}`, look.marks)))
   }
   // Inside the message's cell, so that a stack trace is below it whatever columns there are.
   if (shown.rest.length > 0) message.append(renderRest(shown, look))
   return message
-}
-
-/** The value that a part of a collapsed row represents; an expanded record says it in its own attributes. */
-export function clickedValue(part: HTMLElement, item: Item): { field: string; value: string } | null {
-  const { field, value } = part.dataset
-  if (field !== undefined && value !== undefined) return { field, value }
-  if (typeof item !== 'string') return null
-  const shown = parse(item)
-  if (part.matches('.l') && shown.level !== null) return { field: 'level', value: shown.level }
-  if (part.matches('.s')) return { field: 'source', value: shown.source }
-  const tag = shown.tags[[...part.parentElement!.children].indexOf(part)]
-  return tag === undefined ? null : { field: 'tag', value: tag }
 }
 
 /** The columns that some of these records fill, with the characters that each needs; the others need no room. */
@@ -162,16 +159,14 @@ export function estimateRow(item: Item, columns: number): number {
   return LINE * (1 + lines)
 }
 
-function renderNote(note: Note, seq: number): HTMLElement {
-  const row = element('div', `row note note-${note.kind}`)
-  row.setAttribute('role', 'listitem')
-  row.dataset.seq = String(seq)
-  row.append(
+function renderNote({ kind, text }: Note, seq: number): HTMLElement {
+  return element(
+    'div',
+    { class: `row note note-${kind}`, role: 'listitem', 'data-seq': seq },
     element('span', 'rule'),
-    text('span', 'said', NOTES[note.kind] + noteDetail(note.text)),
+    element('span', 'said', NOTES[kind] + noteDetail(text)),
     element('span', 'rule'),
   )
-  return row
 }
 
 const NOTES: Record<Note['kind'], string> = {
@@ -196,10 +191,9 @@ function noteDetail(data: string): string {
 }
 
 function renderRest(shown: Shown, look: RowLook): HTMLElement {
-  const rest = element('span', 'rest')
   const all = look.open || shown.rest.length <= FEW_LINES + 1
   const lines = all ? shown.rest : shown.rest.slice(0, FEW_LINES)
-  rest.append(clipped(lines.join('\n'), look))
+  const rest = element('span', 'rest', clipped(lines.join('\n'), look))
   if (!all) rest.append('\n', moreButton('fold', `${shown.rest.length - FEW_LINES} more lines`))
   return rest
 }
@@ -226,21 +220,11 @@ function kilobytes(length: number): string {
 }
 
 function moreButton(act: string, label: string): HTMLElement {
-  const more = text('button', 'more', label) as HTMLButtonElement
-  more.type = 'button'
-  more.tabIndex = -1
-  more.dataset.act = act
-  return more
-}
-
-function cell(name: string, content: string, title: string | null): HTMLElement {
-  const span = text('span', name, content)
-  if (title !== null) span.title = title
-  return span
+  return element('button', { type: 'button', class: 'more', tabindex: -1, 'data-act': act }, label)
 }
 
 /** `+12 ms`, `+1.5 s`, `+3 min`: how long the log was silent. */
-export function gapText(ms: number): string {
+function gapText(ms: number): string {
   const away = Math.abs(ms)
   const sign = ms < 0 ? '−' : '+'
   if (away < 1000) return `${sign}${Math.round(away)} ms`

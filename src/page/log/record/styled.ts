@@ -37,7 +37,7 @@ export function styled(source: string, marks: readonly Mark[]): DocumentFragment
       continue
     }
     const colour = hit === null ? '' : hit.colour === 0 ? ' f' : ` h${hit.colour}`
-    const part = text(hit === null ? 'span' : 'mark', `${coloured?.classes ?? ''}${colour}`.trim(), piece)
+    const part = element(hit === null ? 'span' : 'mark', `${coloured?.classes ?? ''}${colour}`.trim(), piece)
     if (coloured?.color != null && hit === null) part.style.color = coloured.color
     out.append(part)
   }
@@ -55,15 +55,16 @@ function hitsIn(plain: string, marks: readonly Mark[]): { from: number; to: numb
   return found.sort((a, b) => a.from - b.from)
 }
 
-export function element(tag: string, className: string): HTMLElement {
+/** An element with a class, or with attributes of which null is left out. Text becomes text nodes, never markup. */
+export function element(
+  tag: string,
+  attributes: string | Record<string, string | number | null>,
+  ...children: (Node | string)[]
+): HTMLElement {
   const made = document.createElement(tag)
-  if (className !== '') made.className = className
-  return made
-}
-
-export function text(tag: string, className: string, content: string): HTMLElement {
-  const made = element(tag, className)
-  made.textContent = content
+  const all = typeof attributes === 'string' ? { class: attributes || null } : attributes
+  for (const [name, value] of Object.entries(all)) if (value !== null) made.setAttribute(name, String(value))
+  made.append(...children)
   return made
 }
 
