@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
+import { useListener } from '../ui/listener.ts'
 import { hand } from '../ui/store.ts'
 import { type Look, readLook, writeLook } from '../url.ts'
 
@@ -26,16 +27,12 @@ export function useLook() {
     history.replaceState(null, '', address(next))
     setLook(next)
   }
-  useEffect(() => {
-    const onPop = () => {
-      const next = readLook(location.hash)
-      shown.current = next.file
-      setLook(next)
-      setCarried(false)
-      setVisit((count) => count + 1)
-    }
-    addEventListener('popstate', onPop)
-    return () => removeEventListener('popstate', onPop)
-  }, [])
+  useListener(window, 'popstate', () => {
+    const next = readLook(location.hash)
+    shown.current = next.file
+    setLook(next)
+    setCarried(false)
+    setVisit(visit + 1)
+  })
   return { look, visit, carried, moment, go, note }
 }

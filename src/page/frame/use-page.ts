@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useListener } from '../ui/listener.ts'
 import { remembered, useRemembered } from '../ui/store.ts'
 
 const themeChoice = remembered('theme', 'auto')
@@ -26,21 +27,17 @@ export function useToast() {
 
 /** Keys that work everywhere: help, and the field to search in. */
 export function usePageKeys(showHelp: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const from = event.target as HTMLElement
-      if (event.ctrlKey || event.metaKey || event.altKey) return
-      if (from.matches('input, textarea, select') || from.closest('dialog') !== null) return
-      if (event.key === '?') showHelp()
-      else if (event.key === '/') {
-        const field = document.querySelector<HTMLInputElement>('[data-find]')
-        if (field === null) return
-        event.preventDefault()
-        field.focus()
-        field.select()
-      }
+  useListener(document, 'keydown', (event: KeyboardEvent) => {
+    const from = event.target as HTMLElement
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (from.matches('input, textarea, select') || from.closest('dialog') !== null) return
+    if (event.key === '?') showHelp()
+    else if (event.key === '/') {
+      const field = document.querySelector<HTMLInputElement>('[data-find]')
+      if (field === null) return
+      event.preventDefault()
+      field.focus()
+      field.select()
     }
-    document.addEventListener('keydown', onKey)
-    return () => document.removeEventListener('keydown', onKey)
-  }, [])
+  })
 }

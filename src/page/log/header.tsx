@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
+import { useListener } from '../ui/listener.ts'
 import type { Columns } from './reader/columns.ts'
 
 interface Props {
@@ -12,14 +13,9 @@ interface Props {
 /** The names above the columns, each of a field with a menu. */
 export function Header({ columns, box, open }: Props) {
   const header = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const list = box.current!
-    const follow = () => {
-      if (header.current !== null) header.current.scrollLeft = list.scrollLeft
-    }
-    list.addEventListener('scroll', follow, { passive: true })
-    return () => list.removeEventListener('scroll', follow)
-  }, [])
+  useListener(box, 'scroll', () => {
+    if (header.current !== null) header.current.scrollLeft = box.current!.scrollLeft
+  })
   return (
     <div ref={header} class="header">
       <div class="line">

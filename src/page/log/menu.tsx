@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { useDismiss } from '../ui/dismiss.ts'
+import { useDismiss, useListener } from '../ui/listener.ts'
 import type { Value } from './find/terms.ts'
 
 /** What can be done with something, and where on the screen it is. */
@@ -28,19 +28,19 @@ export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
     menu.style.left = `${Math.max(4, Math.min(at.x, innerWidth - width - 4))}px`
     menu.style.top = `${at.y + height > innerHeight - 4 ? Math.max(4, at.y - height - 24) : at.y}px`
   }, [choice])
+  const before = useRef<HTMLElement | null>(null)
   useEffect(() => {
-    const before = document.activeElement as HTMLElement | null
+    before.current = document.activeElement as HTMLElement | null
     if (at.focus) box.current!.querySelector('button')!.focus()
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape') return
-      event.stopPropagation()
-      close()
-      if (before?.isConnected) before.focus()
-    }
-    document.addEventListener('keydown', onKey, { capture: true })
-    return () => document.removeEventListener('keydown', onKey, { capture: true })
   }, [choice])
-  useDismiss(box, true, close)
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    close()
+    if (before.current?.isConnected) before.current.focus()
+  }
+  useListener(document, 'keydown', onKey, true)
+  useDismiss(box, close)
   const move = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step === undefined) return

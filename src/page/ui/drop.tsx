@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import { useDismiss } from './dismiss.ts'
 import { Icon, type IconName } from './icons.tsx'
+import { useDismiss } from './listener.ts'
 
 interface Props {
   icon: IconName
@@ -13,7 +13,7 @@ interface Props {
 /** A button that opens a panel, which closes on Escape, on a click outside, and on a click on a button in it. */
 export function Drop({ icon, label, title, children }: Props) {
   const box = useRef<HTMLDetailsElement>(null)
-  useDismiss(box, true, () => {
+  useDismiss(box, () => {
     if (box.current !== null) box.current.open = false
   })
   const close = () => {

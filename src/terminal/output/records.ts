@@ -69,11 +69,7 @@ function composed(record: LogRecord, zone: Style['zone']): string {
 /** An instant as the terminal shows it. */
 export function shownTime(iso: string, zone: Style['zone']): string {
   const at = new Date(iso)
-  if (Number.isNaN(at.getTime())) return iso
-  if (zone === 'utc') return at.toISOString().replace('T', ' ').replace('Z', '')
-  if (zone === 'log') return iso
-  const two = (value: number) => String(value).padStart(2, '0')
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
-  return `${day} ${time}.${String(at.getMilliseconds()).padStart(3, '0')}`
+  if (zone === 'log' || Number.isNaN(at.getTime())) return iso
+  const shift = zone === 'utc' ? 0 : at.getTimezoneOffset() * 60_000
+  return new Date(at.getTime() - shift).toISOString().replace('T', ' ').replace('Z', '')
 }

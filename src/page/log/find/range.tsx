@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useDismiss } from '../../ui/dismiss.ts'
 import { Icon } from '../../ui/icons.tsx'
+import { useDismiss } from '../../ui/listener.ts'
 import type { Clock } from './clock.ts'
 import { rangeOf, rangeText, shownMoment, type TimeRange, typedMoment } from './moment.ts'
 
@@ -35,7 +35,7 @@ export function Range({ range, clock, choose, jump }: Props) {
     setWrong(null)
     from.current?.focus()
   }, [open])
-  useDismiss(box, open, () => setOpen(false))
+  useDismiss(box, () => setOpen(false))
   const set = (since: string, until: string) => {
     const next = rangeOf({ since, until }, clock)
     if ('wrong' in next) {
