@@ -3,9 +3,9 @@
  * does not become `{"shard":"20"}`. Of a line that is not JSON, it leaves out what the message says already and what the
  * line says in another way; the details have all of it.
  */
-export function contextText(context: unknown, raw: string | null, message = ''): string {
+export function contextText(context: unknown, raw: string, message = ''): string {
   const compact = JSON.stringify(context)
-  if (raw === null || raw.includes(compact) || typeof context !== 'object' || context === null) return compact
+  if (raw.includes(compact) || typeof context !== 'object' || context === null) return compact
   const line = raw.split('\n', 1)[0]!
   const tail = line.slice(line.lastIndexOf('\t') + 1).trim()
   if (tail.startsWith('{') && tail.endsWith('}') && tail !== line.trim()) return tail
@@ -29,7 +29,6 @@ function entryText(key: string, value: unknown, raw: string): string | undefined
 }
 
 /** A record's tags as the log writes them: `[Storage] [WAL]`, `[Storage][WAL]`, or a bare logger name. */
-export function tagsText(tags: string[], raw: string | null): string[] {
-  if (raw === null) return tags.map((tag) => `[${tag}]`)
+export function tagsText(tags: string[], raw: string): string[] {
   return tags.map((tag) => [`[${tag}]`, `[ ${tag}]`].find((text) => raw.includes(text)) ?? tag)
 }

@@ -2,7 +2,7 @@ import { zoneName } from '../../ui/format.ts'
 import { ansi } from './ansi.ts'
 import { plain } from './fields.ts'
 import type { RowLook } from './look.ts'
-import { rawOf, type Shown } from './record.ts'
+import type { Shown } from './record.ts'
 import { originOf } from './source.ts'
 import { clip, element, styled } from './styled.ts'
 
@@ -16,8 +16,8 @@ export function renderDetails(shown: Shown, look: RowLook): HTMLElement {
   }
   const searched = look.marks.some((mark) => mark.colour === 0)
   // The hit may span columns, or have a spelling that occurs only in the log itself.
-  if (searched && shown.raw !== null && details.querySelector('mark') === null)
-    details.append(element('pre', 'as-written', styled(clip(rawOf(shown), LONGEST), look.marks)))
+  if (searched && details.querySelector('mark') === null)
+    details.append(element('pre', 'as-written', styled(clip(shown.raw, LONGEST), look.marks)))
   details.append(renderActs(look))
   for (const [index, each] of [...details.querySelectorAll<HTMLElement>('.v')].entries())
     each.tabIndex = index === 0 ? 0 : -1

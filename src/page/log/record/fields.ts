@@ -1,7 +1,7 @@
 import { COMPARISON, compares, quantityOf, type Sign } from '../../../log/where/compare.ts'
 import type { Look, Term } from '../../url.ts'
 import type { Matcher } from './match.ts'
-import { levelsOf, rawOf, type Shown } from './record.ts'
+import { levelsOf, type Shown } from './record.ts'
 
 /** The values of a field of a record, as the API's `where` reads it: the record's own members before its context. */
 export function valuesOf(shown: Shown, field: string): string[] {
@@ -58,7 +58,6 @@ export function readWhere(text: string): Where {
 export function fits(shown: Shown, look: Look, tests: { term: Term; matcher: Matcher | null }[]): boolean {
   const levels = levelsOf(look.level)
   if (levels !== null && !levels.includes(shown.level ?? '')) return false
-  let text: string | null = null
   return tests.every(({ term, matcher }) => {
     if (term.kind === 'where') {
       const { field, value, not, sign } = readWhere(term.value)
@@ -67,8 +66,7 @@ export function fits(shown: Shown, look: Look, tests: { term: Term; matcher: Mat
       const has = value === '*' ? values.length > 0 : values.includes(value)
       return has !== not
     }
-    text ??= rawOf(shown)
-    const has = matcher?.test(text) ?? false
+    const has = matcher?.test(shown.raw) ?? false
     return term.kind.startsWith('not') ? !has : has
   })
 }

@@ -23,8 +23,8 @@ export interface Shown {
   /** Continuation lines, such as a stack trace. */
   rest: string[]
   context: unknown
-  /** The record's original text, if the node sent it. */
-  raw: string | null
+  /** The record's original text. */
+  raw: string
   /** The log and the node that it is from, where several are read as one. */
   file?: string | undefined
   node?: string | undefined
@@ -51,7 +51,7 @@ export function parse(line: string): Shown {
     message: lines[0]!,
     rest: lines.slice(1),
     context: record.context ?? null,
-    raw: record.raw == null ? null : record.raw.replace(/\r?\n$/, ''),
+    raw: (record.raw ?? body).replace(/\r?\n$/, ''),
     file: record.file,
     node: record.node,
   }
@@ -73,18 +73,8 @@ export function textOf(item: Item, columns: boolean): string {
   if (typeof item !== 'string') return columns ? `-- ${item.text}` : ''
   const shown = parse(item)
   // Colours are for the eye: what is copied goes into tickets and greps.
-  if (columns) return ansi(rawOf(shown)).text
+  if (columns) return ansi(shown.raw).text
   return ansi([shown.message, ...shown.rest].join('\n')).text
-}
-
-/** A record's text: as the node sent it, otherwise assembled in the node's own format. */
-export function rawOf(shown: Shown): string {
-  if (shown.raw !== null) return shown.raw
-  const tags = shown.tags.map((tag) => `[${tag}]`).join(' ')
-  const head = [shown.time === null ? '' : wall(shown.time), shown.levelWord, shown.source].filter(Boolean)
-  const said = tags === '' ? shown.message : `${tags}: ${shown.message}`
-  const context = shown.context === null ? [] : [JSON.stringify(shown.context)]
-  return [[...head, said, ...context].join('\t'), ...shown.rest].join('\n')
 }
 
 /** `2026-01-02T03:04:05.678+01:00` as the log writes it: wall time, to the millisecond. */

@@ -101,7 +101,7 @@ function placeCell({ source }: Shown, look: RowLook): HTMLElement {
 function tagsCell({ tags, raw }: Shown, look: RowLook): HTMLElement {
   const written = tagsText(tags, raw)
   const parts = written.flatMap((tag, index) => {
-    const isApart = index > 0 && !(raw?.includes(written[index - 1]! + tag) ?? false)
+    const isApart = index > 0 && !raw.includes(written[index - 1]! + tag)
     return [isApart ? ' ' : '', valueCell('v', 'tag', tags[index]!, styled(tag, look.marks))]
   })
   return element('span', { class: 'g', title: written.join(' ') || null }, ...parts)

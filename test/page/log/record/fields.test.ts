@@ -51,7 +51,6 @@ describe('context as the log writes it', () => {
     [{ a: 1 }, '2026\tINFO\tx\t{"a":1}', '{"a":1}'],
     [{ a: 1, b: 'c' }, '2026\tINFO\tx\t{"a": 1, "b": "c"}', '{"a": 1, "b": "c"}'],
     [{ a: 1, b: 2 }, '{"a":1,"msg":"x","b":2}', '{"a":1,"b":2}'],
-    [{ a: 1 }, null, '{"a":1}'],
   ])('%j in %j', (context, raw, shown) => {
     expect(contextText(context, raw)).toBe(shown)
   })
@@ -64,7 +63,6 @@ describe('context as the log writes it', () => {
   })
 
   it('and tags', () => {
-    expect(tagsText(['A', 'B'], null)).toEqual(['[A]', '[B]'])
     expect(tagsText(['A', 'B'], 'x\t[ A][B]: y')).toEqual(['[ A]', '[B]'])
     expect(tagsText(['raft'], '{"logger":"raft"}')).toEqual(['raft'])
   })
