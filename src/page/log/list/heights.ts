@@ -49,7 +49,7 @@ export class Heights {
   }
 
   /** Rows at the end: O(log n) each, because a follow appends them one by one. */
-  append(heights: ArrayLike<number>): void {
+  #append(heights: ArrayLike<number>): void {
     this.#reserve(this.#length + heights.length)
     for (let k = 0; k < heights.length; k++) {
       const index = ++this.#length
@@ -60,21 +60,14 @@ export class Heights {
     }
   }
 
-  /** Rows at the start or in between: the tree is built anew. */
-  insert(index: number, heights: ArrayLike<number>): void {
-    const all = new Float32Array(this.#length + heights.length)
+  /** Replaces rows: the tree is built anew, unless they come at the end. */
+  splice(index: number, removed: number, heights: ArrayLike<number>): void {
+    if (index === this.#length) return void this.#append(heights)
+    const all = new Float32Array(this.#length - removed + heights.length)
     all.set(this.#value.subarray(0, index))
     all.set(heights, index)
-    all.set(this.#value.subarray(index, this.#length), index + heights.length)
+    all.set(this.#value.subarray(index + removed, this.#length), index + heights.length)
     this.reset(all)
-  }
-
-  dropFirst(count: number): void {
-    this.reset(this.#value.slice(count, this.#length))
-  }
-
-  dropLast(count: number): void {
-    this.reset(this.#value.slice(0, this.#length - count))
   }
 
   reset(heights: ArrayLike<number>): void {

@@ -98,37 +98,16 @@ export class VirtualList {
     this.#go(0)
   }
 
-  appended(count: number): void {
-    this.heights.append(this.#estimates(this.heights.length, count))
-    if (this.#stick) this.toEnd()
-    else this.#draw()
-  }
-
-  prepended(count: number): void {
-    const below = this.heights.total - this.#place
-    this.heights.insert(0, this.#estimates(0, count))
-    this.#move(this.heights.total - below)
-  }
-
-  /** A row came in between; those below it have other seqs now. */
-  inserted(seq: number): void {
-    const index = seq - this.#source.first()
+  /** Rows went, or came. What is at the top of the view stays there, or the end does. */
+  splice(index: number, removed: number, added: number): void {
     const { index: top, into } = this.#anchor()
-    this.#clear()
-    this.heights.insert(index, this.#estimates(index, 1))
-    if (this.#stick) this.toEnd()
-    else this.#move(this.heights.top(index <= top ? top + 1 : top) + into)
-  }
-
-  droppedFirst(count: number): void {
-    const place = this.#place - this.heights.top(count)
-    this.heights.dropFirst(count)
-    this.#move(Math.max(0, place))
-  }
-
-  droppedLast(count: number): void {
-    this.heights.dropLast(count)
-    this.#draw()
+    const before = this.heights.length
+    // Rows behind those that came in between have other seqs now.
+    if (index > 0 && index + removed < before) this.#clear()
+    this.heights.splice(index, removed, this.#estimates(index, added))
+    if (this.#stick && (index > 0 || before === 0)) this.toEnd()
+    else if (top < index || before === 0) this.#draw()
+    else this.#move(this.heights.top(Math.max(index, top - removed + added)) + into)
   }
 
   /** Redraws these rows, or all of them; heights are measured again. */

@@ -277,24 +277,17 @@ export class Reader {
         this.display.reset(this.window.items)
         this.list.reset(this.window.items.length)
       }),
-      prepended: (count) => {
-        this.display.measure(this.window.items.slice(0, count))
-        this.list.prepended(count)
-      },
-      appended: (count) => {
-        if (this.following && !this.list.stick) this.unseen += count
-        this.display.measure(this.window.items.slice(-count))
-        this.list.appended(count)
+      spliced: (index, removed, added) => {
+        const { items, firstSeq } = this.window
+        const isAtEnd = index + added === items.length
+        if (index > 0 && !isAtEnd) {
+          this.selection.shift(firstSeq + index)
+          this.display.shift(firstSeq + index)
+        } else this.display.measure(items.slice(index, index + added))
+        if (isAtEnd && this.following && !this.list.stick) this.unseen += added
+        this.list.splice(index, removed, added)
         this.changed()
       },
-      inserted: (seq) => {
-        this.selection.shift(seq)
-        this.display.shift(seq)
-        this.list.inserted(seq)
-        this.changed()
-      },
-      droppedFirst: (count) => this.list.droppedFirst(count),
-      droppedLast: (count) => this.list.droppedLast(count),
       settled: mine(() => this.list.refresh()),
       status: mine(() => {
         this.changed()

@@ -5,12 +5,8 @@ import { followLog } from './following.ts'
 /** What a window reports to its list. */
 interface WindowEvents {
   reset(): void
-  prepended(count: number): void
-  appended(count: number): void
-  /** A record came in between; those after it have other seqs now. */
-  inserted(seq: number): void
-  droppedFirst(count: number): void
-  droppedLast(count: number): void
+  /** Records went, or came, at an index. Those behind records that came in between have other seqs now. */
+  spliced(index: number, removed: number, added: number): void
   /** Another record is the first that is not settled. */
   settled(): void
   /** Something else changed: what is being loaded, the connection, a failure. */
@@ -289,7 +285,7 @@ export class LogWindow {
     this.firstSeq -= items.length
     this.#chars += weigh(items)
     if (this.older !== null) this.#marks.unshift({ seq: this.firstSeq, cursor: this.older })
-    this.#events.prepended(items.length)
+    this.#events.spliced(0, 0, items.length)
     if (this.live === 'off' && this.#tooMuch()) this.#dropLast()
   }
 
@@ -302,7 +298,7 @@ export class LogWindow {
     if (this.newer !== null && (last === undefined || this.endSeq - last.seq >= 1000)) {
       this.#marks.push({ seq: this.endSeq, cursor: this.newer })
     }
-    this.#events.appended(items.length)
+    this.#events.spliced(this.items.length - items.length, 0, items.length)
     if (this.#tooMuch()) this.#dropFirst()
   }
 
@@ -312,12 +308,12 @@ export class LogWindow {
     return items.filter((item) => {
       const time = isLate(item) ? Date.parse(timeIn(item) ?? '') : Number.NaN
       if (Number.isNaN(time)) return true
-      const before = this.items.findLastIndex((each) => Date.parse(timeIn(each) ?? '') <= time)
-      this.items.splice(before + 1, 0, item)
+      const index = this.items.findLastIndex((each) => Date.parse(timeIn(each) ?? '') <= time) + 1
+      this.items.splice(index, 0, item)
       this.#chars += weigh([item])
-      const seq = this.firstSeq + before + 1
-      for (const mark of this.#marks) if (mark.seq >= seq) mark.seq++
-      this.#events.inserted(seq)
+      if (index === 0) this.firstSeq--
+      else for (const mark of this.#marks) if (mark.seq >= this.firstSeq + index) mark.seq++
+      this.#events.spliced(index, 0, 1)
       return false
     })
   }
@@ -336,7 +332,7 @@ export class LogWindow {
     this.firstSeq = mark.seq
     this.older = mark.cursor
     this.#marks = this.#marks.filter((each) => each.seq >= mark.seq)
-    this.#events.droppedFirst(count)
+    this.#events.spliced(0, count, 0)
   }
 
   #dropLast(): void {
@@ -349,7 +345,7 @@ export class LogWindow {
     this.newer = mark.cursor
     this.atEnd = false
     this.#marks = this.#marks.filter((each) => each.seq <= mark.seq)
-    this.#events.droppedLast(count)
+    this.#events.spliced(this.items.length, count, 0)
   }
 }
 

@@ -5,10 +5,13 @@ import { Heights } from '../../../../src/page/log/list/heights.ts'
 const height = fc.integer({ min: 1, max: 400 })
 const change = fc.oneof(
   fc.record({ do: fc.constant('append' as const), rows: fc.array(height, { maxLength: 40 }) }),
-  fc.record({ do: fc.constant('prepend' as const), rows: fc.array(height, { maxLength: 40 }) }),
+  fc.record({
+    do: fc.constant('splice' as const),
+    at: fc.nat(),
+    removed: fc.nat(),
+    rows: fc.array(height, { maxLength: 40 }),
+  }),
   fc.record({ do: fc.constant('set' as const), at: fc.nat(), height }),
-  fc.record({ do: fc.constant('dropFirst' as const), at: fc.nat() }),
-  fc.record({ do: fc.constant('dropLast' as const), at: fc.nat() }),
 )
 
 describe('Heights', () => {
@@ -19,19 +22,17 @@ describe('Heights', () => {
         let rows: number[] = []
         for (const each of changes) {
           if (each.do === 'append') {
-            heights.append(each.rows)
+            heights.splice(rows.length, 0, each.rows)
             rows = [...rows, ...each.rows]
-          } else if (each.do === 'prepend') {
-            heights.insert(0, each.rows)
-            rows = [...each.rows, ...rows]
           } else if (each.do === 'set') {
             if (rows.length === 0) continue
             heights.set(each.at % rows.length, each.height)
             rows[each.at % rows.length] = each.height
           } else {
-            const count = each.at % (rows.length + 1)
-            heights[each.do](count)
-            rows = each.do === 'dropFirst' ? rows.slice(count) : rows.slice(0, rows.length - count)
+            const at = each.at % (rows.length + 1)
+            const removed = each.removed % (rows.length - at + 1)
+            heights.splice(at, removed, each.rows)
+            rows = rows.toSpliced(at, removed, ...each.rows)
           }
         }
         expect(heights.length).toBe(rows.length)
