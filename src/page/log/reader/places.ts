@@ -4,6 +4,7 @@ import { momentOf } from '../find/moment.ts'
 import { isFiltered } from '../find/query.ts'
 import type { VirtualList } from '../list/list.ts'
 import { isSame, timeIn, zoneOf } from '../record/record.ts'
+import type { Hits } from './hits.ts'
 import { timeNear } from './survey.ts'
 import type { LogWindow } from './window.ts'
 
@@ -37,14 +38,23 @@ export interface Ground {
   /** Begins a new window in the same list. */
   reopen(): void
   present(seq: number, how: Presenting): void
+  /** Selects a hit and shows it. */
+  reveal(seq: number): void
+  readonly hits: Hits
+  /** The record to step from, or null for what is in view. */
+  readonly selected: { to: number } | null
   say(message: string): void
+  changed(): void
 }
 
 const MARKED: Presenting = { marked: true, expand: false, top: null }
 
-/** The ways to a place in a log: a link, a moment, a record, the beginning. */
+/** The ways to a place in a log: a link, a moment, a record, a hit, the beginning. */
 export class Places {
+  /** Searches for a hit that are waiting or running. */
+  searches = 0
   readonly #at: Ground
+  #turns: Promise<unknown> = Promise.resolve()
 
   constructor(ground: Ground) {
     this.#at = ground
@@ -62,6 +72,56 @@ export class Places {
     const seq = await this.#at.window.openTime(this.#until(ms, ms))
     if (this.#at.closed || this.#at.window.failure !== null) return
     this.#at.present(seq, MARKED)
+  }
+
+  /** To the next hit (1) or the one before (-1). Pressing N three times means three hits, however long each takes. */
+  async toHit(direction: 1 | -1): Promise<void> {
+    if (!this.#at.hits.wanted) {
+      this.#at.say('Nothing to search for yet. Press / and type some text')
+      return
+    }
+    this.searches++
+    this.#turns = this.#turns
+      .then(() => this.#step(direction))
+      .catch((error) => this.#at.say((error as Error).message))
+      .finally(() => {
+        this.searches--
+        this.#at.changed()
+      })
+    this.#at.changed()
+    await this.#turns
+  }
+
+  async #step(direction: 1 | -1): Promise<void> {
+    if (this.#at.closed) return
+    const found = await this.#find(direction, this.#at.selected?.to ?? null)
+    if (found !== null) this.#at.reveal(found)
+    else if (!this.#at.closed) this.#at.say(direction > 0 ? 'No later hit' : 'No earlier hit')
+  }
+
+  /** The next hit in a direction, from a record or from what is in view; loads what it needs. Null if there is none. */
+  async #find(direction: 1 | -1, from: number | null): Promise<number | null> {
+    const { list, look } = this.#at
+    let seq = (from ?? (direction > 0 ? list.top().seq - 1 : this.#at.window.endSeq)) + direction
+    while (!this.#at.closed) {
+      const { window } = this.#at
+      for (; seq >= window.firstSeq && seq < window.endSeq; seq += direction)
+        if (this.#at.hits.isHit(window.item(seq)!)) return seq
+      if (look.all) return this.#beyond(direction)
+      const { firstSeq, endSeq } = window
+      if (direction > 0) await window.loadNewer()
+      else await window.loadOlder()
+      if (window.firstSeq === firstSeq && window.endSeq === endSeq) return null
+    }
+    return null
+  }
+
+  /** If all lines are shown, the node finds the next hit beyond the loaded ones. */
+  async #beyond(direction: 1 | -1): Promise<number | null> {
+    const found = await this.#at.hits.beyond(this.#at.window, direction, () => !this.#at.closed)
+    if (found === null) return null
+    const time = timeIn(found.line)
+    return this.#toRecord({ ...found, time, marked: true, expand: false, top: null })
   }
 
   /** The place of a link; false when nothing more is to be done. */
@@ -127,7 +187,7 @@ export class Places {
   }
 
   /** To a record that another view showed; null if it is gone. */
-  async toRecord(goal: Goal): Promise<number | null> {
+  async #toRecord(goal: Goal): Promise<number | null> {
     const moment = Date.parse(goal.time ?? '')
     if (!Number.isNaN(moment)) {
       this.#at.reopen()

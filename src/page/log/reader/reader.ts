@@ -7,7 +7,6 @@ import { Display, type DisplayOptions } from './display.ts'
 import { Hits } from './hits.ts'
 import { type Goal, goalAt, momentGoal, Places, type Presenting } from './places.ts'
 import { Selection } from './selection.ts'
-import { Steps } from './steps.ts'
 import { momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
@@ -40,7 +39,6 @@ export class Reader {
   readonly selection: Selection
   readonly #options: ReaderOptions
   readonly #places: Places
-  readonly #steps: Steps
   readonly #box: HTMLElement
   readonly #abort = new AbortController()
   /** Where this view was opened; undefined once the user has moved in it. */
@@ -69,7 +67,6 @@ export class Reader {
     const touched = () => this.#touched()
     for (const name of ['wheel', 'pointerdown', 'touchstart'])
       box.addEventListener(name, touched, { passive: true, signal: this.#abort.signal })
-    this.#steps = new Steps(this.#places, this)
   }
 
   /**
@@ -164,12 +161,12 @@ export class Reader {
   /** The next hit (1) or the one before (-1), loaded or not. */
   hit(direction: 1 | -1): Promise<void> {
     this.#touched()
-    return this.#steps.go(direction)
+    return this.#places.toHit(direction)
   }
 
   /** Whether a search for a hit is running. */
   get searching(): boolean {
-    return this.#steps.running > 0
+    return this.#places.searches > 0
   }
 
   get selected(): { from: number; to: number } | null {

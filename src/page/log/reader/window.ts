@@ -1,6 +1,5 @@
 import { type Client, type LogQuery, ProblemError, type View } from '../../../client.ts'
 import { type Item, isLate, timeIn } from '../record/record.ts'
-import { followLog } from './following.ts'
 
 /** What a window reports to its list. */
 interface WindowEvents {
@@ -152,25 +151,45 @@ export class LogWindow {
       )
     const timer = this.query.node === undefined ? undefined : setInterval(() => void settle(), SETTLE_MS)
     try {
-      await followLog(this.#client, this.query, {
-        after: this.newer,
-        signal,
-        arrived: (items, cursor) => {
-          this.newer = cursor
-          this.#append(items)
-        },
-        connected: (lost) => {
-          this.live = lost === null ? 'live' : 'lost'
-          this.lost = lost ?? ''
-          this.failure = null
-          this.#events.status()
-        },
-      })
+      await this.#receive(signal)
     } catch (error) {
       if (!signal.aborted) this.failure = error as Error
     } finally {
       clearInterval(timer)
       if (this.#follower === follower) this.unfollow()
+    }
+  }
+
+  /** Shows what arrives within a moment together. */
+  async #receive(signal: AbortSignal): Promise<void> {
+    let batch: Item[] = []
+    let cursor = this.newer
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const flush = () => {
+      clearTimeout(timer)
+      timer = undefined
+      if (signal.aborted) return
+      this.newer = cursor
+      this.#append(batch)
+      batch = []
+    }
+    try {
+      for await (const event of this.#client.follow(this.query, { lastId: cursor, json: true, signal })) {
+        if (event.type === 'open' || event.type === 'lost') {
+          this.live = event.type === 'open' ? 'live' : 'lost'
+          if (event.type === 'lost')
+            this.lost =
+              event.error instanceof ProblemError ? event.error.message : 'connection lost, trying again'
+          this.failure = null
+          this.#events.status()
+        } else {
+          cursor = event.id ?? cursor
+          batch.push(event.type === 'record' ? event.data : { kind: event.type, text: event.data })
+          timer ??= setTimeout(flush, GATHER_MS)
+        }
+      }
+    } finally {
+      flush()
     }
   }
 
@@ -365,6 +384,8 @@ const FEW = 4
 const LONGEST = 64 * 1024 * 1024
 /** How often a fleet that is followed is asked up to when it is complete. */
 const SETTLE_MS = 10_000
+/** What arrives within this time is shown together. */
+const GATHER_MS = 60
 const MAX_ITEMS = 1_500_000
 /** Characters held in memory; log text is mostly Latin-1, one byte each. */
 const MAX_CHARS = 500_000_000
