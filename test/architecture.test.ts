@@ -330,6 +330,7 @@ describe('the house', () => {
   it('has a page that knows the client, and what is named here', () => {
     const known = [
       'client.ts',
+      'log/histogram/steps.ts',
       'log/instant.ts',
       'log/offset.ts',
       'log/regex/spans.ts',

@@ -2,6 +2,7 @@ import type { LevelHistogram } from '../../answers.ts'
 import { LEVELS } from '../format/detect.ts'
 import type { Zone } from '../time.ts'
 import type { TimeNote } from '../view/answer.ts'
+import { DAY, STEPS } from './steps.ts'
 
 /** How many records there are over time, by level. */
 export interface Histogram extends LevelHistogram {
@@ -14,19 +15,6 @@ export type Chart = Omit<Histogram, 'complete'>
 
 /** The columns of a histogram. */
 export const COLUMNS = [...LEVELS, 'none']
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-/** Steps that people can read on an axis. */
-const STEPS = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
-  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
-  ...[1, 2, 7, 14, 28, 91, 182, 364].map((n) => n * DAY),
-]
 
 /** The most buckets that a step may make. */
 const MOST_BUCKETS = 10_000

@@ -1,17 +1,5 @@
+import { DAY, MINUTE, SECOND, STEPS } from '../../../log/histogram/steps.ts'
 import { wallAt } from '../record/record.ts'
-
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-const STEPS = [
-  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
-  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
-  ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
-]
 
 /** A moment on the axis. */
 interface Tick {

@@ -7,7 +7,6 @@ import { estimateRow, renderRow } from '../record/rows.ts'
 import type { Sources } from '../record/source.ts'
 import { Columns } from './columns.ts'
 import type { Hits } from './hits.ts'
-import type { Selection } from './selection.ts'
 import { charactersPerLine, gapBefore, isUnsettled } from './survey.ts'
 import type { LogWindow } from './window.ts'
 
@@ -33,7 +32,6 @@ interface Shown {
   readonly list: VirtualList
   readonly look: Look
   readonly hits: Hits
-  readonly selection: Selection
   /** The columns changed, which the header shows as well. */
   changed(): void
 }
@@ -41,6 +39,8 @@ interface Shown {
 /** How the records are displayed: wrapped, in columns, in a time zone, some of them expanded. */
 export class Display {
   readonly columns: Columns
+  /** The selected records, from the one that was clicked first to the last. */
+  selected: { from: number; to: number } | null = null
   readonly #box: HTMLElement
   readonly #of: Shown
   readonly #open = new Set<number>()
@@ -82,6 +82,7 @@ export class Display {
 
   /** Other records are shown. */
   reset(items: readonly Item[]): void {
+    this.selected = null
     this.#revealed = null
     this.#open.clear()
     this.#whole.clear()
@@ -89,7 +90,7 @@ export class Display {
   }
 
   render(seq: number): HTMLElement {
-    const { window, hits, look, selection } = this.#of
+    const { window, hits, look } = this.#of
     const item = window.item(seq) ?? ''
     const row = renderRow(item, seq, {
       marks: hits.marks,
@@ -98,7 +99,7 @@ export class Display {
       whole: this.#whole.has(seq),
       reveal: this.#revealed === seq,
       around: !look.all && isFiltered(look),
-      selected: selection.has(seq),
+      selected: this.#isSelected(seq),
       fields: this.columns.fields,
       sources: this.#options.sources,
       others: this.#options.others,
@@ -130,6 +131,31 @@ export class Display {
       for (const each of all) set.add(each)
     }
     if (this.#revealed !== null) this.#revealed = moved(this.#revealed)
+    if (this.selected !== null)
+      this.selected = { from: moved(this.selected.from), to: moved(this.selected.to) }
+  }
+
+  /** Selects a record, with all between it and the one that was clicked first if that is wanted; null for none. */
+  select(seq: number | null, extend = false): void {
+    const { list } = this.#of
+    // Only rows in the document are drawn again, and there are never many of them.
+    const drawn = () => list.shown().filter((each) => this.#isSelected(each))
+    const before = drawn()
+    const from = (extend ? this.selected?.from : null) ?? seq
+    this.selected = seq === null ? null : { from: from!, to: seq }
+    list.refresh([...before, ...drawn()])
+  }
+
+  /** The selected records in order. */
+  get bounds(): [number, number] | null {
+    if (this.selected === null) return null
+    const { from, to } = this.selected
+    return from <= to ? [from, to] : [to, from]
+  }
+
+  #isSelected(seq: number): boolean {
+    const { bounds } = this
+    return bounds !== null && seq >= bounds[0] && seq <= bounds[1]
   }
 
   expand(seq: number): void {
@@ -166,10 +192,10 @@ export class Display {
 
   /** Rows have other heights now. What the user reads stays in view: a hit, the selected record, or the top one. */
   relayout(): void {
-    const { list, selection } = this.#of
+    const { list } = this.#of
     const hit = this.#revealed
     const seen = hit !== null && isMarkInView(this.#box, shownMark(list.element(hit)))
-    list.relayout(selection.range?.to ?? null)
+    list.relayout(this.selected?.to ?? null)
     if (!seen) return
     if (shownMark(list.element(hit)) === null) list.show(hit, 'start')
     scrollToMark(this.#box, list, shownMark(list.element(hit)))

@@ -6,7 +6,6 @@ import { textOf, timeIn } from '../record/record.ts'
 import { Display, type DisplayOptions } from './display.ts'
 import { Hits } from './hits.ts'
 import { type Goal, goalAt, momentGoal, Places, type Presenting } from './places.ts'
-import { Selection } from './selection.ts'
 import { momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
@@ -36,7 +35,6 @@ export class Reader {
   readonly list: VirtualList
   readonly display: Display
   readonly hits: Hits
-  readonly selection: Selection
   readonly #options: ReaderOptions
   readonly #places: Places
   readonly #box: HTMLElement
@@ -62,7 +60,6 @@ export class Reader {
       resized: () => this.display.relayout(),
       scrolled: (first, last, atEnd) => this.#scrolled(first, last, atEnd),
     })
-    this.selection = new Selection(this.list)
     this.display = new Display(box, this, options)
     const touched = () => this.#touched()
     for (const name of ['wheel', 'pointerdown', 'touchstart'])
@@ -170,7 +167,7 @@ export class Reader {
   }
 
   get selected(): { from: number; to: number } | null {
-    return this.selection.range
+    return this.display.selected
   }
 
   select(seq: number, extend = false): void {
@@ -180,12 +177,12 @@ export class Reader {
 
   #mark(seq: number, extend = false): void {
     const at = Math.min(Math.max(seq, this.window.firstSeq), this.window.endSeq - 1)
-    this.selection.set(at, extend)
+    this.display.select(at, extend)
     this.changed()
   }
 
   unselect(): void {
-    this.selection.clear()
+    this.display.select(null)
     this.changed()
   }
 
@@ -210,7 +207,7 @@ export class Reader {
 
   /** The selected records, or all that are loaded, as text. */
   text(columns: boolean): { text: string; records: number } {
-    const [from, to] = this.selection.bounds ?? [this.window.firstSeq, this.window.endSeq - 1]
+    const [from, to] = this.display.bounds ?? [this.window.firstSeq, this.window.endSeq - 1]
     const parts: string[] = []
     for (let seq = from; seq <= to; seq++) parts.push(textOf(this.window.item(seq)!, columns))
     return { text: parts.map((part) => `${part}\n`).join(''), records: parts.length }
@@ -269,7 +266,6 @@ export class Reader {
     }
     return new LogWindow(this.#options.client, queryOf(this.look), {
       reset: mine(() => {
-        this.selection.forget()
         this.zone = zoneIn(this.window) ?? this.zone
         this.display.reset(this.window.items)
         this.list.reset(this.window.items.length)
@@ -277,10 +273,8 @@ export class Reader {
       spliced: (index, removed, added) => {
         const { items, firstSeq } = this.window
         const isAtEnd = index + added === items.length
-        if (index > 0 && !isAtEnd) {
-          this.selection.shift(firstSeq + index)
-          this.display.shift(firstSeq + index)
-        } else this.display.measure(items.slice(index, index + added))
+        if (index > 0 && !isAtEnd) this.display.shift(firstSeq + index)
+        else this.display.measure(items.slice(index, index + added))
         if (isAtEnd && this.following && !this.list.stick) this.unseen += added
         this.list.splice(index, removed, added)
         this.changed()
