@@ -34,6 +34,7 @@ export function HistogramView({ log }: { log: Log }) {
   const [drag, setDrag] = useState<[number, number] | null>(null)
   /** Bars chosen by keyboard: where the choice began, and where it is now. */
   const [keyed, setKeyed] = useState<[number, number] | null>(null)
+  const shift = useRef(false)
   const { data, busy, problem } = useCounts({
     client: log.client,
     width,
@@ -101,20 +102,17 @@ export function HistogramView({ log }: { log: Log }) {
       if (hit !== null) jump(hit.time + data.step)
     }
   }
+  const last = (data?.buckets.length ?? 0) - 1
   const onKey = (event: KeyboardEvent) => {
-    if (data === null || data.buckets.length === 0) return
-    const last = data.buckets.length - 1
-    const now = keyed?.[1] ?? last
-    const next = keyTarget(event.key, now, last)
-    if (next !== null) {
-      setKeyed([event.shiftKey ? (keyed?.[0] ?? now) : next, next])
-    } else if (event.key === 'Enter' && keyed !== null) {
-      const [from, to] = [Math.min(...keyed), Math.max(...keyed)].map((each) => data.buckets[each]!.time)
-      if (from === to) jump(to! + data.step)
-      else range(from!, to! + data.step)
-      setKeyed(null)
-    } else if (event.key === 'Escape') setKeyed(null)
-    else return
+    shift.current = event.shiftKey
+    if (event.key === 'Enter') {
+      const [from, to] = (keyed ?? [last, last])
+        .toSorted((a, b) => a - b)
+        .map((at) => data!.buckets[at]!.time)
+      if (from === to) jump(to! + data!.step)
+      else range(from!, to! + data!.step)
+    } else if (event.key !== 'Escape') return
+    setKeyed(null)
     event.preventDefault()
     event.stopPropagation()
   }
@@ -154,8 +152,12 @@ export function HistogramView({ log }: { log: Log }) {
             aria-label="Choose a moment in the chart"
             aria-valuetext={chosen === null ? 'none' : bucketText(chosen, data, clock)}
             min={0}
-            max={data.buckets.length - 1}
-            value={keyed?.[1] ?? data.buckets.length - 1}
+            max={last}
+            value={keyed?.[1] ?? last}
+            onInput={(event) => {
+              const at = event.currentTarget.valueAsNumber
+              setKeyed([shift.current ? (keyed?.[0] ?? last) : at, at])
+            }}
             onKeyDown={onKey}
             onBlur={() => setKeyed(null)}
           />
@@ -232,22 +234,6 @@ const NO_TIME = 'The lines of this log have no times, so there is no chart.'
 function completeness(data: Histogram): string {
   if (data.estimated) return 'Estimated'
   return data.complete ? '' : 'Only the newest part was counted'
-}
-
-/** The bar that a key leads to, or null for a key that moves nothing. */
-function keyTarget(key: string, now: number, last: number): number | null {
-  const steps: Record<string, number> = {
-    ArrowLeft: now - 1,
-    ArrowDown: now - 1,
-    ArrowRight: now + 1,
-    ArrowUp: now + 1,
-    PageDown: now - 10,
-    PageUp: now + 10,
-    Home: 0,
-    End: last,
-  }
-  const next = steps[key]
-  return next === undefined ? null : Math.min(last, Math.max(0, next))
 }
 
 /** How many records there are of each name: `12 warn`, `3 other`. */
