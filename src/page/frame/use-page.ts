@@ -1,12 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useListener } from '../ui/listener.ts'
-import { remembered, useRemembered } from '../ui/store.ts'
-
-const themeChoice = remembered('theme', 'auto')
+import { useRemembered } from '../ui/store.ts'
 
 /** The colours: `auto`, `light` or `dark`, kept in the browser. */
 export function useTheme() {
-  const [theme, setTheme] = useRemembered(themeChoice)
+  const [theme, setTheme] = useRemembered('theme', 'auto')
   useEffect(() => {
     document.documentElement.dataset.theme = theme
   }, [theme])

@@ -1,16 +1,12 @@
-import { remembered, useRemembered } from '../ui/store.ts'
+import { useRemembered } from '../ui/store.ts'
 import { toggled } from '../url.ts'
 
 export type PanelTab = 'fields' | 'patterns'
 
-const wrapChoice = remembered('wrap', 'off')
-const panelChoice = remembered('panel', 'off')
-const hiddenChoice = remembered('hidden-columns', 'd')
-
 /** How the user likes to read every log; kept in the browser. */
 export function usePreferences() {
-  const [wrap, setWrap] = useRemembered(wrapChoice)
-  const [panel, showPanel] = useRemembered(panelChoice)
+  const [wrap, setWrap] = useRemembered('wrap', 'off')
+  const [panel, showPanel] = useRemembered('panel', 'off')
   const tab: PanelTab | null = panel === 'off' ? null : panel === 'patterns' ? 'patterns' : 'fields'
   return {
     wrap: wrap === 'on',
@@ -23,7 +19,7 @@ export function usePreferences() {
 
 /** Which columns the reader does not want to see, kept in the browser. */
 export function useColumns() {
-  const [choice, setChoice] = useRemembered(hiddenChoice)
+  const [choice, setChoice] = useRemembered('hidden-columns', 'd')
   const hidden = choice.split(',').filter(Boolean)
   return {
     hidden,

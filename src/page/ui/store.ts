@@ -1,31 +1,24 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** A user setting, kept in the browser if it allows that. */
-export function remembered(name: string, fallback: string): { get(): string; set(value: string): void } {
-  let value = fallback
+/** What a storage of the browser answers; null where storage is off. */
+function quietly<T>(work: () => T): T | null {
   try {
-    value = localStorage.getItem(`nodestate.${name}`) ?? fallback
+    return work()
   } catch {
-    // Storage is off: the choice lasts as long as the page.
-  }
-  return {
-    get: () => value,
-    set(next) {
-      value = next
-      try {
-        localStorage.setItem(`nodestate.${name}`, next)
-      } catch {
-        // As above.
-      }
-    },
+    return null
   }
 }
 
-/** Such a setting, and how to change it. */
-export function useRemembered(setting: ReturnType<typeof remembered>) {
-  const [value, setValue] = useState(setting.get)
+/** Settings of this page; those of storages that are off last as long as it does. */
+const settings = new Map<string, string>()
+
+/** A user setting, kept in the browser if it allows that, and how to change it. */
+export function useRemembered(name: string, fallback: string) {
+  const stored = () => settings.get(name) ?? quietly(() => localStorage.getItem(`nodestate.${name}`))
+  const [value, setValue] = useState(() => stored() ?? fallback)
   const set = (next: string) => {
-    setting.set(next)
+    settings.set(name, next)
+    quietly(() => localStorage.setItem(`nodestate.${name}`, next))
     setValue(next)
   }
   return [value, set] as const
@@ -47,20 +40,10 @@ export function useSlow(busy: boolean): boolean {
 
 /** A word to the next view in this tab, be it on the page of another node. */
 export const hand = {
-  leave(name: string, value = 'yes'): void {
-    try {
-      sessionStorage.setItem(`nodestate.${name}`, value)
-    } catch {
-      // Storage is off: the next page goes without it.
-    }
-  },
+  leave: (name: string, value = 'yes') => quietly(() => sessionStorage.setItem(`nodestate.${name}`, value)),
   take(name: string): string | null {
-    try {
-      const found = sessionStorage.getItem(`nodestate.${name}`)
-      sessionStorage.removeItem(`nodestate.${name}`)
-      return found
-    } catch {
-      return null
-    }
+    const found = quietly(() => sessionStorage.getItem(`nodestate.${name}`))
+    quietly(() => sessionStorage.removeItem(`nodestate.${name}`))
+    return found
   },
 }

@@ -1,9 +1,10 @@
+import { hand } from './store.ts'
+
 /**
  * The token, in the memory of this tab. Open tabs of the same page share it, so that it is typed once.
  * It is never in a URL and never kept in storage, except that during a reload it passes through sessionStorage and
  * is removed at once.
  */
-const KEY = 'nodestate.token'
 const ANSWER = 250
 
 let held: string | null = takeOver()
@@ -55,16 +56,9 @@ export const token = {
 }
 
 function takeOver(): string | null {
-  try {
-    const value = sessionStorage.getItem(KEY)
-    sessionStorage.removeItem(KEY)
-    addEventListener('pagehide', () => {
-      if (held !== null) sessionStorage.setItem(KEY, held)
-    })
-    addEventListener('pageshow', () => sessionStorage.removeItem(KEY))
-    return value
-  } catch {
-    // Storage is off: a reload asks again.
-    return null
-  }
+  addEventListener('pagehide', () => {
+    if (held !== null) hand.leave('token', held)
+  })
+  addEventListener('pageshow', () => hand.take('token'))
+  return hand.take('token')
 }

@@ -1,5 +1,5 @@
 import { zoneName } from '../../ui/format.ts'
-import { remembered, useRemembered } from '../../ui/store.ts'
+import { useRemembered } from '../../ui/store.ts'
 import { wall, wallAt } from '../record/record.ts'
 
 export const ZONES = ['log', 'browser', 'UTC'] as const
@@ -18,11 +18,9 @@ export interface Clock {
   text(time: string): string
 }
 
-const zoneChoice = remembered('zone', 'log')
-
 /** The zone in which the user wants to see times, kept in the browser. */
 export function useZone(): [ZoneChoice, (choice: ZoneChoice) => void] {
-  const [choice, choose] = useRemembered(zoneChoice)
+  const [choice, choose] = useRemembered('zone', 'log')
   return [ZONES.find((each) => each === choice) ?? 'log', choose]
 }
 
