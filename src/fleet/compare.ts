@@ -53,7 +53,7 @@ export async function compareConfigs(
   const { missing, ...compared } = await runInSlot(context.scans, budget, () =>
     compare(ids, { route, budget, most: context.limits.answerBytes }),
   )
-  // A folder that is no home is no node.
+  // A folder that is not a home is not a node.
   for (const ids of matches) if (ids.every((id) => missing.get(id) === null)) throw unknownNode()
   const told = [...missing].filter(([, why]) => why !== null).sort(([a], [b]) => byCodePoint(a, b))
   const body = JSON.stringify({
@@ -61,7 +61,7 @@ export async function compareConfigs(
     missing: Object.fromEntries(told),
     keys: compared.keys,
   })
-  // Another time, the budget may suffice.
+  // With another budget, the answer may be complete.
   if (told.some(([, why]) => why === 'budget')) return textResponse(body, headers)
   const etag = textTag(body)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
@@ -81,7 +81,7 @@ function matchesOf(patterns: readonly string[], ids: readonly string[]): string[
   })
 }
 
-/** Why a node is not compared: a code; null if it is no node. */
+/** Why a node is not compared: a code; null if it is not a node. */
 type Reason = string | null
 
 async function compare(
@@ -93,7 +93,7 @@ async function compare(
   if (memory === null)
     throw new LogError('too-busy', 'Too many answers are being made; try again in a few seconds.')
   const over = AbortSignal.timeout(Math.ceil(budget.millisLeft))
-  // One request was the LIST.
+  // The LIST was one of the requests.
   let left = calls - 1
   const spend = () => {
     if (left-- <= 0) throw new NotAsked()

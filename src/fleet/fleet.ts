@@ -101,7 +101,7 @@ export function createFleet(options: FleetOptions): Hono {
   }
   routing.addService(observed)
 
-  // Whether there is such a node is told only to those with a token.
+  // Only clients with a token learn whether a node exists.
   const appOf = nodeApps(
     common,
     homes,

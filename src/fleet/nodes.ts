@@ -170,7 +170,7 @@ export class FleetNodes {
     const now = this.#now()
     const stale = ids.filter((id) => now - asked(id) >= fresh).sort((a, b) => asked(a) - asked(b))
     const asking = this.#isShared ? this.#asking : this.#newAsking()
-    // One request was the LIST.
+    // The LIST was one of the requests.
     let left = (this.#options.calls ?? Number.POSITIVE_INFINITY) - 1
     const spend = () => {
       if (left-- <= 0) throw new NotAsked()
@@ -178,7 +178,7 @@ export class FleetNodes {
     await Promise.all(stale.map((id) => this.#askOne(id, asking, spend)))
   }
 
-  /** Asks a node, unless that is under way. It goes on after those who wanted to know have been answered. */
+  /** Asks a node, unless that is under way. It continues after the callers have been answered. */
   #askOne(id: string, { running, limit }: Asking, spend: () => void): Promise<void> {
     const under = running.get(id)
     if (under) return under

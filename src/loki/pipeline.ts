@@ -128,7 +128,7 @@ const SIGNS: Record<Comparison['sign'], (a: number, b: number) => boolean> = {
   '>=': (a, b) => a >= b,
 }
 
-/** As in Loki, a record without the label does not pass; one whose value is no such number does, with an error. */
+/** As in Loki, a record without the label does not pass; one whose value is not such a number does, with an error. */
 function comparisonStep({ name, sign, unit, amount }: Comparison): Step {
   const holds = SIGNS[sign]
   return ({ labels }) => {

@@ -41,7 +41,7 @@ export async function onlyTargetsOf(given: CommandLine, world: World): Promise<T
   throw new UsageError(`Unexpected argument "${rest[0]}": name nodes by URL, such as http://db-4:9000.`)
 }
 
-/** Runs a command for each node; what one cannot answer is told, and the others go on. Returns the highest exit code. */
+/** Runs a command for each node; a failure goes to stderr and does not stop the others. Returns the highest exit code. */
 export async function eachTarget(
   targets: readonly Target[],
   world: World,

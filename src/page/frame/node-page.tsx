@@ -44,7 +44,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
   const toFleet = (from: Look, files: string[], { ids, time }: { ids: string[]; time: string }) =>
     location.assign(`../../${writeLook(carryTo(from, files, { nodes: ids, time }))}`)
   const fleetSize = own === null ? 0 : (nodes?.length ?? 0)
-  /** All logs, on a fleet of all nodes, as far as the service reads so many as one. */
+  /** All logs, on a fleet those of all nodes, unless there are more than the service merges. */
   const toOthers = (time: string) => {
     const few = logs.length * Math.max(1, fleetSize) <= MOST || look.file === null
     if (fleetSize > 1 && fleetSize <= MOST) toFleet(NOTHING, few ? ['*'] : [look.file!], { ids: ['*'], time })
@@ -190,5 +190,5 @@ function SkipLink({ to }: { to: string }) {
   )
 }
 
-/** Logs that a service reads as one at most. */
+/** The most logs that a service merges. */
 const MOST = 32

@@ -38,7 +38,7 @@ export function useSlow(busy: boolean): boolean {
   return slow && busy
 }
 
-/** A word to the next view in this tab, be it on the page of another node. */
+/** Values for the next view in this tab, even if it is on another node's page. */
 export const hand = {
   leave: (name: string, value = 'yes') => quietly(() => sessionStorage.setItem(`nodestate.${name}`, value)),
   take(name: string): string | null {

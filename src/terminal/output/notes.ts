@@ -44,7 +44,7 @@ export async function named<T>(file: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Works; a failure is told on stderr, with a name if there is one, and gives `otherwise`. */
+/** Runs `work`; a failure goes to stderr, after the name if there is one, and `otherwise` is returned. */
 export async function orComplain<T>(
   world: World,
   name: string,

@@ -47,7 +47,7 @@ export function HistogramView({ log }: { log: Log }) {
   const slow = useSlow(busy && !failed)
 
   useEffect(() => {
-    // Of the frame, which has its width even while there is no chart.
+    // The frame has its width even while there is no chart.
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
     observer.observe(frame.current!)
     return () => observer.disconnect()

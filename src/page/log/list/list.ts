@@ -92,7 +92,7 @@ export class VirtualList {
   /** All rows are new; the owner says which of them to show. */
   reset(count: number): void {
     this.#clear()
-    // Else the rows that are loaded on the way to a place would pull the reader to the end.
+    // Otherwise, rows that are loaded on the way to a place would scroll the list to its end.
     this.#stick = false
     this.heights.reset(this.#estimates(0, count))
     this.#go(0)

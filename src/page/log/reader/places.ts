@@ -168,14 +168,14 @@ export class Places {
     }
   }
 
-  /** To a record, or, where this view leaves it out, to its nearest neighbour in time; false if there is no way there. */
+  /** To a record, or to its nearest neighbour in time if this view leaves it out; false if neither can be found. */
   async near(goal: Goal): Promise<boolean> {
     const moment = Date.parse(goal.time ?? '')
     if (Number.isNaN(moment)) return this.#nearCursor(goal)
     const before = await this.#at.window.openTime(this.#until(moment + 1, moment))
     const { failure } = this.#at.window
     const { since, until } = this.#at.look
-    // A log without times has no such moment; a range that it cannot answer is told as a failure.
+    // A log without times has no such moment; a range that it cannot answer is shown as a failure.
     if (failure instanceof ProblemError && failure.code === 'no-time' && since + until === '') return false
     if (this.#at.closed || this.#at.window.failure !== null || this.#presentLine(goal) !== null) return true
     const whole = this.#at.look.all || !isFiltered(this.#at.look)
