@@ -5,6 +5,10 @@ import type { RecordOut } from './record.ts'
 import { MemberTable, QUOTED, quotedEnd, sourceIn, TAG, TEXT } from './table.ts'
 
 const table = new MemberTable()
+/** What a key names, by the list that it is in. */
+const ROLES = new Map(
+  [TIME, LEVEL, MESSAGE, TAGS, SOURCE].flatMap((keys) => [...keys].map((key) => [key, keys] as const)),
+)
 
 /** Writes a line of nothing but pairs as `logfmtFields` reads it. */
 export function writeLogfmt(record: RecordOut, from: number, limit: number): boolean {
@@ -16,24 +20,25 @@ export function writeLogfmt(record: RecordOut, from: number, limit: number): boo
   for (let i = 0; i < table.size; i++) {
     const start = table.from[i]!
     const end = table.to[i]!
-    const key = wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!)
-    if (TIME.has(key)) {
+    const role = ROLES.get(wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!))
+    if (role === undefined) continue
+    if (role === TIME) {
       if (!Number.isNaN(epoch)) continue
       epoch = i < SEARCHED ? timeIn(bytes, start, end, record.zone) : Number.NaN
       if (Number.isNaN(epoch)) return false
       table.place[i] = 1
-    } else if (LEVEL.has(key)) {
+    } else if (role === LEVEL) {
       if (level >= 0) continue
       level = i < SEARCHED ? levelAt(bytes, start, end) : -1
       if (level < 0) return false
       table.place[i] = 1
-    } else if (MESSAGE.includes(key)) {
+    } else if (role === MESSAGE) {
       if (table.message >= 0) continue
       if (start === end) return false
       table.message = i
       table.place[i] = 1
-    } else if (TAGS.includes(key)) table.place[i] = TAG
-    else if (SOURCE.includes(key) && table.source < 0) {
+    } else if (role === TAGS) table.place[i] = TAG
+    else if (table.source < 0) {
       const isFound = sourceIn(bytes, start, end)
       if (isFound < 0) return false
       if (isFound === 0) continue

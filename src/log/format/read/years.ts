@@ -8,8 +8,8 @@ export type Reference = () => number
 export type Years = (month: number, date: number, at: (year: number) => number) => number
 
 /**
- * Gives days without a year the latest year that is not after the reference. Lines of one day come together, so
- * its year is kept; it is recomputed only for the one day of the year where the time of day decides.
+ * Gives days without a year the latest year that is not a day after the reference. Lines of one day come together, so
+ * its year is kept, unless the time of day decides: to find it takes as long as the rest of a line.
  */
 export function yearsBefore(reference: Reference): Years {
   let known = { month: 0, date: 0, year: 0 }
@@ -21,8 +21,8 @@ export function yearsBefore(reference: Reference): Years {
     for (let year = newest; year > newest - 10; year--) {
       const epoch = at(year)
       if (!(epoch <= limit)) continue
-      if (Math.abs(epoch - limit) > 2 * DAY && Math.abs(epoch + 365 * DAY - limit) > 3 * DAY)
-        known = { month, date, year }
+      // At no time of that day is it after the limit, or the same day of the next year before it.
+      if (epoch + DAY <= limit && epoch + 363 * DAY > limit) known = { month, date, year }
       return epoch
     }
     return Number.NaN

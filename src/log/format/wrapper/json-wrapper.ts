@@ -1,4 +1,4 @@
-import { findKey, value } from '../json/member.ts'
+import { findKey, type IsWanted } from '../json/member.ts'
 import { timeOf } from '../json/values.ts'
 import type { Piece } from '../shape.ts'
 import type { Wrapped, Wrapper } from './wrapped.ts'
@@ -12,17 +12,28 @@ export const docker: Wrapper = jsonWrapper('docker', ['time'], true)
 export const fluentBit: Wrapper = jsonWrapper('fluent-bit', ['date', '@timestamp'], false)
 
 function jsonWrapper(name: string, times: readonly string[], ended: boolean): Wrapper {
-  const isTime = (key: string) => times.includes(key)
+  let logFrom = -1
+  let logTo = -1
+  // The first text and the first time, in one pass: the text is most of a line.
+  const isSecond: IsWanted = (key, _bytes, from, to) => {
+    if (key === 'log' && logFrom < 0) {
+      logFrom = from
+      logTo = to
+    } else if (line.timeFrom < 0 && times.includes(key)) {
+      line.timeFrom = from
+      line.timeTo = to
+    }
+    return logFrom >= 0 && line.timeFrom >= 0
+  }
   const wrapper: Wrapper = {
     name,
     read(bytes, from, to) {
-      if (to - from < 12 || bytes[from] !== 0x7b || !findKey(bytes, from, to, isLog)) return null
-      if (bytes[value.from] !== 0x22) return null
-      const start = value.from + 1
-      const end = value.to - 1
-      if (!findKey(bytes, from, to, isTime)) return null
-      line.timeFrom = value.from
-      line.timeTo = value.to
+      if (to - from < 12 || bytes[from] !== 0x7b) return null
+      logFrom = -1
+      line.timeFrom = -1
+      if (!findKey(bytes, from, to, isSecond) || bytes[logFrom] !== 0x22) return null
+      const start = logFrom + 1
+      const end = logTo - 1
       const hasEnd = bytes[end - 1] === 0x6e && isEscaped(bytes, start, end - 1)
       line.partial = ended && !hasEnd && isFollowedByStream(bytes, end)
       place(bytes, start, hasEnd ? end - 2 : end)
@@ -51,8 +62,6 @@ function dockerPieces({ from, to, timeFrom, timeTo }: Wrapped, inner: Piece[], b
   ]
   return pieces
 }
-
-const isLog = (key: string) => key === 'log'
 
 /** As Docker writes it. In JSON that others wrote anew, a line without its end is not a part of one. */
 const STREAM = [...',"stream":"'].map((char) => char.charCodeAt(0))
