@@ -21,31 +21,26 @@ const SHORT_OPTIONS: Readonly<Record<string, string>> = {
  * What the strings of a list before a string say about it: an option of a command (`["--password", "x"]`,
  * `["redis-cli", "-a", "x"]`), or the first line of a private key.
  */
-export class ListReader {
-  readonly #toml: string
-  #last: Value | null = null
+export function listReader(toml: string) {
+  let last: Value | null = null
   /** The program that the list calls. */
-  #program = ''
-  #inPem = false
-
-  constructor(toml: string) {
-    this.#toml = toml
-  }
+  let program = ''
+  let inPem = false
 
   /** The string before the next one, and whether that makes the next one a secret. */
-  next(value: Value): { option: string; isSecret: boolean } {
-    const last = this.#last
-    this.#last = value
-    const follows = last !== null && isNextElement(this.#toml, last, value)
+  return (value: Value): { option: string; isSecret: boolean } => {
+    const before = last
+    last = value
+    const follows = before !== null && isNextElement(toml, before, value)
     if (!follows) {
-      this.#inPem = false
-      this.#program = value.text.slice(-64).split('/').at(-1)!
+      inPem = false
+      program = value.text.slice(-64).split('/').at(-1)!
     }
-    const isPem = this.#inPem
-    if (value.quote !== '' && PEM_BEGIN.test(value.text)) this.#inPem = true
-    if (this.#inPem && PEM_END.test(value.text)) this.#inPem = false
-    const option = follows ? last.text : ''
-    const isOption = isSecretOption(option) || (option !== '' && SHORT_OPTIONS[this.#program] === option)
+    const isPem = inPem
+    if (value.quote !== '' && PEM_BEGIN.test(value.text)) inPem = true
+    if (inPem && PEM_END.test(value.text)) inPem = false
+    const option = follows ? before.text : ''
+    const isOption = isSecretOption(option) || (option !== '' && SHORT_OPTIONS[program] === option)
     const isArgument = isOption && !value.text.startsWith('-') && !isHarmless(value.text)
     return { option, isSecret: isPem || isArgument }
   }

@@ -1,4 +1,4 @@
-import { ListReader, namedByOthers } from './lists.ts'
+import { listReader, namedByOthers } from './lists.ts'
 import { MASK } from './mask.ts'
 import { findTraces, isSecretText, passwordInUser, type Span } from './patterns.ts'
 import { findPemInComments } from './pem.ts'
@@ -36,10 +36,10 @@ function redactOnce(toml: string): string {
   const repeated = new RepeatedSecrets()
   const edits: Edit[] = []
   const plain: Value[] = []
-  const lists = new ListReader(toml)
+  const readList = listReader(toml)
   const named = namedByOthers(values)
   for (const value of values) {
-    const { option, isSecret } = lists.next(value)
+    const { option, isSecret } = readList(value)
     const password = passwordInUser(option, value.text)
     if (password !== null && !value.secret && maskArgument(toml, value, password, edits)) {
       noteSpan(value.text, { start: password, end: value.text.length }, repeated, false)
