@@ -8,10 +8,10 @@ const LONGEST_PATTERN = 1000
 /** The longest cursor: a file name of 255 bytes, each of them escaped twice. */
 const LONGEST_CURSOR = 4500
 
+const FILTER = { on: ['view', 'histogram', 'fields'], role: 'filter', type: 'text' } as const
+
 const TIME = {
-  on: ['view', 'histogram', 'fields'],
-  role: 'filter',
-  type: 'text',
+  ...FILTER,
   maxLength: 64,
   expects:
     'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h',
@@ -19,13 +19,11 @@ const TIME = {
 } as const
 
 /** What texts and patterns to search for have in common. */
-const SEARCHED = {
-  on: ['view', 'histogram', 'fields'],
-  role: 'filter',
-  type: 'text',
-  maxLength: LONGEST_PATTERN,
-  repeatable: true,
-} as const
+const SEARCHED = { ...FILTER, maxLength: LONGEST_PATTERN, repeatable: true } as const
+
+const LINES = { on: ['view'], role: 'part', type: 'integer', value: 'N' } as const
+/** How many parts of an answer there may be. */
+const UP_TO_1000 = { role: 'part', type: 'integer', min: 1, max: 1000, value: 'N' } as const
 
 /** What says how a view is sent. */
 const SHAPE = { on: ['view'], role: 'shape', type: 'flag', value: 'true', example: 'true' } as const
@@ -67,31 +65,21 @@ export const PARAMETERS = [
   },
   {
     name: 'limit',
+    ...UP_TO_1000,
     on: ['history'],
-    role: 'part',
-    type: 'integer',
-    min: 1,
-    max: 1000,
     default: DEFAULT_VERSIONS,
-    value: 'N',
     meaning: 'At most the newest N versions.',
     example: '10',
   },
   {
     name: 'lines',
-    on: ['view'],
-    role: 'part',
-    type: 'integer',
-    value: 'N',
+    ...LINES,
     meaning: 'At most the last N lines. Together with `size`, the smaller limit applies.',
     example: '100',
   },
   {
     name: 'first',
-    on: ['view'],
-    role: 'part',
-    type: 'integer',
-    value: 'N',
+    ...LINES,
     meaning:
       'At most the first N lines after `since`, after a cursor, or from the start of the log. Not together with `lines` or `download`, nor with `follow` of a single log.',
     example: '20',
@@ -111,9 +99,7 @@ export const PARAMETERS = [
   },
   {
     name: 'level',
-    on: ['view', 'histogram', 'fields'],
-    role: 'filter',
-    type: 'text',
+    ...FILTER,
     maxLength: 64,
     expects: 'one of debug, info, warn, error, fatal, or a list of exact levels such as =warn,fatal',
     value: 'L',
@@ -215,13 +201,10 @@ export const PARAMETERS = [
   },
   {
     name: 'buckets',
+    ...UP_TO_1000,
     on: ['histogram'],
     role: 'shape',
-    type: 'integer',
-    min: 1,
-    max: 1000,
     default: DEFAULT_BUCKETS,
-    value: 'N',
     meaning: 'At most this many buckets, 1 to 1000.',
     example: '60',
   },
@@ -271,13 +254,9 @@ export const PARAMETERS = [
   },
   {
     name: 'limit',
+    ...UP_TO_1000,
     on: ['nodes'],
-    role: 'part',
-    type: 'integer',
-    min: 1,
-    max: 1000,
     default: 200,
-    value: 'N',
     meaning: 'At most this many nodes; at the edge never more than 40.',
     example: '100',
   },
