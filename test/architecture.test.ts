@@ -54,6 +54,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['segment', ['configs.ts', 'cover.ts', 'names.ts', 'ship-json.ts']],
   ['store/store.ts', ['store.ts']],
   ['store/fast.ts', ['fast.ts']],
+  ['store/kept-bytes.ts', ['kept-bytes.ts']],
   ['store/remote/node', ['fetch.ts']],
   ['store/remote', ['bucket.ts', 'exact-stream.ts', 'list-pages.ts', 'retry.ts']],
   ['store/fs', ['directory.ts', 'file.ts', 'list.ts', 'range.ts', 'slices.ts', 'tails.ts', 'walk.ts']],

@@ -1,3 +1,4 @@
+import { KeptBytes } from '../store/kept-bytes.ts'
 import {
   type ByteRange,
   clampRange,
@@ -17,8 +18,7 @@ const KEPT = 16 * 1024 * 1024
  * settles if the request that started it ends.
  */
 export function memberReads(store: Store, shared: boolean) {
-  const kept = new Map<string, StoreRead>()
-  let bytes = 0
+  const kept = new KeptBytes<StoreRead>(KEPT)
   /** Fetches that others may wait for; null where they may not. */
   const running = shared ? new Map<string, Promise<StoreRead | null>>() : null
 
@@ -27,31 +27,17 @@ export function memberReads(store: Store, shared: boolean) {
     if (!read || read.body instanceof Uint8Array) return read
     return { ...read, body: new Uint8Array(await new Response(read.body).arrayBuffer()) }
   }
-  function keep(id: string, read: StoreRead): void {
-    if (kept.has(id)) return
-    kept.set(id, read)
-    bytes += read.length
-    for (const [oldest, { length }] of kept) {
-      if (bytes <= KEPT || oldest === id) break
-      kept.delete(oldest)
-      bytes -= length
-    }
-  }
   async function whole(entry: Entry, signal: AbortSignal | undefined): Promise<StoreRead | null> {
     const id = `${entry.etag} ${entry.key}`
     const known = kept.get(id)
-    if (known) {
-      kept.delete(id)
-      kept.set(id, known)
-      return known
-    }
+    if (known) return known
     // Its client may have disconnected and aborted it.
     const others = await running?.get(id)?.catch(() => undefined)
     if (others !== undefined) return others
     const fetching = fetch(entry, signal)
     running?.set(id, fetching)
     const read = await fetching.finally(() => running?.delete(id))
-    if (read) keep(id, read)
+    if (read) kept.set(id, read)
     return read
   }
 

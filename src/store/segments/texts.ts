@@ -1,6 +1,7 @@
 import { crc32 } from '../../codec/crc32.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../../limits/concurrency-limit.ts'
 import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
+import { KeptBytes } from '../kept-bytes.ts'
 import { type Store, StoreError } from '../store.ts'
 
 const MIB = 1024 * 1024
@@ -9,48 +10,21 @@ const MOST_KEPT = 32 * MIB
 /** Memory of the process for each segment that is inflated at a time: six times the largest one. */
 const MEMORY_PER_SEGMENT = 192 * MIB
 
-/**
- * Inflated text in memory. When it is full, the least recently used is dropped. The homes of a fleet share one, as they
- * share the memory of the process.
- */
-export class TextCache {
+/** Inflated text. The homes of a fleet share one, as they share the memory of the process. */
+export class TextCache extends KeptBytes<Uint8Array> {
   /** A search wants up to 16 segments at once, which would be 128 MiB of text. */
   readonly inflating: ConcurrencyLimit
-  readonly #most: number
-  readonly #texts = new Map<string, Uint8Array>()
-  #held = 0
   #homes = 0
 
   /** `memory` is that of the process, in bytes. */
   constructor(memory = 2048 * MIB) {
-    this.#most = Math.min(MOST_KEPT, Math.max(MOST_KEPT / 2, memory / 8 - MOST_KEPT / 2))
-    const most = Math.max(1, Math.floor(memory / MEMORY_PER_SEGMENT))
-    this.inflating = concurrencyLimit({ most })
+    super(Math.min(MOST_KEPT, Math.max(MOST_KEPT / 2, memory / 8 - MOST_KEPT / 2)))
+    this.inflating = concurrencyLimit({ most: Math.max(1, Math.floor(memory / MEMORY_PER_SEGMENT)) })
   }
 
   /** A prefix for the keys of another home. */
   addHome(): string {
     return `${this.#homes++} `
-  }
-
-  get(key: string): Uint8Array | undefined {
-    const text = this.#texts.get(key)
-    if (text) {
-      this.#texts.delete(key)
-      this.#texts.set(key, text)
-    }
-    return text
-  }
-
-  set(key: string, text: Uint8Array): void {
-    if (text.length > this.#most || this.#texts.has(key)) return
-    this.#texts.set(key, text)
-    this.#held += text.length
-    for (const [oldest, bytes] of this.#texts) {
-      if (this.#held <= this.#most) return
-      this.#texts.delete(oldest)
-      this.#held -= bytes.length
-    }
   }
 }
 
