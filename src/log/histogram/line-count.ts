@@ -64,9 +64,11 @@ export class LineCount {
 
   /** Counts the lines that are written like ones before, and gives where the next one begins. */
   #afterShaped(base: number, from: number, to: number): number {
-    const at = this.#walk(base, from, to)
-    if (at >= to || !this.#shapes.isWorth(at - from)) return at
-    return this.#learn(at, to) ? this.#walk(base, at, to) : at
+    for (let at = from; ; ) {
+      const next = this.#walk(base, at, to)
+      if (next >= to || !this.#shapes.isWorth(next - at) || !this.#learn(next, to)) return next
+      at = next
+    }
   }
 
   #walk(base: number, from: number, to: number): number {

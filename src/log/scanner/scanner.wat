@@ -314,18 +314,17 @@
             (loop $search
               (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
               (local.set $text (v128.load (local.get $at)))
-              (local.set $hits
-                (i8x16.bitmask
+              (local.set $text
+                (v128.or
+                  (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
                   (v128.or
-                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
-                    (v128.or
-                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 34)))
-                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92)))))))
-              (if (i32.eqz (local.get $hits))
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 34)))
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92))))))
+              (if (i32.eqz (v128.any_true (local.get $text)))
                 (then
                   (local.set $at (i32.add (local.get $at) (i32.const 16)))
                   (br $search)))
-              (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $hits))))
+              (local.set $at (i32.add (local.get $at) (i32.ctz (i8x16.bitmask (local.get $text)))))
               (local.set $byte (i32.load8_u (local.get $at)))
               (br_if $ends (i32.eq (local.get $byte) (i32.const 34)))
               (br_if $fails (i32.eq (local.get $byte) (i32.const 10)))
@@ -352,21 +351,20 @@
             (loop $search
               (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
               (local.set $text (v128.load (local.get $at)))
-              (local.set $hits
-                (i8x16.bitmask
+              (local.set $text
+                (v128.or
                   (v128.or
-                    (v128.or
-                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
-                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92))))
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92))))
+                  (v128.and
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 58)))
                     (v128.and
-                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 58)))
-                      (v128.and
-                        (i8x16.eq (v128.load offset=1 (local.get $at)) (i8x16.splat (i32.const 32)))
-                        (i8x16.eq (v128.load offset=2 (local.get $at)) (i8x16.splat (i32.const 32))))))))
-              (br_if $ends (local.get $hits))
+                      (i8x16.eq (v128.load offset=1 (local.get $at)) (i8x16.splat (i32.const 32)))
+                      (i8x16.eq (v128.load offset=2 (local.get $at)) (i8x16.splat (i32.const 32)))))))
+              (br_if $ends (v128.any_true (local.get $text)))
               (local.set $at (i32.add (local.get $at) (i32.const 16)))
               (br $search)))
-          (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $hits))))
+          (local.set $at (i32.add (local.get $at) (i32.ctz (i8x16.bitmask (local.get $text)))))
           (br_if $fails (i32.ne (i32.load8_u (local.get $at)) (i32.const 58)))
           (br_if $fails
             (i32.ge_s

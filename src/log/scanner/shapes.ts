@@ -12,6 +12,10 @@ const MOST_WORDS = 9
 const ENOUGH = 2048
 const SELDOM = 32
 
+/** How many lines that do not fit are remembered, and how many bytes that fit make up for one. */
+const RECENT = 256
+const FEW = 1024
+
 /** The kinds of steps, in the order of scanner.wat. */
 const KINDS = { end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 } as const
 
@@ -55,11 +59,17 @@ export class Shapes {
   readonly #scanner: Scanner
   readonly #shapes: Shape[] = []
   #next = 0
-  /** Lines that did not fit since many did. */
+  /** Bytes that fitted since a line was last worth learning, and lines that did not fit. */
+  #fitted = 0
   #misses = 0
+  /** Lines that did not fit, and bytes that did; the last ones count most. */
+  #unshaped = 0
+  #shaped = 0
 
+  /** Those of a scanner before are forgotten. */
   constructor(scanner: Scanner) {
     this.#scanner = scanner
+    inUse.delete(scanner)
   }
 
   /** How many shapes there are. */
@@ -74,8 +84,24 @@ export class Shapes {
 
   /** Whether the shape of a line that has none is worth learning: `fitted` bytes before it had one. */
   isWorth(fitted: number): boolean {
-    if (fitted >= ENOUGH) this.#misses = 0
-    return this.#misses++ % SELDOM === 0
+    this.#unshaped++
+    this.#shaped += fitted
+    this.#fitted += fitted
+    const isWorth = this.#fitted >= ENOUGH || this.#misses++ % SELDOM === 0
+    if (isWorth) this.#fitted = 0
+    return isWorth
+  }
+
+  /** Whether lines of all shapes so far are read faster than marks of a level are found. */
+  isFast = true
+
+  /** Whether most lines fit; if not, so few are tried again from time to time. */
+  get isUseful(): boolean {
+    if (this.#unshaped > RECENT) {
+      this.#unshaped /= 2
+      this.#shaped /= 2
+    }
+    return this.#unshaped < RECENT / 8 || this.#shaped > this.#unshaped * FEW
   }
 
   /**
@@ -86,7 +112,7 @@ export class Shapes {
   learn(
     line: ShapedLine,
     span: { timeOf: (bytes: Uint8Array, to: number) => number; isSpan: IsSpan } | null,
-    flush: Flush,
+    flush: Flush = () => {},
   ): boolean {
     let kept: number | null = null
     let time = Number.NaN
@@ -99,6 +125,7 @@ export class Shapes {
     const steps = new Steps()
     const isWhole = compile(line, kept, steps)
     if (!isWhole || steps.word === null) return false
+    this.isFast &&= isFast(line.pieces)
     const key = keyOf(line, kept === null)
     let at = this.#shapes.findIndex((shape) => shape.key === key)
     if (at < 0) {
@@ -144,6 +171,17 @@ export class Shapes {
   #memory(at: number): Uint8Array {
     return this.#scanner.shapes.subarray(at * SHAPE_BYTES, (at + 1) * SHAPE_BYTES)
   }
+}
+
+const inUse = new WeakMap<Scanner, { format: object; shapes: Shapes }>()
+
+/** The shapes of a format's lines without their times, as the scanner's last search with them left them. */
+export function timelessShapes(scanner: Scanner, format: object): Shapes {
+  const known = inUse.get(scanner)
+  if (known?.format === format) return known.shapes
+  const shapes = new Shapes(scanner)
+  inUse.set(scanner, { format, shapes })
+  return shapes
 }
 
 /** Called with how many lines of a level were counted, and a time that they count for. */
@@ -253,6 +291,13 @@ function wordOf(bytes: Uint8Array, piece: Extract<Piece, { level: number }>): Ui
   view.setInt32(36, piece.isRecord === false ? CONTINUES : said(piece.level), true)
   return word
 }
+
+/** Whether nothing of another length is before the level. In JSON, marks stop the scanner several times in each line. */
+function isFast(pieces: readonly Piece[]): boolean {
+  return pieces.find(({ as }) => !FIXED.has(as))?.as === 'word' || pieces.at(-1)!.as === 'object'
+}
+
+const FIXED = new Set<Piece['as']>(['same', 'digits', 'date', 'clock'])
 
 /** How a line is written, without its time and its level. */
 function keyOf({ bytes, from, pieces }: ShapedLine, isTimeless: boolean): string {

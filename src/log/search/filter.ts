@@ -1,11 +1,12 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import type { LineFormat } from '../format/detect.ts'
+import { LEVELS, type LineFormat } from '../format/detect.ts'
 import type { Find } from '../format/format.ts'
 import { endOf, lineEnd, startOf } from '../format/lines.ts'
 import { needleMark } from '../pattern/literal.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { Marks } from '../scanner/marks.ts'
 import type { Scanner } from '../scanner/scanner.ts'
+import { said, timelessShapes } from '../scanner/shapes.ts'
 import { lastTime } from '../text/format.ts'
 import type { TimeSpan } from '../text/text.ts'
 import type { Zone } from '../time.ts'
@@ -130,8 +131,15 @@ export function eachWanted(
 /** Whether a scanner is of use: it takes memory. */
 export function usesScanner(filter: Filter): boolean {
   const { needle, without } = filter.matcher ?? {}
-  return needle !== undefined || without !== undefined || marksOf(filter) !== null
+  return needle !== undefined || without !== undefined || hasShapes(filter) || marksOf(filter) !== null
 }
+
+/** Whether lines of other levels may be left out by their shapes. */
+function hasShapes({ format, level }: Filter): boolean {
+  return format.shape !== undefined && level !== null && level >= WARN
+}
+
+const WARN = LEVELS.indexOf('warn')
 
 /** What leads to the next line that may be in a wanted record; undefined if every record must be examined. */
 function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matcher['find'] {
@@ -140,12 +148,38 @@ function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matche
   const direct = format.unwrap ? null : matcher
   const lines = direct?.needle && scanner?.linesWith(direct.needle, format.head, chunk)
   if (lines) return nextOf(lines)
+  const shaped = scanner && textMarks(filter) === null ? shapedFinder(chunk, filter, scanner) : null
+  if (shaped) return shaped
   const marks = scanner && marksOf(filter)
   const places = marks && scanner.marked(marks, chunk)
   if (places) return nextMarked(marks, places, chunk.to)
   const { without } = matcher ?? {}
   const unwanted = without && scanner?.linesWith(without.needle, undefined, chunk)
   return unwanted ? nextWithout(unwanted, format, without.find) : direct?.find?.bind(direct)
+}
+
+/**
+ * Leads to the lines of a level, and to those whose level is not known by their shape; null if these are too many, or if
+ * marks are found faster.
+ */
+function shapedFinder(chunk: Chunk, filter: Filter, scanner: Scanner): Find | null {
+  if (!hasShapes(filter)) return null
+  const { format, level } = filter
+  const shapes = timelessShapes(scanner, format)
+  const base = shapes.isFast && shapes.isUseful ? scanner.hold(chunk) : null
+  if (base === null) return null
+  const least = said(level!)
+  return (bytes, from, to) => {
+    for (let at = from; ; ) {
+      const next = scanner.afterShaped(base, { from: at, to }, shapes.length, least)
+      if (next >= to) return -1
+      if (scanner.isShaped || !shapes.isWorth(next - at)) return next
+      const end = lineEnd(bytes, next, to)
+      const pieces = format.shape!(bytes, next, end)
+      if (!pieces || !shapes.learn({ bytes, from: next, to: end, pieces }, null)) return next
+      at = next
+    }
+  }
 }
 
 /** Marks that were made, by their patterns: making them costs as much as searching 100 KB. */

@@ -6,7 +6,7 @@ import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { characterStart, isHole } from '../text/bytes.ts'
 import type { Series } from '../text/series.ts'
 import { Backward } from './backward.ts'
-import { isWantedAlone, timeAt } from './filter.ts'
+import { isWantedAlone, timeAt, usesScanner } from './filter.ts'
 import { hasMatch, matchesInTurns } from './in-turns.ts'
 import { remoteChunk, SLACK } from './reading.ts'
 import { type Recent, scanOnce } from './recent.ts'
@@ -21,7 +21,7 @@ import {
 } from './scan.ts'
 import { Sink } from './sink.ts'
 
-/** A text is searched in chunks of up to four reads: each read costs a wake-up of another thread. */
+/** A text or a level is searched in chunks of up to four reads: each read costs a wake-up of another thread. */
 const TEXT_CHUNKS = 4
 
 /** Fewer lines than this do not show how many there are. */
@@ -38,7 +38,8 @@ export async function scanBack(scan: Scan): Promise<Found> {
   const { parallel = 1 } = reading
   // A budget of a few chunks is used up in small ones.
   const most = Math.max(step, Math.floor(budget.bytesLeft / 64))
-  const wanted = parallel > 1 ? remoteChunk(reading) : filter.matcher?.sure ? TEXT_CHUNKS * step : step
+  const isQuick = filter.matcher ? filter.matcher.sure : usesScanner(filter)
+  const wanted = parallel > 1 ? remoteChunk(reading) : isQuick ? TEXT_CHUNKS * step : step
   const largest = Math.min(wanted, most, stretch)
   const scanner = isShort(scan) ? null : takeScanner(largest + SLACK, reading.sharedMemory)
   const { memory } = budget

@@ -8,6 +8,7 @@ import { takeScanner } from '../../../src/log/scanner/scanner.ts'
 import { type Filter, matches } from '../../../src/log/search/filter.ts'
 import { UTC } from '../../../src/log/time.ts'
 import { FIXTURES, linesOf } from '../format/fixtures.ts'
+import { linesLike, random, SAMPLES } from '../histogram/lines.ts'
 
 const encoder = new TextEncoder()
 
@@ -61,6 +62,21 @@ describe.each(FIXTURES)('$id', (fixture) => {
       }),
       { numRuns: 20 },
     )
+  })
+})
+
+describe.each(Object.entries(SAMPLES))('lines like those of %s', (name, { lines, isShaped }) => {
+  const format = detectFormat(encoder.encode(`${lines.join('\n')}\n`), undefined, {
+    reference: Date.UTC(2026, 10, 17),
+  })
+
+  it('has the same records of a level, whether or not a scanner knows how lines are written', () => {
+    const any = random(name.length)
+    for (let round = 0; round < (isShaped ? 24 : 4); round++) {
+      const bytes = linesLike(lines, any, round % 4)
+      const [plain, fast] = bothWays(ofLevel(format, 2 + any(3)), bytes)
+      expect(fast, `round ${round}`).toEqual(plain)
+    }
   })
 })
 

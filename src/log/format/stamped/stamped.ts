@@ -158,12 +158,10 @@ function shapeOf(bytes: Uint8Array, from: number, end: number, to: number): Piec
   }
   const next = bytes[last]
   if (isWord(next!) || next === 0x1b || !(isStamp(bytes, from, to) || isSyslog(bytes, end, last))) return null
-  return [
-    ...time,
-    { as: 'same', to: Math.max(end, Math.min(zoneEnd(bytes, time[1].to, to), at)) },
-    { as: 'numbers', to: at },
-    { as: 'word', at, to: last, level },
-  ]
+  const zone = Math.max(end, Math.min(zoneEnd(bytes, time[1].to, to), at))
+  const pieces: Piece[] = [...time, { as: 'same', to: zone }]
+  if (zone < at) pieces.push({ as: 'numbers', to: at })
+  return [...pieces, { as: 'word', at, to: last, level }]
 }
 
 function hasClosing(bytes: Uint8Array, at: number, to: number): boolean {
