@@ -246,7 +246,7 @@ describe.skipIf(flareMissing)(title('Cloudflare', flareMissing), () => {
     ['formats', ['formats.js']],
     ['search, follow, archives', ['routes-query-routes.js']],
     ['records as JSON', ['ndjson.js']],
-    ['regex and where', ['regex.js', 'where.js']],
+    ['regex and where', ['dfa.js', 'where.js']],
     ['fields, export, download', ['routes-fields.js', 'routes-view-export.js', 'routes-download.js']],
     [
       'several logs',
