@@ -40,6 +40,8 @@ const SHARE_OF_MEMORY = 0.5
 /** More than its share of a page is read of each log, because shares are not even. */
 const SHARE = 1.25
 const SMALLEST_READ = 4 * KIB
+/** What an archive keeps of its text, however many logs share the memory of two. */
+const SMALLEST_WINDOW = 512 * KIB
 /** How much of each log is searched at first: it shows how far the page reaches. */
 const FIRST_STRETCH = 128 * KIB
 const SMALLEST_STRETCH = 32 * KIB
@@ -104,6 +106,7 @@ export class Ahead {
       parallel: Math.max(1, Math.floor(parallel / count)),
       limits: {
         ...limits,
+        archiveWindow: Math.max(SMALLEST_WINDOW, Math.floor((2 * limits.archiveWindow) / count)),
         scanBytes: Math.max(1, share - distance),
         scanMillis: Math.max(1, limits.scanMillis - (Date.now() - this.#started)),
         scanChunk: this.#options.isSearch

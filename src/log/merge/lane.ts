@@ -185,6 +185,7 @@ export class Lane {
       if (!(error instanceof BudgetError)) throw error
       this.isCut = true
     }
+    this.#way.last?.series.rest()
     this.#decide()
     this.#skipUnwanted()
   }
@@ -216,7 +217,7 @@ export class Lane {
     const { file, rotated = true, matcher = this.#filter.matcher } = this.source
     const place = this.#place?.kind === 'place' ? this.#place.cursor : null
     const cursor = this.#way.last ? this.#way.cursor : place
-    this.#collected = new Collected({ count, memory })
+    this.#collected = new Collected({ count, memory, forward: this.#forward })
     return {
       ...this.#filter,
       ...this.#period(),

@@ -1,3 +1,4 @@
+import { BudgetError } from '../../limits/budget.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { Note } from '../view/answer.ts'
@@ -207,16 +208,21 @@ export class Merge {
       await work()
     } catch (error) {
       this.#signal?.throwIfAborted()
-      if (!(error instanceof LogError || error instanceof StoreError)) throw error
-      // What was read before counts, and others may release memory until the next page.
-      const isBusy = error instanceof LogError && error.code === 'too-busy'
-      if (isBusy && (this.#all || (lane.head && this.records.length > 0))) {
+      if (this.#mayGoOn(lane, error)) {
         this.isCut = true
         return
       }
+      if (!(error instanceof LogError || error instanceof StoreError)) throw error
       lane.release()
       this.failed.set(lane, error)
     }
+  }
+
+  /** Whether the next page can go on where a log lacks time or memory: others may release some until then. */
+  #mayGoOn(lane: Lane, error: unknown): boolean {
+    if (error instanceof BudgetError) return true
+    const isBusy = error instanceof LogError && error.code === 'too-busy'
+    return isBusy && (this.#all || (lane.head !== null && this.records.length > 0))
   }
 
   /**

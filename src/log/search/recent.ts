@@ -4,6 +4,7 @@ import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
 import type { KnownBlocks, TimeSpan } from '../text/text.ts'
+import { giveBack, takeBlock } from './blocks.ts'
 import type { Filter } from './filter.ts'
 import { matchesInTurns } from './in-turns.ts'
 import { MAX_RECORD, type Witness } from './scan.ts'
@@ -55,15 +56,22 @@ export interface Pass {
  */
 export async function scanOnce(pass: Pass): Promise<Recent | null> {
   const memory = pass.budget.memory?.lease(0) ?? null
+  const long: Long = { block: null }
   try {
-    return await keepRecent(pass, memory)
+    return await keepRecent(pass, memory, long)
   } finally {
+    if (long.block) giveBack(long.block)
     // The caller leases the memory of the records it takes.
     memory?.release()
   }
 }
 
-async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | null> {
+/** The memory that long records are read into. */
+interface Long {
+  block: Uint8Array<ArrayBuffer> | null
+}
+
+async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise<Recent | null> {
   const { from, to, isStart, filter, fit, countBy, budget, scanner, witness } = pass
   const { format } = filter
   const queue: { record: Kept; lines: number }[] = []
@@ -88,7 +96,7 @@ async function keepRecent(pass: Pass, memory: Lease | null): Promise<Recent | nu
       at = known.to
       continue
     }
-    const bytes = await readOn(pass, at, Math.min(at + length, to))
+    const bytes = await readOn(pass, at, Math.min(at + length, to), long)
     if (bytes === null) return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: at }
     let first = 0
     if (fresh && !format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))) {
@@ -163,10 +171,13 @@ async function readOn(
   { series, budget, scanner }: Pass,
   from: number,
   to: number,
+  long: Long,
 ): Promise<Uint8Array | null> {
   if (!(await budget.step())) return null
+  if (to - from > CHUNK) long.block ??= takeBlock()
+  const into = to - from > CHUNK ? long.block : scanner?.guest
   try {
-    return await (scanner ? series.readOnward(from, to, scanner.guest) : series.read(from, to))
+    return await (into ? series.readOnward(from, to, into) : series.read(from, to))
   } catch (error) {
     if (error instanceof BudgetError) return null
     throw error

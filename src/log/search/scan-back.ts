@@ -269,7 +269,7 @@ class BackwardScan {
     const chunk = { bytes, from: first, to: last, base: from }
     const ranges = await matchesInTurns(chunk, this.#scan.filter, this.#scan.budget, { scanner })
     let i = ranges.length - 2
-    while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!)) i -= 2
+    while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!, from)) i -= 2
     sink.keep(chunk, ranges, i + 2, scanner)
     const saw = (decided: number) =>
       this.#scan.witness?.saw({ ...chunk, from: decided }, ranges, i + 2, ranges.length)

@@ -33,6 +33,8 @@ export class Sink {
   readonly memory: Lease | null
   /** @default all records */
   keeps: Keeps | undefined
+  /** Where the records begin that are not kept. */
+  readonly #dropped = new Set<number>()
   #isRefused = false
 
   constructor(fit: Fit, countBy: CountBy, each: boolean, memory: Lease | null) {
@@ -60,36 +62,40 @@ export class Sink {
 
   /** Takes a whole record, if it fits. */
   take(bytes: Uint8Array, start: number, end: number, base: number): boolean {
-    if (!this.fits(bytes, start, end)) return false
+    if (!this.fits(bytes, start, end, base)) return false
     this.#keep(bytes, start, end, base)
     return true
   }
 
   /** As `take`, for bytes owned by the record: they are not copied. */
   adopt(bytes: Uint8Array, base: number): boolean {
-    if (!this.fits(bytes, 0, bytes.length)) return false
+    if (!this.fits(bytes, 0, bytes.length, base)) return false
     this.#block = null
-    this.pieces.push(this.#mayDrop(bytes, base) ? NOTHING : bytes)
+    this.pieces.push(this.#dropped.has(base) ? NOTHING : bytes)
     this.ends.push(base + bytes.length)
     return true
   }
 
-  /** Whether a whole record fits; if so, reserves its space. */
-  fits(bytes: Uint8Array, start: number, end: number): boolean {
-    if (end - start > this.#size || this.#isRefused) return false
-    if (this.memory && !this.memory.grow(end - start)) {
+  /** Whether a whole record fits; if so, reserves its space. One that is not kept takes little. */
+  fits(bytes: Uint8Array, start: number, end: number, base: number): boolean {
+    const counts = this.#lines !== Number.POSITIVE_INFINITY
+    const lines = !counts ? 0 : this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
+    if (lines > this.#lines || this.#isRefused) return false
+    const size = this.#mayDrop(bytes, start, end, base) ? Math.min(LARGE, this.#size) : end - start
+    if (size > this.#size) return false
+    if (this.memory && !this.memory.grow(size)) {
       this.#isRefused = true
       return false
     }
-    if (this.#lines !== Number.POSITIVE_INFINITY) {
-      const lines = this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
-      if (lines > this.#lines) {
-        this.memory?.shrink(end - start)
-        return false
-      }
-      this.#lines -= lines
-    }
-    this.#size -= end - start
+    if (counts) this.#lines -= lines
+    this.#size -= size
+    return true
+  }
+
+  #mayDrop(bytes: Uint8Array, start: number, end: number, base: number): boolean {
+    if (!this.keeps || end - start <= LARGE || this.keeps(bytes.subarray(start, end), base + start))
+      return false
+    this.#dropped.add(base + start)
     return true
   }
 
@@ -204,15 +210,8 @@ export class Sink {
 
   #keep(bytes: Uint8Array, start: number, end: number, base: number): void {
     this.#block = null
-    const isDropped = this.#mayDrop(bytes.subarray(start, end), base + start)
-    this.pieces.push(isDropped ? NOTHING : bytes.slice(start, end))
+    this.pieces.push(this.#dropped.has(base + start) ? NOTHING : bytes.slice(start, end))
     this.ends.push(base + end)
-  }
-
-  #mayDrop(record: Uint8Array, start: number): boolean {
-    if (!this.keeps || record.length <= LARGE || this.keeps(record, start)) return false
-    this.memory?.shrink(record.length)
-    return true
   }
 }
 

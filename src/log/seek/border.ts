@@ -193,7 +193,10 @@ async function readAll(probes: Probes, from: number, to: number): Promise<Uint8A
     if (!(await budget.step())) return false
     const end = Math.min(to, at + READ)
     budget.spend(end - at)
-    all.set(await text.read(at, end), at - from)
+    const into = all.subarray(at - from, end - from)
+    // What does not fit here is somewhere else.
+    const bytes = text.readInto ? await text.readInto(at, end, into) : await text.read(at, end)
+    if (bytes.buffer !== into.buffer) into.set(bytes)
   })
   return isComplete ? all : null
 }

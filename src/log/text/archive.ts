@@ -63,6 +63,8 @@ export class ArchiveText implements Text {
   #pieces: Uint8Array[] = []
   #from = 0
   #to = 0
+  /** The fingerprint of what was read last, when it is dropped: a cursor needs one even after the budget is spent. */
+  #seen: Fingerprint | null = null
   #size: number | null = null
   /** The size that the archive's own trailer declares, until a pass has verified it. */
   #declared: number | null = null
@@ -121,6 +123,11 @@ export class ArchiveText implements Text {
     return this.#copy(from, to)
   }
 
+  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+    await this.#reach(from, to)
+    return this.#copy(from, to, into.subarray(0, to - from))
+  }
+
   async readOnward(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     await this.#reach(from, to, KEPT_BEHIND)
     return this.#copy(from, to, into.subarray(0, to - from))
@@ -140,6 +147,10 @@ export class ArchiveText implements Text {
     await this.#restart()
   }
 
+  rest(): void {
+    if (this.#to - this.#from > this.#limits.archiveWindow) this.#drop(this.#to - KEPT_BEHIND)
+  }
+
   async onward(from: number): Promise<void> {
     this.#onward = true
     // A slow client would hold all of it meanwhile; decompressing again is faster than sending.
@@ -154,7 +165,7 @@ export class ArchiveText implements Text {
   }
 
   known(offset: number): Fingerprint | null {
-    if (this.#to === this.#from) return null
+    if (this.#to === this.#from) return this.#seen
     const to = offset > this.#from && offset <= this.#to ? offset : this.#to
     const from = Math.max(this.#from, to - PRINT_READ)
     return fingerprint(this.#copy(from, to), from)
@@ -180,6 +191,7 @@ export class ArchiveText implements Text {
   }
 
   async #restart(): Promise<void> {
+    this.#seen = this.known(this.#to)
     await this.#pass?.return()
     this.#pass = null
     this.#pieces = []

@@ -57,12 +57,12 @@ export class Series {
     return asOne(pieces)
   }
 
-  /** As `read`, into the caller's memory if possible: within one uncompressed file. */
+  /** As `read`, into the caller's memory if possible: within one file. */
   async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {
     const { part, base, end } = await this.addresses.at(from)
-    return part.readInto && to <= end
-      ? part.readInto(from - base, to - base, into, ended)
-      : this.read(from, to)
+    if (!part.readInto || to > end) return this.read(from, to)
+    await this.#use(part)
+    return part.readInto(from - base, to - base, into, ended)
   }
 
   /** As `read`, for one pass through a file that must be read from its start: into the caller's memory if possible. */
@@ -77,6 +77,11 @@ export class Series {
   async sequentialStart(address: number): Promise<number | null> {
     const { part, base } = await this.addresses.at(address - 1)
     return (await part.sequential?.()) ? base : null
+  }
+
+  /** Drops most of what is kept in memory, because other logs are read before this one is read on. */
+  rest(): void {
+    for (const part of this.parts) part.rest?.()
   }
 
   /** Promises that reads only go forward from an address. */

@@ -43,6 +43,8 @@ export interface Text {
   prepare?(): void
   /** Drops the text that is kept in memory; later reads are still correct, but cost more. */
   release?(): Promise<void>
+  /** Drops most of the text that is kept in memory, because other logs are read before this one is read on. */
+  rest?(): void
   /** Promises that reads only go forward from here, so that nothing before needs to be kept. */
   onward?(from: number): Promise<void>
   /** A fingerprint of bytes that were read already, near `offset` where possible; null when nothing was read. */
@@ -74,6 +76,8 @@ export async function holds(text: Text, { offset, print }: Pick<Cursor, 'offset'
 
 /** How much of what was read is kept for the next reads: the newest block whatever its size, and some older ones. */
 const MAX_KEPT = 4 * 1024 * 1024
+/** What is kept of that while other logs are read: 32 of them would otherwise keep 128 MiB. */
+const KEPT_AT_REST = 256 * 1024
 const MAX_BLOCKS = 48
 
 /** A part of the text that is kept, so that neighbouring reads cost one call of the store. */
@@ -144,6 +148,14 @@ export class PlainText implements Text {
     // On a disk, reading again is cheaper than keeping.
     if (this.#files.isNear || isCrowded(kept)) this.#blocks = []
     else this.#sending.hold(kept)
+  }
+
+  rest(): void {
+    let size = 0
+    this.#blocks = this.#blocks.filter(({ bytes }) => {
+      size += bytes.buffer.byteLength
+      return size <= KEPT_AT_REST
+    })
   }
 
   async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {

@@ -85,11 +85,21 @@ async function planOf(job: Job): Promise<Plan> {
 
 const NO_BORDERS: Borders = { since: null, until: null }
 
+/** Where times are in logs that are open: each page of a request needs the same. */
+const bordersIn = new WeakMap<Series, Map<number, Border>>()
+
 async function bordersOf({ context, log, request, budget }: Job, format: LineFormat): Promise<Borders> {
   const { files, zone, scans, parallel = 1 } = context
   // The search for times leaves half of the budget to the search for records.
   const timed = { files, series: log.series, format, zone, parallel, budget: budget.half() }
-  const find = async (instant: number | null) => (instant === null ? null : seek(timed, instant))
+  const known = bordersIn.get(log.series) ?? new Map<number, Border>()
+  bordersIn.set(log.series, known)
+  const find = async (instant: number | null) => {
+    if (instant === null) return null
+    const border = known.get(instant) ?? (await seek(timed, instant))
+    known.set(instant, border)
+    return border
+  }
   const findBoth = () => Promise.all([find(request.since), find(request.until)])
   const [since, until] = await runInSlot(scans, budget, findBoth)
   return { since, until }

@@ -300,8 +300,11 @@ export const faults = [
     async run() {
       const path = folder('logs')
       const long = 'y'.repeat(7 * MB)
-      for (let i = 0; i < 24; i++)
-        writeFileSync(join(path, `f${i}.log`), `${line(i)}${line(100 + i, long)}${line(200 + i)}`)
+      for (let i = 0; i < 24; i++) {
+        const text = `${line(i)}${line(100 + i, long)}${line(200 + i)}`
+        writeFileSync(join(path, `f${i}.log`), text)
+        writeFileSync(join(path, `g${i}.gz`), gzipSync(text, { level: 1 }))
+      }
       const node = await confined(['--logs', path])
       if (node === null) return SKIPPED
       const most = watchMemory(node.pid)
@@ -314,16 +317,24 @@ export const faults = [
         )
       const pages = Math.round(most())
       const mostOfExports = watchMemory(node.pid)
-      const sizes = []
-      for (const query of ['', '&format=ndjson', '&q=number', '&format=ndjson&raw=true']) {
-        const { status, body, cut } = await get(node.url, `/api/v1/log/view?file=*.log&download=true${query}`)
-        sizes.push(status === 200 && !cut ? body.length : 0)
-      }
+      answers.push(await get(node.url, '/api/v1/log/view?file=*.gz&lines=20'))
       const bytes = 24 * long.length
-      const isWhole = sizes.every((size, i) => size > [bytes, bytes, 48 * line(0).length, 2 * bytes][i])
+      const exports = [
+        ['*.log', bytes],
+        ['*.log&format=ndjson', bytes],
+        ['*.log&q=number', 48 * line(0).length],
+        ['*.log&format=ndjson&raw=true', 2 * bytes],
+        ['*.gz', bytes],
+      ]
+      const sizes = []
+      for (const [query, least] of exports) {
+        const { status, body, cut } = await get(node.url, `/api/v1/log/view?download=true&file=${query}`)
+        sizes.push(status === 200 && !cut && body.length > least)
+      }
+      const isWhole = sizes.every(Boolean)
       return {
         tried:
-          '24 logs with a record of 7 MB each: lines, records, a search and a long page, twice at once; four exports',
+          '24 logs with a record of 7 MB each: lines, records, a search and a long page, twice at once; five exports; the same compressed',
         count: answers.length + sizes.length,
         figure: `${answers.map(({ status }) => status).join(', ')}; ${pages} MB; exports whole: ${isWhole}, ${Math.round(mostOfExports())} MB`,
         held: node.isAlive() && isWhole && answers.every(({ status }) => status === 200 || status === 503),

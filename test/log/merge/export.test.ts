@@ -82,7 +82,7 @@ describe('an export of several logs', () => {
 
   it('holds one record at a time of compressed logs, too', async () => {
     const { store, texts } = longLogs(4, 3 * MIB, (text) => gzipSync(text, { level: 1 }))
-    const memory = new MemoryBudget(12 * MIB)
+    const memory = new MemoryBudget(16 * MIB)
     expect((await exported(store, memory)).texts).toEqual(texts)
   })
 

@@ -47,6 +47,18 @@ it.each([
   },
 )
 
+it('a page between two times reads a long record for each border and once more', async () => {
+  const text = line(1) + line(2).replace('handled', 'y'.repeat(7000 * KIB)) + line(3)
+  const { store, reads } = countedLogs(3, text)
+  const { texts } = await ask(store, ['*.log'], {
+    since: START,
+    until: START + 1000,
+    fit: { size: KIB, lines: 6 },
+  })
+  expect(texts).toHaveLength(3)
+  expect(reads.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(3 * 4.5 * text.length)
+})
+
 it.each([1, 7, 40])('pages of %i matches hold each of them once', async (lines) => {
   const text = Array.from({ length: 400 }, (_, i) => line(i, i % 20 === 7 ? 'ERROR' : 'INFO')).join('')
   const { store } = countedLogs(3, text)

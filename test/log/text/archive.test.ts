@@ -19,6 +19,38 @@ const openArchive = (files: LogFiles, entry: Entry, limits: ArchiveLimits) =>
   new ArchiveText({ entry, kind: 'gzip' }, { files, limits, budget: new Budget() })
 
 describe('ArchiveText', () => {
+  it('has a fingerprint of what it read even after dropping it, when no budget is left to read again', async () => {
+    const files = logFiles(memoryStore({ 'a.gz': gzipSync(text) }))
+    const entry = await files.stat('a.gz')
+    let isSpent = false
+    const budget = new Budget({ millis: 1000, now: () => (isSpent ? 2000 : 0) })
+    const limits = { archiveBytes: 1 << 20, archiveWindow: 1024 }
+    const series = await Series.open([new ArchiveText({ entry, kind: 'gzip' }, { files, limits, budget })])
+    await series.read(0, 5000)
+    for (const part of series.parts) await part.release!()
+    isSpent = true
+    expect((await series.cursor(4000)).print.length).toBeGreaterThan(0)
+  })
+
+  it('keeps little of its text at rest', async () => {
+    const files = logFiles(memoryStore({ 'a.gz': gzipSync(text.repeat(20)) }))
+    const limits = { archiveBytes: 1 << 30, archiveWindow: 1024 }
+    const archive = openArchive(files, await files.stat('a.gz'), limits)
+    const size = await archive.size()
+    await archive.read(0, size)
+    archive.rest()
+    let reads = 0
+    const { read } = files
+    files.read = (...args) => {
+      reads++
+      return read(...args)
+    }
+    await archive.read(size - 1000, size)
+    expect(reads).toBe(0)
+    await archive.read(0, 1000)
+    expect(reads).toBeGreaterThan(0)
+  })
+
   it('gives the bytes of the text, read in any order, whatever its window', async () => {
     const files = logFiles(memoryStore({ 'a.gz': gzipSync(text) }))
     const entry = await files.stat('a.gz')

@@ -16,6 +16,7 @@ interface LongLimits {
   /** How many logs there are. */
   count: number
   memory: MemoryBudget | undefined
+  forward: boolean
 }
 
 /**
@@ -36,12 +37,12 @@ class LongRecords {
 
   /** Whether the bytes of a record are kept. */
   keeps(bytes: Uint8Array, start: number): boolean {
-    const { count, memory } = this.#limits
+    const { count, memory, forward } = this.#limits
     if (bytes.length <= LONGEST / count) return true
     const end = start + bytes.length
-    // To go back in a compressed file is to read it from its start: that is only done when memory is scarce.
+    // Forward, to go back in a compressed file is to read it from its start: that is only done when memory is scarce.
     const isArchived = [...this.#series.addresses.within(start, end)].some(({ part }) => part.compressed)
-    if (isArchived && (!memory || memory.used <= memory.total / 2)) return true
+    if (isArchived && forward && (!memory || memory.used + bytes.length <= memory.total / 2)) return true
     const { format, zone } = this.#filter
     const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
     this.found.push({ bytes: null, start, end, time, ends: bytes.at(-1) === LF, in: this.#series })
@@ -76,7 +77,8 @@ export class Collected {
 
   /** What was collected of [from, to). */
   within(from: number, to: number): Searched[] {
-    return [...(this.#long?.found ?? []), ...(this.#neighbours?.within(from, to) ?? [])]
+    const long = this.#long?.found.filter(({ start, end }) => start >= from && end <= to) ?? []
+    return [...long, ...(this.#neighbours?.within(from, to) ?? [])]
   }
 }
 
@@ -99,7 +101,9 @@ export class LoadedRecords {
     if (this.#lease?.grow(length) === false) throw noMemory()
     const block = length > BLOCK / 2 ? takeBlock() : new Uint8Array(length)
     this.#blocks.push(block)
-    return series.readInto(start, end, block)
+    const bytes = await series.readInto(start, end, block)
+    series.rest()
+    return bytes
   }
 
   /** Releases all of them. */
