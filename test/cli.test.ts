@@ -163,6 +163,14 @@ describe('what cannot start says why in one line', () => {
 })
 
 describe('serve', () => {
+  it('names the place of the nodes of a fleet', async () => {
+    const homes = temporaryDirectory()
+    const program = await serve(['--port=0', '--fleet', homes, '--log-level=off'])
+    expect(program.stdout()).toBe(
+      `nodestate ${VERSION} listens on ${program.url} with the nodes in ${homes}\n`,
+    )
+  })
+
   it('prints one line with the real port, and what it serves; writes nothing into a named directory', async () => {
     const logs = temporaryDirectory()
     const cwd = temporaryDirectory()

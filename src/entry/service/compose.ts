@@ -152,7 +152,9 @@ export function compose(
     },
     welcome(url) {
       if (settings.logFormat === 'json') return welcomeJson({ url, version: VERSION, logs, config: what })
-      return `nodestate ${VERSION} listens on ${url} with the logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
+      const start = `nodestate ${VERSION} listens on ${url} with the`
+      if (fleet !== null) return `${start} nodes in ${printable(fleet)}`
+      return `${start} logs in ${printable(logs)} and the configuration from ${what === null ? 'its own settings' : printable(what)}`
     },
   }
 }

@@ -64,6 +64,8 @@ function reader(rows: readonly Parameter[], max: { readonly [name: string]: numb
       if (again && !row.repeatable && !row.several) throw repeated(name, url)
       if (!again) given.push(name)
       const value = parse(row, text)
+      // Beside other values, too: an empty one is a name that was lost on the way.
+      if (value === undefined && row.required) throw missing(row)
       if (value === undefined) continue
       if (row.several) addFile(values, value as string)
       else if (!row.repeatable) values[name] = value
@@ -72,8 +74,7 @@ function reader(rows: readonly Parameter[], max: { readonly [name: string]: numb
         if ((values[name] as unknown[]).push(value) > (row.most ?? MOST_REPEATED)) throw tooMany(row, url)
       }
     }
-    for (const { name, expects } of required)
-      if (values[name] === undefined) throw bad(name, `is missing; it must be ${expects}`)
+    for (const row of required) if (values[row.name] === undefined) throw missing(row)
     return values as unknown as Query
   }
 }
@@ -121,6 +122,10 @@ function text({ name, maxLength }: Parameter, value: string): string {
   if (maxLength !== undefined && value.length > maxLength)
     throw bad(name, `has ${value.length} characters; at most ${maxLength} are allowed`)
   return value
+}
+
+function missing({ name, expects }: Parameter): Error {
+  return bad(name, `is missing; it must be ${expects}`)
 }
 
 function tooMany({ name, most = MOST_REPEATED }: Parameter, url: string): Error {

@@ -103,6 +103,8 @@ describe('reading a query', () => {
     [`file=a${'&regex=x'.repeat(33)}`, 'The parameter regex was given 33 times; give it at most 32 times.'],
     ['size=1', 'The parameter file is missing; it must be a name from the list of logs.'],
     ['file=', 'The parameter file is missing; it must be a name from the list of logs.'],
+    ['file=a.log&file=', 'The parameter file is missing; it must be a name from the list of logs.'],
+    ['file=&file=a.log', 'The parameter file is missing; it must be a name from the list of logs.'],
     ['file=a&rotated=maybe', 'The parameter rotated is "maybe"; it must be true or false.'],
     ['file=a&format=xml', 'The parameter format is "xml"; it must be one of text, ndjson.'],
     [`file=a&q=${'x'.repeat(1001)}`, 'The parameter q has 1001 characters; at most 1000 are allowed.'],
