@@ -27,9 +27,10 @@ export async function rangeOf(
 async function firstTimeOfLog(log: Timed): Promise<number | null> {
   const { series, format, zone, parallel = 1 } = log
   for (const part of series.parts) {
-    const time = firstTime(format, zone, await part.head(EDGE))
+    const head = await part.head(EDGE)
+    const time = firstTime(format, zone, head)
     if (!Number.isNaN(time)) return time
-    const behind = part.compressed ? null : await firstTimeOf(part, { ...log, parallel })
+    const behind = part.compressed || head.length === 0 ? null : await firstTimeOf(part, { ...log, parallel })
     if (behind !== null) return behind
   }
   return null

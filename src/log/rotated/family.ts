@@ -53,7 +53,7 @@ export function familyOf(
   const dashed = rolledMembers(name, entries, headOf)
   const found = [...membersOf(dashed.log, entries), ...dashed.members]
   const members = withoutLinks(withoutTwins(found, aliases), aliases)
-  const arranged = arrangeShipped(members, headOf)
+  const arranged = withActiveLast(arrangeShipped(members, headOf))
   const single = withoutCopies(arranged.order, headOf, aliases)
   const newest = single.at(-1)
   return {
@@ -248,6 +248,14 @@ function arrangeShipped(members: RotatedFile[], headOf: (entry: Entry) => Head |
   const timeOf = ({ entry }: RotatedFile) => headOf(entry)?.time ?? Number.NaN
   const inserted = insertByTime(order, late, timeOf)
   return { order: inserted.order, certain: certain && inserted.certain, wanted: [...wanted, ...read] }
+}
+
+/** A compressed file does not grow: whatever its times say, an active file that is not compressed is newer. */
+function withActiveLast(arranged: Arranged): Arranged {
+  const { order } = arranged
+  const active = order.find((member) => isActive(member) && !member.compressed)
+  if (!active || !order.at(-1)!.compressed) return arranged
+  return { ...arranged, order: [...order.filter((member) => member !== active), active], certain: false }
 }
 
 function arrange(members: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
