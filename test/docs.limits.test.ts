@@ -61,7 +61,7 @@ const LIMITS: [document: string, words: string, code: string[]][] = [
   ['docs/api.md', 'larger than 1 MiB', ['const LARGEST_HEARTBEAT = 1024 * 1024']],
   [
     'docs/api.md',
-    'every five seconds at most, and takes four seconds at most',
+    'at most once in five seconds, and takes four seconds at most',
     ['const FRESH_MS = 5000', 'const PATIENCE_MS = 4000'],
   ],
   ['docs/rotation.md', 'the head of each file is read, at most 200', ['const MAX_HEADS = 200']],
