@@ -43,7 +43,7 @@ function covers(now: Grant, before: Grant, need: Scope | 'token'): boolean {
   )
 }
 
-/** Checks begin with the first read: nobody may ever read a body. */
+/** Checks begin with the first read: a body may never be read. */
 function whileAllowed(body: ReadableStream, isAllowed: () => Promise<boolean>, isEvents: boolean) {
   let timer: ReturnType<typeof setInterval> | undefined
   let isRevoked = false

@@ -5,7 +5,7 @@ import { within } from './server/stop.ts'
 
 export type { App, ServeOptions, Server }
 
-/** What is used of Bun: no package of its types is needed. */
+/** The parts of Bun used here, so that its types are not needed. */
 declare const Bun: {
   serve(options: {
     hostname: string

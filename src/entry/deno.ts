@@ -5,7 +5,7 @@ import { within } from './server/stop.ts'
 
 export type { App, ServeOptions, Server }
 
-/** What is used of Deno: no package of its types is needed. */
+/** The parts of Deno used here, so that its types are not needed. */
 declare const Deno: {
   serve(
     options: {

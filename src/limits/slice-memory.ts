@@ -13,7 +13,7 @@ const CROWDED = 8 * MIB
 const SMALLER = 64 * KIB
 const SMALLEST = 16 * KIB
 
-/** Whether so many answers wait for their clients that a new one should not hold this much. */
+/** Whether a new answer should not hold this much, because many others wait for their clients. */
 export function isCrowded(bytes: number): boolean {
   return bytes > SMALLEST && waiting.used + bytes > CROWDED
 }

@@ -38,7 +38,7 @@ interface Named {
   [KEPT]?: RequestId
 }
 
-/** What is used of the bindings of `nodestate/node`, whose responses name their request themselves. */
+/** The parts of the bindings of `nodestate/node` used here, whose responses name their request themselves. */
 interface Bindings {
   incoming?: { headers: Record<string, string | undefined> }
   outgoing?: { requestId?: RequestId | null }

@@ -194,7 +194,7 @@ export async function examineListed(
   }
 }
 
-/** Tells which files were shipped as part of a log. */
+/** Returns a function that says whether a file was shipped as part of a log. */
 export async function shippedAs(context: ExaminerContext, disk: Disk) {
   const examiner = new Examiner(context)
   const memory = await recall(context.bucket, context.log)

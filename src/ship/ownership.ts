@@ -107,7 +107,7 @@ export class Ownership {
   async check(bucket: Bucket): Promise<void> {
     const begun = this.#context.now()
     const other = await this.#other(bucket).catch((error: unknown) => {
-      // A storage that has failed for a moment gets the write all the same, which fails, too.
+      // The storage failed only recently: try the write, which then fails as well.
       if (begun - this.#checkedAt < CHECK_MS) return 'unknown' as const
       throw error
     })

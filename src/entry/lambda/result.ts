@@ -1,6 +1,6 @@
 import { Problem } from '../../http/problem.ts'
 
-/** What Lambda makes a response of. */
+/** A response as Lambda expects it. */
 export interface LambdaResult {
   statusCode: number
   headers: Record<string, string>

@@ -19,7 +19,7 @@ export function memoryLimit(read: ReadText = readText, machine: number = machine
   return Math.min(machine, ...limits)
 }
 
-/** Deno tells only with the permission `--allow-sys=systemMemoryInfo`; without it, a small machine is assumed. */
+/** Deno reports it only with the permission `--allow-sys=systemMemoryInfo`; without it, a small machine is assumed. */
 function machineMemory(): number {
   try {
     return totalmem()

@@ -8,8 +8,8 @@ import { SettingsError, shown } from '../../settings/row.ts'
 /**
  * The tokens of a file, read again whenever it changes: written in place, or renamed into place. One stat per request,
  * some 3 µs, needs no watcher and notices a change with the next request. A file that breaks later is reported once
- * and changes nothing: the tokens that were valid stay valid, and no other becomes so. One without tokens lets nobody in. Throws a SettingsError when it
- * cannot be used at the start.
+ * and changes nothing: the tokens that were valid stay valid, and no others become valid. A file without tokens refuses
+ * every request. Throws a SettingsError when it cannot be used at the start.
  */
 export function tokensFile(path: string, report: (line: string) => void): TokenSource {
   let version = versionOf(path)

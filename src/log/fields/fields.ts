@@ -85,7 +85,7 @@ function look(bytes: Bytes, record: RecordFields, reader: Reader, counts: Counts
   visitMembers(bytes, reader, visit, record)
 }
 
-/** Whether a value has a member with this path that is no object; keys may have dots themselves. */
+/** Whether a value has a member with this path that is not an object; keys may have dots themselves. */
 function isField(value: unknown, path: string): boolean {
   if (typeof value !== 'object' || value === null) return false
   const members = value as Record<string, unknown>

@@ -127,7 +127,7 @@ export function logFiles(
       const isAfter = ({ key }: Entry) => after === '' || byCodePoint(key, after) > 0
       const { entries, isCut } = await listings.get(signal)
       if (!isCut) return yield* entries.filter(isAfter)
-      // The store may not know `after`, or may be given one that is no key.
+      // The store may ignore `after`, and `after` need not be a key.
       for await (const entry of store.list('', { signal, shallow: !nested, ...(after && { after }) }))
         if (isAfter(entry) && isListed(entry.key)) yield entry
     },

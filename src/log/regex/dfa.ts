@@ -16,8 +16,8 @@ const MISSED = -4
 const GOES_ON = -5
 
 /**
- * A long text is searched in slices, between which a search can be interrupted: at most so many bytes, and fewer if the
- * program is so large that a slice could take more steps than these, which take 20 ms.
+ * A long text is searched in slices, between which a search can be interrupted: at most this many bytes, and fewer if
+ * the program is so large that a slice could take more steps than these, which take 20 ms.
  */
 const SLICE = 64 * 1024
 const SLICE_STEPS = 2e6

@@ -76,7 +76,7 @@ function answerTail(
   return answerOdd(request, query, route, tail).then((response) => response ?? answer())
 }
 
-/** An archive is viewed as its text; null for a tail that is no text, but not of an archive either. */
+/** An archive is viewed as its text; null if the tail is not text but the file is not an archive either. */
 async function answerOdd(
   request: Request,
   query: Query,

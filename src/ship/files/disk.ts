@@ -36,7 +36,7 @@ export interface Disk {
   list(): Promise<Listed[] | null>
   /** The names that the last listing left out because they are not UTF-8. */
   left(): readonly LeftFile[]
-  /** The files that the last listing left out because of their format. That is no failure. */
+  /** The files that the last listing left out because of their format. That is not a failure. */
   skipped(): readonly LeftFile[]
   /** Opens a file; null when it is gone. Throws UnreadableLog. */
   open(name: string): Promise<DiskFile | null>
