@@ -1,7 +1,7 @@
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { LAYOUT } from '../segment/names.ts'
-import { type Heartbeat, MOST_LEFT, MOST_OPEN } from '../segment/ship-json.ts'
+import { type Heartbeat, type LogCounts, MOST_LEFT, MOST_OPEN } from '../segment/ship-json.ts'
 import { StoreError } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { type Bucket, persistent, Stopped } from './bucket.ts'
@@ -11,7 +11,6 @@ import { type Disk, type Native, UnreadableLog } from './files/disk.ts'
 import { logGroups } from './files/groups.ts'
 import { fileOrder } from './files/order.ts'
 import { WatchedFiles } from './files/watched-files.ts'
-import type { LevelCounter } from './home/levels.ts'
 import { type NodeFiles, NodeFilesShipper } from './home/node-files.ts'
 import { bufferPool } from './life.ts'
 import { LogShipper, type LogStatus } from './log.ts'
@@ -33,7 +32,7 @@ export interface ShipperOptions {
   rules: CutRules
   holdMs: number
   /** Counts errors and warnings for the heartbeat. @default they are not counted */
-  levels?: Pick<LevelCounter, 'counts'> | undefined
+  levels?: (() => Promise<Record<string, LogCounts>>) | undefined
   /** Ships everything there is, then ends. */
   once: boolean
   report(line: string): void
@@ -338,7 +337,7 @@ export class Shipper {
       waitingBytes: bytes,
       leftFiles: left.length,
       left: left.slice(0, MOST_LEFT),
-      ...(levels && { counts: await levels.counts() }),
+      ...(levels && { counts: await levels() }),
       error: this.#error,
     }
   }

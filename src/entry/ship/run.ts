@@ -11,7 +11,7 @@ import { SettingsError, shown } from '../../settings/row.ts'
 import { loadShipSettings, SHIP_SETTINGS, type ShipSettings, shipHelp } from '../../settings/ship.ts'
 import { type Bucket, persistent, Stopped, UnusableBucket } from '../../ship/bucket.ts'
 import { UnreadableLog } from '../../ship/files/disk.ts'
-import { LevelCounter } from '../../ship/home/levels.ts'
+import { levelCounter } from '../../ship/home/levels.ts'
 import { ShipMetrics } from '../../ship/metrics.ts'
 import { s3Bucket } from '../../ship/s3.ts'
 import { Shipper } from '../../ship/shipper.ts'
@@ -74,7 +74,7 @@ async function ship(settings: ShipSettings, env: Environment): Promise<number> {
     bucket,
     native: nativeOf(),
     nodeFiles: nodeFilesOf(settings),
-    levels: new LevelCounter(
+    levels: levelCounter(
       viewContext(logFiles(fsStore(logs), settings.include), { timezone: 'local', limits: COUNT_LIMITS }),
     ),
     metrics,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createFleet } from '../../../src/fleet/fleet.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
-import { LevelCounter } from '../../../src/ship/home/levels.ts'
+import { levelCounter } from '../../../src/ship/home/levels.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { contextOf } from '../../log/context.ts'
 
@@ -24,9 +24,9 @@ it('counts the errors and warnings of the last hour by the minute, again only wh
       return store.read(...args)
     },
   })
-  const counter = new LevelCounter(contextOf(files))
+  const countsOf = levelCounter(contextOf(files))
   const sums = async () => {
-    const counts = await counter.counts()
+    const counts = await countsOf()
     return Object.fromEntries(
       Object.entries(counts).map(([name, { minutes }]) => [
         name,
@@ -41,13 +41,13 @@ it('counts the errors and warnings of the last hour by the minute, again only wh
   store.put('a.log', old + line(0, 'ERROR'))
   await new Promise((resolve) => setTimeout(resolve, 1100))
   expect(await sums()).toEqual({ 'a.log': [2, 1], 'b.log': [1, 0] })
-  expect((await counter.counts())['b.log']!.lastLine).toBe(NOW - 60_000)
+  expect((await countsOf())['b.log']!.lastLine).toBe(NOW - 60_000)
 })
 
 it('counts what the clock has reached: a year ahead of it is no minute of the last hour', async () => {
   const ahead = -365 * 24 * 60
   const store = memoryStore({ 'a.log': line(3, 'ERROR') + line(2, 'WARN') + line(ahead, 'ERROR') })
-  const counts = await new LevelCounter(contextOf(logFiles(store))).counts()
+  const counts = await levelCounter(contextOf(logFiles(store)))()
   expect(Object.values(counts['a.log']!.minutes)).toEqual([
     [1, 0],
     [0, 1],
