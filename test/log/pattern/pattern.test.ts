@@ -237,6 +237,11 @@ describe('the literals of a pattern', () => {
         '$',
         '\\b',
         '\n',
+        '[aA]',
+        '\\x61b',
+        '(?i:ab)',
+        '(?i:kéa)',
+        '(?i)b',
       ),
       fc.constantFrom('a', 'b'),
     )
@@ -258,7 +263,7 @@ describe('the literals of a pattern', () => {
       fc.property(
         fc.constantFrom('', '(?i)', '(?s)'),
         regex,
-        fc.stringMatching(/^([ab]{0,25}|[abABkéK.\n]{0,25})$/),
+        fc.stringMatching(/^([ab]{0,25}|[abAB]{0,25}|[abABkéÉK\u212a.\n]{0,25})$/),
         (flags, body, text) => {
           let dfa: Dfa
           try {
