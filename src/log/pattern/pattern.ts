@@ -23,8 +23,8 @@ export interface Matcher {
   needle?: Needle | undefined
   /** Several texts, of which every match has one in one of its lines: marks of the scanner. */
   marks?: readonly RegExp[] | undefined
-  /** A text that no match has in any of its lines. */
-  without?: { needle: Needle; find: Find } | undefined
+  /** Texts that no match has in any of its lines. */
+  without?: readonly { needle: Needle; find: Find }[] | undefined
   /** Whether a record with the needle is a match, with nothing left to test. */
   sure?: boolean
   /** The fields that every match has. */
@@ -110,7 +110,10 @@ export function combined(wanted: readonly Matcher[], unwanted: readonly Matcher[
   const named = wanted.flatMap((one) => one.fields ?? [])
   const fields = named.length > 0 ? named : undefined
   const both = { test, inSteps, fields }
-  if (!guide) return { ...both, without: unwanted.filter((one) => one.sure).find(isFast) }
+  if (!guide) {
+    const without = unwanted.filter((one) => one.sure).filter(isFast)
+    return without.length > 0 ? { ...both, without } : both
+  }
   return { ...both, find: (...args) => guide.find!(...args), needle: guide.needle, marks: guide.marks }
 }
 

@@ -33,28 +33,28 @@
 
   ;; Where the line that holds `at` starts, not before `floor`.
   (func $lineStart (param $at i32) (param $floor i32) (result i32)
-    (local $breaks i32)
+    (local $breaks v128)
     (loop $next
       (if (i32.le_s (local.get $at) (local.get $floor)) (then (return (local.get $floor))))
       (local.set $at (i32.sub (local.get $at) (i32.const 16)))
-      (local.set $breaks
-        (i8x16.bitmask (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 10)))))
-      (br_if $next (i32.eqz (local.get $breaks))))
-    (local.set $at (i32.add (local.get $at) (i32.sub (i32.const 32) (i32.clz (local.get $breaks)))))
+      (local.set $breaks (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 10))))
+      (br_if $next (i32.eqz (v128.any_true (local.get $breaks)))))
+    (local.set $at
+      (i32.add (local.get $at) (i32.sub (i32.const 32) (i32.clz (i8x16.bitmask (local.get $breaks))))))
     (select (local.get $at) (local.get $floor) (i32.gt_s (local.get $at) (local.get $floor))))
 
   ;; Where the line that holds `at` ends, behind its line break, not after `to`.
   (func $lineEnd (param $at i32) (param $to i32) (result i32)
-    (local $breaks i32)
+    (local $breaks v128)
     (loop $next
       (if (i32.ge_s (local.get $at) (local.get $to)) (then (return (local.get $to))))
-      (local.set $breaks
-        (i8x16.bitmask (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 10)))))
-      (if (i32.eqz (local.get $breaks))
+      (local.set $breaks (i8x16.eq (v128.load (local.get $at)) (i8x16.splat (i32.const 10))))
+      (if (i32.eqz (v128.any_true (local.get $breaks)))
         (then
           (local.set $at (i32.add (local.get $at) (i32.const 16)))
           (br $next))))
-    (local.set $at (i32.add (local.get $at) (i32.add (i32.ctz (local.get $breaks)) (i32.const 1))))
+    (local.set $at
+      (i32.add (local.get $at) (i32.add (i32.ctz (i8x16.bitmask (local.get $breaks))) (i32.const 1))))
     (select (local.get $at) (local.get $to) (i32.lt_s (local.get $at) (local.get $to))))
 
   ;; Whether 16 bytes at `at` are as the head asks for, from `row` on.

@@ -154,8 +154,10 @@ function finderOf(chunk: Chunk, filter: Filter, scanner: Scanner | null): Matche
   const places = marks && scanner.marked(marks, chunk)
   if (places) return nextMarked(marks, places, chunk.to)
   const { without } = matcher ?? {}
-  const unwanted = without && scanner?.linesWith(without.needle, undefined, chunk)
-  return unwanted ? nextWithout(unwanted, format, without.find) : direct?.find?.bind(direct)
+  const unwanted = without && scanner?.linesWith(without[0]!.needle, undefined, chunk)
+  if (!unwanted) return direct?.find?.bind(direct)
+  const finds = without.map(({ find }) => find)
+  return nextWithout(unwanted, format, finds)
 }
 
 /**
@@ -318,12 +320,17 @@ function nextOf(lines: Int32Array): NonNullable<Matcher['find']> {
   }
 }
 
-/** Finds the next record of which the first line is none of some lines, which have the text that `find` looks for. */
-function nextWithout(lines: Int32Array, format: LineFormat, find: Find): Find {
+/**
+ * Finds the next record of which the first line is none of some lines, which have the text that the first of `finds`
+ * looks for, and has none of the other texts.
+ */
+function nextWithout(lines: Int32Array, format: LineFormat, [first, ...others]: readonly Find[]): Find {
   let i = 0
-  // The text may be in what wraps a line.
+  // In a line that wraps another, the text may be in what wraps it.
+  const has = (find: Find, bytes: Uint8Array, from: number, to: number) =>
+    format.unwrap ? format.holds?.(bytes, from, to, find) === true : find(bytes, from, to) >= 0
   const isOut = (bytes: Uint8Array, from: number, to: number) =>
-    !format.unwrap || format.holds?.(bytes, from, lineEnd(bytes, from, to), find) === true
+    !format.unwrap || has(first!, bytes, from, lineEnd(bytes, from, to))
   return (bytes, from, to) => {
     for (let at = from; at < to; ) {
       while (i < lines.length && lines[i + 1]! <= at) i += 2
@@ -333,7 +340,8 @@ function nextWithout(lines: Int32Array, format: LineFormat, find: Find): Find {
       }
       const end = lineEnd(bytes, at, to)
       // What continues a record that was left out is left out with it.
-      if (at === from || format.starts(bytes, at, end)) return at
+      const isRecord = at === from || format.starts(bytes, at, end)
+      if (isRecord && !others.some((find) => has(find, bytes, at, end))) return at
       at = end + 1
     }
     return -1

@@ -38,7 +38,7 @@ export async function scanBack(scan: Scan): Promise<Found> {
   const { parallel = 1 } = reading
   // A budget of a few chunks is used up in small ones.
   const most = Math.max(step, Math.floor(budget.bytesLeft / 64))
-  const isQuick = filter.matcher ? filter.matcher.sure : usesScanner(filter)
+  const isQuick = filter.matcher ? filter.matcher.sure || filter.matcher.without : usesScanner(filter)
   const wanted = parallel > 1 ? remoteChunk(reading) : isQuick ? TEXT_CHUNKS * step : step
   const largest = Math.min(wanted, most, stretch)
   const scanner = isShort(scan) ? null : takeScanner(largest + SLACK, reading.sharedMemory)
