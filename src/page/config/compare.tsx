@@ -39,7 +39,14 @@ export function Compare({ client, nodes, close }: Props) {
           </label>
         )}
       </header>
-      {error !== null && <Refusal error={error} retry={retry} />}
+      {error instanceof ProblemError && error.status === 400 ? (
+        // The API's sentence says how many nodes it compares at most.
+        <p class="failure" role="alert">
+          {error.message}
+        </p>
+      ) : (
+        error !== null && <Failure error={error} remedies={{ retry }} />
+      )}
       <p class="hint" role="status">
         {data !== null ? summary(data, expected) : slow ? 'Reading configurations…' : ''}
       </p>
@@ -117,17 +124,6 @@ function summary({ nodes, keys }: ConfigComparison, expected: number): string {
       ? 'No unexpected difference'
       : `${count(real)} ${real === 1 ? 'setting differs' : 'settings differ'}`
   return `${what} between ${count(nodes.length)} ${nodes.length === 1 ? 'node' : 'nodes'}`
-}
-
-/** The API's own sentence about what was asked for: it says how many nodes it compares at most. */
-function Refusal({ error, retry }: { error: Error; retry: () => void }) {
-  if (!(error instanceof ProblemError) || error.status !== 400)
-    return <Failure error={error} remedies={{ retry }} />
-  return (
-    <p class="failure" role="alert">
-      {error.message}
-    </p>
-  )
 }
 
 /** Nodes that are named one by one; more are a number. */

@@ -3,7 +3,7 @@ import type { Log } from '../log/use-log.ts'
 import { useToolbar } from '../ui/toolbar.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { NOTHING } from '../url.ts'
-import { changeText } from './changes.ts'
+import { changeText } from './history.tsx'
 
 /** Marks on the chart where the configuration changed; a click opens the change. */
 export function Marks({ log, data, width }: { log: Log; data: Histogram; width: number }) {

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { logNames } from '../files/group.ts'
-import { sourcesOf } from '../files/sources.ts'
+import { sourcesOf } from '../log/record/source.ts'
 import type { LogProps } from '../log/use-log.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { carryTo, filesOf, NOTHING, toggled } from '../url.ts'
