@@ -2,6 +2,7 @@ import type { ConfigVersion } from '../answers.ts'
 import { textTag } from '../http/conditional.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import type { Budget } from '../limits/budget.ts'
+import type { Lease } from '../limits/memory-budget.ts'
 import { type Config, ConfigError, type createConfigReader, maskedConfig } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
 import type { ConfigVersions, StoredVersion } from '../node/versions.ts'
@@ -22,7 +23,7 @@ const LARGEST_SHOWN = 16 * MIB
 /** Versions never change, so that what was found out about them is kept: 128 at most, of at most 2 KB each. */
 const REMEMBERED = 128
 const LARGEST_REMEMBERED = 2048
-/** Bytes of memory for each byte of a configuration while it is compared. */
+/** Bytes of memory for each byte of a configuration while it is masked or compared. */
 const MEMORY_FACTOR = 8
 
 export class ConfigHistory {
@@ -42,13 +43,22 @@ export class ConfigHistory {
   }
 
   /** The version that held at a time; null before the first one. */
-  async at(time: number, signal?: AbortSignal): Promise<(Config & { time: number }) | null> {
+  async at(
+    time: number,
+    signal?: AbortSignal,
+    lease: (bytes: number) => Lease | null = () => null,
+  ): Promise<(Config & { time: number }) | null> {
     const [found] = await this.versions.list({ until: time, limit: 1, signal })
     if (found) {
-      const text = await this.versions.read(found, LARGEST_SHOWN, signal)
-      if (text === null)
-        throw new HomeError('bad-object', `This version is larger than ${LARGEST_SHOWN / MIB} MiB.`)
-      return { ...maskedConfig(text), time: found.time }
+      const memory = lease(MEMORY_FACTOR * Math.min(found.size, LARGEST_SHOWN))
+      try {
+        const text = await this.versions.read(found, LARGEST_SHOWN, signal)
+        if (text === null)
+          throw new HomeError('bad-object', `This version is larger than ${LARGEST_SHOWN / MIB} MiB.`)
+        return { ...maskedConfig(text), time: found.time }
+      } finally {
+        memory?.release()
+      }
     }
     const [first] = await this.versions.list({ limit: 1, signal })
     if (first) return null

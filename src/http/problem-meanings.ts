@@ -6,7 +6,8 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'bad-parameter': 'a parameter is missing, malformed, out of range or given twice',
   'bad-cursor': '`before`, `after` or `Last-Event-ID` is not a cursor, or belongs to another log',
   'bad-pattern': '`regex` is not a valid pattern',
-  'too-many-sources': 'the request names more logs than can be merged',
+  'too-many-sources':
+    'the request names more logs than can be merged, or two whose names a cursor cannot tell apart',
   'no-time': 'a filter by time, or a histogram, on a log whose lines have no times',
   'no-level': 'a filter by level on a log whose lines have no levels',
   unauthorized: 'the token in `Authorization: Bearer …` is missing or wrong',

@@ -2,6 +2,8 @@ import { ConfigHistory } from '../config/history.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
+import type { Lease } from '../limits/memory-budget.ts'
+import { LogError } from '../log/error.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../log/view/context.ts'
 import type { createConfigReader } from '../node/config.ts'
 import { openVersions, type VersionSource } from '../node/versions.ts'
@@ -24,13 +26,25 @@ export function configHistory(
     /** The version that held at a time, as a request writes it. */
     async at(text: string, signal: AbortSignal) {
       const { at, clock } = instantOf('at', text, { zone: context.zone, now: context.now() })!
-      const found = await history.at(at, signal)
+      const found = await context.scans.run(() => history.at(at, signal, leaseIn(context)), signal)
       if (found) return { ...found, clock }
       throw new Problem(
         'no-version',
         'No version of the configuration is known from that time; ask for a later one, or see /api/v1/config/history.',
       )
     },
+  }
+}
+
+/** Memory for a version of so many bytes. */
+function leaseIn({ memory }: ViewContext): (bytes: number) => Lease | null {
+  return (bytes) => {
+    const lease = memory?.lease(bytes)
+    if (lease !== null) return lease ?? null
+    throw new LogError(
+      'too-busy',
+      'This version takes more memory than is free; try again in a few seconds, or give the service more memory.',
+    )
   }
 }
 

@@ -2,6 +2,7 @@ import type { NodeInfo } from '../answers.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { textResponse } from '../http/sliced.ts'
+import { LogError } from '../log/error.ts'
 import { type Config, ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
 import { describeNode, knownFields, type NodeFacts } from '../node/identity.ts'
@@ -56,7 +57,7 @@ export async function readable<T>(read: () => Promise<T>): Promise<T> {
     return await read()
   } catch (error) {
     if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
-    if (error instanceof HomeError || error instanceof Problem) throw error
+    if (error instanceof HomeError || error instanceof Problem || error instanceof LogError) throw error
     if (error instanceof StoreError && error.code !== 'unavailable') throw error
     if (!(error instanceof StoreError) && !isSystemError(error)) {
       const detail = "The node's configuration cannot be read; the service's log says why."

@@ -191,6 +191,27 @@ describe('a home in a directory', () => {
 })
 
 describe('GET /api/v1/config?at=', () => {
+  it('refuses a version that takes more memory than the service has, and says what to do', async () => {
+    const large = `text = '${'x'.repeat(3 * 1024 * 1024)}'\n`
+    const versions = {
+      [versionKey({ time: T, crc: 1 })]: large,
+      [versionKey({ time: T + 1, crc: 2 })]: 'a = 1\n',
+    }
+    const store = memoryStore({ 'node.json': JSON.stringify(NODE), ...versions })
+    const open = (memory: number) =>
+      createApp({ logs: memoryStore(), ...openHome(store), limits: { memory }, onError: () => {} })
+    const small = open(64 * 1024 * 1024)
+    const refused = await small.request(`/api/v1/config?at=${T}`)
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('Retry-After')).not.toBeNull()
+    expect(await refused.json()).toMatchObject({
+      type: '/problems/too-busy',
+      detail: expect.stringContaining('memory'),
+    })
+    expect((await small.request(`/api/v1/config?at=${T + 1}`)).status).toBe(200)
+    expect((await open(512 * 1024 * 1024).request(`/api/v1/config?at=${T}`)).status).toBe(200)
+  })
+
   it('has the version that held at a time', async () => {
     const { get } = homeOf(['a = 1', 'a = 2', 'a = 3'])
     const at = async (time: number | string) => (await get(`/api/v1/config?at=${time}`)).body

@@ -3,7 +3,7 @@ import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { Note } from '../view/answer.ts'
 import { Ahead } from './ahead.ts'
-import type { MergedCursor } from './cursor.ts'
+import { laneKey, type MergedCursor } from './cursor.ts'
 import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
 import { isBeyond, Places, stateIn } from './places.ts'
 import { insertInto } from './records/order.ts'
@@ -56,11 +56,21 @@ export async function mergePage(
   request: MergeRequest,
   signal?: AbortSignal,
 ): Promise<MergedPage> {
+  refuseAlike(sources)
   const merge = new Merge(sources, request, { signal })
   const { archives, scans } = sources[0]!.context
   // One slot for all of them: if each log waited for its own, 32 of them would be refused.
   const search = () => (isSearch(request) ? scans.run(() => merge.page(), signal) : merge.page())
   return archives ? archives.run(search, signal) : search()
+}
+
+/** Names may be made up so that a cursor would take one log for another. */
+function refuseAlike(sources: readonly Source[]): void {
+  if (new Set(sources.map(laneKey)).size === sources.length) return
+  throw new LogError(
+    'too-many-sources',
+    'Two of these logs have names that a cursor cannot tell apart; view one of them by itself.',
+  )
 }
 
 /** Whether records are looked for, so that much may be read for few of them. */

@@ -94,7 +94,7 @@ export async function pickSources(
   for (const value of new Set(values)) {
     const own =
       logs.find(({ files }) => files.includes(value)) ??
-      (isShortName(value) ? logs.find((each) => shortName(each) === value) : undefined)
+      (isShortName(value) ? onlyOne(logs.filter((each) => shortName(each) === value)) : undefined)
     if (own) sources.set(own.log, own)
     else if (mayBePattern(value)) {
       for (const source of await matching(logs, value)) {
@@ -115,6 +115,11 @@ export async function pickSources(
 export function shortName({ log }: Source): string {
   const hash = hashOf(log)
   return `~${toBase64Url([16, 8, 0].map((shift) => (hash >>> shift) % 256))}`
+}
+
+/** Names may be made up so that two logs have the same short one: then it is neither. */
+function onlyOne<T>(found: readonly T[]): T | undefined {
+  return found.length === 1 ? found[0] : undefined
 }
 
 function isShortName(value: string): boolean {

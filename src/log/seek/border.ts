@@ -194,7 +194,7 @@ async function readAll(probes: Probes, from: number, to: number): Promise<Uint8A
     const end = Math.min(to, at + READ)
     budget.spend(end - at)
     const into = all.subarray(at - from, end - from)
-    // What does not fit here is somewhere else.
+    // A store may return memory of its own.
     const bytes = text.readInto ? await text.readInto(at, end, into) : await text.read(at, end)
     if (bytes.buffer !== into.buffer) into.set(bytes)
   })

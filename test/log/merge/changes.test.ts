@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { laneKey } from '../../../src/log/merge/cursor.ts'
 import { GoneError } from '../../../src/log/merge/source.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { wholes } from '../../support/random.mjs'
@@ -66,6 +67,26 @@ describe('pages of logs that change meanwhile', () => {
     expect(missing.map(({ name, error }) => [name, error instanceof GoneError])).toEqual([['b.log', true]])
     expect(texts.filter((text) => text.includes(' a '))).toHaveLength(30)
     expect(texts.filter((text) => text.includes(' c '))).toHaveLength(30)
+  })
+
+  it('refuse logs whose names a cursor cannot tell apart', async () => {
+    const names = new Map<number, string>()
+    let alike: [string, string] | null = null
+    for (let i = 0; !alike; i++) {
+      const name = `${i}.log`
+      const key = laneKey({ node: null, log: name })
+      const other = names.get(key)
+      if (other) alike = [other, name]
+      names.set(key, name)
+    }
+    const [one, other] = alike
+    const store = memoryStore({
+      [one]: lines('a', 0, 40),
+      [other]: lines('b', 0, 40),
+      'c.log': lines('c', 0, 4),
+    })
+    await expect(ask(store, alike, page(20))).rejects.toMatchObject({ code: 'too-many-sources' })
+    expect((await ask(store, [one, 'c.log'], page(20))).texts).toHaveLength(20)
   })
 
   it('turn around at any cursor', async () => {
