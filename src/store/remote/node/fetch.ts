@@ -3,9 +3,31 @@ import * as https from 'node:https'
 import { finished } from 'node:stream'
 import { SlicedStream, type Slices } from '../../fast.ts'
 
+/**
+ * Where all connections read to. What arrives is parsed at once, and the parser copies bodies: into memory of its own,
+ * each read would take and leave behind as much again (`npm run bench:bucket`, row `q`).
+ */
+const arrived = Buffer.allocUnsafeSlow(64 * 1024)
+
 const agents = {
-  'http:': new http.Agent({ keepAlive: true }),
-  'https:': new https.Agent({ keepAlive: true }),
+  'http:': readingInPlace(new http.Agent({ keepAlive: true })),
+  'https:': readingInPlace(new https.Agent({ keepAlive: true })),
+}
+
+function readingInPlace(agent: http.Agent): http.Agent {
+  const connect = agent.createConnection.bind(agent)
+  agent.createConnection = (options, callback) => {
+    const onread = {
+      buffer: arrived,
+      callback(count: number, buffer: Uint8Array) {
+        socket!.emit('data', buffer.subarray(0, count))
+        return true
+      },
+    }
+    const socket = connect({ ...options, onread } as typeof options, callback)
+    return socket
+  }
+  return agent
 }
 
 /**

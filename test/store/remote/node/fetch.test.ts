@@ -63,6 +63,29 @@ describe('fetch on Node', () => {
     expect(connections()).toBe(1)
   })
 
+  it('keeps apart what arrives on many connections, whoever reads when', async () => {
+    const body = (seed: number) => Buffer.alloc(2_000_000, `${seed} `.repeat(seed + 1))
+    const { url, connections } = await httpServer((request, response) =>
+      response.end(body(Number(request.url!.slice(1)))),
+    )
+    const slow = async (answer: Response) => {
+      const slices = answer.body as SlicedStream
+      const parts: Uint8Array[] = []
+      for (let slice = await slices.next(); slice !== null; slice = await slices.next()) {
+        parts.push(slice)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+      return Buffer.concat(parts)
+    }
+    const answers = Array.from({ length: 12 }, async (_, i) => {
+      const answer = await fetchFromStore(`${url}${i}`, {})
+      return i % 3 === 0 ? slow(answer) : collected(answer)
+    })
+    for (const [i, got] of (await Promise.all(answers)).entries())
+      expect(got.equals(body(i)), `body ${i}`).toBe(true)
+    expect(connections()).toBe(12)
+  })
+
   it('stops reading from the connection while its reader waits', async () => {
     const MANY = 400_000_000
     const { url, sentWhenStill } = await floodServer(MANY)
