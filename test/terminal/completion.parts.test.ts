@@ -29,6 +29,7 @@ const env: NodeJS.ProcessEnv = {
 
 /** What is typed, in each shell's own quoting, and the file that it must complete to. */
 const NAMES: [name: string, typed: string][] = [
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell must not expand it either
   ['$(touch${IFS}pwned).log', '\\$'],
   ['`touch pwned`.log', '\\`'],
   ['a b.log', 'a'],

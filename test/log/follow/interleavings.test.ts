@@ -17,7 +17,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { serverEvents } from '../../../src/client/events.ts'
-import { numbersOf } from '../../support/log-clients.ts'
+import { type Answers, numbersOf } from '../../support/log-clients.ts'
 import { fractions } from '../../support/random.mjs'
 import { steppedStore } from '../../support/stepped-store.ts'
 
@@ -138,106 +138,134 @@ interface Case {
   stay: number
 }
 
-async function faultOf(test: Case): Promise<string | null> {
-  const log = new Log()
-  const trace: string[] = []
-  let step = (_: string) => {}
-  const make = () => createApp({ logs: steppedStore(log.folder, (call) => step(call)), config: '' })
-  let app = make()
-  const numbers: number[] = []
-  const told: string[] = []
-  let lastId: string | null = null
-  const done = { last: Number.POSITIVE_INFINITY, deadline: Number.POSITIVE_INFINITY }
-  /** Follows until a number of records, or the last one. */
-  const visit = async (records: number) => {
+/** A client that follows, leaves and comes back, and what it got. */
+class Visitor {
+  readonly numbers: number[] = []
+  readonly told: string[] = []
+  /** What it got, between the calls of the store. */
+  readonly trace: string[] = []
+  /** The last line there is, and when to stop waiting for it. */
+  last = Number.POSITIVE_INFINITY
+  deadline = Number.POSITIVE_INFINITY
+  #lastId: string | null = null
+
+  get isDone(): boolean {
+    return this.numbers.at(-1) === this.last || Date.now() > this.deadline
+  }
+
+  /** Follows until it has a number of records, or the last one. */
+  async visit(app: Answers, records: number): Promise<void> {
     const abort = new AbortController()
     const headers: Record<string, string> = { Accept: 'text/event-stream' }
-    if (lastId) headers['Last-Event-ID'] = lastId
-    const request = new Request('http://localhost/api/v1/log/view?file=a.log&follow=true&lines=100', {
-      headers,
-      signal: abort.signal,
-    })
+    if (this.#lastId) headers['Last-Event-ID'] = this.#lastId
+    const url = 'http://localhost/api/v1/log/view?file=a.log&follow=true&lines=100'
+    const request = new Request(url, { headers, signal: abort.signal })
     const response = await app.request(request)
     if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
-    const timer = setInterval(() => Date.now() > done.deadline && abort.abort(), 50)
-    let left = records
+    const timer = setInterval(() => this.isDone && abort.abort(), 50)
+    const enough = this.numbers.length + records
     try {
       for await (const event of serverEvents(response.body!, () => {})) {
-        if (event.id) lastId = event.id
-        if (event.event) {
-          told.push(event.event)
-          trace.push(`> ${event.event} ${event.data}`)
-        } else if (event.data) {
-          numbers.push(...numbersOf(`${event.data} `))
-          trace.push(`> ${numbers.at(-1)}`)
-          if (--left <= 0) break
-        }
-        if (numbers.at(-1) === done.last) break
+        if (event.id) this.#lastId = event.id
+        this.#take(event)
+        if (this.numbers.length >= enough || this.isDone) break
       }
     } catch (error) {
       if (!abort.signal.aborted) throw error
-      trace.push('timeout')
     } finally {
       clearInterval(timer)
       abort.abort()
     }
   }
+
+  #take({ event, data }: { event: string; data: string | null }): void {
+    if (event) this.told.push(event)
+    else if (data) this.numbers.push(...numbersOf(`${data} `))
+    if (event || data) this.trace.push(`> ${event ? `${event} ${data}` : this.numbers.at(-1)}`)
+  }
+}
+
+/** Rotates step by step, between the calls of the store. */
+class Rotator {
+  readonly #log: Log
+  readonly #test: Case
+  readonly #starts: number[]
+  #running: Generator<void, void> | null = null
+  #calls = 0
+  #wait = 0
+
+  constructor(log: Log, test: Case) {
+    this.#log = log
+    this.#test = test
+    this.#starts = [...test.at]
+  }
+
+  get isDone(): boolean {
+    return this.#running === null && this.#starts.length === 0
+  }
+
+  *steps(): Generator<void, void> {
+    this.#log.write(3)
+    yield
+    yield* ROTATIONS[this.#test.rotation]!(this.#log)
+    yield
+    this.#log.write(3)
+  }
+
+  /** Called before each call of the store. Returns what it did. */
+  call(): string {
+    if (!this.#running && this.#calls >= this.#starts[0]!) {
+      this.#starts.shift()
+      this.#running = this.steps()
+      this.#wait = 0
+    }
+    this.#calls++
+    let steps = 0
+    for (; this.#running && this.#wait-- <= 0; steps++) {
+      if (this.#running.next().done) this.#running = null
+      this.#wait = this.#test.stride
+    }
+    return steps > 0 ? `, after ${steps} steps of a rotation: ${readdirSync(this.#log.folder).join(' ')}` : ''
+  }
+}
+
+async function faultOf(test: Case): Promise<string | null> {
+  const log = new Log()
+  const visitor = new Visitor()
+  const rotator = new Rotator(log, test)
+  const { numbers, told, trace } = visitor
+  let isRotating = false
+  const step = (call: string) => isRotating && trace.push(call + rotator.call())
+  const make = () => createApp({ logs: steppedStore(log.folder, step), config: '' })
+  const app = make()
+  /** What was written is read though nothing follows it; then come the last lines. */
+  const end = async () => {
+    while (!rotator.isDone) await sleep(20)
+    const late = Date.now() + 60_000
+    while (numbers.at(-1) !== log.count - 1 && Date.now() < late) await sleep(20)
+    if (numbers.at(-1) !== log.count - 1) told.push('late')
+    log.write(2)
+    visitor.last = log.count - 1
+    visitor.deadline = Date.now() + 30_000
+  }
   try {
     log.write(5)
-    await visit(5)
-    const rotate = ROTATIONS[test.rotation]!
-    const all = function* () {
-      log.write(3)
-      yield
-      yield* rotate(log)
-      yield
-      log.write(3)
-    }
-    for (let i = 0; i < test.before; i++) for (const _ of all());
+    await visitor.visit(app, 5)
+    for (let i = 0; i < test.before; i++) for (const _ of rotator.steps());
     log.write(5)
-    if (test.restarted) app = make()
-    let steps = 0
-    let running: Generator<void, void> | null = null
-    let wait = 0
-    const starts = [...test.at]
-    step = (call) => {
-      trace.push(`${steps} ${call}`)
-      if (!running && starts.length > 0 && steps >= starts[0]!) {
-        starts.shift()
-        running = all()
-        wait = 0
-      }
-      steps++
-      while (running && wait-- <= 0) {
-        trace.push(`rotates`)
-        if (running.next().done) {
-          running = null
-          trace.push(readdirSync(log.folder).join(' '))
-        }
-        wait = test.stride
-      }
-    }
-    const ending = (async () => {
-      while (running || starts.length > 0) await sleep(20)
-      // What was written is read though nothing follows it.
-      const end = Date.now() + 60_000
-      while (numbers.at(-1) !== log.count - 1 && Date.now() < end) await sleep(20)
-      if (numbers.at(-1) !== log.count - 1) told.push('gap')
-      log.write(2)
-      trace.push('last written')
-      done.last = log.count - 1
-      done.deadline = Date.now() + 30_000
-    })()
-    while (numbers.at(-1) !== done.last && Date.now() < done.deadline) await visit(test.stay)
+    isRotating = true
+    const ending = end()
+    const next = test.restarted ? make() : app
+    while (!visitor.isDone) await visitor.visit(next, test.stay)
     await ending
   } catch (error) {
-    return `${error instanceof Error ? error.stack : error}\n${trace.join('\n')}`
+    told.push(String(error))
   } finally {
-    step = () => {}
+    isRotating = false
     rmSync(log.folder, { recursive: true })
   }
-  const want = Array.from({ length: log.count }, (_, i) => i)
-  if (numbers.join() === want.join() && !told.includes('gap')) return null
+  const isWhole = numbers.length === log.count && numbers.every((number, i) => number === i)
+  if (isWhole && told.every((event) => event === 'rotated')) return null
   return `got ${numbers.join()} of ${log.count}, ${told.join()}\n${trace.join('\n')}`
 }
 
@@ -254,6 +282,7 @@ async function faultsOf(cases: Case[], atOnce = 16): Promise<string[]> {
   return faults
 }
 
+/** How many cases of each kind of rotation. */
 const CASES = 40
 
 /** Cases over all that differs: one or two rotations, each at any of the first calls. */

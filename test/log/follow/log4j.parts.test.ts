@@ -68,7 +68,7 @@ async function write(lines: Lines, ending: string): Promise<void> {
 
 describe.skipIf(missing)(
   `Log4j 2 with rising numbers${missing ? ` (${missing})` : ''}`,
-  { timeout: 120_000, retry: 0 },
+  { timeout: 120_000 },
   () => {
     it.each(['', '.gz'])(
       'is followed over its rotations, and is one log, its rotated files ending in %j',

@@ -95,7 +95,7 @@ function expectSequence(numbers: number[], last: number, who: string) {
   expect(numbers.at(-1), `${who} got the last one`).toBe(last)
 }
 
-describe('50 followers who come and go', { retry: 0 }, () => {
+describe('50 followers who come and go', () => {
   it.each([
     ['rename', [rename]],
     ['copy and truncate', [copyTruncate]],
