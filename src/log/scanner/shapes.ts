@@ -12,8 +12,8 @@ const MOST_WORDS = 9
 const ENOUGH = 2048
 const SELDOM = 32
 
-/** How many lines that do not fit are remembered, and how many bytes that fit make up for one. */
-const RECENT = 256
+/** So many lines that do not fit say nothing yet, and so many bytes that fit make up for one. */
+const SOME = 32
 const FEW = 1024
 
 /** The kinds of steps, in the order of scanner.wat. */
@@ -62,7 +62,7 @@ export class Shapes {
   /** Bytes that fitted since a line was last worth learning, and lines that did not fit. */
   #fitted = 0
   #misses = 0
-  /** Lines that did not fit, and bytes that did; the last ones count most. */
+  /** Lines that did not fit, and bytes that did. */
   #unshaped = 0
   #shaped = 0
 
@@ -95,13 +95,9 @@ export class Shapes {
   /** Whether lines of all shapes so far are read faster than marks of a level are found. */
   isFast = true
 
-  /** Whether most lines fit; if not, so few are tried again from time to time. */
+  /** Whether most lines fit. */
   get isUseful(): boolean {
-    if (this.#unshaped > RECENT) {
-      this.#unshaped /= 2
-      this.#shaped /= 2
-    }
-    return this.#unshaped < RECENT / 8 || this.#shaped > this.#unshaped * FEW
+    return this.#unshaped < SOME || this.#shaped > this.#unshaped * FEW
   }
 
   /**
@@ -328,7 +324,8 @@ function spanOf(
   if (clock < 0) return null
   const start = pieces[clock - 1]!.to - from
   const end = pieces[clock]!.to - from
-  const line = bytes.slice(from, to)
+  // A copy: Buffer's slice is none.
+  const line = new Uint8Array(bytes.subarray(from, to))
   for (const [i, kept] of KEPT.entries()) {
     const at = (digit: (i: number) => number) => {
       for (let at = start + kept; at < end; at++) if (isDigit(line[at]!)) line[at] = digit(at - start)

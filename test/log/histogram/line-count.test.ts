@@ -91,7 +91,8 @@ describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped
         step: STEPS[any(STEPS.length)]!,
       }
       const one = { format, zone, bytes, range }
-      expect(quickly(one).counts, `round ${round}`).toEqual(slowly(one))
+      const expected = slowly(one)
+      expect(quickly(one).counts, `round ${round}`).toEqual(expected)
     }
   })
 
@@ -101,6 +102,6 @@ describe.each(Object.entries(SAMPLES))('a chart of %s', (name, { lines, isShaped
     const range = { from: 0, to: Number.POSITIVE_INFINITY, step: 86_400_000 }
     const { shaped, counts } = quickly({ format, zone, bytes, range })
     const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
-    expect(shaped / all).toBeGreaterThan(0.3)
+    expect(shaped / all).toBeGreaterThan(0.2)
   })
 })

@@ -41,6 +41,12 @@ export const SAMPLES: Record<string, { lines: string[]; isShaped: boolean }> = {
       `{"ts":"2026-11-14T02:10:03.123+01:00","n":17,"ok":true,"msg":"a \\"b\\"","level":"INFO"}`,
       `{"ts":"2026-11-14T02:10:03.124+01:00","n":8,"ok":true,"msg":"${MESSAGE}","level":"WARN"}`,
     ],
+    'JSON lines with objects': [
+      `{"level":"info","log":{"level":"error"},"ts":"2026-11-14T02:10:03.123Z","msg":"${MESSAGE}"}`,
+      `{"level":"info","ts":"2026-11-14T02:10:03.123Z","log":{"level":"error"},"msg":"${MESSAGE}"}`,
+      `{"log":{"level":"error"},"level":"info","ts":"2026-11-14T02:10:03.123Z","msg":"${MESSAGE}"}`,
+      `{"a":{"level":"error"},"level":"info","ts":"2026-11-14T02:10:03.123Z","time":"2026-11-14T02:11:03.123Z"}`,
+    ],
     Log4j: LOG4J,
     logfmt: [
       `ts=2026-11-14T02:10:03.123Z caller=executor.go:17 level=info msg="${MESSAGE}" ms=17`,

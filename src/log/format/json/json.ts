@@ -64,6 +64,8 @@ function shapeOf(bytes: Uint8Array, from: number, to: number): Piece[] | null {
   const isLast: IsWanted = (key, _, start, end) => {
     const role = ROLES.get(key)
     const isText = bytes[start] === 0x22
+    // It may hold the level.
+    if (PARENTS.has(key) && bytes[start] === 0x7b) return true
     const inner = isText ? start + 1 : start
     const innerEnd = isText ? end - 1 : end
     pieces.push({ as: 'same', to: inner })
