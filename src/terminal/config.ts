@@ -1,6 +1,7 @@
 import type { ConfigChange, ConfigComparison, ConfigVersion } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
 import { eachTarget, onlyTargetsOf, type Target } from './connect.ts'
+import { isProblem, notFleet } from './logs.ts'
 import { complain } from './output/notes.ts'
 import { type Paint, printableJson } from './output/paint.ts'
 import { clean, cleanName, type Style, shownTime } from './output/records.ts'
@@ -33,7 +34,10 @@ type Answer = { config: string } | ConfigVersion[] | ConfigComparison
 async function ask({ client }: Target, flags: CommandLine['flags'], { signal }: World): Promise<Answer> {
   if (flags.has('history')) return client.history({ signal })
   const nodes = flags.get('compare')
-  if (nodes) return client.compare(nodes, { signal })
+  if (nodes)
+    return client.compare(nodes, { signal }).catch((error: unknown) => {
+      throw isProblem(error, 'unknown-path') ? notFleet('--compare') : error
+    })
   const at = flags.get('at')?.[0]
   const answer = await client.config({ at, signal })
   // An older node ignores the parameter and answers with its present configuration.

@@ -152,8 +152,8 @@ export function isPattern(value: string): boolean {
 }
 
 /** What to say when nodes of a fleet are wanted from something else. */
-export function notFleet(): UsageError {
-  return new UsageError('Cannot use --node here: the URL is that of a single node, not of a fleet.')
+export function notFleet(flag = '--node'): UsageError {
+  return new UsageError(`Cannot use ${flag} here: the URL is that of a single node, not of a fleet.`)
 }
 
 const NAME_NODES =
@@ -164,7 +164,7 @@ function patternOf(value: string): RegExp {
   return new RegExp(`^${source.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's')
 }
 
-function isProblem(error: unknown, code: string): boolean {
+export function isProblem(error: unknown, code: string): boolean {
   return error instanceof ProblemError && error.code === code
 }
 

@@ -85,6 +85,11 @@ describe('nodestate config', () => {
     expect(missing.err).toBe('nodestate: db-9 was not compared: no-config.\n')
     expect((await run(['--compare', 'db-*'])).code).toBe(1)
     expect((await run(['--compare', 'none'])).code).toBe(2)
+    expect(await run(['--compare', 'db-*'], '/nodes/db-1')).toEqual({
+      code: 2,
+      out: '',
+      err: 'nodestate: Cannot use --compare here: the URL is that of a single node, not of a fleet.\n',
+    })
   })
 
   it('takes one of them', async () => {
