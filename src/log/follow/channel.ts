@@ -2,7 +2,7 @@ import { asOne } from '../../bytes.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
-import { type Cursor, fingerprint } from '../text/cursor.ts'
+import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import type { Change } from './change.ts'
 import { type Frame, renderBeat, renderChange, renderRecords, type SentRecord } from './frame.ts'
 
@@ -244,11 +244,23 @@ function endPlace({ name, id, offset, bytes }: Data, length: number): Cursor {
 /** The place after the first `length` bytes. */
 function placeIn(pending: readonly Data[], length: number): Cursor {
   let left = length
-  for (const data of pending) {
-    if (left <= data.bytes.length) return endPlace(data, left)
+  for (const [i, data] of pending.entries()) {
+    if (left <= data.bytes.length) return endPlace(...withLineStart(pending[i - 1], data, left))
     left -= data.bytes.length
   }
   throw new RangeError('Cannot place what is not pending')
+}
+
+/**
+ * The end of a line that came in two halves, with the first half: the rest alone may be a few dots, which a truncated
+ * file that has grown again also has at that place.
+ */
+function withLineStart(before: Data | undefined, data: Data, length: number): [data: Data, length: number] {
+  if (!before || length >= PRINT_READ || before.offset + before.bytes.length !== data.offset)
+    return [data, length]
+  const start = before.bytes.subarray(-PRINT_READ)
+  const bytes = asOne([start, data.bytes.subarray(0, length)])
+  return [{ ...data, offset: data.offset - start.length, bytes }, bytes.length]
 }
 
 /** What remains without the first `length` bytes. */

@@ -37,6 +37,23 @@ it('looks at a long line when it ends, not with every piece of it', () => {
   expect(channel.batch(0)!.bytes.length).toBe(100_001)
 })
 
+it('knows the place after a line that came in two halves by the beginning of the line', () => {
+  const channel = new Channel(place, null, { frame, filter, raw: false })
+  const [half, rest] = ['2026-11-15 00:00:00.000 one ...', '.....\n'].map((text) =>
+    new TextEncoder().encode(text),
+  )
+  channel.feed({ kind: 'data', name: 'a.log', id: null, offset: 0, bytes: half! })
+  channel.feed({ kind: 'data', name: 'a.log.1', id: null, offset: half!.length, bytes: rest! })
+  channel.flush()
+  const { name, offset, print } = channel.place
+  expect({ name, offset, from: print.offset, length: print.length }).toEqual({
+    name: 'a.log.1',
+    offset: half!.length + rest!.length,
+    from: 0,
+    length: half!.length + rest!.length,
+  })
+})
+
 it('closes a channel that fails, and feeds the others', async () => {
   const store = memoryStore({ 'a.log': 'one\n' })
   const limits = { followers: 9, heartbeat: 60_000, duration: null, poll: [5, 5] as const, shared: true }
