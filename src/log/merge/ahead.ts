@@ -122,7 +122,7 @@ export class Ahead {
   #wanted(lane: Lane, { size, lines }: Rest, target: number, open: number): LaneRead {
     const count = this.#options.lanes.length
     // Of a long record, nothing is held.
-    const average = Math.min(lane.average, LONGEST / count)
+    const average = Math.min(lane.average, Math.floor(LONGEST / count))
     const rest = Math.min(size, lines * average)
     const edge = REACH * average
     const { lead } = lane

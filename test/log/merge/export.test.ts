@@ -86,6 +86,18 @@ describe('an export of several logs', () => {
     expect((await exported(store, memory)).texts).toEqual(texts)
   })
 
+  it('has whole addresses where a MiB divided by the number of logs is a fraction', async () => {
+    const text = Array.from({ length: 20 }, (_, i) => line(i, 'w'.repeat(200_000))).join('')
+    const names = Array.from({ length: 7 }, (_, i) => `${i}.log`)
+    const store = memoryStore(Object.fromEntries(names.map((name) => [name, text])))
+    const read = store.read.bind(store)
+    store.read = (key, range, ...rest) => {
+      expect(Object.values(range ?? {}).every(Number.isInteger)).toBe(true)
+      return read(key, range, ...rest)
+    }
+    expect((await exported(store)).texts).toHaveLength(140)
+  })
+
   it('finds a long record in a file that was rotated since', async () => {
     const { store, texts } = longLogs(3, 2 * MIB)
     let pages = 0
