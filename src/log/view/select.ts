@@ -71,7 +71,8 @@ async function planOf(job: Job): Promise<Plan> {
   // A page before a cursor is the last part of what comes before it, even if the first part was requested.
   const forward = after || (request.first === true && request.cursor === null)
   const { since, until } = timed && !empty ? await bordersOf(job, format) : NO_BORDERS
-  const bottom = since?.from ?? Number.NEGATIVE_INFINITY
+  const bottom =
+    after && since ? await bottomAfter(job, format, since) : (since?.from ?? Number.NEGATIVE_INFINITY)
   const top = Math.min(until?.to ?? series.end, series.end, log.end ?? series.end)
   const lowest = after ? Math.max(at!, bottom) : bottom
   const lo = forward && lowest === Number.NEGATIVE_INFINITY ? await series.addresses.floor(lowest) : lowest
@@ -103,6 +104,22 @@ async function bordersOf({ context, log, request, budget }: Job, format: LineFor
   const findBoth = () => Promise.all([find(request.since), find(request.until)])
   const [since, until] = await runInSlot(scans, budget, findBoth)
   return { since, until }
+}
+
+/**
+ * Nothing below this address was requested after a cursor. A file that a rotation cut inside a record begins with lines
+ * that have no time: they belong to the record before them, where the cursor comes from, and not to before `since`.
+ */
+async function bottomAfter(
+  { context, log, budget }: Job,
+  format: LineFormat,
+  since: Border,
+): Promise<number> {
+  if (log.at === null || log.at >= since.from) return since.from
+  const { files, zone, parallel = 1 } = context
+  const timed = { files, series: log.series, format, zone, parallel, budget: budget.half() }
+  const first = await seek(timed, 0)
+  return first.from >= since.from ? log.at : since.from
 }
 
 /** The parts of an answer that do not depend on what was found. */

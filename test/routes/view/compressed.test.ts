@@ -86,6 +86,27 @@ describe('a line that is longer than a page, at the end of a rotated archive', (
   )
 })
 
+it('pages forward since a time keep the lines of a record that a rotation cut', async () => {
+  const record = (i: number) => `2026-11-15 02:10:0${i}.000\tERROR\ta.go:1\t[A]: number ${i}\n`
+  const files = {
+    'a.log.1': `${record(0)}${record(1)}\tat a\n`,
+    'a.log': `\tat b\n\tat c\n\tat d\n${record(5)}`,
+  }
+  const app = createApp({ logs: memoryStore(files), config: '', timezone: 'Europe/Berlin' })
+  for (const first of [1, 2, 3, 4, 5]) {
+    let page = `?file=a.log&rotated=true&first=${first}&since=2026-11-15T01:00:00Z`
+    let text = ''
+    for (;;) {
+      const response = await app.request(`/api/v1/log/view${page}`)
+      const part = await response.text()
+      if (part === '') break
+      text += part
+      page = /<(\?[^>]*)>; rel="next"/.exec(response.headers.get('Link')!)![1]!
+    }
+    expect(text).toBe(files['a.log.1'] + files['a.log'])
+  }
+})
+
 describe('what no runtime can show as text', () => {
   const two = [
     { name: 'a', text: Buffer.from('a\n') },
