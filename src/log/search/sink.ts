@@ -81,9 +81,10 @@ export class Sink {
     const counts = this.#lines !== Number.POSITIVE_INFINITY
     const lines = !counts ? 0 : this.#countBy === 'records' ? 1 : countLines(bytes, start, end)
     if (lines > this.#lines || this.#isRefused) return false
-    const size = this.#mayDrop(bytes, start, end, base) ? Math.min(LARGE, this.#size) : end - start
+    const isDropped = this.#mayDrop(bytes, start, end, base)
+    const size = isDropped ? Math.min(LARGE, this.#size) : end - start
     if (size > this.#size) return false
-    if (this.memory && !this.memory.grow(size)) {
+    if (this.memory && !isDropped && !this.memory.grow(size)) {
       this.#isRefused = true
       return false
     }
