@@ -122,7 +122,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   [
     'log/rotated',
-    ['by-name.ts', 'family.ts', 'heads.ts', 'names.ts', 'open.ts', 'relatives.ts', 'rolled.ts'],
+    ['by-name.ts', 'family.ts', 'heads.ts', 'kin.ts', 'names.ts', 'open.ts', 'relatives.ts', 'rolled.ts'],
   ],
   ['log/scanner', ['marks.ts', 'scanner.ts', 'shapes.ts']],
   [

@@ -13,3 +13,12 @@ export function isTurnOver(): boolean {
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => turns.nextTurn(resolve, SHARED_MILLIS))
 }
+
+/** Does work that yields between its steps, and lets others have their turn there. */
+export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (;;) {
+    if (isTurnOver()) await yieldToEventLoop()
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}

@@ -5,7 +5,7 @@ import { LogError } from '../error.ts'
 import { unknownFile } from '../files/files.ts'
 import { includeFilter } from '../files/include.ts'
 import type { Matcher } from '../pattern/pattern.ts'
-import { logNamesInSteps } from '../rotated/family.ts'
+import { logNames } from '../rotated/kin.ts'
 import type { ViewContext } from '../view/context.ts'
 import { hashOf, toBase64Url } from './packed.ts'
 
@@ -147,7 +147,7 @@ export function checkPicked(
 /** The logs of a list, each under the name of its active file or else of its newest. */
 async function logsOf(entries: readonly Entry[], { node, context }: NodeLogs): Promise<Source[]> {
   const members = new Map<string, Entry[]>()
-  const logs = await inTurns(logNamesInSteps(entries))
+  const logs = await logNames(entries)
   for (const entry of entries) {
     const log = logs.get(entry.key) ?? entry.key
     const files = members.get(log) ?? []
@@ -175,14 +175,6 @@ async function matching(logs: readonly Source[], pattern: string): Promise<Sourc
     if (isWanted(source.file) || isWanted(source.log)) found.push(source)
   }
   return found
-}
-
-async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
-  for (;;) {
-    if (isTurnOver()) await yieldToEventLoop()
-    const { done, value } = steps.next()
-    if (done) return value
-  }
 }
 
 /** A log that is not in the list, which may be a second old. */

@@ -1,7 +1,8 @@
 import type { Entry } from '../../store/store.ts'
 import { byName, byNameReversed, isActive, type RotatedFile } from './by-name.ts'
-import { isRotated, isRotatedName, type LogName, parseName, uncompressedName } from './names.ts'
-import { dashedLogs, rolledMembers, rollsOver, type Times } from './rolled.ts'
+import { kinOf, type NamedFiles } from './kin.ts'
+import { isRotatedName } from './names.ts'
+import { rolledMembers } from './rolled.ts'
 import { insertByTime, isRising } from './times.ts'
 
 /** What the beginning of a file says about its place in the family. The caller reads it: this file reads nothing. */
@@ -36,6 +37,8 @@ export interface Family {
 const MAX_HEADS = 200
 /** Up to this many files, all heads are read where a few may mislead. */
 const MAX_ALL = 50
+/** So many of the newest files are compared with their neighbours if those may be copies. */
+const MAX_COPIES = 500
 /** A copy and its original have about the same modification time. */
 const COPY_MS = 2000
 
@@ -46,14 +49,13 @@ const COPY_MS = 2000
  */
 export function familyOf(
   name: string,
-  entries: readonly Entry[],
+  named: NamedFiles,
   headOf: (entry: Entry) => Head | undefined = () => undefined,
 ): Family {
-  const aliases = new Map<string, string>()
-  const dashed = rolledMembers(name, entries, headOf)
-  const found = [...membersOf(dashed.log, entries), ...dashed.members]
-  const members = withoutLinks(withoutTwins(found, aliases), aliases)
-  const arranged = withActiveLast(arrangeShipped(members, headOf))
+  const dashed = rolledMembers(name, named.dashed, headOf)
+  const kin = kinOf(dashed.log, named, dashed.members)
+  const aliases = new Map(kin.aliases)
+  const arranged = withActiveLast(arrangeShipped(kin.members, headOf))
   const single = withoutCopies(arranged.order, headOf, aliases)
   const newest = single.at(-1)
   return {
@@ -89,103 +91,6 @@ export function lastFor(family: Family, name: string): number {
 /** The files that a request for the whole log of `name` reads: up to that file, or all for the log's own name. */
 export function lastOfWhole(family: Family, name: string): number {
   return isRotatedName(name) ? placeIn(family, name) : lastFor(family, name)
-}
-
-/**
- * The log that each file belongs to, by the name of its active file or, without one, by its stem. Files with numbers after
- * a dash are parts of a log only where `timesOf` shows it.
- */
-export function logNames(
-  entries: readonly Entry[],
-  timesOf?: (entry: Entry) => Times | undefined,
-): Map<string, string> {
-  const steps = logNamesInSteps(entries, timesOf)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
-  }
-}
-
-/** How many names are one step: a name takes up to 10 microseconds. */
-const NAMES_AT_ONCE = 500
-
-/** The same in steps of some milliseconds: there may be 100,000 files. */
-export function* logNamesInSteps(
-  entries: readonly Entry[],
-  timesOf: (entry: Entry) => Times | undefined = () => undefined,
-): Generator<void, Map<string, string>> {
-  const keys = new Set(entries.map((entry) => entry.key))
-  const logs = new Map<string, string>()
-  const byId = new Map<string, string>()
-  for (const entry of entries) {
-    if (logs.size % NAMES_AT_ONCE === 0) yield
-    const { key } = entry
-    const id = linkedId(entry)
-    const parsed = parseName(key)
-    const log = isAlone(parsed, keys) ? key : parsed.stem
-    logs.set(key, log)
-    if (id !== undefined && isRotated(parsed) && log !== key) byId.set(id, log)
-  }
-  // A link to the newest file belongs to the log of that file.
-  for (const entry of entries) {
-    const { key } = entry
-    const id = linkedId(entry)
-    const log = id === undefined ? undefined : byId.get(id)
-    if (log !== undefined && logs.get(key) === key) logs.set(key, log)
-  }
-  for (const [name, log] of dashedLogs(entries))
-    if (rollsOver(log, timesOf)) for (const { entry } of log.files) logs.set(entry.key, name)
-  return logs
-}
-
-/** The identity by which a link is known. That of a shipped file tells only the files of one log apart. */
-function linkedId({ id, appendOnly }: Entry): string | undefined {
-  return appendOnly ? undefined : id
-}
-
-function membersOf(name: string, entries: readonly Entry[]): RotatedFile[] {
-  const keys = new Set(entries.map((entry) => entry.key))
-  const own = parseName(name)
-  if (isAlone(own, keys)) return entries.filter(({ key }) => key === name).map((entry) => ({ entry, ...own }))
-  const members: RotatedFile[] = []
-  for (const entry of entries) {
-    const parsed = parseName(entry.key)
-    if (parsed.stem !== own.stem) continue
-    if (!isAlone(parsed, keys)) members.push({ entry, ...parsed })
-  }
-  return members
-}
-
-/** `app.1.log` without an `app.log` is a separate log. Weekdays are a family even without such a file. */
-function isAlone({ stem, weak, unclear }: LogName, keys: ReadonlySet<string>): boolean {
-  return weak === true && unclear !== 'weekday' && !keys.has(stem)
-}
-
-/** While a file is being compressed, it exists twice; only the uncompressed one counts. */
-function withoutTwins(members: RotatedFile[], aliases: Map<string, string>): RotatedFile[] {
-  const plain = new Set(members.filter((member) => !member.compressed).map((member) => member.entry.key))
-  return members.filter(({ compressed, entry }) => {
-    const twin = compressed ? uncompressedName(entry.key) : ''
-    if (!plain.has(twin)) return true
-    aliases.set(entry.key, twin)
-    return false
-  })
-}
-
-/** A link and its target are one file. The name with the date or number stays: it says where the file belongs. */
-function withoutLinks(members: RotatedFile[], aliases: Map<string, string>): RotatedFile[] {
-  const byId = new Map<string, RotatedFile>()
-  for (const member of members) {
-    const { id } = member.entry
-    const other = id === undefined ? undefined : byId.get(id)
-    if (id !== undefined && (!other || isActive(other))) byId.set(id, member)
-  }
-  return members.filter(({ entry }) => {
-    const kept = entry.id === undefined ? undefined : byId.get(entry.id)
-    if (!kept || kept.entry === entry) return true
-    aliases.set(entry.key, kept.entry.key)
-    return false
-  })
 }
 
 /**
@@ -260,8 +165,9 @@ function withActiveLast(arranged: Arranged): Arranged {
 
 function arrange(members: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
   const order = [...members].sort(byName)
-  const copies = order.flatMap((member, i) =>
-    i > 0 && mayBeCopy(order[i - 1]!, member) ? [order[i - 1]!, member] : [],
+  const newest = order.slice(-MAX_COPIES)
+  const copies = newest.flatMap((member, i) =>
+    i > 0 && mayBeCopy(newest[i - 1]!, member) ? [newest[i - 1]!, member] : [],
   )
   if (isClear(order)) return { order, certain: true, wanted: copies.map(({ entry }) => entry) }
   const rotated = order.filter((member) => !isActive(member))

@@ -1,5 +1,7 @@
 import { soundsCompressed } from '../../codec/kind.ts'
 import { BudgetError } from '../../limits/budget.ts'
+import { each } from '../../limits/each.ts'
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { type Entry, MissingBytes } from '../../store/store.ts'
 import { LogError, UnfoundCursor } from '../error.ts'
 import { badCursor, type Cursor } from '../text/cursor.ts'
@@ -39,8 +41,16 @@ export async function openRotated(
   return { series, at: null, certain: family.certain }
 }
 
-function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
-  return Promise.all(entries.map((entry) => openText(opener, entry)))
+/** How many files are opened at a time: the kind of an archive may cost a request. */
+const AT_ONCE = 64
+
+async function openTexts(opener: Opener, entries: readonly Entry[]): Promise<Text[]> {
+  const texts = new Array<Text>(entries.length)
+  await each(entries, AT_ONCE, async (entry, i) => {
+    if (isTurnOver()) await yieldToEventLoop()
+    texts[i] = await openText(opener, entry)
+  })
+  return texts
 }
 
 async function openAtCursor(

@@ -1,13 +1,15 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { Budget, BudgetError } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
-import { type Family, familyOf, lastFor, placeIn } from './family.ts'
+import { type Family, familyOf, type Head, lastFor, placeIn } from './family.ts'
 import { headsOf } from './heads.ts'
+import { type NamedFiles, namedFiles } from './kin.ts'
 import { familyPrefixes, isRotatedName } from './names.ts'
 
 /** How many heads are read at a time, and how long that may take: past it, the order is a guess. */
@@ -34,44 +36,53 @@ export async function listFamily(opener: Opener, file: string): Promise<Family> 
     budget: new Budget({ millis: HEADS_MILLIS, signal }),
   }
   for (let tries = 1; ; tries++) {
-    const { name, entries } = await relativesOf(files, file, signal)
-    const family = await putInOrder(name, entries, reader, tries >= LISTS)
+    const { name, named } = await relativesOf(files, file, signal)
+    const family = await putInOrder(name, named, reader, tries >= LISTS)
     // Files were renamed or truncated meanwhile: the list is outdated.
     if (family === null) continue
     const target = family.aliases.get(name) ?? name
-    const named =
-      name === file ? family : { ...family, aliases: new Map([...family.aliases, [file, target]]) }
-    note(named)
-    return named
+    const own = name === file ? family : { ...family, aliases: new Map([...family.aliases, [file, target]]) }
+    note(own)
+    return own
   }
 }
 
 /** Files in order; null if they moved meanwhile. With `isLast`, those that moved must do without a head. */
-async function putInOrder(name: string, entries: readonly Entry[], opener: Opener, isLast: boolean) {
+async function putInOrder(name: string, named: NamedFiles, opener: Opener, isLast: boolean) {
   const heads = headsOf(opener.files)
-  const failed = new Set<Entry>()
-  const headOf = (entry: Entry) => heads.get(entry) ?? (failed.has(entry) ? UNKNOWN : undefined)
-  let family = familyOf(name, entries, headOf)
+  // Only heads that were asked for: what else happens to be known must not change the order from page to page.
+  const read = new Map<Entry, Head>()
+  const headOf = (entry: Entry) => (entry.size === 0 ? UNKNOWN : read.get(entry))
+  /** With thousands of files, this takes a turn of its own. */
+  const inOrder = async () => {
+    if (isTurnOver()) await yieldToEventLoop()
+    return familyOf(name, named, headOf)
+  }
+  let family = await inOrder()
   for (let round = 0; round < ROUNDS && family.wanted.length > 0; round++) {
     let moved = false
     await each(family.wanted, AT_ONCE, async (entry) => {
-      const error = await failureOf(opener, entry, (text) => heads.read(text))
-      if (error === null) return
+      const error = heads.get(entry) ? null : await failureOf(opener, entry, (text) => heads.read(text))
       // A broken archive, or a file that may not be read, has no head.
-      failed.add(entry)
-      moved ||= 'code' in error && (error.code === 'changed' || error.code === 'unknown-file')
+      const head = heads.get(entry) ?? (error ? UNKNOWN : null)
+      if (head) read.set(entry, head)
+      moved ||= error !== null && 'code' in error && MOVED.includes(error.code)
     })
     if (moved && !isLast) return null
-    family = familyOf(name, entries, headOf)
+    family = await inOrder()
   }
   if (family.unmeasured.length === 0) return family
   // Archives are read to their end for their length: copies are rare, and come in pairs.
-  for (const entry of family.unmeasured.slice(0, MEASURED))
+  for (const entry of family.unmeasured.slice(0, MEASURED)) {
     await failureOf(opener, entry, (text) => heads.measure(text))
-  return familyOf(name, entries, headOf)
+    read.set(entry, heads.get(entry) ?? UNKNOWN)
+  }
+  return inOrder()
 }
 
 const UNKNOWN = { time: null, print: null }
+/** How it shows that a file was renamed, truncated or deleted after it was listed. */
+const MOVED: readonly string[] = ['changed', 'unknown-file']
 
 /** Opens a file for some work. Returns why it failed, if that is the file's or the budget's fault; otherwise null. */
 async function failureOf(opener: Opener, entry: Entry, work: (text: Text) => Promise<void>) {
@@ -87,21 +98,21 @@ async function failureOf(opener: Opener, entry: Entry, work: (text: Text) => Pro
 
 /** The files that may belong to the same log, and a telling name: a link may be called anything. */
 async function relativesOf(files: LogFiles, file: string, signal: AbortSignal | undefined) {
-  const entries = await startingWith(files, file, signal)
-  if (isRotatedName(file)) return { name: file, entries }
-  const own = entries.find(({ key }) => key === file)
-  const alone = familyOf(file, entries).members.length <= 1
-  if (own?.id === undefined || !alone) return { name: file, entries }
+  const named = await startingWith(files, file, signal)
+  if (isRotatedName(file)) return { name: file, named }
+  const own = named.files.find(({ entry }) => entry.key === file)?.entry
+  const alone = familyOf(file, named).members.length <= 1
+  if (own?.id === undefined || !alone) return { name: file, named }
   const all = await files.list(signal)
   const target = all.entries.find(({ key, id }) => id === own.id && key !== file && isRotatedName(key))
   return target
-    ? { name: target.key, entries: await startingWith(files, target.key, signal) }
-    : { name: file, entries }
+    ? { name: target.key, named: await startingWith(files, target.key, signal) }
+    : { name: file, named }
 }
 
 async function startingWith(files: LogFiles, file: string, signal: AbortSignal | undefined) {
   const lists = familyPrefixes(file).map((prefix) => files.startingWith(prefix, signal))
-  return (await Promise.all(lists)).flat()
+  return namedFiles((await Promise.all(lists)).flat())
 }
 
 /** A revision that is younger than this may not show a file that appeared right after it: file times are coarse. */

@@ -41,10 +41,10 @@ const MAX_FILES = 200
 /** Files with numbers after a dash, if their records show that they are parts of the log. */
 export function rolledMembers(
   name: string,
-  entries: readonly Entry[],
+  dashed: ReadonlyMap<string, Rolled>,
   headOf: (entry: Entry) => { time: number | null; last?: number } | undefined,
 ): { log: string; members: Dashed[]; wanted: Entry[] } {
-  const log = dashedLogs(entries).get(parseDashed(name)?.stem ?? parseName(name).stem)
+  const log = dashed.get(parseDashed(name)?.stem ?? parseName(name).stem)
   const none = { log: name, members: [], wanted: [] }
   if (!log || log.files.length > MAX_FILES) return none
   const wanted = [...log.files.map(({ entry }) => entry), log.active]

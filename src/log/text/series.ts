@@ -1,4 +1,5 @@
 import { asOne } from '../../bytes.ts'
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import type { LogError } from '../error.ts'
 import { Addresses } from './addresses.ts'
 import { type Cursor, NO_PRINT, PRINT_READ } from './cursor.ts'
@@ -51,6 +52,8 @@ export class Series {
     await this.addresses.floor(from)
     const pieces: Uint8Array[] = []
     for (const { part, ...bytes } of this.addresses.within(from, to)) {
+      // A read may cross thousands of small files.
+      if (pieces.length > 0 && isTurnOver()) await yieldToEventLoop()
       await this.#use(part)
       pieces.push(await part.read(bytes.from, bytes.to))
     }

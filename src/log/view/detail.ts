@@ -6,7 +6,7 @@ import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
 import { detectFormat } from '../format/detect.ts'
-import { logNames } from '../rotated/family.ts'
+import { logNames } from '../rotated/kin.ts'
 import { firstTime, lastTime } from '../text/format.ts'
 import { kindSoFar } from '../text/kind.ts'
 import { openText } from '../text/open.ts'
@@ -65,7 +65,7 @@ export function detailer(
     })
     const complete = isDone && newest.length <= MAX_FILES && !failed
     const timesOf = (entry: Entry) => found.get(keyOf(entry)) ?? known.get(keyOf(entry))
-    const logs = logNames(entries, (entry) => instantsOf(timesOf(entry)))
+    const logs = await logNames(entries, (entry) => instantsOf(timesOf(entry)))
     const files = entries.map((entry) => {
       const { key: name, size, modified } = entry
       const times = timesOf(entry) ?? UNKNOWN

@@ -1,5 +1,5 @@
 import { includeFilter } from '../../log/files/include.ts'
-import { logNames } from '../../log/rotated/family.ts'
+import { logNames } from '../../log/rotated/kin.ts'
 import { parseDashed } from '../../log/rotated/names.ts'
 import { dashedLogs, type Rolled, rollsOver, type Times } from '../../log/rotated/rolled.ts'
 import { type Disk, type Listed, toEntry } from './disk.ts'
@@ -24,7 +24,7 @@ export function logGroups(
   async function logsOf(listed: readonly Listed[]): Promise<Map<string, string>> {
     const files = new Map(listed.map((file) => [file.name, file]))
     const entries = listed.map(toEntry)
-    const logs = logNames(entries)
+    const logs = await logNames(entries)
     for (const { name, id } of listed) {
       const log = parseDashed(name)?.stem
       if (log !== undefined && known.get(id) === log) logs.set(name, log)

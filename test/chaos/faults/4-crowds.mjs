@@ -185,6 +185,34 @@ export const faults = [
     },
   },
   {
+    name: 'a log with 60,000 rotated files, in 256 MiB',
+    async run() {
+      const path = folder('logs')
+      const line = (i) => `${new Date(Date.UTC(2026, 10, 1) - i * 60_000).toISOString()} INFO line ${i}\n`
+      for (let i = 60_000; i > 0; i--) writeFileSync(join(path, `a.log.${i}`), line(i))
+      writeFileSync(join(path, 'a.log'), line(0))
+      const node = await confined(['--logs', path])
+      if (node === null) return SKIPPED
+      const most = watchMemory(node.pid)
+      const asks = ['file=a.log&rotated=true', 'file=a.log&rotated=true&q=line', 'file=a*']
+      const seen = await beside(node.url, '/healthz', async () => {
+        const answers = []
+        for (const ask of asks) answers.push(await get(node.url, `/api/v1/log/view?${ask}&lines=10`))
+        return answers
+      })
+      const last = Array.from({ length: 10 }, (_, i) => line(9 - i)).join('')
+      const isRight = seen.result.every(
+        ({ status, body }) => status === 200 && body.toString().replaceAll('a.log\t', '') === last,
+      )
+      return {
+        tried: 'its last ten lines, with a text and among several logs',
+        count: asks.length,
+        figure: `${seen.result.map(({ ms }) => Math.round(ms)).join(', ')} ms, as written: ${isRight}; ${Math.round(most())} MB; /healthz beside it: slowest ${Math.round(seen.slowest)} ms`,
+        held: node.isAlive() && isRight && seen.slowest < 1000,
+      }
+    },
+  },
+  {
     name: 'archives that end early, and one of 120,000 members, in 256 MiB',
     async run() {
       const path = folder('logs')

@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type Family,
-  familyOf,
-  type Head,
-  lastFor,
-  logNames,
-  placeIn,
-} from '../../../src/log/rotated/family.ts'
+import { type Family, familyOf, type Head, lastFor, placeIn } from '../../../src/log/rotated/family.ts'
+import { logNames, namedFiles } from '../../../src/log/rotated/kin.ts'
 import { parseName } from '../../../src/log/rotated/names.ts'
 import type { Entry } from '../../../src/store/store.ts'
 import { NAMINGS, type Naming } from './namings.ts'
@@ -22,13 +16,14 @@ const entry = (key: string, modified = 0, id?: string): Entry => ({
 const keys = (family: Family) => family.members.map(({ key }) => key)
 
 /** Asks as a caller does: until nothing more is wanted. Returns how many heads were read, too. */
-function ask(name: string, entries: readonly Entry[], headOf: (entry: Entry) => Head = () => NONE) {
+async function ask(name: string, entries: readonly Entry[], headOf: (entry: Entry) => Head = () => NONE) {
   const read = new Map<string, Head>()
-  let family = familyOf(name, entries, (entry) => read.get(entry.key))
+  const named = await namedFiles(entries)
+  let family = familyOf(name, named, (entry) => read.get(entry.key))
   for (let round = 0; family.wanted.length > 0; round++) {
     expect(round, 'rounds').toBeLessThan(3)
     for (const wanted of family.wanted) read.set(wanted.key, headOf(wanted))
-    family = familyOf(name, entries, (entry) => read.get(entry.key))
+    family = familyOf(name, named, (entry) => read.get(entry.key))
   }
   return { family, heads: read.size }
 }
@@ -53,39 +48,39 @@ function build({ files, others = [], links = [] }: Naming, change: (i: number) =
 describe('every naming', () => {
   const named = NAMINGS.map((naming) => [`${naming.who}: ${naming.how}`, naming] as const)
 
-  it.each(named)('%s is one log, in order of its records', (_, naming) => {
+  it.each(named)('%s is one log, in order of its records', async (_, naming) => {
     const { files, log, others = [], links = [] } = naming
     // Local files were changed in their order; in a bucket, the time of change is that of the upload.
     const orders = [(i: number) => START + i * DAY, (i: number) => START + ((i * 7) % files.length) * 1000]
     for (const [where, change] of orders.entries()) {
       const { entries, headOf } = build(naming, change)
       for (const file of files) {
-        const { family } = ask(file, entries, headOf)
+        const { family } = await ask(file, entries, headOf)
         expect(keys(family), `${where === 0 ? 'local' : 'bucket'}, asked for ${file}`).toEqual(files)
         expect(family.certain).toBe(true)
       }
-      const names = logNames(entries)
+      const names = await logNames(entries)
       for (const file of files) expect(names.get(file), file).toBe(log)
       for (const [link] of links) expect(names.get(link), link).toBe(log)
       for (const other of others) expect(names.get(other), other).not.toBe(log)
     }
   })
 
-  it.each(named)('%s reads few heads where the times of change agree', (_, naming) => {
+  it.each(named)('%s reads few heads where the times of change agree', async (_, naming) => {
     const { entries, headOf } = build(naming, (i) => START + i * DAY)
-    const { heads } = ask(naming.files[0]!, entries, headOf)
+    const { heads } = await ask(naming.files[0]!, entries, headOf)
     // Where names recur, only the records show the order.
     const recur = /in turn|%a/.test(naming.how)
     expect(heads).toBeLessThanOrEqual(recur ? naming.files.length : 5)
   })
 
-  it('reaches the newest file from a file with a date, and stays with a rotated file where there is a fixed one', () => {
+  it('reaches the newest file from a file with a date, and stays with a rotated file where there is a fixed one', async () => {
     for (const naming of NAMINGS) {
       const { entries, headOf } = build(naming, (i) => START + i * DAY)
       const fixed = parseName(naming.files.at(-1)!)
       const isFixed = fixed.date === '' && fixed.index < 0 && !fixed.unclear
       const first = naming.files[0]!
-      const { family } = ask(first, entries, headOf)
+      const { family } = await ask(first, entries, headOf)
       expect(family.fixed, naming.how).toBe(isFixed)
       expect(lastFor(family, first), naming.how).toBe(isFixed ? 0 : naming.files.length - 1)
     }
@@ -93,13 +88,13 @@ describe('every naming', () => {
 })
 
 describe('familyOf', () => {
-  it('counts a file once while it is being compressed', () => {
-    const { family } = ask('a.log', [entry('a.log', 2), entry('a.log.1', 1), entry('a.log.1.gz', 2)])
+  it('counts a file once while it is being compressed', async () => {
+    const { family } = await ask('a.log', [entry('a.log', 2), entry('a.log.1', 1), entry('a.log.1.gz', 2)])
     expect(keys(family)).toEqual(['a.log.1', 'a.log'])
     expect(placeIn(family, 'a.log.1.gz')).toBe(0)
   })
 
-  it('counts the same text once: a sync that is half done, a copy before its original is truncated', () => {
+  it('counts the same text once: a sync that is half done, a copy before its original is truncated', async () => {
     const texts: Record<string, string> = {
       'a.log.3.gz': 'x',
       'a.log.2.gz': 'y',
@@ -109,43 +104,43 @@ describe('familyOf', () => {
     const time = { x: 1, y: 2, z: 3 } as Record<string, number>
     const headOf = ({ key }: Entry): Head => ({ time: time[texts[key]!]!, print: texts[key]!, length: 100 })
     const entries = [entry('a.log', 9), entry('a.log.1', 5), entry('a.log.2.gz', 5), entry('a.log.3.gz', 3)]
-    expect(keys(ask('a.log', entries, headOf).family)).toEqual(['a.log.3.gz', 'a.log.1', 'a.log'])
+    expect(keys((await ask('a.log', entries, headOf)).family)).toEqual(['a.log.3.gz', 'a.log.1', 'a.log'])
     // In a bucket the times of change say nothing.
     const bucket = [entry('a.log', 9), entry('a.log.1', 5), entry('a.log.2.gz', 7), entry('a.log.3.gz', 8)]
-    expect(keys(ask('a.log', bucket, headOf).family)).toEqual(['a.log.3.gz', 'a.log.1', 'a.log'])
+    expect(keys((await ask('a.log', bucket, headOf)).family)).toEqual(['a.log.3.gz', 'a.log.1', 'a.log'])
     texts['a.log.1'] = 'z'
     const copied = [entry('a.log', 5), entry('a.log.1', 5), entry('a.log.2.gz', 3)]
-    expect(keys(ask('a.log', copied, headOf).family)).toEqual(['a.log.2.gz', 'a.log'])
+    expect(keys((await ask('a.log', copied, headOf)).family)).toEqual(['a.log.2.gz', 'a.log'])
   })
 
-  it('does not take a file for a copy that begins as another one and is longer, or of unknown length', () => {
+  it('does not take a file for a copy that begins as another one and is longer, or of unknown length', async () => {
     const lengths: Record<string, number | undefined> = { 'a.log': 10, 'a.log.1.gz': 5000 }
     const headOf = ({ key }: Entry): Head => {
       const length = lengths[key]
       return { time: 1, print: 'same', ...(length !== undefined && { length }) }
     }
     const entries = [entry('a.log', 5), entry('a.log.1.gz', 5)]
-    expect(keys(ask('a.log', entries, headOf).family)).toEqual(['a.log.1.gz', 'a.log'])
+    expect(keys((await ask('a.log', entries, headOf)).family)).toEqual(['a.log.1.gz', 'a.log'])
     lengths['a.log.1.gz'] = undefined
-    const { family } = ask('a.log', entries, headOf)
+    const { family } = await ask('a.log', entries, headOf)
     expect(keys(family)).toEqual(['a.log.1.gz', 'a.log'])
     expect(family.unmeasured.map(({ key }) => key)).toEqual(['a.log.1.gz'])
     lengths['a.log.1.gz'] = 10
-    expect(keys(ask('a.log', entries, headOf).family)).toEqual(['a.log'])
+    expect(keys((await ask('a.log', entries, headOf)).family)).toEqual(['a.log'])
   })
 
-  it('takes a link for the file that it leads to', () => {
+  it('takes a link for the file that it leads to', async () => {
     const entries = [
       entry('a.log', 9, 'new'),
       entry('a.log.1794477600', 9, 'new'),
       entry('a.log.1794391200', 3, 'old'),
     ]
-    const { family } = ask('a.log', entries)
+    const { family } = await ask('a.log', entries)
     expect(keys(family)).toEqual(['a.log.1794391200', 'a.log.1794477600'])
     expect(placeIn(family, 'a.log')).toBe(1)
   })
 
-  it('puts dates and numbers together in order of their records, else of change', () => {
+  it('puts dates and numbers together in order of their records, else of change', async () => {
     const entries = [
       entry('a.log', 9),
       entry('a.log.1', 5),
@@ -153,23 +148,23 @@ describe('familyOf', () => {
       entry('a.log-20261113', 3),
     ]
     const order = ['a.log-20261113', 'a.log.1', 'a.log-20261114', 'a.log']
-    expect(keys(ask('a.log', entries).family)).toEqual(order)
+    expect(keys((await ask('a.log', entries)).family)).toEqual(order)
     const times: Record<string, number> = {
       'a.log': 4,
       'a.log.1': 3,
       'a.log-20261114': 2,
       'a.log-20261113': 1,
     }
-    const told = ask('a.log', entries, ({ key }) => ({ time: times[key]!, print: key }))
+    const told = await ask('a.log', entries, ({ key }) => ({ time: times[key]!, print: key }))
     expect(keys(told.family)).toEqual(['a.log-20261113', 'a.log-20261114', 'a.log.1', 'a.log'])
   })
 
-  it('says that it guesses where nothing tells the order, or everything tells another one', () => {
+  it('says that it guesses where nothing tells the order, or everything tells another one', async () => {
     const mixed = [entry('a.log', 9), entry('a.log.1', 3), entry('a.log.2', 7), entry('a.log.3', 5)]
-    expect(ask('a.log', mixed).family.certain).toBe(false)
+    expect((await ask('a.log', mixed)).family.certain).toBe(false)
     const dated = [1, 2, 3].map((day) => entry(`a-2026-11-0${day}-1.log`, day))
     dated.push(entry('a-2026-11-01-2.log', 1))
-    const lies = ask('a-2026-11-01-1.log', dated, ({ key }) => ({
+    const lies = await ask('a-2026-11-01-1.log', dated, ({ key }) => ({
       time: -Number(key.slice(10, 12)) * DAY,
       print: key,
     }))
@@ -179,30 +174,37 @@ describe('familyOf', () => {
   describe('the file without a number', () => {
     const HOUR = 3_600_000
     /** Asks for files of [name, time of change, time of the first record]. */
-    const arranged = (...files: [key: string, modified: number, time: number][]) => {
+    const arranged = async (...files: [key: string, modified: number, time: number][]) => {
       const times = new Map(files.map(([key, , time]) => [key, time]))
       const entries = files.map(([key, modified]) => entry(key, modified))
-      const { family } = ask(files[0]![0], entries, ({ key }) => ({ time: times.get(key)!, print: key }))
+      const { family } = await ask(files[0]![0], entries, ({ key }) => ({
+        time: times.get(key)!,
+        print: key,
+      }))
       return [...keys(family), family.certain ? 'certain' : 'guessed']
     }
 
-    it('is the newest where it was changed last, whatever its first record says', () => {
+    it('is the newest where it was changed last, whatever its first record says', async () => {
       // The clock was set back by half an hour at the rotation, or by a day.
-      expect(arranged(['a.log', 2000, 0], ['a.log.1', 1000, HOUR / 2])).toEqual([
+      expect(await arranged(['a.log', 2000, 0], ['a.log.1', 1000, HOUR / 2])).toEqual([
         'a.log.1',
         'a.log',
         'certain',
       ])
-      expect(arranged(['a.log', 2000, 0], ['a.log.1', 1000, DAY])).toEqual(['a.log.1', 'a.log', 'guessed'])
+      expect(await arranged(['a.log', 2000, 0], ['a.log.1', 1000, DAY])).toEqual([
+        'a.log.1',
+        'a.log',
+        'guessed',
+      ])
       // Nobody can tell when it was changed: names are better than half an hour.
-      expect(arranged(['a.log', 2000, 0], ['a.log.1', 2000, HOUR / 2])).toEqual([
+      expect(await arranged(['a.log', 2000, 0], ['a.log.1', 2000, HOUR / 2])).toEqual([
         'a.log.1',
         'a.log',
         'guessed',
       ])
     })
 
-    it('is the newest of several, one of which begins with a stray line', () => {
+    it('is the newest of several, one of which begins with a stray line', async () => {
       const files = (stray: number): [string, number, number][] => [
         ['a.log', 5000, 4 * DAY],
         ['a.log.1', 4000, 3 * DAY],
@@ -210,17 +212,21 @@ describe('familyOf', () => {
         ['a.log.3.gz', 2000, DAY],
       ]
       const order = ['a.log.3.gz', 'a.log.2.gz', 'a.log.1', 'a.log']
-      expect(arranged(...files(2 * DAY))).toEqual([...order, 'certain'])
-      expect(arranged(...files(9 * DAY))).toEqual([...order, 'guessed'])
-      expect(arranged(...files(0))).toEqual([...order, 'guessed'])
+      expect(await arranged(...files(2 * DAY))).toEqual([...order, 'certain'])
+      expect(await arranged(...files(9 * DAY))).toEqual([...order, 'guessed'])
+      expect(await arranged(...files(0))).toEqual([...order, 'guessed'])
     })
 
-    it('is the newest in the hour that comes twice, in either direction of the numbers', () => {
+    it('is the newest in the hour that comes twice, in either direction of the numbers', async () => {
       expect(
-        arranged(['a.log', 4000, 10 * HOUR], ['a.log.1', 3000, 9 * HOUR], ['a.log.2', 2000, 9.5 * HOUR]),
+        await arranged(
+          ['a.log', 4000, 10 * HOUR],
+          ['a.log.1', 3000, 9 * HOUR],
+          ['a.log.2', 2000, 9.5 * HOUR],
+        ),
       ).toEqual(['a.log.2', 'a.log.1', 'a.log', 'certain'])
       expect(
-        arranged(
+        await arranged(
           ['a.log', 5000, 10 * HOUR],
           ['a.log.1', 2000, 8 * HOUR],
           ['a.log.2', 3000, 9.5 * HOUR],
@@ -229,15 +235,19 @@ describe('familyOf', () => {
       ).toEqual(['a.log.1', 'a.log.2', 'a.log.3', 'a.log', 'certain'])
     })
 
-    it('is the oldest where records and times of change say so: rotatelogs -n, Serilog', () => {
-      expect(arranged(['a.log', 1000, 0], ['a.log.1', 2000, DAY])).toEqual(['a.log', 'a.log.1', 'certain'])
-      expect(arranged(['a.log', 1000, 0], ['a.log.1', 2000, 9], ['a.log.2', 3000, 99])).toEqual([
+    it('is the oldest where records and times of change say so: rotatelogs -n, Serilog', async () => {
+      expect(await arranged(['a.log', 1000, 0], ['a.log.1', 2000, DAY])).toEqual([
+        'a.log',
+        'a.log.1',
+        'certain',
+      ])
+      expect(await arranged(['a.log', 1000, 0], ['a.log.1', 2000, 9], ['a.log.2', 3000, 99])).toEqual([
         'a.log',
         'a.log.1',
         'a.log.2',
         'certain',
       ])
-      const serilog = arranged(
+      const serilog = await arranged(
         ['log.txt', 1000, 0],
         ['log_001.txt', 2000, DAY],
         ['log_002.txt', 3000, 2 * DAY],
@@ -245,28 +255,34 @@ describe('familyOf', () => {
       expect(serilog).toEqual(['log.txt', 'log_001.txt', 'log_002.txt', 'certain'])
     })
 
-    it('is where its first record says, if the times of change fit no order', () => {
-      expect(arranged(['a.log', 2000, 3 * DAY], ['a.log.1', 1000, DAY], ['a.log.2', 3000, 2 * DAY])).toEqual([
-        'a.log.1',
-        'a.log.2',
-        'a.log',
-        'certain',
-      ])
+    it('is where its first record says, if the times of change fit no order', async () => {
+      expect(
+        await arranged(['a.log', 2000, 3 * DAY], ['a.log.1', 1000, DAY], ['a.log.2', 3000, 2 * DAY]),
+      ).toEqual(['a.log.1', 'a.log.2', 'a.log', 'certain'])
     })
   })
 
-  it('knows no relatives of a name in no family', () => {
+  it('knows no relatives of a name in no family', async () => {
     const others = ['b.log', 'a.log2', 'a.logs', 'a.log', 'a-1.log', 'a.1.2.log'].map((key) => entry(key))
-    expect(keys(ask('a.log', others).family)).toEqual(['a.log'])
+    expect(keys((await ask('a.log', others)).family)).toEqual(['a.log'])
     // Two brokers, not one that is rotated.
-    expect(keys(ask('node.1.log', [entry('node.1.log'), entry('node.2.log')]).family)).toEqual(['node.1.log'])
+    expect(keys((await ask('node.1.log', [entry('node.1.log'), entry('node.2.log')])).family)).toEqual([
+      'node.1.log',
+    ])
   })
 
-  it('asks for no more heads than it may', () => {
+  it('asks for no more heads than it may', async () => {
     const many = Array.from({ length: 1000 }, (_, i) => entry(`a.log.${i}`, (i * 37) % 1000))
-    const { family, heads } = ask('a.log.1', many, ({ key }) => ({ time: Number(key.slice(6)), print: key }))
+    const { family, heads } = await ask('a.log.1', many, ({ key }) => ({
+      time: Number(key.slice(6)),
+      print: key,
+    }))
     expect(heads).toBeLessThanOrEqual(210)
     expect(family.certain).toBe(false)
+    const alike = Array.from({ length: 5000 }, (_, i) => entry(`a.log.${i + 1}`, START))
+    const none = await ask('a.log.1', alike)
+    expect(none.heads).toBeLessThanOrEqual(710)
+    expect(none.family.members).toHaveLength(5000)
   })
 })
 
@@ -294,7 +310,7 @@ describe('no name pattern', () => {
     part.map((p) => `${p}.log`),
   )
 
-  it('hides a contradiction behind those that were asked', () => {
+  it('hides a contradiction behind those that were asked', async () => {
     const files: [string, number, number][] = [
       ['x.2026-01-01.0.log.gz', 1, 1],
       ['x-2026-01-02.log.0', 2, 2],
@@ -304,23 +320,26 @@ describe('no name pattern', () => {
     ]
     const time = new Map(files.map(([key, time]) => [key, time * 7_200_000]))
     const entries = files.map(([key, , modified]) => entry(key, modified))
-    const { family } = ask('x-Mon.log', entries, ({ key }) => ({ time: time.get(key)!, print: key }))
+    const { family } = await ask('x-Mon.log', entries, ({ key }) => ({ time: time.get(key)!, print: key }))
     const times = keys(family).map((key) => time.get(key)!)
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
 
-  it('makes an order that contradicts the times of the records, unless it is said', () => {
+  it('makes an order that contradicts the times of the records, unless it is said', async () => {
     const files = fc.uniqueArray(fc.tuple(name, fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6)), {
       selector: ([name]) => name,
       minLength: 2,
       maxLength: 12,
     })
-    fc.assert(
-      fc.property(files, (files) => {
+    await fc.assert(
+      fc.asyncProperty(files, async (files) => {
         const time = new Map(files.map(([key, time]) => [key, time * 7_200_000]))
         const entries = files.map(([key, , modified]) => entry(key, modified))
         for (const { key } of entries) {
-          const { family } = ask(key, entries, (entry) => ({ time: time.get(entry.key)!, print: entry.key }))
+          const { family } = await ask(key, entries, (entry) => ({
+            time: time.get(entry.key)!,
+            print: entry.key,
+          }))
           const times = keys(family).map((key) => time.get(key)!)
           const dates = new Set(keys(family).map((key) => parseName(key).date))
           // A date that no other file has is believed; a counter never is.
