@@ -32,9 +32,11 @@ describePage(
 
     it('picks logs together in the sidebar, and each row says which one it is from', async () => {
       const page = await stage.open('file=broker.log')
+      await page.locator('.bar .size').waitFor()
       await box(page, 'storage.log').click()
       await row(page, 'heartbeat 14999').nth(1).waitFor()
       expect(hash(page)).toContain('file=broker.log&file=storage.log')
+      expect(await page.locator('.bar .size').count()).toBe(0)
       const rows = page.locator('.row .o')
       expect((await rows.allTextContents()).slice(-4)).toEqual(['A', 'B', 'A', 'B'])
       expect(await rows.last().getAttribute('title')).toBe('storage.log')

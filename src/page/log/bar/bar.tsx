@@ -50,7 +50,7 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
           {name}
         </h2>
       </div>
-      {file !== null && <span class="dim size">{bytes(file.size)}</span>}
+      {file !== null && !isMerged(look) && <span class="dim size">{bytes(file.size)}</span>}
       <span class="space" />
       <div ref={tools} class="tools" role="toolbar" aria-label="Log">
         <button
