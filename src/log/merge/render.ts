@@ -79,6 +79,7 @@ export function textWriter(): MergedWriter {
 }
 
 const LINE_END = Uint8Array.of(LF)
+const NOTHING = new Uint8Array(0)
 
 /** A name with a tab or a line end would look like a part of the line. */
 function visible(name: string): string {
@@ -110,7 +111,10 @@ export function ndjsonWriter(options: RecordOptions): MergedWriter {
       if (from === 0) out.add(headOf(source))
       if (from === 0 && late) out.add(LATE)
       out.add(from === 0 ? json.subarray(1) : json)
-      return bytes.length - writer.left
+      const { left } = writer
+      // Each log has a writer, which would hold its last record until the next one.
+      if (left === 0 && bytes.length > SLICE) writer.read(NOTHING, 0, 0)
+      return bytes.length - left
     },
   }
 }

@@ -34,6 +34,7 @@ export class LineOut {
   from(bytes: Uint8Array): void {
     this.bytes = bytes
     this.copy = { view: viewOf(bytes), out: this.copy.out }
+    this.#window = ''
     this.#windowTo = 0
     this.whole = -1
   }
