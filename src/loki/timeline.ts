@@ -14,6 +14,8 @@ export interface Period {
 /** Which part of a group of files is read. */
 interface Part extends Period {
   lines: number
+  /** Bytes of records that may be read. */
+  size: number
   /** Whether the first records are wanted rather than the last. */
   first: boolean
   cursor: MergedCursor | null
@@ -22,6 +24,8 @@ interface Part extends Period {
 /** How many files are merged at once; of more, one group is read after the other. */
 const GROUP = 32
 const MAX_RECORDS = 100_000
+/** Lines that are kept may be this part of the memory for answers. */
+const SHARE_OF_LINES = 8
 
 /** The records of files that a query wants, by their times; `make` is what becomes of a record. */
 export class Timeline<T extends { time: number }> {
@@ -32,6 +36,8 @@ export class Timeline<T extends { time: number }> {
   readonly #deadline: number
   /** Bytes of records that may be read at once. */
   readonly #size: number
+  /** The same where the lines are kept: as text and as JSON they take several times as much. */
+  readonly #sizeOfLines: number
 
   constructor(
     files: readonly LogFile[],
@@ -50,7 +56,12 @@ export class Timeline<T extends { time: number }> {
     this.#search = search
     this.#make = make
     this.#deadline = deadlineOf(search.sources)
-    this.#size = search.sources[0]?.context.limits.answerBytes ?? 0
+    const context = search.sources[0]?.context
+    this.#size = context?.limits.answerBytes ?? 0
+    this.#sizeOfLines = Math.min(
+      this.#size,
+      (context?.memory?.total ?? Number.POSITIVE_INFINITY) / SHARE_OF_LINES,
+    )
   }
 
   /**
@@ -71,13 +82,15 @@ export class Timeline<T extends { time: number }> {
       found = found.filter(({ time }) => time >= since && time < until)
     }
     const rest: [group: Source[], cursor: MergedCursor][] = []
+    const size = this.#sizeOfLines
     for (const group of this.#groups) {
-      const { records, onward } = await this.#read(group, { since, until, lines: limit, first, cursor: null })
+      const part = { since, until, lines: limit, size, first, cursor: null }
+      const { records, onward } = await this.#read(group, part)
       take(records)
       if (onward) rest.push([group, onward])
     }
     for (const [group, cursor] of rest)
-      take(await this.#whole(group, { since, until, lines: MAX_RECORDS, first, cursor }))
+      take(await this.#whole(group, { since, until, lines: MAX_RECORDS, size, first, cursor }))
     return found
   }
 
@@ -85,7 +98,8 @@ export class Timeline<T extends { time: number }> {
     const found: T[] = []
     for (const group of this.#groups) {
       const lines = MAX_RECORDS - found.length
-      found.push(...(await this.#whole(group, { ...period, lines, first: true, cursor: null })))
+      const part = { ...period, lines, size: this.#size, first: true, cursor: null }
+      found.push(...(await this.#whole(group, part)))
     }
     return found
   }
@@ -104,14 +118,14 @@ export class Timeline<T extends { time: number }> {
     const size = page.records.reduce((sum, { bytes }) => sum + bytes.length, 0)
     page.release()
     // A record that did not fit may have ended the page.
-    const isFull = records.length >= part.lines || size > this.#size / 2
+    const isFull = records.length >= part.lines || size > part.size / 2
     return { records, onward: isFull ? (part.first ? page.next : page.prev) : null }
   }
 
   /** A page of some files; null if there is none. Loki cannot mark an answer as partial, so less is an error. */
   async #page(sources: readonly Source[], part: Part): Promise<MergedPage | null> {
     refuseLate(this.#deadline)
-    const { since, until, lines, first, cursor } = part
+    const { since, until, lines, size, first, cursor } = part
     if (since >= until) return null
     const { node, file } = sources[0]!
     try {
@@ -123,7 +137,7 @@ export class Timeline<T extends { time: number }> {
           until,
           first,
           cursor: cursor && { place: cursor, direction: first ? 'after' : 'before' },
-          fit: { size: this.#size, lines },
+          fit: { size, lines },
           cost: ({ length }) => ({ size: length, lines: 1 }),
         },
         this.#search.signal,
