@@ -405,6 +405,32 @@ export const faults = [
     },
   },
   {
+    name: 'several logs with records that take more as JSON, in 256 MiB',
+    async run() {
+      const path = folder('logs')
+      const long = 'ä"\t'.repeat(900_000)
+      const texts = [line(0), line(50, long), line(100), line(150, long)]
+      for (let i = 0; i < 32; i++) writeFileSync(join(path, `f${i}.log`), texts.join(''))
+      const node = await confined(['--logs', path, '--loki'])
+      if (node === null) return SKIPPED
+      const most = watchMemory(node.pid)
+      const whole = await get(node.url, '/api/v1/log/view?file=*.log&download=true&format=ndjson')
+      const records = whole.body.reduce((count, byte) => count + (byte === 10), 0)
+      const query = encodeURIComponent('{file=~".+"}')
+      const loki = await get(
+        node.url,
+        `/loki/api/v1/query_range?query=${query}&start=1700000000&end=1800000000`,
+      )
+      const next = await get(node.url, '/healthz')
+      return {
+        tried: '32 logs with records of 3.6 MB: an export as NDJSON, and a Loki query',
+        count: 2,
+        figure: `${records} of ${32 * texts.length} records, ${loki.status}; ${Math.round(most())} MB; /healthz ${next.status}`,
+        held: records === 32 * texts.length && !whole.cut && loki.status === 504 && next.status === 200,
+      }
+    },
+  },
+  {
     name: 'many patterns',
     async run() {
       const path = folder('logs')

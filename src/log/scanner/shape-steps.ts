@@ -1,0 +1,137 @@
+import type { Piece } from '../format/shape.ts'
+
+/** How long a step is, and where the words come after them; see shapes.wat. */
+export const STEP = 48
+export const WORDS = 960
+const MOST_STEPS = 20
+
+/** The kinds of steps, in the order of shapes.wat. */
+const KINDS = { end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 } as const
+
+/** What a word says: that its line continues a record, that it has no level, or its level. */
+const CONTINUES = 0
+export const NO_LEVEL = 1
+export const said = (level: number) => level + NO_LEVEL + 1
+/** A line whose shape others may have. */
+export interface ShapedLine {
+  bytes: Uint8Array
+  from: number
+  to: number
+  pieces: readonly Piece[]
+}
+
+/** The steps of a shape, as shapes.wat reads them. */
+export class Steps {
+  readonly bytes = new Uint8Array(WORDS)
+  /** What the word of the line says. */
+  word: Uint8Array | null = null
+  #count = 0
+  /** The lowest byte of each place, and how far above it is fine. */
+  readonly #low: number[] = []
+  readonly #above: number[] = []
+
+  get fits(): boolean {
+    return this.#count < MOST_STEPS
+  }
+
+  /** A byte between two others. */
+  place(low: number, high = low): void {
+    this.#low.push(low)
+    this.#above.push(high - low)
+    if (this.#low.length === 16) this.#put()
+  }
+
+  step(kind: keyof typeof KINDS, number = 0): void {
+    if (this.#low.length > 0) this.#put()
+    this.#step(KINDS[kind], number)
+  }
+
+  #put(): void {
+    const places = this.#low.length
+    const at = this.#count * STEP
+    this.#step(KINDS.bytes, places)
+    if (at + STEP > this.bytes.length) return
+    this.bytes.set(this.#low.splice(0), at + 16)
+    this.bytes.fill(255, at + 32 + places, at + STEP)
+    this.bytes.set(this.#above.splice(0), at + 32)
+  }
+
+  #step(kind: number, number: number): void {
+    const at = this.#count++ * STEP
+    if (at + STEP > this.bytes.length) return
+    const view = new DataView(this.bytes.buffer)
+    view.setInt32(at, kind, true)
+    view.setInt32(at + 4, number, true)
+  }
+}
+
+/** Compiles the pieces of a line; false if it has too many. */
+export function compile({ bytes, from, pieces }: ShapedLine, kept: number | null, steps: Steps): boolean {
+  let at = from
+  for (const piece of pieces) {
+    const { to } = piece
+    if (piece.as === 'word' || piece.as === 'severity') {
+      steps.word = wordOf(bytes, piece)
+      if (!steps.word) return false
+      steps.step(piece.as, piece.as === 'severity' ? piece.reach : 0)
+      // A search by level needs no more of a line.
+      if (kept === null) break
+    } else if (piece.as === 'until') steps.step('until', bytes[to])
+    else if (piece.as === 'string') steps.step('string', piece.isEnded ? 1 : 0)
+    else if (piece.as === 'object') steps.step('object')
+    else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
+    else for (let i = at; i < to; i++) putByte(piece.as, bytes[i]!, { index: i - at, kept }, steps)
+    at = to
+  }
+  steps.step('end')
+  return steps.fits
+}
+
+function putByte(
+  as: 'same' | 'digits' | 'date' | 'clock',
+  byte: number,
+  { index, kept }: { index: number; kept: number | null },
+  steps: Steps,
+): void {
+  const isFree = as === 'clock' ? index >= (kept ?? 0) : as === 'date' ? kept === null : as === 'digits'
+  if (!isFree || !isDigit(byte)) steps.place(byte)
+  // There is no minute 60.
+  else steps.place(0x30, as === 'clock' && kept !== null && isTens(index) ? 0x35 : 0x39)
+}
+
+function putNumbers(bytes: Uint8Array, from: number, to: number, steps: Steps): void {
+  for (let i = from; i < to; i++) {
+    const byte = bytes[i]!
+    if (!isDigit(byte) || isNameByte(bytes[i - 1]!)) steps.place(byte)
+    else {
+      steps.step('digits')
+      while (i + 1 < to && isDigit(bytes[i + 1]!)) i++
+    }
+  }
+}
+
+/** The word of a piece with the byte that ends it, or begins it before a colon; null if it is too long. */
+function wordOf(bytes: Uint8Array, piece: Extract<Piece, { level: number }>): Uint8Array | null {
+  const isBack = piece.as === 'severity'
+  const text = isBack ? bytes.subarray(piece.at - 1, piece.to) : bytes.subarray(piece.at, piece.to + 1)
+  if (text.length > 16) return null
+  const word = new Uint8Array(STEP)
+  const start = isBack ? 16 - text.length : 0
+  word.set(text, start)
+  word.fill(255, 16 + start, 16 + start + text.length)
+  const view = new DataView(word.buffer)
+  view.setInt32(32, isBack ? text.length : text.length - 1, true)
+  view.setInt32(36, piece.isRecord === false ? CONTINUES : said(piece.level), true)
+  return word
+}
+
+/** Whether tens of minutes or seconds are in this place of `hh:mm:ss`. */
+export const isTens = (index: number) => index === 3 || index === 6
+
+export const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39
+
+/** A letter or an underscore: digits after it are part of a name. */
+function isNameByte(byte: number): boolean {
+  const letter = byte | 32
+  return (letter >= 0x61 && letter <= 0x7a) || byte === 0x5f || byte >= 0x80
+}

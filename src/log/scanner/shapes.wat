@@ -1,0 +1,222 @@
+  ;; Lines that are written like others: a part of scanner.wat, whose functions it calls. shapes.ts lays out the memory of a
+  ;; shape.
+
+  ;; Where the line that holds `at` ends, as above, for lines of which most are longer than 64 bytes.
+  (func $longLineEnd (param $at i32) (param $to i32) (result i32)
+    (local $break v128)
+    (local.set $break (i8x16.splat (i32.const 10)))
+    (block $near
+      (loop $next
+        (br_if $near (i32.gt_s (i32.add (local.get $at) (i32.const 64)) (local.get $to)))
+        (br_if $near
+          (v128.any_true
+            (v128.or
+              (v128.or
+                (i8x16.eq (v128.load (local.get $at)) (local.get $break))
+                (i8x16.eq (v128.load offset=16 (local.get $at)) (local.get $break)))
+              (v128.or
+                (i8x16.eq (v128.load offset=32 (local.get $at)) (local.get $break))
+                (i8x16.eq (v128.load offset=48 (local.get $at)) (local.get $break))))))
+        (local.set $at (i32.add (local.get $at) (i32.const 64)))
+        (br $next)))
+    (call $lineEnd (local.get $at) (local.get $to)))
+
+  ;; Where the line that fits a shape goes on behind it.
+  (global $rest (mut i32) (i32.const 0))
+
+  ;; What the words of a shape say about the text at `at`, or -1. `back` is how far before it their 16 bytes lie, `floor`
+  ;; where a word may begin.
+  (func $word (param $at i32) (param $shape i32) (param $back i32) (param $floor i32) (result i32)
+    (local $words i32) (local $length i32) (local $text v128)
+    (local.set $text (v128.load (i32.sub (local.get $at) (local.get $back))))
+    (local.set $words (i32.add (local.get $shape) (i32.const 960)))
+    (loop $next
+      (local.set $length (i32.load offset=32 (local.get $words)))
+      (if (i32.eqz (local.get $length)) (then (return (i32.const -1))))
+      (if
+        (i8x16.all_true
+          (i8x16.eq
+            (v128.and (local.get $text) (v128.load offset=16 (local.get $words)))
+            (v128.load (local.get $words))))
+        (then
+          (if (local.get $back)
+            (then
+              (if (i32.lt_s (i32.sub (local.get $at) (local.get $length)) (local.get $floor))
+                (then (return (i32.const -1)))))
+            (else (global.set $rest (i32.add (local.get $at) (local.get $length)))))
+          (return (i32.load offset=36 (local.get $words)))))
+      (local.set $words (i32.add (local.get $words) (i32.const 48)))
+      (br $next))
+    (unreachable))
+
+  ;; What a line that fits a shape says by its word, or -1 if it does not fit. A shape has steps of 48 bytes: the kind of
+  ;; step, a number for it, and from 16 on how 16 bytes are: the lowest byte of each place, and how far above it is fine.
+  (func $fit (param $from i32) (param $to i32) (param $shape i32) (result i32)
+    (local $at i32) (local $step i32) (local $said i32) (local $count i32) (local $hits i32) (local $byte i32) (local $escape i32) (local $text v128)
+    (local.set $at (local.get $from))
+    (local.set $step (local.get $shape))
+    (local.set $said (i32.const -1))
+    (block $fails
+      (loop $next
+        (block $object (block $severity (block $word (block $string (block $until (block $digits (block $bytes (block $end
+          (br_table $end $bytes $digits $until $string $word $severity $object
+            (i32.load (local.get $step))))
+          ;; end
+          (br_if $fails (i32.gt_s (local.get $at) (local.get $to)))
+          (global.set $rest (local.get $at))
+          (return (local.get $said)))
+          ;; bytes, of which the number says how many
+          (br_if $fails
+            (i32.eqz
+              (i8x16.all_true
+                (i8x16.le_u
+                  (i8x16.sub (v128.load (local.get $at)) (v128.load offset=16 (local.get $step)))
+                  (v128.load offset=32 (local.get $step))))))
+          (local.set $at (i32.add (local.get $at) (i32.load offset=4 (local.get $step))))
+          (local.set $step (i32.add (local.get $step) (i32.const 48)))
+          (br $next))
+          ;; one to ten digits
+          (local.set $count (i32.const 0))
+          (block $ends
+            (loop $digit
+              (br_if $ends
+                (i32.gt_u
+                  (i32.sub (i32.load8_u (i32.add (local.get $at) (local.get $count))) (i32.const 48))
+                  (i32.const 9)))
+              (local.set $count (i32.add (local.get $count) (i32.const 1)))
+              (br_if $digit (i32.le_s (local.get $count) (i32.const 10)))
+              (br $fails)))
+          (br_if $fails (i32.eqz (local.get $count)))
+          (local.set $at (i32.add (local.get $at) (local.get $count)))
+          (local.set $step (i32.add (local.get $step) (i32.const 48)))
+          (br $next))
+          ;; up to the byte in the number, 64 bytes at most, without blanks, quotes, backslashes and brackets before it
+          (local.set $count (i32.add (local.get $at) (i32.const 64)))
+          (block $ends
+            (loop $search
+              (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
+              (local.set $text (v128.load (local.get $at)))
+              (local.set $hits
+                (i8x16.bitmask
+                  (v128.or
+                    (v128.or
+                      (i8x16.le_u (local.get $text) (i8x16.splat (i32.const 32)))
+                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 34))))
+                    (v128.or
+                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92)))
+                      (i8x16.eq (local.get $text) (i8x16.splat (i32.const 91)))))))
+              (br_if $ends (local.get $hits))
+              (local.set $at (i32.add (local.get $at) (i32.const 16)))
+              (br $search)))
+          (local.set $at (i32.add (local.get $at) (i32.ctz (local.get $hits))))
+          (br_if $fails (i32.gt_s (local.get $at) (local.get $count)))
+          (br_if $fails (i32.ne (i32.load8_u (local.get $at)) (i32.load offset=4 (local.get $step))))
+          (local.set $step (i32.add (local.get $step) (i32.const 48)))
+          (br $next))
+          ;; a string up to and with its quote; with a number, an escaped line break is before that
+          (local.set $escape (i32.const 0))
+          (block $ends
+            (loop $search
+              (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
+              (local.set $text (v128.load (local.get $at)))
+              (local.set $text
+                (v128.or
+                  (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
+                  (v128.or
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 34)))
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92))))))
+              (if (i32.eqz (v128.any_true (local.get $text)))
+                (then
+                  (local.set $at (i32.add (local.get $at) (i32.const 16)))
+                  (br $search)))
+              (local.set $at (i32.add (local.get $at) (i32.ctz (i8x16.bitmask (local.get $text)))))
+              (local.set $byte (i32.load8_u (local.get $at)))
+              (br_if $ends (i32.eq (local.get $byte) (i32.const 34)))
+              (br_if $fails (i32.eq (local.get $byte) (i32.const 10)))
+              (local.set $at (i32.add (local.get $at) (i32.const 2)))
+              (local.set $escape (local.get $at))
+              (br $search)))
+          (if (i32.load offset=4 (local.get $step))
+            (then
+              (br_if $fails (i32.ne (local.get $escape) (local.get $at)))
+              (br_if $fails (i32.ne (i32.load8_u (i32.sub (local.get $at) (i32.const 1))) (i32.const 110)))))
+          (local.set $at (i32.add (local.get $at) (i32.const 1)))
+          (local.set $step (i32.add (local.get $step) (i32.const 48)))
+          (br $next))
+          ;; one of the words
+          (local.set $said (call $word (local.get $at) (local.get $shape) (i32.const 0) (i32.const 0)))
+          (br_if $fails (i32.lt_s (local.get $said) (i32.const 0)))
+          (local.set $at (global.get $rest))
+          (local.set $step (i32.add (local.get $step) (i32.const 48)))
+          (br $next))
+          ;; one of the words before the first colon and two blanks, of which the number says how far they may be away
+          (local.set $count (local.get $at))
+          (local.set $at (i32.sub (local.get $at) (i32.const 2)))
+          (block $ends
+            (loop $search
+              (br_if $fails (i32.ge_s (local.get $at) (local.get $to)))
+              (local.set $text (v128.load (local.get $at)))
+              (local.set $text
+                (v128.or
+                  (v128.or
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 10)))
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 92))))
+                  (v128.and
+                    (i8x16.eq (local.get $text) (i8x16.splat (i32.const 58)))
+                    (v128.and
+                      (i8x16.eq (v128.load offset=1 (local.get $at)) (i8x16.splat (i32.const 32)))
+                      (i8x16.eq (v128.load offset=2 (local.get $at)) (i8x16.splat (i32.const 32)))))))
+              (br_if $ends (v128.any_true (local.get $text)))
+              (local.set $at (i32.add (local.get $at) (i32.const 16)))
+              (br $search)))
+          (local.set $at (i32.add (local.get $at) (i32.ctz (i8x16.bitmask (local.get $text)))))
+          (br_if $fails (i32.ne (i32.load8_u (local.get $at)) (i32.const 58)))
+          (br_if $fails
+            (i32.ge_s
+              (i32.add (local.get $at) (i32.const 2))
+              (i32.add (local.get $from) (i32.load offset=4 (local.get $step)))))
+          (local.set $said
+            (call $word (local.get $at) (local.get $shape) (i32.const 16) (local.get $count)))
+          (br_if $fails (i32.lt_s (local.get $said) (i32.const 0)))
+          (local.set $at (i32.add (local.get $at) (i32.const 3)))
+          (local.set $step (i32.add (local.get $step) (i32.const 48)))
+          (br $next))
+        ;; a line that ends in a brace
+        (br_if $fails (i32.gt_s (local.get $at) (local.get $to)))
+        (local.set $at (call $longLineEnd (local.get $at) (local.get $to)))
+        (local.set $at
+          (i32.sub (local.get $at)
+            (i32.eq (i32.load8_u (i32.sub (local.get $at) (i32.const 1))) (i32.const 10))))
+        (br_if $fails (i32.ne (i32.load8_u (i32.sub (local.get $at) (i32.const 1))) (i32.const 125)))
+        (local.set $step (i32.add (local.get $step) (i32.const 48)))
+        (br $next)))
+    (i32.const -1))
+
+  ;; Counts the lines of [from, to) by what their shape's word says, and stops at the first one that fits none of the
+  ;; shapes or says `least` or more: gives where that line starts. `state` gets the shape of the line before it,
+  ;; and what it says itself (-1 if it has no shape).
+  (func (export "shaped")
+    (param $from i32) (param $to i32) (param $shapes i32) (param $shapesEnd i32) (param $least i32) (param $state i32)
+    (result i32)
+    (local $shape i32) (local $said i32) (local $count i32)
+    (block $done
+      (loop $line
+        (br_if $done (i32.ge_s (local.get $from) (local.get $to)))
+        (local.set $shape (local.get $shapes))
+        (local.set $said (i32.const -1))
+        (block $fits
+          (loop $next
+            (br_if $done (i32.ge_s (local.get $shape) (local.get $shapesEnd)))
+            (local.set $said (call $fit (local.get $from) (local.get $to) (local.get $shape)))
+            (br_if $fits (i32.ge_s (local.get $said) (i32.const 0)))
+            (local.set $shape (i32.add (local.get $shape) (i32.const 1536)))
+            (br $next)))
+        (br_if $done (i32.ge_s (local.get $said) (local.get $least)))
+        (local.set $count
+          (i32.add (i32.add (local.get $shape) (i32.const 1472)) (i32.shl (local.get $said) (i32.const 2))))
+        (i32.store (local.get $count) (i32.add (i32.load (local.get $count)) (i32.const 1)))
+        (i32.store (local.get $state) (local.get $shape))
+        (local.set $from (call $longLineEnd (global.get $rest) (local.get $to)))
+        (br $line)))
+    (i32.store offset=4 (local.get $state) (local.get $said))
+    (local.get $from))
