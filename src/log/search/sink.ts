@@ -108,7 +108,7 @@ export class Sink {
     if (first >= ranges.length) return
     let length = 0
     for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
-    if (this.#each && this.keeps && length > LARGE) {
+    if (this.#each && this.#dropped.size > 0) {
       for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
       return
     }
