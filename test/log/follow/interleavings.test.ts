@@ -1,41 +1,17 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { appendFileSync, readdirSync, rmSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { serverEvents } from '../../../src/client/events.ts'
 import { type Answers, numbersOf } from '../../support/log-clients.ts'
 import { fractions } from '../../support/random.mjs'
+import { ROTATIONS, RotatedLog } from '../../support/rotations.ts'
 import { steppedStore } from '../../support/stepped-store.ts'
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** A log in a folder of its own, with numbered lines. */
-class Log {
-  readonly folder = mkdtempSync(join(tmpdir(), 'nodestate-steps-'))
+/** A log with numbered lines. */
+class Log extends RotatedLog {
   count = 0
-  rotations = 0
-
-  path(name: string): string {
-    return join(this.folder, name)
-  }
-
-  has(name: string): boolean {
-    return existsSync(this.path(name))
-  }
 
   write(lines: number): void {
     let text = ''
@@ -48,84 +24,10 @@ class Log {
     }
     appendFileSync(this.path('a.log'), text)
   }
-
-  rename(from: string, to: string): void {
-    renameSync(this.path(from), this.path(to))
-  }
-
-  compress(name: string): void {
-    writeFileSync(this.path(`${name}.gz`), gzipSync(readFileSync(this.path(name))))
-  }
-}
-
-/** A way of rotating. What comes after a `yield` happens at a later step of the reader. */
-type Rotation = (log: Log) => Generator<void, void>
-
-function* shifted(log: Log) {
-  for (let i = 9; i >= 1; i--)
-    for (const end of ['', '.gz'])
-      if (log.has(`a.log.${i}${end}`)) {
-        log.rename(`a.log.${i}${end}`, `a.log.${i + 1}${end}`)
-        yield
-      }
-}
-const ROTATIONS: Record<string, Rotation> = {
-  *rename(log) {
-    yield* shifted(log)
-    log.rename('a.log', 'a.log.1')
-    yield
-    writeFileSync(log.path('a.log'), '')
-  },
-  *'rename, create later'(log) {
-    yield* shifted(log)
-    log.rename('a.log', 'a.log.1')
-  },
-  *'copy and truncate'(log) {
-    yield* shifted(log)
-    copyFileSync(log.path('a.log'), log.path('a.log.1'))
-    // Lines between the copy and the truncation are lost by this way of rotating, so nothing is written there.
-    yield
-    truncateSync(log.path('a.log'))
-  },
-  *'rename and compress'(log) {
-    yield* ROTATIONS.rename!(log)
-    yield
-    log.compress('a.log.1')
-    yield
-    unlinkSync(log.path('a.log.1'))
-  },
-  *'compress the one before'(log) {
-    yield* ROTATIONS.rename!(log)
-    if (!log.has('a.log.2')) return
-    yield
-    log.compress('a.log.2')
-    yield
-    unlinkSync(log.path('a.log.2'))
-  },
-  *'dated names'(log) {
-    log.rename('a.log', `a.log-202611150${log.rotations++}0000`)
-    yield
-    writeFileSync(log.path('a.log'), '')
-  },
-  *'rising numbers'(log) {
-    let i = 1
-    while (log.has(`a-${i}.log`)) i++
-    if (i > 5) {
-      unlinkSync(log.path('a-1.log'))
-      yield
-      for (i = 1; i < 5; i++) {
-        log.rename(`a-${i + 1}.log`, `a-${i}.log`)
-        yield
-      }
-    }
-    log.rename('a.log', `a-${i}.log`)
-    yield
-    writeFileSync(log.path('a.log'), '')
-  },
 }
 
 interface Case {
-  rotation: string
+  rotation: keyof typeof ROTATIONS
   /** The calls of the store before each rotation begins, counted from the reconnection. */
   at: number[]
   /** How many calls are between two steps of a rotation; 0 makes it one moment. */
@@ -207,7 +109,7 @@ class Rotator {
   *steps(): Generator<void, void> {
     this.#log.write(3)
     yield
-    yield* ROTATIONS[this.#test.rotation]!(this.#log)
+    yield* ROTATIONS[this.#test.rotation](this.#log)
     yield
     this.#log.write(3)
   }
@@ -286,7 +188,7 @@ async function faultsOf(cases: Case[], atOnce = 16): Promise<string[]> {
 const CASES = 40
 
 /** Cases over all that differs: one or two rotations, each at any of the first calls. */
-function casesOf(rotation: string): Case[] {
+function casesOf(rotation: keyof typeof ROTATIONS): Case[] {
   const random = fractions(1)
   const below = (most: number) => Math.floor(random() * most)
   return Array.from({ length: CASES }, () => {
@@ -304,9 +206,12 @@ function casesOf(rotation: string): Case[] {
 
 // Not tried again: what fails at any interleaving is a defect.
 describe('a follower that reconnects while the log is rotated', { retry: 0 }, () => {
-  it.each(Object.keys(ROTATIONS))('gets every line once, whenever %s happens', async (rotation) => {
-    const faults = await faultsOf(casesOf(rotation))
-    // The first one with its calls; the others in a line.
-    expect(faults.map((fault, i) => (i === 0 ? fault : fault.split('\n')[0]))).toEqual([])
-  })
+  it.each(Object.keys(ROTATIONS) as (keyof typeof ROTATIONS)[])(
+    'gets every line once, whenever %s happens',
+    async (rotation) => {
+      const faults = await faultsOf(casesOf(rotation))
+      // The first one with its calls; the others in a line.
+      expect(faults.map((fault, i) => (i === 0 ? fault : fault.split('\n')[0]))).toEqual([])
+    },
+  )
 })

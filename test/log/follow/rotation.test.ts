@@ -1,33 +1,20 @@
-import {
-  appendFileSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
 import { serverEvents } from '../../../src/client/events.ts'
 import { fsStore } from '../../../src/store/fs.ts'
+import { numbersOf } from '../../support/log-clients.ts'
 import { fractions } from '../../support/random.mjs'
+import { ROTATIONS, RotatedLog, type Rotation, rotate } from '../../support/rotations.ts'
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-let folder: string
-const path = (name: string) => join(folder, name)
+let log: RotatedLog
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'nodestate-rotation-'))
-  writeFileSync(path('a.log'), '')
+  log = new RotatedLog()
+  writeFileSync(log.path('a.log'), '')
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => rmSync(log.folder, { recursive: true }))
 
 /** Writes numbered lines for a while, and rotates in the given ways in turn. */
 class Writer {
@@ -35,7 +22,7 @@ class Writer {
   rotations = 0
   #random = fractions(7)
 
-  async run(ms: number, ways: (() => void)[]) {
+  async run(ms: number, ways: readonly Rotation[]) {
     const end = Date.now() + ms
     let next = Date.now() + 200
     while (Date.now() < end || this.rotations < 6) {
@@ -44,11 +31,11 @@ class Writer {
       for (let i = 0; i < many; i++) text += this.#line()
       // Now and then a line comes in two halves, and once in a while a rotation comes between.
       const cut = this.#random() < 0.3 ? Math.floor(text.length * this.#random()) : text.length
-      appendFileSync(path('a.log'), text.slice(0, cut))
+      appendFileSync(log.path('a.log'), text.slice(0, cut))
       if (cut < text.length) await sleep(2)
-      appendFileSync(path('a.log'), text.slice(cut))
+      appendFileSync(log.path('a.log'), text.slice(cut))
       if (Date.now() >= next) {
-        ways[this.rotations++ % ways.length]!()
+        rotate(log, ways[this.rotations++ % ways.length]!)
         next = Date.now() + 250
       }
       await sleep(3)
@@ -62,31 +49,6 @@ class Writer {
   }
 }
 
-/** Makes room for `.1`, as logrotate does. */
-function shift() {
-  for (let i = 30; i >= 1; i--)
-    for (const end of ['', '.gz'])
-      if (existsSync(path(`a.log.${i}${end}`)))
-        renameSync(path(`a.log.${i}${end}`), path(`a.log.${i + 1}${end}`))
-}
-const rename = () => {
-  shift()
-  renameSync(path('a.log'), path('a.log.1'))
-  writeFileSync(path('a.log'), '')
-}
-const copyTruncate = () => {
-  shift()
-  copyFileSync(path('a.log'), path('a.log.1'))
-  truncateSync(path('a.log'))
-}
-const compress = () => {
-  rename()
-  writeFileSync(path('a.log.1.gz'), gzipSync(readFileSync(path('a.log.1'))))
-  unlinkSync(path('a.log.1'))
-}
-
-const numbersOf = (text: string) => [...text.matchAll(/number (\d+) /g)].map((found) => Number(found[1]))
-
 function expectSequence(numbers: number[], last: number, who: string) {
   expect(numbers.length, `${who} got something`).toBeGreaterThan(0)
   for (let i = 1; i < numbers.length; i++)
@@ -96,7 +58,8 @@ function expectSequence(numbers: number[], last: number, who: string) {
 }
 
 describe('50 followers who come and go', () => {
-  it.each([
+  const { rename, 'copy and truncate': copyTruncate, 'rename and compress': compress } = ROTATIONS
+  it.each<[string, Rotation[]]>([
     ['rename', [rename]],
     ['copy and truncate', [copyTruncate]],
     ['compress', [compress]],
@@ -104,7 +67,7 @@ describe('50 followers who come and go', () => {
   ])(
     'get every line once while the log is rotated by %s',
     async (_, ways) => {
-      const app = createApp({ logs: fsStore(folder), config: '' })
+      const app = createApp({ logs: fsStore(log.folder), config: '' })
       const writer = new Writer()
       let writing = true
       const view = '/api/v1/log/view?file=a.log&follow=true'
