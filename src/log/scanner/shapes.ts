@@ -1,11 +1,11 @@
 import type { Piece } from '../format/shape.ts'
 import { MOST_SHAPES, type Scanner, SHAPE_BYTES } from './scanner.ts'
+import { compile, isDigit, isTens, NO_LEVEL, type ShapedLine, STEP, Steps, WORDS } from './shape-steps.ts'
 
-/** Where things are in the memory of a shape; see scanner.wat. */
-const STEP = 48
-const WORDS = 960
+export { said } from './shape-steps.ts'
+
+/** Where things are in the memory of a shape; see shapes.wat. */
 const COUNTS = 1472
-const MOST_STEPS = 20
 const MOST_WORDS = 9
 
 /** To learn a shape takes as long as to read twenty lines: it is learnt if as many bytes fitted, or few do. */
@@ -16,13 +16,6 @@ const SELDOM = 32
 const SOME = 32
 const FEW = 1024
 
-/** The kinds of steps, in the order of scanner.wat. */
-const KINDS = { end: 0, bytes: 1, digits: 2, until: 3, string: 4, word: 5, severity: 6, object: 7 } as const
-
-/** What a word says: that its line continues a record, that it has no level, or its level. */
-export const CONTINUES = 0
-const NO_LEVEL = 1
-export const said = (level: number) => level + NO_LEVEL + 1
 /** How many things a word can say. */
 const SAYINGS = 7
 /** More than any word says. */
@@ -32,14 +25,6 @@ export const ANYTHING = SAYINGS + 1
 const KEPT = [2, 4, 5, 7, 8] as const
 /** How long the lines of each are, in ms. */
 const SPANS = [3_600_000, 600_000, 60_000, 10_000, 1000]
-
-/** A line whose shape others may have. */
-export interface ShapedLine {
-  bytes: Uint8Array
-  from: number
-  to: number
-  pieces: readonly Piece[]
-}
 
 /** Lines with times for which this is true of the first and of the last count as one. */
 export type IsSpan = (first: number, last: number) => boolean
@@ -183,111 +168,6 @@ export function timelessShapes(scanner: Scanner, format: object): Shapes {
 /** Called with how many lines of a level were counted, and a time that they count for. */
 export type Flush = (time: number, level: number, count: number) => void
 
-/** The steps of a shape, as scanner.wat reads them. */
-class Steps {
-  readonly bytes = new Uint8Array(WORDS)
-  /** What the word of the line says. */
-  word: Uint8Array | null = null
-  #count = 0
-  /** The lowest byte of each place, and how far above it is fine. */
-  readonly #low: number[] = []
-  readonly #above: number[] = []
-
-  get fits(): boolean {
-    return this.#count < MOST_STEPS
-  }
-
-  /** A byte between two others. */
-  place(low: number, high = low): void {
-    this.#low.push(low)
-    this.#above.push(high - low)
-    if (this.#low.length === 16) this.#put()
-  }
-
-  step(kind: keyof typeof KINDS, number = 0): void {
-    if (this.#low.length > 0) this.#put()
-    this.#step(KINDS[kind], number)
-  }
-
-  #put(): void {
-    const places = this.#low.length
-    const at = this.#count * STEP
-    this.#step(KINDS.bytes, places)
-    if (at + STEP > this.bytes.length) return
-    this.bytes.set(this.#low.splice(0), at + 16)
-    this.bytes.fill(255, at + 32 + places, at + STEP)
-    this.bytes.set(this.#above.splice(0), at + 32)
-  }
-
-  #step(kind: number, number: number): void {
-    const at = this.#count++ * STEP
-    if (at + STEP > this.bytes.length) return
-    const view = new DataView(this.bytes.buffer)
-    view.setInt32(at, kind, true)
-    view.setInt32(at + 4, number, true)
-  }
-}
-
-/** Compiles the pieces of a line; false if it has too many. */
-function compile({ bytes, from, pieces }: ShapedLine, kept: number | null, steps: Steps): boolean {
-  let at = from
-  for (const piece of pieces) {
-    const { to } = piece
-    if (piece.as === 'word' || piece.as === 'severity') {
-      steps.word = wordOf(bytes, piece)
-      if (!steps.word) return false
-      steps.step(piece.as, piece.as === 'severity' ? piece.reach : 0)
-      // A search by level needs no more of a line.
-      if (kept === null) break
-    } else if (piece.as === 'until') steps.step('until', bytes[to])
-    else if (piece.as === 'string') steps.step('string', piece.isEnded ? 1 : 0)
-    else if (piece.as === 'object') steps.step('object')
-    else if (piece.as === 'numbers') putNumbers(bytes, at, to, steps)
-    else for (let i = at; i < to; i++) putByte(piece.as, bytes[i]!, { index: i - at, kept }, steps)
-    at = to
-  }
-  steps.step('end')
-  return steps.fits
-}
-
-function putByte(
-  as: 'same' | 'digits' | 'date' | 'clock',
-  byte: number,
-  { index, kept }: { index: number; kept: number | null },
-  steps: Steps,
-): void {
-  const isFree = as === 'clock' ? index >= (kept ?? 0) : as === 'date' ? kept === null : as === 'digits'
-  if (!isFree || !isDigit(byte)) steps.place(byte)
-  // There is no minute 60.
-  else steps.place(0x30, as === 'clock' && kept !== null && isTens(index) ? 0x35 : 0x39)
-}
-
-function putNumbers(bytes: Uint8Array, from: number, to: number, steps: Steps): void {
-  for (let i = from; i < to; i++) {
-    const byte = bytes[i]!
-    if (!isDigit(byte) || isNameByte(bytes[i - 1]!)) steps.place(byte)
-    else {
-      steps.step('digits')
-      while (i + 1 < to && isDigit(bytes[i + 1]!)) i++
-    }
-  }
-}
-
-/** The word of a piece with the byte that ends it, or begins it before a colon; null if it is too long. */
-function wordOf(bytes: Uint8Array, piece: Extract<Piece, { level: number }>): Uint8Array | null {
-  const isBack = piece.as === 'severity'
-  const text = isBack ? bytes.subarray(piece.at - 1, piece.to) : bytes.subarray(piece.at, piece.to + 1)
-  if (text.length > 16) return null
-  const word = new Uint8Array(STEP)
-  const start = isBack ? 16 - text.length : 0
-  word.set(text, start)
-  word.fill(255, 16 + start, 16 + start + text.length)
-  const view = new DataView(word.buffer)
-  view.setInt32(32, isBack ? text.length : text.length - 1, true)
-  view.setInt32(36, piece.isRecord === false ? CONTINUES : said(piece.level), true)
-  return word
-}
-
 /** Whether nothing of another length is before the level. In JSON, marks stop the scanner several times in each line. */
 function isFast(pieces: readonly Piece[]): boolean {
   return pieces.find(({ as }) => !FIXED.has(as))?.as === 'word' || pieces.at(-1)!.as === 'object'
@@ -339,15 +219,4 @@ function spanOf(
     line.set(bytes.subarray(from + start, from + end), start)
   }
   return null
-}
-
-/** Whether tens of minutes or seconds are in this place of `hh:mm:ss`. */
-const isTens = (index: number) => index === 3 || index === 6
-
-const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39
-
-/** A letter or an underscore: digits after it are part of a name. */
-function isNameByte(byte: number): boolean {
-  const letter = byte | 32
-  return (letter >= 0x61 && letter <= 0x7a) || byte === 0x5f || byte >= 0x80
 }
