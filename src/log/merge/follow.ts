@@ -49,7 +49,7 @@ export async function* followMerged(
   let pause = limits.poll[0]
   let failures = 0
   let beatAt = Date.now()
-  const woken = new Waker(signal)
+  const woken = waker(signal)
   try {
     while (!signal.aborted) {
       woken.watch(known)
@@ -111,49 +111,39 @@ function eventOf(text: string, place: MergedCursor, sources: readonly Source[]):
   return `id: ${encodeMerged(place, sources)}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`
 }
 
+/** How long lines that arrive together are gathered: a writer often writes several. */
+const GATHER_MS = 20
+
 /** Waits for a change of one of the logs, or some time. */
-class Waker {
-  readonly #signal: AbortSignal
-  readonly #watched = new Map<string, () => void>()
-  #wake: () => void = () => {}
-  #isChanged = false
-
-  constructor(signal: AbortSignal) {
-    this.#signal = signal
-    signal.addEventListener('abort', this.#changed)
+function waker(signal: AbortSignal) {
+  const watched = new Map<string, () => void>()
+  let wake = () => {}
+  let isChanged = false
+  const changed = () => {
+    isChanged = true
+    wake()
   }
-
-  readonly #changed = (): void => {
-    this.#isChanged = true
-    this.#wake()
-  }
-
-  watch(sources: readonly Source[]): void {
-    for (const { name, file, context } of sources) {
-      if (this.#watched.has(name)) continue
-      this.#watched.set(name, context.files.watch(file, this.#changed) ?? (() => {}))
-    }
-  }
-
-  async wait(ms: number): Promise<void> {
-    if (!this.#isChanged && !this.#signal.aborted)
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#wake = () => {
-          clearTimeout(timer)
-          // A writer often writes several lines: they are read together.
-          setTimeout(resolve, GATHER_MS)
-        }
-      })
-    this.#wake = () => {}
-    this.#isChanged = false
-  }
-
-  end(): void {
-    this.#signal.removeEventListener('abort', this.#changed)
-    for (const stop of this.#watched.values()) stop()
+  signal.addEventListener('abort', changed)
+  return {
+    watch(sources: readonly Source[]): void {
+      for (const { name, file, context } of sources)
+        if (!watched.has(name)) watched.set(name, context.files.watch(file, changed) ?? (() => {}))
+    },
+    async wait(ms: number): Promise<void> {
+      if (!isChanged && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms)
+          wake = () => {
+            clearTimeout(timer)
+            setTimeout(resolve, GATHER_MS)
+          }
+        })
+      wake = () => {}
+      isChanged = false
+    },
+    end(): void {
+      signal.removeEventListener('abort', changed)
+      for (const stop of watched.values()) stop()
+    },
   }
 }
-
-/** How long lines that arrive together are gathered. */
-const GATHER_MS = 20

@@ -10,7 +10,7 @@ import type { ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
 import { keyedPlace, type LanePlace, placeAt } from './cursor.ts'
-import { Collected, LoadedRecords, type Location } from './records/long.ts'
+import { Collected, LoadedRecords } from './records/long.ts'
 import { type Searched, searchedIn } from './records/neighbours.ts'
 import { placeOn, REACH, type Step } from './records/order.ts'
 import { Way } from './records/way.ts'
@@ -32,14 +32,10 @@ export interface LaneRecord {
 }
 
 /** A record as it was read; one that is not wanted tells how others are placed. */
-interface Item extends Step {
+interface Item extends Step, Searched {
   isWanted: boolean
   length: number
-  /** Null of one that is not wanted or not loaded. */
-  bytes: Uint8Array | null
   format: LineFormat
-  /** Where its bytes are if it is long. */
-  long: Location | null
 }
 
 /** How a log is read. */
@@ -57,6 +53,7 @@ export interface LaneRead extends Fit {
   count: number
 }
 
+const NO_FILTER = { since: null, until: null, level: null, matcher: null }
 /** How much of the way back may be read again to know the neighbours of a page's first records. */
 const MAX_LEAD = 1024 * 1024
 
@@ -205,9 +202,9 @@ export class Lane {
     if (place?.kind !== 'place' || place.lead === 0 || place.lead > 0 === this.#forward) return
     const after = place.lead > 0
     const cursor = { place: place.cursor, direction: after ? ('after' as const) : ('before' as const) }
-    const nothing = { since: null, until: null, level: null, matcher: null, fit: { size: 0, lines: null } }
     const { file, rotated = true } = this.source
-    const view = await viewOf(context, { ...nothing, file, rotated, records: false, cursor }, signal)
+    const fit = { size: 0, lines: null }
+    const view = await viewOf(context, { ...NO_FILTER, file, rotated, cursor, fit, records: false }, signal)
     const at = (after ? view.from : view.to) + place.lead
     this.#place = { kind: 'place', cursor: await view.series.cursor(at), lead: 0 }
     this.#near = 0
@@ -271,23 +268,14 @@ export class Lane {
     else this.isDone = view.prev === null
   }
 
-  #add({ bytes, start, end, time, in: series }: Searched, near: number, format: LineFormat): void {
+  #add(record: Searched, near: number, format: LineFormat): void {
     const lead = this.#near
-    const long = series ? { series, start, end } : null
-    const isWanted = bytes !== null || long !== null
-    const item: Item = {
-      bytes,
-      long,
-      isWanted,
-      length: end - start,
-      format,
-      time,
-      near,
-      far: near + end - start,
-      placed: Number.NaN,
-    }
+    const { bytes } = record
+    const isWanted = bytes !== null || record.in !== undefined
+    const length = record.end - record.start
+    const item = { ...record, isWanted, length, format, near, far: near + length, placed: Number.NaN }
     this.#items.push(item)
-    this.#bytes += end - start
+    this.#bytes += length
     if (item.far <= lead) {
       this.#given++
       this.next++
@@ -299,8 +287,8 @@ export class Lane {
     if (near < lead) {
       const cut = lead - near
       if (bytes) item.bytes = this.#forward ? bytes.subarray(cut) : bytes.subarray(0, bytes.length - cut)
-      if (long && this.#forward) long.start += cut
-      else if (long) long.end -= cut
+      if (this.#forward) item.start += cut
+      else item.end -= cut
       item.near = lead
     }
   }
@@ -352,7 +340,7 @@ export class Lane {
   async load(memory: MemoryBudget | undefined, signal?: AbortSignal): Promise<void> {
     const item = this.#items[this.next]!
     item.bytes = await this.#loaded
-      .load(item.long!, memory)
+      .load(item.in!, item, memory)
       .catch((error) => this.#loadAgain(error, item, signal))
   }
 
@@ -363,8 +351,7 @@ export class Lane {
     const cursor = { place: await this.#way.cursorAt(from), direction: 'after' as const }
     const { file, rotated = true, context } = this.source
     const fit = { size: far - near, lines: 1 }
-    const any = { since: null, until: null, level: null, matcher: null }
-    const request = { ...any, file, rotated, cursor, fit, records: true, each: true }
+    const request = { ...NO_FILTER, file, rotated, cursor, fit, records: true, each: true }
     const { pieces, memory } = await viewOf(context, request, signal)
     memory?.release()
     if (pieces?.[0]?.length !== far - near) throw error

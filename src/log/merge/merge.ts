@@ -94,13 +94,11 @@ export class Merge {
   /** Whether a budget ended the page. */
   isCut = false
   readonly #request: MergeRequest
-  readonly #signal: AbortSignal | undefined
+  readonly signal: AbortSignal | undefined
   readonly #all: boolean
   readonly #forward: boolean
   readonly #lanes: Lane[]
   readonly #ahead: Ahead
-  /** The place of each log among their names. */
-  readonly #ranks: Map<Lane, number>
   /** Which record of which log each of the records is. */
   readonly #taken: { lane: Lane; index: number }[] = []
   /** What still fits. */
@@ -110,7 +108,7 @@ export class Merge {
   constructor(sources: readonly Source[], request: MergeRequest, { signal, all = false }: MergeOptions) {
     this.#all = all
     this.#request = request
-    this.#signal = signal
+    this.signal = signal
     const { cursor, first = false, live = false, fit } = request
     this.#forward = cursor ? cursor.direction === 'after' : first
     this.#size = fit.size
@@ -119,7 +117,6 @@ export class Merge {
       const place = stateIn(request, source)?.place ?? null
       return new Lane(source, request, { forward: this.#forward, live, place })
     })
-    this.#ranks = new Map(this.#lanes.map((lane, i) => [lane, i]))
     this.#ahead = new Ahead({
       lanes: this.#lanes,
       forward: this.#forward,
@@ -143,13 +140,13 @@ export class Merge {
   /** Reads until the page is full, or nothing is left. */
   async fill(): Promise<void> {
     for (let lane = this.#emit(); lane && !this.isCut; lane = this.#emit()) {
-      if (lane.head) await this.#tried(lane, () => lane.load(this.#ahead.memory, this.#signal))
+      if (lane.head) await this.#tried(lane, () => lane.load(this.#ahead.memory, this.signal))
       else if (lane.isCut) this.isCut = true
       else
         await this.#ahead.readOn(
           this.#answering(),
           { size: this.#size, lines: this.#lines },
-          (each, ...read) => this.#tried(each, () => each.read(...read, this.#signal)),
+          (each, ...read) => this.#tried(each, () => each.read(...read, this.signal)),
         )
     }
     if (this.#answering().length === 0) throw worst([...this.failed.values()])
@@ -217,7 +214,7 @@ export class Merge {
     try {
       await work()
     } catch (error) {
-      this.#signal?.throwIfAborted()
+      this.signal?.throwIfAborted()
       if (this.#mayGoOn(lane, error)) {
         this.isCut = true
         return
@@ -265,7 +262,7 @@ export class Merge {
   /** Whether the next record of a log is taken before that of another: at the same time, as their names are sorted. */
   #comesFirst(a: Lane, b: Lane): boolean {
     const [own, other] = [a.frontier, b.frontier]
-    if (own === other) return this.#ranks.get(a)! < this.#ranks.get(b)! === this.#forward
+    if (own === other) return this.#lanes.indexOf(a) < this.#lanes.indexOf(b) === this.#forward
     return this.#forward ? own < other : own > other
   }
 

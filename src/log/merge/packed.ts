@@ -81,23 +81,6 @@ export class Reader {
   }
 }
 
-export function toBase64Url(bytes: readonly number[]): string {
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '')
-}
-
-/** Null if it is none. */
-export function fromBase64Url(text: string): Uint8Array | null {
-  try {
-    const ascii = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
-    return Uint8Array.from(ascii, (char) => char.charCodeAt(0))
-  } catch {
-    return null
-  }
-}
-
 export function hashOf(text: string): number {
   const bytes = encoder.encode(text)
   return hashBytes(bytes, 0, bytes.length)

@@ -1,5 +1,5 @@
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
-import { SlicedStream, type Slices } from '../../store/fast.ts'
+import { SlicedStream } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
 import { countLines } from '../format/lines.ts'
 import { NdjsonWriter, type RecordOptions } from '../render/ndjson.ts'
@@ -124,11 +124,6 @@ const LATE = encoder.encode('"late":true,')
 let scratch = new Uint8Array(64 * 1024)
 const LARGEST_SCRATCH = 1024 * 1024
 
-/** The records in slices. */
-export function mergedSlices(records: readonly MergedRecord[], writer: MergedWriter): Slices {
-  return new MergedSlices(records, writer, () => {})
-}
-
 /** The records as a body. `release` is called when they have been written, or the client disconnects. */
 export function mergedBody(
   records: readonly MergedRecord[],
@@ -136,54 +131,48 @@ export function mergedBody(
   release: () => void,
 ): Bytes {
   const length = records.reduce((sum, { bytes }) => sum + bytes.length, 0)
-  const slices = new MergedSlices(records, writer, release)
-  return length <= SLICE ? slices.all() : new SlicedStream(slices)
+  if (length > SLICE) return mergedStream([records], writer, release)
+  const out = new Output()
+  for (const record of records) writeAll(record, writer, out)
+  release()
+  return out.take()
 }
 
-class MergedSlices implements Slices {
-  readonly #records: readonly MergedRecord[]
-  readonly #writer: MergedWriter
-  readonly #release: () => void
-  readonly #out = new Output()
-  #next = 0
-  /** How much of the next record is written. */
-  #at = 0
+type Pages = Iterable<readonly MergedRecord[]> | AsyncIterable<readonly MergedRecord[]>
 
-  constructor(records: readonly MergedRecord[], writer: MergedWriter, release: () => void) {
-    this.#records = records
-    this.#writer = writer
-    this.#release = release
-  }
+/** Pages of records as a stream. `end` is called when it ends, or the client disconnects. */
+export function mergedStream(pages: Pages, writer: MergedWriter, end: () => void): SlicedStream {
+  const slices = slicesOf(pages, writer)
+  return new SlicedStream({
+    async next() {
+      try {
+        const { value = null } = await slices.next()
+        if (value === null) end()
+        return value
+      } catch (error) {
+        end()
+        throw error
+      }
+    },
+    release() {},
+    cancel() {
+      void slices.return()
+      end()
+    },
+  })
+}
 
-  all(): Uint8Array<ArrayBuffer> {
-    for (const record of this.#records) writeAll(record, this.#writer, this.#out)
-    this.#release()
-    return this.#out.take()
-  }
-
-  async next(): Promise<Uint8Array | null> {
-    if (this.#next > 0 || this.#at > 0) await yieldToEventLoop()
-    while (
-      this.#next < this.#records.length &&
-      this.#out.length < SLICE &&
-      !(this.#out.length > 0 && isTurnOver())
-    ) {
-      const record = this.#records[this.#next]!
-      this.#at = this.#writer.write(record, this.#out, this.#at)
-      if (this.#at < record.bytes.length) continue
-      this.#next++
-      this.#at = 0
-    }
-    if (this.#out.length > 0) return this.#out.take()
-    this.#release()
-    return null
-  }
-
-  release(): void {}
-
-  cancel(): void {
-    this.#next = this.#records.length
-    this.#release()
+async function* slicesOf(pages: Pages, writer: MergedWriter): AsyncGenerator<Uint8Array, void> {
+  const out = new Output()
+  for await (const records of pages) {
+    for (const record of records)
+      for (let at = 0; at < record.bytes.length; ) {
+        at = writer.write(record, out, at)
+        if (out.length === 0 || (out.length < SLICE && !isTurnOver())) continue
+        yield out.take()
+        await yieldToEventLoop()
+      }
+    if (out.length > 0) yield out.take()
   }
 }
 

@@ -6,8 +6,9 @@ import { unknownFile } from '../files/files.ts'
 import { includeFilter } from '../files/include.ts'
 import type { Matcher } from '../pattern/pattern.ts'
 import { logNames } from '../rotated/kin.ts'
+import { toBase64Url } from '../text/cursor.ts'
 import type { ViewContext } from '../view/context.ts'
-import { hashOf, toBase64Url } from './packed.ts'
+import { hashOf } from './packed.ts'
 
 /** A log among several. */
 export interface Source {
@@ -114,7 +115,7 @@ export async function pickSources(
 /** What a log is called in a link that would be too long: `~` and 24 bits of a hash. */
 export function shortName({ log }: Source): string {
   const hash = hashOf(log)
-  return `~${toBase64Url([16, 8, 0].map((shift) => (hash >>> shift) % 256))}`
+  return `~${toBase64Url(String.fromCharCode(...[16, 8, 0].map((shift) => (hash >>> shift) % 256)))}`
 }
 
 /** Names may be made up so that two logs have the same short one: then it is neither. */

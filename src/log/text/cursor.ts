@@ -115,13 +115,15 @@ export function badCursor(parameter: string, why = 'is not a cursor of this serv
   )
 }
 
-function toBase64Url(ascii: string): string {
+/** Characters up to U+00FF, each of which stands for a byte, as base64url without padding. */
+export function toBase64Url(ascii: string): string {
   const text = btoa(ascii).replaceAll('+', '-').replaceAll('/', '_')
   const padding = text.indexOf('=')
   return padding < 0 ? text : text.slice(0, padding)
 }
 
-function fromBase64Url(text: string): string {
+/** They again; empty if it is none. */
+export function fromBase64Url(text: string): string {
   try {
     return atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   } catch {

@@ -1,11 +1,9 @@
 import { attachment } from '../../http/range.ts'
 import { bytesResponse } from '../../http/sliced.ts'
 import { MergedExport } from '../../log/merge/export.ts'
-import type { MergedRecord } from '../../log/merge/merge.ts'
-import { type MergedWriter, mergedSlices, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
+import { mergedStream, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
 import { IN_SLOT, type Source } from '../../log/merge/source.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
-import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Query } from '../parameters/read.ts'
 import { recordOptions } from '../parameters/view-request.ts'
 import { refuseExcluded } from '../view/export.ts'
@@ -33,7 +31,7 @@ export async function exportLogs(
     leave()
   }
   request.signal.addEventListener('abort', end, { once: true })
-  const first = await merged.open().catch((error) => {
+  await merged.open().catch((error) => {
     end()
     throw error
   })
@@ -44,7 +42,7 @@ export async function exportLogs(
     end()
     return new Response(null, { headers: told })
   }
-  return bytesResponse(new SlicedStream(new ExportSlices(first, merged, writer, end)), told)
+  return bytesResponse(mergedStream(merged.pages(), writer, end), told)
 }
 
 /** An export has no budget of bytes and time, and a slot of its own for all of its pages. */
@@ -56,44 +54,4 @@ function inSlot(source: Source): Source {
     scanMillis: Number.MAX_SAFE_INTEGER,
   }
   return { ...source, context: { ...context, limits, scans: IN_SLOT } }
-}
-
-/** One page after the other. */
-class ExportSlices implements Slices {
-  readonly #merged: MergedExport
-  readonly #writer: MergedWriter
-  /** Releases the memory and the slot. */
-  readonly #end: () => void
-  #slices: Slices
-
-  constructor(first: readonly MergedRecord[], merged: MergedExport, writer: MergedWriter, end: () => void) {
-    this.#merged = merged
-    this.#writer = writer
-    this.#end = end
-    this.#slices = mergedSlices(first, writer)
-  }
-
-  async next(): Promise<Uint8Array | null> {
-    try {
-      for (;;) {
-        const slice = await this.#slices.next()
-        if (slice !== null) return slice
-        const records = await this.#merged.next()
-        if (records === null) break
-        this.#slices = mergedSlices(records, this.#writer)
-      }
-      this.#end()
-      return null
-    } catch (error) {
-      this.#end()
-      throw error
-    }
-  }
-
-  release(): void {}
-
-  cancel(): void {
-    this.#slices.cancel()
-    this.#end()
-  }
 }

@@ -21,14 +21,14 @@ async function exported(store: MemoryStore, memory?: MemoryBudget, between: () =
   const merged = new MergedExport(sources, EVERYTHING)
   const texts: string[] = []
   let longest = 0
-  for (let page: Awaited<ReturnType<MergedExport['next']>> = await merged.open(); page; ) {
+  await merged.open()
+  for await (const page of merged.pages()) {
     for (const { bytes } of page) texts.push(new TextDecoder().decode(bytes))
     longest = Math.max(
       longest,
       page.reduce((sum, { bytes }) => sum + bytes.length, 0),
     )
     between()
-    page = await merged.next()
   }
   merged.release()
   expect(merged.missing).toEqual([])

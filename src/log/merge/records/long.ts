@@ -12,51 +12,24 @@ export const LONGEST = 1024 * 1024
 const LF = 10
 
 /** What the logs that are read together may hold. */
-interface LongLimits {
+interface CollectedLimits {
   /** How many logs there are. */
   count: number
   memory: MemoryBudget | undefined
   forward: boolean
 }
 
-/**
- * Finds long records without keeping their bytes, which are read again when it is their turn: otherwise 32 logs would
- * each hold several records of up to 8 MiB.
- */
-class LongRecords {
-  readonly found: Searched[] = []
-  readonly #filter: Filter
-  readonly #series: Series
-  readonly #limits: LongLimits
-
-  constructor(filter: Filter, series: Series, limits: LongLimits) {
-    this.#filter = filter
-    this.#series = series
-    this.#limits = limits
-  }
-
-  /** Whether the bytes of a record are kept. */
-  keeps(bytes: Uint8Array, start: number): boolean {
-    const { count, memory, forward } = this.#limits
-    if (bytes.length <= LONGEST / count) return true
-    const end = start + bytes.length
-    // Forward, to go back in a compressed file is to read it from its start: that is only done when memory is scarce.
-    const isArchived = [...this.#series.addresses.within(start, end)].some(({ part }) => part.compressed)
-    if (isArchived && forward && (!memory || memory.used + bytes.length <= memory.total / 2)) return true
-    const { format, zone } = this.#filter
-    const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
-    this.found.push({ bytes: null, start, end, time, ends: bytes.at(-1) === LF, in: this.#series })
-    return false
-  }
-}
-
 /** What is collected of the records that a search goes through, besides those that it returns. */
 export class Collected {
+  readonly #limits: CollectedLimits
   #neighbours: Neighbours | null = null
-  #long: LongRecords | null = null
-  readonly #limits: LongLimits
+  /**
+   * Long records. Their bytes are read again when it is their turn: otherwise 32 logs would each hold several of up to
+   * 8 MiB.
+   */
+  #long: Searched[] = []
 
-  constructor(limits: LongLimits) {
+  constructor(limits: CollectedLimits) {
     this.#limits = limits
   }
 
@@ -68,25 +41,30 @@ export class Collected {
         return this.#neighbours
       },
       keeps: (filter, series) => {
-        const long = new LongRecords(filter, series, this.#limits)
-        this.#long = long
-        return (...record) => long.keeps(...record)
+        this.#long = []
+        return (bytes, start) => this.#keeps(bytes, start, filter, series)
       },
     }
   }
 
   /** What was collected of [from, to). */
   within(from: number, to: number): Searched[] {
-    const long = this.#long?.found.filter(({ start, end }) => start >= from && end <= to) ?? []
+    const long = this.#long.filter(({ start, end }) => start >= from && end <= to)
     return [...long, ...(this.#neighbours?.within(from, to) ?? [])]
   }
-}
 
-/** Where the bytes of a record are. */
-export interface Location {
-  series: Series
-  start: number
-  end: number
+  /** Whether the bytes of a record are kept. */
+  #keeps(bytes: Uint8Array, start: number, { format, zone }: Filter, series: Series): boolean {
+    const { count, memory, forward } = this.#limits
+    if (bytes.length <= LONGEST / count) return true
+    const end = start + bytes.length
+    // Forward, to go back in a compressed file is to read it from its start: that is only done when memory is scarce.
+    const isArchived = [...series.addresses.within(start, end)].some(({ part }) => part.compressed)
+    if (isArchived && forward && (!memory || memory.used + bytes.length <= memory.total / 2)) return true
+    const time = format.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
+    this.#long.push({ bytes: null, start, end, time, ends: bytes.at(-1) === LF, in: series })
+    return false
+  }
 }
 
 /** Long records whose turn has come. Their memory is used again: a collector would notice it too late. */
@@ -95,7 +73,11 @@ export class LoadedRecords {
   #blocks: Uint8Array[] = []
 
   /** Reads a record; throws `too-busy` if there is no memory for it. */
-  async load({ series, start, end }: Location, memory: MemoryBudget | undefined): Promise<Uint8Array> {
+  async load(
+    series: Series,
+    { start, end }: Pick<Searched, 'start' | 'end'>,
+    memory: MemoryBudget | undefined,
+  ): Promise<Uint8Array> {
     const length = end - start
     this.#lease ??= memory?.lease(0) ?? null
     if (this.#lease?.grow(length) === false) throw noMemory()
