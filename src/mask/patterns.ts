@@ -24,13 +24,18 @@ export function findTraces(text: string, setting: Setting): Span[] {
   if (text.includes('://')) findUrls(text, spans)
   if (text.includes('@')) findSources(text, spans)
   if (text.includes('=') || text.includes(':')) findPairs(text, spans, setting)
-  if (text.includes('-')) {
-    findOptions(text, spans, setting.inComment)
-    findCommands(text, spans)
-  }
-  findBearers(text, spans)
-  if (text.includes('</')) findElements(text, spans)
-  if (/cookie/i.test(text)) findCookies(text, spans)
+  if (text.includes('-')) findOptions(text, spans, setting.inComment)
+  if (text.includes('-') && /\b(?:curl|mysql|mariadb|redis-cli|sshpass)/.test(text))
+    for (const command of COMMANDS) findEnds(text, command, spans, ([, value]) => !isHarmless(value!))
+  findEnds(text, BEARERS, spans, ([, value]) => /\d/.test(value!) || isBasic(value!))
+  if (text.includes('</'))
+    findEnds(
+      text,
+      ELEMENTS,
+      spans,
+      ([, name, value]) => namesSecret(name!) && !isHarmless(value!) && value!.trim() !== '',
+    )
+  if (/cookie/i.test(text)) findEnds(text, COOKIES, spans, ([, value]) => !isHarmless(value!))
   if (setting.inComment) findTold(text, spans)
   return spans.filter(({ start, end }) => end > start && text.slice(start, end) !== MASK)
 }
@@ -64,15 +69,26 @@ function isBasic(value: string): boolean {
   }
 }
 
-function findOptions(text: string, spans: Span[], inComment: boolean): void {
-  for (const match of text.matchAll(/(?<=^|[\s"'`])(--?[a-z][\w.-]{1,94})[ \t]{1,8}(?=[^\s-])(\S+)/gi)) {
-    const value = match[2]!
-    if (!isSecretOption(match[1]!) || isHarmless(value)) continue
-    // In a comment, the word after an option is prose (`--token is required`) unless it looks like a value.
-    if (inComment && /^[A-Za-z]?[a-z]*\W?$/.test(value)) continue
+/** Adds what a pattern ends with, its last group, wherever that is a secret. */
+function findEnds(
+  text: string,
+  pattern: RegExp,
+  spans: Span[],
+  isSecret: (match: string[]) => boolean,
+): void {
+  for (const match of text.matchAll(pattern)) {
     const end = match.index + match[0].length
-    spans.push({ start: end - value.length, end })
+    if (isSecret(match)) spans.push({ start: end - match.at(-1)!.length, end })
   }
+}
+
+function findOptions(text: string, spans: Span[], inComment: boolean): void {
+  const options = /(?<=^|[\s"'`])(--?[a-z][\w.-]{1,94})[ \t]{1,8}(?=[^\s-])(\S+)/gi
+  findEnds(text, options, spans, ([, option, value]) => {
+    // In a comment, the word after an option is prose (`--token is required`) unless it looks like a value.
+    const isProse = inComment && /^[A-Za-z]?[a-z]*\W?$/.test(value!)
+    return isSecretOption(option!) && !isHarmless(value!) && !isProse
+  })
 }
 
 /** Programs that take a password in a short option: what comes before it, and the password. */
@@ -83,41 +99,13 @@ const COMMANDS: readonly RegExp[] = [
   /\bsshpass\b[^\n|;]{0,64}?\s-p\s{0,4}["']?([^\s"']+)/g,
 ]
 
-function findCommands(text: string, spans: Span[]): void {
-  if (!/\b(?:curl|mysql|mariadb|redis-cli|sshpass)/.test(text)) return
-  for (const command of COMMANDS) {
-    for (const match of text.matchAll(command)) {
-      const end = match.index + match[0].length
-      if (!isHarmless(match[1]!)) spans.push({ start: end - match[1]!.length, end })
-    }
-  }
-}
+/** The cookies of a header: `Cookie: session=x; b=y`. */
+const COOKIES = /\b(?:set-)?cookie2?: {0,4}([\w.-]{1,64}=[^\r\n"'`]{4,4096})/gi
 
-function findBearers(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(/\b(?:bearer|basic|token|apikey) {1,4}([\w.~+/=-]{16,})/gi)) {
-    const value = match[1]!
-    const end = match.index + match[0].length
-    if (/\d/.test(value) || isBasic(value)) spans.push({ start: end - value.length, end })
-  }
-}
+const BEARERS = /\b(?:bearer|basic|token|apikey) {1,4}([\w.~+/=-]{16,})/gi
 
 /** `<password>x</password>`. */
-function findElements(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(/<([\w:.-]{1,64})(?: [^<>]{0,256})?>([^<>]{1,512})<\/\1>/g)) {
-    const value = match[2]!
-    if (!namesSecret(match[1]!) || isHarmless(value) || value.trim() === '') continue
-    const end = match.index + match[0].length - match[1]!.length - 3
-    spans.push({ start: end - value.length, end })
-  }
-}
-
-/** The cookies of a header: `Cookie: session=x; b=y`. */
-function findCookies(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(/\b(?:set-)?cookie2?: {0,4}([\w.-]{1,64}=[^\r\n"'`]{4,4096})/gi)) {
-    const end = match.index + match[0].length
-    if (!isHarmless(match[1]!)) spans.push({ start: end - match[1]!.length, end })
-  }
-}
+const ELEMENTS = /<([\w:.-]{1,64})(?: [^<>]{0,256})?>([^<>]{1,512})(?=<\/\1>)/g
 
 /** What prose tells: `# the password was hunter2`. A plain word may be anything (`was changed`), so it stays. */
 function findTold(text: string, spans: Span[]): void {

@@ -25,100 +25,101 @@ export function redact(toml: string): string {
 
 const MAX_ROUNDS = 8
 
-const IN_VALUE = { inComment: false }
-
 interface Edit extends Span {
+  /** What is written there. @default the mask */
+  readonly text?: string
+}
+
+/** A part of the document that is searched for secrets: a comment, or a string that is no secret as a whole. */
+interface Passage extends Span {
   readonly text: string
+  /** The secrets that it carries by its own form. */
+  readonly traces: readonly Span[]
+  /** Whether `text` is not what is written in the document, because that has escapes. */
+  readonly isEscaped?: boolean
 }
 
 function redactOnce(toml: string): string {
   const { values, comments } = new Scanner(toml).all()
   const repeated = new RepeatedSecrets()
   const edits: Edit[] = []
-  const plain: Value[] = []
+  const plain: Passage[] = []
   const readList = listReader(toml)
   const named = namedByOthers(values)
   for (const value of values) {
     const { option, isSecret } = readList(value)
-    const password = passwordInUser(option, value.text)
-    if (password !== null && !value.secret && maskArgument(toml, value, password, edits)) {
-      noteSpan(value.text, { start: password, end: value.text.length }, repeated, false)
-      continue
-    }
-    if (value.secret || isSecret || named.has(value) || (value.quote !== '' && isSecretText(value.text))) {
-      if (value.text === '' || value.text === MASK) continue
-      edits.push(maskValue(value))
-      noteValue(toml, value, repeated, false)
-    } else if (value.quote !== '' && value.text !== '') {
-      plain.push(value)
-      for (const span of findTraces(value.text, IN_VALUE)) noteSpan(value.text, span, repeated, false)
+    const { text, quote } = value
+    const inside = insideOf(value)
+    const raw = toml.slice(inside.start, inside.end)
+    const password = passwordInUser(option, text)
+    // Where there are escapes, the password is elsewhere.
+    if (password !== null && !value.secret && raw === text && text.slice(password) !== MASK) {
+      edits.push({ start: inside.start + password, end: inside.end })
+      noteSpan(text, { start: password, end: text.length }, repeated, false)
+    } else if (isSecret || isSecretValue(value, named)) {
+      if (text === '' || text === MASK) continue
+      // A number becomes a string; a string stays in its quotes, so that the literal stays what it was.
+      edits.push(quote === '' ? { ...inside, text: `"${MASK}"` } : inside)
+      noteValue(raw, text, repeated, false)
+    } else if (quote !== '' && text !== '') {
+      // Escapes may hide the shape of a URL.
+      const isEscaped = quote[0] === '"' && raw.includes('\\')
+      const searched = isEscaped ? text : raw
+      const traces = findTraces(searched, { inComment: false })
+      for (const span of traces) noteSpan(searched, span, repeated, false)
+      plain.push({ ...inside, text: searched, traces, isEscaped })
     }
   }
+  const passages = comments.map(({ start, end, place }): Passage => {
+    const text = toml.slice(start, end)
+    const traces = findTraces(text, { inComment: true, table: place.key })
+    for (const span of traces) if (!span.list) noteSpan(text, span, repeated, true)
+    return { start, end, text, traces }
+  })
   const { spans, read } = findInComments(toml, comments, repeated)
-  for (const value of plain) editPlain(toml, value, repeated, edits)
-  for (const { start: from, end, place } of comments) {
-    const text = toml.slice(from, end)
-    for (const span of [
-      ...findTraces(text, { inComment: true, table: place.key }),
-      ...repeated.find(text, true),
-    ]) {
+  for (const passage of plain) for (const edit of editsIn(passage, repeated)) edits.push(edit)
+  for (const { start: from, text, traces } of passages) {
+    for (const span of [...traces, ...repeated.find(text, true)]) {
       const start = from + span.start
       if (!(span.list && covers(read, start))) spans.push({ start, end: from + span.end })
     }
   }
   spans.push(...findPemInComments(toml, comments))
-  for (const span of unite(spans)) edits.push({ ...span, text: MASK })
-  return apply(toml, edits)
+  return apply(toml, [...edits, ...unite(spans)])
 }
 
-/** Masks the end of a string, from a place in its text; false where escapes put that place elsewhere, or it is masked. */
-function maskArgument(toml: string, value: Value, from: number, edits: Edit[]): boolean {
-  const start = value.start + value.quote.length
-  const end = value.end - value.quote.length
-  if (toml.slice(start, end) !== value.text || value.text.slice(from) === MASK) return false
-  edits.push({ start: start + from, end, text: MASK })
-  return true
+/** What is between the quotes of a string; all of another value. */
+function insideOf({ start, end, quote }: Value): Span {
+  return { start: start + quote.length, end: end - quote.length }
 }
 
-/** Between its quotes, so that the literal stays what it was; a number becomes a string. */
-function maskValue({ start, end, quote }: Value): Edit {
-  if (quote === '') return { start, end, text: `"${MASK}"` }
-  return { start: start + quote.length, end: end - quote.length, text: MASK }
+function isSecretValue(value: Value, named: ReadonlySet<Value>): boolean {
+  return value.secret || named.has(value) || (value.quote !== '' && isSecretText(value.text))
 }
 
-function noteValue(toml: string, value: Value, repeated: RepeatedSecrets, fromComment: boolean): void {
-  repeated.add(value.text, fromComment)
-  const raw = toml.slice(value.start + value.quote.length, value.end - value.quote.length)
-  if (raw !== value.text) repeated.add(raw, fromComment)
-  const encoded = encode(value.text)
-  if (encoded !== value.text) repeated.add(encoded, fromComment)
+function noteValue(raw: string, text: string, repeated: RepeatedSecrets, fromComment: boolean): void {
+  for (const form of [text, raw, converted(text, encodeURIComponent)]) repeated.add(form, fromComment)
 }
 
 function noteSpan(text: string, span: Span, repeated: RepeatedSecrets, fromComment: boolean): void {
   const secret = text.slice(span.start, span.end)
-  repeated.add(secret, fromComment)
-  const decoded = decode(secret)
-  if (decoded !== secret) repeated.add(decoded, fromComment)
+  for (const form of [secret, converted(secret, decodeURIComponent)]) repeated.add(form, fromComment)
 }
 
-function editPlain(toml: string, value: Value, repeated: RepeatedSecrets, edits: Edit[]): void {
-  const { quote } = value
-  const start = value.start + quote.length
-  const end = value.end - quote.length
-  const raw = toml.slice(start, end)
-  if (!(quote[0] === '"' && raw.includes('\\'))) {
-    const spans = unite([...findTraces(raw, IN_VALUE), ...repeated.find(raw, false)])
-    for (const span of spans) edits.push({ start: start + span.start, end: start + span.end, text: MASK })
-    return
+/** A text with or without percent-encoding; as it is if it cannot be converted. */
+function converted(text: string, convert: (text: string) => string): string {
+  try {
+    return convert(text)
+  } catch {
+    return text
   }
-  // Escapes may hide the shape of a URL: the decoded text is searched, and rewritten if anything is found.
-  const spans = unite([...findTraces(value.text, IN_VALUE), ...repeated.find(value.text, false)])
-  if (spans.length === 0) return
-  const masked = apply(
-    value.text,
-    spans.map((span) => ({ ...span, text: MASK })),
-  )
-  edits.push({ start, end, text: JSON.stringify(masked).slice(1, -1).replaceAll('\x7f', '\\u007f') })
+}
+
+function editsIn({ start, end, text, traces, isEscaped }: Passage, repeated: RepeatedSecrets): Edit[] {
+  const spans = unite([...traces, ...repeated.find(text, false)])
+  if (!isEscaped || spans.length === 0)
+    return spans.map((span) => ({ start: start + span.start, end: start + span.end }))
+  return [{ start, end, text: JSON.stringify(apply(text, spans)).slice(1, -1).replaceAll('\x7f', '\\u007f') }]
 }
 
 /** Parses commented-out text as TOML, in the table around it, as far as it is TOML. */
@@ -129,29 +130,23 @@ function findInComments(
 ): { spans: Span[]; read: Span[] } {
   const spans: Span[] = []
   const read: Span[] = []
-  for (const { start, end, place } of comments) {
-    const text = toml.slice(start, end)
-    for (const span of findTraces(text, { inComment: true, table: place.key }))
-      if (!span.list) noteSpan(text, span, repeated, true)
-  }
   for (let first = 0; first < comments.length; ) {
     let last = first
     if (isWholeLine(toml, comments[first]!.start)) {
       while (last + 1 < comments.length && isNextLine(toml, comments[last]!, comments[last + 1]!)) last++
     }
-    const block = uncomment(toml, comments, first, last)
+    const block = uncomment(toml, comments.slice(first, last + 1))
     const found = readBlock(block.text, comments[first]!.place)
     const named = namedByOthers(found.values)
     for (const value of found.values) {
-      if (!(value.secret || named.has(value) || (value.quote !== '' && isSecretText(value.text)))) continue
-      if (value.text === '' || value.text === MASK) continue
-      const quote = value.quote.length
-      spans.push({ start: block.place(value.start + quote), end: block.place(value.end - quote) })
-      noteValue(block.text, value, repeated, true)
+      const { text } = value
+      if (!isSecretValue(value, named) || text === '' || text === MASK) continue
+      const { start, end } = insideOf(value)
+      spans.push({ start: block.place(start), end: block.place(end) })
+      noteValue(block.text.slice(start, end), text, repeated, true)
     }
     for (const { start, end } of found.read) read.push({ start: block.place(start), end: block.place(end) })
-    for (let i = first; i <= last; i++) if (isElement(comments[i]!)) findQuoted(toml, comments[i]!, spans)
-    first = last + 1
+    for (; first <= last; first++) if (isElement(comments[first]!)) findQuoted(toml, comments[first]!, spans)
   }
   return { spans, read }
 }
@@ -188,13 +183,12 @@ function isWholeLine(toml: string, start: number): boolean {
 }
 
 /** A block of comments without its marks, and the way back from a place in it to the source. */
-function uncomment(toml: string, comments: Comment[], first: number, last: number) {
+function uncomment(toml: string, comments: readonly Comment[]) {
   const lines: string[] = []
   const ours: number[] = []
   const theirs: number[] = []
   let length = 0
-  for (let i = first; i <= last; i++) {
-    const { start, end } = comments[i]!
+  for (const { start, end } of comments) {
     let from = start
     while (from < end && toml[from] === '#') from++
     ours.push(length)
@@ -225,12 +219,8 @@ function readBlock(text: string, table: Place): { values: Value[]; read: Span[] 
     const known = scanner.values.length
     const notes = scanner.comments.length
     while (start < eol && (text[start] === ' ' || text[start] === '\t')) start++
-    if (start === eol) {
-      start++
-      continue
-    }
     scanner.pos = start
-    scanner.end = budget > 0 ? text.length : eol
+    scanner.text = budget > 0 ? text : text.slice(0, eol)
     try {
       scanner.expression()
       read.push({ start, end: scanner.comments[notes]?.start ?? scanner.pos })
@@ -259,26 +249,10 @@ function unite(spans: Span[]): Span[] {
 function apply(text: string, edits: Edit[]): string {
   const parts: string[] = []
   let done = 0
-  for (const edit of edits.sort((a, b) => a.start - b.start)) {
-    parts.push(text.slice(done, edit.start), edit.text)
-    done = edit.end
+  for (const { start, end, text: written = MASK } of edits.sort((a, b) => a.start - b.start)) {
+    parts.push(text.slice(done, start), written)
+    done = end
   }
   parts.push(text.slice(done))
   return parts.join('')
-}
-
-function encode(text: string): string {
-  try {
-    return encodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -14,12 +14,13 @@ export class RepeatedSecrets {
 
   /** Remembers a masked value. One from a comment may be an example, so values are not searched for it. */
   add(secret: string, fromComment = false): void {
-    this.#note(secret, fromComment)
     const trimmed = secret.trim()
-    if (trimmed !== secret) this.#note(trimmed, fromComment)
-    if (trimmed.includes('\n')) {
-      for (const line of trimmed.split('\n'))
-        if (line.trim().length >= 8) this.#note(line.trim(), fromComment)
+    const lines = trimmed.includes('\n') ? trimmed.split('\n').map((line) => line.trim()) : []
+    for (const form of [secret, trimmed, ...lines.filter(({ length }) => length >= 8)]) {
+      // A run of one character is a ruler or a mask.
+      if (form === '' || (form.length > 1 && form === form[0]!.repeat(form.length))) continue
+      const weight = weigh(form, fromComment)
+      if (weight > (this.#weights.get(form) ?? 0)) this.#weights.set(form, weight)
     }
   }
 
@@ -35,13 +36,6 @@ export class RepeatedSecrets {
       return true
     })
     return spans
-  }
-
-  #note(secret: string, fromComment: boolean): void {
-    // A run of one character is a ruler or a mask.
-    if (secret === '' || (secret.length > 1 && secret === secret[0]!.repeat(secret.length))) return
-    const weight = weigh(secret, fromComment)
-    if (weight > (this.#weights.get(secret) ?? 0)) this.#weights.set(secret, weight)
   }
 }
 
@@ -101,13 +95,17 @@ class Automaton {
     this.#shorter = new Int32Array(total)
     this.#weight = new Uint8Array(total)
     this.#table = new Int32Array(2 ** Math.ceil(Math.log2(total * 2 + 1)))
-    for (const [secret, weight] of secrets) {
-      let state = 0
-      for (let i = 0; i < secret.length; i++) state = this.#grow(state, secret.charCodeAt(i))
-      this.#length[state] = secret.length
-      this.#weight[state] = weight
+    // All secrets letter by letter: the failure of a state is always shallower, so it is known already.
+    let open = [...secrets].map(([secret, weight]) => ({ secret, weight, state: 0 }))
+    for (let depth = 1; open.length > 0; depth++) {
+      for (const one of open) one.state = this.#grow(one.state, one.secret.charCodeAt(depth - 1))
+      for (const { secret, weight, state } of open) {
+        if (secret.length > depth) continue
+        this.#length[state] = depth
+        this.#weight[state] = weight
+      }
+      open = open.filter(({ secret }) => secret.length > depth)
     }
-    this.#link()
   }
 
   /** Offers the secrets that end at each place, the longest first, until one is taken. */
@@ -122,32 +120,6 @@ class Automaton {
         if (take(at + 1 - this.#length[found]!, at + 1, weight)) break
         found = this.#shorter[found]!
       }
-    }
-  }
-
-  #link(): void {
-    const depth = new Int32Array(this.#states)
-    const starts: number[] = []
-    for (let state = 1; state < this.#states; state++) {
-      const d = depth[this.#parent[state]!]! + 1
-      depth[state] = d
-      starts[d] = (starts[d] ?? 0) + 1
-    }
-    // A state's failure is always shallower, so states are linked by depth.
-    const order = new Int32Array(this.#states)
-    let sum = 0
-    for (let d = 1; d < starts.length; d++) {
-      const count = starts[d]!
-      starts[d] = sum
-      sum += count
-    }
-    for (let state = 1; state < this.#states; state++) order[starts[depth[state]!]!++] = state
-    for (let i = 0; i < sum; i++) {
-      const state = order[i]!
-      const parent = this.#parent[state]!
-      const fail = parent === 0 ? 0 : this.#step(this.#fail[parent]!, this.#char[state]!)
-      this.#fail[state] = fail
-      this.#shorter[state] = this.#length[fail]! > 0 ? fail : this.#shorter[fail]!
     }
   }
 
@@ -166,10 +138,14 @@ class Automaton {
     const slot = this.#slot(state, char)
     const child = this.#table[slot]!
     if (child !== 0) return child
-    this.#parent[this.#states] = state
-    this.#char[this.#states] = char
-    this.#table[slot] = this.#states
-    return this.#states++
+    const fail = state === 0 ? 0 : this.#step(this.#fail[state]!, char)
+    const grown = this.#states++
+    this.#parent[grown] = state
+    this.#char[grown] = char
+    this.#fail[grown] = fail
+    this.#shorter[grown] = this.#length[fail]! > 0 ? fail : this.#shorter[fail]!
+    this.#table[slot] = grown
+    return grown
   }
 
   /** The slot that holds the child of a state, or the free one where it would be. */

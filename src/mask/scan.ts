@@ -44,17 +44,15 @@ export const NOT_TOML = new Error('The text is not valid TOML.')
 export class Scanner {
   readonly values: Value[] = []
   readonly comments: Comment[] = []
+  text: string
   pos = 0
-  end: number
   table: Place = ROOT
-  readonly #text: string
   #groups = 0
   /** The number of the table that was opened last by a header. */
   #group = 0
 
   constructor(text: string) {
-    this.#text = text
-    this.end = text.length
+    this.text = text
     if (text.charCodeAt(0) === 0xfeff) this.pos = 1
   }
 
@@ -62,16 +60,15 @@ export class Scanner {
   all(): this {
     for (;;) {
       this.#skip(true, this.table, false)
-      if (this.pos >= this.end) return this
+      if (this.pos >= this.text.length) return this
       this.expression()
     }
   }
 
   /** Reads one header or one key and value up to the end of its line, a trailing comment included. */
   expression(): void {
-    const text = this.#text
-    if (text[this.pos] === '[') {
-      const brackets = text[this.pos + 1] === '[' ? 2 : 1
+    if (this.text[this.pos] === '[') {
+      const brackets = this.text[this.pos + 1] === '[' ? 2 : 1
       this.pos += brackets
       const place = this.#key(ROOT)
       for (let i = 0; i < brackets; i++) this.#expect(']')
@@ -84,16 +81,18 @@ export class Scanner {
       this.#value(place)
     }
     this.#skip(false, this.table, false)
-    if (text[this.pos] === '\r') this.pos++
-    if (this.pos < this.end && text[this.pos] !== '\n') throw NOT_TOML
+    if (this.text[this.pos] === '\r') this.pos++
+    if (this.pos < this.text.length && this.text[this.pos] !== '\n') throw NOT_TOML
   }
 
   #value(place: Place): void {
     const open: { close: string; place: Place; group: number }[] = []
     let here = place
     for (;;) {
-      const char = this.pos < this.end ? this.#text[this.pos] : ''
-      if (char === '[' || char === '{') {
+      const char = this.text[this.pos]
+      // After an opening bracket there may be a value, after a value a comma or the end of what is open.
+      let fresh = char === '[' || char === '{'
+      if (fresh) {
         const group = char === '{' ? ++this.#groups : (open.at(-1)?.group ?? this.#group)
         open.push({ close: char === '[' ? ']' : '}', place: here, group })
         this.pos++
@@ -101,25 +100,22 @@ export class Scanner {
         const frame = open.at(-1)
         this.#leaf(here, frame?.close === ']', frame?.group ?? this.#group)
       }
-      // After an opening bracket there may be a value, after a value a comma or the end of what is open.
-      let fresh = char === '[' || char === '{'
       for (;;) {
         const frame = open.at(-1)
         if (frame === undefined) return
         this.#skip(true, frame.place, true)
-        if (!fresh && this.#text[this.pos] === ',' && this.pos < this.end) {
+        if (!fresh && this.text[this.pos] === ',') {
           this.pos++
           this.#skip(true, frame.place, true)
           fresh = true
         }
-        if (this.pos >= this.end) throw NOT_TOML
-        if (this.#text[this.pos] === frame.close) {
+        if (this.text[this.pos] === frame.close) {
           this.pos++
           open.pop()
           fresh = false
           continue
         }
-        if (!fresh) throw NOT_TOML
+        if (!fresh || this.pos >= this.text.length) throw NOT_TOML
         here = frame.place
         if (frame.close === '}') {
           here = this.#key(frame.place)
@@ -134,28 +130,26 @@ export class Scanner {
   #leaf(place: Place, inList: boolean, group: number): void {
     const start = this.pos
     const { key } = place
-    const char = this.#text[start]
+    const char = this.text[start]
     if (char === '"' || char === "'") {
       const { quote, text } = this.#string(true)
       const secret = stringIsSecret(place, text)
       this.values.push({ start, end: this.pos, quote, text, secret, key, group })
       return
     }
-    this.#bare()
-    let text = this.#text.slice(start, this.pos)
+    let text = this.#take(BARE_VALUE)
     if (text === '') throw NOT_TOML
-    // A blank may separate a date and a time.
-    if (/^\d{4}-\d\d-\d\d$/.test(text) && /^ \d\d:/.test(this.#text.slice(this.pos, this.pos + 4))) {
-      this.pos++
-      this.#bare()
-      text = this.#text.slice(start, this.pos)
-    }
+    if (/^\d{4}-\d\d-\d\d$/.test(text)) text += this.#take(TIME)
     const secret = bareIsSecret(place, text, inList)
     this.values.push({ start, end: this.pos, quote: '', text, secret, key, group })
   }
 
-  #bare(): void {
-    while (this.pos < this.end && !STOP.has(this.#text[this.pos]!)) this.pos++
+  /** Reads what a sticky pattern matches here; an empty text if it does not. */
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.pos
+    const [text] = pattern.exec(this.text) ?? ['']
+    this.pos += text.length
+    return text
   }
 
   /** A dotted key, and the place it leads to from a table. */
@@ -163,16 +157,10 @@ export class Scanner {
     let place = table
     for (;;) {
       this.#skip(false, table, false)
-      const start = this.pos
-      const char = this.pos < this.end ? this.#text[start] : ''
-      let name: string
-      if (char === '"' || char === "'") {
-        name = this.#string(false).text
-      } else {
-        while (this.pos < this.end && isBareKey(this.#text.charCodeAt(this.pos))) this.pos++
-        name = this.#text.slice(start, this.pos)
-        if (name === '') throw NOT_TOML
-      }
+      const char = this.text[this.pos]
+      const isQuoted = char === '"' || char === "'"
+      const name = isQuoted ? this.#string(false).text : this.#take(BARE_KEY)
+      if (!isQuoted && name === '') throw NOT_TOML
       place = {
         key: name,
         direct: namesSecret(name) || namesSecretIn(place.key, name) || (place.keyed && isKeyAlone(name)),
@@ -180,13 +168,13 @@ export class Scanner {
         keyed: place.keyed || holdsKeys(place.key),
       }
       this.#skip(false, table, false)
-      if (this.#text[this.pos] !== '.' || this.pos >= this.end) return place
+      if (this.text[this.pos] !== '.') return place
       this.pos++
     }
   }
 
   #string(multiline: boolean): { quote: Value['quote']; text: string } {
-    const source = this.#text
+    const source = this.text
     const char = source[this.pos] as '"' | "'"
     const triple = multiline && source.startsWith(char.repeat(3), this.pos)
     const quote = (triple ? char.repeat(3) : char) as Value['quote']
@@ -194,7 +182,7 @@ export class Scanner {
     let escapes = false
     this.pos = from
     for (;;) {
-      if (this.pos >= this.end) throw NOT_TOML
+      if (this.pos >= source.length) throw NOT_TOML
       const at = source[this.pos]
       if (at === '\\' && char === '"') {
         escapes = true
@@ -209,27 +197,26 @@ export class Scanner {
     if (triple) for (let i = 0; i < 2 && source[this.pos + 3] === char; i++) this.pos++
     let body = source.slice(from, this.pos)
     this.pos += quote.length
-    if (this.pos > this.end) throw NOT_TOML
     if (triple) body = body.replace(/^\r?\n/, '')
     return { quote, text: escapes ? decodeBasic(body) : body }
   }
 
   #expect(char: string): void {
-    if (this.pos >= this.end || this.#text[this.pos] !== char) throw NOT_TOML
+    if (this.text[this.pos] !== char) throw NOT_TOML
     this.pos++
   }
 
   /** Skips blanks and one comment, or with `lines` any number of lines. */
   #skip(lines: boolean, place: Place, inValue: boolean): void {
-    const text = this.#text
-    while (this.pos < this.end) {
+    const { text } = this
+    while (this.pos < text.length) {
       const char = text[this.pos]
       if (char === ' ' || char === '\t') this.pos++
       else if (lines && (char === '\n' || char === '\r')) this.pos++
       else if (char === '#') {
         const start = this.pos
         let end = text.indexOf('\n', start)
-        if (end === -1 || end > this.end) end = this.end
+        if (end === -1) end = text.length
         this.pos = end
         if (text[end - 1] === '\r') end--
         this.comments.push({ start, end, place, inValue })
@@ -243,17 +230,10 @@ export function isNextLine(toml: string, one: Comment, two: Comment): boolean {
   return two.start - one.end < 1024 && /^\r?\n[ \t]*$/.test(toml.slice(one.end, two.start))
 }
 
-const STOP = new Set([' ', '\t', '\r', '\n', ',', ']', '}', '#', '"', "'", '[', '{', '='])
-
-function isBareKey(code: number): boolean {
-  return (
-    (code >= 0x61 && code <= 0x7a) ||
-    (code >= 0x41 && code <= 0x5a) ||
-    (code >= 0x30 && code <= 0x39) ||
-    code === 0x5f ||
-    code === 0x2d
-  )
-}
+const BARE_KEY = /[\w-]+/y
+const BARE_VALUE = /[^ \t\r\n,\]}#"'[{=]+/y
+/** A blank may separate a date and a time. */
+const TIME = / \d\d:[^ \t\r\n,\]}#"'[{=]*/y
 
 /** Decides a string by its key, its table and its value. */
 function stringIsSecret(place: Place, text: string): boolean {
