@@ -15,7 +15,7 @@ import {
   processLimits,
   viewContext,
 } from './log/options.ts'
-import type { Loki, LokiSource } from './loki/source.ts'
+import type { Loki, LokiSource } from './loki/files.ts'
 import type { NodeFacts } from './node/identity.ts'
 import type { VersionSource } from './node/versions.ts'
 import { checkOptions, type Names } from './options.ts'

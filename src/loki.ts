@@ -3,17 +3,17 @@ import { toProblem } from './http/problem.ts'
 import { textResponse } from './http/sliced.ts'
 import { LEVELS } from './log/format/detect.ts'
 import { streamsOf } from './loki/answer.ts'
+import type { Loki, LokiSource } from './loki/files.ts'
 import { filesOf, type Search } from './loki/files.ts'
 import { type Choice, choiceOf, isChosen, type Labels } from './loki/labels.ts'
 import { parseQuery, parseSelector } from './loki/logql/parse.ts'
 import { LABELS, type LogSelection, LokiError } from './loki/logql/query.ts'
 import { seriesOf } from './loki/metrics.ts'
 import { streamLabelsOf } from './loki/series.ts'
-import type { Loki, LokiSource } from './loki/source.ts'
 import { instantOf, limitOf, rangeOf, stepOf } from './loki/times.ts'
 import { VERSION } from './version.ts'
 
-export type { Loki, LokiSource } from './loki/source.ts'
+export type { Loki, LokiSource } from './loki/files.ts'
 
 /** What a route needs. */
 interface LokiRequest extends Search {
@@ -76,35 +76,31 @@ async function queryRange(asked: LokiRequest): Promise<unknown> {
   const range = rangeOf(params, Date.now())
   if (query.kind === 'log') return streams(asked, query.selection, range)
   const step = stepOf(params, range)
-  const [start, end] = [Number(range.start / MILLI), Number(range.end / MILLI)]
-  if (query.kind === 'scalar')
-    return result(asked, 'matrix', [{ metric: {}, values: [[start / 1000, String(query.value)]] }])
-  const found = await seriesOf(asked, query, { start, end, step })
-  const values = (points: [number, number][]) => points.map(([at, value]) => [at / 1000, String(value)])
-  return result(
-    asked,
-    'matrix',
-    found.map(({ metric, values: points }) => ({ metric, values: values(points) })),
-  )
+  const steps = { start: Number(range.start / MILLI), end: Number(range.end / MILLI), step }
+  const found = await seriesOf(asked, query, steps)
+  const matrix = found.map(({ metric, values }) => ({ metric, values: values.map(pointOf) }))
+  return result(asked, 'matrix', matrix)
 }
 
 async function query(asked: LokiRequest): Promise<unknown> {
   const { params } = asked
   const query = parseQuery(params.get('query') ?? '')
   const at = instantOf(params, 'time') ?? BigInt(Date.now()) * MILLI
-  const millis = Number(at / MILLI)
-  if (query.kind === 'scalar')
-    return result(asked, 'vector', [{ metric: {}, value: [millis / 1000, String(query.value)] }])
   if (query.kind === 'log')
     return streams(asked, query.selection, { start: at - 3_600_000n * MILLI, end: at + 1n })
+  const millis = Number(at / MILLI)
   const found = await seriesOf(asked, query, { start: millis, end: millis, step: 1 })
+  const vector = found.filter(({ values }) => values.length > 0)
   return result(
     asked,
     'vector',
-    found.flatMap(({ metric, values: [point] }) =>
-      point ? [{ metric, value: [point[0] / 1000, String(point[1])] }] : [],
-    ),
+    vector.map(({ metric, values: [point] }) => ({ metric, value: pointOf(point!) })),
   )
+}
+
+/** Seconds, and the value as a text. */
+function pointOf([at, value]: [at: number, value: number]): [number, string] {
+  return [at / 1000, String(value)]
 }
 
 async function streams(asked: LokiRequest, selection: LogSelection, range: { start: bigint; end: bigint }) {

@@ -217,7 +217,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ],
   ['openapi', ['document.ts', 'route.ts', 'schemas.ts']],
   ['loki/logql', ['amounts.ts', 'parse.ts', 'query.ts']],
-  ['loki', ['answer.ts', 'files.ts', 'labels.ts', 'metrics.ts', 'series.ts', 'source.ts', 'times.ts']],
+  ['loki', ['answer.ts', 'files.ts', 'labels.ts', 'metrics.ts', 'series.ts', 'times.ts']],
   ['page.ts', ['page.ts']],
   ['loki.ts', ['loki.ts']],
   ['routing.ts', ['routing.ts']],

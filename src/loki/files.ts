@@ -1,8 +1,20 @@
 import { each } from '../limits/each.ts'
 import { LogError } from '../log/error.ts'
+import type { ViewContext } from '../log/view/context.ts'
 import type { Choice } from './labels.ts'
 import { LokiError } from './logql/query.ts'
-import type { LokiSource } from './source.ts'
+
+/** The logs of a node. */
+export interface LokiSource {
+  /** The value of the label `node`. */
+  node: string
+  context: ViewContext
+}
+
+/** Answers Loki's read API below `/loki/api/v1/`. */
+export interface Loki {
+  answer(request: Request, sources: readonly LokiSource[]): Promise<Response>
+}
 
 /** What a query is asked of, and what it has read so far: the records that matched. */
 export interface Search {
@@ -36,14 +48,8 @@ export async function filesOf(search: Search, choice: Choice): Promise<LogFile[]
       files.map(({ key, size }) => ({ node, context, file: key, size })),
     )
   }
-  await eachInTime(wanted, list, deadlineOf(wanted))
+  await eachInTime(wanted, deadlineOf(wanted), list)
   return wanted.flatMap(({ node }) => found.get(node)!)
-}
-
-/** Works on the files that a selector is about, a few at a time, within the time of one search. */
-export async function eachFile(search: Search, choice: Choice, work: (file: LogFile) => Promise<void>) {
-  const deadline = deadlineOf(search.sources)
-  await eachInTime(await filesOf(search, choice), work, deadline)
 }
 
 /** Whether a file cannot match: its lines have no times, or no levels although levels are requested. */
@@ -51,6 +57,12 @@ export function isSilent(error: unknown): boolean {
   return (
     error instanceof LogError && ['no-time', 'no-level', 'not-viewable', 'unknown-file'].includes(error.code)
   )
+}
+
+/** For a file that cannot match; other errors are thrown on. */
+export function nullIfSilent(error: unknown): null {
+  if (isSilent(error)) return null
+  throw error
 }
 
 /** Remembers that an archive ends early, for a warning. */
@@ -63,7 +75,12 @@ export function deadlineOf(sources: readonly LokiSource[]): number {
   return Date.now() + (sources[0]?.context.limits.scanMillis ?? 0)
 }
 
-async function eachInTime<T>(items: readonly T[], work: (item: T) => Promise<void>, deadline: number) {
+/** Works on each item, a few at a time. */
+export async function eachInTime<T>(
+  items: readonly T[],
+  deadline: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   await each(items, AT_ONCE, (item) => {
     refuseLate(deadline)
     return work(item)
@@ -75,6 +92,13 @@ export function refuseLate(deadline: number): void {
   if (Date.now() <= deadline) return
   throw new LokiError(
     'The search took more time than one request may; narrow the selector to fewer files.',
+    504,
+  )
+}
+
+export function tooMuch(): LokiError {
+  return new LokiError(
+    'The search took more than one request may; narrow the time range or the selector.',
     504,
   )
 }

@@ -1,22 +1,30 @@
 import { histogramOf } from '../log/histogram/histogram.ts'
 import { byCodePoint } from '../store/store.ts'
-import { eachFile, isSilent, type LogFile, reportBroken, type Search } from './files.ts'
+import {
+  deadlineOf,
+  eachInTime,
+  filesOf,
+  type LogFile,
+  nullIfSilent,
+  reportBroken,
+  type Search,
+} from './files.ts'
 import { choiceOf, type Labels } from './labels.ts'
 import { textEnd } from './lines.ts'
-import { LokiError, type MetricQuery } from './logql/query.ts'
+import { LokiError, type LokiQuery, type MetricQuery } from './logql/query.ts'
 import { type Pipeline, pipelineOf } from './pipeline.ts'
 
 /** Points of time, in ms. */
-export interface Steps {
+interface Steps {
   start: number
   end: number
   step: number
 }
 
 /** A series of a matrix: each point in ms with its value. */
-export interface Series {
+interface Series {
   metric: Labels
-  values: [number, number][]
+  values: [at: number, value: number][]
 }
 
 const MAX_POINTS = 11_000
@@ -25,47 +33,32 @@ const MAX_SERIES = 500
 const MAX_VALUES = 250_000
 
 /** Counts over time, by labels. */
-export async function seriesOf(search: Search, query: MetricQuery, steps: Steps): Promise<Series[]> {
-  const sums = new Sums(query, pointsOf(steps))
-  if (sums.points.length === 0) return []
+export async function seriesOf(
+  search: Search,
+  query: Exclude<LokiQuery, { kind: 'log' }>,
+  steps: Steps,
+): Promise<Series[]> {
+  if (query.kind === 'scalar') return [{ metric: {}, values: [[steps.start, query.value]] }]
+  const sums = new Sums(query, steps)
   const { sum } = query
   const isCompared = query.selection.stages.some(({ kind }) => kind === 'where')
   // Where nobody looks at a field, Loki does not parse records, and meets no error.
   const isBare = sum !== null && !sum.without && sum.labels.length === 0 && !isCompared
   const selection = isBare ? { ...query.selection, stages: [] } : query.selection
-  const names = sum && !sum.without ? sum.labels : null
-  const counting: Counting = {
-    sums,
-    pipeline: await pipelineOf(selection, names),
-    isPlain: selection.stages.length === 0,
-  }
-  await eachFile(search, choiceOf(selection), async (of) => {
-    await countIn(of, counting, search).catch((error) => {
-      if (!isSilent(error)) throw error
-    })
+  const pipeline = await pipelineOf(selection, sum && !sum.without ? sum.labels : null)
+  const deadline = deadlineOf(search.sources)
+  const files = await filesOf(search, choiceOf(selection))
+  await eachInTime(files, deadline, async (file) => {
+    await countIn(file, { sums, pipeline, search }).catch(nullIfSilent)
   })
   return sums.series()
 }
 
-function pointsOf({ start, end, step }: Steps): number[] {
-  const count = Math.floor((end - start) / step) + 1
-  if (count > MAX_POINTS)
-    throw new LokiError(
-      `The step makes ${count} points; at most ${MAX_POINTS} are allowed, so use a longer one.`,
-    )
-  return Array.from({ length: Math.max(0, count) }, (_, i) => start + i * step)
-}
-
-interface Counting {
-  sums: Sums
-  pipeline: Pipeline
-  /** Whether a record's labels are those of its stream. */
-  isPlain: boolean
-}
-
-async function countIn(of: LogFile, { sums, pipeline, isPlain }: Counting, search: Search): Promise<void> {
+async function countIn(
+  of: LogFile,
+  { sums, pipeline, search }: { sums: Sums; pipeline: Pipeline; search: Search },
+): Promise<void> {
   const { signal, read } = search
-  const { since, until } = sums.period
   // The series of each level, if nothing else makes a difference.
   const known: (Float64Array | undefined)[] = []
   const histogram = await histogramOf(
@@ -73,19 +66,16 @@ async function countIn(of: LogFile, { sums, pipeline, isPlain }: Counting, searc
     {
       file: of.file,
       rotated: false,
-      since,
-      until,
+      ...sums.period,
       ...pipeline.filter(of),
       buckets: 1,
       visit(time, column, { bytes, start, end }, reader) {
         const length = textEnd(bytes, start, end) - start
         read.lines++
         read.bytes += length
-        let changes = isPlain ? known[column] : undefined
-        if (changes === undefined) {
-          changes = sums.changesOf(pipeline.labels({ bytes, from: start, to: end }, reader, of))
-          known[column] = changes
-        }
+        let changes = pipeline.isPlain ? known[column] : undefined
+        changes ??= sums.changesOf(pipeline.labels({ bytes, from: start, to: end }, reader, of))
+        known[column] = changes
         sums.add(changes, Math.floor(time), length)
       },
     },
@@ -102,23 +92,30 @@ async function countIn(of: LogFile, { sums, pipeline, isPlain }: Counting, searc
 
 /** The values of all series. A record counts at each point whose range it is in, so only the changes are kept. */
 class Sums {
-  readonly points: readonly number[]
   readonly #query: MetricQuery
+  readonly #start: number
   readonly #step: number
+  readonly #points: number
   readonly #series = new Map<string, { metric: Labels; changes: Float64Array }>()
 
-  constructor(query: MetricQuery, points: readonly number[]) {
-    this.points = points
+  constructor(query: MetricQuery, { start, end, step }: Steps) {
     this.#query = query
-    this.#step = points.length > 1 ? points[1]! - points[0]! : 1
+    this.#start = start
+    this.#step = step
+    this.#points = Math.floor((end - start) / step) + 1
+    if (this.#points > MAX_POINTS)
+      throw new LokiError(
+        `The step makes ${this.#points} points; at most ${MAX_POINTS} are allowed, so use a longer one.`,
+      )
   }
 
-  /** The times of all records that count, as `since` and `until`. A range is open at its start and closed at its end. */
+  /** The times of all records that count. A range is open at its start and closed at its end. */
   get period(): { since: number; until: number } {
     const { range, offset } = this.#query
+    const last = this.#start + (this.#points - 1) * this.#step
     return {
-      since: Math.floor(this.points[0]! - range - offset) + 1,
-      until: Math.floor(this.points.at(-1)! - offset) + 1,
+      since: Math.floor(this.#start - range - offset) + 1,
+      until: Math.floor(last - offset) + 1,
     }
   }
 
@@ -134,20 +131,20 @@ class Sums {
     const known = this.#series.get(key)
     if (known) return known.changes
     const count = this.#series.size + 1
-    if (count > MAX_SERIES || count * this.points.length > MAX_VALUES)
+    if (count > MAX_SERIES || count * this.#points > MAX_VALUES)
       throw new LokiError(
-        `The query makes more than ${count - 1} series of ${this.points.length} points; at most ${MAX_SERIES} series and ${MAX_VALUES} values are allowed, so sum by labels with fewer values, or use a longer step.`,
+        `The query makes more than ${count - 1} series of ${this.#points} points; at most ${MAX_SERIES} series and ${MAX_VALUES} values are allowed, so sum by labels with fewer values, or use a longer step.`,
       )
-    const changes = new Float64Array(this.points.length + 1)
+    const changes = new Float64Array(this.#points + 1)
     this.#series.set(key, { metric, changes })
     return changes
   }
 
   add(changes: Float64Array, time: number, bytes: number): void {
     const { range, offset, operation } = this.#query
-    const after = time + offset - this.points[0]!
+    const after = time + offset - this.#start
     const first = Math.max(0, Math.ceil(after / this.#step))
-    const end = Math.min(this.points.length, Math.ceil((after + range) / this.#step))
+    const end = Math.min(this.#points, Math.ceil((after + range) / this.#step))
     if (first >= end) return
     const amount = operation.startsWith('bytes') ? bytes : 1
     changes[first]! += amount
@@ -160,13 +157,14 @@ class Sums {
     const seconds = operation.endsWith('rate') ? range / 1000 : 1
     const sorted = [...this.#series].sort(([a], [b]) => byCodePoint(a, b))
     return sorted.map(([, { metric, changes }]) => {
+      const values: Series['values'] = []
       let sum = 0
-      const values = this.points.map((point, i): [number, number] => {
+      for (let i = 0; i < this.#points; i++) {
         sum += changes[i]!
-        return [point, sum / seconds]
-      })
-      // Loki omits points without a record.
-      return { metric, values: values.filter(([, value]) => value > 0) }
+        // Loki omits points without a record.
+        if (sum > 0) values.push([this.#start + i * this.#step, sum / seconds])
+      }
+      return { metric, values }
     })
   }
 }

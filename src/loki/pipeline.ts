@@ -15,6 +15,8 @@ export interface Pipeline {
   filter(file: FileLabels): Pick<ViewRequest, 'level' | 'levels' | 'matcher'>
   /** The labels of a record that was found: bytes[from, to) of a log, as they are there. */
   labels(record: Bytes, reader: Reader, file: FileLabels): Labels
+  /** Whether these are the labels of its stream. */
+  isPlain: boolean
 }
 
 /** The labels that all records of a file share. */
@@ -59,6 +61,7 @@ export async function pipelineOf(
       label(passing)
       return Object.fromEntries([...passing.labels].sort(([a], [b]) => (a < b ? -1 : 1)))
     },
+    isPlain: stages.length === 0,
   }
 }
 

@@ -2,7 +2,7 @@ import { LogError } from '../log/error.ts'
 import { LEVELS } from '../log/format/detect.ts'
 import type { Reader } from '../log/pattern/pattern.ts'
 import { viewOf } from '../log/view/view.ts'
-import { filesOf, isSilent, type LogFile, type Search } from './files.ts'
+import { deadlineOf, filesOf, isSilent, type LogFile, type Search } from './files.ts'
 import { type Choice, isChosen, type Labels } from './labels.ts'
 import { levelOf } from './pipeline.ts'
 
@@ -20,7 +20,7 @@ export async function streamLabelsOf(
     const files = await filesOf(search, choice)
     if (files.length > MAX_FILES)
       warnings.add(`Only ${MAX_FILES} of ${files.length} files were searched; narrow the selector.`)
-    const deadline = Date.now() + (files[0]?.context.limits.scanMillis ?? 0)
+    const deadline = deadlineOf(files)
     for (const of of files.slice(0, MAX_FILES)) {
       const { node, file } = of
       const { levels, isComplete } = await levelsIn(of, choice, search.signal)

@@ -1,15 +1,19 @@
 import { parser } from '@grafana/lezer-logql'
-import { durationOf, millisOf } from './amounts.ts'
+import { amountOf, durationOf, millisOf } from './amounts.ts'
 import {
+  type Comparison,
   type Condition,
+  LABELS,
   type LabelMatcher,
+  type LineFilter,
   type LogSelection,
   LokiError,
   type LokiQuery,
   OPERATIONS,
+  type Operator,
+  type Unit,
 } from './query.ts'
-import { matcherOf, readStage } from './stages.ts'
-import { descendants, type Node, unsupported } from './tree.ts'
+import { Tree, unquoted, unsupported } from './tree.ts'
 
 const MAX_QUERY = 8192
 /** Each bracket takes stack. */
@@ -53,76 +57,133 @@ function sizeOf(condition: Condition): number {
 }
 
 function parsed(source: string): LokiQuery {
-  const top = parser.parse(source).topNode as unknown as Node
-  const error = descendants(top, '⚠')[0]
+  const top = new Tree(parser.parse(source).topNode, source)
+  const [error] = top.all('⚠')
   if (error) {
     const near = source.slice(error.from, error.from + 20) || 'its end'
     throw new LokiError(`parse error at character ${error.from + 1}: the query is not LogQL near ${near}`)
   }
-  const body = top.getChild('Expr')?.firstChild
-  if (body?.name === 'LogExpr') return { kind: 'log', selection: selectionOf(body, source) }
-  if (body?.name === 'MetricExpr') return metricOf(body, source)
+  const body = top.child('Expr')?.children[0]
+  if (body?.name === 'LogExpr') return { kind: 'log', selection: selectionOf(body) }
+  if (body?.name === 'MetricExpr') return metricOf(body)
   throw new LokiError('The query is empty: write a stream selector such as {file="broker.log"}.')
 }
 
-function selectionOf(node: Node, source: string): LogSelection {
-  const selector = node.getChild('Selector')
-  const inner = node.getChild('LogExpr')
-  if (!selector && inner) return selectionOf(inner, source)
-  if (!selector) throw unsupported(source.slice(node.from, node.to))
-  const matchers = descendants(selector, 'Matcher')
-  const selection: LogSelection = {
-    selector: matchers.map((matcher) => matcherOf(matcher, ({ from, to }) => source.slice(from, to))),
-    lines: [],
-    stages: [],
+function metricOf(node: Tree): LokiQuery {
+  const range = node.child('RangeAggregationExpr')
+  if (range) return rangeOf(range)
+  const sum = node.child('VectorAggregationExpr')
+  const inner = sum?.child('MetricExpr')
+  if (inner && sum?.child('VectorOp')?.text === 'sum') {
+    const metric = metricOf(inner)
+    const grouping = sum.child('Grouping')
+    const labels = grouping?.all('Identifier').map(({ text }) => text) ?? []
+    if (metric.kind === 'metric' && metric.sum === null)
+      return { ...metric, sum: { labels, without: grouping?.child('Without') !== undefined } }
   }
-  const pipeline = node.getChild('PipelineExpr')
-  if (pipeline)
-    for (const stage of descendants(pipeline, 'PipelineStage')) readStage(stage, source, selection)
-  return selection
-}
-
-function metricOf(node: Node, source: string): LokiQuery {
-  const text = source.slice(node.from, node.to)
-  const sum = node.getChild('VectorAggregationExpr')
-  if (sum) {
-    const inner = sum.getChild('MetricExpr')
-    const operation = sum.getChild('VectorOp')
-    if (!inner || !operation || source.slice(operation.from, operation.to) !== 'sum') throw unsupported(text)
-    const metric = metricOf(inner, source)
-    if (metric.kind !== 'metric' || metric.sum !== null) throw unsupported(text)
-    const grouping = sum.getChild('Grouping')
-    const labels = grouping ? descendants(grouping, 'Identifier') : []
-    return {
-      ...metric,
-      sum: {
-        labels: labels.map(({ from, to }) => source.slice(from, to)),
-        without: grouping?.getChild('Without') != null,
-      },
-    }
-  }
-  const range = node.getChild('RangeAggregationExpr')
-  if (range) return rangeOf(range, source)
   // Grafana sends this to check that it talks to Loki.
-  if (/^vector\(1\)\s*\+\s*vector\(1\)$/.test(text)) return { kind: 'scalar', value: 2 }
-  throw unsupported(text)
+  if (/^vector\(1\)\s*\+\s*vector\(1\)$/.test(node.text)) return { kind: 'scalar', value: 2 }
+  throw unsupported(node)
 }
 
-function rangeOf(node: Node, source: string): LokiQuery {
-  const textOf = ({ from, to }: Node) => source.slice(from, to)
-  const name = node.getChild('RangeOp')
-  const operation = OPERATIONS.find((known) => name && textOf(name) === known)
-  const log = node.getChild('LogRangeExpr')
-  const range = log?.getChild('Range')?.getChild('Duration')
-  const offset = log?.getChild('OffsetExpr')?.getChild('Duration')
-  if (!operation || !log || !range || node.getChild('Grouping') || log.getChild('UnwrapExpr'))
-    throw unsupported(textOf(node))
+function rangeOf(node: Tree): LokiQuery {
+  const name = node.child('RangeOp')?.text
+  const operation = OPERATIONS.find((known) => name === known)
+  const log = node.child('LogRangeExpr')
+  const range = log?.child('Range')?.child('Duration')
+  const offset = log?.child('OffsetExpr')?.child('Duration')
+  if (!operation || !log || !range || node.child('Grouping') || log.child('UnwrapExpr'))
+    throw unsupported(node)
   return {
     kind: 'metric',
     operation,
-    selection: selectionOf(log, source),
-    range: durationOf(textOf(range)),
-    offset: offset ? millisOf(textOf(offset)) : 0,
+    selection: selectionOf(log),
+    range: durationOf(range.text),
+    offset: offset ? millisOf(offset.text) : 0,
     sum: null,
   }
+}
+
+function selectionOf(node: Tree): LogSelection {
+  const selector = node.child('Selector')
+  const inner = node.child('LogExpr')
+  if (!selector && inner) return selectionOf(inner)
+  if (!selector) throw unsupported(node)
+  const selection: LogSelection = { selector: selector.all('Matcher').map(matcherOf), lines: [], stages: [] }
+  for (const stage of node.child('PipelineExpr')?.all('PipelineStage') ?? []) addStage(stage, selection)
+  return selection
+}
+
+function addStage(stage: Tree, selection: LogSelection): void {
+  for (const part of stage.children) {
+    const { name, text } = part
+    if (name === 'Pipe') continue
+    if (name === 'LineFilters') selection.lines.push(...part.all('LineFilter').map(lineFilterOf))
+    else if (name === 'LabelFilter') addCondition(conditionOf(part), selection)
+    else if (text === 'json' || text === 'logfmt') selection.stages.push({ kind: 'parse', parser: text })
+    else if (name === 'DropLabelsExpr')
+      selection.stages.push({ kind: 'drop', labels: labelsOf(part, 'DropLabel') })
+    else if (name === 'KeepLabelsExpr')
+      selection.stages.push({ kind: 'keep', labels: labelsOf(part, 'KeepLabel') })
+    else throw unsupported(stage)
+  }
+}
+
+function labelsOf(part: Tree, name: string): (string | LabelMatcher)[] {
+  return part.all(name).map((label) => {
+    const matcher = label.child('Matcher')
+    return matcher ? matcherOf(matcher) : label.text
+  })
+}
+
+function matcherOf({ children }: Tree): LabelMatcher {
+  const [name, operator, value] = children.map(({ text }) => text)
+  return { name: name!, operator: operator as Operator, value: unquoted(value!) }
+}
+
+function lineFilterOf(node: Tree): LineFilter {
+  const operator = node.child('Filter')!.text as LineFilter['operator']
+  if (node.all('FilterOp').length > 0 || !['|=', '!=', '|~', '!~'].includes(operator)) throw unsupported(node)
+  return { operator, values: node.all('String').map(({ text }) => unquoted(text)) }
+}
+
+/** A condition on a label of the stream is the same in the selector, as long as no stage has changed labels. */
+function addCondition(condition: Condition, selection: LogSelection): void {
+  const known: readonly string[] = LABELS
+  const isChanged = selection.stages.some(({ kind }) => kind === 'drop' || kind === 'keep')
+  if ('all' in condition) for (const each of condition.all) addCondition(each, selection)
+  else if ('operator' in condition && known.includes(condition.name) && !isChanged)
+    selection.selector.push(condition)
+  else selection.stages.push({ kind: 'where', condition })
+}
+
+function conditionOf(node: Tree): Condition {
+  const inner = conditionsIn(node)
+  const [leaf] = node.children
+  if (inner.length === 0) return leaf!.name === 'Matcher' ? matcherOf(leaf!) : comparisonOf(leaf!)
+  const own = inner.map(conditionOf)
+  if (own.length === 1) return own[0]!
+  const isAny = node.child('Or') !== undefined
+  // Loki's documentation reads such a filter from left to right, its grammar does not.
+  if (inner.some((part) => conditionsIn(part).length > 1 && (part.child('Or') !== undefined) !== isAny))
+    throw new LokiError(`Put brackets into ${node.text}: without them, it can be read in two ways.`)
+  return isAny ? { any: own } : { all: own }
+}
+
+const conditionsIn = ({ children }: Tree) => children.filter(({ name }) => name === 'LabelFilter')
+
+const UNITS: Record<string, Unit> = {
+  NumberFilter: 'number',
+  DurationFilter: 'duration',
+  BytesFilter: 'bytes',
+}
+
+function comparisonOf(node: Tree): Comparison {
+  if (node.name === 'UnitFilter') return comparisonOf(node.children[0]!)
+  const unit = UNITS[node.name]
+  if (!unit) throw unsupported(node)
+  const [name, sign, value] = node.children.map(({ text }) => text)
+  const amount = unit === 'duration' ? millisOf(value!) : amountOf(value!, unit)
+  if (Number.isNaN(amount)) throw unsupported(node)
+  return { name: name!, sign: (sign === '=' ? '==' : sign) as Comparison['sign'], unit, amount }
 }

@@ -1,28 +1,38 @@
 import { LokiError } from './query.ts'
 
-/** The parts of a syntax tree node used here. */
-export interface Node {
+/** The parts of the parser's nodes used here. */
+interface SyntaxNode {
   name: string
   from: number
   to: number
-  firstChild: Node | null
-  nextSibling: Node | null
-  getChild(name: string): Node | null
+  firstChild: SyntaxNode | null
+  nextSibling: SyntaxNode | null
 }
 
-/** The children of a node, in text order. */
-export function children(node: Node): Node[] {
-  const found: Node[] = []
-  for (let child = node.firstChild; child; child = child.nextSibling) found.push(child)
-  return found
-}
+/** A node of a query's syntax tree, with its text. */
+export class Tree {
+  readonly name: string
+  readonly from: number
+  readonly text: string
+  /** In text order. */
+  readonly children: Tree[] = []
 
-/** All nodes below a node, optionally only those of one name, in text order. */
-export function descendants(node: Node, name?: string): Node[] {
-  return children(node).flatMap((child) => {
-    if (child.name === name) return [child]
-    return name === undefined ? [child, ...descendants(child)] : descendants(child, name)
-  })
+  constructor({ name, from, to, firstChild }: SyntaxNode, source: string) {
+    this.name = name
+    this.from = from
+    this.text = source.slice(from, to)
+    for (let child = firstChild; child; child = child.nextSibling) this.children.push(new Tree(child, source))
+  }
+
+  /** The first child of this name. */
+  child(name: string): Tree | undefined {
+    return this.children.find((child) => child.name === name)
+  }
+
+  /** All nodes of this name below, but not those inside another one. */
+  all(name: string): Tree[] {
+    return this.children.flatMap((child) => (child.name === name ? [child] : child.all(name)))
+  }
 }
 
 /** A string in double quotes has Go's escapes; one in backquotes has none. */
@@ -31,20 +41,18 @@ export function unquoted(text: string): string {
   const escapes: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\x07', b: '\b', f: '\f', v: '\v' }
   return text
     .slice(1, -1)
-    .replace(/\\(?:(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(.))/gs, (all, code, char) =>
-      char === undefined ? character(Number.parseInt(code.slice(1), 16), all) : (escapes[char] ?? char),
-    )
-}
-
-function character(code: number, text: string): string {
-  if (code > 0x10ffff) throw new LokiError(`The escape ${text} is not a Unicode character.`)
-  return String.fromCodePoint(code)
+    .replace(/\\(?:(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(.))/gs, (all, code, char) => {
+      if (char !== undefined) return escapes[char] ?? char
+      const number = Number.parseInt(code.slice(1), 16)
+      if (number > 0x10ffff) throw new LokiError(`The escape ${all} is not a Unicode character.`)
+      return String.fromCodePoint(number)
+    })
 }
 
 const KNOWN =
   'stream selectors, line filters, json and logfmt without parameters, label filters, drop, keep, count_over_time, rate, bytes_over_time, bytes_rate and sum'
 
 /** A part of a query that is LogQL, but not answered here. */
-export function unsupported(text: string): LokiError {
+export function unsupported({ text }: Tree): LokiError {
   return new LokiError(`nodestate does not support ${text}: it knows ${KNOWN}.`)
 }
