@@ -1,6 +1,6 @@
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { toProblem } from './http/problem.ts'
-import { textResponse } from './http/sliced.ts'
+import { respond } from './http/sliced.ts'
 import { LEVELS } from './log/format/detect.ts'
 import { streamsOf } from './loki/answer.ts'
 import type { Loki, LokiSource } from './loki/files.ts'
@@ -54,7 +54,7 @@ async function answer(request: Request, sources: readonly LokiSource[]): Promise
         started: performance.now(),
       }
       const found = await route(asked, decoded(match[1] ?? ''))
-      return textResponse(JSON.stringify(found), { 'Content-Type': 'application/json', ...COMMON_HEADERS })
+      return respond(JSON.stringify(found), { 'Content-Type': 'application/json', ...COMMON_HEADERS })
     }
     throw new LokiError(`nodestate does not answer /loki/api/v1/${path}.`, 404)
   } catch (error) {
@@ -195,8 +195,8 @@ function cutOf({ isCut, isBroken }: LokiRequest): string[] {
 /** Loki's errors are a sentence of text, which its clients show. */
 function refusal(error: unknown): Response {
   const headers: Record<string, string> = { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS }
-  if (error instanceof LokiError) return textResponse(`${error.message}\n`, headers, error.status)
+  if (error instanceof LokiError) return respond(`${error.message}\n`, headers, error.status)
   const problem = toProblem(error)
   if (problem.status === 500) throw error
-  return textResponse(`${problem.message}\n`, { ...headers, ...problem.headers }, problem.status)
+  return respond(`${problem.message}\n`, { ...headers, ...problem.headers }, problem.status)
 }

@@ -6,7 +6,7 @@ import { hostGuard, outOfScope } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, problemResponse, toProblem } from './http/problem.ts'
-import { streamOf, textResponse } from './http/sliced.ts'
+import { respond, streamOf } from './http/sliced.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -241,5 +241,5 @@ function pathOf(url: string): string {
 
 /** For liveness probes: answers regardless of the state of the store. */
 function healthy(): Response {
-  return textResponse('ok\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })
+  return respond('ok\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })
 }

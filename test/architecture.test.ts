@@ -201,7 +201,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'view-request.ts',
     ],
   ],
-  ['routes/view', ['export.ts', 'headers.ts', 'route.ts', 'search.ts', 'view.ts']],
+  ['routes/view', ['export.ts', 'follow.ts', 'headers.ts', 'search.ts', 'tail.ts']],
   ['routes/merged', ['route.ts', 'routes.ts']],
   [
     'routes',

@@ -1,4 +1,4 @@
-import { bytesResponse, streamOf } from '../http/sliced.ts'
+import { respond, streamOf } from '../http/sliced.ts'
 import { SlicedStream, slicesOf, streamLike, tapped } from '../store/fast.ts'
 import type { Grant, Scope } from './grant.ts'
 
@@ -28,7 +28,7 @@ export function whileGranted(
     }
   }
   const isEvents = response.headers.get('Content-Type')?.startsWith('text/event-stream') === true
-  return bytesResponse(whileAllowed(body, isAllowed, isEvents), response.headers, response.status)
+  return respond(whileAllowed(body, isAllowed, isEvents), response.headers, response.status)
 }
 
 /** Whether a grant still allows what another one did. */

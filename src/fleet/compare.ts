@@ -2,10 +2,9 @@ import type { Grant } from '../access/grant.ts'
 import { Comparison, TooManyDifferences } from '../config/compare.ts'
 import { LARGEST_COMPARED } from '../config/history.ts'
 import { ValuesError, valuesOf } from '../config/values.ts'
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { jsonResponse, textTag } from '../http/conditional.ts'
 import { bad, show } from '../http/params.ts'
 import { Problem, toProblem } from '../http/problem.ts'
-import { textResponse } from '../http/sliced.ts'
 import type { Budget } from '../limits/budget.ts'
 import { each } from '../limits/each.ts'
 import { inTime } from '../limits/in-time.ts'
@@ -40,13 +39,12 @@ export async function compareConfigs(
   route: CompareRoute,
   grant: Grant,
 ): Promise<Response> {
-  const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
   if (patterns.length === 0) throw bad('node', 'is missing; it must be an id, or a pattern such as db-*')
   const matches = matchesOf(patterns, await route.nodes.ids(grant))
   const ids = [...new Set(matches.flat())].sort(byCodePoint)
   if (ids.length > MOST_COMPARED)
     throw bad('node', `matches ${ids.length} nodes; compare at most ${MOST_COMPARED} at a time`)
-  if (request.method === 'HEAD') return textResponse(null, headers)
+  if (request.method === 'HEAD') return jsonResponse(request, '', null)
   // All nodes share their limits.
   const context = route.homes.context(ids[0]!, grant)
   const budget = budgetOf(context, request.signal)
@@ -62,10 +60,7 @@ export async function compareConfigs(
     keys: compared.keys,
   })
   // With another budget, the answer may be complete.
-  if (told.some(([, why]) => why === 'budget')) return textResponse(body, headers)
-  const etag = textTag(body)
-  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-  return textResponse(body, { ...headers, ETag: etag })
+  return jsonResponse(request, body, told.some(([, why]) => why === 'budget') ? null : textTag(body))
 }
 
 function matchesOf(patterns: readonly string[], ids: readonly string[]): string[][] {

@@ -2,9 +2,8 @@ import type { Context, Hono } from 'hono'
 import type { Grant } from '../access/grant.ts'
 import { type AppOptions, createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
 import { outOfScope } from '../http/auth.ts'
-import { COMMON_HEADERS } from '../http/conditional.ts'
+import { jsonResponse } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
-import { textResponse } from '../http/sliced.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
 import type { ProcessLimits } from '../log/options.ts'
@@ -165,12 +164,9 @@ async function listNodes(
   most = Number.POSITIVE_INFINITY,
 ): Promise<Response> {
   const { nodes, next } = await page({ after, limit: Math.min(limit ?? PAGE, most) })
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
-  if (next !== null) {
-    const kept = limit === undefined ? '' : `limit=${limit}&`
-    headers.Link = `<?${kept}after=${encodeURIComponent(next)}>; rel="next"`
-  }
-  return textResponse(request.method === 'HEAD' ? null : JSON.stringify(nodes), headers)
+  const kept = limit === undefined ? '' : `limit=${limit}&`
+  const link = next !== null && { Link: `<?${kept}after=${encodeURIComponent(next)}>; rel="next"` }
+  return jsonResponse(request, JSON.stringify(nodes), null, { ...link })
 }
 
 function decoded(text: string): string {

@@ -1,7 +1,6 @@
 import type { Grant } from '../access/grant.ts'
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { bad } from '../http/params.ts'
-import { textResponse } from '../http/sliced.ts'
+import { noteHeader } from '../http/sliced.ts'
 import { each } from '../limits/each.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
@@ -18,8 +17,8 @@ import { followLimits, type LogOptions } from '../log/options.ts'
 import { parseZone, UTC } from '../log/time.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
-import { type Sources, sourceHeaders } from '../routes/merged/route.ts'
-import { type MergedRoutes, mergedHandlers } from '../routes/merged/routes.ts'
+import { mergedJson, type Sources, sourceHeaders } from '../routes/merged/route.ts'
+import { MERGED } from '../routes/merged/routes.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { StoreError } from '../store/store.ts'
 import type { FleetHomes } from './homes.ts'
@@ -53,7 +52,12 @@ export class FleetLogs {
   }
 
   /** Answers one of the resources, over the logs of the wanted nodes. */
-  answer(name: keyof MergedRoutes | 'list', request: Request, query: Query, grant: Grant): Promise<Response> {
+  answer(
+    name: keyof typeof MERGED | 'list',
+    request: Request,
+    query: Query,
+    grant: Grant,
+  ): Promise<Response> {
     if (name === 'list') return this.#list(request, query, grant)
     const { timezone, limits = {} } = this.#options.options
     const zone = timezone === undefined ? UTC : parseZone(timezone)!
@@ -67,7 +71,7 @@ export class FleetLogs {
       following,
       count: this.#options.count,
     }
-    return mergedHandlers(route)[name](request, query)
+    return MERGED[name](request, query, route)
   }
 
   /** `GET /api/v1/log/list`: the logs of the wanted nodes, by node and name. */
@@ -92,16 +96,7 @@ export class FleetLogs {
       if (!complete) notes.add('detail-incomplete')
       return files.map((file) => ({ node, ...file }))
     })
-    const headers: Record<string, string> = {
-      'Content-Type': 'application/json',
-      ...COMMON_HEADERS,
-      ...sourceHeaders({ missing }),
-    }
-    if (notes.size > 0) headers['X-Nodestate-Note'] = [...notes].join(', ')
-    const body = JSON.stringify(found.flat())
-    const etag = textTag(`${body}\n${headers['X-Nodestate-Missing'] ?? ''}`)
-    if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-    return textResponse(request.method === 'HEAD' ? null : body, { ...headers, ETag: etag })
+    return mergedJson(request, found.flat(), { ...sourceHeaders({ missing }), ...noteHeader(notes) })
   }
 
   #detailerOf(context: ViewContext): Detailer {

@@ -1,5 +1,5 @@
 import { hashBytes } from '../log/text/cursor.ts'
-import { textResponse } from './sliced.ts'
+import { respond } from './sliced.ts'
 
 /** Headers of every answer. A `Last-Modified` without this Cache-Control made a browser show stale logs after reload. */
 export const COMMON_HEADERS = {
@@ -31,7 +31,19 @@ function tagsOf(header: string): string[] {
 /** 304, with the headers that the 200 would have had (RFC 9110, 15.4.5). */
 export function notModified(etag: string, more: Record<string, string> = {}): Response {
   // The tag first: V8 defines what follows a spread property by property, which takes longer than the rest.
-  return textResponse(null, { ETag: etag, ...COMMON_HEADERS, ...more }, 304)
+  return respond(null, { ETag: etag, ...COMMON_HEADERS, ...more }, 304)
+}
+
+/** A JSON answer, or a 304 if its client has it. Without a tag, it depends on the clock or was cut by a budget. */
+export function jsonResponse(
+  request: Request,
+  text: string,
+  etag: string | null,
+  headers: Record<string, string> = {},
+): Response {
+  if (etag !== null && noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  const tag = etag !== null && { ETag: etag }
+  return respond(text, { 'Content-Type': 'application/json', ...COMMON_HEADERS, ...headers, ...tag })
 }
 
 /** A strong tag for a text, a microsecond per kilobyte. */

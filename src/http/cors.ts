@@ -1,4 +1,4 @@
-import { textResponse } from './sliced.ts'
+import { respond } from './sliced.ts'
 
 /** The headers that a page of another origin may read. */
 const EXPOSED =
@@ -29,7 +29,7 @@ export function corsFor(origins: readonly string[]) {
         Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
         'X-Content-Type-Options': 'nosniff',
       }
-      return textResponse(null, headers, 204)
+      return respond(null, headers, 204)
     },
     /** Adds the headers that let an allowed origin read the answer. */
     apply(request: Request, response: Response): void {

@@ -2,7 +2,7 @@ import { LogError, type LogErrorCode } from '../log/error.ts'
 import { HomeError } from '../node/home.ts'
 import { MissingBytes, StoreError } from '../store/store.ts'
 import { acceptedTypes } from './accept.ts'
-import { textResponse } from './sliced.ts'
+import { respond } from './sliced.ts'
 
 /** Every problem. The code is the last part of its `type`; its status and title never vary. */
 export const PROBLEMS = {
@@ -133,7 +133,7 @@ export function problemResponse(problem: Problem, accept: string | null | undefi
     'X-Content-Type-Options': 'nosniff',
     ...problem.headers,
   }
-  return textResponse(body, headers, status)
+  return respond(body, headers, status)
 }
 
 /**

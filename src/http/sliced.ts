@@ -2,68 +2,55 @@ import type { Bytes } from '../store/store.ts'
 import { cutOnError } from './cut.ts'
 
 const NOTE = 'X-Nodestate-Note'
-const encoder = new TextEncoder()
 
-/** What is known about an answer without reading its headers, which would end a fast path of @hono/node-server. */
-export interface AnswerDetails {
-  /** Bytes of its body; null for a stream. */
-  readonly length: number | null
-  readonly notes: string | null
+/**
+ * What an answer was made from. It is kept on the response itself, which is cheaper than a WeakMap: reading the headers
+ * would end a fast path of @hono/node-server.
+ */
+const BODY = Symbol('body')
+const NOTES = Symbol('notes')
+
+interface Made {
+  [BODY]?: Bytes | string | null
+  [NOTES]?: string | null
 }
 
-/** Details are kept on the response itself, which is cheaper than a WeakMap. */
-const DETAILS = Symbol('details')
-const STREAM = Symbol('stream')
-
-interface Detailed {
-  [DETAILS]?: AnswerDetails
-  [STREAM]?: ReadableStream<Uint8Array>
-}
-
-/** A response with a store's bytes as its body. A stream that fails cuts the connection on every server. */
-export function bytesResponse(
-  body: Bytes,
+/** A response with a text or a store's bytes as its body. A stream that fails cuts the connection on every server. */
+export function respond(
+  body: Bytes | string | null,
   headers: Record<string, string> | Headers,
   status = 200,
 ): Response {
-  const isStream = body instanceof ReadableStream
-  const response: Response & Detailed = new Response(isStream ? cutOnError(body) : body, { headers, status })
-  if (isStream) response[STREAM] = body
-  const notes = headers instanceof Headers ? headers.get(NOTE) : (headers[NOTE] ?? null)
-  response[DETAILS] = { length: isStream ? null : body.byteLength, notes }
+  const sent = body instanceof ReadableStream ? cutOnError(body) : body
+  const response: Response & Made = new Response(sent, { headers, status })
+  response[BODY] = body
+  response[NOTES] = headers instanceof Headers ? headers.get(NOTE) : (headers[NOTE] ?? null)
   return response
 }
 
-/** A response with a text as its body, or with none. Its bytes are counted only if someone reads the length. */
-export function textResponse(text: string | null, headers: Record<string, string>, status = 200): Response {
-  const response: Response & Detailed = new Response(text, { headers, status })
-  response[DETAILS] = new TextDetails(text, headers[NOTE] ?? null)
-  return response
+/** The header that says what is special about an answer, if anything is. */
+export function noteHeader(notes: Iterable<string | false | null | undefined>): Record<string, string> {
+  const given = [...notes].filter(Boolean).join(', ')
+  return given === '' ? {} : { [NOTE]: given }
 }
 
-/** A class, because V8 makes an object with a getter anew for each answer: a microsecond. */
-class TextDetails implements AnswerDetails {
-  readonly #text: string | null
-  readonly notes: string | null
-
-  constructor(text: string | null, notes: string | null) {
-    this.#text = text
-    this.notes = notes
-  }
-
-  get length(): number {
-    return this.#text === null ? 0 : encoder.encode(this.#text).length
-  }
+export function notesOf(response: Response & Made): string | null {
+  const notes = response[NOTES]
+  return notes === undefined ? response.headers.get(NOTE) : notes
 }
 
-export function detailsOf(response: Response): AnswerDetails {
-  const known = (response as Detailed)[DETAILS]
-  if (known) return known
-  const length = response.headers.get('Content-Length')
-  return { length: length === null ? null : Number(length), notes: response.headers.get(NOTE) }
+/** Bytes of an answer's body; null if they are not known before it is read. */
+export function lengthOf(response: Response & Made): number | null {
+  const body = response[BODY]
+  if (body === null) return 0
+  if (typeof body === 'string') return new TextEncoder().encode(body).length
+  if (body instanceof Uint8Array) return body.byteLength
+  const length = body ? null : response.headers.get('Content-Length')
+  return length === null ? null : Number(length)
 }
 
 /** The stream of an answer, for a server that sends it itself. */
-export function streamOf(response: Response): ReadableStream<Uint8Array> | undefined {
-  return (response as Detailed)[STREAM]
+export function streamOf(response: Response & Made): ReadableStream<Uint8Array> | undefined {
+  const body = response[BODY]
+  return body instanceof ReadableStream ? body : undefined
 }

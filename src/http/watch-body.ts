@@ -1,14 +1,14 @@
 import { slicesOf, streamLike, tapped } from '../store/fast.ts'
-import { bytesResponse, detailsOf, streamOf } from './sliced.ts'
+import { lengthOf, respond, streamOf } from './sliced.ts'
 
 /** The same answer; `ended` gets the length of its body, null where unknown, and the reason if it failed. */
 export function watchBody(response: Response, ended: (bytes: number | null, failure: unknown) => void) {
   const body = streamOf(response)
   if (body === undefined) {
-    ended(detailsOf(response).length, null)
+    ended(lengthOf(response), null)
     return response
   }
-  return bytesResponse(watchedStream(body, ended), response.headers, response.status)
+  return respond(watchedStream(body, ended), response.headers, response.status)
 }
 
 /** The same stream, reporting once when it ends, fails or is cancelled. */

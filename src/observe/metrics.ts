@@ -1,6 +1,6 @@
 import { runtime as ownRuntime } from '#runtime'
 import { acceptedTypes } from '../http/accept.ts'
-import { textResponse } from '../http/sliced.ts'
+import { respond } from '../http/sliced.ts'
 import { onRetries } from '../store/remote/retry.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
@@ -134,7 +134,7 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
       const isHead = request.method === 'HEAD'
       if (!isHead) await refresh()
       const body = isHead ? null : registry.text(format)
-      return textResponse(body, {
+      return respond(body, {
         'Content-Type': `${type}; charset=utf-8`,
         'Cache-Control': 'no-store',
         Vary: 'Accept',

@@ -1,4 +1,4 @@
-import { detailsOf } from '../http/sliced.ts'
+import { notesOf } from '../http/sliced.ts'
 import { watchBody } from '../http/watch-body.ts'
 import type { Metrics } from './metrics.ts'
 import { endSpan, startSpan, type Tracer } from './tracer.ts'
@@ -12,7 +12,7 @@ export function observerOf(metrics: Metrics | undefined, tracer: Tracer | undefi
     const span = tracer && startSpan(tracer, request, route)
     return (response) => {
       const { status } = response
-      watch?.answered(status, detailsOf(response).notes)
+      watch?.answered(status, notesOf(response))
       const ended = (bytes: number | null, failure: unknown) => {
         watch?.ended(bytes)
         if (span) endSpan(span, status, failure)

@@ -1,5 +1,5 @@
 import { COMMON_HEADERS } from '../http/conditional.ts'
-import { textResponse } from '../http/sliced.ts'
+import { respond } from '../http/sliced.ts'
 import type { Store } from '../store/store.ts'
 
 /** How long one check of the store is cached, in milliseconds: probes of many load balancers share it. */
@@ -22,7 +22,7 @@ export function readiness(store: Store): () => Promise<Response> {
       own.then(over, over)
     }
     await look
-    return textResponse('ready\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })
+    return respond('ready\n', { 'Content-Type': 'text/plain; charset=utf-8', ...COMMON_HEADERS })
   }
 }
 

@@ -1,6 +1,6 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { takesGzip } from '../http/gzip.ts'
-import { textResponse } from '../http/sliced.ts'
+import { respond } from '../http/sliced.ts'
 import { openApi } from './document.ts'
 
 let rendered: { body: string; etag: string } | null = null
@@ -18,7 +18,7 @@ export async function showOpenApi(request: Request): Promise<Response> {
   const headers = { ...COMMON_HEADERS, Vary: 'Accept-Encoding' }
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, headers)
   const own = { 'Content-Type': 'application/json', ...headers, ETag: etag }
-  if (!isPacked) return textResponse(body, own)
+  if (!isPacked) return respond(body, own)
   packed ??= gzip(body)
   // Without `encodeBody` a Worker would compress the body a second time.
   const init = { headers: { ...own, 'Content-Encoding': 'gzip' }, encodeBody: 'manual' } as ResponseInit

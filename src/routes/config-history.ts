@@ -1,7 +1,7 @@
 import { ConfigHistory } from '../config/history.ts'
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
-import { textResponse } from '../http/sliced.ts'
+import { noteHeader } from '../http/sliced.ts'
 import type { Lease } from '../limits/memory-budget.ts'
 import { LogError } from '../log/error.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../log/view/context.ts'
@@ -54,20 +54,19 @@ async function showHistory(
   { history, context }: { history: ConfigHistory; context: ViewContext },
 ): Promise<Response> {
   const { signal } = request
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
   const stored = await history.versions.list({ limit: limit + 1, signal })
   const present = stored.length === 0 ? await readable(() => history.present(signal)) : null
   const body = present && JSON.stringify([present])
   // Versions never change, and what is shown of them only with the rules of masking.
   const etag = textTag(body ?? `${VERSION} ${limit} ${stored.map(({ key }) => key).join()}`)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-  if (body !== null || request.method === 'HEAD') return textResponse(body, { ...headers, ETag: etag })
+  if (body !== null || request.method === 'HEAD') return jsonResponse(request, body ?? '', etag)
   const budget = budgetOf(context, signal)
   const { parallel = 1 } = context
   const entries = await runInSlot(context.scans, budget, () =>
     history.entries(stored, limit, { budget, parallel }),
   )
   const isWhole = entries.length === Math.min(limit, stored.length)
-  const ends = isWhole ? { ETag: etag } : { 'X-Nodestate-Note': 'scan-budget' }
-  return textResponse(JSON.stringify(entries), { ...headers, ...ends })
+  const note = noteHeader([!isWhole && 'scan-budget'])
+  return jsonResponse(request, JSON.stringify(entries), isWhole ? etag : null, note)
 }

@@ -1,7 +1,6 @@
 import type { NodeInfo } from '../answers.ts'
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { jsonResponse, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
-import { textResponse } from '../http/sliced.ts'
 import { LogError } from '../log/error.ts'
 import { type Config, ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
@@ -44,11 +43,7 @@ export async function showConfig(
     ...(detail && { known: knownFields(set, data) }),
     ...(time !== undefined && { time }),
   })
-  const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
-  if (clock) return textResponse(body, headers)
-  const etag = textTag(body)
-  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-  return textResponse(body, { ...headers, ETag: etag })
+  return jsonResponse(request, body, clock ? null : textTag(body))
 }
 
 /** Turns the failures of reading a configuration into problems. */

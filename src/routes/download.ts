@@ -2,7 +2,7 @@ import { type Compression, compressionByName } from '../codec/kind.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, singleTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { attachment, ifRangeHolds, isSatisfiable, matchHolds, parseRange } from '../http/range.ts'
-import { bytesResponse } from '../http/sliced.ts'
+import { noteHeader, respond } from '../http/sliced.ts'
 import {
   type ByteRange,
   type Entry,
@@ -12,7 +12,7 @@ import {
   type StoreRead,
 } from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
-import type { ViewRoute } from './view/route.ts'
+import type { ViewRoute } from './view/tail.ts'
 
 const TYPES: Record<Compression, string> = {
   gzip: 'application/gzip',
@@ -90,12 +90,12 @@ function rangeResponse({ entry, offset, length, body, missing }: StoreRead, rang
     'Content-Length': String(length),
     'Content-Range': `bytes ${offset}-${offset + length - 1}/${entry.size}`,
   }
-  return bytesResponse(body, headers, 206)
+  return respond(body, headers, 206)
 }
 
 function wholeResponse({ entry, length, body, missing }: StoreRead): Response {
-  const note: Record<string, string> = missing ? { 'X-Nodestate-Note': 'begins-late' } : {}
-  return bytesResponse(body, { ...headersOf(entry), 'Content-Length': String(length), ...note })
+  const note = noteHeader([missing && 'begins-late'])
+  return respond(body, { ...headersOf(entry), 'Content-Length': String(length), ...note })
 }
 
 function headersOf({ key, etag }: Entry): Record<string, string> {

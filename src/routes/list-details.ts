@@ -1,5 +1,5 @@
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { bytesResponse, textResponse } from '../http/sliced.ts'
+import { COMMON_HEADERS, jsonResponse, textTag } from '../http/conditional.ts'
+import { noteHeader, respond } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import type { Detailer } from '../log/view/detail.ts'
 import { SlicedStream } from '../store/fast.ts'
@@ -17,20 +17,15 @@ export async function listDetails(
   files: LogFiles,
   details: Detailer,
 ): Promise<Response> {
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
   const { signal } = request
   const { note } = await files.list(signal)
-  if (request.method === 'HEAD') return textResponse(null, headers)
+  if (request.method === 'HEAD') return jsonResponse(request, '', null)
   const { entries, isCut } = await partOf(files, after, signal)
   const found = await details(entries, signal)
   const body = JSON.stringify(found.files)
-  const notes = [note, isCut && 'list-cut', !found.complete && 'detail-incomplete'].filter(Boolean).join(', ')
-  if (notes) headers['X-Nodestate-Note'] = notes
+  const headers = noteHeader([note, isCut && 'list-cut', !found.complete && 'detail-incomplete'])
   if (isCut) headers.Link = `<?detail=true&after=${encodeURIComponent(entries.at(-1)!.key)}>; rel="next"`
-  if (!found.complete) return textResponse(body, headers)
-  const etag = textTag(body)
-  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
-  return textResponse(body, { ...headers, ETag: etag })
+  return jsonResponse(request, body, found.complete ? textTag(body) : null, headers)
 }
 
 /** The next files, and whether there are more after them. */
@@ -51,7 +46,7 @@ async function partOf(files: LogFiles, after: string, signal: AbortSignal) {
 /** The plain list, read as fast as the client takes it: it is never cut, and takes the memory of its names. */
 export function streamList(request: Request, after: string, files: LogFiles): Response {
   const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
-  if (request.method === 'HEAD') return textResponse(null, headers)
+  if (request.method === 'HEAD') return respond(null, headers)
   const entries = files.each(after, request.signal)[Symbol.asyncIterator]()
   let opening = '['
   let isOver = false
@@ -71,5 +66,5 @@ export function streamList(request: Request, after: string, files: LogFiles): Re
     return new TextEncoder().encode(text)
   }
   const body = new SlicedStream({ next, release() {}, cancel: () => void entries.return?.() })
-  return bytesResponse(body, headers)
+  return respond(body, headers)
 }

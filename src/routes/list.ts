@@ -1,5 +1,5 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { bytesResponse } from '../http/sliced.ts'
+import { noteHeader, respond } from '../http/sliced.ts'
 import type { Listing, LogFiles } from '../log/files/files.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryRoutes } from './query-routes.ts'
@@ -15,10 +15,10 @@ export async function listLogs(
   const listing = await files.list(request.signal)
   if (listing.isCut || query.after) return (await more()).streamList(request, query.after ?? '')
   const { body, etag } = render(listing)
-  const note: Record<string, string> = listing.note ? { 'X-Nodestate-Note': listing.note } : {}
+  const note = noteHeader([listing.note])
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, note)
   const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS, ...note, ETag: etag }
-  return bytesResponse(body, headers)
+  return respond(body, headers)
 }
 
 /** A cached listing is rendered once, as bytes: Node sends the list of 10,000 files six times as fast as a string. */

@@ -2,7 +2,7 @@ import { noneMatchNames, notModified } from '../http/conditional.ts'
 import { takesGzip } from '../http/gzip.ts'
 import { searchOf } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
-import { textResponse } from '../http/sliced.ts'
+import { respond } from '../http/sliced.ts'
 
 /** A file of the page. Its name holds a hash of its bytes, so it never changes. */
 export interface PageAsset {
@@ -50,7 +50,7 @@ export function showPage(request: Request, page: Page): Response | Promise<Respo
     .replaceAll(/(<script\b[^>]*\bsrc=")\.\/assets\//g, '$1?start=')
     .replaceAll('"./assets/', '"?asset=')
   const own = { ...headers, 'Content-Type': 'text/html; charset=utf-8', ETag: page.etag }
-  return textResponse(request.method === 'HEAD' ? null : html, own)
+  return respond(request.method === 'HEAD' ? null : html, own)
 }
 
 /** `GET /?start=NAME`: a module that works out where the app is mounted and imports the script from there. */
@@ -60,7 +60,7 @@ function showStart(request: Request, name: string, page: Page): Response {
   const headers = { ...HEADERS, 'Cache-Control': FOREVER, ETag: etag }
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, headers)
   const own = { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' }
-  return textResponse(request.method === 'HEAD' ? null : startModule(name), own)
+  return respond(request.method === 'HEAD' ? null : startModule(name), own)
 }
 
 function startModule(name: string): string {

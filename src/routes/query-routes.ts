@@ -5,7 +5,6 @@ import { detailer } from '../log/view/detail.ts'
 import { showHistogram } from './histogram.ts'
 import { listDetails, streamList } from './list-details.ts'
 import type { Query } from './parameters/read.ts'
-import type { QueryViewRoute } from './view/route.ts'
 import { queryView } from './view/search.ts'
 
 export interface QueryOptions {
@@ -19,32 +18,25 @@ export interface QueryOptions {
 export type QueryRoutes = ReturnType<typeof loadQueryRoutes>
 
 /** Every route that needs more than a list and a plain tail. It is most of the code, so it is loaded on first use. */
-export function loadQueryRoutes(context: ViewContext, { maxSize, following, count }: QueryOptions) {
-  const followers = following && new Followers(context, following, count)
+export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
+  const { following, count } = options
   const details = detailer(context)
-  const route: QueryViewRoute = { ...context, maxSize, followers }
-  /** Answers over several logs; their code is loaded with the first of them. */
-  const several = async (query: Query) => {
-    if (!query.files && query.by === undefined) return null
-    const { mergedRoutes } = await import('./merged/routes.ts')
-    return mergedRoutes(query, { ...route, following, count })
+  const route = { ...context, ...options, followers: following && new Followers(context, following, count) }
+  type Show = (request: Request, query: Query, one: typeof route) => Promise<Response>
+  /** Answers over one log, or over several, whose code is loaded with the first of them. */
+  const over = (name: 'view' | 'histogram' | 'fields', showOne: Show) => {
+    return async (request: Request, query: Query) => {
+      if (!query.files && query.by === undefined) return showOne(request, query, route)
+      const { MERGED, mergedRoute } = await import('./merged/routes.ts')
+      const several = await mergedRoute(query, route)
+      return several ? MERGED[name](request, query, several) : showOne(request, query, route)
+    }
   }
   return {
-    view: async (request: Request, query: Query) => {
-      const merged = await several(query)
-      return merged ? merged.view(request, query) : queryView(request, query, route)
-    },
-    histogram: async (request: Request, query: Query) => {
-      const merged = await several(query)
-      return merged ? merged.histogram(request, query) : showHistogram(request, query, route)
-    },
+    view: over('view', queryView),
+    histogram: over('histogram', showHistogram),
     // Loaded when the first panel of fields opens.
-    fields: async (request: Request, query: Query) => {
-      const merged = await several(query)
-      return merged
-        ? merged.fields(request, query)
-        : (await import('./fields.ts')).showFields(request, query, route)
-    },
+    fields: over('fields', async (...args) => (await import('./fields.ts')).showFields(...args)),
     streamList: (request: Request, after: string) => streamList(request, after, context.files),
     listDetails: (request: Request, query: Query) => listDetails(request, query, context.files, details),
   }

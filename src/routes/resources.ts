@@ -5,7 +5,7 @@ import type { ViewContext } from '../log/view/context.ts'
 import { listLogs } from './list.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryOptions } from './query-routes.ts'
-import { viewLog } from './view/view.ts'
+import { viewLog } from './view/tail.ts'
 
 /** Answers a request whose parameters were read. */
 export type ResourceHandler = (request: Request, query: Query) => Response | Promise<Response>

@@ -1,5 +1,5 @@
-import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { textResponse } from '../http/sliced.ts'
+import { jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { noteHeader } from '../http/sliced.ts'
 import type { LogFiles } from '../log/files/files.ts'
 import type { Asked } from './parameters/view-request.ts'
 
@@ -20,10 +20,9 @@ export async function showSummary(
   files: LogFiles,
   summarize: (isKnown: (state: string) => boolean) => Promise<Summary | null>,
 ): Promise<Response> {
-  const headers: Record<string, string> = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
   if (request.method === 'HEAD') {
     await files.stat(asked.file, request.signal)
-    return textResponse(null, headers)
+    return jsonResponse(request, '', null)
   }
   let etag = ''
   const isKnown = (state: string) => {
@@ -33,7 +32,5 @@ export async function showSummary(
   const summary = await summarize(isKnown)
   if (summary === null) return notModified(etag)
   const { body, notes, cut } = summary
-  if (notes.length > 0) headers['X-Nodestate-Note'] = notes.join(', ')
-  if (!clock && !cut) headers.ETag = etag
-  return textResponse(JSON.stringify(body), headers)
+  return jsonResponse(request, JSON.stringify(body), clock || cut ? null : etag, noteHeader(notes))
 }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { bytesResponse, streamOf } from '../../src/http/sliced.ts'
+import { respond, streamOf } from '../../src/http/sliced.ts'
 import { watchBody } from '../../src/http/watch-body.ts'
 import { Budget } from '../../src/limits/budget.ts'
 import { MemoryBudget } from '../../src/limits/memory-budget.ts'
@@ -26,7 +26,7 @@ describe('SlicedStream', () => {
     const streams: WeakRef<ReadableStream>[] = []
     const wrapped = () => {
       const inner = new SlicedStream(slices())
-      const response = watchBody(bytesResponse(inner, {}), () => {})
+      const response = watchBody(respond(inner, {}), () => {})
       const outer = streamOf(response) as SlicedStream
       streams.push(new WeakRef(inner), new WeakRef(outer))
       return slicesOf(outer)

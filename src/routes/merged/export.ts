@@ -1,29 +1,28 @@
-import { attachment } from '../../http/range.ts'
-import { bytesResponse } from '../../http/sliced.ts'
+import { noteHeader, respond } from '../../http/sliced.ts'
 import { MergedExport } from '../../log/merge/export.ts'
-import { mergedStream, ndjsonWriter, textWriter } from '../../log/merge/render.ts'
+import { type MergedWriter, mergedStream } from '../../log/merge/render.ts'
 import { IN_SLOT, type Source } from '../../log/merge/source.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import type { Query } from '../parameters/read.ts'
-import { recordOptions } from '../parameters/view-request.ts'
-import { refuseExcluded } from '../view/export.ts'
+import { exportHeaders } from '../view/export.ts'
 import { type MergedRoute, sourceHeaders } from './route.ts'
+
+/** A request for several logs, as it was read. */
+export interface MergedRequest {
+  asked: ViewRequest
+  common: Record<string, string>
+  writer: MergedWriter
+}
 
 /** `download=true` of several logs: the filtered timeline as a file, oldest record first, to the end of the logs. */
 export async function exportLogs(
   request: Request,
   query: Query,
   route: MergedRoute,
-  { asked, headers }: { asked: ViewRequest; headers: Record<string, string> },
+  { asked, common, writer }: MergedRequest,
 ): Promise<Response> {
-  refuseExcluded(query)
+  const own = exportHeaders(query, 'timeline', asked, common)
   const { sources, ...rest } = await route.pick(query, request.signal)
-  const writer = asked.records ? ndjsonWriter(recordOptions(query)) : textWriter()
-  const all = {
-    ...headers,
-    'Content-Disposition': attachment(`timeline.${asked.records ? 'ndjson' : 'txt'}`),
-    'X-Accel-Buffering': 'no',
-  }
   const leave = await sources[0]!.context.scans.enter(request.signal, 'long')
   const merged = new MergedExport(sources.map(inSlot), { ...asked, cost: writer.cost }, request.signal)
   const end = () => {
@@ -36,13 +35,12 @@ export async function exportLogs(
     throw error
   })
   const missing = [...rest.missing, ...merged.missing]
-  const told: Record<string, string> = { ...all, ...sourceHeaders({ ...rest, missing }) }
-  if (merged.notes.length > 0) told['X-Nodestate-Note'] = merged.notes.join(', ')
+  const headers = { ...own, ...sourceHeaders({ ...rest, missing }), ...noteHeader(merged.notes) }
   if (request.method === 'HEAD') {
     end()
-    return new Response(null, { headers: told })
+    return new Response(null, { headers })
   }
-  return bytesResponse(mergedStream(merged.pages(), writer, end), told)
+  return respond(mergedStream(merged.pages(), writer, end), headers)
 }
 
 /** An export has no budget of bytes and time, and a slot of its own for all of its pages. */

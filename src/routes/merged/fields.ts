@@ -1,9 +1,9 @@
+import { noteHeader } from '../../http/sliced.ts'
 import { BYTES, countFields, isWhole, RECORDS } from '../../log/fields/fields.ts'
 import { mergePage } from '../../log/merge/merge.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
-import { type MergedRoute, sourceHeaders } from './route.ts'
-import { showMerged } from './summary.ts'
+import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
 /** `GET /api/v1/log/fields` of several logs: the fields and patterns of the newest records of their timeline. */
 export async function mergedFields(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -19,14 +19,10 @@ export async function mergedFields(request: Request, query: Query, route: Merged
         reader: { format, zone: source.context.zone },
       })),
     )
-    const headers = sourceHeaders({ ...rest, missing: [...rest.missing, ...page.missing] })
-    const isLasting = !clock && !page.notes.includes('scan-budget')
-    return showMerged(request, {
-      body: { ...found, sampled: page.prev !== null, complete: isWhole(page.notes) },
-      headers,
-      notes: page.notes,
-      isLasting,
-    })
+    const missing = [...rest.missing, ...page.missing]
+    const headers = { ...sourceHeaders({ ...rest, missing }), ...noteHeader(page.notes) }
+    const body = { ...found, sampled: page.prev !== null, complete: isWhole(page.notes) }
+    return mergedJson(request, body, headers, !clock && !page.notes.includes('scan-budget'))
   } finally {
     page.release()
   }

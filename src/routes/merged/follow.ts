@@ -1,13 +1,9 @@
-import { acceptedTypes } from '../../http/accept.ts'
-import { bad } from '../../http/params.ts'
-import { bytesResponse } from '../../http/sliced.ts'
+import { respond } from '../../http/sliced.ts'
 import { LogError } from '../../log/error.ts'
 import { followMerged } from '../../log/merge/follow.ts'
-import { ndjsonWriter, textWriter } from '../../log/merge/render.ts'
-import type { ViewRequest } from '../../log/view/request.ts'
 import type { Query } from '../parameters/read.ts'
-import { recordOptions } from '../parameters/view-request.ts'
-import { FOLLOW_HEADERS, TEXT_TYPE } from '../view/headers.ts'
+import { cannotFollow, followOf } from '../view/follow.ts'
+import type { MergedRequest } from './export.ts'
 import { allMissing, cursorOf, type MergedRoute, mergedCursor, sourceHeaders } from './route.ts'
 
 /** `follow=true` of several logs: sends the newest records, stays open, and sends what is appended to any of them. */
@@ -15,24 +11,15 @@ export async function followLogs(
   request: Request,
   query: Query,
   route: MergedRoute,
-  asked: ViewRequest,
+  { asked, common, writer }: MergedRequest,
 ): Promise<Response> {
   const { following, count } = route
-  if (following === null)
-    throw new LogError(
-      'unsupported',
-      'This service cannot keep answers open; poll with the next cursor instead.',
-    )
-  if (query.before !== undefined)
-    throw bad('before', 'was given together with follow; give after instead, or leave it out')
-  const events = acceptedTypes(request.headers.get('Accept')).has('text/event-stream')
+  if (following === null) throw cannotFollow()
+  const { events, headers, lastId } = followOf(request, query, common)
   const { sources, ...rest } = await route.pick(query, request.signal)
-  const lastId = request.headers.get('Last-Event-ID')
-  const last = lastId
+  const cursor = lastId
     ? { place: cursorOf(lastId, 'Last-Event-ID', query, sources), direction: 'after' as const }
     : mergedCursor(query, sources)
-  const type = events ? 'text/event-stream' : asked.records ? 'application/x-ndjson' : TEXT_TYPE
-  const headers = { ...FOLLOW_HEADERS, 'Content-Type': type, ETag: `W/"follow-${crypto.randomUUID()}"` }
   if (request.method === 'HEAD')
     return new Response(null, { headers: { ...headers, ...sourceHeaders(rest) } })
   if (count.following >= following.followers)
@@ -43,8 +30,8 @@ export async function followLogs(
   const frames = followMerged(
     {
       sources: async () => (await route.pick(query, signal)).sources,
-      request: { ...asked, cursor: last },
-      writer: asked.records ? ndjsonWriter(recordOptions(query)) : textWriter(),
+      request: { ...asked, cursor },
+      writer,
       events,
       tell: (unread) => {
         missing = allMissing(query, rest.missing, unread)
@@ -59,19 +46,19 @@ export async function followLogs(
     count.following--
     throw error
   })
-  const timer = following.duration === null ? null : setTimeout(() => ended.abort(), following.duration)
+  const timer = following.duration === null ? undefined : setTimeout(() => ended.abort(), following.duration)
+  let isOpen = true
   const leave = () => {
-    if (ended.signal.reason === LEFT) return
-    if (!ended.signal.aborted) ended.abort(LEFT)
-    if (timer !== null) clearTimeout(timer)
-    count.following--
+    if (isOpen) count.following--
+    isOpen = false
+    ended.abort()
+    clearTimeout(timer)
   }
   const told = { ...headers, ...sourceHeaders({ ...rest, missing }) }
-  return bytesResponse(streamOf(frames, first, leave), told)
+  return respond(streamOf(frames, first, leave), told)
 }
 
-const LEFT = new Error('left')
-
+/** The frames, of which the first is read already. `leave` is called at the end, however it comes. */
 function streamOf(
   frames: AsyncGenerator<Uint8Array>,
   first: IteratorResult<Uint8Array>,
@@ -90,7 +77,7 @@ function streamOf(
           controller.close()
         } catch (error) {
           leave()
-          controller.error(error)
+          throw error
         }
       },
       async cancel() {

@@ -1,4 +1,5 @@
 import { bad } from '../../http/params.ts'
+import { noteHeader } from '../../http/sliced.ts'
 import { each } from '../../limits/each.ts'
 import { LogError } from '../../log/error.ts'
 import { COLUMNS, type Histogram, layOut } from '../../log/histogram/chart.ts'
@@ -8,8 +9,7 @@ import { StoreError } from '../../store/store.ts'
 import { explain, histogramRequest } from '../parameters/histogram-request.ts'
 import type { Query } from '../parameters/read.ts'
 import { readViewRequest } from '../parameters/view-request.ts'
-import { type MergedRoute, type Sources, sourceHeaders } from './route.ts'
-import { showMerged } from './summary.ts'
+import { type MergedRoute, mergedJson, sourceHeaders } from './route.ts'
 
 /** How many logs are counted at once. */
 const AT_ONCE = 2
@@ -21,18 +21,13 @@ export async function mergedHistogram(request: Request, query: Query, route: Mer
   const { sources, ...rest } = await route.pick(query, request.signal)
   if (by === 'node' && sources[0]!.node === null)
     throw bad('by', 'is "node"; only a fleet has nodes, so it must be one of level, file')
-  if (request.method === 'HEAD')
-    return showMerged(request, { body: null, headers: {}, notes: [], isLasting: false })
+  if (request.method === 'HEAD') return mergedJson(request, null, {}, false)
   const wanted = { ...histogramRequest(query, asked), rotated: true }
-  const { chart, missing } = await countAll(
-    sources.toSorted(bySource),
-    wanted,
-    { by, route },
-    request.signal,
-  ).catch(explain)
+  const counting = countAll(sources.toSorted(bySource), wanted, { by, route }, request.signal)
+  const { chart, missing } = await counting.catch(explain)
   const { notes = [], ...body } = chart
-  const headers = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] })
-  return showMerged(request, { body, headers, notes, isLasting: !clock && chart.complete })
+  const told = sourceHeaders({ ...rest, missing: [...rest.missing, ...missing] })
+  return mergedJson(request, body, { ...told, ...noteHeader(notes) }, !clock && chart.complete)
 }
 
 /** The names of the columns are in `levels`, `files` or `nodes`. */
@@ -43,7 +38,7 @@ async function countAll(
   wanted: HistogramRequest,
   { by, route }: { by: 'level' | 'file' | 'node'; route: MergedRoute },
   signal: AbortSignal,
-): Promise<{ chart: MergedHistogram; missing: Sources['missing'] }> {
+): Promise<{ chart: MergedHistogram; missing: Missing[] }> {
   const missing: Missing[] = []
   const tried = async <T>(source: Source, work: () => Promise<T>): Promise<T | null> => {
     try {

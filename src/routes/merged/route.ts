@@ -1,16 +1,9 @@
+import { jsonResponse, textTag } from '../../http/conditional.ts'
 import { bad } from '../../http/params.ts'
 import { toProblem } from '../../http/problem.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
 import { decodeMerged, laneKey, type MergedCursor } from '../../log/merge/cursor.ts'
-import {
-  checkPicked,
-  GoneError,
-  isNamedBy,
-  type Missing,
-  MOST_SOURCES,
-  pickSources,
-  type Source,
-} from '../../log/merge/source.ts'
+import { GoneError, isNamedBy, type Missing, type Source } from '../../log/merge/source.ts'
 import { badCursor } from '../../log/text/cursor.ts'
 import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
@@ -34,28 +27,6 @@ export interface Sources {
   settled?: string | null
 }
 
-/** The routes over the logs of one node. Null if the request names one log, whose name only looks like a pattern. */
-export async function mergedRoute(
-  query: Query,
-  route: QueryRoute & Pick<MergedRoute, 'following' | 'count'>,
-): Promise<MergedRoute | null> {
-  // A histogram by file has columns for files even if there is only one.
-  const files = query.files ?? [query.file!]
-  if (files.length === 1 && (query.by ?? 'level') === 'level') {
-    const { entries } = await route.files.list()
-    if (entries.some(({ key }) => key === files[0])) return null
-  }
-  const most = route.mostSources ?? MOST_SOURCES
-  return {
-    ...route,
-    async pick(_query, signal) {
-      const picked = await pickSources({ node: null, context: route }, files, signal)
-      checkPicked(picked, files, most)
-      return picked
-    },
-  }
-}
-
 /** The place that a request continues from. */
 export function mergedCursor(
   query: Query,
@@ -64,9 +35,9 @@ export function mergedCursor(
   const { before, after } = query
   if (before !== undefined && after !== undefined)
     throw bad('before', 'was given together with after; give one of the two')
-  if (before !== undefined) return { place: cursorOf(before, 'before', query, sources), direction: 'before' }
-  if (after !== undefined) return { place: cursorOf(after, 'after', query, sources), direction: 'after' }
-  return null
+  const direction = before === undefined ? 'after' : 'before'
+  const text = before ?? after
+  return text === undefined ? null : { place: cursorOf(text, direction, query, sources), direction }
 }
 
 /** A cursor of which at least one log is asked for. */
@@ -131,4 +102,16 @@ function codeOf(error: unknown): string {
 
 function encoded(name: string): string {
   return name.split('/').map(encodeURIComponent).join('/')
+}
+
+/** A JSON answer over several logs; its tag is made from what it says. */
+export function mergedJson(
+  request: Request,
+  body: unknown,
+  headers: Record<string, string>,
+  isLasting = true,
+): Response {
+  const text = JSON.stringify(body)
+  const etag = isLasting ? textTag(`${text}\n${headers['X-Nodestate-Missing'] ?? ''}`) : null
+  return jsonResponse(request, text, etag, headers)
 }

@@ -1,31 +1,35 @@
+import { checkPicked, MOST_SOURCES, pickSources } from '../../log/merge/source.ts'
 import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
-import { type MergedRoute, mergedRoute } from './route.ts'
+import type { MergedRoute } from './route.ts'
 
-/** Answers a request over several logs. */
-type Handler = (request: Request, query: Query) => Promise<Response>
-
-/** The routes over several logs. */
-export interface MergedRoutes {
-  view: Handler
-  histogram: Handler
-  fields: Handler
-}
-
-/** The routes over the logs that a request names; null if it names only one. */
-export async function mergedRoutes(
+/** The routes over the logs of one node. Null if the request names one log, whose name only looks like a pattern. */
+export async function mergedRoute(
   query: Query,
   route: QueryRoute & Pick<MergedRoute, 'following' | 'count'>,
-): Promise<MergedRoutes | null> {
-  const merged = await mergedRoute(query, route)
-  return merged && mergedHandlers(merged)
-}
-
-/** The routes; each is loaded when it is used. */
-export function mergedHandlers(route: MergedRoute): MergedRoutes {
+): Promise<MergedRoute | null> {
+  // A histogram by file has columns for files even if there is only one.
+  const files = query.files ?? [query.file!]
+  if (files.length === 1 && (query.by ?? 'level') === 'level') {
+    const { entries } = await route.files.list()
+    if (entries.some(({ key }) => key === files[0])) return null
+  }
+  const most = route.mostSources ?? MOST_SOURCES
   return {
-    view: async (...args) => (await import('./view.ts')).mergedView(...args, route),
-    histogram: async (...args) => (await import('./histogram.ts')).mergedHistogram(...args, route),
-    fields: async (...args) => (await import('./fields.ts')).mergedFields(...args, route),
+    ...route,
+    async pick(_query, signal) {
+      const picked = await pickSources({ node: null, context: route }, files, signal)
+      checkPicked(picked, files, most)
+      return picked
+    },
   }
 }
+
+type Handler = (request: Request, query: Query, route: MergedRoute) => Promise<Response>
+
+/** The resources over several logs; each is loaded when it is used. */
+export const MERGED = {
+  view: async (...args) => (await import('./view.ts')).mergedView(...args),
+  histogram: async (...args) => (await import('./histogram.ts')).mergedHistogram(...args),
+  fields: async (...args) => (await import('./fields.ts')).mergedFields(...args),
+} satisfies Record<string, Handler>

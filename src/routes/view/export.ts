@@ -1,12 +1,11 @@
 import { bad } from '../../http/params.ts'
 import { attachment } from '../../http/range.ts'
-import { bytesResponse } from '../../http/sliced.ts'
-import { type Export, openExport } from '../../log/export/export.ts'
+import { noteHeader, respond } from '../../http/sliced.ts'
+import { openExport } from '../../log/export/export.ts'
 import { NdjsonWriter } from '../../log/render/ndjson.ts'
 import { renderedStream } from '../../log/render/rendered.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { SlicedStream } from '../../store/fast.ts'
-import type { Bytes } from '../../store/store.ts'
 import type { Query } from '../parameters/read.ts'
 import { type QueryRoute, recordOptions } from '../parameters/view-request.ts'
 
@@ -18,43 +17,38 @@ export async function exportLog(
   request: Request,
   query: Query,
   route: QueryRoute,
-  { asked, headers }: { asked: ViewRequest; headers: Record<string, string> },
+  { asked, common }: { asked: ViewRequest; common: Record<string, string> },
 ): Promise<Response> {
-  refuseExcluded(query)
-  const ending = asked.records ? 'ndjson' : 'txt'
-  const base = asked.file.split('/').at(-1)!
-  const all: Record<string, string> = {
-    ...headers,
-    'Content-Disposition': attachment(`${base}.${ending}`),
+  const headers = exportHeaders(query, asked.file.split('/').at(-1)!, asked, common)
+  if (request.method === 'HEAD') {
+    await route.files.stat(asked.file, request.signal)
+    return new Response(null, { headers })
+  }
+  const { format, notes, next, close } = await openExport(route, asked, request.signal)
+  request.signal.addEventListener('abort', close, { once: true })
+  const body = asked.records
+    ? renderedStream(next, new NdjsonWriter(format, route.zone, recordOptions(query)), close)
+    : new SlicedStream({ next, release() {}, cancel: close })
+  return respond(body, { ...headers, ...noteHeader(notes) })
+}
+
+/** The headers of an export. Throws if the request is for a part of one. */
+export function exportHeaders(
+  { given }: Query,
+  name: string,
+  { records }: ViewRequest,
+  common: Record<string, string>,
+): Record<string, string> {
+  const excluded = EXCLUDED.find((name) => given.includes(name))
+  if (excluded !== undefined)
+    throw bad(
+      excluded,
+      'was given together with download; an export is the whole filtered log, so leave it out',
+    )
+  return {
+    ...common,
+    'Content-Disposition': attachment(`${name}.${records ? 'ndjson' : 'txt'}`),
     // A proxy that buffers a response before passing it on would hold the whole log.
     'X-Accel-Buffering': 'no',
   }
-  if (request.method === 'HEAD') {
-    await route.files.stat(asked.file, request.signal)
-    return new Response(null, { headers: all })
-  }
-  const opened = await openExport(route, asked, request.signal)
-  if (opened.notes.length > 0) all['X-Nodestate-Note'] = opened.notes.join(', ')
-  request.signal.addEventListener('abort', opened.close, { once: true })
-  const body = asked.records
-    ? renderedStream(
-        opened.next,
-        new NdjsonWriter(opened.format, route.zone, recordOptions(query)),
-        opened.close,
-      )
-    : textOf(opened)
-  return bytesResponse(body, all)
-}
-
-function textOf({ next, close }: Export): Bytes {
-  return new SlicedStream({ next, release() {}, cancel: close })
-}
-
-export function refuseExcluded({ given }: Query): void {
-  for (const name of EXCLUDED)
-    if (given.includes(name))
-      throw bad(
-        name,
-        'was given together with download; an export is the whole filtered log, so leave it out',
-      )
 }

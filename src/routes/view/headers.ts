@@ -1,25 +1,37 @@
 import { acceptedTypes } from '../../http/accept.ts'
 import { COMMON_HEADERS } from '../../http/conditional.ts'
+import { type Cursor, encodeCursor } from '../../log/text/cursor.ts'
+import type { Query } from '../parameters/read.ts'
 
 /** Clients that accept JSON lines or events get another answer. */
 export const VARY = { Vary: 'Accept' } as const
-export const TEXT_TYPE = 'text/plain; charset=utf-8'
-export const TEXT_HEADERS = { 'Content-Type': TEXT_TYPE, ...COMMON_HEADERS, ...VARY } as const
-
-/**
- * Proxies and middleware must pass a follow on as it comes. nginx buffers unless told otherwise; `no-transform` stops a
- * compressor that would hold back short writes, such as hono/compress; and a follow has a unique ETag, because
- * hono/etag reads an answer without one to its end, which never comes.
- */
-export const FOLLOW_HEADERS = {
+export const TEXT_HEADERS = {
+  'Content-Type': 'text/plain; charset=utf-8',
   ...COMMON_HEADERS,
   ...VARY,
-  'Cache-Control': `${COMMON_HEADERS['Cache-Control']}, no-transform`,
-  'X-Accel-Buffering': 'no',
 } as const
+
+/** Whether a view is sent as JSON lines, and the headers that follow from it. */
+export function formatOf(request: Request, query: Query) {
+  const isJson = query.format === undefined ? wantsNdjson(request) : query.format === 'ndjson'
+  return {
+    isJson,
+    common: isJson ? { ...TEXT_HEADERS, 'Content-Type': 'application/x-ndjson' } : TEXT_HEADERS,
+  }
+}
 
 /** Whether the Accept header requests records as JSON lines. */
 export function wantsNdjson(request: Request): boolean {
   const accept = request.headers.get('Accept')
   return accept?.includes('ndjson') === true && acceptedTypes(accept).has('application/x-ndjson')
+}
+
+/** The Link header of a view: relative references that repeat the request, so that a client only has to follow them. */
+export function linkHeader(query: string, prev: Cursor | null, next: Cursor): string {
+  return linksTo(query, prev && encodeCursor(prev), encodeCursor(next))
+}
+
+export function linksTo(query: string, before: string | null, after: string): string {
+  const next = `<?${query}&after=${after}>; rel="next"`
+  return before === null ? next : `<?${query}&before=${before}>; rel="prev", ${next}`
 }

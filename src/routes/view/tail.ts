@@ -1,17 +1,34 @@
+import { soundsCompressed } from '../../codec/kind.ts'
 import { noneMatchNames, notModified, singleTag } from '../../http/conditional.ts'
-import { bytesResponse } from '../../http/sliced.ts'
+import { noteHeader, respond } from '../../http/sliced.ts'
+import type { LogFiles } from '../../log/files/files.ts'
 import { fingerprint, NO_PRINT } from '../../log/text/cursor.ts'
 import { kindOfBytes, looksLikeText } from '../../log/text/kind.ts'
 import { readTail, type Tail, tailOfBytes } from '../../log/text/tail.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import type { Query } from '../parameters/read.ts'
 import { defaultSize } from '../parameters/tail-table.ts'
-import { TEXT_HEADERS, VARY } from './headers.ts'
-import { linkHeader } from './link.ts'
-import type { ViewRoute } from './route.ts'
+import { linkHeader, TEXT_HEADERS, VARY, wantsNdjson } from './headers.ts'
+
+export interface ViewRoute {
+  files: LogFiles
+  /** The largest tail that may be requested. @default none: a tail streams in constant memory */
+  maxSize?: number | undefined
+  /** Answers everything but the plain tail; loaded on first use. */
+  queryView(request: Request, query: Query): Promise<Response>
+}
+
+/** `GET /api/v1/log/view`: the last part of a file, or the part of a log that the parameters select. */
+export function viewLog(request: Request, query: Query, route: ViewRoute): Response | Promise<Response> {
+  if (query.files) return route.queryView(request, query)
+  const plain = query.given.every((name) => name === 'file' || name === 'size')
+  if (plain && !route.files.joined && !soundsCompressed(query.file!) && !wantsNdjson(request))
+    return viewTail(request, query, route)
+  return route.queryView(request, query)
+}
 
 /** The plain tail: what memory has of it, or one read, and cursors made from its bytes. */
-export function viewTail(request: Request, query: Query, route: ViewRoute): Response | Promise<Response> {
+function viewTail(request: Request, query: Query, route: ViewRoute): Response | Promise<Response> {
   const noneMatch = request.headers.get('If-None-Match')
   const size = query.size ?? defaultSize(route.maxSize)
   const isKnown = noneMatch ? (etag: string) => noneMatchNames(noneMatch, etag) : null
@@ -66,11 +83,11 @@ function answerTail(
 ): Response | Promise<Response> {
   const asked = `${query.size ?? ''} ${tail.offset}`
   const last = written.get(tail.entry)
-  if (last?.query === asked) return bytesResponse(tail.body, last.headers)
+  if (last?.query === asked) return respond(tail.body, last.headers)
   const answer = () => {
     const headers = headersOfTail(query, tail)
     written.set(tail.entry, { query: asked, headers })
-    return bytesResponse(tail.body, headers)
+    return respond(tail.body, headers)
   }
   if (tail.seen === null || looksLikeText(tail.seen.bytes)) return answer()
   return answerOdd(request, query, route, tail).then((response) => response ?? answer())
@@ -95,20 +112,15 @@ async function answerOdd(
 const written = new WeakMap<Entry, { query: string; headers: Record<string, string> }>()
 
 function headersOfTail(query: Query, tail: Tail): Record<string, string> {
+  const { entry, missing } = tail
   return {
     ...TEXT_HEADERS,
-    ETag: tail.entry.etag,
+    ETag: entry.etag,
     Link: linkOfTail(query, tail),
     'Content-Length': String(tail.length),
-    ...noteOfTail(tail),
+    // Bytes are missing before the tail, or were lost after it.
+    ...noteHeader([missing?.head && 'begins-late', (entry.gap || missing?.head === false) && 'gap']),
   }
-}
-
-/** Notes that bytes are missing before the tail, or were lost after it. */
-function noteOfTail({ entry, missing }: Tail): Record<string, string> {
-  const notes = [missing?.head && 'begins-late', (entry.gap || missing?.head === false) && 'gap']
-  const given = notes.filter(Boolean).join(', ')
-  return given ? { 'X-Nodestate-Note': given } : {}
 }
 
 /** One hash of 64 bytes serves both cursors: any bytes that identify the file will do. */
