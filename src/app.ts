@@ -20,7 +20,7 @@ import type { NodeFacts } from './node/identity.ts'
 import type { VersionSource } from './node/versions.ts'
 import { checkOptions, type Names } from './options.ts'
 import type { Query } from './routes/parameters/read.ts'
-import { type LogResources, logResources } from './routes/resources.ts'
+import { logResources } from './routes/resources.ts'
 import { type Access, type Handler, Routing, type RoutingOptions } from './routing.ts'
 import type { Store } from './store/store.ts'
 import { VERSION } from './version.ts'
@@ -152,25 +152,17 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   const store = metrics?.store(options.logs) ?? options.logs
   const context = viewContext(logFiles(store, options.include, options), options, limits)
   const logs = logResources({ context, maxSize, following: followLimits(options), count: limits.count })
-  const ofLogs = (name: keyof LogResources) =>
-    routing.withQuery(
-      name,
-      (request, query, grant) => logs(grant.files)[name](request, query),
-      maxSize === undefined ? {} : { size: maxSize },
-    )
 
-  routing.add(
-    '/api/v1/config',
-    'config',
-    routing.withQuery('config', async (request, query) => (await config()).show(request, query)),
+  routing.addQuery('/api/v1/config', 'config', async (request, query) =>
+    (await config()).show(request, query),
   )
-  routing.add(
-    '/api/v1/config/history',
-    'config',
-    routing.withQuery('history', async (request, query) => (await history()).show(request, query)),
+  routing.addQuery('/api/v1/config/history', 'config', async (request, query) =>
+    (await history()).show(request, query),
   )
-  for (const name of ['list', 'view', 'histogram', 'fields', 'download'] as const)
-    routing.add(`/api/v1/log/${name}`, 'logs', ofLogs(name))
+  for (const name of ['list', 'view', 'histogram', 'fields', 'download'] as const) {
+    const answer = (request: Request, query: Query, grant: Grant) => logs(grant.files)[name](request, query)
+    routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize } })
+  }
   if (options.loki) {
     const answerLoki = lokiHandler(options.loki, async (grant) => {
       const set = await (typeof node === 'function' ? node() : node)
@@ -180,7 +172,9 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
     routing.add('/loki/*', 'logs', answerLoki)
   }
   routing.addService(store)
-  routing.addUnknown(unknownPath)
+  routing.addUnknown(
+    'There is nothing at this path; try /api/v1/config, /api/v1/log/list or /api/v1/log/view.',
+  )
   return routing.app
 }
 
@@ -204,11 +198,4 @@ export function lokiHandler(
 ): Handler {
   const load = once(async () => (typeof given === 'function' ? given() : given))
   return async (request, grant) => (await load()).answer(request, await sources(grant))
-}
-
-function unknownPath(): never {
-  throw new Problem(
-    'unknown-path',
-    'There is nothing at this path; try /api/v1/config, /api/v1/log/list or /api/v1/log/view.',
-  )
 }

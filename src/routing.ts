@@ -5,7 +5,7 @@ import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
 import { hostGuard, outOfScope } from './http/auth.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
-import { methodNotAllowed, problemResponse, toProblem } from './http/problem.ts'
+import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
 import { respond, streamOf } from './http/sliced.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
@@ -99,30 +99,33 @@ export class Routing {
   }
 
   /** Answers what no route before it does. Add it last. */
-  addUnknown(unknown: () => never): void {
+  addUnknown(detail: string): void {
+    const unknown = () => {
+      throw new Problem('unknown-path', detail)
+    }
     // A mounted app's notFound is ignored by Hono's route(): a catch-all makes 404 a problem under any path.
     this.#route('all', '/api/*', this.guarded('other', 'token', unknown))
     this.#route('all', '*', this.guarded('other', 'nothing', unknown))
   }
 
-  /** Reads the parameters of a resource, and notes unknown ones on the response. */
-  withQuery(
-    resource: Resource,
+  /** Adds a resource with parameters, by the last word of its path; unknown ones are noted on the response. */
+  addQuery(
+    path: `/api/v1/${'' | 'config/' | 'log/'}${Resource}`,
+    need: Need,
     handler: (request: Request, query: Query, grant: Grant) => Response | Promise<Response>,
-    max: Parameters<typeof queryReader>[1] = {},
-    fleet = false,
-  ): Handler {
-    const read = queryReader(resource, max, fleet)
+    { max = {}, fleet = false }: { max?: Parameters<typeof queryReader>[1]; fleet?: boolean } = {},
+  ): void {
+    const read = queryReader(path.slice(path.lastIndexOf('/') + 1) as Resource, max, fleet)
     const answer = (request: Request, query: Query, grant: Grant) =>
       query.unknown
         ? this.#noteUnknown(request, () => handler(request, query, grant))
         : handler(request, query, grant)
-    return (request, grant) => {
+    this.add(path, need, (request, grant) => {
       const query = read(request.url)
       return query instanceof Promise
         ? query.then((read) => answer(request, read, grant))
         : answer(request, query, grant)
-    }
+    })
   }
 
   async #noteUnknown(request: Request, answer: () => Response | Promise<Response>): Promise<Response> {

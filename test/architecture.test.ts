@@ -164,7 +164,6 @@ const ROOMS: [room: string, door: string[]][] = [
       'auth.ts',
       'conditional.ts',
       'cors.ts',
-      'gzip.ts',
       'params.ts',
       'problem.ts',
       'problem-meanings.ts',

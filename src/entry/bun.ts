@@ -1,6 +1,6 @@
 import { type Problem, problemResponse, toProblem } from '../http/problem.ts'
 import { StoreError } from '../store/store.ts'
-import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
+import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
 import { within } from './server/stop.ts'
 
 export type { App, ServeOptions, Server }
@@ -40,15 +40,8 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
       return problemResponse(problemOf(error), null)
     },
   })
-  let closing: Promise<boolean> | null = null
-  return {
-    url: urlOf(tls !== null, hostname, server.port),
-    port: server.port,
-    close(graceMs = 3000) {
-      closing ??= within(graceMs, server.stop(), () => server.stop(true))
-      return closing
-    },
-  }
+  const cut = () => server.stop(true)
+  return serverAt({ tls, hostname }, server.port, (graceMs) => within(graceMs, server.stop(), cut))
 }
 
 /** Bun opens the files that it sends itself: running out of descriptors for that is temporary. */

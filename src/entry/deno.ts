@@ -1,5 +1,5 @@
 import { problemResponse, toProblem } from '../http/problem.ts'
-import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
+import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
 import { cutWhenStalled } from './server/stall.ts'
 import { within } from './server/stop.ts'
 
@@ -29,7 +29,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
   const { port, hostname, tls, stallMs, onError, onCut } = resolveServeOptions(options)
   const cut = new AbortController()
   let server: ReturnType<typeof Deno.serve>
-  let closing: Promise<boolean> | null = null
+  let isClosing = false
   const answer = async (request: Request) => {
     const response = await app.fetch(request, {})
     return request.method === 'HEAD' ? withoutFalseLength(response) : cutWhenStalled(response, stallMs, onCut)
@@ -51,10 +51,10 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     server.finished.catch((error) => listenAgain(server.addr.port, error))
   }
   const listenAgain = (port: number, failure: unknown) => {
-    if (closing) return
+    if (isClosing) return
     onError(new Error('Listening again after a connection could not be accepted', { cause: failure }))
     setTimeout(() => {
-      if (closing) return
+      if (isClosing) return
       try {
         listen(port)
       } catch (error) {
@@ -63,17 +63,12 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     }, RETRY_MS)
   }
   listen(port)
-  const bound = server!.addr.port
-  return {
-    url: urlOf(tls !== null, hostname, bound),
-    port: bound,
-    close(graceMs = 3000) {
-      // A server that has failed has nothing to finish.
-      const finished = () => server.shutdown().catch(() => {})
-      closing ??= within(graceMs, finished(), () => cut.abort())
-      return closing
-    },
-  }
+  return serverAt({ tls, hostname }, server!.addr.port, (graceMs) => {
+    isClosing = true
+    // A server that has failed has nothing to finish.
+    const finished = server.shutdown().catch(() => {})
+    return within(graceMs, finished, () => cut.abort())
+  })
 }
 
 /** Deno answers HEAD with `Content-Length: 0` when there is no body, as if the file were empty; not with a stream. */

@@ -7,7 +7,7 @@ import { type HttpSocket, refuse, refuseConnect } from './server/bad-request.ts'
 import { stopServer, trackConnections } from './server/connections.ts'
 import { NamedResponse } from './server/named-response.ts'
 import { withSlicedBodies } from './server/node-body.ts'
-import { type App, resolveServeOptions, type ServeOptions, type Server, urlOf } from './server/serve.ts'
+import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
 import { StalledError } from './server/stall.ts'
 
 export type { App, ServeOptions, Server }
@@ -66,15 +66,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
   await listen(server, port, hostname)
   server.on('error', onError)
   const bound = (server.address() as AddressInfo).port
-  let closing: Promise<boolean> | null = null
-  return {
-    url: urlOf(tls !== null, hostname, bound),
-    port: bound,
-    close(graceMs = 3000) {
-      closing ??= stopServer(server, connections, graceMs)
-      return closing
-    },
-  }
+  return serverAt({ tls, hostname }, bound, (graceMs) => stopServer(server, connections, graceMs))
 }
 
 const BAD_REQUEST = new Problem(

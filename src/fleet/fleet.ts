@@ -3,7 +3,6 @@ import type { Grant } from '../access/grant.ts'
 import { type AppOptions, createApp, lokiHandler, SHARED_NAMES, sharedOf } from '../app.ts'
 import { outOfScope } from '../http/auth.ts'
 import { jsonResponse } from '../http/conditional.ts'
-import { Problem } from '../http/problem.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
 import type { ProcessLimits } from '../log/options.ts'
@@ -51,14 +50,10 @@ export function createFleet(options: FleetOptions): Hono {
   })
   const homes = new FleetHomes(options, shared.limits)
 
-  routing.add(
-    '/api/v1/nodes',
-    'token',
-    routing.withQuery('nodes', (request, query, grant) => {
-      if (!grant.scopes.has('logs') && !grant.scopes.has('config')) throw outOfScope('logs')
-      return listNodes(request, query, (page) => nodes.page(page, grant), pageNodes)
-    }),
-  )
+  routing.addQuery('/api/v1/nodes', 'token', (request, query, grant) => {
+    if (!grant.scopes.has('logs') && !grant.scopes.has('config')) throw outOfScope('logs')
+    return listNodes(request, query, (page) => nodes.page(page, grant), pageNodes)
+  })
   const compare = {
     store: observed,
     nodes,
@@ -66,14 +61,10 @@ export function createFleet(options: FleetOptions): Hono {
     atOnce: options.limits?.parallelReads,
     calls: listCalls,
   }
-  routing.add(
-    '/api/v1/config/compare',
-    'config',
-    routing.withQuery('compare', async (request, query, grant) => {
-      const { compareConfigs } = await import('./compare.ts')
-      return compareConfigs(request, query, compare, grant)
-    }),
-  )
+  routing.addQuery('/api/v1/config/compare', 'config', async (request, query, grant) => {
+    const { compareConfigs } = await import('./compare.ts')
+    return compareConfigs(request, query, compare, grant)
+  })
   // The code for several logs is loaded with the first request for them.
   const logs = once(async () => {
     const { FleetLogs } = await import('./logs.ts')
@@ -83,8 +74,7 @@ export function createFleet(options: FleetOptions): Hono {
   for (const name of ['list', 'view', 'histogram', 'fields'] as const) {
     const answer = async (request: Request, query: Query, grant: Grant) =>
       (await logs()).answer(name, request, query, grant)
-    const max = maxSize === undefined ? {} : { size: maxSize }
-    routing.add(`/api/v1/log/${name}`, 'logs', routing.withQuery(name, answer, max, true))
+    routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize }, fleet: true })
   }
   if (options.loki) {
     // A node is opened only when a query wants it.
@@ -123,7 +113,7 @@ export function createFleet(options: FleetOptions): Hono {
   }
   routing.app.all('/nodes/:id', toNode)
   routing.app.all('/nodes/:id/*', toNode)
-  routing.addUnknown(unknownPath)
+  routing.addUnknown('There is nothing at this path; see /api/v1/nodes and /nodes/ID/api/v1/log/list.')
   return routing.app
 }
 
@@ -175,11 +165,4 @@ function decoded(text: string): string {
   } catch {
     return ''
   }
-}
-
-function unknownPath(): never {
-  throw new Problem(
-    'unknown-path',
-    'There is nothing at this path; see /api/v1/nodes and /nodes/ID/api/v1/log/list.',
-  )
 }

@@ -5,7 +5,7 @@ export function acceptedTypes(accept: string | null | undefined): Set<string> {
 }
 
 /** The elements of a header with preferences, and which of them `q=0` refuses. */
-export function elements(header: string | null | undefined): { name: string; refused: boolean }[] {
+function elements(header: string | null | undefined): { name: string; refused: boolean }[] {
   if (!header) return []
   return header
     .toLowerCase()
@@ -15,4 +15,11 @@ export function elements(header: string | null | undefined): { name: string; ref
       return { name, refused: params.some((param) => /^q=0(\.0*)?$/.test(param)) }
     })
     .filter(({ name }) => name !== '')
+}
+
+/** Whether an `Accept-Encoding` allows gzip. RFC 9110, 12.5.3: gzip or `*`, unless refused with q=0. */
+export function takesGzip(header: string | null): boolean {
+  const codings = elements(header)
+  const named = codings.find(({ name }) => name === 'gzip' || name === 'x-gzip')
+  return (named ?? codings.findLast(({ name }) => name === '*'))?.refused === false
 }

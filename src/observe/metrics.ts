@@ -1,12 +1,12 @@
 import { runtime as ownRuntime } from '#runtime'
 import { acceptedTypes } from '../http/accept.ts'
 import { respond } from '../http/sliced.ts'
+import type { ProcessFacts } from '../runtime/runtime.ts'
 import { onRetries } from '../store/remote/retry.ts'
 import type { Store } from '../store/store.ts'
 import { VERSION } from '../version.ts'
 import { configChanged } from './config-changed.ts'
-import { processMetrics } from './process-metrics.ts'
-import { type Counter, createRegistry, type Histogram, type Registry, type Sample } from './registry.ts'
+import { createRegistry, type Registry, type Sample } from './registry.ts'
 import { observedStore } from './store.ts'
 
 export type { Registry, Sample }
@@ -88,7 +88,13 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
   registry.gauge('nodestate_followers', 'Clients that follow a log.', () => followers)
   const cut = cuts.with()
   const hit = hits.with({ cache: 'client' })
-  const routes = new Map<string, RouteSeries>()
+  const seriesOf = (route: string) => ({
+    seconds: seconds.with({ route }),
+    sizes: sizes.with({ route }),
+    counters: new Map<string, () => void>(),
+  })
+  /** The series of each route. To find them by their labels for each request takes a tenth of an unchanged tail. */
+  const routes = new Map<string, ReturnType<typeof seriesOf>>()
   for (const kind of TRANSIENT) retries.add(0, { kind })
   const retried = (kind: string) => retries.add(1, { kind })
   return {
@@ -106,13 +112,16 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
       const start = performance.now()
       const method = METHODS.has(request.method) ? request.method : 'other'
       const follows = request.url.includes('follow=') && /[?&]follow=(true|1)?(&|$)/.test(request.url)
-      const series = routes.get(route) ?? new RouteSeries(route, { requests, seconds, sizes })
+      const series = routes.get(route) ?? seriesOf(route)
       routes.set(route, series)
       let following = false
       inFlight++
       return {
         answered(status, notes) {
-          series.counterOf(method, status)()
+          const key = `${method} ${status}`
+          const count = series.counters.get(key) ?? requests.with({ route, method, status: String(status) })
+          series.counters.set(key, count)
+          count()
           series.seconds((performance.now() - start) / 1000)
           if (notes?.includes('scan-budget')) cut()
           if (status === 304) hit()
@@ -130,11 +139,8 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
       const accept = request.headers.get('Accept') ?? ''
       const open = accept.includes('openmetrics') && acceptedTypes(accept).has('application/openmetrics-text')
       const type = open ? 'application/openmetrics-text; version=1.0.0' : 'text/plain; version=0.0.4'
-      const format = open ? 'openmetrics' : 'prometheus'
-      const isHead = request.method === 'HEAD'
-      if (!isHead) await refresh()
-      const body = isHead ? null : registry.text(format)
-      return respond(body, {
+      await refresh()
+      return respond(registry.text(open ? 'openmetrics' : 'prometheus'), {
         'Content-Type': `${type}; charset=utf-8`,
         'Cache-Control': 'no-store',
         Vary: 'Accept',
@@ -144,34 +150,22 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
   }
 }
 
-interface RouteInstruments {
-  requests: Counter
-  seconds: Histogram
-  sizes: Histogram
-}
-
-/** The series of one route. To find them by their labels for each request takes a tenth of an unchanged tail. */
-class RouteSeries {
-  readonly seconds: (value: number) => void
-  readonly sizes: (value: number) => void
-  readonly #route: string
-  readonly #requests: Counter
-  /** By method, then by status. */
-  readonly #counters = new Map<string, Map<number, () => void>>()
-
-  constructor(route: string, { requests, seconds, sizes }: RouteInstruments) {
-    this.#route = route
-    this.#requests = requests
-    this.seconds = seconds.with({ route })
-    this.sizes = sizes.with({ route })
-  }
-
-  counterOf(method: string, status: number): () => void {
-    const ofMethod = this.#counters.get(method) ?? new Map<number, () => void>()
-    const known = ofMethod.get(status)
-    if (known) return known
-    const counter = this.#requests.with({ route: this.#route, method, status: String(status) })
-    this.#counters.set(method, ofMethod.set(status, counter))
-    return counter
-  }
+/** Adds the metrics of a process under the names that Prometheus's own clients use. */
+function processMetrics(registry: Registry, facts: ProcessFacts): void {
+  const { gauge, counted } = registry
+  const cpu = 'Seconds of CPU time that the process used.'
+  gauge('process_start_time_seconds', 'When the process started, in Unix seconds.', () => facts.started)
+  counted('process_cpu_seconds', cpu, facts.cpuSeconds)
+  gauge('process_resident_memory_bytes', 'Bytes of physical memory in use.', facts.residentBytes)
+  gauge('process_open_fds', 'Open file descriptors.', facts.openDescriptors)
+  gauge('process_max_fds', 'Most file descriptors that may be open.', facts.maxDescriptors)
+  gauge('nodestate_event_loop_delay_seconds', 'How late the event loop was since the last scrape.', () => {
+    const delays = facts.eventLoopDelay()
+    return (
+      delays?.map(({ percentile, seconds }) => ({
+        value: seconds,
+        labels: { percentile: String(percentile) },
+      })) ?? null
+    )
+  })
 }

@@ -39,40 +39,32 @@ export type MetricFormat = 'prometheus' | 'openmetrics'
 type Row = [series: string, value: number]
 
 interface Family {
-  name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
   rows(): Row[]
+  instrument?: Counter | Histogram
 }
 
 /** Makes an empty registry. Names of counters come without `_total`, which is added where a format wants it. */
 export function createRegistry(): Registry {
-  const families: Family[] = []
-  const instruments = new Map<string, Counter | Histogram>()
+  const families = new Map<string, Family>()
   /** Two apps may share a registry, so each name has one instrument. */
-  const once = <I extends Counter | Histogram>(name: string, make: () => I): I => {
-    const known = instruments.get(name) as I | undefined
-    if (known) return known
-    const made = make()
-    instruments.set(name, made)
-    return made
+  const once = <I extends Counter | Histogram>(name: string, make: () => Family & { instrument: I }): I => {
+    if (!families.get(name)?.instrument) families.set(name, make())
+    return families.get(name)!.instrument as I
   }
-  const read = (type: 'counter' | 'gauge') => {
-    return (name: string, help: string, values: Read) => {
-      const suffix = type === 'counter' ? '_total' : ''
-      const rows = () => {
-        const value = values()
-        if (value === null) return []
-        const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : value
-        return samples.map(({ value, labels }): Row => [`${name}${suffix}${labelsOf(labels)}`, value])
-      }
-      const at = families.findIndex((family) => family.name === name)
-      families.splice(at < 0 ? families.length : at, at < 0 ? 0 : 1, { name, help, type, rows })
+  const read = (type: 'counter' | 'gauge') => (name: string, help: string, values: Read) => {
+    const rows = () => {
+      const value = values()
+      const samples: readonly Sample[] = typeof value === 'number' ? [{ value }] : (value ?? [])
+      const series = type === 'counter' ? `${name}_total` : name
+      return samples.map(({ value, labels }): Row => [series + labelsOf(labels), value])
     }
+    families.set(name, { help, type, rows })
   }
   return {
-    counter: (name, help) => once(name, () => counter(families, name, help)),
-    histogram: (name, help, bounds) => once(name, () => histogram(families, name, help, bounds)),
+    counter: (name, help) => once(name, () => counter(name, help)),
+    histogram: (name, help, bounds) => once(name, () => histogram(name, help, bounds)),
     gauge: read('gauge'),
     counted: read('counter'),
     text: (format) => textOf(families, format),
@@ -80,9 +72,9 @@ export function createRegistry(): Registry {
 }
 
 /** Metrics in the text of a format. */
-function textOf(families: readonly Family[], format: MetricFormat): string {
+function textOf(families: ReadonlyMap<string, Family>, format: MetricFormat): string {
   const open = format === 'openmetrics'
-  const parts = families.map(({ name, help, type, rows: read }) => {
+  const parts = [...families].map(([name, { help, type, rows: read }]) => {
     const rows = read()
     if (rows.length === 0) return ''
     // Prometheus's own format names a counter with its ending, OpenMetrics without.
@@ -93,25 +85,35 @@ function textOf(families: readonly Family[], format: MetricFormat): string {
   return parts.join('') + (open ? '# EOF\n' : '')
 }
 
-function counter(families: Family[], name: string, help: string): Counter {
-  const series = new Map<string, { value: number }>()
-  const rows = () => [...series].map(([labels, { value }]): Row => [`${name}_total${labels}`, value])
-  families.push({ name, help, type: 'counter', rows })
-  const adder = (labels?: Labels) => {
+/** The series of an instrument: `of` finds the one with these labels, or makes it. */
+function seriesBy<S>(make: (labels: Labels) => S) {
+  const all = new Map<string, S>()
+  const of = (labels: Labels = {}): S => {
     const key = labelsOf(labels)
-    const one = series.get(key) ?? { value: 0 }
-    series.set(key, one)
+    const one = all.get(key) ?? make(labels)
+    all.set(key, one)
+    return one
+  }
+  return { all, of }
+}
+
+function counter(name: string, help: string) {
+  const { all, of } = seriesBy(() => ({ value: 0 }))
+  const rows = () => [...all].map(([labels, { value }]): Row => [`${name}_total${labels}`, value])
+  const adder = (labels?: Labels) => {
+    const one = of(labels)
     return (amount = 1) => {
       one.value += amount
     }
   }
-  return { add: (amount, labels) => adder(labels)(amount), with: adder }
+  const instrument: Counter = { add: (amount, labels) => adder(labels)(amount), with: adder }
+  return { help, type: 'counter' as const, rows, instrument }
 }
 
-function histogram(families: Family[], name: string, help: string, bounds: readonly number[]): Histogram {
-  const series = new Map<string, { labels: Labels; counts: number[]; sum: number; count: number }>()
+function histogram(name: string, help: string, bounds: readonly number[]) {
+  const { all, of } = seriesBy((labels) => ({ labels, counts: bounds.map(() => 0), sum: 0, count: 0 }))
   const rows = () =>
-    [...series.values()].flatMap(({ labels, counts, sum, count }): Row[] => {
+    [...all].flatMap(([own, { labels, counts, sum, count }]): Row[] => {
       let below = 0
       const bucket = (le: string, value: number): Row => [
         `${name}_bucket${labelsOf({ ...labels, le })}`,
@@ -121,14 +123,10 @@ function histogram(families: Family[], name: string, help: string, bounds: reado
         below += counts[i]!
         return bucket(bucketEdge(bound), below)
       })
-      const own = labelsOf(labels)
       return [...buckets, bucket('+Inf', count), [`${name}_sum${own}`, sum], [`${name}_count${own}`, count]]
     })
-  families.push({ name, help, type: 'histogram', rows })
-  const observer = (labels: Labels = {}) => {
-    const key = labelsOf(labels)
-    const one = series.get(key) ?? { labels, counts: bounds.map(() => 0), sum: 0, count: 0 }
-    series.set(key, one)
+  const observer = (labels?: Labels) => {
+    const one = of(labels)
     return (value: number) => {
       const bucket = bounds.findIndex((bound) => value <= bound)
       if (bucket >= 0) one.counts[bucket]!++
@@ -136,7 +134,8 @@ function histogram(families: Family[], name: string, help: string, bounds: reado
       one.count++
     }
   }
-  return { observe: (value, labels) => observer(labels)(value), with: observer }
+  const instrument: Histogram = { observe: (value, labels) => observer(labels)(value), with: observer }
+  return { help, type: 'histogram' as const, rows, instrument }
 }
 
 /** OpenMetrics requires bucket bounds to look like floats. */
@@ -156,6 +155,5 @@ function labelsOf(labels: Labels = {}): string {
 }
 
 function escaped(value: string): string {
-  if (!/[\\"\n]/.test(value)) return value
   return value.replace(/[\\"\n]/g, (letter) => (letter === '\n' ? '\\n' : `\\${letter}`))
 }

@@ -18,17 +18,7 @@ export function requestIdOf(header: (name: string) => string | null | undefined)
   const valid = trace !== null && !/^0+$/.test(trace[1]!) && !parent!.startsWith('ff')
   const traceparent = valid ? parent : null
   if (given !== null && ID.test(given)) return { id: given, traceparent }
-  return { id: valid ? trace[1]! : newId(), traceparent }
-}
-
-let prefix = ''
-let count = 0
-
-/** A UUID that is random in its first part and counts in its last: a random one for each costs as much as a short read. */
-function newId(): string {
-  // Not before a request: workers at the edge have no random numbers until then.
-  prefix ||= crypto.randomUUID().slice(0, 24)
-  return prefix + (++count).toString(16).padStart(12, '0')
+  return { id: valid ? trace[1]! : crypto.randomUUID(), traceparent }
 }
 
 /** The id is kept on the request itself, which is cheaper than a WeakMap. */

@@ -16,33 +16,27 @@ export function observedStore(store: Store, registry: Registry): Store {
     'Failed calls of the store, by operation and kind.',
   )
   for (const kind of KINDS) for (const operation of OPERATIONS) errors.add(0, { operation, kind })
-  // Handlers of the store's own promise: an async function around it costs a twentieth of a short tail.
   const failed =
     (operation: Operation) =>
     (error: unknown): never => {
       count(errors, operation, error)
       throw error
     }
-  const failures = { list: failed('list'), stat: failed('stat'), read: failed('read') }
-  const series = {
-    list: requests.with({ operation: 'list' }),
-    stat: requests.with({ operation: 'stat' }),
-    read: requests.with({ operation: 'read' }),
-  }
+  const addRead = requests.with({ operation: 'read' })
   const addBytes = bytes.with()
   const call = <T>(operation: Operation, called: Promise<T>, then?: (result: T) => T): Promise<T> => {
-    series[operation]()
-    return called.then(then, failures[operation])
+    requests.add(1, { operation })
+    return called.then(then, failed(operation))
   }
   const counted = <R extends StoreRead | null | undefined>(read: R): R => {
     if (!read) return read
     addBytes(read.length)
     const { body } = read
-    return body instanceof ReadableStream ? { ...read, body: watched(body, failures.read) } : read
+    return body instanceof ReadableStream ? { ...read, body: watched(body, failed('read')) } : read
   }
   const observed: Store = {
     async *list(prefix, options) {
-      series.list()
+      requests.add(1, { operation: 'list' })
       try {
         yield* store.list(prefix, options)
       } catch (error) {
@@ -64,7 +58,7 @@ export function observedStore(store: Store, registry: Registry): Store {
     keptTail(key, suffix, isKnown) {
       // What is not in memory is read and counted after this, as are failures.
       const kept = fast.keptTail(key, suffix, isKnown)
-      if (kept) series.read()
+      if (kept) addRead()
       if (kept?.read) addBytes(kept.read.length)
       return kept
     },

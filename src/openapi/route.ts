@@ -1,5 +1,5 @@
+import { takesGzip } from '../http/accept.ts'
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
-import { takesGzip } from '../http/gzip.ts'
 import { respond } from '../http/sliced.ts'
 import { openApi } from './document.ts'
 

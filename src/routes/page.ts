@@ -1,5 +1,5 @@
+import { takesGzip } from '../http/accept.ts'
 import { noneMatchNames, notModified } from '../http/conditional.ts'
-import { takesGzip } from '../http/gzip.ts'
 import { searchOf } from '../http/params.ts'
 import { Problem } from '../http/problem.ts'
 import { respond } from '../http/sliced.ts'
@@ -30,8 +30,9 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
+const REVALIDATED = { 'Cache-Control': 'private, no-cache' }
 /** The name holds a hash of the bytes, so a browser need not ask again. */
-const FOREVER = 'public, max-age=31536000, immutable'
+const FOREVER = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 
 /**
  * `GET /`: the page itself, or with a query one of its files. Mounted at `/db-4`, the page is shown at `/db-4` and at
@@ -44,23 +45,23 @@ export function showPage(request: Request, page: Page): Response | Promise<Respo
   if (start !== null) return showStart(request, start, page)
   const asset = search.get('asset')
   if (asset !== null) return showAsset(request, asset, page)
-  const headers = { ...HEADERS, 'Cache-Control': 'private, no-cache' }
-  if (noneMatchNames(request.headers.get('If-None-Match'), page.etag)) return notModified(page.etag, headers)
   const html = page.html
     .replaceAll(/(<script\b[^>]*\bsrc=")\.\/assets\//g, '$1?start=')
     .replaceAll('"./assets/', '"?asset=')
-  const own = { ...headers, 'Content-Type': 'text/html; charset=utf-8', ETag: page.etag }
-  return respond(request.method === 'HEAD' ? null : html, own)
+  return show(request, html, page.etag, { 'Content-Type': 'text/html; charset=utf-8', ...REVALIDATED })
 }
 
 /** `GET /?start=NAME`: a module that works out where the app is mounted and imports the script from there. */
 function showStart(request: Request, name: string, page: Page): Response {
   assetOf(page, name)
-  const etag = `"start-${name}"`
-  const headers = { ...HEADERS, 'Cache-Control': FOREVER, ETag: etag }
-  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, headers)
-  const own = { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' }
-  return respond(request.method === 'HEAD' ? null : startModule(name), own)
+  const headers = { 'Content-Type': 'text/javascript; charset=utf-8', ...FOREVER }
+  return show(request, startModule(name), `"start-${name}"`, headers)
+}
+
+function show(request: Request, text: string, etag: string, headers: Record<string, string>): Response {
+  const all = { ...HEADERS, ...headers, ETag: etag }
+  if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, all)
+  return respond(text, all)
 }
 
 function startModule(name: string): string {
@@ -74,12 +75,7 @@ export async function showAsset(request: Request, name: string, page: Page): Pro
   const asset = assetOf(page, name)
   const packed = takesGzip(request.headers.get('Accept-Encoding'))
   const etag = `"${name}${packed ? '-gzip' : ''}"`
-  const headers = {
-    ...HEADERS,
-    'Cache-Control': FOREVER,
-    Vary: 'Accept-Encoding',
-    ETag: etag,
-  }
+  const headers = { ...HEADERS, ...FOREVER, Vary: 'Accept-Encoding', ETag: etag }
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, headers)
   const gzip = bytesOf(asset)
   const own = {

@@ -7,19 +7,8 @@ import type { Query } from './parameters/read.ts'
 import type { QueryOptions } from './query-routes.ts'
 import { viewLog } from './view/tail.ts'
 
-/** Answers a request whose parameters were read. */
-export type ResourceHandler = (request: Request, query: Query) => Response | Promise<Response>
-
-/** The resources of the logs, by the last word of their path. */
-export interface LogResources {
-  list: ResourceHandler
-  view: ResourceHandler
-  histogram: ResourceHandler
-  fields: ResourceHandler
-  download: ResourceHandler
-}
-
 type LogResourceOptions = QueryOptions & { context: ViewContext }
+type Handler = (request: Request, query: Query) => Response | Promise<Response>
 
 /** How many sets of patterns are cached: about as many as an operator has tokens. */
 const MOST_NARROWED = 100
@@ -28,11 +17,11 @@ const MOST_NARROWED = 100
  * The resources for all files, and for the files that match some patterns. They share their limits: a token that sees
  * fewer files does not add capacity to search or follow.
  */
-export function logResources(options: LogResourceOptions): (files: readonly string[] | null) => LogResources {
+export function logResources(options: LogResourceOptions) {
   const make = (context: ViewContext) => resourcesOf({ ...options, context })
   const all = make(options.context)
-  const narrowed = new BoundedMap<string, LogResources>(MOST_NARROWED)
-  return (patterns) => {
+  const narrowed = new BoundedMap<string, typeof all>(MOST_NARROWED)
+  return (patterns: readonly string[] | null) => {
     if (patterns === null) return all
     const key = JSON.stringify(patterns)
     return narrowed.use(key, () =>
@@ -41,7 +30,8 @@ export function logResources(options: LogResourceOptions): (files: readonly stri
   }
 }
 
-function resourcesOf({ context, ...options }: LogResourceOptions): LogResources {
+/** The resources, by the last word of their path. */
+function resourcesOf({ context, ...options }: LogResourceOptions) {
   const { files } = context
   // Everything beyond the list and the plain tail is loaded on first use, so that a worker starts quickly.
   const queryRoutes = once(async () => {
@@ -60,5 +50,5 @@ function resourcesOf({ context, ...options }: LogResourceOptions): LogResources 
     fields: async (request, query) => (await queryRoutes()).fields(request, query),
     download: async (request, query) =>
       (await import('./download.ts')).downloadLog(request, query, viewRoute),
-  }
+  } satisfies Record<string, Handler>
 }

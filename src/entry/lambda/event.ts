@@ -1,4 +1,4 @@
-import { Problem } from '../../http/problem.ts'
+import { methodNotAllowed } from '../../http/problem.ts'
 
 /** An event of a function URL or of an API Gateway HTTP API (payload format 2.0), reduced to the parts used here. */
 export interface LambdaEventV2 {
@@ -34,10 +34,7 @@ export function isFromLoadBalancer(event: LambdaEvent): event is LambdaEventV1 {
 export function toRequest(event: LambdaEvent): Request {
   const { method, path, query, headers, host } = 'httpMethod' in event ? readV1(event) : readV2(event)
   // The Fetch standard has no such requests.
-  if (/^(CONNECT|TRACE|TRACK)$/i.test(method))
-    throw new Problem('method-not-allowed', 'This service is read-only; use GET or HEAD.', {
-      headers: { Allow: 'GET, HEAD' },
-    })
+  if (/^(CONNECT|TRACE|TRACK)$/i.test(method)) methodNotAllowed()
   // A gateway may have decoded the path: `?` and `#` are ordinary characters in it.
   const target = (path || '/').replace(/[?#]/g, encodeURIComponent) + (query ? `?${query}` : '')
   return new Request(`https://${headers.get('Host') ?? host ?? 'localhost'}${target}`, { method, headers })
@@ -45,9 +42,7 @@ export function toRequest(event: LambdaEvent): Request {
 
 function readV2(event: LambdaEventV2) {
   const { http, stage = '$default', domainName } = event.requestContext
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(event.headers ?? {}))
-    if (value !== undefined) headers.set(name, value)
+  const headers = new Headers(pairs(null, event.headers))
   const inStage = event.rawPath === `/${stage}` || event.rawPath.startsWith(`/${stage}/`)
   const path = withoutBase(inStage ? event.rawPath.slice(stage.length + 1) : event.rawPath, event)
   return { method: http.method, path, query: event.rawQueryString, headers, host: domainName }
@@ -55,8 +50,7 @@ function readV2(event: LambdaEventV2) {
 
 /** The path of a REST API comes without its stage. */
 function readV1(event: LambdaEventV1) {
-  const headers = new Headers()
-  for (const [name, value] of pairs(event.multiValueHeaders, event.headers)) headers.append(name, value)
+  const headers = new Headers(pairs(event.multiValueHeaders, event.headers))
   // A load balancer passes the query on as it came; a gateway decodes it.
   const written = isFromLoadBalancer(event) ? (text: string) => text : encodeURIComponent
   const query = pairs(event.multiValueQueryStringParameters, event.queryStringParameters)

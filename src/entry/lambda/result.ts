@@ -27,8 +27,7 @@ export async function toResult(response: Response, most: number): Promise<Lambda
 function encode(bytes: Uint8Array, most: number): Pick<LambdaResult, 'body' | 'isBase64Encoded'> {
   try {
     const body = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    if (JSON.stringify(body).length <= most && Buffer.byteLength(JSON.stringify(body)) <= most)
-      return { body, isBase64Encoded: false }
+    if (Buffer.byteLength(JSON.stringify(body)) <= most) return { body, isBase64Encoded: false }
   } catch {
     // Not UTF-8.
   }
@@ -41,15 +40,10 @@ function encode(bytes: Uint8Array, most: number): Pick<LambdaResult, 'body' | 'i
 async function receive(response: Response, most: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for (const reader = response.body?.getReader(); reader; ) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    size += value.length
-    if (size > most) {
-      await reader.cancel()
-      throw tooLarge(most)
-    }
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > most) throw tooLarge(most)
   }
   return Buffer.concat(chunks)
 }

@@ -43,32 +43,22 @@ export function jsonLine({ time, level, origin, message, context }: LogEntry): s
  * and direction marks become `\uXXXX`, as JSON writes them.
  */
 export function neutral(text: string): string {
-  return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, escaped) : text
+  return text.replace(UNSAFE, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const UNSAFE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/
-const UNSAFE_ALL = new RegExp(UNSAFE.source, 'g')
-
-function escaped(letter: string): string {
-  return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
+const UNSAFE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
 
 let second = Number.NaN
 let secondText = ''
 
-/** In the system's zone, as databases write it: the format has no place for a zone. */
+/** In the system's zone, as databases write it: the format has no place for a zone. A second is written once. */
 function timestamp(milliseconds: number): string {
   const now = Math.floor(milliseconds / 1000)
   if (now !== second) {
     second = now
-    const at = new Date(milliseconds)
-    const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
-    secondText = `${date} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+    const minutes = new Date(milliseconds).getTimezoneOffset()
+    secondText = new Date(milliseconds - minutes * 60_000).toISOString().slice(0, 19).replace('T', ' ')
   }
   return `${secondText}.${String(milliseconds - now * 1000).padStart(3, '0')}`
-}
-
-function two(number: number): string {
-  return number < 10 ? `0${number}` : String(number)
 }

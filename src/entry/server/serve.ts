@@ -54,9 +54,21 @@ export function resolveServeOptions(options: ServeOptions) {
   }
 }
 
-/** A URL that can be opened: a wildcard is not an address. */
-export function urlOf(secure: boolean, hostname: string, port: number): string {
-  return `${secure ? 'https' : 'http'}://${reachable(hostname)}:${port}`
+/** What listens at an address, and stops once. */
+export function serverAt(
+  { tls, hostname }: Pick<ReturnType<typeof resolveServeOptions>, 'tls' | 'hostname'>,
+  port: number,
+  stop: (graceMs: number) => Promise<boolean>,
+): Server {
+  let closing: Promise<boolean> | null = null
+  return {
+    url: `${tls ? 'https' : 'http'}://${reachable(hostname)}:${port}`,
+    port,
+    close(graceMs = 3000) {
+      closing ??= stop(graceMs)
+      return closing
+    },
+  }
 }
 
 export function reachable(hostname: string): string {

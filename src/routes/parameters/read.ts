@@ -1,4 +1,4 @@
-import { bad, pairsOf, searchOf, show } from '../../http/params.ts'
+import { bad, searchOf, show } from '../../http/params.ts'
 import { type Parameter, type Resource, rowsOf } from './row.ts'
 import type { Values } from './table.ts'
 import { TAIL_PARAMETERS } from './tail-table.ts'
@@ -22,7 +22,7 @@ const PROXY_PARAMETERS = new Set(['target', 'path'])
  */
 export function queryReader(
   resource: Resource,
-  max: { [N in keyof Values]?: number } = {},
+  max: { [N in keyof Values]?: number | undefined } = {},
   fleet = false,
 ): (url: string) => Query | Promise<Query> {
   const readTail = reader(rowsOf(TAIL_PARAMETERS, resource), max)
@@ -48,13 +48,13 @@ export function queryReader(
 /** How often a repeatable parameter may be given: each pattern is compiled, and each text is looked for. */
 const MOST_REPEATED = 32
 
-function reader(rows: readonly Parameter[], max: { readonly [name: string]: number }) {
+function reader(rows: readonly Parameter[], max: { readonly [name: string]: number | undefined }) {
   const byName = new Map(rows.map((row) => [row.name, { ...row, max: max[row.name] ?? row.max }]))
   const required = rows.filter((row) => row.required)
   return (url: string) => {
     const given: string[] = []
     const values: Record<string, unknown> = { given, unknown: false }
-    for (const [name, text] of pairsOf(url)) {
+    for (const [name, text] of searchOf(url)) {
       const row = byName.get(name)
       if (row === undefined) {
         if (!PROXY_PARAMETERS.has(name)) values.unknown = true
