@@ -63,7 +63,7 @@ function answerEvents(open: () => Promise<Answer>, log: (line: string) => void):
 async function toBalanced(response: Response, { multiValueHeaders }: LambdaEventV1): Promise<LambdaResult> {
   const result = await toResult(response, LOAD_BALANCER_BYTES)
   if (!multiValueHeaders) return result
-  const many = Object.entries(result.headers).map(([name, value]) => [name, [value]] as const)
+  const many = Object.entries(result.headers).map(([name, value]) => [name, [value]] as [string, string[]])
   return { ...result, multiValueHeaders: Object.fromEntries(many) }
 }
 
