@@ -93,7 +93,7 @@ const ROOMS: [room: string, door: string[]][] = [
     'log/format/json',
     ['dialect.ts', 'json.ts', 'keys.ts', 'logfmt.ts', 'member.ts', 'members.ts', 'values.ts'],
   ],
-  ['log/format/lindb', ['lindb.ts', 'parts.ts']],
+  ['log/format/lindb', ['lindb.ts']],
   ['log/format/rows', ['access-lines.ts', 'classic.ts', 'database.ts', 'row.ts']],
   ['log/format/database', ['mysql-slow.ts', 'postgresql.ts', 'postgresql-csv.ts']],
   ['log/format/stamped', ['glog.ts', 'header.ts', 'leveled.ts', 'programs.ts', 'stamped.ts']],

@@ -2,7 +2,6 @@ import { readNamed } from '../format/read/named.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { levelOfStatus } from '../format/read/vocabulary.ts'
 import { digitsEnd, find } from './bytes/words.ts'
-import { endWithPairs } from './pairs.ts'
 import type { RecordOut } from './record.ts'
 
 /** `15/Nov/2026:03:10:00 +0100] "GET / HTTP/1.1" 200 1234`: where its parts are, from the bracket before it. */
@@ -54,7 +53,7 @@ export function writeAccess(record: RecordOut, from: number, time: number): bool
     if (isValue(bytes, referrerEnd + 3, agentEnd)) record.textField('agent', referrerEnd + 3, agentEnd)
   }
   if (hasDuration(record, request, to)) return false
-  return endWithPairs(record, request, to)
+  return record.endWithPairs(request, to)
 }
 
 const isValue = (bytes: Uint8Array, from: number, to: number) =>

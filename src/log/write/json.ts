@@ -98,39 +98,19 @@ function readMembers(record: RecordOut, from: number, to: number): boolean {
 
 /** Reads a value into the table; returns the offset after it, or `to` if it is written in an unusual way. */
 function readValue(record: RecordOut, i: number, from: number, to: number): number {
-  const first = record.bytes[from]!
-  let end: number
-  if (first === 0x22) {
-    table.kind[i] = QUOTED
-    table.from[i] = from + 1
-    end = quotedEnd(record, from + 1, to)
-    table.to[i] = end
-    return end < 0 ? to : end + 1
-  }
-  const isNested = first === 0x7b || first === 0x5b
-  table.kind[i] = isNested ? NESTED : SCALAR
-  table.from[i] = from
-  end = isNested ? jsonEnd(record.copy.view, from, to) : scalarEnd(record, from, to)
+  const { view } = record.copy
+  const isText = record.bytes[from] === 0x22
+  const end = isText ? quotedEnd(record, from + 1, to) : jsonEnd(view, from, to)
+  table.kind[i] = isText ? QUOTED : isScalar(view, from, end) ? SCALAR : NESTED
+  table.from[i] = isText ? from + 1 : from
   table.to[i] = end
-  return end < 0 ? to : end
+  return end < 0 ? to : isText ? end + 1 : end
 }
 
-/** The offset after a number without exponent and without a zero at its end, after true, false or null; else -1. */
-function scalarEnd({ bytes, copy: { view } }: RecordOut, from: number, to: number): number {
-  const first = bytes[from]!
-  if (first > 0x39) return jsonEnd(view, from, to)
-  const start = first === 0x2d ? from + 1 : from
-  let end = digitsEnd(view, start, to)
-  if (bytes[start] === 0x30 && (end - start > 1 || first === 0x2d)) return -1
-  if (end === start || end >= to) return -1
-  if (bytes[end] === 0x2e) {
-    const decimals = end + 1
-    end = digitsEnd(view, decimals, to)
-    // Numbers below a millionth have an exponent.
-    if (end === decimals || end - decimals > 6 || bytes[end - 1] === 0x30) return -1
-  }
-  if (end - start > 15 || (bytes[end]! | 32) === 0x65) return -1
-  return end
+/** Whether valid JSON is true, false, null or a whole number as JSON.stringify writes it. */
+function isScalar(view: DataView, from: number, to: number): boolean {
+  const letter = view.getUint8(from)
+  return (letter >= 0x61 && letter <= 0x7a) || (digitsEnd(view, from, to) === to && to - from <= 15)
 }
 
 function skipSpaces(bytes: Uint8Array, from: number, to: number): number {

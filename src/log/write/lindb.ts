@@ -1,9 +1,8 @@
-import { TAGS, tagNames } from '../format/lindb/parts.ts'
+import { TAGS, tagNames } from '../format/lindb/lindb.ts'
 import { levelAt } from '../format/read/level.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { jsonEnd } from './bytes/json-value.ts'
 import { copyAscii, copyName, find, lastDigits, template } from './bytes/words.ts'
-import { endWithPairs } from './pairs.ts'
 import { LINE, type RecordOut, SOURCE } from './record.ts'
 
 const TAB = 0x09
@@ -117,7 +116,7 @@ function endMessage(record: RecordOut, from: number, to: number): boolean {
   record.out[record.at++] = 0x22
   record.line.lf = to
   record.line.equals = find(record.copy.view, EQUALS, from, to)
-  return endWithPairs(record, from, to)
+  return record.endWithPairs(from, to)
 }
 
 /** The context behind the tab at `tab`. What is not JSON, or also has fields in the message, is left to `fields`. */

@@ -3,7 +3,6 @@ import { prefixFields, severityAt, stampIn } from '../format/database/postgresql
 import { beforeSql, messageFields } from '../format/read/durations.ts'
 import { wordOf } from '../format/read/words.ts'
 import { find } from './bytes/words.ts'
-import { endWithPairs } from './pairs.ts'
 import { type KnownFields, knownFields, type RecordOut } from './record.ts'
 
 /** The fields of prefixes that occurred: those of a session repeat. */
@@ -42,11 +41,11 @@ export function writePostgresql(record: RecordOut, from: number, limit: number):
   record.level(level)
   record.message(end, to)
   record.fields(fieldsOf(record, from, at, stamp))
-  if (find(record.copy.view, 0x3a, end, to) === to) return endWithPairs(record, end, to)
+  if (find(record.copy.view, 0x3a, end, to) === to) return record.endWithPairs(end, to)
   // Durations and SQL come behind a colon.
   const message = record.text(end, to)
   const { duration } = messageFields(message)
   if (duration !== undefined && record.has('duration')) return false
   if (duration !== undefined) record.json('duration', JSON.stringify(duration))
-  return endWithPairs(record, end, end + beforeSql(message).length)
+  return record.endWithPairs(end, end + beforeSql(message).length)
 }

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { LEVELS } from '../format/read/level.ts'
+import { pairsIn } from '../format/read/pairs.ts'
 import { exactTime, isExact } from '../format/read/stamp.ts'
 import { addFields, kindOf, numberOf } from '../format/read/vocabulary.ts'
 import type { Zone } from '../time.ts'
@@ -41,10 +42,9 @@ export class RecordOut extends LineOut {
   /** The minute of the last `exactTime`, as it is written. */
   #stampMinute = -1
   readonly #stamp = new Int32Array(4)
-  /** How many fields this record has; their names, or where in the line those are. */
+  /** How many fields this record has, and the names of those that `name` wrote. */
   #fields = 0
-  readonly #names: (string | null)[] = []
-  readonly #keys = new Int32Array(2 * MOST_FIELDS)
+  readonly #names: string[] = []
 
   constructor(zone: Zone) {
     super()
@@ -220,11 +220,8 @@ export class RecordOut extends LineOut {
     this.put(this.#fields++ === 0 ? first : next)
   }
 
-  /** The same for a name in the line. */
+  /** The same for a name in the line, which occurs once. */
   key(from: number, to: number): void {
-    this.#names[this.#fields] = null
-    this.#keys[2 * this.#fields] = from
-    this.#keys[2 * this.#fields + 1] = to
     this.put(this.#fields++ === 0 ? FIRST_KEY : NEXT_KEY)
     this.escaped(from, to)
     this.put(NAME_END)
@@ -236,32 +233,21 @@ export class RecordOut extends LineOut {
     return false
   }
 
-  /** Whether the context has a field with the name in bytes[from, to). */
-  hasKey(from: number, to: number): boolean {
-    const { bytes } = this
-    const length = to - from
-    for (let field = 0; field < this.#fields; field++) {
-      const name = this.#names[field]
-      const start = this.#keys[2 * field]!
-      let i = 0
-      if (name === null || name === undefined) {
-        if (this.#keys[2 * field + 1]! - start !== length) continue
-        while (i < length && bytes[start + i] === bytes[from + i]) i++
-      } else if (name.length === length) while (i < length && name.charCodeAt(i) === bytes[from + i]) i++
-      if (i === length) return true
-    }
-    return false
-  }
-
   /** Ends the record. */
   end(): void {
     if (this.#fields > 0) this.out[this.at++] = 0x7d
     this.out[this.at++] = 0x7d
   }
+
+  /** Ends the record with the `key=value` pairs of its message, which is plain and at bytes[from, to). */
+  endWithPairs(from: number, to: number): true {
+    if (this.line.equals < to)
+      for (const [key, value] of pairsIn(this.text(from, to))) if (!this.has(key)) this.field(key, value)
+    this.end()
+    return true
+  }
 }
 
-/** Fields that are kept in mind; no format writes more. */
-const MOST_FIELDS = 256
 const MINUTE = 60_000
 const LEVEL = LEVELS.map((name) => template(`,"level":"${name}"`))
 export const SOURCE = template(',"source":{"file":"')
@@ -281,7 +267,8 @@ function templatesOf(name: string): { first: Template; next: Template } {
   if (!known) {
     const quoted = JSON.stringify(name)
     known = { first: template(`,"context":{${quoted}:`), next: template(`,${quoted}:`) }
-    templates.set(name, known)
+    // A part of a line keeps all of it in memory: this name is made anew.
+    templates.set(JSON.parse(quoted), known)
   }
   return known
 }

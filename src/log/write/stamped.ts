@@ -4,7 +4,6 @@ import { parseLevel } from '../format/read/level.ts'
 import { generalHeader, type Line } from '../format/stamped/header.ts'
 import { PROGRAMS, type Program } from '../format/stamped/programs.ts'
 import { beforeOf, levelBefore, syslogOf, wordAfter } from '../format/stamped/stamped.ts'
-import { endWithPairs } from './pairs.ts'
 import type { LineWriter, RecordOut } from './record.ts'
 
 /** What distinguishes the times that `syslogOf` knows; no text before a time is one of these. */
@@ -155,7 +154,7 @@ function writeProgram(
     const groups = pattern.exec(text.slice(start, end))?.groups
     for (const name in groups) record.group(name, groups[name])
   }
-  return endWithPairs(record, message, from + end)
+  return record.endWithPairs(message, from + end)
 }
 
 /** The last word for each level. */
@@ -174,5 +173,5 @@ function writeGeneral(record: RecordOut, rest: Rest): boolean {
   record.level(rest.level)
   record.message(from, rest.to)
   if (context.prefix !== undefined) record.field('prefix', context.prefix as string)
-  return endWithPairs(record, from, rest.to)
+  return record.endWithPairs(from, rest.to)
 }

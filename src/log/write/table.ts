@@ -7,7 +7,7 @@ export const TEXT = 0
 export const QUOTED = 1
 /** A number, true, false or null, exactly as JSON.stringify writes it. */
 export const SCALAR = 2
-/** An object or an array. */
+/** Any other JSON: an object, an array, or a number such as 1.50. */
 export const NESTED = 3
 
 /** The place of a tag. */

@@ -14,7 +14,6 @@ import { LEVELS, levelAt, parseLevel, wordMarks } from '../read/level.ts'
 import { pairsIn, withPairs } from '../read/pairs.ts'
 import { exactTime, isExact, readStamp } from '../read/stamp.ts'
 import { wordEnd } from '../shape.ts'
-import { TAGS, tagNames } from './parts.ts'
 
 const TAB = 0x09
 
@@ -114,6 +113,14 @@ const LONGEST_STAMP = 48
 /** The level after the time, which `readStamp` reads. */
 const LEVEL = /[\t ]+\[?([A-Za-z0-9]+)\]?[\t ]*/y
 const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
+/** `[Broker] [Runtime]: ` before the message; spaces may be missing, or more. */
+export const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
+
+/** The names in `[Broker] [Runtime]`. */
+export function tagNames(text: string): string[] {
+  const names = text.slice(text.indexOf('[') + 1, -1).split(/\][ ]*\[/)
+  return names.map((name) => name.trim()).filter((name) => name !== '')
+}
 
 function lindbFields(text: string, zone: Zone): RecordFields {
   const record = recordText(text)

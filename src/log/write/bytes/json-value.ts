@@ -20,78 +20,56 @@ function valueEnd(view: DataView, at: number, to: number, depth: number): number
   if (at >= to || depth > DEEPEST) return -1
   const byte = view.getUint8(at)
   if (byte === 0x22) return stringEnd(view, at, to)
-  if (byte === 0x7b) return objectEnd(view, at, to, depth)
-  if (byte === 0x5b) return arrayEnd(view, at, to, depth)
-  return scalarEnd(view, at, to)
+  return byte === 0x7b || byte === 0x5b ? nestedEnd(view, at, to, depth) : scalarEnd(view, at, to)
 }
 
-function objectEnd(view: DataView, from: number, to: number, depth: number): number {
+/** An object or an array. */
+function nestedEnd(view: DataView, from: number, to: number, depth: number): number {
+  const isObject = view.getUint8(from) === 0x7b
+  const closing = isObject ? 0x7d : 0x5d
   let at = space(view, from + 1, to)
-  if (at < to && view.getUint8(at) === 0x7d) return at + 1
-  // One level more than allowed, so no value fits.
-  if (depth >= DEEPEST) return -1
+  if (byteAt(view, at, to) === closing) return at + 1
   for (;;) {
-    if (at >= to || view.getUint8(at) !== 0x22 || ++keys > MAX_KEYS) return -1
-    at = stringEnd(view, at, to)
-    if (at < 0 || at >= to) return -1
-    if (view.getUint8(at) === 0x20) at = space(view, at, to)
-    if (at + 1 >= to || view.getUint8(at) !== 0x3a) return -1
-    at++
-    if (view.getUint8(at) === 0x20) at = space(view, at, to)
-    if (at >= to) return -1
-    const byte = view.getUint8(at)
-    if (byte === 0x22) at = stringEnd(view, at, to)
-    else if (byte === 0x7b || byte === 0x5b) at = valueEnd(view, at, to, depth + 1)
-    else at = scalarEnd(view, at, to)
-    if (at < 0 || at >= to) return -1
-    if (view.getUint8(at) === 0x20) {
-      at = space(view, at, to)
-      if (at >= to) return -1
+    if (isObject) {
+      if (byteAt(view, at, to) !== 0x22 || ++keys > MAX_KEYS) return -1
+      at = space(view, stringEnd(view, at, to), to)
+      if (byteAt(view, at, to) !== 0x3a) return -1
+      at = space(view, at + 1, to)
     }
-    if (view.getUint8(at) === 0x7d) return at + 1
-    if (view.getUint8(at) !== 0x2c) return -1
-    at++
-    if (at < to && view.getUint8(at) === 0x20) at = space(view, at, to)
-  }
-}
-
-function arrayEnd(view: DataView, from: number, to: number, depth: number): number {
-  let at = space(view, from + 1, to)
-  if (at < to && view.getUint8(at) === 0x5d) return at + 1
-  for (;;) {
-    at = valueEnd(view, at, to, depth + 1)
-    if (at < 0) return -1
-    at = space(view, at, to)
-    if (at >= to) return -1
-    if (view.getUint8(at) === 0x5d) return at + 1
-    if (view.getUint8(at) !== 0x2c) return -1
+    at = space(view, valueEnd(view, at, to, depth + 1), to)
+    const byte = byteAt(view, at, to)
+    if (byte === closing) return at + 1
+    if (byte !== 0x2c) return -1
     at = space(view, at + 1, to)
   }
+}
+
+/** The byte at `at`, 0 if there is none. */
+function byteAt(view: DataView, at: number, to: number): number {
+  return at >= 0 && at < to ? view.getUint8(at) : 0
 }
 
 /** A tab is not accepted here: a context begins after the last tab. */
 function space(view: DataView, from: number, to: number): number {
   let at = from
-  while (at < to && view.getUint8(at) === 0x20) at++
+  while (byteAt(view, at, to) === 0x20) at++
   return at
 }
 
 function stringEnd(view: DataView, from: number, to: number): number {
   for (let at = from + 1; ; at++) {
     at = plainEnd(view, at, to)
-    if (at >= to) return -1
-    const byte = view.getUint8(at)
+    const byte = byteAt(view, at, to)
     if (byte === 0x22) return at + 1
-    if (byte !== 0x5c || ++at >= to) return -1
-    const escaped = view.getUint8(at)
-    if (escaped === 0x75) {
-      for (let i = 1; i <= 4; i++) if (at + i >= to || !isHex(view.getUint8(at + i))) return -1
-      at += 4
-    } else if (!ESCAPES.includes(escaped)) return -1
+    if (byte !== 0x5c) return -1
+    const escaped = byteAt(view, ++at, to)
+    if (!ESCAPES.includes(escaped)) return -1
+    if (escaped !== 0x75) continue
+    for (let end = at + 4; at < end; at++) if (!isHex(byteAt(view, at + 1, to))) return -1
   }
 }
 
-const ESCAPES = new TextEncoder().encode('"\\/bfnrt')
+const ESCAPES = new TextEncoder().encode('"\\/bfnrtu')
 
 function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || ((byte | 32) >= 0x61 && (byte | 32) <= 0x66)
@@ -113,18 +91,14 @@ function scalarEnd(view: DataView, from: number, to: number): number {
   const first = byte === 0x2d ? from + 1 : from
   let at = digitsEnd(view, first, to)
   if (at === first || (view.getUint8(first) === 0x30 && at > first + 1)) return -1
-  if (at >= to) return at
-  let next = view.getUint8(at)
-  if (next === 0x2e) {
+  if (byteAt(view, at, to) === 0x2e) {
     const decimals = digitsEnd(view, at + 1, to)
     if (decimals === at + 1) return -1
     at = decimals
-    if (at >= to) return at
-    next = view.getUint8(at)
   }
-  if ((next | 32) !== 0x65) return at
-  const signed =
-    at + 1 < to && (view.getUint8(at + 1) === 0x2b || view.getUint8(at + 1) === 0x2d) ? at + 2 : at + 1
+  if ((byteAt(view, at, to) | 32) !== 0x65) return at
+  const sign = byteAt(view, at + 1, to)
+  const signed = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1
   const exponent = digitsEnd(view, signed, to)
   return exponent === signed ? -1 : exponent
 }
