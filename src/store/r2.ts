@@ -1,6 +1,6 @@
-import { type BucketOptions, RemoteBucket } from './remote/bucket.ts'
+import { type BucketOptions, type PartAnswer, RemoteBucket } from './remote/bucket.ts'
 import { folderEntry, pageSize } from './remote/list-pages.ts'
-import { begin, type Call, TransientError, withRetries } from './remote/retry.ts'
+import { type AttemptTimer, TransientError } from './remote/retry.ts'
 import {
   type ByteRange,
   checkConditions,
@@ -57,78 +57,52 @@ class R2Bucket extends RemoteBucket {
     this.#bucket = bucket
   }
 
-  protected async head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
-    const object = await this.#ask(call, () => this.#bucket.head(this.root + key))
+  protected async head(key: string, conditions: ReadOptions, timer: AttemptTimer): Promise<Entry | null> {
+    const object = await answerOf(this.#bucket.head(this.root + key), timer)
     if (object === null) return null
     const entry = entryOf(key, object)
     checkConditions(entry, conditions)
     return entry
   }
 
-  protected get(key: string, range: ByteRange | undefined, call: Call, conditions: ReadOptions) {
+  protected async get(
+    key: string,
+    range: ByteRange | undefined,
+    conditions: ReadOptions,
+    timer: AttemptTimer,
+  ): Promise<PartAnswer | null | undefined> {
     const wanted = { ...(range ? { range: bounded(range) } : {}), ...onlyIf(conditions) }
-    return withRetries(this.retry, call, async (timer) => {
-      let object: R2ObjectLike | null
-      try {
-        object = await timer.bound(this.#bucket.get(this.root + key, wanted))
-      } catch (thrown) {
-        if (timer.isLate || range === undefined || !(await this.#holdsNothing(thrown, key, range)))
-          return fail(thrown, timer.isLate)
-        timer.end()
-        return undefined
-      }
-      if (object === null) {
-        timer.end()
-        return null
-      }
-      const entry = entryOf(key, object)
-      // The binding refuses with an object that has no body.
-      if (!object.body) checkConditions(entry, conditions)
-      return this.deliver({ entry, ...clampRange(range, entry.size) }, object.body ?? null, call, timer)
-    })
+    let object: R2ObjectLike | null
+    try {
+      object = await timer.bound(this.#bucket.get(this.root + key, wanted))
+    } catch (thrown) {
+      if (timer.isLate || range === undefined || !(await this.#holdsNothing(thrown, key, range)))
+        return fail(thrown, timer.isLate)
+      return undefined
+    }
+    if (object === null) return null
+    const entry = entryOf(key, object)
+    // The binding refuses with an object that has no body.
+    if (!object.body) checkConditions(entry, conditions)
+    return { entry, ...clampRange(range, entry.size), body: object.body ?? null }
   }
 
-  protected async page(prefix: string, options: ListOptions, cursor: string | null, call: Call) {
-    const {
-      objects,
-      delimitedPrefixes,
-      truncated,
-      cursor: next,
-    } = await this.#ask(call, () =>
-      this.#bucket.list({
-        prefix,
-        limit: pageSize(options),
-        ...(options.shallow ? { delimiter: '/' } : {}),
-        ...(options.after ? { startAfter: this.root + options.after } : {}),
-        ...(cursor !== null ? { cursor } : {}),
-      }),
-    )
-    if (truncated && next === undefined)
+  protected async page(prefix: string, options: ListOptions, token: string | null, timer: AttemptTimer) {
+    const listing = this.#bucket.list({
+      prefix,
+      limit: pageSize(options),
+      ...(options.shallow ? { delimiter: '/' } : {}),
+      ...(options.after ? { startAfter: this.root + options.after } : {}),
+      ...(token !== null ? { cursor: token } : {}),
+    })
+    const { objects, delimitedPrefixes, truncated, cursor } = await answerOf(listing, timer)
+    if (truncated && cursor === undefined)
       throw new StoreError('unavailable', 'The bucket listed a page without a way to the next')
     const entries = objects.map((object) => entryOf(object.key, object))
     return {
       entries: [...entries, ...(delimitedPrefixes ?? []).map(folderEntry)],
-      next: truncated ? next! : null,
+      next: truncated ? cursor! : null,
     }
-  }
-
-  protected resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined) {
-    const wanted = { range: rest, ...onlyIf({ ifMatch: etag }) }
-    return withRetries(this.retry, begin(this.retry, signal), async (timer) => {
-      const object = await timer
-        .bound(this.#bucket.get(this.root + key, wanted))
-        .catch((thrown) => fail(thrown, timer.isLate))
-      if (!object?.body) throw new StoreError('changed', `"${key}" was replaced while it was read`)
-      return { body: object.body, timer }
-    })
-  }
-
-  #ask<T>(call: Call, question: () => Promise<T>): Promise<T> {
-    return withRetries(this.retry, call, async (timer) => {
-      const answer = await timer.bound(question()).catch((thrown) => fail(thrown, timer.isLate))
-      timer.end()
-      return answer
-    })
   }
 
   /** Whether a `get` failed because the range is empty. At `offset == size` the binding may fail without saying why. */
@@ -174,6 +148,10 @@ const UNSATISFIABLE = 10039
 const NO_SUCH_BUCKET = 10006
 const DENIED = new Set([10002, 10003, 10035, 10042])
 const TOO_MANY = 10058
+
+function answerOf<T>(answer: Promise<T>, timer: AttemptTimer): Promise<T> {
+  return timer.bound(answer).catch((thrown) => fail(thrown, timer.isLate))
+}
 
 /** Converts what the binding threw to a StoreError; an unexplained error counts as temporary. */
 function fail(thrown: unknown, isLate: boolean): never {

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
-import { type Part, RemoteBucket } from './remote/bucket.ts'
-import { type ListPage, pageSize } from './remote/list-pages.ts'
-import { type AttemptTimer, begin, type Call, withRetries } from './remote/retry.ts'
+import { type PartAnswer, RemoteBucket } from './remote/bucket.ts'
+import { pageSize } from './remote/list-pages.ts'
+import type { AttemptTimer } from './remote/retry.ts'
 import { parseList, quoted } from './s3/list.ts'
 import type { S3Options } from './s3/options.ts'
 import { answerError, S3Wire } from './s3/wire.ts'
@@ -39,71 +39,47 @@ class S3Bucket extends RemoteBucket {
     this.#wire = new S3Wire(options)
   }
 
-  protected head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
-    const request = { method: 'HEAD' as const, key: this.root + key, headers: conditional(conditions) }
-    return withRetries(this.retry, call, async (timer) => {
-      const answer = await this.#wire.send(request, timer)
-      if (answer.status === 404) {
-        await this.#wire.requireBucket(timer)
-        timer.end()
-        return null
-      }
-      if (answer.status !== 200) throw await answerError(answer, key)
-      timer.end()
-      return this.#checked(entryOf(key, answer, lengthOf(answer)))
-    })
+  protected async head(key: string, conditions: ReadOptions, timer: AttemptTimer): Promise<Entry | null> {
+    const headers = conditional(conditions)
+    const answer = await this.#wire.send({ method: 'HEAD', key: this.root + key, headers }, timer)
+    if (answer.status === 404) {
+      await this.#wire.requireBucket(timer)
+      return null
+    }
+    if (answer.status !== 200) throw await answerError(answer, key)
+    return this.#checked(entryOf(key, answer, lengthOf(answer)))
   }
 
-  protected get(key: string, range: ByteRange | undefined, call: Call, conditions: ReadOptions) {
+  protected async get(
+    key: string,
+    range: ByteRange | undefined,
+    conditions: ReadOptions,
+    timer: AttemptTimer,
+  ): Promise<PartAnswer | null | undefined> {
     const headers = { ...conditional(conditions), ...rangeHeader(range) }
-    const request = { method: 'GET' as const, key: this.root + key, headers }
-    return withRetries(this.retry, call, async (timer) => {
-      const answer = await this.#wire.send(request, timer)
-      if (answer.status === 404) {
-        await this.#wire.requireBucket(timer, answer)
-        timer.end()
-        return null
-      }
-      if (answer.status === 416) {
-        await answer.body?.cancel()
-        timer.end()
-        return undefined
-      }
-      if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
-      const part = partOf(key, range, answer)
-      if (answer.status === 200 && headers.Range) await this.#requireWhole(part.entry, timer)
-      const checked = { ...part, entry: this.#checked(part.entry) }
-      return { ...(await this.deliver(checked, answer.body, call, timer)), ...dateOf(answer) }
-    })
+    const answer = await this.#wire.send({ method: 'GET', key: this.root + key, headers }, timer)
+    if (answer.status === 404) {
+      await this.#wire.requireBucket(timer, answer)
+      return null
+    }
+    if (answer.status === 416) return void (await answer.body?.cancel())
+    if (answer.status !== 200 && answer.status !== 206) throw await answerError(answer, key)
+    const { entry, ...part } = partOf(key, range, answer)
+    if (answer.status === 200 && headers.Range) await this.#requireWhole(entry, timer)
+    return { entry: this.#checked(entry), ...part, ...dateOf(answer), body: answer.body }
   }
 
-  protected page(prefix: string, options: ListOptions, token: string | null, call: Call): Promise<ListPage> {
+  protected async page(prefix: string, options: ListOptions, token: string | null, timer: AttemptTimer) {
     const query = listQuery(prefix, options, token)
     if (options.after) query['start-after'] = this.root + options.after
-    return withRetries(this.retry, call, async (timer) => {
-      const answer = await this.#wire.send({ method: 'GET', key: '', query }, timer)
-      if (answer.status !== 200) throw await answerError(answer, prefix)
-      const page = parseList(await this.#wire.text(answer, timer))
-      timer.end()
-      return page
-    })
+    const answer = await this.#wire.send({ method: 'GET', key: '', query }, timer)
+    if (answer.status !== 200) throw await answerError(answer, prefix)
+    return parseList(await this.#wire.text(answer, timer))
   }
 
   /** The URL parser resolves the segments `.` and `..`, escaped or not, which would lead to another object. */
   protected override isKey(key: string): boolean {
     return super.isKey(key) && !key.split('/').some((part) => part === '.' || part === '..')
-  }
-
-  protected resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined) {
-    const headers = { ...rangeHeader(rest), 'If-Match': etag }
-    return withRetries(this.retry, begin(this.retry, signal), async (timer) => {
-      const answer = await this.#wire.send({ method: 'GET', key: this.root + key, headers }, timer)
-      if (answer.status === 404) throw new StoreError('changed', `"${key}" was removed while it was read`)
-      if (answer.status !== 206 || !answer.body) throw await answerError(answer, key)
-      if (partOf(key, rest, answer).entry.etag !== etag)
-        throw new StoreError('changed', `"${key}" was replaced while it was read`)
-      return { body: answer.body, timer }
-    })
   }
 
   /** A 200 to a range is all of the object, or, from a broken service, the range: only HEAD can tell. */
@@ -152,7 +128,7 @@ function conditional(conditions: ReadOptions): Record<string, string> {
 }
 
 /** Which part of which object a response holds; a part that was not requested is refused. */
-function partOf(key: string, range: ByteRange | undefined, answer: Response): Part {
+function partOf(key: string, range: ByteRange | undefined, answer: Response) {
   if (answer.status === 200) {
     const entry = entryOf(key, answer, lengthOf(answer))
     const part = clampRange(range, entry.size)

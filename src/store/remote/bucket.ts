@@ -19,6 +19,7 @@ import {
   type RetryOptions,
   retryListeners,
   retryOf,
+  withRetries,
 } from './retry.ts'
 
 /** How a bucket is read, whatever its service. */
@@ -29,26 +30,28 @@ export interface BucketOptions extends RetryOptions {
   wholeUpTo?: number | undefined
 }
 
-export type Part = Pick<StoreRead, 'entry' | 'offset' | 'length'>
+/** The answer for a part of an object. */
+export interface PartAnswer extends Pick<StoreRead, 'entry' | 'offset' | 'length' | 'date'> {
+  body: TimedBody['body'] | null
+}
 
 /** How often a read starts over because the object's size changed between two responses. */
 const ROUNDS = 3
 
-/** A bucket as a store: what is common to all services. Each service adds its three requests. */
+/** A bucket as a store: what is common to all services. Each service adds its three requests, which are retried here. */
 export abstract class RemoteBucket {
-  protected readonly retry: Retry
+  readonly #retry: Retry
   readonly #wholeUpTo: number
+  readonly #listeners: Set<RetryListener>
   /** The prefix of all keys, with a slash at its end unless it is empty. */
   protected readonly root: string
-
-  readonly #listeners: Set<RetryListener>
 
   constructor(options: BucketOptions) {
     this.#listeners = new Set(options.onRetry ? [options.onRetry] : [])
     const onRetry: RetryListener = (kind) => {
       for (const listener of this.#listeners) listener(kind)
     }
-    this.retry = retryOf({ ...options, onRetry })
+    this.#retry = retryOf({ ...options, onRetry })
     this.#wholeUpTo = options.wholeUpTo ?? 1024 * 1024
     this.root = folder(options.prefix ?? '')
   }
@@ -58,7 +61,7 @@ export abstract class RemoteBucket {
     const store: Store = {
       list: (prefix = '', options = {}) => this.#list(prefix, options),
       stat: async (key, { signal } = {}) =>
-        this.isKey(key) ? this.head(key, begin(this.retry, signal), {}) : null,
+        this.isKey(key) ? this.#head(key, begin(this.#retry, signal), {}) : null,
       read: async (key, range, options = {}) => (this.isKey(key) ? this.#read(key, range, options) : null),
     }
     retryListeners.set(store, this.#listeners)
@@ -66,44 +69,67 @@ export abstract class RemoteBucket {
   }
 
   /** The entry of an object, under the conditions of a read. */
-  protected abstract head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null>
+  protected abstract head(key: string, conditions: ReadOptions, timer: AttemptTimer): Promise<Entry | null>
 
-  /** The bytes of a range that is not empty; undefined when the service says that it holds nothing. */
+  /** A range that is not empty; undefined when the service says that it holds nothing. */
   protected abstract get(
     key: string,
     range: ByteRange | undefined,
-    call: Call,
     conditions: ReadOptions,
-  ): Promise<StoreRead | null | undefined>
+    timer: AttemptTimer,
+  ): Promise<PartAnswer | null | undefined>
 
   /** One page of a listing, with the full keys of objects and folders. */
   protected abstract page(
     prefix: string,
     options: ListOptions,
     token: string | null,
-    call: Call,
+    timer: AttemptTimer,
   ): Promise<ListPage>
 
-  /** Requests a part of an object, of the version of an entry. */
-  protected abstract resume(
-    entry: Entry,
-    rest: ByteRange,
-    signal: AbortSignal | undefined,
-  ): Promise<TimedBody>
+  #head(key: string, call: Call, conditions: ReadOptions): Promise<Entry | null> {
+    return this.#ask(call, (timer) => this.head(key, conditions, timer))
+  }
 
-  /** The bytes of a part, from the body of the answer for it. */
-  protected async deliver(part: Part, body: TimedBody['body'] | null, call: Call, timer: AttemptTimer) {
-    const { entry, offset, length } = part
+  #get(key: string, range: ByteRange | undefined, call: Call, conditions: ReadOptions) {
+    return withRetries(this.#retry, call, async (timer) => {
+      const answer = await this.get(key, range, conditions, timer)
+      if (answer) return this.#deliver(answer, call, timer)
+      timer.end()
+      return answer
+    })
+  }
+
+  #ask<T>(call: Call, request: (timer: AttemptTimer) => Promise<T>): Promise<T> {
+    return withRetries(this.#retry, call, async (timer) => {
+      const answer = await request(timer)
+      timer.end()
+      return answer
+    })
+  }
+
+  async #deliver(answer: PartAnswer, call: Call, timer: AttemptTimer): Promise<StoreRead> {
+    const { body, entry, offset, length } = answer
     if (length === 0) {
       await body?.cancel()
       timer.end()
-      return { ...part, body: new Uint8Array(0) }
+      return { ...answer, body: new Uint8Array(0) }
     }
     if (!body) throw new StoreError('unavailable', `The storage sent no body for "${entry.key}"`)
     const resume = (sent: number) =>
-      this.resume(entry, { offset: offset + sent, length: length - sent }, call.signal)
+      this.#resume(entry, { offset: offset + sent, length: length - sent }, call.signal)
     const expected = { length, wholeUpTo: this.#wholeUpTo, call, resume }
-    return { ...part, body: await receive(this.retry, { body, timer }, expected) }
+    return { ...answer, body: await receive(this.#retry, { body, timer }, expected) }
+  }
+
+  /** Requests a part of an object, of the version of an entry. */
+  #resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined): Promise<TimedBody> {
+    return withRetries(this.#retry, begin(this.#retry, signal), async (timer) => {
+      const answer = await this.get(key, rest, { ifMatch: etag }, timer)
+      if (!answer?.body || answer.entry.etag !== etag)
+        throw new StoreError('changed', `"${key}" was replaced while it was read`)
+      return { body: answer.body, timer }
+    })
   }
 
   /** Keys over 1,024 bytes cannot exist; lone surrogates have no UTF-8. */
@@ -118,22 +144,24 @@ export abstract class RemoteBucket {
     const { shallow = false, folders = false } = options
     const isWanted = ({ key, folder }: Entry) =>
       this.isKey(key) && (folder ? shallow && folders : !shallow || !key.includes('/', prefix.length))
-    yield* listPages(this.retry, options, isWanted, async (token, call) => {
-      const { entries, next } = await this.page(root + prefix, options, token, call)
+    yield* listPages(this.#retry, options, isWanted, async (token, call) => {
+      const { entries, next } = await this.#ask(call, (timer) =>
+        this.page(root + prefix, options, token, timer),
+      )
       const below = entries.filter(({ key }) => key.startsWith(root))
       return { entries: below.map((entry) => ({ ...entry, key: entry.key.slice(root.length) })), next }
     })
   }
 
   async #read(key: string, range: ByteRange | undefined, conditions: ReadOptions): Promise<StoreRead | null> {
-    const call = begin(this.retry, conditions.signal)
+    const call = begin(this.#retry, conditions.signal)
     for (let round = 0; round < ROUNDS; round++) {
       if (!isEmpty(range)) {
-        const read = await this.get(key, range, call, conditions)
+        const read = await this.#get(key, range, call, conditions)
         if (read !== undefined) return read
       }
       // No bytes were requested, or there are none in this range: return the entry alone.
-      const entry = await this.head(key, call, conditions)
+      const entry = await this.#head(key, call, conditions)
       if (entry === null) return null
       const { offset, length } = clampRange(range, entry.size)
       if (length === 0) return { entry, offset, length, body: new Uint8Array(0) }
