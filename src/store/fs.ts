@@ -45,7 +45,7 @@ export function fsStore(path: string, { nested = false, linkDepth }: FsOptions =
       const suffix = shortSuffix(range)
       // Both are checked before the file is opened: an unchanged file or a cached tail costs one lstat.
       const kept = found && suffix !== null ? tails.get(key, found.stats, suffix) : null
-      if (found && hasConditions(options)) checkConditions(kept?.entry ?? toEntry(key, found.stats), options)
+      if (found) checkConditions(kept?.entry ?? toEntry(key, found.stats), options)
       if (kept) return kept
       return withFile(directory, key, found, async (fd, keepOpen) => {
         if (suffix !== null) return tails.read(fd, key, suffix, (entry) => checkConditions(entry, options))
@@ -134,10 +134,6 @@ function lookQuietly(directory: Directory, key: string): Located | null {
   } catch {
     return null
   }
-}
-
-function hasConditions(options: { ifMatch?: unknown; ifNoneMatch?: unknown }): boolean {
-  return options.ifMatch !== undefined || options.ifNoneMatch !== undefined
 }
 
 function revisionOf(path: string): string | null {

@@ -1,4 +1,5 @@
-import { readSync, type Stats } from 'node:fs'
+import { read, readSync, type Stats } from 'node:fs'
+import { promisify } from 'node:util'
 import { type Entry, StoreError } from '../store.ts'
 
 /** Ranges up to this size are read at once; longer ones in slices of this size, one per turn of the event loop. */
@@ -12,6 +13,17 @@ export function readInto(fd: number, key: string, buffer: Uint8Array, offset: nu
     const count = readSync(fd, buffer, done, buffer.length - done, offset + done)
     if (count === 0) throw shrunk(key)
     done += count
+  }
+}
+
+const readAsync = promisify(read)
+
+/** The same, off the event loop. */
+export async function readLater(fd: number, key: string, buffer: Uint8Array, offset: number): Promise<void> {
+  for (let done = 0; done < buffer.length; ) {
+    const { bytesRead } = await readAsync(fd, buffer, done, buffer.length - done, offset + done)
+    if (bytesRead === 0) throw shrunk(key)
+    done += bytesRead
   }
 }
 

@@ -1,13 +1,11 @@
 import { type Stats, statSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { byCodePoint, type Entry } from '../store.ts'
+import type { Entry } from '../store.ts'
 import type { Directory } from './directory.ts'
-import { type FileState, isSame, toEntry, toStoreError } from './file.ts'
+import { type FileState, isSame, toEntry } from './file.ts'
 import { sharedRun } from './shared-run.ts'
+import { BATCH, namesIn } from './walk.ts'
 
-/** Files examined between two turns of the event loop: 1 to 2 ms. */
-const BATCH = 500
 /** How often a directory whose files keep moving is read. */
 const MAX_LOOKS = 20
 /** The kernel's file times tick every 1 to 10 ms. */
@@ -18,31 +16,22 @@ interface Seen extends FileState {
   entry: Entry
 }
 
-/**
- * Lists the files directly in a directory, repeatedly: each list stats every file once, but creates new entries only
- * for files that changed.
- */
+/** Lists the files directly in a directory, repeatedly: each list stats every file once. */
 export class Lister {
   readonly #directory: Directory
   readonly #names: () => Promise<string[]>
-  #last: Seen[] = []
+  #last = new Map<string, Seen>()
 
   constructor(directory: Directory) {
     this.#directory = directory
-    this.#names = sharedRun(() => readNames(directory.path))
+    this.#names = sharedRun(() => namesIn(directory, ''))
   }
 
   /** The first entries whose names begin with `prefix`, in key order. */
-  async list(prefix: string, most = Number.POSITIVE_INFINITY): Promise<Entry[]> {
+  async list(prefix: string, most: number): Promise<Entry[]> {
     if (prefix !== '') return this.#family(prefix)
-    // Stat the files of the last list while another thread reads the names: most of them are the same.
-    const last = this.#last
-    const names = this.#names()
-    names.catch(() => {})
-    const renewed = await this.#renew(last)
-    const now = await this.#merge(await names, last, renewed, most)
-    this.#last = now
-    return now.map(({ entry }) => entry)
+    this.#last = await this.#look(await this.#names(), most)
+    return entriesOf(this.#last)
   }
 
   /**
@@ -51,55 +40,37 @@ export class Lister {
    * or if two passes saw the same files under the same names.
    */
   async #family(prefix: string): Promise<Entry[]> {
-    let before: Seen[] | null = null
+    let before: string | null = null
     for (let looks = 1; ; looks++) {
       const rested = restedSince(this.#directory.path)
-      const names = (await this.#names()).filter((name) => name.startsWith(prefix))
-      const seen = await this.#merge(names, [], [])
+      const seen = await this.#look((await this.#names()).filter((name) => name.startsWith(prefix)))
       const isCertain = rested !== null && rested === restedSince(this.#directory.path)
-      if (isCertain || (before && isSameFiles(before, seen)) || looks >= MAX_LOOKS)
-        return seen.map(({ entry }) => entry)
-      before = seen
+      const now = entriesOf(seen)
+        .map(({ key, id }) => `${id} ${key}`)
+        .join('/')
+      if (isCertain || before === now || looks >= MAX_LOOKS) return entriesOf(seen)
+      before = now
     }
   }
 
-  /** The last list's files as they are now; null for files that are gone. */
-  async #renew(last: readonly Seen[]): Promise<(Seen | null)[]> {
-    const renewed: (Seen | null)[] = []
-    for (let i = 0; i < last.length; i++) {
-      if (i % BATCH === BATCH - 1) await nextTurn()
-      const seen = last[i]!
-      const stats = this.#directory.look(seen.entry.key)?.stats ?? null
-      renewed.push(stats && (isSame(seen, stats) ? seen : see(seen.entry.key, stats)))
-    }
-    return renewed
-  }
-
-  /** The names that are files: those already checked again, and the others after a stat of each. */
-  async #merge(
-    names: string[],
-    last: readonly Seen[],
-    renewed: (Seen | null)[],
-    most = Number.POSITIVE_INFINITY,
-  ): Promise<Seen[]> {
-    const merged: Seen[] = []
+  /** The first names that are files, with the entries of the last list where those are unchanged. */
+  async #look(names: readonly string[], most = Number.POSITIVE_INFINITY): Promise<Map<string, Seen>> {
+    const seen = new Map<string, Seen>()
     let looks = 0
-    let at = 0
     for (const name of names) {
-      if (merged.length >= most) break
-      // Both are sorted, so walking them side by side finds known files without a map of 10,000 names.
-      while (at < last.length && last[at]!.entry.key !== name && byCodePoint(last[at]!.entry.key, name) < 0)
-        at++
-      let seen = last[at]?.entry.key === name ? renewed[at]! : null
-      if (seen === null) {
-        if (++looks % BATCH === 0) await nextTurn()
-        const found = this.#directory.look(name) ?? (await this.#directory.findRaw(name))
-        seen = found && see(name, found.stats)
-      }
-      if (seen !== null) merged.push(seen)
+      if (seen.size >= most) break
+      if (++looks % BATCH === 0) await nextTurn()
+      const found = this.#directory.look(name) ?? (await this.#directory.findRaw(name))
+      if (!found) continue
+      const last = this.#last.get(name)
+      seen.set(name, last && isSame(last, found.stats) ? last : see(name, found.stats))
     }
-    return merged
+    return seen
   }
+}
+
+function entriesOf(seen: ReadonlyMap<string, Seen>): Entry[] {
+  return Array.from(seen.values(), ({ entry }) => entry)
 }
 
 /** The time of a directory's last change; null if that is so recent that another change might not show. */
@@ -110,32 +81,6 @@ function restedSince(path: string): number | null {
   return Date.now() - changed > TICK_MS ? changed : null
 }
 
-function isSameFiles(a: readonly Seen[], b: readonly Seen[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((one, i) => one.entry.key === b[i]!.entry.key && one.ino === b[i]!.ino && one.dev === b[i]!.dev)
-  )
-}
-
 function see(name: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): Seen {
   return { dev, ino, size, mtimeMs, ctimeMs, entry: toEntry(name, { dev, ino, size, mtimeMs, ctimeMs }) }
 }
-
-/** The names in a directory in key order, each once. A name that is not UTF-8 is shown with U+FFFD. */
-async function readNames(path: string): Promise<string[]> {
-  try {
-    return inOrder(await readdir(path))
-  } catch (error) {
-    throw toStoreError(error, '.')
-  }
-}
-
-function inOrder(names: string[]): string[] {
-  // Without surrogates, UTF-16 order equals UTF-8 order, and engines sort by it fast.
-  if (names.some(hasSurrogate)) names.sort(byCodePoint)
-  else names.sort()
-  // Two names that are not UTF-8 may look the same; only the first of them can be read, so only one is listed.
-  return names.filter((name, i) => name !== names[i - 1])
-}
-
-const hasSurrogate = (name: string) => /[\ud800-\udfff]/.test(name)

@@ -1,5 +1,4 @@
-import { fstatSync, read } from 'node:fs'
-import { promisify } from 'node:util'
+import { fstatSync } from 'node:fs'
 import { isCrowded } from '../../limits/slice-memory.ts'
 import {
   type ByteRange,
@@ -9,11 +8,10 @@ import {
   StoreError,
   type StoreRead,
 } from '../store.ts'
-import { isSame, readAtOnce, SLICE, shrunk, toEntry } from './file.ts'
+import { isSame, readAtOnce, readLater, SLICE, shrunk, toEntry } from './file.ts'
 
 /** How often a range is read again if the file changed meanwhile: 10 µs each, and appends are rarer than that. */
 const TRIES = 10
-const readAsync = promisify(read)
 
 /**
  * A range of an open file that is at most a slice; undefined when it is longer, or long in a crowd. The stats before
@@ -60,13 +58,10 @@ export async function readIntoBuffer(
   checkConditions(toEntry(key, before), options)
   const { offset, length } = clampRange(range, before.size)
   if (length > buffer.length) return undefined
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await readAsync(fd, buffer, done, length - done, offset + done)
-    if (bytesRead === 0) throw shrunk(key)
-    done += bytesRead
-  }
+  const body = buffer.subarray(0, length)
+  await readLater(fd, key, body, offset)
   const after = fstatSync(fd)
   if (after.size < before.size) throw shrunk(key)
   const entry = toEntry(key, isSame(before, after) ? before : after)
-  return { entry, offset, length, body: buffer.subarray(0, length) }
+  return { entry, offset, length, body }
 }

@@ -1,5 +1,4 @@
-import { closeSync, fstatSync, read as readCallback } from 'node:fs'
-import { promisify } from 'node:util'
+import { closeSync, fstatSync } from 'node:fs'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { SlicedStream, type Slices } from '../fast.ts'
 import {
@@ -12,7 +11,7 @@ import {
   type StoreRead,
 } from '../store.ts'
 import { type Chunk, extend, holds, newChunk, pin, unpin, view } from './chunk.ts'
-import { isSame, readAtOnce, readInto, SLICE, shrunk, toStoreError } from './file.ts'
+import { isSame, readAtOnce, readInto, readLater, SLICE, toStoreError } from './file.ts'
 import { type CachedFile, isSettled, KEPT_OF_ONE, type Tails } from './tails.ts'
 
 /** The bytes at a range's end that are read first and compared after each slice. */
@@ -25,7 +24,6 @@ const POOLED = 8
 /** A scratch buffer for comparing the last bytes. */
 const again = new Uint8Array(PROBE)
 
-const readAsync = promisify(readCallback)
 /** Closes files that a server neither sends nor cancels, when they are garbage-collected. */
 const forgotten = new FinalizationRegistry<number>((fd) => closeSync(fd))
 
@@ -75,32 +73,23 @@ interface FileRange {
  * rather than mix two texts under one length.
  */
 class FileSlices implements Slices {
-  readonly #fd: number
+  readonly #range: FileRange
   /** What the slice that is being sent holds: memory of its own, or a part of the cache. */
   readonly #memory = new SliceMemory()
   #pinned: Chunk | null = null
-  readonly #file: CachedFile
   readonly #version: number
-  readonly #end: number
-  readonly #probe: Uint8Array
-  readonly #tails: Tails
   readonly #kept: boolean
-  readonly #signal: AbortSignal | undefined
   readonly #leave = () => this.cancel()
   #at: number
   #open = true
   #reading: Promise<unknown> | null = null
 
-  constructor({ fd, file, offset, end, probe, tails, signal }: FileRange) {
-    this.#fd = fd
-    this.#file = file
+  constructor(range: FileRange) {
+    const { fd, file, offset, signal } = range
+    this.#range = range
     this.#version = file.version
     this.#at = offset
-    this.#end = end
-    this.#probe = probe
-    this.#tails = tails
     this.#kept = file.entry.size - offset <= KEPT_OF_ONE
-    this.#signal = signal
     forgotten.register(this, fd, this)
     if (signal?.aborted) this.cancel()
     else signal?.addEventListener('abort', this.#leave)
@@ -108,7 +97,7 @@ class FileSlices implements Slices {
 
   next(): Uint8Array | null | Promise<Uint8Array | null> {
     this.#sent()
-    if (this.#at === this.#end) {
+    if (this.#at === this.#range.end) {
       this.#close()
       return null
     }
@@ -120,7 +109,7 @@ class FileSlices implements Slices {
       return kept ? this.#checked(kept) : this.#fromFile()
     } catch (error) {
       this.cancel()
-      throw toStoreError(error, this.#file.key)
+      throw toStoreError(error, this.#range.file.key)
     }
   }
 
@@ -146,44 +135,44 @@ class FileSlices implements Slices {
     if (!this.#open) return
     this.#open = false
     forgotten.unregister(this)
-    this.#signal?.removeEventListener('abort', this.#leave)
+    this.#range.signal?.removeEventListener('abort', this.#leave)
     // Wait for a running read: if the descriptor were closed under it, its number could already belong to another file.
-    const close = () => closeSync(this.#fd)
+    const close = () => closeSync(this.#range.fd)
     if (this.#reading) void this.#reading.then(close, close)
     else close()
   }
 
   /** The next multiple of the slice size, so that all responses share the same slices. */
   #sliceEnd(): number {
-    return Math.min(this.#end, (Math.floor(this.#at / SLICE) + 1) * SLICE)
+    return Math.min(this.#range.end, (Math.floor(this.#at / SLICE) + 1) * SLICE)
   }
 
   /** The slice as it was when the response began, if it is in memory; later changes of the file do not matter then. */
   #proven(): Uint8Array | null {
-    if (this.#file.version !== this.#version) return null
+    if (this.#range.file.version !== this.#version) return null
     const from = this.#at
     const to = this.#sliceEnd()
-    const chunk = this.#file.slices.get(Math.floor(from / SLICE))
+    const chunk = this.#range.file.slices.get(Math.floor(from / SLICE))
     if (!chunk || chunk.proven !== this.#version || from < chunk.lo || to > chunk.hi) return null
     return this.#pin(chunk) ? view(chunk, from, to) : null
   }
 
   #fromMemory(): Uint8Array | null {
-    const file = this.#file
+    const file = this.#range.file
     const from = this.#at
     const to = this.#sliceEnd()
     const index = Math.floor(from / SLICE)
     const chunk = file.slices.get(index)
     if (!chunk || !this.#pin(chunk)) return null
     if (chunk.proven >= this.#version && from >= chunk.lo && to <= chunk.hi) return view(chunk, from, to)
-    const settled = isSettled(file) && isSame(fstatSync(this.#fd), file.stats)
-    const same = extend(this.#fd, chunk, { key: file.key, from, to, version: file.version })
-    if (!same || !(settled || holds(this.#fd, chunk, from, to))) {
+    const settled = isSettled(file) && isSame(fstatSync(this.#range.fd), file.stats)
+    const same = extend(this.#range.fd, chunk, { key: file.key, from, to, version: file.version })
+    if (!same || !(settled || holds(this.#range.fd, chunk, from, to))) {
       this.#sent()
-      this.#tails.keep(file, index, null)
+      this.#range.tails.keep(file, index, null)
       return null
     }
-    if (settled && isSame(fstatSync(this.#fd), file.stats)) chunk.proven = file.version
+    if (settled && isSame(fstatSync(this.#range.fd), file.stats)) chunk.proven = file.version
     return view(chunk, from, to)
   }
 
@@ -195,10 +184,10 @@ class FileSlices implements Slices {
   }
 
   async #fromFile(): Promise<Uint8Array> {
-    const { key } = this.#file
+    const { key } = this.#range.file
     const from = this.#at
     const index = Math.floor(from / SLICE)
-    const { loading } = this.#file
+    const { loading } = this.#range.file
     try {
       // Without this, sixty concurrent clients would read the slice sixty times, each into its own memory.
       for (let others = loading.get(index); this.#kept && others; others = loading.get(index)) {
@@ -219,10 +208,10 @@ class FileSlices implements Slices {
     try {
       if (size < SLICE) {
         // As for short ranges: 5 µs from the page cache, where promises cost 110, and a crowd takes many of these.
-        readInto(this.#fd, key, bytes, from)
+        readInto(this.#range.fd, key, bytes, from)
         return this.#checked(bytes)
       }
-      const reading = readFully(this.#fd, key, bytes, from)
+      const reading = readLater(this.#range.fd, key, bytes, from)
       this.#reading = reading
       if (chunk) loading.set(index, reading)
       try {
@@ -235,7 +224,7 @@ class FileSlices implements Slices {
       if (chunk) {
         chunk.lo = from
         chunk.hi = to
-        this.#tails.keep(this.#file, index, chunk)
+        this.#range.tails.keep(this.#range.file, index, chunk)
       }
       return this.#checked(bytes)
     } catch (error) {
@@ -245,33 +234,25 @@ class FileSlices implements Slices {
   }
 
   #checked(bytes: Uint8Array): Uint8Array {
-    const { length } = this.#probe
+    const { length } = this.#range.probe
     const now = again.subarray(0, length)
-    readInto(this.#fd, this.#file.key, now, this.#end - length)
-    if (Buffer.compare(now, this.#probe) !== 0) throw replaced(this.#file.key)
+    readInto(this.#range.fd, this.#range.file.key, now, this.#range.end - length)
+    if (Buffer.compare(now, this.#range.probe) !== 0) throw replaced(this.#range.file.key)
     return this.#given(bytes)
   }
 
   #given(bytes: Uint8Array): Uint8Array {
     this.#at += bytes.length
-    if (this.#at === this.#end) this.#close()
+    if (this.#at === this.#range.end) this.#close()
     return bytes
   }
 
   #left(): StoreError {
-    return new StoreError('unavailable', `Stopped reading "${this.#file.key}": the client left`)
+    return new StoreError('unavailable', `Stopped reading "${this.#range.file.key}": the client left`)
   }
 }
 
 /** In a crowd, slices are smaller than what is pooled. */
 function memoryFor(size: number): Uint8Array<ArrayBuffer> {
   return (size === SLICE ? pool.pop() : undefined) ?? new Uint8Array(size)
-}
-
-async function readFully(fd: number, key: string, bytes: Uint8Array, offset: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesRead } = await readAsync(fd, bytes, done, bytes.length - done, offset + done)
-    if (bytesRead === 0) throw shrunk(key)
-    done += bytesRead
-  }
 }
