@@ -9,3 +9,14 @@ export function once<T>(make: () => Promise<T>): () => Promise<T> {
     return made
   }
 }
+
+/** Concurrent callers for the same key share one run of the work. */
+export class SharedWork<T> {
+  readonly #running = new Map<string, Promise<T>>()
+
+  run(key: string, work: () => Promise<T>): Promise<T> {
+    const running = this.#running.get(key) ?? work().finally(() => this.#running.delete(key))
+    this.#running.set(key, running)
+    return running
+  }
+}

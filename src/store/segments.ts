@@ -1,4 +1,5 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
+import { SharedWork } from '../limits/once.ts'
 import { parseFile } from '../segment/names.ts'
 import { entryOf, listShipped, parseTag } from './segments/listing.ts'
 import { type Life, Lives } from './segments/lives.ts'
@@ -47,14 +48,14 @@ class SegmentStore {
   readonly #options: SegmentsOptions
   readonly #shipped: Shipped
   readonly #newest = new BoundedMap<string, { life: Life; at: number }>(10_000)
-  readonly #checks = new Map<string, Promise<Life | null>>()
+  readonly #checks = new SharedWork<Life | null>()
 
   constructor(home: Store, mirror: Store, options: SegmentsOptions) {
     this.#home = home
     this.#mirror = mirror
     this.#options = options
     const { cache = new TextCache(options.memory), shared = true } = options
-    this.#shipped = { lives: new Lives(home), textOf: segmentTexts(home, { cache, shared }) }
+    this.#shipped = { lives: new Lives(home), textOf: segmentTexts(home, cache, shared) }
   }
 
   /** The calls are properties, so that a copy such as `{ ...store, read }` keeps the others. */
@@ -170,21 +171,13 @@ class SegmentStore {
     const start = now()
     if (known && start - known.at < maxAge && start >= known.at) return known.life
     if (known) known.at = start
+    const { lives } = this.#shipped
     const life = await (maxAge > 0 && shared
-      ? this.#sharedCheck(log)
-      : this.#shipped.lives.newest(log, signal))
+      ? this.#checks.run(log, () => lives.newest(log))
+      : lives.newest(log, signal))
     if (life) this.#newest.set(log, { life, at: start })
     else this.#newest.delete(log)
     return life
-  }
-
-  #sharedCheck(log: string): Promise<Life | null> {
-    let running = this.#checks.get(log)
-    if (!running) {
-      running = this.#shipped.lives.newest(log).finally(() => this.#checks.delete(log))
-      this.#checks.set(log, running)
-    }
-    return running
   }
 
   #stemOf(name: string): string {

@@ -1,5 +1,6 @@
 import { crc32 } from '../../codec/crc32.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../../limits/concurrency-limit.ts'
+import { SharedWork } from '../../limits/once.ts'
 import { lifeFolder, type Segment, segmentName } from '../../segment/names.ts'
 import { KeptBytes } from '../kept-bytes.ts'
 import { type Store, StoreError } from '../store.ts'
@@ -28,19 +29,13 @@ export class TextCache extends KeptBytes<Uint8Array> {
   }
 }
 
-export interface TextOptions {
-  cache: TextCache
-  /** Whether requests may share fetches; a worker's may not. */
-  shared: boolean
-}
-
 /** The text of a segment, checked against its name; null when the object is gone. */
 export type SegmentTexts = ReturnType<typeof segmentTexts>
 
-/** Fetches, inflates, checks and keeps the segments of a home. */
-export function segmentTexts(home: Store, { cache, shared }: TextOptions) {
+/** Fetches, inflates, checks and keeps the segments of a home. Requests of a worker may not share fetches. */
+export function segmentTexts(home: Store, cache: TextCache, shared: boolean) {
   const prefix = cache.addHome()
-  const running = new Map<string, Promise<Uint8Array | null>>()
+  const running = new SharedWork<Uint8Array | null>()
 
   async function fetch(key: string, segment: Segment, signal?: AbortSignal): Promise<Uint8Array | null> {
     const read = await home.read(key, undefined, { signal })
@@ -54,13 +49,8 @@ export function segmentTexts(home: Store, { cache, shared }: TextOptions) {
     const known = cache.get(prefix + key)
     if (known) return known
     if (!shared) return fetch(key, segment, signal)
-    let fetching = running.get(key)
-    if (!fetching) {
-      // Not with the client's signal: another client may be waiting for the same text.
-      fetching = cache.inflating.run(() => fetch(key, segment)).finally(() => running.delete(key))
-      running.set(key, fetching)
-    }
-    return fetching
+    // Not with the client's signal: another client may be waiting for the same text.
+    return running.run(key, () => cache.inflating.run(() => fetch(key, segment)))
   }
 }
 
