@@ -1,7 +1,8 @@
 import { FlateErrorCode, Gunzip, Inflate } from 'fflate'
+import { concat } from '../bytes.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { crc32 } from './crc32.ts'
-import { broken, chunksOf, type Decoder, type Decoders, SourceError } from './decoder.ts'
+import { broken, chunksOf, type Decoder, type Decoders, type Source, SourceError } from './decoder.ts'
 
 /** Deflate expands at most a thousandfold: 4 KiB give at most 4 MiB of text, which takes a few milliseconds. */
 const STEP = 4096
@@ -17,16 +18,23 @@ const CUT = 'it ends early, or a checksum does not match'
  */
 const gunzip: Decoder = async function* (open) {
   const archive = new Archive()
-  for await (const chunk of chunksOf(open))
-    for (let from = 0; from < chunk.length; from += STEP) {
-      const failure = archive.push(chunk.subarray(from, from + STEP))
-      yield* archive.take()
-      if (failure) throw failure
-      if (archive.done) return
-      if (isTurnOver()) await yieldToEventLoop()
-    }
+  for await (const step of stepsOf(open)) {
+    const failure = archive.push(step)
+    yield* archive.take()
+    if (failure) throw failure
+    if (archive.done) return
+  }
   const failure = archive.end()
   if (failure) throw failure
+}
+
+/** A source in small steps, in turns with others. */
+async function* stepsOf(open: Source): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunksOf(open))
+    for (let from = 0; from < chunk.length; from += STEP) {
+      yield chunk.subarray(from, from + STEP)
+      if (isTurnOver()) await yieldToEventLoop()
+    }
 }
 
 /** A gzip archive that is fed step by step. */
@@ -54,7 +62,7 @@ class Archive {
   /** Why it cannot continue after this step, or null. */
   push(step: Uint8Array): Error | null {
     this.#bytes += step.length
-    this.#recent = joined(this.#recent.subarray(-IN_VIEW), step)
+    this.#recent = concat([this.#recent.subarray(-IN_VIEW), step])
     try {
       this.#stream.push(step)
       return null
@@ -114,13 +122,11 @@ const inflateRaw: Decoder = async function* (open) {
     done ||= final
   })
   try {
-    for await (const chunk of chunksOf(open))
-      for (let from = 0; from < chunk.length; from += STEP) {
-        stream.push(chunk.subarray(from, from + STEP))
-        yield* pieces
-        pieces = []
-        if (isTurnOver()) await yieldToEventLoop()
-      }
+    for await (const step of stepsOf(open)) {
+      stream.push(step)
+      yield* pieces
+      pieces = []
+    }
     stream.push(new Uint8Array(0), true)
   } catch (error) {
     if (error instanceof SourceError) throw error
@@ -172,11 +178,4 @@ function nativeZstd(): Decoder | null {
 
 function isGzip(bytes: Uint8Array): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length)
-  both.set(a)
-  both.set(b, a.length)
-  return both
 }

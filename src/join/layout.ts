@@ -39,28 +39,22 @@ export function parseKey(key: string): { log: string; time: number } | null {
   const name = segments.pop()!
   if (name === '') return null
   const own = timeInName(name)
-  for (let at = 0; at < segments.length; at++) {
-    const date = dateFrom(segments, at)
-    if (!date || date.numbers.length < 3) continue
-    const { from, to } = periodOf(date.numbers)
-    const log = segments.slice(0, at).join('/')
-    // Clamped to its folder's period: folders come in the order of their dates.
-    if (own !== null) return { log, time: Math.min(Math.max(own, from), to - 1) }
-    // Fluent Bit: the name begins with the seconds.
-    const seconds = date.numbers.length === 5 ? /^([0-5]\d)\D/.exec(name) : null
-    return { log, time: from + Number(seconds?.[1] ?? 0) * 1000 }
-  }
-  return own === null ? null : { log: segments.join('/'), time: own }
+  const date = fullDate(segments)
+  if (!date) return own === null ? null : { log: segments.join('/'), time: own }
+  const { from, to } = periodOf(date.numbers)
+  const log = segments.slice(0, date.start).join('/')
+  // Clamped to its folder's period: folders come in the order of their dates.
+  if (own !== null) return { log, time: Math.min(Math.max(own, from), to - 1) }
+  // Fluent Bit: the name begins with the seconds.
+  const seconds = date.numbers.length === 5 ? /^([0-5]\d)\D/.exec(name) : null
+  return { log, time: from + Number(seconds?.[1] ?? 0) * 1000 }
 }
 
 /** The folder of an object up to the last part of its date, with a slash at its end; empty if no folder is dated. */
 export function datedFolder(key: string): string {
   const segments = key.split('/').slice(0, -1)
-  for (let at = 0; at < segments.length; at++) {
-    const date = dateFrom(segments, at)
-    if (date && date.numbers.length >= 3) return `${segments.slice(0, date.end).join('/')}/`
-  }
-  return ''
+  const date = fullDate(segments)
+  return date ? `${segments.slice(0, date.end).join('/')}/` : ''
 }
 
 /** Whether the names like this one, in one dated folder, sort by time. */
@@ -113,6 +107,15 @@ export function timeInName(name: string): number | null {
   const [year, month, day, hour, minute, second = 0] = found.slice(1).map(Number) as number[]
   const time = Date.UTC(year!, month! - 1, day, hour, minute, second)
   return Number.isNaN(time) ? null : time
+}
+
+/** The first date in a path that has at least a day. */
+function fullDate(segments: readonly string[]) {
+  for (let start = 0; start < segments.length; start++) {
+    const date = dateFrom(segments, start)
+    if (date && date.numbers.length >= 3) return { start, ...date }
+  }
+  return null
 }
 
 /** Year, month, day, hour and minute from a segment on, as far as they go, and the segment after them. */

@@ -82,14 +82,11 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
   }
 
   return {
-    names: (of, limit = Number.POSITIVE_INFINITY) =>
+    names: (of, limit) =>
       inTime(async () => {
         const names: string[] = []
-        const most = Number.isFinite(limit) ? { limit } : {}
-        for await (const { key } of store.list(of, { shallow: true, folders: true, ...most })) {
+        for await (const { key } of store.list(of, { shallow: true, folders: true, limit }))
           names.push(key.slice(of.length))
-          if (names.length >= limit) break
-        }
         return names
       }),
     get: (key) =>

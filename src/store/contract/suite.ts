@@ -43,21 +43,14 @@ export interface TestNamespace {
 }
 
 /** What the tests of the contract are made of. */
-export interface Suite {
-  describe: TestNamespace['describe']
-  it: TestNamespace['it']
-  exceptions: StoreExceptions
-  /** The subject, while tests run. */
-  subject(): StoreSubject
-  put(key: string, content: Uint8Array<ArrayBuffer> | string): Promise<void>
-}
+export type Suite = ReturnType<typeof suiteOf>
 
 /** Starts the subject before the tests and closes it after them. */
 export function suiteOf(
   test: TestNamespace,
   setup: () => Promise<StoreSubject> | StoreSubject,
   exceptions: StoreExceptions,
-): Suite {
+) {
   const { describe, it } = test
   const before = test.beforeAll ?? test.before
   const after = test.afterAll ?? test.after
@@ -80,8 +73,9 @@ export function suiteOf(
     describe,
     it,
     exceptions,
+    /** The subject, while tests run. */
     subject: started,
-    async put(key, content) {
+    async put(key: string, content: Uint8Array<ArrayBuffer> | string) {
       await started().put(key, typeof content === 'string' ? new TextEncoder().encode(content) : content)
     },
   }
