@@ -51,7 +51,6 @@ function shown(answer: Answer, style: Style): string {
   return 'missing' in answer ? differencesText(answer, style) : tomlText(answer.config, style)
 }
 
-/** What differs and is not expected: each value with its nodes. */
 function differencesText({ keys }: ConfigComparison, style: Style): string {
   const { paint } = style
   return keys
@@ -89,7 +88,6 @@ function historyText(versions: readonly ConfigVersion[], style: Style): string {
     .join('')
 }
 
-/** Why a version has no changes. */
 function why(error: ConfigVersion['error'], isFirst: boolean): string {
   if (error) return `  not compared: ${error}`
   return isFirst ? '' : '  only comments or layout'

@@ -3,12 +3,10 @@ import { type CommandLine, UsageError } from '../usage.ts'
 import { orComplain } from './output/notes.ts'
 import { FOUND, TROUBLE, type World } from './output/world.ts'
 
-/** A node to talk to. */
 export interface Target {
   client: Client
   /** Its display name: host and port, or the node's path in a fleet. */
   name: string
-  /** For one node of a fleet. */
   nodeClient: (id: string) => Client
 }
 
@@ -80,13 +78,11 @@ export function filtersOf(given: CommandLine): Omit<LogQuery, 'file'> {
   }
 }
 
-/** Whether any filter is set. */
 export function isFiltered(query: Omit<LogQuery, 'file'>): boolean {
   const { rotated: _, ...filters } = query
   return Object.values(filters).some((value) => value !== undefined)
 }
 
-/** A whole number from a flag. */
 export function numberOf(given: CommandLine, name: string, otherwise: number): number {
   const text = given.flags.get(name)?.[0]
   if (text === undefined) return otherwise

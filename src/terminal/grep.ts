@@ -48,19 +48,17 @@ class Search {
   readonly #printer: Printer
   readonly #most: number
   readonly #only: 'count' | 'name' | null
-  /** How many records were found in each log. */
   readonly #counts = new Map<string, number>()
   /** Whether counts have their log in front. */
   #isLabelled = false
 
   constructor(given: CommandLine, style: Style, world: World) {
     this.#world = world
-    this.#printer = new Printer(style, { frame: (name) => `${name}:`, single: singleLabel })
+    this.#printer = new Printer(style, (name) => `${name}:`)
     this.#only = given.flags.has('files-with-matches') ? 'name' : given.flags.has('count') ? 'count' : null
     this.#most = this.#only === 'name' ? 1 : numberOf(given, 'max-count', Number.POSITIVE_INFINITY)
   }
 
-  /** How many records were found. */
   get found(): number {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
   }
@@ -93,7 +91,6 @@ class Search {
     return missing
   }
 
-  /** Prints what was counted. */
   async sum(): Promise<void> {
     const counts = [...this.#counts]
     const prefix = (label: string) => (this.#isLabelled ? this.#printer.prefix(label) : '')
@@ -115,26 +112,26 @@ class Search {
     return true
   }
 }
+
 /** The lines of a stream, as many at a time as arrive together. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   const reader = body.getReader()
   let rest: string[] = []
   try {
-    for (;;) {
-      const { value, done } = await reader.read()
-      const text = done ? decoder.decode() : decoder.decode(value, { stream: true })
+    for (let done = false; !done; ) {
+      const read = await reader.read()
+      done = read.done
+      const text = decoder.decode(read.value, { stream: !done })
       const at = text.lastIndexOf('\n')
-      if (at < 0) rest.push(text)
-      else {
+      if (at >= 0) {
         yield (rest.join('') + text.slice(0, at)).split('\n')
-        rest = [text.slice(at + 1)]
+        rest = []
       }
-      if (!done) continue
-      const last = rest.join('')
-      if (last) yield [last]
-      return
+      rest.push(text.slice(at + 1))
     }
+    const last = rest.join('')
+    if (last) yield [last]
   } finally {
     await reader.cancel().catch(() => {})
   }

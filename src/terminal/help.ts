@@ -1,7 +1,6 @@
 import type { Flag } from '../usage.ts'
 import type { CommandInfo } from './commands.ts'
 
-/** The help of one command. */
 export function commandHelp({ usage, summary, flags, examples }: CommandInfo): string {
   const rows = flags.map((flag) => [flagText(flag), flag.help + (flag.list ? ' Repeatable.' : '')])
   const width = Math.max(0, ...rows.map(([flag]) => flag!.length))

@@ -4,12 +4,10 @@ import { type Target, wantsNodes } from './connect.ts'
 import { complain, named, orComplain } from './output/notes.ts'
 import type { World } from './output/world.ts'
 
-/** The logs that a command names. */
 export interface NamedLogs {
   targets: readonly Target[]
   /** Names or patterns. */
   files: readonly string[]
-  /** Nodes of a fleet. */
   node: readonly string[] | undefined
   filters: Omit<LogQuery, 'file'>
   /** Whether all are read at the same time, because reading does not end. */
@@ -23,7 +21,6 @@ export interface Reading {
   client: Client
   query: LogQuery
   isMerged: boolean
-  /** What is read, in a sentence. */
   title: string
   /** The node, if there are several; otherwise empty. */
   target: string
@@ -37,109 +34,97 @@ export interface Reading {
 type Read = (reading: Reading, tell: (missing: Missing) => Promise<void>) => Promise<void>
 type Missing = Readonly<Record<string, string>>
 
+/** The logs of one node, or of one fleet. */
+interface TargetLogs extends NamedLogs {
+  target: Target
+  /** The node, if there are several; otherwise empty. */
+  name: string
+  /** Whether logs without times may be wanted: they have no records of a time range, and none of a level. */
+  mayBeAlone: boolean
+  world: World
+  read: Read
+}
+
 /**
  * Reads logs node by node: those with times merged, then each of the others by itself. What cannot be read is named on
  * stderr and does not stop the others; returns whether everything could be read.
  */
 export async function readLogs(logs: NamedLogs, world: World, read: Read): Promise<boolean> {
+  const { level, since, until } = logs.filters
+  const mayBeAlone = level === undefined && since === undefined && until === undefined
   return all(logs.targets, logs.atOnce, (target) => {
-    const reader = new TargetReader(target, logs, { world, read })
-    return orComplain(world, reader.name, () => reader.run(), false)
+    const name = logs.targets.length > 1 ? target.name : ''
+    const own = { ...logs, target, name, mayBeAlone, world, read }
+    return orComplain(world, name, () => readTarget(own), false)
   })
 }
 
-/** The logs of one node, or of one fleet. */
-class TargetReader {
-  /** The node, if there are several; otherwise empty. */
-  readonly name: string
-  readonly #target: Target
-  readonly #logs: NamedLogs
-  readonly #world: World
-  readonly #read: Read
-
-  constructor(target: Target, logs: NamedLogs, { world, read }: { world: World; read: Read }) {
-    this.#target = target
-    this.#logs = logs
-    this.#world = world
-    this.#read = read
-    this.name = logs.targets.length > 1 ? target.name : ''
+async function readTarget(logs: TargetLogs): Promise<boolean> {
+  const { files, filters, node, name, world } = logs
+  const { client } = logs.target
+  const isMerged = files.length > 1 || isPattern(files[0]!) || node !== undefined
+  const title = files.join(' ')
+  const file = files.length > 1 ? files : files[0]!
+  const origin = name === '' ? {} : { node: name, ...(!isMerged && { file: title }) }
+  const reading = { client, query: { ...filters, file, node }, isMerged, title, isAlone: false, origin }
+  try {
+    return await named(title, () => readOne(logs, reading))
+  } catch (error) {
+    if (wantsNodes(error)) throw new UsageError(NAME_NODES)
+    if (node !== undefined && isProblem(error, 'unsupported')) throw notFleet()
+    if (isProblem(error, 'no-time') && isMerged && logs.mayBeAlone) return readOneByOne(logs)
+    if (!isProblem(error, 'too-many-sources') || !logs.maySplit) throw error
+    await complain(world, 'There are more logs than a node merges: each is read by itself.')
+    return readOneByOne(logs)
   }
+}
 
-  /** Returns whether everything could be read. */
-  async run(): Promise<boolean> {
-    const { files, filters, node } = this.#logs
-    const isMerged = files.length > 1 || isPattern(files[0]!) || node !== undefined
-    const title = files.join(' ')
-    const file = files.length > 1 ? files : files[0]!
-    const origin = this.name === '' ? {} : { node: this.name, ...(!isMerged && { file: title }) }
-    const { client } = this.#target
-    const reading = { client, query: { ...filters, file, node }, isMerged, title, isAlone: false, origin }
-    try {
-      return await named(title, () => this.#one(reading))
-    } catch (error) {
-      if (wantsNodes(error)) throw new UsageError(NAME_NODES)
-      if (node !== undefined && isProblem(error, 'unsupported')) throw notFleet()
-      if (isProblem(error, 'no-time') && isMerged && this.#mayBeAlone) return this.#oneByOne()
-      if (!isProblem(error, 'too-many-sources') || !this.#logs.maySplit) throw error
-      await complain(this.#world, 'There are more logs than a node merges: each is read by itself.')
-      return this.#oneByOne()
-    }
-  }
+async function readOne(logs: TargetLogs, reading: Omit<Reading, 'target'>): Promise<boolean> {
+  let isWhole = true
+  await logs.read({ ...reading, target: logs.name }, async (missing) => {
+    isWhole = await tell(logs, missing)
+  })
+  return isWhole
+}
 
-  async #one(reading: Omit<Reading, 'target'>): Promise<boolean> {
-    let isWhole = true
-    await this.#read({ ...reading, target: this.name }, async (missing) => {
-      isWhole = await this.#tell(missing)
-    })
-    return isWhole
-  }
+/** Names what is missing in an answer, and reads what is missing only because it has no times. */
+function tell(logs: TargetLogs, missing: Missing): Promise<boolean> {
+  return all(Object.entries(missing), logs.atOnce, async ([name, reason]) => {
+    // With its rotated files, as if it had been merged.
+    if (reason === 'no-time' && logs.mayBeAlone) return readAlone(logs, name, { rotated: true })
+    const said = reason === '' ? `${name} more were not read.` : `${name} was not read: ${reason}.`
+    await complain(logs.world, said)
+    return false
+  })
+}
 
-  /** Names what is missing in an answer, and reads what is missing only because it has no times. */
-  #tell(missing: Missing): Promise<boolean> {
-    return all(Object.entries(missing), this.#logs.atOnce, async ([name, reason]) => {
-      // With its rotated files, as if it had been merged.
-      if (reason === 'no-time' && this.#mayBeAlone) return this.#alone(name, { rotated: true })
-      const said = reason === '' ? `${name} more were not read.` : `${name} was not read: ${reason}.`
-      await complain(this.#world, said)
-      return false
-    })
+/** One log beside others; on a fleet its name is `node/file`. */
+function readAlone(logs: TargetLogs, name: string, more: Pick<LogQuery, 'rotated'> = {}): Promise<boolean> {
+  const slash = logs.node === undefined ? -1 : name.indexOf('/')
+  const id = slash < 0 ? null : name.slice(0, slash)
+  const file = name.slice(slash + 1)
+  const own = id ?? logs.name
+  const reading = {
+    client: id === null ? logs.target.client : logs.target.nodeClient(id),
+    query: { ...logs.filters, ...more, file },
+    isMerged: false,
+    title: name,
+    isAlone: true,
+    origin: { ...(own !== '' && { node: own }), file },
   }
+  return orComplain(logs.world, name, () => readOne(logs, reading), false)
+}
 
-  /** One log beside others; on a fleet its name is `node/file`. */
-  #alone(name: string, more: Pick<LogQuery, 'rotated'> = {}): Promise<boolean> {
-    const { node, filters } = this.#logs
-    const slash = node === undefined ? -1 : name.indexOf('/')
-    const id = slash < 0 ? null : name.slice(0, slash)
-    const file = name.slice(slash + 1)
-    const own = id ?? this.name
-    const reading = {
-      client: id === null ? this.#target.client : this.#target.nodeClient(id),
-      query: { ...filters, ...more, file },
-      isMerged: false,
-      title: name,
-      isAlone: true,
-      origin: { ...(own !== '' && { node: own }), file },
-    }
-    return orComplain(this.#world, name, () => this.#one(reading), false)
-  }
-
-  /** A log without times has no records of a time range, and none of a level. */
-  get #mayBeAlone(): boolean {
-    const { level, since, until } = this.#logs.filters
-    return level === undefined && since === undefined && until === undefined
-  }
-
-  /** Every log that is named, by itself. */
-  async #oneByOne(): Promise<boolean> {
-    const { files, node, atOnce } = this.#logs
-    const listed = await this.#target.client.list({ signal: this.#world.signal, ...(node && { node }) })
-    const matching = (value: string) =>
-      listed.filter(({ name }) => name === value || (isPattern(value) && patternOf(value).test(name)))
-    const names = new Set(files.flatMap(matching).map((log) => logName(log.node, log.name)))
-    const unknown = files.filter((value) => matching(value).length === 0)
-    const isWhole = await all([...names], atOnce, (name) => this.#alone(name))
-    return (await this.#tell(Object.fromEntries(unknown.map((name) => [name, 'unknown-file'])))) && isWhole
-  }
+/** Every log that is named, by itself. */
+async function readOneByOne(logs: TargetLogs): Promise<boolean> {
+  const { files, node, atOnce, target, world } = logs
+  const listed = await target.client.list({ signal: world.signal, ...(node && { node }) })
+  const matching = (value: string) =>
+    listed.filter(({ name }) => name === value || (isPattern(value) && patternOf(value).test(name)))
+  const names = new Set(files.flatMap(matching).map((log) => logName(log.node, log.name)))
+  const unknown = files.filter((value) => matching(value).length === 0)
+  const isWhole = await all([...names], atOnce, (name) => readAlone(logs, name))
+  return (await tell(logs, Object.fromEntries(unknown.map((name) => [name, 'unknown-file'])))) && isWhole
 }
 
 /** A log's name; on a fleet with its node. */

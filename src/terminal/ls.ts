@@ -11,11 +11,10 @@ import { FOUND, type World } from './output/world.ts'
 export async function ls(given: CommandLine, style: Style, world: World): Promise<number> {
   const targets = await onlyTargetsOf(given, world)
   const isBrief = given.flags.has('names')
-  const node = given.flags.get('node')
   return eachTarget(targets, world, async (target) => {
     const { answer, names, rows } = await withSpinner(world, `listing ${target.name}`, () =>
-      filesOf(target, { isBrief, node, style, world }).catch((error) => {
-        if (node === undefined && wantsNodes(error)) return nodesOf(target, style, world)
+      filesOf(target, given, style, world).catch((error) => {
+        if (!given.flags.has('node') && wantsNodes(error)) return nodesOf(target, style, world)
         throw error
       }),
     )
@@ -35,16 +34,10 @@ interface Listing {
   rows: string[][]
 }
 
-interface Asking {
-  isBrief: boolean
-  node: readonly string[] | undefined
-  style: Style
-  world: World
-}
-
-async function filesOf({ client }: Target, { isBrief, node, style, world }: Asking): Promise<Listing> {
+async function filesOf({ client }: Target, given: CommandLine, style: Style, world: World): Promise<Listing> {
+  const node = given.flags.get('node')
   const call = { signal: world.signal, ...(node && { node }) }
-  const answer: (LogFile & Partial<LogFileDetail>)[] = await (isBrief
+  const answer: (LogFile & Partial<LogFileDetail>)[] = await (given.flags.has('names')
     ? client.list(call)
     : client.detail(call))
   if (node !== undefined && answer.some((file) => file.node === undefined)) throw notFleet()

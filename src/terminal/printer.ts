@@ -2,23 +2,18 @@ import type { LogRecord } from '../client.ts'
 import { logName, notFleet, type Reading } from './logs.ts'
 import { clean, cleanName, needsRecords, printed, type Style } from './output/records.ts'
 
-/** How the names of logs are printed in front of their lines. */
-interface Labels {
-  /** Sets a name apart from the line behind it. */
-  frame: (name: string) => string
-  /** What a log is called that is read from several nodes. */
-  single: (reading: Reading) => string
-}
-
 /** Prints what was read, each line with its log in front if there are several. */
 export class Printer {
   readonly #style: Style
-  readonly #labels: Labels
+  readonly #frame: (name: string) => string
+  readonly #single: (reading: Reading) => string
   readonly #prefixes = new Map<string, string>()
 
-  constructor(style: Style, labels: Labels) {
+  /** `frame` sets a name apart from the line behind it; `single` is what a log is called that several nodes have. */
+  constructor(style: Style, frame: (name: string) => string, single = singleLabel) {
     this.#style = style
-    this.#labels = labels
+    this.#frame = frame
+    this.#single = single
   }
 
   /** Whether it needs records as JSON, and not only their text. */
@@ -39,11 +34,10 @@ export class Printer {
   /** What is printed in front of the lines of a log, in its own color. */
   prefix(label: string): string {
     if (label === '') return ''
-    const known = this.#prefixes.get(label)
-    if (known !== undefined) return known
-    const made = this.#style.paint.label(this.#prefixes.size, this.#labels.frame(this.name(label)))
-    this.#prefixes.set(label, made)
-    return made
+    const prefix =
+      this.#prefixes.get(label) ?? this.#style.paint.label(this.#prefixes.size, this.#frame(this.name(label)))
+    this.#prefixes.set(label, prefix)
+    return prefix
   }
 
   name(label: string): string {
@@ -52,7 +46,7 @@ export class Printer {
 
   #labelOf(reading: Reading): string {
     if (reading.isAlone) return singleLabel(reading)
-    return reading.target === '' ? '' : this.#labels.single(reading)
+    return reading.target === '' ? '' : this.#single(reading)
   }
 }
 
@@ -61,7 +55,6 @@ export function singleLabel({ target, title }: Reading): string {
   return target === '' ? title : `${target} ${title}`
 }
 
-/** What the log of a merged record is called. */
 export function mergedLabel({ node, file }: LogRecord, { target }: Reading): string {
   if (file === undefined) throw notFleet()
   return target === '' ? logName(node, file) : `${target} ${logName(node, file)}`

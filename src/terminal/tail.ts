@@ -18,12 +18,16 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
   const filters = filtersOf(given)
   const lines = numberOf(given, 'lines', 10)
   const atOnce = given.flags.has('follow')
-  const printer = new Printer(style, { frame: (name) => `[${name}] `, single: ({ target }) => target })
+  const printer = new Printer(
+    style,
+    (name) => `[${name}] `,
+    ({ target }) => target,
+  )
   const logs = { targets, files, node: given.flags.get('node'), filters, atOnce, maySplit: false }
   let found = 0
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
     const query = { ...reading.query, lines }
-    if (atOnce) return follow({ ...reading, query }, printer, { world, tell })
+    if (atOnce) return follow({ ...reading, query }, printer, world, tell)
     const { content, missing } = await last({ ...reading, query }, printer, world)
     const text = content.map((line) => `${printer.print(line, reading)}\n`)
     if (text.length > 0) await world.stdout.write(text.join(''))
@@ -69,7 +73,10 @@ async function viewed(tail: Tail, printer: Printer, world: World): Promise<View<
   const ask = (size: number | undefined): Promise<View<string[]>> =>
     printer.needsRecords(tail)
       ? client.lines({ ...query, size, raw: true }, call)
-      : client.view({ ...query, size }, call).then((view) => ({ ...view, content: split(view.content) }))
+      : client.view({ ...query, size }, call).then(({ content, ...view }) => ({
+          ...view,
+          content: content === '' ? [] : content.replace(/\n$/, '').split('\n'),
+        }))
   try {
     return await ask(SIZE)
   } catch (error) {
@@ -80,19 +87,13 @@ async function viewed(tail: Tail, printer: Printer, world: World): Promise<View<
   }
 }
 
-function split(text: string): string[] {
-  const lines = text.split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  return lines
-}
-
-interface Following {
-  world: World
-  tell: (missing: Readonly<Record<string, string>>) => Promise<void>
-}
-
 /** Prints the tail and what follows, until Ctrl-C or until the output is closed. */
-async function follow(tail: Tail, printer: Printer, { world, tell }: Following): Promise<void> {
+async function follow(
+  tail: Tail,
+  printer: Printer,
+  world: World,
+  tell: (missing: Readonly<Record<string, string>>) => Promise<void>,
+): Promise<void> {
   const gone = new AbortController()
   const signal = AbortSignal.any([world.signal, gone.signal])
   const json = printer.needsRecords(tail)

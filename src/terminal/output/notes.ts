@@ -28,7 +28,6 @@ export async function tellNotes(world: World, notes: readonly string[], file: st
   for (const note of new Set(notes)) await complain(world, `${file}: ${SENTENCES[note] ?? `note: ${note}`}`)
 }
 
-/** One line on stderr. */
 export async function complain(world: World, line: string): Promise<void> {
   const text = line.replaceAll('\n', ' ')
   await world.stderr.write(`nodestate: ${world.stderr.isTTY ? printable(text) : text}\n`)
@@ -60,7 +59,6 @@ export async function orComplain<T>(
   }
 }
 
-/** What a failure says. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof ProblemError && error.status === 401)
     return 'The node wants a token: set NODESTATE_TOKEN or use --token-file.'

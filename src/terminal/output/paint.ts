@@ -1,34 +1,22 @@
-/** Colors for a terminal; without colors, each returns its text unchanged. */
-export interface Paint {
-  on: boolean
-  level(level: string | null | undefined, text: string): string
-  dim(text: string): string
-  bold(text: string): string
-  key(text: string): string
-  string(text: string): string
-  /** One of six colors, the same for the same index. */
-  label(index: number, text: string): string
-  match(text: string): string
-}
-
 const LEVELS: Record<string, string> = { debug: '2', warn: '33', error: '31', fatal: '1;31' }
 const LABELS = ['36', '35', '32', '34', '33', '31']
 
-/** Makes the colors, or none. */
-export function paintFor(on: boolean): Paint {
-  const sgr = (code: string, text: string) => (on && text ? `\x1b[${code}m${text}\x1b[0m` : text)
+export type Paint = ReturnType<typeof paintFor>
+
+/** Colors for a terminal; without colors, each returns its text unchanged. */
+export function paintFor(on: boolean) {
+  const sgr = (code: string | undefined) => (text: string) =>
+    on && code && text ? `\x1b[${code}m${text}\x1b[0m` : text
   return {
     on,
-    level: (level, text) => {
-      const code = LEVELS[level ?? '']
-      return code ? sgr(code, text) : text
-    },
-    dim: (text) => sgr('2', text),
-    bold: (text) => sgr('1', text),
-    key: (text) => sgr('36', text),
-    string: (text) => sgr('32', text),
-    label: (index, text) => sgr(LABELS[index % LABELS.length]!, text),
-    match: (text) => sgr('1;7', text),
+    level: (level: string | null | undefined, text: string) => sgr(LEVELS[level ?? ''])(text),
+    dim: sgr('2'),
+    bold: sgr('1'),
+    key: sgr('36'),
+    string: sgr('32'),
+    /** One of six colors, the same for the same index. */
+    label: (index: number, text: string) => sgr(LABELS[index % LABELS.length])(text),
+    match: sgr('1;7'),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { LogRecord } from '../../client.ts'
 import { marked, type Paint, printable, printableJson } from './paint.ts'
 
-/** How records are printed. */
 export interface Style {
   paint: Paint
   /** Records as the JSON that the node sends. */
@@ -9,7 +8,6 @@ export interface Style {
   zone: 'log' | 'local' | 'utc'
   /** Whether to make control characters visible. */
   terminal: boolean
-  /** Texts to mark. */
   needles: readonly string[]
 }
 

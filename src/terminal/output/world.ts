@@ -1,4 +1,3 @@
-/** A stream that a command writes to. */
 export interface Output {
   isTTY: boolean
   /** Writes, and waits while the reader is slow. False when the reader is gone. */
