@@ -17,7 +17,6 @@ const NODE_BYTES = 8
 
 export interface AddedNode {
   id: string
-  /** Its description; null if there is none. */
   node: NodeInfo | null
   values: ConfigValues
   /** Where the memory for it is counted. @default nowhere */

@@ -235,7 +235,6 @@ const BARE_VALUE = /[^ \t\r\n,\]}#"'[{=]+/y
 /** A blank may separate a date and a time. */
 const TIME = / \d\d:[^ \t\r\n,\]}#"'[{=]*/y
 
-/** Decides a string by its key, its table and its value. */
 function stringIsSecret(place: Place, text: string): boolean {
   if (place.direct || (place.inherited && !namesAttribute(place.key))) return !isSafeSecret(place.key, text)
   // `partition-key = "id"` is a name, but nobody names anything after 20 random characters.
@@ -258,7 +257,6 @@ function bareIsSecret(place: Place, text: string, inList: boolean): boolean {
 
 const ESCAPES: Record<string, string> = { b: '\b', t: '\t', n: '\n', f: '\f', r: '\r', e: '\x1b' }
 
-/** The text that the body of a basic string represents. */
 function decodeBasic(body: string): string {
   return body.replace(
     /\\(?:(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8})|[ \t]*\r?\n[ \t\r\n]*|([\s\S]))/g,

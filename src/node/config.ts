@@ -3,7 +3,6 @@ import { MASK, redact } from '../mask/redact.ts'
 import { namesSecret } from '../mask/secret.ts'
 import { isSafeSecret } from '../mask/value.ts'
 
-/** A configuration that is safe to show. */
 export interface Config {
   /** The text as it was written, with its secrets masked. */
   readonly text: string
@@ -52,7 +51,6 @@ export function createConfigReader(source: ConfigSource): { read(): Promise<Conf
   }
 }
 
-/** Masks a configuration. Throws ConfigError. */
 export function maskedConfig(raw: string): Config {
   const data = parseToml(raw)
   const text = mask(raw)

@@ -82,50 +82,37 @@ export type NetworkInterfaces = Record<
  * link-local one (169.254.0.0/16, fe80::/10) only as a last resort. Null when there is none.
  */
 export function pickAddress(interfaces: NetworkInterfaces): string | null {
-  let best: string | null = null
-  let rank = 4
-  for (const addresses of Object.values(interfaces)) {
-    for (const { address, family, internal } of addresses ?? []) {
-      if (internal) continue
-      const local = /^(?:169\.254\.|fe[89ab][\da-f]:)/i.test(address)
-      const six = family === 'IPv6' || family === 6
-      const own = (local ? 2 : 0) + (six ? 1 : 0)
-      if (own < rank) {
-        best = address
-        rank = own
-      }
-    }
-  }
-  return best
+  const ranked = Object.values(interfaces).flatMap((addresses = []) =>
+    addresses.map(({ address, family, internal }) => {
+      const isLocal = /^(?:169\.254\.|fe[89ab][\da-f]:)/i.test(address)
+      const isSix = family === 'IPv6' || family === 6
+      return { address, internal, rank: (isLocal ? 2 : 0) + (isSix ? 1 : 0) }
+    }),
+  )
+  const usable = ranked.filter(({ internal }) => !internal).sort((a, b) => a.rank - b.rank)
+  return usable[0]?.address ?? null
 }
 
 /** The port of the first table of that name: the shallowest one, and of these the first in the document. */
 function findPort(config: object, name: 'http' | 'grpc'): number | null {
   // Level by level and without recursion: keys may nest as deep as the file is long.
-  let level: object[] = [config]
+  let level: Tree[] = [config as Tree]
   while (level.length > 0) {
-    const next: object[] = []
     for (const tree of level) {
-      if (!Array.isArray(tree) && Object.hasOwn(tree, name)) {
-        const tables: unknown = (tree as Record<string, unknown>)[name]
-        for (const table of Array.isArray(tables) ? tables : [tables]) {
-          const port =
-            isTree(table) && Object.hasOwn(table, 'port') ? asPort((table as { port?: unknown }).port) : null
-          if (port !== null) return port
-        }
-      }
-      for (const inside of Object.values(tree)) {
-        // A list is not a level: its tables count as being at the list's own level.
-        if (Array.isArray(inside)) for (const element of inside.flat(8)) isTree(element) && next.push(element)
-        else if (isTree(inside)) next.push(inside)
+      for (const table of Object.hasOwn(tree, name) ? [tree[name]].flat() : []) {
+        const port = isTree(table) && Object.hasOwn(table, 'port') ? asPort(table.port) : null
+        if (port !== null) return port
       }
     }
-    level = next
+    // A list is not a level: its tables count as being at the list's own level.
+    level = level.flatMap((tree) => Object.values(tree).flat(9).filter(isTree))
   }
   return null
 }
 
-function isTree(value: unknown): value is object {
+type Tree = Record<string, unknown>
+
+function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !(value instanceof Date)
 }
 

@@ -5,7 +5,6 @@ export interface StoredVersion {
   key: string
   /** When it was first seen, in milliseconds since the Unix epoch. */
   time: number
-  /** Bytes. */
   size: number
 }
 
