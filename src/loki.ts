@@ -5,7 +5,7 @@ import { LEVELS } from './log/format/detect.ts'
 import { streamsOf } from './loki/answer.ts'
 import type { Loki, LokiSource } from './loki/files.ts'
 import { filesOf, type Search } from './loki/files.ts'
-import { type Choice, choiceOf, isChosen, type Labels } from './loki/labels.ts'
+import { type Choice, choiceOf, type Labels } from './loki/labels.ts'
 import { parseQuery, parseSelector } from './loki/logql/parse.ts'
 import { LABELS, type LogSelection, LokiError } from './loki/logql/query.ts'
 import { seriesOf } from './loki/metrics.ts'
@@ -116,7 +116,7 @@ async function streams(asked: LokiRequest, selection: LogSelection, range: { sta
 
 async function labelValues(asked: LokiRequest, name: string): Promise<unknown> {
   const choice = selected(asked.params.getAll('query'))
-  if (name === 'level') return success(LEVELS.filter((_, i) => isChosen(i, choice.levels)))
+  if (name === 'level') return success(LEVELS.filter((_, i) => choice.levels.has(i)))
   const files = await filesOf(asked, choice)
   const values =
     name === 'file' ? files.map(({ file }) => file) : name === 'node' ? files.map(({ node }) => node) : []

@@ -31,7 +31,6 @@ interface Stream {
   values: [string, string][]
 }
 
-/** A record in Loki's form. */
 interface Entry {
   /** In ms. */
   time: number

@@ -4,7 +4,6 @@ import type { ViewContext } from '../log/view/context.ts'
 import type { Choice } from './labels.ts'
 import { LokiError } from './logql/query.ts'
 
-/** The logs of a node. */
 export interface LokiSource {
   /** The value of the label `node`. */
   node: string
@@ -87,7 +86,6 @@ export async function eachInTime<T>(
   })
 }
 
-/** Throws after the deadline. */
 export function refuseLate(deadline: number): void {
   if (Date.now() <= deadline) return
   throw new LokiError(

@@ -4,12 +4,11 @@ import { combined, type Matcher, type Reader } from '../log/pattern/pattern.ts'
 import type { ViewRequest } from '../log/view/request.ts'
 import type { Bytes } from '../log/where/where.ts'
 import { fail, type Passing, readFields } from './fields.ts'
-import { choiceOf, isChosen, type Labels, testOf } from './labels.ts'
+import { choiceOf, type Labels, testOf } from './labels.ts'
 import { lineMatchers, valueFinders } from './lines.ts'
 import { amountOf } from './logql/amounts.ts'
 import type { Comparison, Condition, LogSelection, Stage } from './logql/query.ts'
 
-/** What a query does with records. */
 export interface Pipeline {
   /** Which records of a file are wanted. */
   filter(file: FileLabels): Pick<ViewRequest, 'level' | 'levels' | 'matcher'>
@@ -38,15 +37,12 @@ export async function pipelineOf(
   const test = stepsOf(stages, new Set(compared))
   const label = stepsOf(stages, names && new Set([...names, ...compared, '__error__']))
   const { wanted, unwanted } = await lineMatchers(lines)
-  if (levels.none && levels.mask !== EVERY_LEVEL)
-    wanted.push({
-      test: (bytes, from, to, reader) => isChosen(levelOf({ bytes, from, to }, reader!), levels),
-    })
+  if (levels.has(-1) && levels.size <= LEVELS.length)
+    wanted.push({ test: (bytes, from, to, reader) => levels.has(levelOf({ bytes, from, to }, reader!)) })
   if (compared.length > 0) wanted.push(...valueFinders(stages))
   // A level is searched for faster than tested, but records without one are not found that way.
-  const level = levels.none
-    ? { level: null }
-    : { level: Math.max(0, 31 - Math.clz32(levels.mask & -levels.mask)), levels: levels.mask }
+  const mask = [...levels].reduce((sum, level) => sum | (1 << level), 0)
+  const level = levels.has(-1) ? { level: null } : { level: Math.min(...levels), levels: mask }
   return {
     filter(file) {
       const fields: Matcher = {
@@ -64,8 +60,6 @@ export async function pipelineOf(
     isPlain: stages.length === 0,
   }
 }
-
-const EVERY_LEVEL = (1 << LEVELS.length) - 1
 
 /** The level of a record, unwrapped; -1 is none. */
 export function levelOf({ bytes, from, to }: Bytes, { format }: Reader): number {

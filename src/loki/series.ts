@@ -3,7 +3,7 @@ import { LEVELS } from '../log/format/detect.ts'
 import type { Reader } from '../log/pattern/pattern.ts'
 import { viewOf } from '../log/view/view.ts'
 import { deadlineOf, filesOf, isSilent, type LogFile, type Search } from './files.ts'
-import { type Choice, isChosen, type Labels } from './labels.ts'
+import type { Choice, Labels } from './labels.ts'
 import { levelOf } from './pipeline.ts'
 
 /** How many files are searched for their levels. */
@@ -39,13 +39,12 @@ export async function streamLabelsOf(
 
 /** The levels of a log's records, newest first; -1 is none. The search ends when all that are wanted were seen. */
 async function levelsIn({ context, file }: LogFile, { levels }: Choice, signal: AbortSignal) {
-  const wanted = [-1, ...LEVELS.keys()].filter((level) => isChosen(level, levels))
   const seen = new Set<number>()
   const matcher = {
     test(bytes: Uint8Array, from: number, to: number, reader?: Reader): boolean {
       const level = levelOf({ bytes, from, to }, reader!)
-      if (isChosen(level, levels)) seen.add(level)
-      return seen.size === wanted.length
+      if (levels.has(level)) seen.add(level)
+      return seen.size === levels.size
     },
   }
   try {
@@ -67,7 +66,7 @@ async function levelsIn({ context, file }: LogFile, { levels }: Choice, signal: 
     )
     view.memory?.release()
     const isCut = view.notes.some((note) => note === 'scan-budget' || note === 'archive-cut')
-    const isComplete = seen.size === wanted.length || !isCut
+    const isComplete = seen.size === levels.size || !isCut
     // Without times, a file has no entries.
     return { levels: view.format.timed ? [...seen] : [], isComplete }
   } catch (error) {

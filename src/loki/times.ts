@@ -40,7 +40,6 @@ export function stepOf(params: URLSearchParams, { start, end }: { start: bigint;
   return millis
 }
 
-/** The requested number of entries. */
 export function limitOf(params: URLSearchParams): number {
   const text = params.get('limit') || '100'
   const limit = Number(text)

@@ -1,7 +1,6 @@
 /** The labels of every stream. */
 export const LABELS = ['file', 'level', 'node'] as const
 
-/** How a label is compared with a text. */
 export type Operator = '=' | '!=' | '=~' | '!~'
 
 /** A condition on a label: `file="broker.log"`. */

@@ -1,6 +1,5 @@
 import { LokiError } from './query.ts'
 
-/** The parts of the parser's nodes used here. */
 interface SyntaxNode {
   name: string
   from: number
@@ -24,7 +23,6 @@ export class Tree {
     for (let child = firstChild; child; child = child.nextSibling) this.children.push(new Tree(child, source))
   }
 
-  /** The first child of this name. */
   child(name: string): Tree | undefined {
     return this.children.find((child) => child.name === name)
   }
