@@ -18,7 +18,7 @@ import { byCodePoint, readText, type Store, StoreError } from '../store/store.ts
 import { suggestion } from '../suggestion.ts'
 import type { FleetHomes } from './homes.ts'
 import { type FleetNodes, unknownNode } from './nodes.ts'
-import { NotAsked } from './state.ts'
+import { callCounter, NotAsked } from './state.ts'
 
 export interface CompareRoute {
   store: Store
@@ -83,16 +83,12 @@ async function compare(
   ids: readonly string[],
   { route, budget, most }: { route: CompareRoute; budget: Budget; most: number },
 ) {
-  const { atOnce = 16, calls = Number.POSITIVE_INFINITY } = route
+  const { atOnce = 16 } = route
   const memory = budget.memory ? budget.memory.lease(atOnce * LARGEST_COMPARED) : undefined
   if (memory === null)
     throw new LogError('too-busy', 'Too many answers are being made; try again in a few seconds.')
   const over = AbortSignal.timeout(Math.ceil(budget.millisLeft))
-  // The LIST was one of the requests.
-  let left = calls - 1
-  const spend = () => {
-    if (left-- <= 0) throw new NotAsked()
-  }
+  const spend = callCounter(route.calls)
   const comparison = new Comparison()
   const missing = new Map<string, Reason>()
   try {
@@ -114,7 +110,6 @@ interface Reading {
   budget: Budget
   comparison: Comparison
   memory: Lease | undefined
-  /** Aborts when the time is up. */
   over: AbortSignal
   /** Called before each request to the store. Throws NotAsked if there were too many. */
   spend(): void

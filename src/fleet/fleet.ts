@@ -5,7 +5,6 @@ import { outOfScope } from '../http/auth.ts'
 import { jsonResponse } from '../http/conditional.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
-import type { ProcessLimits } from '../log/options.ts'
 import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { newHono, Routing, type RoutingOptions } from '../routing.ts'
@@ -50,17 +49,14 @@ export function createFleet(options: FleetOptions): Hono {
   })
   const homes = new FleetHomes(options, shared.limits)
 
-  routing.addQuery('/api/v1/nodes', 'token', (request, query, grant) => {
+  routing.addQuery('/api/v1/nodes', 'token', async (request, query, grant) => {
     if (!grant.scopes.has('logs') && !grant.scopes.has('config')) throw outOfScope('logs')
-    return listNodes(request, query, (page) => nodes.page(page, grant), pageNodes)
+    const { limit = PAGE, after = '' } = query
+    const page = await nodes.page({ after, limit: Math.min(limit, pageNodes ?? limit) }, grant)
+    return listNodes(request, page, query.limit)
   })
-  const compare = {
-    store: observed,
-    nodes,
-    homes,
-    atOnce: options.limits?.parallelReads,
-    calls: listCalls,
-  }
+  const atOnce = options.limits?.parallelReads
+  const compare = { store: observed, nodes, homes, atOnce, calls: listCalls }
   routing.addQuery('/api/v1/config/compare', 'config', async (request, query, grant) => {
     const { compareConfigs } = await import('./compare.ts')
     return compareConfigs(request, query, compare, grant)
@@ -90,26 +86,16 @@ export function createFleet(options: FleetOptions): Hono {
   }
   routing.addService(observed)
 
-  // Only clients with a token learn whether a node exists.
-  const appOf = nodeApps(
-    common,
-    homes,
-    async (id, headers) => {
-      const grant = await shared.access(headers)
-      await nodes.require(id, grant)
-      return { ...grant, nodes: null }
-    },
-    shared.limits,
-  )
+  const appOf = nodeApps(common, { nodes, homes, shared })
   const toNode = (c: Context): Response | Promise<Response> => {
     const [, above = '', part = '', rest = ''] = /^(.*?\/nodes\/)([^/]+)(.*)$/.exec(c.req.path) ?? []
     const id = decoded(part)
     if (isNodeId(id)) return appOf(id, above + part).fetch(c.req.raw, c.env)
-    return routing.guarded(
-      'other',
-      /^\/(api|loki)\//.test(rest) ? 'token' : 'nothing',
-      noNode,
-    )(c.req.raw, c.env)
+    const noNode = () => {
+      throw unknownNode()
+    }
+    const needs = /^\/(api|loki)\//.test(rest) ? 'token' : 'nothing'
+    return routing.guarded('other', needs, noNode)(c.req.raw, c.env)
   }
   routing.app.all('/nodes/:id', toNode)
   routing.app.all('/nodes/:id/*', toNode)
@@ -130,30 +116,28 @@ function rootPage(page: RoutingOptions['page']): NonNullable<RoutingOptions['pag
 /** The apps of nodes, each made for the first request to it, at the path where it is mounted. */
 function nodeApps(
   common: Omit<AppOptions, 'logs' | 'config' | 'versions' | 'node'>,
-  homes: FleetHomes,
-  access: (id: string, headers: Headers) => Promise<Grant>,
-  limits: ProcessLimits,
+  { nodes, homes, shared }: { nodes: FleetNodes; homes: FleetHomes; shared: ReturnType<typeof sharedOf> },
 ): (id: string, mount: string) => Hono {
   const apps = new BoundedMap<string, Hono>(KEPT_HOMES)
   return (id, mount) =>
     apps.use(mount, () => {
-      const shared = { limits, access: (headers: Headers) => access(id, headers) }
-      return newHono().route(mount, createApp({ ...common, ...homes.home(id) }, shared))
+      // Only clients with a token learn whether a node exists.
+      const access = async (headers: Headers) => {
+        const grant = await shared.access(headers)
+        await nodes.require(id, grant)
+        return { ...grant, nodes: null }
+      }
+      const app = createApp({ ...common, ...homes.home(id) }, { limits: shared.limits, access })
+      return newHono().route(mount, app)
     })
 }
 
-function noNode(): never {
-  throw unknownNode()
-}
-
 /** `GET /api/v1/nodes`: the nodes by id, a page at a time. */
-async function listNodes(
+function listNodes(
   request: Request,
-  { limit, after = '' }: Query,
-  page: (part: { after: string; limit: number }) => ReturnType<FleetNodes['page']>,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Response> {
-  const { nodes, next } = await page({ after, limit: Math.min(limit ?? PAGE, most) })
+  { nodes, next }: Awaited<ReturnType<FleetNodes['page']>>,
+  limit: number | undefined,
+): Response {
   const kept = limit === undefined ? '' : `limit=${limit}&`
   const link = next !== null && { Link: `<?${kept}after=${encodeURIComponent(next)}>; rel="next"` }
   return jsonResponse(request, JSON.stringify(nodes), null, { ...link })

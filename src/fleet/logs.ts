@@ -38,7 +38,6 @@ export interface FleetLogsOptions {
 const MOST_FILES = 100_000
 const MOST_DETAILED = 10_000
 
-/** How many nodes are listed at once. */
 const AT_ONCE = 16
 
 /** The logs of several nodes: `node` says which. */
@@ -141,7 +140,6 @@ export class FleetLogs {
     return { found: present.map((id) => answers.get(id)!), settled }
   }
 
-  /** The nodes that a request names and a token may see. */
   async #nodes({ node: wanted = [] }: Query, grant: Grant, most: number) {
     const { nodes } = this.#options
     if (wanted.length === 0)

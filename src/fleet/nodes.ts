@@ -9,7 +9,7 @@ import { includeFilter } from '../log/files/include.ts'
 import { COUNTED_MINUTES, MINUTE_MS } from '../segment/ship-json.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
 import { suggestion } from '../suggestion.ts'
-import { type HomeState, homeReader, NotAsked } from './state.ts'
+import { callCounter, type HomeState, homeReader, NotAsked } from './state.ts'
 
 export interface NodesOptions {
   /** Shell patterns: the logs that are shown. @default every log */
@@ -24,20 +24,14 @@ export interface NodesOptions {
   now?: (() => number) | undefined
 }
 
-export interface NodePage {
-  after: string
-  limit: number
-}
-
-/** What a name must look like to be a node. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 /** How long a list may take. What is not known by then says so. */
 const PATIENCE_MS = 4000
-/** How long names and states are valid, and how long a home is taken to be there when only that matters. */
+/** How long names and states are valid. */
 const FRESH_MS = 5000
-const PRESENT_MS = 60_000
-/** A folder that was no home may have become one. */
-const ABSENT_MS = 1000
+const STATE: Validity = { home: FRESH_MS, other: FRESH_MS }
+/** The same when it only matters whether a home is there. A folder that was none may have become one. */
+const PRESENCE: Validity = { home: 60_000, other: 1000 }
 /** Nodes whose state is remembered: about 1 KB each, at most 30 KB. */
 const REMEMBERED = 2000
 /** How many ids are compared with one that does not exist. */
@@ -48,13 +42,18 @@ export function isNodeId(id: string): boolean {
   return ID.test(id)
 }
 
+/** How long the state of a home, and that a folder is none, are valid. */
+interface Validity {
+  home: number
+  other: number
+}
+
 interface Known {
   /** Null if the folder is not a home. */
   state: HomeState | null
   at: number
 }
 
-/** Asks that are under way. */
 interface Asking {
   running: Map<string, Promise<void>>
   limit: ConcurrencyLimit
@@ -88,14 +87,17 @@ export class FleetNodes {
   }
 
   /** A page of the nodes that a token may see, by id, and the id that the next one follows; null when there is none. */
-  async page({ after, limit }: NodePage, grant: Grant): Promise<{ nodes: FleetNode[]; next: string | null }> {
+  async page(
+    { after, limit }: { after: string; limit: number },
+    grant: Grant,
+  ): Promise<{ nodes: FleetNode[]; next: string | null }> {
     const start = performance.now()
     const listing = this.ids(grant)
     if (!(await inTime(PATIENCE_MS, listing)))
       throw new StoreError('timeout', 'Cannot list the nodes: the storage takes too long')
     const behind = (await listing).filter((id) => byCodePoint(id, after) > 0)
     const wanted = behind.slice(0, limit)
-    await inTime(PATIENCE_MS - (performance.now() - start), this.#ask(wanted, FRESH_MS))
+    await inTime(PATIENCE_MS - (performance.now() - start), this.#ask(wanted, STATE))
     const sees = this.#logFilter(grant)
     const nodes = wanted.map((id) => this.#show(id, sees)).filter((node) => node !== null)
     return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
@@ -106,8 +108,7 @@ export class FleetNodes {
    * asked. `spend` is called before each request to the store and may throw NotAsked.
    */
   async state(id: string, spend: () => void): Promise<HomeState | null | undefined> {
-    if (this.#isUncertain(id))
-      await this.#askOne(id, this.#isShared ? this.#asking : this.#newAsking(), spend)
+    await this.#ask([id], PRESENCE, spend)
     return this.#known.get(id)?.state
   }
 
@@ -116,7 +117,7 @@ export class FleetNodes {
    * seconds, or null if no shipper says so.
    */
   async states(ids: readonly string[]): Promise<{ absent: ReadonlySet<string>; settled: string | null }> {
-    await inTime(PATIENCE_MS, this.#ask(ids, FRESH_MS))
+    await inTime(PATIENCE_MS, this.#ask(ids, STATE))
     const moments = ids.flatMap((id) => {
       const { shipped, lag } = this.#known.get(id)?.state ?? NOTHING
       return shipped ? [shipped.at - 1000 * (lag?.seconds ?? 0)] : []
@@ -130,18 +131,12 @@ export class FleetNodes {
   /** Throws the problem `unknown-node` unless there is a node of this id for a token. */
   async require(id: string, grant: Pick<Grant, 'nodes'>): Promise<void> {
     if (nodeFilter(grant)(id)) {
-      if (this.#isUncertain(id)) await inTime(PATIENCE_MS, this.#ask([id], ABSENT_MS))
+      await inTime(PATIENCE_MS, this.#ask([id], PRESENCE))
       // One that cannot be asked counts as one, so that its failure is not hidden.
       if (this.#known.get(id)?.state !== null) return
     }
     const ids = await this.ids(grant).catch(() => [])
     throw unknownNode(suggestion(id, ids.slice(0, COMPARED)))
-  }
-
-  /** Whether a node must be asked if it only matters that it is there. */
-  #isUncertain(id: string): boolean {
-    const known = this.#known.get(id)
-    return !known || this.#now() - known.at >= (known.state ? PRESENT_MS : ABSENT_MS)
   }
 
   /** The names of the folders, which are listed once in five seconds. */
@@ -164,17 +159,17 @@ export class FleetNodes {
     return ids
   }
 
-  /** Asks the nodes whose state is older than `fresh`; first those that are not known at all, then the oldest. */
-  async #ask(ids: readonly string[], fresh: number): Promise<void> {
-    const asked = (id: string) => this.#known.get(id)?.at ?? Number.NEGATIVE_INFINITY
+  /** Asks the nodes whose state is not valid any more; first those that are not known at all, then the oldest. */
+  async #ask(
+    ids: readonly string[],
+    { home, other }: Validity,
+    spend = callCounter(this.#options.calls),
+  ): Promise<void> {
     const now = this.#now()
-    const stale = ids.filter((id) => now - asked(id) >= fresh).sort((a, b) => asked(a) - asked(b))
+    const asked = (id: string) => this.#known.get(id)?.at ?? Number.NEGATIVE_INFINITY
+    const isStale = (id: string) => now - asked(id) >= (this.#known.get(id)?.state === null ? other : home)
+    const stale = ids.filter(isStale).sort((a, b) => asked(a) - asked(b))
     const asking = this.#isShared ? this.#asking : this.#newAsking()
-    // The LIST was one of the requests.
-    let left = (this.#options.calls ?? Number.POSITIVE_INFINITY) - 1
-    const spend = () => {
-      if (left-- <= 0) throw new NotAsked()
-    }
     await Promise.all(stale.map((id) => this.#askOne(id, asking, spend)))
   }
 
@@ -259,7 +254,6 @@ function levelsOf(counts: HomeState['counts'], sees: ((name: string) => boolean)
   return sum
 }
 
-/** Whether a token may see a node. */
 function nodeFilter({ nodes }: Pick<Grant, 'nodes'>): (id: string) => boolean {
   return nodes === null ? () => true : patternFilter(nodes)
 }

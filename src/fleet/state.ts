@@ -41,6 +41,14 @@ const READ_MS = 10_000
 /** Thrown where a request may ask the store no further: the home's state stays unknown. */
 export class NotAsked extends Error {}
 
+/** Counts the requests to the store, of which the LIST was one. Throws NotAsked if there were too many. */
+export function callCounter(most = Number.POSITIVE_INFINITY): () => void {
+  let left = most - 1
+  return () => {
+    if (left-- <= 0) throw new NotAsked()
+  }
+}
+
 /**
  * Reads the state of a home; null if the folder is not a home. `spend` is called before each request to the store and may
  * throw NotAsked.
