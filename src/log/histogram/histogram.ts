@@ -14,7 +14,7 @@ import { CutLog } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { stateOf, throwUnlessMoved } from '../view/retry.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
-import { Count } from './count.ts'
+import { countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
 import type { CountedRange } from './line-count.ts'
 import { EDGE, rangeOf } from './range.ts'
@@ -130,7 +130,7 @@ async function count(
     if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
   }
   const { add, isSpan, beyond } = adder(chart, range, filter, request)
-  const isCounted = await new Count(context, series, budget, { ...stretch, add, isSpan }).run()
+  const isCounted = await countRecords(context, series, budget, { ...stretch, add, isSpan })
   const broken = series.brokenIn(lo, hi)
   if (broken) notes.push('archive-cut')
   const complete = isCounted && !broken && !series.isCut

@@ -7,7 +7,7 @@ import type { KnownBlocks, TimeSpan } from '../text/text.ts'
 import { giveBack, takeBlock } from './blocks.ts'
 import type { Filter } from './filter.ts'
 import { matchesInTurns } from './in-turns.ts'
-import { MAX_RECORD, type Witness } from './scan.ts'
+import { type Examine, MAX_RECORD, type Witness } from './scan.ts'
 import { type CountBy, noMemory } from './sink.ts'
 import type { Fit } from './span.ts'
 
@@ -48,6 +48,8 @@ export interface Pass {
   scanner: Scanner | null
   /** Is told what is searched, from its start. */
   witness?: Witness | undefined
+  /** Is given what is read instead of a search. */
+  examine?: Examine | undefined
 }
 
 /**
@@ -72,7 +74,7 @@ interface Long {
 }
 
 async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise<Recent | null> {
-  const { from, to, isStart, filter, fit, countBy, budget, scanner, witness } = pass
+  const { from, to, isStart, filter, fit, countBy, budget, scanner, witness, examine } = pass
   const { format } = filter
   const queue: { record: Kept; lines: number }[] = []
   let size = 0
@@ -115,9 +117,10 @@ async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise
     }
     const chunk = { bytes, from: first, to: last, base: at }
     const times = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
-    const ranges = await matchesInTurns(chunk, { ...filter, times }, budget, { scanner })
+    await examine?.(chunk, scanner)
+    const ranges = examine ? [] : await matchesInTurns(chunk, { ...filter, times }, budget, { scanner })
     const isWhole = !whole || to === pass.series.end
-    if (!fresh && isWhole && isEveryTimeSeen(filter)) blocks?.set(at, { to: at + last, ...times })
+    if (!examine && !fresh && isWhole && isEveryTimeSeen(filter)) blocks?.set(at, { to: at + last, ...times })
     witness?.saw(chunk, ranges, 0, ranges.length)
     for (let i = 0; i < ranges.length; i += 2) {
       const start = ranges[i]!

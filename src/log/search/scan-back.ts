@@ -139,7 +139,7 @@ class BackwardScan {
 
   /** The archive that ends here, if it must be read from its start; null when it need not. */
   async #archive(): Promise<Found | 'bottom' | 'continue' | null> {
-    const { series, lo, filter, countBy, budget, witness } = this.#scan
+    const { series, lo, filter, countBy, budget, witness, examine } = this.#scan
     const start = await series.sequentialStart(this.#at)
     if (start === null) return null
     const from = Math.max(lo, start)
@@ -154,6 +154,7 @@ class BackwardScan {
       budget,
       scanner: this.#scanner,
       witness: inside,
+      examine,
     })
     if (recent === null) return null
     if (inside) witness!.adopt(inside, recent.dropped ? recent.kept[0]!.start : recent.from)
@@ -192,7 +193,7 @@ class BackwardScan {
 
   /** The next chunk. */
   async #chunk(): Promise<Found | 'bottom' | 'continue'> {
-    const { series, lo, filter, budget } = this.#scan
+    const { series, lo, filter, budget, examine } = this.#scan
     // The first chunk often has the answer; only a scan that continues reads ahead.
     const readsAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest
     const { from, bytes } = await this.#reader.chunk(this.#at, {
@@ -204,7 +205,7 @@ class BackwardScan {
     if (from >= this.#at) return 'bottom'
     const isBottom = from <= lo || series.addresses.isStart(from)
     // A hole of gigabytes is one line: no filter matches NULs, so they are skipped.
-    const isFiltered = filter.matcher !== null || filter.level !== null
+    const isFiltered = filter.matcher !== null || filter.level !== null || examine !== undefined
     if (!isBottom && isFiltered && this.#longer === null && isHole(bytes)) {
       budget.spend(bytes.length)
       this.#hasRead = true
@@ -239,7 +240,11 @@ class BackwardScan {
 
   /** Takes the wanted records of a chunk in steps, yielding in between. */
   async #takeAll(from: number, bytes: Uint8Array, first: number, isBottom: boolean): Promise<Found | null> {
-    const { filter, budget } = this.#scan
+    const { filter, budget, examine } = this.#scan
+    if (examine) {
+      await examine({ bytes, from: first, to: bytes.length, base: from }, this.#scanner)
+      return null
+    }
     // A plain text is found at 2 GB/s.
     const isFast = this.#scanner !== null && filter.matcher?.sure && filter.level === null
     if (isFast) return this.#take(from, { bytes, start: first, end: bytes.length }, isBottom)

@@ -2,6 +2,7 @@ import type { Budget } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
+import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
 import type { Chunk, Filter } from './filter.ts'
 import type { Forward } from './forward.ts'
@@ -45,7 +46,11 @@ export interface Scan {
   witness?: Witness | undefined
   /** Says of a record above `LARGE` that was found whether its bytes are kept. @default all are */
   keeps?: Keeps | undefined
+  /** Is given every part, in whole records, instead of a search through it: nothing is found. Backwards only. */
+  examine?: Examine | undefined
 }
+
+export type Examine = (chunk: Chunk, scanner: Scanner | null) => Promise<void>
 
 /** What a search found: records in log order, and where to continue. */
 export interface Found {
