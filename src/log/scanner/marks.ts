@@ -131,7 +131,6 @@ function halvesOf(fitting: Uint8Array): Halves {
 }
 
 const ITEM = /\[(?:[^\]\\]|\\.)+\]|\\x[\da-f]{2}|\\?[\s\S]/giy
-const RANGE = /(\\x[\da-f]{2}|\\?[\s\S])(?:-(\\x[\da-f]{2}|\\?[\s\S]))?/giy
 
 /** The spellings of a pattern: one, and two for each character that may be left out. */
 function spelled(source: string, folded: boolean): Class[][] {
@@ -151,30 +150,9 @@ function spelled(source: string, folded: boolean): Class[][] {
 const known = new BoundedMap<string, Class>(1000)
 
 function classOf(item: string, folded: boolean): Class {
-  if (item === '.') return ANY
   return known.use(`${item} ${folded}`, () => {
-    const isSet = item.startsWith('[')
-    const isNot = isSet && item[1] === '^'
-    const bytes = bytesIn(isSet ? item.slice(isNot ? 2 : 1, -1) : item, folded)
-    return asClass(isNot ? bytes.map((bit) => 1 - bit) : bytes)
+    const pattern = new RegExp(`^${item}$`, folded ? 'is' : 's')
+    const fits = (_: unknown, byte: number) => Number(pattern.test(String.fromCharCode(byte)))
+    return asClass(Uint8Array.from({ length: 256 }, fits))
   })
-}
-
-/** The bytes of single characters and ranges. */
-function bytesIn(text: string, folded: boolean): Uint8Array {
-  const fitting = new Uint8Array(256)
-  for (const [, first, last = first] of text.matchAll(RANGE))
-    for (let byte = byteOf(first!); byte <= byteOf(last!); byte++) {
-      fitting[byte] = 1
-      const letter = byte | 32
-      if (folded && letter >= 0x61 && letter <= 0x7a) fitting[letter] = fitting[letter & ~32] = 1
-    }
-  return fitting
-}
-
-const ESCAPES: Record<string, number> = { n: 10, r: 13, t: 9 }
-
-function byteOf(text: string): number {
-  if (text.startsWith('\\x')) return Number.parseInt(text.slice(2), 16)
-  return text[0] === '\\' && text.length > 1 ? (ESCAPES[text[1]!] ?? text.charCodeAt(1)) : text.charCodeAt(0)
 }
