@@ -7,22 +7,10 @@ import type { LineFormat } from '../format/detect.ts'
 import { lastStart } from '../format/lines.ts'
 import { noMemory } from '../search/sink.ts'
 import type { Series } from '../text/series.ts'
+import type { NdjsonWriter } from './ndjson.ts'
 
 /** Writes records in another form, into the given memory. */
-export interface Renderer {
-  /** Sets the memory to write to. If it is too small, it is replaced by a larger one. */
-  into(out: Uint8Array<ArrayBuffer>): void
-  /** What was written since `into`. */
-  take(): Uint8Array<ArrayBuffer>
-  /** How many bytes that is. */
-  readonly written: number
-  /** Takes whole records to write. */
-  read(bytes: Uint8Array, from: number, to: number): void
-  /** How much of them is not written yet. */
-  readonly left: number
-  /** Writes records until `count` bytes of them are through or `full` bytes are written, and the last one whole. */
-  write(count: number, full: number): void
-}
+export type Renderer = Pick<NdjsonWriter, 'into' | 'take' | 'written' | 'read' | 'left' | 'write'>
 
 /** Bytes per read. */
 const READ = 512 * 1024
@@ -59,9 +47,10 @@ export function renderedBody(
   const source = () => {
     if (next > 0) memory?.shrink(pieces[next - 1]?.length ?? 0)
     if (next < pieces.length) return pieces[next++]!
+    memory?.release()
     return null
   }
-  return new SlicedStream(new RenderedSlices(source, renderer, memory))
+  return renderedStream(source, renderer, () => memory?.release())
 }
 
 /** A part of a log that begins and ends between two records. */
@@ -137,15 +126,7 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
 
 /** Records from a source, each rendered, as a body. `left` is called if its client disconnects before the end. */
 export function renderedStream(source: Source, renderer: Renderer, left: () => void): Bytes {
-  const slices = new RenderedSlices(source, renderer)
-  return new SlicedStream({
-    next: () => slices.next(),
-    release: (slice) => slices.release(slice),
-    cancel() {
-      slices.cancel()
-      left()
-    },
-  })
+  return new SlicedStream(new RenderedSlices(source, renderer, left))
 }
 
 /** Returns whole records in order, then null. They may be in memory that the next call reuses. */
@@ -154,6 +135,7 @@ export type Source = () => Uint8Array | null | Promise<Uint8Array | null>
 class RenderedSlices implements Slices {
   readonly #source: Source
   readonly #renderer: Renderer
+  readonly #left: () => void
   #open = true
   /** The error that ended the source, reported after everything that was written. */
   #failure: unknown = null
@@ -163,12 +145,10 @@ class RenderedSlices implements Slices {
   #full = SLICE
   readonly #slice = new SliceMemory()
 
-  readonly #memory: Lease | null
-
-  constructor(source: Source, renderer: Renderer, memory: Lease | null = null) {
-    this.#memory = memory
+  constructor(source: Source, renderer: Renderer, left: () => void) {
     this.#source = source
     this.#renderer = renderer
+    this.#left = left
   }
 
   async next(): Promise<Uint8Array | null> {
@@ -178,10 +158,7 @@ class RenderedSlices implements Slices {
     const size = this.#slice.take(BUFFER)
     this.#full = Math.min(size, SLICE)
     this.#renderer.into(pool.pop() ?? new Uint8Array(BUFFER))
-    if (!(await this.#fill())) {
-      this.#open = false
-      this.#memory?.release()
-    }
+    if (!(await this.#fill())) this.#open = false
     const slice = this.#renderer.take()
     if (slice.length === 0) return null
     if (size === BUFFER) return slice
@@ -198,8 +175,7 @@ class RenderedSlices implements Slices {
     let looked = start
     for (let count = this.#unit; ; ) {
       if (renderer.left === 0) {
-        const more = this.#more()
-        const bytes = more instanceof Promise ? await more : more
+        const bytes = await this.#more()
         if (bytes === null) return this.#failure !== null
         renderer.read(bytes, 0, bytes.length)
         continue
@@ -218,19 +194,14 @@ class RenderedSlices implements Slices {
   }
 
   /** What is to be rendered next. If that fails, what is already rendered is sent first. */
-  #more(): Uint8Array | null | Promise<Uint8Array | null> {
+  async #more(): Promise<Uint8Array | null> {
     try {
-      const next = this.#source()
-      return next instanceof Promise ? next.catch((error) => this.#failed(error)) : next
+      return await this.#source()
     } catch (error) {
-      return this.#failed(error)
+      if (this.#renderer.written === 0) throw error
+      this.#failure = error
+      return null
     }
-  }
-
-  #failed(error: unknown): null {
-    if (this.#renderer.written === 0) throw error
-    this.#failure = error
-    return null
   }
 
   release(slice: Uint8Array): void {
@@ -240,8 +211,8 @@ class RenderedSlices implements Slices {
 
   cancel(): void {
     this.#slice.release()
-    this.#memory?.release()
     this.#open = false
+    this.#left()
   }
 }
 
