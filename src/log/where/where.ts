@@ -5,7 +5,6 @@ import { FORMER_NAMES } from '../format/read/vocabulary.ts'
 import { exactFinder } from '../pattern/literal.ts'
 import type { Matcher, Reader } from '../pattern/pattern.ts'
 import { COMPARISON, compares, quantityOf, type Sign } from './compare.ts'
-import { visitContext } from './members.ts'
 
 interface Condition {
   field: string
@@ -136,6 +135,18 @@ const OWN: Record<string, (record: RecordFields) => string[]> = {
 export function visitMembers(record: Bytes, { format, zone }: Reader, visit: Visit, parsed?: RecordFields) {
   if (format.members) return format.members(record.bytes, record.from, record.to, visit)
   return visitContext((parsed ?? format.fields(textOf(record), zone)).context, '', visit)
+}
+
+/** Visits the members of an object, and of those inside it, by their path with dots. */
+function visitContext(context: unknown, prefix: string, visit: Visit): boolean {
+  if (context === null || typeof context !== 'object' || Array.isArray(context)) return false
+  for (const [key, value] of Object.entries(context)) {
+    const path = prefix + key
+    const isLeaf = value !== null && typeof value !== 'object'
+    if (visit(path, () => (typeof value === 'string' ? value : JSON.stringify(value)), isLeaf)) return true
+    if (visitContext(value, `${path}.`, visit)) return true
+  }
+  return false
 }
 
 const textOf = ({ bytes, from, to }: Bytes) => decode(bytes, from, to)
