@@ -94,10 +94,8 @@ async function planOfFiles(
   { series, at }: OpenLog,
   { request, format, budget }: Wanted,
 ): Promise<Plan> {
-  const { files, zone, parallel = 1 } = context
-  const timed = { files, series, format, zone, parallel, budget }
   const border = async (instant: number | null) =>
-    instant === null || !format.timed ? null : seek(timed, instant)
+    instant === null || !format.timed ? null : seek({ ...context, series, format, budget }, instant)
   const [since, until] = await Promise.all([border(request.since), border(request.until)])
   const bottom = since?.from ?? (await series.addresses.floor(Number.NEGATIVE_INFINITY))
   const lo = at === null ? bottom : Math.max(at, bottom)
@@ -106,7 +104,7 @@ async function planOfFiles(
   const splitsRecord = request.cursor?.place.splitsRecord
   return {
     sections: [{ series, lo, hi, splitsRecord, reader }],
-    filter: filterOf(request, { format, zone, since, until }),
+    filter: filterOf(request, { format, zone: context.zone, since, until }),
     notes: since?.ordered === false || until?.ordered === false ? ['time-order'] : [],
     close: () => reader.end(),
   }

@@ -101,8 +101,7 @@ async function count(
 ): Promise<Histogram> {
   const { zone, now } = context
   const format = await formatOf(series)
-  const { files, parallel = 1 } = context
-  const log = { files, series, format, zone, parallel, budget: budget.half() }
+  const log = { ...context, series, format, budget: budget.half() }
   const range = request.range ?? (await rangeIn(context, { series, format }, request, budget))
   if (range === null) return empty(request, now())
   if (!format.timed && !isEmptySeries(series)) throw noTime()
@@ -144,13 +143,13 @@ function isWhole(series: Series, result: string): boolean {
 
 /** The range of a log; null if it is empty. */
 async function rangeIn(
-  { files, zone, now, parallel = 1 }: ViewContext,
+  context: ViewContext,
   { series, format }: { series: Series; format: LineFormat },
   request: HistogramRequest,
   budget: Budget,
 ): Promise<Range | null> {
-  const log = { files, series, format, zone, parallel, budget: budget.half() }
-  const range = format.timed ? await rangeOf(log, request, now()) : null
+  const log = { ...context, series, format, budget: budget.half() }
+  const range = format.timed ? await rangeOf(log, request, context.now()) : null
   if (range === null && !isEmptySeries(series)) throw noTime()
   return range
 }

@@ -69,18 +69,13 @@ async function seekInSeries(log: Timed, instant: number): Promise<Border> {
     if (time < instant) break
   }
   const part = series.parts[index]!
-  if (part.compressed && index === 0) {
-    const time = firstTime(format, zone, await heads(0))
-    const to = series.parts.length === 1 ? series.end : await series.addresses.base(1)
-    return time >= instant
-      ? { from: Number.NEGATIVE_INFINITY, to: Number.NEGATIVE_INFINITY, ordered: true }
-      : { from: Number.NEGATIVE_INFINITY, to, ordered: true }
-  }
-  const base = await series.addresses.base(index)
   if (part.compressed) {
     const to = index === series.parts.length - 1 ? series.end : await series.addresses.base(index + 1)
-    return { from: base, to, ordered: true }
+    if (index > 0) return { from: await series.addresses.base(index), to, ordered: true }
+    const isLater = firstTime(format, zone, await heads(0)) >= instant
+    return { ...everything, to: isLater ? Number.NEGATIVE_INFINITY : to }
   }
+  const base = await series.addresses.base(index)
   const probes = new Probes(part, { files: log.files, format, zone, budget, parallel })
   const range = await bisect(probes, instant)
   const border = range === 'spent' ? range : await borderIn(probes, instant, range)

@@ -90,9 +90,8 @@ const NO_BORDERS: Borders = { since: null, until: null }
 const bordersIn = new WeakMap<Series, Map<number, Border>>()
 
 async function bordersOf({ context, log, request, budget }: Job, format: LineFormat): Promise<Borders> {
-  const { files, zone, scans, parallel = 1 } = context
   // The search for times leaves half of the budget to the search for records.
-  const timed = { files, series: log.series, format, zone, parallel, budget: budget.half() }
+  const timed = { ...context, series: log.series, format, budget: budget.half() }
   const known = bordersIn.get(log.series) ?? new Map<number, Border>()
   bordersIn.set(log.series, known)
   const find = async (instant: number | null) => {
@@ -102,7 +101,7 @@ async function bordersOf({ context, log, request, budget }: Job, format: LineFor
     return border
   }
   const findBoth = () => Promise.all([find(request.since), find(request.until)])
-  const [since, until] = await runInSlot(scans, budget, findBoth)
+  const [since, until] = await runInSlot(context.scans, budget, findBoth)
   return { since, until }
 }
 
@@ -116,9 +115,7 @@ async function bottomAfter(
   since: Border,
 ): Promise<number> {
   if (log.at === null || log.at >= since.from) return since.from
-  const { files, zone, parallel = 1 } = context
-  const timed = { files, series: log.series, format, zone, parallel, budget: budget.half() }
-  const first = await seek(timed, 0)
+  const first = await seek({ ...context, series: log.series, format, budget: budget.half() }, 0)
   return first.from >= since.from ? log.at : since.from
 }
 
