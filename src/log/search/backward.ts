@@ -1,23 +1,9 @@
-import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
+import type { Lease } from '../../limits/memory-budget.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
 import { BLOCK, giveBack, takeBlock } from './blocks.ts'
 import { FREE_READS, leaseForReads, SLACK } from './reading.ts'
-
-export interface BackwardOptions {
-  series: Series
-  /** Reads nothing before this. */
-  lo: number
-  /** The length of the first chunk, and of each one after it. */
-  step: number
-  largest: number
-  /** If given, the first chunks are read into its memory. */
-  scanner: Scanner | null
-  /** How many reads may run in parallel. @default 1 */
-  parallel?: number
-  /** The memory budget for more than one read ahead. @default no limit */
-  memory?: MemoryBudget | undefined
-}
+import type { Scan } from './scan.ts'
 
 /** A chunk that is being read. */
 interface Ahead {
@@ -28,14 +14,10 @@ interface Ahead {
   isDone: boolean
 }
 
-/** How the next chunk is requested. */
-export interface ChunkRequest {
-  /** A longer chunk, because a record did not fit into the last one. */
-  longer: number | null
-  /** The previous chunk: its first bytes, up to the new chunk's end, are reused. */
-  kept: { from: number; bytes: Uint8Array } | null
-  /** How many bytes to read ahead while the chunk is examined; the last read may go beyond. */
-  ahead: number
+/** A part of a log in memory, and where it begins. */
+interface Loaded {
+  from: number
+  bytes: Uint8Array
 }
 
 /** Where parallel reads pay off, a continuing scan begins with this many. */
@@ -57,12 +39,19 @@ export class Backward {
   #buffers = 0
   #window: number
   #step: number
+  #last: Loaded | null = null
   #used: Uint8Array<ArrayBuffer> | null = null
   #queue: Ahead[] = []
   /** For long records: memory for each would be left to a collector that hardly notices it. */
   #long: Uint8Array<ArrayBuffer> | null = null
 
-  constructor({ series, lo, step, largest, scanner, parallel = 1, memory }: BackwardOptions) {
+  /** The first chunk has `step` bytes, those after it `largest`. The first ones are read into a scanner's memory. */
+  constructor(
+    { series, lo, reading, budget }: Pick<Scan, 'series' | 'lo' | 'reading' | 'budget'>,
+    { step, largest }: { step: number; largest: number },
+    scanner: Scanner | null,
+  ) {
+    const { parallel = 1 } = reading
     this.#series = series
     this.#lo = lo
     this.#step = step
@@ -70,17 +59,24 @@ export class Backward {
     this.#window = Math.min(parallel, FIRST_WINDOW)
     this.#free = scanner ? [...scanner.chunks] : []
     this.#buffers = this.#free.length
-    this.#lease = leaseForReads(memory)
+    this.#lease = leaseForReads(budget.memory)
     this.largest = largest
   }
 
-  /** The bytes that end at `at`, and where they start; valid until the next call. */
-  async chunk(
-    at: number,
-    { longer, kept, ahead: reach }: ChunkRequest,
-  ): Promise<{ from: number; bytes: Uint8Array }> {
+  /**
+   * The bytes that end at `at`, and where they start; valid until the next call. `longer` is their number if a record
+   * did not fit into the last chunk. While they are examined, `reach` bytes are read ahead; the last read may go beyond.
+   */
+  async chunk(at: number, longer: number | null, reach: number): Promise<Loaded> {
+    this.#last = await this.#chunk(at, longer, reach)
+    return this.#last
+  }
+
+  async #chunk(at: number, longer: number | null, reach: number): Promise<Loaded> {
     const next = this.#queue[0]
-    const fits = next && longer === null && kept && kept.from === next.to && at - kept.from <= SLACK
+    // The first bytes of the last chunk, up to the new one's end, are used again.
+    const last = this.#last
+    const fits = next && longer === null && last && last.from === next.to && at - last.from <= SLACK
     const previous = this.#used
     this.#used = null
     if (!fits) {
@@ -97,7 +93,7 @@ export class Backward {
     this.#used = buffer
     if (read.byteOffset !== buffer.byteOffset || read.buffer !== buffer.buffer) buffer.set(read)
     if (fits) {
-      buffer.set(kept!.bytes.subarray(0, at - kept!.from), read.length)
+      buffer.set(last.bytes.subarray(0, at - last.from), read.length)
       // Only now: the next read may use its memory.
       if (previous) this.#free.push(previous)
     }

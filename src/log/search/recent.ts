@@ -1,21 +1,18 @@
-import { type Budget, BudgetError } from '../../limits/budget.ts'
+import { BudgetError } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
-import type { Series } from '../text/series.ts'
 import type { KnownBlocks, TimeSpan } from '../text/text.ts'
 import { giveBack, takeBlock } from './blocks.ts'
 import type { Filter } from './filter.ts'
 import { matchesInTurns } from './in-turns.ts'
-import { type Examine, MAX_RECORD, type Witness } from './scan.ts'
-import { type CountBy, noMemory } from './sink.ts'
-import type { Fit } from './span.ts'
+import { MAX_RECORD, type Scan } from './scan.ts'
+import { noMemory } from './sink.ts'
 
 /** A record that was found, and where. */
 export interface Kept {
   bytes: Uint8Array
   start: number
-  end: number
 }
 
 /** The most recent records of a stretch that fit, and where the decided part begins. */
@@ -34,22 +31,14 @@ const CHUNK = 1024 * 1024
 const RECORD_COST = 320
 
 /** A range that is read once, from its start. */
-export interface Pass {
-  series: Series
+export interface Pass
+  extends Pick<Scan, 'series' | 'filter' | 'fit' | 'countBy' | 'budget' | 'witness' | 'examine'> {
   from: number
   to: number
   /** Whether `from` is certainly the start of a record. */
   isStart: boolean
-  filter: Filter
-  fit: Fit
-  countBy: CountBy
-  budget: Budget
   /** Finds plain text faster. */
   scanner: Scanner | null
-  /** Is told what is searched, from its start. */
-  witness?: Witness | undefined
-  /** Is given what is read instead of a search. */
-  examine?: Examine | undefined
 }
 
 /**
@@ -131,7 +120,7 @@ async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise
         if (queue.length === 0) throw noMemory()
         drop()
       }
-      const record = { bytes: bytes.slice(start, end), start: at + start, end: at + end }
+      const record = { bytes: bytes.slice(start, end), start: at + start }
       queue.push({ record, lines: count })
       size += end - start
       lines += count

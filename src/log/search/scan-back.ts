@@ -6,14 +6,14 @@ import { type Scanner, takeScanner } from '../scanner/scanner.ts'
 import { characterStart, isHole } from '../text/bytes.ts'
 import type { Series } from '../text/series.ts'
 import { Backward } from './backward.ts'
-import { isWantedAlone, timeAt, usesScanner } from './filter.ts'
+import { type Chunk, isWantedAlone, timeAt, usesScanner } from './filter.ts'
 import { hasMatch, matchesInTurns } from './in-turns.ts'
 import { remoteChunk, SLACK } from './reading.ts'
 import { type Recent, scanOnce } from './recent.ts'
 import {
   type Found,
+  foundIn,
   isFarEnough,
-  leaseOf,
   MAX_RECORD,
   recordBefore,
   type Scan,
@@ -33,7 +33,7 @@ const LARGEST_UNIT = 1024 * 1024
 
 /** Searches backwards from `hi` for the most recent records that fit. */
 export async function scanBack(scan: Scan): Promise<Found> {
-  const { series, lo, filter, budget, reading, stretch = Number.POSITIVE_INFINITY } = scan
+  const { filter, budget, reading, stretch = Number.POSITIVE_INFINITY } = scan
   const step = Math.min(reading.chunk, budget.bytesLeft, stretch)
   const { parallel = 1 } = reading
   // A budget of a few chunks is used up in small ones.
@@ -42,8 +42,7 @@ export async function scanBack(scan: Scan): Promise<Found> {
   const wanted = parallel > 1 ? remoteChunk(reading) : isQuick ? TEXT_CHUNKS * step : step
   const largest = Math.min(wanted, most, stretch)
   const scanner = isShort(scan) ? null : takeScanner(largest + SLACK, reading.sharedMemory)
-  const { memory } = budget
-  const reader = new Backward({ series, lo, step, largest, scanner, parallel, memory })
+  const reader = new Backward(scan, { step, largest }, scanner)
   const search = new BackwardScan(scan, reader, scanner)
   try {
     return await search.run()
@@ -77,8 +76,6 @@ class BackwardScan {
   #at: number
   /** The length of the next read, if a record did not fit into the last one. */
   #longer: number | null = null
-  /** The last chunk: the beginning of it may belong to the record before. */
-  #kept: { from: number; bytes: Uint8Array } | null = null
   #hasRead = false
   /** How much is matched between two turns of the event loop. */
   #unit = UNIT
@@ -87,8 +84,7 @@ class BackwardScan {
     this.#scan = scan
     this.#reader = reader
     this.#scanner = scanner
-    this.#sink = new Sink(scan.fit, scan.countBy, scan.each ?? false, leaseOf(scan.budget))
-    this.#sink.keeps = scan.keeps
+    this.#sink = new Sink(scan, scan.each ?? false)
     this.#at = scan.hi
   }
 
@@ -128,10 +124,8 @@ class BackwardScan {
     const time = timeAt(bytes, 0, bytes.length, filter)
     const isCandidate = splitsRecord || isWantedAlone(bytes, head, { ...filter, matcher: null }, time)
     if (isCandidate && (splitsRecord || (await hasMatch(bytes, filter, budget)))) {
-      if (!this.#sink.take(bytes, 0, bytes.length, head)) {
-        const cut = this.#sink.cutBack(bytes, 0, bytes.length, head)
-        return this.#found(head + cut, { splitsRecord: cut > 0, complete: cut === 0 && head <= lo })
-      }
+      if (!this.#sink.take(bytes, 0, bytes.length, head))
+        return this.#cut({ bytes, from: 0, to: bytes.length, base: head }, head <= lo)
     }
     this.#at = head
     return this.#sink.isFull() ? this.#found(head, {}) : null
@@ -139,44 +133,37 @@ class BackwardScan {
 
   /** The archive that ends here, if it must be read from its start; null when it need not. */
   async #archive(): Promise<Found | 'bottom' | 'continue' | null> {
-    const { series, lo, filter, countBy, budget, witness, examine } = this.#scan
+    const { series, lo, budget, witness } = this.#scan
     const start = await series.sequentialStart(this.#at)
     if (start === null) return null
     const from = Math.max(lo, start)
     const isBottom = from <= lo || series.addresses.isStart(from)
-    const stretch = { series, from, to: this.#at, isStart: isBottom }
     const inside = witness?.fromStart()
     const recent = await scanOnce({
-      ...stretch,
-      filter,
+      ...this.#scan,
+      from,
+      to: this.#at,
+      isStart: isBottom,
       fit: this.#sink.room(),
-      countBy,
-      budget,
       scanner: this.#scanner,
       witness: inside,
-      examine,
     })
     if (recent === null) return null
     if (inside) witness!.adopt(inside, recent.dropped ? recent.kept[0]!.start : recent.from)
     const sink = this.#sink
     if (recent.stopped !== null) return this.#partOf(recent, recent.stopped, isBottom)
-    for (const { bytes, start, end } of recent.kept.reverse()) {
+    for (const { bytes, start } of recent.kept.reverse()) {
       if (sink.adopt(bytes, start)) {
         if (!sink.isFull()) continue
         return this.#found(start, { complete: isBottom && start <= from })
       }
-      if (sink.pieces.length > 0) return this.#found(end, {})
-      const cut = sink.cutBack(bytes, 0, bytes.length, start)
-      return this.#found(start + cut, {
-        splitsRecord: cut > 0,
-        complete: cut === 0 && isBottom && start <= from,
-      })
+      if (sink.pieces.length > 0) return this.#found(start + bytes.length, {})
+      return this.#cut({ bytes, from: 0, to: bytes.length, base: start }, isBottom && start <= from)
     }
     if (recent.dropped) return this.#found(recent.kept.at(-1)!.start, {})
     budget.spend(this.#at - recent.from)
     this.#hasRead = true
     this.#at = recent.from
-    this.#kept = null
     return isBottom ? 'bottom' : 'continue'
   }
 
@@ -196,12 +183,8 @@ class BackwardScan {
     const { series, lo, filter, budget, examine } = this.#scan
     // The first chunk often has the answer; only a scan that continues reads ahead.
     const readsAhead = this.#hasRead && budget.bytesLeft > this.#reader.largest
-    const { from, bytes } = await this.#reader.chunk(this.#at, {
-      longer: this.#longer,
-      kept: this.#kept,
-      ahead: readsAhead ? this.#reach() : 0,
-    })
-    this.#kept = { from, bytes }
+    const reach = readsAhead ? this.#reach() : 0
+    const { from, bytes } = await this.#reader.chunk(this.#at, this.#longer, reach)
     if (from >= this.#at) return 'bottom'
     const isBottom = from <= lo || series.addresses.isStart(from)
     // A hole of gigabytes is one line: no filter matches NULs, so they are skipped.
@@ -289,23 +272,19 @@ class BackwardScan {
     const end = ranges[i + 1]!
     saw(end)
     if (sink.pieces.length > 0) return this.#found(from + end, {})
-    const cut = sink.cutBack(bytes, start, end, from)
-    return this.#found(from + cut, { splitsRecord: cut > start, complete: cut === 0 && isBottom })
+    return this.#cut({ bytes, from: start, to: end, base: from }, isBottom && start === 0)
+  }
+
+  /** The end of a record that does not fit; `isFirst` if nothing comes before it. */
+  #cut({ bytes, from, to, base }: Chunk, isFirst: boolean): Found {
+    const cut = this.#sink.cutBack(bytes, from, to, base)
+    return this.#found(base + cut, { splitsRecord: cut > from, complete: cut === from && isFirst })
   }
 
   #found(from: number, more: Partial<Found>): Found {
-    return {
-      pieces: this.#sink.pieces.reverse(),
-      ends: this.#sink.ends.reverse(),
-      from,
-      to: this.#scan.hi,
-      splitsRecord: false,
-      complete: false,
-      cut: false,
-      isShort: this.#sink.isRefused,
-      memory: this.#sink.memory,
-      ...more,
-    }
+    this.#sink.pieces.reverse()
+    this.#sink.ends.reverse()
+    return foundIn(this.#sink, from, this.#scan.hi, more)
   }
 }
 

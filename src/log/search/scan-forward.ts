@@ -7,8 +7,8 @@ import { matchesInTurns } from './in-turns.ts'
 import { leaseForReads } from './reading.ts'
 import {
   type Found,
+  foundIn,
   isFarEnough,
-  leaseOf,
   MAX_RECORD,
   recordBefore,
   type Scan,
@@ -18,8 +18,7 @@ import { Sink } from './sink.ts'
 
 /** Searches forward from `lo` for the first records that fit. */
 export async function scanForward(scan: Scan): Promise<Found> {
-  const sink = new Sink(scan.fit, scan.countBy, true, leaseOf(scan.budget))
-  sink.keeps = scan.keeps
+  const sink = new Sink(scan, true)
   const { series, hi, filter, reading } = scan
   const reader = scan.reader ?? new Forward(series, hi, reading, leaseForReads(scan.budget.memory))
   const isLong = scan.stretch === undefined || scan.stretch > SHORT_STRETCH
@@ -37,18 +36,7 @@ export async function scanForward(scan: Scan): Promise<Found> {
 
 async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | null): Promise<Found> {
   const { series, lo, hi, filter, budget, reading, splitsRecord = false, witness } = scan
-  const found = (to: number, more: Partial<Found>): Found => ({
-    pieces: sink.pieces,
-    ends: sink.ends,
-    from: lo,
-    to,
-    splitsRecord: false,
-    complete: false,
-    cut: false,
-    isShort: sink.isRefused,
-    memory: sink.memory,
-    ...more,
-  })
+  const found = (to: number, more: Partial<Found>) => foundIn(sink, lo, to, more)
   if (sink.isFull()) return found(lo, { splitsRecord })
   if (lo >= hi) return found(lo, { complete: true, splitsRecord })
   const step = Math.min(reading.chunk, budget.bytesLeft, scan.stretch ?? Number.POSITIVE_INFINITY)

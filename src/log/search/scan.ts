@@ -1,4 +1,3 @@
-import type { Budget } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
@@ -7,8 +6,7 @@ import type { Series } from '../text/series.ts'
 import type { Chunk, Filter } from './filter.ts'
 import type { Forward } from './forward.ts'
 import type { Reading } from './reading.ts'
-import type { CountBy, Keeps } from './sink.ts'
-import type { Fit } from './span.ts'
+import type { Sink, SinkOptions } from './sink.ts'
 
 /** Is told what a search goes through: who merges logs must know the records around those that are found. */
 export interface Witness {
@@ -23,14 +21,11 @@ export interface Witness {
 }
 
 /** A search through [lo, hi) of a log. */
-export interface Scan {
+export interface Scan extends SinkOptions {
   series: Series
   lo: number
   hi: number
   filter: Filter
-  fit: Fit
-  countBy: CountBy
-  budget: Budget
   /** How the log is read. */
   reading: Reading
   /** Reads forward for several searches, each of which continues the one before. @default one for this search */
@@ -44,8 +39,6 @@ export interface Scan {
   /** About how much is searched at most. @default everything */
   stretch?: number | undefined
   witness?: Witness | undefined
-  /** Says of a record above `LARGE` that was found whether its bytes are kept. @default all are */
-  keeps?: Keeps | undefined
   /** Is given every part, in whole records, instead of a search through it: nothing is found. Backwards only. */
   examine?: Examine | undefined
 }
@@ -83,9 +76,25 @@ export function isFarEnough({ stretch }: Scan, distance: number): boolean {
   return stretch !== undefined && distance >= 0.75 * stretch
 }
 
-/** A lease for what a search is going to find; null if memory is not limited. */
-export function leaseOf(budget: Budget): Lease | null {
-  return budget.memory?.lease(0) ?? null
+/** What a sink took of [from, to), in log order. */
+export function foundIn(
+  { pieces, ends, isRefused: isShort, memory }: Sink,
+  from: number,
+  to: number,
+  more: Partial<Found>,
+): Found {
+  return {
+    pieces,
+    ends,
+    from,
+    to,
+    splitsRecord: false,
+    complete: false,
+    cut: false,
+    isShort,
+    memory,
+    ...more,
+  }
 }
 
 /** How far around a place to search for a record boundary at first. */

@@ -1,3 +1,4 @@
+import type { Budget } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { LogError } from '../error.ts'
 import { countLines, lineEnd } from '../format/lines.ts'
@@ -17,6 +18,14 @@ export type Keeps = (record: Uint8Array, start: number) => boolean
 export const LARGE = 32 * 1024
 const NOTHING = new Uint8Array(0)
 
+export interface SinkOptions {
+  fit: Fit
+  countBy: CountBy
+  budget: Budget
+  /** Says of a record above `LARGE` that was found whether its bytes are kept. @default all are */
+  keeps?: Keeps | undefined
+}
+
 /** What has been taken so far, and whether more fits. */
 export class Sink {
   readonly pieces: Uint8Array[] = []
@@ -31,19 +40,19 @@ export class Sink {
 
   /** Memory shared with other requests; null if it is not limited. */
   readonly memory: Lease | null
-  /** @default all records */
-  keeps: Keeps | undefined
+  readonly #keeps: Keeps | undefined
   /** Where the records begin that are not kept. */
   readonly #dropped = new Set<number>()
   #isRefused = false
 
-  constructor(fit: Fit, countBy: CountBy, each: boolean, memory: Lease | null) {
-    this.memory = memory
-    memory?.tieTo(this.pieces)
+  constructor({ fit, countBy, budget, keeps }: SinkOptions, each: boolean) {
+    this.memory = budget.memory?.lease(0) ?? null
+    this.memory?.tieTo(this.pieces)
     this.#each = each
     this.#size = fit.size
     this.#lines = fit.lines ?? Number.POSITIVE_INFINITY
     this.#countBy = countBy
+    this.#keeps = keeps
   }
 
   /** What still fits. */
@@ -94,7 +103,7 @@ export class Sink {
   }
 
   #mayDrop(bytes: Uint8Array, start: number, end: number, base: number): boolean {
-    if (!this.keeps || end - start <= LARGE || this.keeps(bytes.subarray(start, end), base + start))
+    if (!this.#keeps || end - start <= LARGE || this.#keeps(bytes.subarray(start, end), base + start))
       return false
     this.#dropped.add(base + start)
     return true
@@ -104,18 +113,15 @@ export class Sink {
    * Keeps the records of a chunk from ranges[first] on, going backwards: each alone, or all in one piece. A scanner
    * that holds the chunk packs them.
    */
-  keep({ bytes, base }: Chunk, ranges: ArrayLike<number>, first: number, scanner: Scanner | null): void {
+  keep(chunk: Chunk, ranges: ArrayLike<number>, first: number, scanner: Scanner | null): void {
     if (first >= ranges.length) return
+    if (this.#each) {
+      this.#keepEach(chunk, ranges, first)
+      return
+    }
+    const { bytes, base } = chunk
     let length = 0
     for (let i = first; i < ranges.length; i += 2) length += ranges[i + 1]! - ranges[i]!
-    if (this.#each && this.#dropped.size > 0) {
-      for (let i = ranges.length - 2; i >= first; i -= 2) this.#keep(bytes, ranges[i]!, ranges[i + 1]!, base)
-      return
-    }
-    if (this.#each) {
-      this.#keepEach(bytes, ranges, { first, length, base })
-      return
-    }
     const block = this.#blockFor(length, base + ranges[ranges.length - 1]!)
     const packed = scanner?.gather(bytes, ranges, first)
     if (packed) block.set(packed, this.#free)
@@ -130,15 +136,14 @@ export class Sink {
   }
 
   /** Each alone, in memory that they share: to allocate it for each takes longer than to find them. */
-  #keepEach(
-    bytes: Uint8Array,
-    ranges: ArrayLike<number>,
-    { first, length, base }: { first: number; length: number; base: number },
-  ): void {
+  #keepEach({ bytes, base }: Chunk, ranges: ArrayLike<number>, first: number): void {
     this.#block = null
-    const shared = new Uint8Array(length)
-    for (let i = ranges.length - 2, to = length; i >= first; i -= 2) {
-      const record = bytes.subarray(ranges[i], ranges[i + 1])
+    const isKept = (i: number) => !this.#dropped.has(base + ranges[i]!)
+    let to = 0
+    for (let i = first; i < ranges.length; i += 2) if (isKept(i)) to += ranges[i + 1]! - ranges[i]!
+    const shared = new Uint8Array(to)
+    for (let i = ranges.length - 2; i >= first; i -= 2) {
+      const record = isKept(i) ? bytes.subarray(ranges[i], ranges[i + 1]) : NOTHING
       const from = to - record.length
       shared.set(record, from)
       this.pieces.push(shared.subarray(from, to))

@@ -29,7 +29,8 @@ export async function lastThatFit(
   const from = await series.addresses.floor(bottom)
   if (from >= hi) return { from: hi }
   if (from <= lo || series.addresses.isStart(from)) return { from }
-  const start = await firstLineStart(series, from, hi)
+  // A final newline starts no line.
+  const start = await firstLines(series, from - 1, hi - 1, 1)
   return start === null ? { from: await characterIn(series, from, hi), splitsLine: true } : { from: start }
 }
 
@@ -38,18 +39,7 @@ export async function firstThatFit(series: Series, lo: number, hi: number, fit: 
   if (fit.lines === 0 || fit.size === 0) return lo
   const to = Math.min(hi, lo + fit.size)
   const end = to === hi ? hi : await lastLineEnd(series, lo, to)
-  return fit.lines === null ? end : firstLines(series, lo, end, fit.lines)
-}
-
-/** The first line start in [from, hi), which may be `from` itself; null if there is none. */
-async function firstLineStart(series: Series, from: number, hi: number): Promise<number | null> {
-  for (let at = from - 1, step = FIRST_READ; at < hi; step = LARGEST_READ) {
-    const bytes = await series.read(at, Math.min(at + step, hi))
-    const newline = bytes.indexOf(LF)
-    if (newline >= 0 && at + newline + 1 < hi) return at + newline + 1
-    at += bytes.length
-  }
-  return null
+  return fit.lines === null ? end : ((await firstLines(series, lo, end, fit.lines)) ?? end)
 }
 
 /** The first character start in [from, hi), or `from` if there is none. */
@@ -61,12 +51,8 @@ async function characterIn(series: Series, from: number, hi: number): Promise<nu
 
 /** After the last newline in [lo, to); otherwise the last character end. */
 async function lastLineEnd(series: Series, lo: number, to: number): Promise<number> {
-  for (let at = to, step = FIRST_READ; at > lo; step = LARGEST_READ) {
-    const from = Math.max(lo, at - step)
-    const newline = (await series.read(from, at)).lastIndexOf(LF)
-    if (newline >= 0) return from + newline + 1
-    at = from
-  }
+  const end = await lastLines(series, lo, to + 1, 1)
+  if (end !== null) return end
   const from = Math.max(lo, to - 4)
   const bytes = await series.read(from, Math.min(to + 1, series.end))
   let cut = to - from
@@ -90,7 +76,8 @@ async function lastLines(series: Series, lo: number, hi: number, count: number):
   return null
 }
 
-async function firstLines(series: Series, lo: number, hi: number, count: number): Promise<number> {
+/** Where the first `count` lines of [lo, hi) end, or null when fewer do. */
+async function firstLines(series: Series, lo: number, hi: number, count: number): Promise<number | null> {
   let left = count
   for (let at = lo, step = FIRST_READ; at < hi; step = Math.min(step * 4, LARGEST_READ)) {
     const bytes = await series.read(at, Math.min(at + step, hi))
@@ -100,5 +87,5 @@ async function firstLines(series: Series, lo: number, hi: number, count: number)
     }
     at += bytes.length
   }
-  return hi
+  return null
 }
