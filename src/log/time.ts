@@ -3,7 +3,7 @@ import { dayStarts, iso, offsetZone, UTC, type Zone } from './offset.ts'
 
 export { UTC, type Zone } from './offset.ts'
 
-const HOUR = 3_600_000
+const QUARTER = 900_000
 const DAY = 86_400_000
 
 /** A zone by IANA name, offset (`+02:00`, `-0730`, `+2`), `Z`, `UTC`, or `local` for the system's; else null. */
@@ -23,27 +23,18 @@ export function parseZone(name: string): Zone | null {
 function namedZone(name: string): Zone {
   const offsetAt = offsets(name)
   const startOf = dayStarts()
-  let cachedHour = Number.NaN
-  let cachedOffset = 0
-  // Only the hours around a change of offset get here; each minute of them is worked out once.
-  const minutes = new BoundedMap<number, number>(10_000)
+  let quarter = Number.NaN
+  let known = 0
 
   const offsetOf = (at: number): number => {
-    const hour = Math.floor(at / HOUR)
-    if (hour === cachedHour) return cachedOffset
-    const start = resolve(hour * HOUR, offsetAt)
-    if (start === resolve(hour * HOUR + HOUR - 1, offsetAt)) {
-      cachedHour = hour
-      cachedOffset = start
-      return start
-    }
-    const minute = Math.floor(at / 60_000)
-    let offset = minutes.get(minute)
-    if (offset === undefined) {
-      offset = resolve(minute * 60_000, offsetAt)
-      minutes.set(minute, offset)
-    }
-    return offset
+    const own = Math.floor(at / QUARTER)
+    if (own === quarter) return known
+    const start = resolve(own * QUARTER, offsetAt)
+    // Offsets of odd minutes, as they all once were, may change in the middle of one.
+    if (start !== resolve(own * QUARTER + QUARTER - 1, offsetAt)) return resolve(at, offsetAt)
+    quarter = own
+    known = start
+    return start
   }
 
   return {
@@ -79,26 +70,23 @@ function offsets(name: string): (epoch: number) => number {
     minute: 'numeric',
     second: 'numeric',
   })
+  const measured = (start: number) => {
+    const parts: Record<string, string> = {}
+    for (const { type, value } of format.formatToParts(start)) parts[type] = value
+    const year = parts.era?.startsWith('B') ? 1 - Number(parts.year) : Number(parts.year)
+    const date = new Date(0)
+    date.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day))
+    date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second))
+    return date.getTime() - start
+  }
   const known = new BoundedMap<number, number>(50_000)
   let lastQuarter = Number.NaN
   let last = 0
   return (epoch) => {
-    const quarter = Math.floor(epoch / 900_000)
+    const quarter = Math.floor(epoch / QUARTER)
     if (quarter === lastQuarter) return last
-    let offset = known.get(quarter)
-    if (offset === undefined) {
-      const start = quarter * 900_000
-      const parts: Record<string, string> = {}
-      for (const { type, value } of format.formatToParts(start)) parts[type] = value
-      const year = parts.era?.startsWith('B') ? 1 - Number(parts.year) : Number(parts.year)
-      const date = new Date(0)
-      date.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day))
-      date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second))
-      offset = date.getTime() - start
-      known.set(quarter, offset)
-    }
+    last = known.use(quarter, () => measured(quarter * QUARTER))
     lastQuarter = quarter
-    last = offset
-    return offset
+    return last
   }
 }

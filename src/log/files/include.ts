@@ -4,15 +4,9 @@
  */
 export function includeFilter(patterns: readonly string[]): (name: string) => boolean {
   if (patterns.length === 0) return () => true
-  const globs = patterns.flatMap(expandBraces).map(tokenize)
-  return (name) => {
-    const characters = [...name]
-    return globs.some((glob) => matches(glob, characters))
-  }
+  const globs = patterns.flatMap(expandBraces).map(compile)
+  return (name) => globs.some((glob) => glob.test(name))
 }
-
-const ANY = Symbol('any run of characters')
-type Token = typeof ANY | ((character: string) => boolean)
 
 /** How many patterns one pattern with braces may expand to. */
 const MAX_ALTERNATIVES = 1000
@@ -40,64 +34,33 @@ function expandBraces(pattern: string): string[] {
   return [pattern]
 }
 
-function tokenize(pattern: string): Token[] {
-  const tokens: Token[] = []
-  const characters = [...pattern]
-  for (let i = 0; i < characters.length; i++) {
-    const char = characters[i]!
-    const end = char === '[' ? classEnd(characters, i) : -1
-    if (char === '*') {
-      if (tokens.at(-1) !== ANY) tokens.push(ANY)
-    } else if (char === '?') tokens.push(() => true)
-    else if (end > 0) {
-      tokens.push(classOf(characters.slice(i + 1, end)))
-      i = end
-    } else {
-      const literal = char === '\\' ? (characters[++i] ?? '\\') : char
-      tokens.push((other) => other === literal)
-    }
+const TOKEN = /\*+|\?|\[(?:[!^](?<others>.[^\]]*)|(?<members>[^!^][^\]]*))\]|\\(?<literal>.)|./gsu
+
+/** A pattern without braces. A `]` directly after the opening of a class is a member. */
+function compile(pattern: string): RegExp {
+  const parts = ['']
+  for (const { 0: token, groups = {} } of pattern.matchAll(TOKEN)) {
+    const { others, members, literal = token } = groups
+    if (token.startsWith('*')) parts.push('')
+    else if (token === '?') parts[parts.length - 1] += '.'
+    else if (others !== undefined) parts[parts.length - 1] += `[^${rangesOf(others)}]`
+    else if (members !== undefined) parts[parts.length - 1] += `[${rangesOf(members)}]`
+    else parts[parts.length - 1] += escaped(literal)
   }
-  return tokens
+  const last = parts.length > 1 ? `.*${parts.pop()}` : ''
+  // Nothing backtracks into a lookahead: what an earlier `*` matched never needs to change.
+  const between = parts.slice(1).map((part, i) => `(?=(.*?${part}))\\${i + 1}`)
+  return new RegExp(`^${parts[0]}${between.join('')}${last}$`, 'su')
 }
 
-/** The end of a bracket class, or -1; a `]` directly after the opening is a member. */
-function classEnd(characters: string[], open: number): number {
-  const negated = characters[open + 1] === '!' || characters[open + 1] === '^'
-  return characters.indexOf(']', open + (negated ? 3 : 2))
+/** The members of a class. A range that runs backward has none. */
+function rangesOf(members: string): string {
+  const ranges = [...members.matchAll(/(.)-(.)|./gsu)].map(
+    ([all, from = all, to = all]) => [from, to] as const,
+  )
+  return ranges.map(([from, to]) => (from <= to ? `${escaped(from)}-${escaped(to)}` : '')).join('')
 }
 
-function classOf(members: string[]): (character: string) => boolean {
-  const negated = members[0] === '!' || members[0] === '^'
-  const list = negated ? members.slice(1) : members
-  const ranges: [string, string][] = []
-  for (let i = 0; i < list.length; i++) {
-    if (list[i + 1] === '-' && i + 2 < list.length) {
-      ranges.push([list[i]!, list[i + 2]!])
-      i += 2
-    } else ranges.push([list[i]!, list[i]!])
-  }
-  return (character) => ranges.some(([from, to]) => character >= from && character <= to) !== negated
-}
-
-/** Backtracks only to the last `*`: what an earlier one matched never needs to change. */
-function matches(tokens: Token[], characters: string[]): boolean {
-  let t = 0
-  let c = 0
-  let star = -1
-  let resume = 0
-  while (c < characters.length) {
-    const token = tokens[t]
-    if (token === ANY) {
-      star = t++
-      resume = c
-    } else if (token?.(characters[c]!)) {
-      t++
-      c++
-    } else if (star >= 0) {
-      t = star + 1
-      c = ++resume
-    } else return false
-  }
-  while (tokens[t] === ANY) t++
-  return t === tokens.length
+function escaped(character: string): string {
+  return `\\u{${character.codePointAt(0)!.toString(16)}}`
 }
