@@ -101,7 +101,9 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
     while (at < to) {
       const until = Math.min(at + length, to)
       const bytes =
-        length === buffer.length ? await series.readInto(at, until, buffer) : await series.read(at, until)
+        length === buffer.length
+          ? await series.read(at, until, { into: buffer })
+          : await series.read(at, until)
       const last = until === to ? bytes.length : lastStart(format, bytes, 0, bytes.length)
       if (last <= 0 && length < longest) {
         length = Math.min(4 * length, longest)

@@ -120,7 +120,7 @@ export class Backward {
     const from = await this.#series.addresses.floor(Math.max(lowest, at - length))
     if (longer !== null && at - from <= BLOCK) {
       this.#long ??= takeBlock()
-      return this.#series.readInto(from, at, this.#long)
+      return this.#series.read(from, at, { into: this.#long })
     }
     if (longer !== null || at - from < length) return this.#series.read(from, at)
     this.#step = this.largest
@@ -144,7 +144,8 @@ export class Backward {
   #start(from: number, to: number): boolean {
     const buffer = this.#free.pop() ?? this.#fresh()
     if (buffer === null) return false
-    const bytes = this.#series.readInto(from, to, buffer, this.#parallel > 1 ? this.#ended.signal : undefined)
+    const ended = this.#parallel > 1 ? this.#ended.signal : undefined
+    const bytes = this.#series.read(from, to, { into: buffer, ended })
     const ahead: Ahead = { from, to, bytes, buffer, isDone: false }
     const done = () => {
       ahead.isDone = true

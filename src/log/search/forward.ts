@@ -54,7 +54,7 @@ export class Forward {
     if (isNext) this.#readOn(Math.max(from, this.#blocks.at(-1)?.to ?? from))
     const first = this.#blocks[0]
     if (!first || first.from > from || this.#blocks.at(-1)!.to < to)
-      return this.#series.readInto(from, to, this.#memory(to - from))
+      return this.#series.read(from, to, { into: this.#memory(to - from) })
     if (!first.isDone) this.#window = Math.min(this.#parallel, 4 * this.#window)
     return this.#join(from, to)
   }
@@ -101,7 +101,7 @@ export class Forward {
       if (leased > 0 && !this.#lease!.grow(leased)) return
       const buffer = new Uint8Array(to - from)
       const ended = this.#parallel > 1 ? this.#ended.signal : undefined
-      const bytes = this.#series.readInto(from, to, buffer, ended)
+      const bytes = this.#series.read(from, to, { into: buffer, ended })
       const block: ReadAhead = { from, to, bytes, isDone: false, leased }
       const done = () => {
         block.isDone = true

@@ -169,7 +169,7 @@ async function readOn(
   if (to - from > CHUNK) long.block ??= takeBlock()
   const into = to - from > CHUNK ? long.block : scanner?.guest
   try {
-    return await (into ? series.readOnward(from, to, into) : series.read(from, to))
+    return await series.read(from, to, { into: into ?? undefined, onward: true })
   } catch (error) {
     if (error instanceof BudgetError) return null
     throw error

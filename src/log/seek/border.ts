@@ -195,7 +195,7 @@ async function readAll(probes: Probes, from: number, to: number): Promise<Uint8A
     budget.spend(end - at)
     const into = all.subarray(at - from, end - from)
     // A store may return memory of its own.
-    const bytes = text.readInto ? await text.readInto(at, end, into) : await text.read(at, end)
+    const bytes = await text.read(at, end, { into })
     if (bytes.buffer !== into.buffer) into.set(bytes)
   })
   return isComplete ? all : null

@@ -7,7 +7,8 @@ import { type LogFiles, perFiles } from '../files/files.ts'
 import { collect } from './bytes.ts'
 import { type Fingerprint, fingerprint, PRINT_READ } from './cursor.ts'
 import { decompressLog, downloadOf } from './decompress.ts'
-import type { KnownBlocks, Text } from './text.ts'
+import { versionOf } from './kind.ts'
+import type { KnownBlocks, Text, TextRead } from './text.ts'
 
 export interface ArchiveLimits {
   /** The most text to decompress from one archive. */
@@ -54,8 +55,8 @@ export class ArchiveText implements Text {
   broken: LogError | null = null
   /** Whether the first pass ran out of budget: the text then ends where it was read to. */
   cut = false
-  readonly #files: LogFiles
   readonly #kind: Compression
+  readonly #files: LogFiles
   readonly #limits: ArchiveLimits
   readonly #budget: Budget
   #pass: AsyncGenerator<Uint8Array, void> | null = null
@@ -118,19 +119,9 @@ export class ArchiveText implements Text {
     return (this.#size ?? this.#to) >= size
   }
 
-  async read(from: number, to: number): Promise<Uint8Array> {
-    await this.#reach(from, to)
-    return this.#copy(from, to)
-  }
-
-  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    await this.#reach(from, to)
-    return this.#copy(from, to, into.subarray(0, to - from))
-  }
-
-  async readOnward(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    await this.#reach(from, to, KEPT_BEHIND)
-    return this.#copy(from, to, into.subarray(0, to - from))
+  async read(from: number, to: number, { into, onward = false }: TextRead = {}): Promise<Uint8Array> {
+    await this.#reach(from, to, onward ? KEPT_BEHIND : undefined)
+    return this.#copy(from, to, into?.subarray(0, to - from))
   }
 
   /** Decompresses until [from, to) is in memory, along with `window` bytes before what was decompressed. */
@@ -269,10 +260,6 @@ const LIKELY_RATIO = 16
 /** The error for an archive that may not be as long as it declares: the next attempt does not trust the size. */
 function wrongSize(name: string): StoreError {
   return new StoreError('changed', `Cannot read "${name}": its text is not as long as its trailer says`)
-}
-
-function versionOf({ key, etag }: Entry): string {
-  return `${etag} ${key}`
 }
 
 function overBudget(name: string, most: number): LogError {

@@ -69,6 +69,7 @@ async function readKind(files: LogFiles, entry: Entry, signal: AbortSignal | und
   return kind
 }
 
-function versionOf({ key, etag }: Entry): string {
+/** A version of a file, for what is remembered of it. */
+export function versionOf({ key, etag }: Entry): string {
   return `${etag} ${key}`
 }

@@ -3,7 +3,7 @@ import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import type { LogError } from '../error.ts'
 import { Addresses } from './addresses.ts'
 import { type Cursor, NO_PRINT, PRINT_READ } from './cursor.ts'
-import type { Text } from './text.ts'
+import type { Text, TextRead } from './text.ts'
 
 /** How many archives keep text at a time: a read may cross from one into the next. */
 const WARM = 2
@@ -46,34 +46,20 @@ export class Series {
     return this.parts.at(-1)!.cut === true
   }
 
-  /** The bytes [from, to), across files. */
-  async read(from: number, to: number): Promise<Uint8Array> {
+  /** The bytes [from, to), across files. Only those of one file are read into the caller's memory. */
+  async read(from: number, to: number, options?: TextRead): Promise<Uint8Array> {
     if (to <= from) return new Uint8Array(0)
     await this.addresses.floor(from)
+    const parts = [...this.addresses.within(from, to)]
+    const isFitting = parts.length === 1 && (options?.into?.length ?? 0) >= to - from
     const pieces: Uint8Array[] = []
-    for (const { part, ...bytes } of this.addresses.within(from, to)) {
+    for (const { part, ...bytes } of parts) {
       // A read may cross thousands of small files.
       if (pieces.length > 0 && isTurnOver()) await yieldToEventLoop()
       await this.#use(part)
-      pieces.push(await part.read(bytes.from, bytes.to))
+      pieces.push(await part.read(bytes.from, bytes.to, isFitting ? options : undefined))
     }
     return asOne(pieces)
-  }
-
-  /** As `read`, into the caller's memory if possible: within one file. */
-  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {
-    const { part, base, end } = await this.addresses.at(from)
-    if (!part.readInto || to > end) return this.read(from, to)
-    await this.#use(part)
-    return part.readInto(from - base, to - base, into, ended)
-  }
-
-  /** As `read`, for one pass through a file that must be read from its start: into the caller's memory if possible. */
-  async readOnward(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-    const { part, base, end } = await this.addresses.at(from)
-    if (!part.readOnward || to > end || to - from > into.length) return this.read(from, to)
-    await this.#use(part)
-    return part.readOnward(from - base, to - base, into)
   }
 
   /** Where the file of the byte before `address` starts, if it must be read from there on; otherwise null. */

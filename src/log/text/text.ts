@@ -7,6 +7,16 @@ import { collect, equal } from './bytes.ts'
 import { type Cursor, type Fingerprint, fingerprint, hashBytes, PRINT_READ } from './cursor.ts'
 import { type Kind, kindOfBytes } from './kind.ts'
 
+/** How a part of a text is read. */
+export interface TextRead {
+  /** The caller's memory, for a store that can use it; only a few of the bytes are then remembered. */
+  into?: Uint8Array<ArrayBuffer> | undefined
+  /** Ends the read when it is no longer needed. */
+  ended?: AbortSignal | undefined
+  /** Whether it is part of a pass from the start to the end, so that only a little is kept. @default false */
+  onward?: boolean
+}
+
 /** One log file as text that can be read anywhere. A compressed file is the text it holds. */
 export interface Text {
   readonly name: string
@@ -26,17 +36,7 @@ export interface Text {
   /** Whether the text has at least `size` bytes: a compressed file is read no further than that. */
   reaches(size: number): Promise<boolean>
   /** Exactly the bytes [from, to), which must be inside the text; anything else is an error. */
-  read(from: number, to: number): Promise<Uint8Array>
-  /**
-   * The same in the caller's memory, where the store can use it; only a few bytes are then remembered. `ended` ends the
-   * read when it is no longer needed. Absent if there is nothing to gain.
-   */
-  readInto?(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal): Promise<Uint8Array>
-  /**
-   * As `read`, for a pass from the start to the end: in the caller's memory, and only a little is kept. Absent where a
-   * read back costs no more.
-   */
-  readOnward?(from: number, to: number, into: Uint8Array<ArrayBuffer>): Promise<Uint8Array>
+  read(from: number, to: number, options?: TextRead): Promise<Uint8Array>
   /** The first bytes, at most `length`: cheap for compressed files too. */
   head(length: number): Promise<Uint8Array>
   /** Begins to fetch it, because it will be read soon. */
@@ -130,12 +130,14 @@ export class PlainText implements Text {
     return this.entry.size >= size
   }
 
-  async read(from: number, to: number): Promise<Uint8Array> {
+  async read(from: number, to: number, { into, ended }: TextRead = {}): Promise<Uint8Array> {
     if (to <= from) return new Uint8Array(0)
     const kept = this.#kept(from, to)
-    if (kept) return kept
-    const bytes = await this.#fetch(from, to)
-    if (this.#sending) this.#see({ offset: from, bytes })
+    // A copy: callers may write into what they get.
+    if (kept && into) into.set(kept)
+    if (kept) return into?.subarray(0, kept.length) ?? kept
+    const bytes = await this.#fetch(from, to, into, ended)
+    if (into || this.#sending) this.#see({ offset: from, bytes })
     else this.#remember({ offset: from, bytes })
     await this.#judge()
     return bytes
@@ -156,19 +158,6 @@ export class PlainText implements Text {
       size += bytes.buffer.byteLength
       return size <= KEPT_AT_REST
     })
-  }
-
-  async readInto(from: number, to: number, into: Uint8Array<ArrayBuffer>, ended?: AbortSignal) {
-    const kept = this.#kept(from, to)
-    if (kept) {
-      // A copy: callers may write into what they get.
-      into.set(kept)
-      return into.subarray(0, kept.length)
-    }
-    const bytes = await this.#fetch(from, to, into, ended)
-    this.#see({ offset: from, bytes })
-    await this.#judge()
-    return bytes
   }
 
   async ensure(from: number, to: number): Promise<void> {

@@ -13,7 +13,6 @@ const LF = 10
 
 /** What the logs that are read together may hold. */
 interface CollectedLimits {
-  /** How many logs there are. */
   count: number
   memory: MemoryBudget | undefined
   forward: boolean
@@ -53,7 +52,6 @@ export class Collected {
     return [...long, ...(this.#neighbours?.within(from, to) ?? [])]
   }
 
-  /** Whether the bytes of a record are kept. */
   #keeps(bytes: Uint8Array, start: number, { format, zone }: Filter, series: Series): boolean {
     const { count, memory, forward } = this.#limits
     if (bytes.length <= LONGEST / count) return true
@@ -83,12 +81,11 @@ export class LoadedRecords {
     if (this.#lease?.grow(length) === false) throw noMemory()
     const block = length > BLOCK / 2 ? takeBlock() : new Uint8Array(length)
     this.#blocks.push(block)
-    const bytes = await series.readInto(start, end, block)
+    const bytes = await series.read(start, end, { into: block })
     series.rest()
     return bytes
   }
 
-  /** Releases all of them. */
   release(): void {
     this.#lease?.release()
     this.#lease = null
