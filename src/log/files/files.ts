@@ -11,7 +11,7 @@ import {
 import { LogError } from '../error.ts'
 import type { JoinedLog, JoinedLogs } from '../joined/log.ts'
 import { includeFilter } from './include.ts'
-import { type Listing, Listings } from './listings.ts'
+import { type Listing, sharedListing } from './listings.ts'
 
 export type { Listing } from './listings.ts'
 
@@ -94,7 +94,7 @@ export function logFiles(
     return { entries: fast ? entries : sorted(entries), ...(listed.length > most && { isCut: true }) }
   }
   const revision = () => fast?.revision() ?? null
-  const listings = new Listings(
+  const listing = sharedListing(
     async (signal) => {
       if (!joins) return collect('', mostListed, signal, !nested)
       const { entries, partial } = await (await joins()).list(signal)
@@ -122,10 +122,10 @@ export function logFiles(
 
   return {
     isNear: fast !== undefined,
-    list: (signal) => listings.get(signal),
+    list: listing,
     async *each(after, signal) {
       const isAfter = ({ key }: Entry) => after === '' || byCodePoint(key, after) > 0
-      const { entries, isCut } = await listings.get(signal)
+      const { entries, isCut } = await listing(signal)
       if (!isCut) return yield* entries.filter(isAfter)
       // The store may ignore `after`, and `after` need not be a key.
       for await (const entry of store.list('', { signal, shallow: !nested, ...(after && { after }) }))

@@ -21,97 +21,79 @@ interface Running {
   abort: AbortController
 }
 
-/** The lists that are remembered, oldest first: a process may show hundreds of nodes. */
-const remembered = new Map<Listings, number>()
+/** How many files each remembered list has, by what forgets it, oldest first: a process may show hundreds of nodes. */
+const remembered = new Map<() => void, number>()
 const MOST_REMEMBERED = { lists: 100, files: 100_000 }
 
-function remember(listings: Listings, files: number): void {
-  remembered.delete(listings)
-  remembered.set(listings, files)
+function remember(forget: () => void, files: number): void {
+  remembered.delete(forget)
+  remembered.set(forget, files)
   let sum = [...remembered.values()].reduce((a, b) => a + b)
   for (const [other, count] of remembered) {
-    if (other === listings || (sum <= MOST_REMEMBERED.files && remembered.size <= MOST_REMEMBERED.lists))
-      return
-    other.forget()
+    if (other === forget || (sum <= MOST_REMEMBERED.files && remembered.size <= MOST_REMEMBERED.lists)) return
+    other()
     remembered.delete(other)
     sum -= count
   }
 }
 
 /**
- * Remembers the last list for a moment and shares the one that is being made: sixteen clients would otherwise make
- * sixteen lists of 10,000 files at once. A list whose callers have all left is aborted.
+ * Remembers the last list for a moment and, if callers may share it, the one that is being made: sixteen clients would
+ * otherwise make sixteen lists of 10,000 files at once. A list whose callers have all left is aborted.
  */
-export class Listings {
-  readonly #make: (signal: AbortSignal) => Promise<Listing>
-  readonly #revision: () => string | null
-  readonly #now: () => number
-  /** Whether callers may share a list that is being made. */
-  readonly #shared: boolean
-  #last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
-  #running: Running | undefined
-
-  constructor(
-    make: (signal: AbortSignal) => Promise<Listing>,
-    revision: () => string | null,
-    now: () => number,
-    shared: boolean,
-  ) {
-    this.#make = make
-    this.#revision = revision
-    this.#now = now
-    this.#shared = shared
+export function sharedListing(
+  make: (signal: AbortSignal) => Promise<Listing>,
+  revisionNow: () => string | null,
+  now: () => number,
+  shared: boolean,
+): (signal: AbortSignal | undefined) => Promise<Listing> {
+  let last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
+  let running: Running | undefined
+  const forget = () => {
+    last = undefined
   }
-
-  forget(): void {
-    this.#last = undefined
+  const leave = (left: Running) => {
+    if (running === left) running = undefined
   }
-
-  get(signal: AbortSignal | undefined): Promise<Listing> {
-    const revision = this.#revision()
-    const start = this.#now()
-    const isCurrent = (other: { revision: string | null; at: number }) =>
-      other.revision === revision && start >= other.at
-    const last = this.#last
-    if (last && isCurrent(last) && start < last.until) return Promise.resolve(last.listing)
-    const running = this.#running
-    if (running && isCurrent(running) && start < running.at + MAX_AGE_MS) return this.#join(running, signal)
-    return this.#join(this.#start(revision, start), signal)
-  }
-
-  #start(revision: string | null, at: number): Running {
+  const start = (revision: string | null, at: number): Running => {
     const abort = new AbortController()
-    const listing = this.#make(abort.signal)
-    const running: Running = { listing, revision, at, waiting: 0, abort }
-    if (this.#shared) this.#running = running
-    const done = () => {
-      if (this.#running === running) this.#running = undefined
-    }
-    listing.then((listing) => {
-      const until = at + Math.min(MAX_AGE_MS, (this.#now() - at) * AGE_PER_COST)
-      if (!this.#last || this.#last.at <= at) {
-        this.#last = { listing, revision, at, until }
-        remember(this, listing.entries.length)
+    const started = { listing: make(abort.signal), revision, at, waiting: 0, abort }
+    if (shared) running = started
+    const done = () => leave(started)
+    started.listing.then((listing) => {
+      const until = at + Math.min(MAX_AGE_MS, (now() - at) * AGE_PER_COST)
+      if (!last || last.at <= at) {
+        last = { listing, revision, at, until }
+        remember(forget, listing.entries.length)
       }
       done()
     }, done)
-    return running
+    return started
   }
+  return (signal) => {
+    const revision = revisionNow()
+    const at = now()
+    const isCurrent = (other: { revision: string | null; at: number }) =>
+      other.revision === revision && at >= other.at
+    if (last && isCurrent(last) && at < last.until) return Promise.resolve(last.listing)
+    const isShared = running && isCurrent(running) && at < running.at + MAX_AGE_MS
+    return join(isShared ? running! : start(revision, at), signal, leave)
+  }
+}
 
-  /** Waits for a list; when the last of its callers leaves, it is aborted. */
-  #join(running: Running, signal: AbortSignal | undefined): Promise<Listing> {
-    running.waiting++
-    if (!signal) return running.listing
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        reject(signal.reason)
-        if (--running.waiting > 0) return
-        if (this.#running === running) this.#running = undefined
-        running.abort.abort(signal.reason)
-      }
-      if (signal.aborted) return leave()
-      signal.addEventListener('abort', leave, { once: true })
-      running.listing.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-    })
-  }
+/** Waits for a list; when the last of its callers leaves, it is aborted. */
+function join(running: Running, signal: AbortSignal | undefined, leave: (running: Running) => void) {
+  running.waiting++
+  if (!signal) return running.listing
+  return new Promise<Listing>((resolve, reject) => {
+    const end = () => {
+      reject(signal.reason)
+      if (--running.waiting > 0) return
+      leave(running)
+      running.abort.abort(signal.reason)
+    }
+    if (signal.aborted) return end()
+    signal.addEventListener('abort', end, { once: true })
+    running.listing.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
 }

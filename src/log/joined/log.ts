@@ -4,14 +4,7 @@ import type { Member } from '../../join/member.ts'
 import { memberReads } from '../../join/member-reads.ts'
 import type { FromOptions, MemberQuery, Members, MemberTree } from '../../join/members.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import {
-  type ByteRange,
-  type Entry,
-  type ReadOptions,
-  type Store,
-  StoreError,
-  type StoreRead,
-} from '../../store/store.ts'
+import { type ByteRange, type Entry, type ReadOptions, type Store, StoreError } from '../../store/store.ts'
 
 /** Members whose entries are remembered for reads. */
 const MAX_ENTRIES = 20_000
@@ -41,36 +34,26 @@ export class JoinedLogs {
   }
 }
 
-/** Log files that are the members of a joined log; a `LogFiles`. */
-export interface MemberFiles {
-  list(): Promise<{ entries: Entry[] }>
-  startingWith(): Promise<Entry[]>
-  each(): AsyncIterable<Entry>
-  stat(key: string): Promise<Entry>
-  read(key: string, range: ByteRange | undefined, options?: ReadOptions): Promise<StoreRead>
-  watch(): null
-}
-
 export class JoinedLog {
   readonly name: string
-  /** Reads members, which no client can name. */
-  readonly files: MemberFiles
+  /** The members as `LogFiles`, which no client can name. */
+  readonly files = {
+    list: async () => ({ entries: [] }),
+    startingWith: async () => [],
+    async *each() {},
+    stat: async (key: string) => this.#entry(key),
+    read: async (key: string, range: ByteRange | undefined, { signal }: ReadOptions = {}) =>
+      (await this.#read(this.#entry(key), range, { signal }).catch(unlessChanged)) ?? this.#lost(key),
+    watch: () => null,
+  }
   readonly #tree: MemberTree
+  readonly #read: ReturnType<typeof memberReads>
   readonly #entries = new BoundedMap<string, Entry>(MAX_ENTRIES)
 
   constructor(name: string, tree: MemberTree, read: ReturnType<typeof memberReads>) {
     this.name = name
     this.#tree = tree
-    const entryOf = (key: string) => this.#entries.get(key) ?? this.#lost(key)
-    this.files = {
-      list: async () => ({ entries: [] }),
-      startingWith: async () => [],
-      async *each() {},
-      stat: async (key) => entryOf(key),
-      read: async (key, range, { signal } = {}) =>
-        (await read(entryOf(key), range, { signal }).catch(unlessChanged)) ?? this.#lost(key),
-      watch: () => null,
-    }
+    this.#read = read
   }
 
   async find(query: MemberQuery, signal?: AbortSignal): Promise<Members> {
@@ -108,6 +91,10 @@ export class JoinedLog {
     const parsed = parseKey(key)
     if (!parsed || !this.#tree.holds(parsed.log)) return null
     return { entry: { key, size: 0, modified: 0, etag: '' }, time: parsed.time }
+  }
+
+  #entry(key: string): Entry {
+    return this.#entries.get(key) ?? this.#lost(key)
   }
 
   /** A listed object has expired or was replaced. What is remembered may be outdated, so the request starts again. */

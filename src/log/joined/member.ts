@@ -1,10 +1,8 @@
 import { compressionOf, SIGNATURE_BYTES } from '../../codec/kind.ts'
 import { each } from '../../limits/each.ts'
 import type { Entry } from '../../store/store.ts'
-import type { LogError } from '../error.ts'
 import { ArchiveText } from '../text/archive.ts'
 import { collect } from '../text/bytes.ts'
-import type { Fingerprint } from '../text/cursor.ts'
 import type { Opener } from '../text/open.ts'
 import { PlainText, type Text } from '../text/text.ts'
 import type { Reach } from './reach.ts'
@@ -71,81 +69,48 @@ export async function fetchAhead(parts: readonly Text[], { wanted, bytes, period
  * An object of a joined log as text. Shippers compress or not whatever the name says, so its first bytes decide when
  * they are first needed; until then it counts as compressed.
  */
-export class MemberText implements Text {
-  readonly name: string
-  readonly entry: Entry
-  readonly compressed = true
-  readonly #opener: Opener
-  #opening: Promise<Text> | null = null
-  #text: Text | null = null
-
-  constructor(opener: Opener, entry: Entry) {
-    this.#opener = opener
-    this.name = entry.key
-    this.entry = entry
+export function memberText(opener: Opener, entry: Entry): Text {
+  let text: Text | null = null
+  let opening: Promise<Text> | null = null
+  const open = () => {
+    opening ??= openMember(opener, entry).then((opened) => {
+      text = opened
+      return opened
+    })
+    return opening
   }
-
-  get broken(): LogError | null {
-    return this.#text?.broken ?? null
+  return {
+    name: entry.key,
+    entry,
+    compressed: true,
+    get broken() {
+      return text?.broken ?? null
+    },
+    get cut() {
+      return text?.cut ?? false
+    },
+    sequential: async () => (await (await open()).sequential?.()) ?? false,
+    size: async () => (await open()).size(),
+    reaches: async (size) => (await open()).reaches(size),
+    read: async (from, to) => (await open()).read(from, to),
+    head: async (length) => (await open()).head(length),
+    prepare() {
+      // A failure shows when the text is read.
+      open().catch(() => {})
+    },
+    release: async () => text?.release?.(),
+    onward: async (from) => (await open()).onward?.(from),
+    known: (offset) => text?.known(offset) ?? null,
   }
+}
 
-  get cut(): boolean {
-    return this.#text?.cut ?? false
-  }
-
-  async sequential(): Promise<boolean> {
-    return (await (await this.#open()).sequential?.()) ?? false
-  }
-
-  async size(): Promise<number> {
-    return (await this.#open()).size()
-  }
-
-  async reaches(size: number): Promise<boolean> {
-    return (await this.#open()).reaches(size)
-  }
-
-  async read(from: number, to: number): Promise<Uint8Array> {
-    return (await this.#open()).read(from, to)
-  }
-
-  async head(length: number): Promise<Uint8Array> {
-    return (await this.#open()).head(length)
-  }
-
-  prepare(): void {
-    // A failure shows when the text is read.
-    this.#open().catch(() => {})
-  }
-
-  async release(): Promise<void> {
-    await this.#text?.release?.()
-  }
-
-  async onward(from: number): Promise<void> {
-    await (await this.#open()).onward?.(from)
-  }
-
-  known(offset: number): Fingerprint | null {
-    return this.#text?.known(offset) ?? null
-  }
-
-  #open(): Promise<Text> {
-    this.#opening ??= this.#judge()
-    return this.#opening
-  }
-
-  async #judge(): Promise<Text> {
-    const { files, budget } = this.#opener
-    const { entry, name } = this
-    const options = { signal: budget.signalFor() }
-    const first =
-      entry.size === 0 ? null : await files.read(name, { offset: 0, length: SIGNATURE_BYTES }, options)
-    const kind = first && compressionOf(await collect(first))
-    this.#text =
-      first && kind
-        ? new ArchiveText({ entry: first.entry, kind }, { ...this.#opener, trustDeclaredSize: false })
-        : new PlainText(files, first?.entry ?? entry, budget)
-    return this.#text
-  }
+async function openMember(opener: Opener, entry: Entry): Promise<Text> {
+  const { files, budget } = opener
+  if (entry.size === 0) return new PlainText(files, entry, budget)
+  const options = { signal: budget.signalFor() }
+  const first = await files.read(entry.key, { offset: 0, length: SIGNATURE_BYTES }, options)
+  const kind = compressionOf(await collect(first))
+  return kind
+    ? new ArchiveText({ entry: first.entry, kind }, { ...opener, trustDeclaredSize: false })
+    : new PlainText(files, first.entry, budget)
 }

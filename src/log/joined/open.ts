@@ -5,7 +5,7 @@ import { gone, type LogRequest, type Opener, type OpenLog } from '../text/open.t
 import { Series } from '../text/series.ts'
 import { holds } from '../text/text.ts'
 import type { JoinedLog } from './log.ts'
-import { fetchAhead, fetchMembers, MemberText } from './member.ts'
+import { fetchAhead, fetchMembers, memberText } from './member.ts'
 import { keyTimes, type Reach } from './reach.ts'
 
 /** Forward, every member up to the end of the series is read, so an attempt covers this much less. */
@@ -31,7 +31,7 @@ export async function openJoined(
   if (found === null) return null
   const { members, older, newer } = found
   const entries = members.length > 0 ? members.map(({ entry }) => entry) : [NO_ENTRY]
-  const parts = entries.map((entry) => new MemberText({ ...opener, files: log.files }, entry))
+  const parts = entries.map((entry) => memberText({ ...opener, files: log.files }, entry))
   const own = isForward ? parts[0]! : parts.at(-1)!
   if (cursor && !(own.name === cursor.place.name && (await holds(own, cursor.place)))) throw gone()
   const ahead = isForward ? 0 : await fetchAhead(parts, reach, opener.parallel)

@@ -87,16 +87,8 @@ function readsForward({ cursor, first }: PageRequest): boolean {
   return cursor ? cursor.direction === 'after' : first === true
 }
 
-/** Times in the keys of members: those to find, and among them those to open, with the two next to them on either side. */
-interface KeyTimes {
-  since?: number
-  until?: number
-  nearSince?: number
-  nearUntil?: number
-}
-
-/** Which members a reach includes, by the times in their keys. */
-export function keyTimes({ period: { since, until }, attempt }: Reach): KeyTimes {
+/** Times in the keys of members: those to find, and among them (`near`) those to open, with the two next to them. */
+export function keyTimes({ period: { since, until }, attempt }: Reach) {
   const widening = WIDER ** (attempt - 1)
   const margin = MARGIN * widening
   const near = NEAR * widening

@@ -4,8 +4,9 @@ import type { Change } from '../follow/change.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import type { Opener } from '../text/open.ts'
+import type { Text } from '../text/text.ts'
 import type { JoinedLog } from './log.ts'
-import { fetchMembers, MemberText } from './member.ts'
+import { fetchMembers, memberText } from './member.ts'
 
 /** Bytes of text per poll. */
 const MAX_POLLED = 4 * 1024 * 1024
@@ -25,15 +26,13 @@ export class JoinTracker {
   /** Members that were sent, as far back as late ones are looked for. */
   #recent: Member[]
   /** The newest of them, its size, and its last bytes. */
-  #text: MemberText
-  #size = 0
-  #seen: Uint8Array = new Uint8Array(0)
+  #last: Sent
 
-  private constructor(log: JoinedLog, opener: Opener, recent: Member[], last: MemberText) {
+  private constructor(log: JoinedLog, opener: Opener, recent: Member[], last: Sent) {
     this.#log = log
     this.#opener = opener
     this.#recent = recent
-    this.#text = last
+    this.#last = last
   }
 
   /** Starts after the newest object; null if there is none, because it is then not a joined log. */
@@ -44,23 +43,20 @@ export class JoinTracker {
     const { members } = await log.find({ bytes: MAX_RECENT_BYTES, since: newest.time - LATE_MILLIS })
     const recent = members.length > 0 ? members.slice(-MAX_RECENT) : [newest]
     const opener = { files: log.files, limits, budget: new Budget() }
-    const last = new MemberText(opener, recent.at(-1)!.entry)
-    const tracker = new JoinTracker(log, opener, recent, last)
-    const { size, seen } = await endOf(last)
-    tracker.#size = size
-    tracker.#seen = seen
-    return tracker
+    return new JoinTracker(log, opener, recent, await endOf(memberText(opener, recent.at(-1)!.entry)))
   }
 
   /** The current place: everything before was sent. */
   get place(): Cursor {
-    const print = fingerprint(this.#seen, this.#size - this.#seen.length)
-    return { name: this.#text.name, id: null, offset: this.#size, print }
+    const { text, size, seen } = this.#last
+    const print = fingerprint(seen, size - seen.length)
+    return { name: text.name, id: null, offset: size, print }
   }
 
   /** The bytes right before the place, at most `length`. */
   async before(length: number): Promise<Uint8Array | null> {
-    return this.#text.read(Math.max(0, this.#size - length), this.#size)
+    const { text, size } = this.#last
+    return text.read(Math.max(0, size - length), size)
   }
 
   /** Adds what new objects hold. Returns whether there is more than one poll returns. */
@@ -69,13 +65,14 @@ export class JoinTracker {
     const { members, newer } = await this.#log.from(this.#recent[0]!, MAX_POLLED, { known })
     const fresh = members
       .filter(({ entry }) => !known.has(entry.key))
-      .map((member) => ({ member, text: new MemberText(this.#opener, member.entry) }))
+      .map((member) => ({ member, text: memberText(this.#opener, member.entry) }))
     // A failure shows below, after what comes before it.
     await fetchMembers(fresh.map(({ text }) => text)).catch(() => {})
     let total = 0
     for (const { member, text } of fresh) {
       if (total >= MAX_POLLED) return true
-      const { size, seen } = await endOf(text)
+      const sent = await endOf(text)
+      const { size } = sent
       const bytes = size > 0 ? await text.read(0, size) : new Uint8Array(0)
       const isLate = this.#remember(member)
       if (size === 0) continue
@@ -84,9 +81,7 @@ export class JoinTracker {
         changes.push({ kind: 'late', bytes })
         continue
       }
-      this.#text = text
-      this.#size = size
-      this.#seen = seen
+      this.#last = sent
       changes.push({ kind: 'data', name: member.entry.key, id: null, offset: 0, bytes })
     }
     return newer && total > 0
@@ -105,8 +100,10 @@ export class JoinTracker {
   }
 }
 
-/** The size of a text, and its last bytes. */
-async function endOf(text: MemberText): Promise<{ size: number; seen: Uint8Array }> {
+/** A text, its size, and its last bytes. */
+type Sent = Awaited<ReturnType<typeof endOf>>
+
+async function endOf(text: Text) {
   const size = await text.size()
-  return { size, seen: (await text.read(Math.max(0, size - PRINT_READ), size)).slice() }
+  return { text, size, seen: (await text.read(Math.max(0, size - PRINT_READ), size)).slice() }
 }

@@ -6,25 +6,18 @@ export interface RotatedFile extends LogName {
 }
 
 /** Behind a date numbers rise; without one, the highest is the oldest. The active file comes last. */
-export function byName(a: RotatedFile, b: RotatedFile): number {
-  return (
+export const byName = orderOf(1)
+/** The same with numbers in the other direction. */
+export const byNameReversed = orderOf(-1)
+
+function orderOf(direction: 1 | -1) {
+  return (a: RotatedFile, b: RotatedFile): number =>
     Number(isActive(a)) - Number(isActive(b)) ||
     byCodePoint(a.date, b.date) ||
-    (a.date === '' ? b.index - a.index : a.index - b.index) ||
+    direction * (a.date === '' ? b.index - a.index : a.index - b.index) ||
     a.entry.modified - b.entry.modified ||
     Number(b.compressed) - Number(a.compressed) ||
     byCodePoint(a.entry.key, b.entry.key)
-  )
-}
-
-/** The same with numbers in the other direction. */
-export function byNameReversed(a: RotatedFile, b: RotatedFile): number {
-  return (
-    Number(isActive(a)) - Number(isActive(b)) ||
-    byCodePoint(a.date, b.date) ||
-    (a.date === '' ? a.index - b.index : b.index - a.index) ||
-    byName(a, b)
-  )
 }
 
 /** Whether a name is that of a log's newest file: it has no date and no number. */

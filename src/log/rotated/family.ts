@@ -17,6 +17,8 @@ export interface Head {
   last?: number
 }
 
+type HeadOf = (entry: Entry) => Head | undefined
+
 /** The files of one log, in order. */
 export interface Family {
   /** Oldest first. Each text is there once. */
@@ -47,11 +49,7 @@ const COPY_MS = 2000
  * agreed direction (logrotate's `.1` is the newest, Log4j's the oldest), so heads and times of change decide:
  * call it again with what it `wanted`.
  */
-export function familyOf(
-  name: string,
-  named: NamedFiles,
-  headOf: (entry: Entry) => Head | undefined = () => undefined,
-): Family {
+export function familyOf(name: string, named: NamedFiles, headOf: HeadOf = () => undefined): Family {
   const dashed = rolledMembers(name, named.dashed, headOf)
   const kin = kinOf(dashed.log, named, dashed.members)
   const aliases = new Map(kin.aliases)
@@ -98,11 +96,7 @@ export function lastOfWhole(family: Family, name: string): number {
  * sync. So is the beginning of the active file under a rotated name, while it is copied before it is truncated. The
  * uncompressed one stays, and the newer of two. Where a length is not known, a repetition is better than a loss.
  */
-function withoutCopies(
-  order: RotatedFile[],
-  headOf: (entry: Entry) => Head | undefined,
-  aliases: Map<string, string>,
-): RotatedFile[] {
+function withoutCopies(order: RotatedFile[], headOf: HeadOf, aliases: Map<string, string>): RotatedFile[] {
   const groups = alike(order, headOf)
   return order.filter((member) => {
     const others = groups.get(headOf(member.entry)?.print ?? '') ?? []
@@ -114,7 +108,7 @@ function withoutCopies(
 }
 
 /** Files that begin with the same text, if there is more than one. */
-function alike(order: readonly RotatedFile[], headOf: (entry: Entry) => Head | undefined) {
+function alike(order: readonly RotatedFile[], headOf: HeadOf) {
   const groups = new Map<string, RotatedFile[]>()
   for (const member of order) {
     const print = headOf(member.entry)?.print
@@ -128,7 +122,7 @@ function alike(order: readonly RotatedFile[], headOf: (entry: Entry) => Head | u
   return groups
 }
 
-function isCopyOf(one: RotatedFile, other: RotatedFile, headOf: (entry: Entry) => Head | undefined): boolean {
+function isCopyOf(one: RotatedFile, other: RotatedFile, headOf: HeadOf): boolean {
   const [length, full] = [headOf(one.entry)?.length, headOf(other.entry)?.length]
   if (length === undefined || full === undefined) return false
   if (length < full) return isActive(other) && !one.compressed
@@ -144,7 +138,7 @@ interface Arranged {
   wanted: Entry[]
 }
 
-function arrangeShipped(members: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
+function arrangeShipped(members: RotatedFile[], headOf: HeadOf): Arranged {
   const late = members.filter(({ unclear }) => unclear === 'older').sort(byName)
   if (late.length === 0) return arrange(members, headOf)
   const numbered = members.filter(({ unclear }) => unclear !== 'older')
@@ -163,7 +157,7 @@ function withActiveLast(arranged: Arranged): Arranged {
   return { ...arranged, order: [...order.filter((member) => member !== active), active], certain: false }
 }
 
-function arrange(members: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
+function arrange(members: RotatedFile[], headOf: HeadOf): Arranged {
   const order = [...members].sort(byName)
   const newest = order.slice(-MAX_COPIES)
   const copies = newest.flatMap((member, i) =>
@@ -239,7 +233,7 @@ function byChangeAlone(order: RotatedFile[]): Omit<Arranged, 'wanted'> {
 }
 
 /** The order by the times of the first records; all of them are needed. */
-function byTimes(order: RotatedFile[], headOf: (entry: Entry) => Head | undefined): Arranged {
+function byTimes(order: RotatedFile[], headOf: HeadOf): Arranged {
   const changed = [...order].sort(byChange)
   const newest = changed.slice(-MAX_HEADS)
   const older = changed.slice(0, -MAX_HEADS)

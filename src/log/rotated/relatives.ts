@@ -118,36 +118,28 @@ async function startingWith(files: LogFiles, file: string, signal: AbortSignal |
 /** A revision that is younger than this may not show a file that appeared right after it: file times are coarse. */
 const COARSE_MS = 50
 
-/** Which files have nothing newer in their family, by the state of the directory. */
-export class NewestFiles {
-  readonly #files: LogFiles
-  readonly #known = new BoundedMap<string, string>(1000)
-  #revision: { mark: string; since: number } | null = null
-
-  constructor(files: LogFiles) {
-    this.#files = files
+/** Which of a node's log files have nothing newer in their family, by the state of the directory. */
+export const newestFilesOf = perFiles((files) => {
+  const known = new BoundedMap<string, string>(1000)
+  let revision: { mark: string; since: number } | null = null
+  return {
+    /** Whether nothing newer than `file` has appeared since it was noted. */
+    has(file: string): boolean {
+      const mark = files.revision?.() ?? null
+      return mark !== null && known.get(file) === mark
+    },
+    /** Looks at the directory before a list is made; call the result with what the list shows. */
+    look(file: string): (family: Family) => void {
+      const mark = files.revision?.() ?? null
+      if (mark === null) return () => {}
+      if (revision?.mark !== mark) revision = { mark, since: Date.now() }
+      const old = Date.now() - revision.since >= COARSE_MS
+      return (family) => {
+        if (!old) return
+        const newest = family.members.at(-1)
+        if (newest) known.set(newest.key, mark)
+        if (placeIn(family, file) >= lastFor(family, file)) known.set(file, mark)
+      }
+    },
   }
-
-  /** Whether nothing newer than `file` has appeared since `note`. */
-  has(file: string): boolean {
-    const mark = this.#files.revision?.() ?? null
-    return mark !== null && this.#known.get(file) === mark
-  }
-
-  /** Looks at the directory before a list is made; call the result with what the list shows. */
-  look(file: string): (family: Family) => void {
-    const mark = this.#files.revision?.() ?? null
-    if (mark === null) return () => {}
-    if (this.#revision?.mark !== mark) this.#revision = { mark, since: Date.now() }
-    const old = Date.now() - this.#revision.since >= COARSE_MS
-    return (family) => {
-      if (!old) return
-      const newest = family.members.at(-1)
-      if (newest) this.#known.set(newest.key, mark)
-      if (placeIn(family, file) >= lastFor(family, file)) this.#known.set(file, mark)
-    }
-  }
-}
-
-/** The newest files that are remembered for a node's log files. */
-export const newestFilesOf = perFiles((files) => new NewestFiles(files))
+})

@@ -1,5 +1,6 @@
 import type { Entry } from '../../store/store.ts'
-import { type LogName, parseDashed, parseName } from './names.ts'
+import type { RotatedFile } from './by-name.ts'
+import { parseDashed, parseName } from './names.ts'
 
 /** The times of a file's first and last records; null where there are none, or where they are not known. */
 export interface Times {
@@ -7,19 +8,15 @@ export interface Times {
   last: number | null
 }
 
-interface Dashed extends LogName {
-  entry: Entry
-}
-
 /** A log that may be one: its active file, and the files with a number after a dash that may be older parts of it. */
 export interface Rolled {
   active: Entry
-  files: Dashed[]
+  files: RotatedFile[]
 }
 
 /** The logs that have files with numbers after a dash, by the name of the active file. */
 export function dashedLogs(entries: readonly Entry[]): Map<string, Rolled> {
-  const files = new Map<string, Dashed[]>()
+  const files = new Map<string, RotatedFile[]>()
   for (const entry of entries) {
     const dashed = parseDashed(entry.key)
     if (!dashed) continue
@@ -43,7 +40,7 @@ export function rolledMembers(
   name: string,
   dashed: ReadonlyMap<string, Rolled>,
   headOf: (entry: Entry) => { time: number | null; last?: number } | undefined,
-): { log: string; members: Dashed[]; wanted: Entry[] } {
+): { log: string; members: RotatedFile[]; wanted: Entry[] } {
   const log = dashed.get(parseDashed(name)?.stem ?? parseName(name).stem)
   const none = { log: name, members: [], wanted: [] }
   if (!log || log.files.length > MAX_FILES) return none

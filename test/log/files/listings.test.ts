@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Listing, Listings } from '../../../src/log/files/listings.ts'
+import { type Listing, sharedListing } from '../../../src/log/files/listings.ts'
 
 /** Lists of `count` files that can be remembered for a second; `made` counts how often one was made. */
 function lists(count: number) {
@@ -13,7 +13,7 @@ function lists(count: number) {
   }
   return {
     counter,
-    listings: new Listings(
+    listing: sharedListing(
       make,
       () => null,
       () => now,
@@ -24,18 +24,18 @@ function lists(count: number) {
 
 test('the lists of many nodes are remembered together up to 100,000 files', async () => {
   const [first, second, third] = [lists(40_000), lists(40_000), lists(40_000)]
-  for (const { listings } of [first, second, first, second]) await listings.get(undefined)
+  for (const { listing } of [first, second, first, second]) await listing(undefined)
   expect([first.counter.made, second.counter.made]).toEqual([1, 1])
-  await third.listings.get(undefined)
-  for (const { listings } of [third, second, first]) await listings.get(undefined)
+  await third.listing(undefined)
+  for (const { listing } of [third, second, first]) await listing(undefined)
   expect([first.counter.made, second.counter.made, third.counter.made]).toEqual([2, 1, 1])
 })
 
 test('a list of more files is remembered alone', async () => {
   const [small, large] = [lists(10), lists(150_000)]
-  await small.listings.get(undefined)
-  for (let i = 0; i < 2; i++) await large.listings.get(undefined)
+  await small.listing(undefined)
+  for (let i = 0; i < 2; i++) await large.listing(undefined)
   expect(large.counter.made).toBe(1)
-  await small.listings.get(undefined)
+  await small.listing(undefined)
   expect(small.counter.made).toBe(2)
 })
