@@ -150,7 +150,7 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/export', ['export.ts']],
   ['log/histogram', ['chart.ts', 'histogram.ts']],
   ['log/fields', ['fields.ts']],
-  ['log/follow', ['followers.ts', 'hub.ts']],
+  ['log/follow', ['followers.ts', 'frame.ts', 'hub.ts']],
   ['log/merge/records', ['long.ts', 'neighbours.ts', 'order.ts', 'way.ts']],
   ['log/merge', ['cursor.ts', 'export.ts', 'follow.ts', 'merge.ts', 'render.ts', 'source.ts']],
   ['log', ['options.ts']],

@@ -2,15 +2,16 @@ import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import { PLAIN } from '../format/detect.ts'
 import { openLog } from '../open.ts'
-import type { Filter } from '../search/filter.ts'
+import { type Filter, filterOf } from '../search/filter.ts'
 import { scanForward } from '../search/scan-forward.ts'
-import type { Cursor } from '../text/cursor.ts'
-import { formatOf } from '../text/format.ts'
+import { type Cursor, fingerprint } from '../text/cursor.ts'
+import { checkFormat, formatOf } from '../text/format.ts'
 import type { OpenLog } from '../text/open.ts'
-import type { ViewContext } from '../view/context.ts'
+import type { Series } from '../text/series.ts'
+import { holds, type Text } from '../text/text.ts'
+import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { addressOf, withCursors } from './cursors.ts'
-import { type Frame, renderChange, renderRecords } from './frame.ts'
+import { type Frame, renderChange, renderRecords, type SentRecord } from './frame.ts'
 
 /** Bytes per read of a follower that reads the log itself. */
 export const PAGE = 256 * 1024
@@ -97,4 +98,54 @@ function withChanges({ bytes, end }: LogPage, log: OpenLog, place: Cursor, file:
     ? { kind: 'rotated' as const, file: found, to: end.name }
     : { kind: 'gap' as const, file }
   return { bytes: asOne([bytes, renderChange(change, end)]), end }
+}
+
+export async function withCursors(
+  series: Series,
+  { pieces, ends }: { pieces: readonly Uint8Array[]; ends: readonly number[] },
+): Promise<SentRecord[]> {
+  const records = []
+  for (let i = 0; i < pieces.length; i++) {
+    const bytes = pieces[i]!
+    const { part, base } = await series.addresses.at(ends[i]! - 1)
+    const offset = ends[i]! - base
+    const inPart = Math.min(bytes.length, offset)
+    const print = fingerprint(bytes, offset - bytes.length, bytes.length - inPart)
+    records.push({ bytes, end: { name: part.name, id: part.entry.id ?? null, offset, print } })
+  }
+  return records
+}
+
+/**
+ * The address of a place in a series, or null when it is in none of its files. A copy or an archive has another identity
+ * than the file that the place was in.
+ */
+async function addressOf(series: Series, place: Cursor): Promise<number | null> {
+  const isNamed = ({ name, entry: { id } }: Text) =>
+    place.id !== null && id !== undefined ? id === place.id : name === place.name
+  const newest = [...series.parts.keys()].reverse()
+  const others = place.print.length === 0 ? [] : newest.filter((i) => !isNamed(series.parts[i]!))
+  for (const i of [...newest.filter((i) => isNamed(series.parts[i]!)), ...others])
+    if (await holds(series.parts[i]!, place)) return (await series.addresses.base(i)) + place.offset
+  return null
+}
+
+/** The filter of a follow: times are checked for every record, because future records cannot be bisected. */
+export async function liveFilter(
+  context: ViewContext,
+  asked: ViewRequest,
+  signal: AbortSignal | undefined,
+): Promise<Filter> {
+  // A new file is empty, or begins with the rest of a record: its predecessors show the format.
+  const budget = budgetOf(context, signal)
+  const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
+  const format = await formatOf(log.series, true)
+  const undecided = format === PLAIN && log.series.end === 0
+  if (!undecided) checkFormat(format, asked)
+  return { ...filterOf(asked, { format, zone: context.zone }), undecided }
+}
+
+/** The filter that everything passes. */
+export function openFilter({ zone }: ViewContext): Filter {
+  return { format: PLAIN, zone, level: null, matcher: null, since: null, until: null }
 }

@@ -2,7 +2,7 @@ import { asOne } from '../../bytes.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
-import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
+import { type Cursor, encodeCursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import type { Change } from './change.ts'
 import { type Frame, renderBeat, renderChange, renderRecords, type SentRecord } from './frame.ts'
 
@@ -129,7 +129,7 @@ export class Channel {
   heartbeat(): void {
     if (!this.#frame.events) return
     this.beats++
-    this.beat = renderBeat(this.place)
+    this.beat = renderBeat(encodeCursor(this.place))
     this.#wake()
   }
 

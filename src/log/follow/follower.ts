@@ -7,13 +7,11 @@ import type { Series } from '../text/series.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
-import { type FollowSource, PAGE, pageTowards } from './catch-up.ts'
+import { type FollowSource, liveFilter, openFilter, PAGE, pageTowards, withCursors } from './catch-up.ts'
 import type { Channel } from './channel.ts'
-import { withCursors } from './cursors.ts'
-import { type Frame, renderBeat, renderChange, renderRecords } from './frame.ts'
+import { type Frame, HELLO, renderChange, renderRecords } from './frame.ts'
 import type { FollowLimits, Hub, Subscription } from './hub.ts'
-import { liveFilter, openFilter } from './live-filter.ts'
-import { isMoving } from './moving.ts'
+import { isMoving } from './tracker.ts'
 
 export interface FollowRequest {
   view: ViewRequest
@@ -41,8 +39,7 @@ const NOTHING = new Uint8Array(0)
 export class Follower {
   readonly #hub: Hub
   readonly #channel: Channel
-  readonly #request: FollowRequest
-  readonly #source: FollowSource
+  readonly #request: FollowRequest & FollowSource
   /** Sent before anything else. */
   readonly #first: Uint8Array[] = []
   /** The memory that those hold. */
@@ -64,15 +61,13 @@ export class Follower {
     context: ViewContext,
     hub: Hub,
     { channel, place, number }: Subscription,
-    { filter, raw, ...request }: FollowRequest & Pick<FollowSource, 'filter' | 'raw'>,
+    request: FollowRequest & Pick<FollowSource, 'filter' | 'raw'>,
   ) {
-    const { view, frame } = request
     this.#hub = hub
     this.#channel = channel
     this.#given = place
     this.#number = number
-    this.#request = request
-    this.#source = { context, view, frame, filter, raw, signal: this.#disconnected.signal }
+    this.#request = { ...request, context, signal: this.#disconnected.signal }
     this.#beats = channel.beats
   }
 
@@ -133,14 +128,14 @@ export class Follower {
 
   async #begin(signal: AbortSignal | undefined): Promise<void> {
     const { view, frame, last } = this.#request
-    if (frame.events) this.#first.push(renderBeat(null))
+    if (frame.events) this.#first.push(HELLO)
     if (last) await this.#resume(last, signal)
     else if (view.fit.size > 0 && view.fit.lines !== 0) await this.#selectTail(signal)
   }
 
   /** Continues where the client was. The place is resolved now, so that a missing one is reported as a problem. */
   async #resume(last: Cursor, signal: AbortSignal | undefined): Promise<void> {
-    const { context, view, frame } = this.#source
+    const { context, view, frame } = this.#request
     this.#place = last
     try {
       const budget = budgetOf(context, signal)
@@ -155,7 +150,7 @@ export class Follower {
 
   /** Selects the tail, which ends where the channel continues. */
   async #selectTail(signal: AbortSignal | undefined): Promise<void> {
-    const { context, view: asked, frame } = this.#source
+    const { context, view: asked, frame } = this.#request
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
     const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
@@ -234,7 +229,7 @@ export class Follower {
   /** The next page on the way to where the channel is; null while that cannot be found. */
   async #towardsChannel(place: Cursor): Promise<Uint8Array | null> {
     const { place: goal, next } = this.#channel
-    const page = await pageTowards(goal, place, this.#source)
+    const page = await pageTowards(goal, place, this.#request)
     if (page === null) return null
     if (page !== 'arrived') {
       this.#place = page.end

@@ -32,7 +32,7 @@ export function renderRecords(
   for (const { bytes, end } of records) {
     const text = decoder.decode(bytes)
     const data = json ? toJson(text, format, zone, record) : text
-    out += events ? event('', end, data) : `${data}\n`
+    out += events ? eventOf('', encodeCursor(end), data) : `${data}\n`
   }
   return encoder.encode(out)
 }
@@ -40,25 +40,23 @@ export function renderRecords(
 /** What happened to the file, as an event. */
 export function renderChange(change: Exclude<Change, { kind: 'data' | 'late' }>, place: Cursor): Uint8Array {
   const { kind, ...data } = change
-  return encoder.encode(event(kind, place, JSON.stringify(data)))
+  return encoder.encode(eventOf(kind, encodeCursor(place), JSON.stringify(data)))
 }
 
-/** A heartbeat, and how far the log was searched: events may be rare. */
-export function renderBeat(place: Cursor | null): Uint8Array {
-  return encoder.encode(
-    place === null ? ': hello\nretry: 1000\n\n' : `: alive\nid: ${encodeCursor(place)}\n\n`,
-  )
+/** What a stream of events begins with. */
+export const HELLO = encoder.encode(': hello\nretry: 1000\n\n')
+
+/** A heartbeat, and the cursor up to which the log was searched: events may be rare. */
+export function renderBeat(id: string): Uint8Array {
+  return encoder.encode(`: alive\nid: ${id}\n\n`)
 }
 
 /**
  * One event. Each line of the data is a separate `data:` line; a carriage return would end one, too, so those before a
  * line end are dropped and others count as line ends.
  */
-function event(name: string, id: Cursor, data: string): string {
-  const lines = (data.endsWith('\n') ? data.slice(0, -1) : data).split(/\r?\n|\r(?!$)|\r$/)
-  if (lines.length > 1 && data.endsWith('\r\n')) lines.length -= lines.at(-1) === '' ? 1 : 0
-  let out = name === '' ? '' : `event: ${name}\n`
-  out += `id: ${encodeCursor(id)}\n`
-  for (const line of lines) out += `data: ${line}\n`
+export function eventOf(name: string, id: string, data: string): string {
+  let out = `${name && `event: ${name}\n`}id: ${id}\n`
+  for (const line of data.replace(/\r?\n$/, '').split(/\r?\n|\r/)) out += `data: ${line}\n`
   return `${out}\n`
 }

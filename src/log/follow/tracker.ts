@@ -15,7 +15,6 @@ import { kindOf } from '../text/kind.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
 import type { Change } from './change.ts'
-import { isMoving } from './moving.ts'
 
 /** Bytes per read, and per poll. */
 const BATCH = 1024 * 1024
@@ -300,6 +299,12 @@ export class Tracker {
       throw error
     }
   }
+}
+
+/** Whether a read failed because files were moved, and may succeed when retried. */
+export function isMoving(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'changed'
+  return error instanceof LogError && (error.code === 'unknown-file' || error.code === 'bad-archive')
 }
 
 function bytesIn(changes: readonly Change[]): number {

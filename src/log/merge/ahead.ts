@@ -19,7 +19,6 @@ export interface AheadOptions {
   forward: boolean
   /** Whether records are looked for, so that much may be read for few of them. */
   isSearch: boolean
-  /** How much fits into the page. */
   fit: Rest
   /** Whether all of the timeline is read, one page after the other. @default false */
   all?: boolean | undefined
@@ -69,7 +68,6 @@ export class Ahead {
     this.memory = options.lanes[0]?.source.context.memory?.part(SHARE_OF_MEMORY)
   }
 
-  /** Begins another page. */
   begin(): void {
     this.#reads = 0
   }

@@ -21,12 +21,10 @@ export class MergedExport extends Merge {
     super(sources, { ...request, cursor: null, first: true, fit: PAGE }, { signal, all: true })
   }
 
-  /** The logs that are not in it. */
   get missing(): Missing[] {
     return [...this.failed].map(([{ source }, error]) => ({ name: source.name, error }))
   }
 
-  /** Reads the first page. */
   open(): Promise<void> {
     return this.#read()
   }

@@ -1,7 +1,8 @@
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
+import { eventOf, HELLO, renderBeat } from '../follow/frame.ts'
 import type { FollowLimits } from '../follow/hub.ts'
-import { encodeMerged, type MergedCursor } from './cursor.ts'
+import { encodeMerged } from './cursor.ts'
 import { type MergedPage, type MergeRequest, mergePage } from './merge.ts'
 import { type MergedWriter, Output, writeAll } from './render.ts'
 import type { Missing, Source } from './source.ts'
@@ -27,7 +28,6 @@ const POLL_MS_EACH = 50
 const LONGEST_PAUSE = 30_000
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
-const HELLO = encoder.encode(': hello\nretry: 1000\n\n')
 
 /**
  * The newest records of several logs, and then what is appended to them, merged as it arrives. What it yields first is
@@ -76,7 +76,7 @@ export async function* followMerged(
       }
       if (events && Date.now() - beatAt >= limits.heartbeat) {
         beatAt = Date.now()
-        yield encoder.encode(`: alive\nid: ${encodeMerged(cursor, known)}\n\n`)
+        yield renderBeat(encodeMerged(cursor, known))
       }
     }
   } finally {
@@ -98,17 +98,12 @@ export async function* followMerged(
       let at = 0
       for await (const place of page.places()) {
         writeAll(page.records[at++]!, writer, out)
-        yield encoder.encode(eventOf(decoder.decode(out.take()), place, of))
+        yield encoder.encode(eventOf('', encodeMerged(place, of), decoder.decode(out.take())))
       }
     } finally {
       page.release()
     }
   }
-}
-
-function eventOf(text: string, place: MergedCursor, sources: readonly Source[]): string {
-  const lines = text.replace(/\n$/, '').split(/\r?\n|\r/)
-  return `id: ${encodeMerged(place, sources)}\n${lines.map((line) => `data: ${line}\n`).join('')}\n`
 }
 
 /** How long lines that arrive together are gathered: a writer often writes several. */

@@ -69,7 +69,6 @@ export class Lane {
   isCut = false
   /** Whether placed times fall, so that directions may differ. */
   falls = false
-  /** How many records were found. */
   found = 0
   readonly #forward: boolean
   readonly #live: boolean
@@ -134,7 +133,6 @@ export class Lane {
     return this.#way.state
   }
 
-  /** The size of an average record. */
   get average(): number {
     return this.#items.length === 0 ? 256 : Math.ceil(this.#bytes / this.#items.length)
   }
@@ -149,12 +147,10 @@ export class Lane {
     return this.#place?.kind === 'place' && !this.#way.last ? Math.abs(this.#place.lead) : 0
   }
 
-  /** How many records were given before. */
   get given(): number {
     return this.#given
   }
 
-  /** Goes on to the next record. */
   advance(): void {
     this.next++
     this.#skipUnwanted()
@@ -374,7 +370,6 @@ export class Lane {
     this.isCut = false
   }
 
-  /** Releases the memory of everything that was read. */
   release(): void {
     this.#way.release()
     this.#loaded.release()

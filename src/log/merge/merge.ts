@@ -5,7 +5,7 @@ import type { Note } from '../view/answer.ts'
 import { Ahead } from './ahead.ts'
 import { laneKey, type MergedCursor } from './cursor.ts'
 import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
-import { isBeyond, Places, stateIn } from './places.ts'
+import { isBeyond, missingIn, placesAfter, placesAround, stateIn } from './places.ts'
 import { insertInto } from './records/order.ts'
 import { bySource, type Missing, type Source } from './source.ts'
 
@@ -14,7 +14,6 @@ export interface MergeRequest extends MergeFilter {
   cursor: { place: MergedCursor; direction: 'before' | 'after' } | null
   /** Whether the first records that fit are wanted rather than the last. @default false */
   first?: boolean | undefined
-  /** How much fits into the page. */
   fit: { size: number; lines: number | null }
   /** Whether the logs are followed: unfinished lines are left out, and what comes late is marked. @default false */
   live?: boolean | undefined
@@ -78,7 +77,6 @@ function isSearch({ level, matcher }: MergeRequest): boolean {
   return level !== null || matcher !== null
 }
 
-/** How logs are merged. */
 interface MergeOptions {
   signal?: AbortSignal | undefined
   /** Whether all of the timeline is read, one page after the other. @default false */
@@ -87,7 +85,6 @@ interface MergeOptions {
 
 /** Several logs that are read as one, in one direction. */
 export class Merge {
-  /** The records of the page. */
   records: MergedRecord[] = []
   /** The logs that cannot be read. */
   readonly failed = new Map<Lane, unknown>()
@@ -186,20 +183,21 @@ export class Merge {
       this.records.reverse()
       this.#taken.reverse()
     }
-    const places = new Places(this.#request, {
+    const outcome = {
+      request: this.#request,
       lanes: this.#lanes,
       failed: this.failed,
       forward: this.#forward,
       records: this.records,
-    })
-    const cursors = await places.around()
+    }
+    const cursors = await placesAround(outcome)
     return {
       records: this.records,
       ...cursors,
       complete: this.isComplete,
-      places: () => places.after(this.#taken, cursors.next),
+      places: () => placesAfter(outcome, this.#taken, cursors.next),
       notes: this.notes,
-      missing: places.missing(),
+      missing: missingIn(outcome),
       state: this.#lanes.map((lane) => lane.state).join('\n'),
       release: () => this.release(),
     }

@@ -84,6 +84,14 @@ describe('following several logs', () => {
     }
   })
 
+  it('sends a line that ends with a carriage return as one line of data', async () => {
+    const { append, follow } = service()
+    const { until } = await follow('file=*.log&lines=1', EVENTS)
+    await until('a3')
+    append('a.log', line(5, 'returned').replace('\n', '\r\n') + line(6, 'a6'))
+    expect(await until(/a6\n\n/)).toMatch(/returned\n\nid: /)
+  })
+
   it('includes a log that appears later', async () => {
     const { append, follow } = service()
     const { until } = await follow('file=*.log&lines=1')

@@ -13,7 +13,6 @@ interface Page {
 export class Way {
   readonly #forward: boolean
   readonly #pages: Page[] = []
-  /** How far the log was read. */
   far = 0
 
   constructor(forward: boolean) {
@@ -44,7 +43,6 @@ export class Way {
     this.#pages.push({ view, near, far: this.far })
   }
 
-  /** Ends the last page early. */
   endAt(distance: number): void {
     this.far = distance
     this.#pages.at(-1)!.far = distance
@@ -77,7 +75,6 @@ export class Way {
       this.#pages.shift()!.view.memory?.release()
   }
 
-  /** Releases the memory of everything that was read. */
   release(): void {
     for (const { view } of this.#pages) view.memory?.release()
   }
