@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Client, type ConfigComparison, ProblemError } from '../../client.ts'
+import { Button, Check } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
@@ -29,14 +30,13 @@ export function Compare({ client, nodes, close }: Props) {
     <section class="fleet compare" aria-labelledby="compare-title">
       <header class="bar">
         <h2 id="compare-title">Differences of the configuration</h2>
-        <button type="button" class="small" onClick={close}>
+        <Button class="small" onClick={close}>
           Nodes
-        </button>
+        </Button>
         {expected > 0 && (
-          <label class="check">
-            <input type="checkbox" checked={all} onChange={() => setAll(!all)} />
+          <Check on={all} toggle={() => setAll(!all)}>
             Show expected differences ({count(expected)})
-          </label>
+          </Check>
         )}
       </header>
       {error instanceof ProblemError && error.status === 400 ? (

@@ -1,4 +1,5 @@
 import type { Client, ConfigChange, ConfigVersion } from '../../client.ts'
+import { Button } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { ago, bytes, moment } from '../ui/format.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
@@ -8,22 +9,21 @@ interface Props {
   client: Client
   /** The time of the version whose text is shown; `all` for none. */
   chosen: string
-  now: number
   /** Shows the text of another version; `all` for none, '' to return to the present configuration. */
   choose: (version: string) => void
   say: (message: string) => void
 }
 
 /** The versions of a node's configuration: when each came, what it changed, and its text. */
-export function History({ client, chosen, now, choose, say }: Props) {
+export function History({ client, chosen, choose, say }: Props) {
   const { data, error, retry } = useLoaded((signal) => client.history({ signal }), '')
   return (
     <section class="config" aria-labelledby="history-title">
       <header class="bar">
         <h2 id="history-title">History of the configuration</h2>
-        <button type="button" class="small" onClick={() => choose('')}>
+        <Button class="small" onClick={() => choose('')}>
           Configuration
-        </button>
+        </Button>
       </header>
       {error !== null && <Failure error={error} remedies={{ retry }} />}
       <ol class="versions">
@@ -35,18 +35,17 @@ export function History({ client, chosen, now, choose, say }: Props) {
                 <time dateTime={new Date(version.time).toISOString()}>{moment(version.time)}</time>
                 <span class="dim">
                   {' '}
-                  {ago(version.time, now)}, {bytes(version.size)}
+                  {ago(version.time)}, {bytes(version.size)}
                 </span>
               </h3>
               <Changes version={version} first={index === data.length - 1} />
-              <button
-                type="button"
+              <Button
                 class="small"
                 aria-expanded={own === chosen}
                 onClick={() => choose(own === chosen ? 'all' : own)}
               >
                 Text of this version
-              </button>
+              </Button>
               {own === chosen && <VersionText client={client} time={version.time} say={say} />}
             </li>
           )

@@ -1,5 +1,6 @@
 import type { ConfigVersion, Histogram } from '../../client.ts'
 import type { Log } from '../log/use-log.ts'
+import { Button } from '../ui/controls.tsx'
 import { useToolbar } from '../ui/toolbar.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { NOTHING } from '../url.ts'
@@ -28,8 +29,7 @@ export function Marks({ log, data, width }: { log: Log; data: Histogram; width: 
         const more = changes.length > FEW ? ` and ${changes.length - FEW} more` : ''
         const name = `Change of the configuration at ${log.clock.wall(first.time).slice(0, 19)}: ${changes.slice(0, FEW).map(changeText).join(', ')}${more}`
         return (
-          <button
-            type="button"
+          <Button
             key={first.time}
             aria-label={name}
             title={name}

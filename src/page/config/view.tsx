@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { MASK } from '../../mask/mask.ts'
 import { put } from '../ui/clipboard.ts'
+import { Button } from '../ui/controls.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { type Section, sections, type Token } from './toml.ts'
 
@@ -19,7 +20,6 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
   const parts = useMemo(() => sections(text), [text])
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const [find, setFind] = useState('')
-  const input = useRef<HTMLInputElement>(null)
   const needle = find.toLowerCase()
   const hits = needle === '' ? 0 : countHits(text, needle)
   const named = parts.flatMap((part, index) => (part.name === null ? [] : [index]))
@@ -35,7 +35,6 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
         <label class="find">
           <Icon name="search" />
           <input
-            ref={input}
             type="search"
             data-find
             placeholder="Find in the configuration"
@@ -48,17 +47,13 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
           {needle === '' ? '' : hits === 0 ? 'Not found' : `${hits} found`}
         </span>
         {named.length > 1 && (
-          <button
-            type="button"
-            class="small"
-            onClick={() => setFolded(folded.size === 0 ? new Set(named) : new Set())}
-          >
+          <Button class="small" onClick={() => setFolded(folded.size === 0 ? new Set(named) : new Set())}>
             {folded.size === 0 ? 'Fold all' : 'Unfold all'}
-          </button>
+          </Button>
         )}
-        <button type="button" class="small" onClick={() => put(text, say, 'Configuration copied')}>
-          <Icon name="copy" /> Copy
-        </button>
+        <Button icon="copy" class="small" onClick={() => put(text, say, 'Configuration copied')}>
+          Copy
+        </Button>
         {children}
       </header>
       {text.trim() === '' ? (
@@ -93,8 +88,7 @@ function Part(props: { part: Section; needle: string; folded: boolean; toggle: (
             {line.number}
           </span>
           {line === part.lines[header] && part.name !== null && (
-            <button
-              type="button"
+            <Button
               class="fold"
               aria-expanded={!folded}
               aria-label={`Table ${part.name}`}

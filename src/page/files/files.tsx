@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import { Button, Check, Search } from '../ui/controls.tsx'
 import { ago, bytes, count } from '../ui/format.ts'
-import { Icon } from '../ui/icons.tsx'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
 import { type Entry, type Folder, grouped, type LogEntry } from './group.ts'
 import type { ListedFile } from './order.ts'
@@ -8,7 +8,6 @@ import type { ListedFile } from './order.ts'
 interface Props {
   files: ListedFile[]
   look: Look
-  now: number
   open: (name: string) => void
   /** The logs that are read, and how to read others together. */
   picked: readonly string[]
@@ -16,7 +15,7 @@ interface Props {
 }
 
 /** The logs, each with its rotated files, in folders where names have slashes. */
-export function Files({ files, look, now, open, picked, pick }: Props) {
+export function Files({ files, look, open, picked, pick }: Props) {
   const [filter, setFilter] = useState('')
   const [opened, setOpened] = useState<Record<string, boolean>>({})
   const needle = filter.toLowerCase()
@@ -24,7 +23,6 @@ export function Files({ files, look, now, open, picked, pick }: Props) {
   const entries = needle === '' ? grouped(files) : []
   const shared: Shared = {
     look,
-    now,
     open,
     picked,
     pick,
@@ -40,24 +38,18 @@ export function Files({ files, look, now, open, picked, pick }: Props) {
   return (
     <>
       {files.length > 15 && (
-        <input
-          type="search"
+        <Search
           class="narrow"
+          label="Filter the logs by name"
           placeholder={`Filter ${count(files.length)} logs`}
-          aria-label="Filter the logs by name"
           value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          set={setFilter}
         />
       )}
       {needle === '' && entries.length > 1 && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={look.file === '*'}
-            onChange={() => pick(look.file === '*' ? [] : ['*'])}
-          />
+        <Check on={look.file === '*'} toggle={() => pick(look.file === '*' ? [] : ['*'])}>
           All logs
-        </label>
+        </Check>
       )}
       <ul class="files">
         {needle === '' ? (
@@ -106,9 +98,9 @@ function FolderItem({ folder, shared }: { folder: Folder; shared: Shared }) {
   const open = shared.isOpen(key, shared.look.file?.startsWith(`${folder.path}/`) ?? false)
   return (
     <li class="folder">
-      <button type="button" aria-expanded={open} onClick={() => shared.toggle(key, open)}>
-        <Icon name="folder" /> <span class="name">{folder.label}</span>
-      </button>
+      <Button icon="folder" aria-expanded={open} onClick={() => shared.toggle(key, open)}>
+        <span class="name">{folder.label}</span>
+      </Button>
       {open && (
         <ul>
           <Entries entries={folder.entries} shared={shared} />
@@ -135,15 +127,14 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
       />
       <FileLink file={head} label={label} shared={shared} />
       {rotated.length > 0 && (
-        <button
-          type="button"
+        <Button
           class="quiet small rotated"
           aria-expanded={open}
           aria-label={`${count(rotated.length)} rotated ${rotated.length === 1 ? 'file' : 'files'} of ${head.name}`}
           onClick={() => shared.toggle(head.name, open)}
         >
           {count(rotated.length)} rotated
-        </button>
+        </Button>
       )}
       {open && (
         <ul>
@@ -172,7 +163,7 @@ function FileLink({ file, label, shared }: { file: ListedFile; label: string; sh
     >
       <span class="name">{label}</span>
       <span class="size">{bytes(file.size)}</span>
-      <span class="age">{file.modified === undefined ? '' : ago(Date.parse(file.modified), shared.now)}</span>
+      <span class="age">{file.modified === undefined ? '' : ago(Date.parse(file.modified))}</span>
     </a>
   )
 }

@@ -22,7 +22,7 @@ export function FleetPage({ page, error }: { page: PageProps; error: Error | nul
   }, [titleOf(look)])
   return (
     <div class={`app ${reading ? 'at-log' : 'at-node'}`}>
-      <Top page={page} node={null} name="Fleet" now={Date.now()} home={home} />
+      <Top page={page} node={null} name="Fleet" home={home} />
       {nodes !== null && reading ? (
         <FleetTimeline
           key={session.session}

@@ -7,8 +7,8 @@ import { sourcesOf } from '../log/record/source.ts'
 import { LogView } from '../log/view.tsx'
 import { NodeFacts } from '../node/facts.tsx'
 import { FleetLinks } from '../node/fleet.tsx'
+import { Button } from '../ui/controls.tsx'
 import { explain, Failure } from '../ui/failure.tsx'
-import { Icon } from '../ui/icons.tsx'
 import { later } from '../ui/later.tsx'
 import { useSlow } from '../ui/store.ts'
 import { carry, carryTo, filesOf, isMerged, type Look, NOTHING, titleOf, writeLook } from '../url.ts'
@@ -30,7 +30,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
     asking,
   )
   const listed = useFiles(client, isMerged(look) ? null : look.file, asking)
-  const { files, now } = listed
+  const { files } = listed
   const [logError, setLogError] = useState<Error | null>(null)
   useEffect(() => {
     document.title = [titleOf(look), node?.node.hostName, 'nodestate'].filter(Boolean).join(' · ')
@@ -57,7 +57,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
   return (
     <div class={`app ${look.file === null ? 'at-node' : 'at-log'}`}>
       <SkipLink to={look.file === null ? 'configuration' : 'records'} />
-      <Top page={page} node={node} name={name} now={now} home={() => go(NOTHING)} />
+      <Top page={page} node={node} name={name} home={() => go(NOTHING)} />
       {lost !== null && (
         <p class="banner" role="alert">
           <strong>{explain(lost).title}.</strong> {explain(lost).advice} This page keeps trying.
@@ -79,7 +79,6 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
           <Files
             files={files}
             look={look}
-            now={now}
             open={open}
             picked={sources?.files ?? filesOf(look)}
             pick={(chosen) => go(carryTo(look, chosen, { time: moment.current() }))}
@@ -132,15 +131,15 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
             {node === null && nodeError !== null && <Failure error={nodeError} remedies={{ retry }} />}
             {waiting && <Waiting>Contacting the node</Waiting>}
             {look.history !== '' ? (
-              <History client={client} chosen={look.history} now={now} choose={showHistory} say={say} />
+              <History client={client} chosen={look.history} choose={showHistory} say={say} />
             ) : (
               node !== null && (
                 <>
-                  <NodeFacts config={node} now={now} />
+                  <NodeFacts config={node} />
                   <ConfigView text={node.config} say={say}>
-                    <button type="button" class="small" onClick={() => showHistory('all')}>
-                      <Icon name="clock" /> History
-                    </button>
+                    <Button icon="clock" class="small" onClick={() => showHistory('all')}>
+                      History
+                    </Button>
                     {own !== null && (
                       <a class="button" href="../../#compare=*">
                         Compare

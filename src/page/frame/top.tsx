@@ -1,7 +1,8 @@
 import type { Client, FleetNode, NodeConfig } from '../../client.ts'
 import icon from '../icon.svg'
+import { Button } from '../ui/controls.tsx'
 import { ago, moment } from '../ui/format.ts'
-import { Icon, type IconName } from '../ui/icons.tsx'
+import type { IconName } from '../ui/icons.tsx'
 import { token } from '../ui/token.ts'
 import { useToolbar } from '../ui/toolbar.ts'
 import { HOME } from '../url.ts'
@@ -26,12 +27,11 @@ interface Props {
   page: PageProps
   node: NodeConfig | null
   name: string
-  now: number
   home: () => void
 }
 
 /** The node's name and details, and the page's own settings. */
-export function Top({ page: { theme, setTheme, showHelp, session }, node, name, now, home }: Props) {
+export function Top({ page: { theme, setTheme, showHelp, session }, node, name, home }: Props) {
   const tools = useToolbar()
   const chosen = theme === 'auto' ? 'as the system' : theme
   return (
@@ -48,33 +48,29 @@ export function Top({ page: { theme, setTheme, showHelp, session }, node, name, 
         <img src={icon} alt="" width="22" height="22" />
         <h1>{name}</h1>
       </a>
-      {node !== null && <KnownFacts config={node} now={now} />}
+      {node !== null && <KnownFacts config={node} />}
       <span class="space" />
       <div ref={tools} class="tools" role="toolbar" aria-label="Page">
         {token.get() !== null && (
-          <button type="button" class="quiet" onClick={session.leave}>
+          <Button class="quiet" onClick={session.leave}>
             Sign out
-          </button>
+          </Button>
         )}
-        <button
-          type="button"
+        <Button
           class="quiet"
+          icon={THEME_ICONS[theme] ?? 'auto'}
           aria-label={`Colours: ${chosen}. Change`}
           title={`Colours: ${chosen}`}
           onClick={() => setTheme(THEMES[(THEMES.indexOf(theme as 'auto') + 1) % THEMES.length]!)}
-        >
-          <Icon name={THEME_ICONS[theme] ?? 'auto'} />
-        </button>
-        <button type="button" class="quiet" aria-label="Help: keys" title="Keys (?)" onClick={showHelp}>
-          <Icon name="help" />
-        </button>
+        />
+        <Button icon="help" class="quiet" aria-label="Help: keys" title="Keys (?)" onClick={showHelp} />
       </div>
     </header>
   )
 }
 
 /** Only what was set or read: nodestate's own version is not the database's. */
-function KnownFacts({ config: { node, known }, now }: { config: NodeConfig; now: number }) {
+function KnownFacts({ config: { node, known } }: { config: NodeConfig }) {
   const has = (field: keyof typeof node) => known === undefined || known.includes(field)
   return (
     <p class="facts">
@@ -86,7 +82,7 @@ function KnownFacts({ config: { node, known }, now }: { config: NodeConfig; now:
       )}
       {has('version') && <span>v{node.version.replace(/^v/, '')}</span>}
       {has('onlineTime') && (
-        <span title={moment(node.onlineTime)}>online {ago(node.onlineTime, now).replace(' ago', '')}</span>
+        <span title={moment(node.onlineTime)}>online {ago(node.onlineTime).replace(' ago', '')}</span>
       )}
     </p>
   )

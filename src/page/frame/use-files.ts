@@ -6,7 +6,6 @@ import { type Asking, useFresh } from './use-fresh.ts'
 /** The node's logs: their names at once, their times as they come, new files within seconds. `chosen` is on the screen. */
 export function useFiles(client: Client, chosen: string | null, asking: Asking) {
   const [files, setFiles] = useState<ListedFile[] | null>(null)
-  const [now, setNow] = useState(Date.now())
   /** Lists in a row without the log on the screen, which was in one before; a rotation may hide it from one. */
   const [misses, setMisses] = useState<{ file: string; lists: number } | null>(null)
   const watched = useRef(chosen)
@@ -20,7 +19,6 @@ export function useFiles(client: Client, chosen: string | null, asking: Asking) 
       const found = await client.detail({ signal }).catch(() => null)
       if (found !== null && !signal.aborted) setFiles((before) => inOrder(found, before))
     }
-    setNow(Date.now())
     const start = performance.now()
     const plain = await client.list({ signal })
     const took = performance.now() - start
@@ -41,7 +39,7 @@ export function useFiles(client: Client, chosen: string | null, asking: Asking) 
     return Math.min(SELDOM, Math.max(OFTEN, took * 40))
   }, asking)
   const gone = misses !== null && misses.file === chosen && misses.lists > 1
-  return { files, error, gone, now }
+  return { files, error, gone }
 }
 
 const DETAILS = 120_000

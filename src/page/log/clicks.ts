@@ -5,7 +5,7 @@ import { textOf } from './record/record.ts'
 import type { Acts } from './use-acts.ts'
 
 const ACTS: Record<string, (seq: number, reader: Reader, acts: Acts) => unknown> = {
-  whole: (seq, reader) => reader.display.showWhole(seq),
+  whole: (seq, reader) => reader.showWhole(seq),
   around: (seq, _, acts) => acts.showAround(seq),
   others: (seq, _, acts) => acts.showOthers(seq),
   'copy-line': (seq, reader, acts) => put(lineOf(reader, seq), acts.say, 'Line copied'),
@@ -45,8 +45,8 @@ export function clickRow(event: MouseEvent, reader: Reader | null, acts: Acts): 
   clearTimeout(toggling)
   if (event.detail > 1) return
   // A second click selects a word, so the row must not move before it.
-  if (from.closest('.m') === null || from.closest('button') !== null) reader.display.toggle(seq)
-  else toggling = setTimeout(() => reader.display.toggle(seq), DOUBLE)
+  if (from.closest('.m') === null || from.closest('button') !== null) reader.toggle(seq)
+  else toggling = setTimeout(() => reader.toggle(seq), DOUBLE)
 }
 
 let toggling: ReturnType<typeof setTimeout> | undefined

@@ -1,17 +1,11 @@
-import type { RefObject } from 'preact'
 import { useRef } from 'preact/hooks'
+import { Button } from '../ui/controls.tsx'
 import { useListener } from '../ui/listener.ts'
-import type { Columns } from './reader/columns.ts'
+import type { Log } from './use-log.ts'
 
-interface Props {
-  columns: Columns
-  /** The list, with which the header scrolls sideways. */
-  box: RefObject<HTMLElement | null>
-  open: (name: string, part: HTMLElement) => void
-}
-
-/** The names above the columns, each of a field with a menu. */
-export function Header({ columns, box, open }: Props) {
+/** The names above the columns, each of a field with a menu. It scrolls sideways with the list. */
+export function Header({ log }: { log: Log }) {
+  const { box } = log
   const header = useRef<HTMLDivElement>(null)
   useListener(box, 'scroll', () => {
     if (header.current !== null) header.current.scrollLeft = box.current!.scrollLeft
@@ -21,21 +15,20 @@ export function Header({ columns, box, open }: Props) {
       <div class="line">
         <span class="fold" />
         <span class="t">Time</span>
-        {columns.gaps && <span class="d">Since</span>}
+        {log.columns.gaps && <span class="d">Since</span>}
         <span class="l">Level</span>
         <span class="s">Source</span>
         <span class="g">Tags</span>
-        {columns.fields.map(({ name, chars, numeric }) => (
+        {log.made?.columns.fields.map(({ name, chars, numeric }) => (
           <span key={name} class={numeric ? 'x number' : 'x'} style={{ width: `${chars}ch` }}>
-            <button
-              type="button"
+            <Button
               aria-haspopup="menu"
               aria-label={`Column ${name}`}
               title={name}
-              onClick={(event) => open(name, event.currentTarget)}
+              onClick={(event) => log.acts.openColumn(name, event.currentTarget)}
             >
               {name}
-            </button>
+            </Button>
           </span>
         ))}
         <span class="m">Message</span>

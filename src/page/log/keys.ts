@@ -59,9 +59,9 @@ function actsOf(made: Reader, list: HTMLElement, acts: KeyActs): Record<string, 
     PageUp: () => made.scroll(-screen),
     c: () => acts.copyText(true),
     C: () => acts.copyText(false),
-    Enter: () => made.selected !== null && made.display.toggle(made.selected.to),
+    Enter: () => made.selected !== null && made.toggle(made.selected.to),
     a: () => made.selected !== null && acts.showAround(made.selected.to),
     o: () => acts.showOthers(made.selected?.to ?? made.list.top().seq),
-    Escape: () => made.unselect(),
+    Escape: () => made.mark(null),
   }
 }

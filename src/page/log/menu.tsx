@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { Button } from '../ui/controls.tsx'
 import { useDismiss, useListener } from '../ui/listener.ts'
 import type { Value } from './find/terms.ts'
 
@@ -53,8 +54,7 @@ export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
     <div ref={box} class="value-menu" role="menu" aria-label={label} tabIndex={-1} onKeyDown={move}>
       <p class="what">{label}</p>
       {entries.map(([name, act]) => (
-        <button
-          type="button"
+        <Button
           role="menuitem"
           key={name}
           // A click must not end the selection of text that the menu is about.
@@ -65,7 +65,7 @@ export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
           }}
         >
           {name}
-        </button>
+        </Button>
       ))}
     </div>
   )

@@ -23,6 +23,8 @@ export function useColumns() {
   const hidden = choice.split(',').filter(Boolean)
   return {
     hidden,
+    /** Whether rows show the time since the record above. */
+    gaps: !hidden.includes('d'),
     toggle: (name: string) => setChoice(toggled(hidden, name).join(',')),
     classes: hidden.map((name) => `no-${name}`),
   }

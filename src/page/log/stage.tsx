@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type { ListedFile } from '../files/order.ts'
+import { Button } from '../ui/controls.tsx'
 import { Failure, type Remedy } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
-import { Icon } from '../ui/icons.tsx'
 import { useSlow } from '../ui/store.ts'
 import { type Look, titleOf } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
@@ -36,9 +36,7 @@ export function Stage({ log }: { log: Log }) {
           <span>{loaded?.scanned ? 'Searching more of the log…' : ''}</span>
         </div>
       )}
-      {look.columns.length > 0 && made !== null && (
-        <Header columns={made.display.columns} box={box} open={acts.openColumn} />
-      )}
+      {look.columns.length > 0 && made !== null && <Header log={log} />}
       <section
         ref={box}
         id="records"
@@ -62,9 +60,9 @@ export function Stage({ log }: { log: Log }) {
         <p class="gone" role="alert">
           {look.file} is gone: it was deleted or renamed. These are the lines that were loaded before.{' '}
           {gone.heir !== null && (
-            <button type="button" class="small" onClick={() => log.open(gone.heir!)}>
+            <Button class="small" onClick={() => log.open(gone.heir!)}>
               Open {gone.heir}
-            </button>
+            </Button>
           )}
         </p>
       )}
@@ -72,9 +70,7 @@ export function Stage({ log }: { log: Log }) {
         <div class="over cover" role="status">
           <p class="title">This is a binary file</p>
           <p>Its bytes are not text. Download it to open it with a program that knows its format.</p>
-          <button type="button" onClick={() => setAnyway(true)}>
-            Show it as text anyway
-          </button>
+          <Button onClick={() => setAnyway(true)}>Show it as text anyway</Button>
         </div>
       )}
       {none && loaded.failure !== null && (
@@ -90,17 +86,13 @@ export function Stage({ log }: { log: Log }) {
               ? `Loosen or clear the filters.${extent(look, file, log.clock)}`
               : 'Nothing has been written yet. Follow it to see the first line as it arrives.'}
           </p>
-          {isNarrowed(look) && (
-            <button type="button" onClick={remedies.filters}>
-              Clear all filters
-            </button>
-          )}
+          {isNarrowed(look) && <Button onClick={remedies.filters}>Clear all filters</Button>}
         </div>
       )}
       {(made?.unseen ?? 0) > 0 && (
-        <button type="button" class="unseen" onClick={() => void made!.end()}>
-          <Icon name="down" /> {count(made!.unseen)} new {made!.unseen === 1 ? 'record' : 'records'}
-        </button>
+        <Button icon="down" class="unseen" onClick={() => void made!.end()}>
+          {count(made!.unseen)} new {made!.unseen === 1 ? 'record' : 'records'}
+        </Button>
       )}
     </div>
   )

@@ -1,3 +1,4 @@
+import { Button } from '../ui/controls.tsx'
 import { explain } from '../ui/failure.tsx'
 import { count } from '../ui/format.ts'
 import type { Look } from '../url.ts'
@@ -21,9 +22,9 @@ export function Status({ log }: { log: Log }) {
         <span class="bad" role="alert">
           {explain(failure).title}. {explain(failure).advice}{' '}
           {explain(failure).remedy === 'retry' && (
-            <button type="button" class="small" onClick={() => retry(reader!)}>
+            <Button class="small" onClick={() => retry(reader!)}>
               Try again
-            </button>
+            </Button>
           )}
         </span>
       )}
@@ -31,7 +32,7 @@ export function Status({ log }: { log: Log }) {
         <kbd>/</kbd> find <kbd>n</kbd>
         <kbd>N</kbd> matches <kbd>f</kbd> follow <kbd>?</kbd> keys
       </span>
-      {reader?.display.columns.filled.has('t') && (
+      {reader?.columns.filled.has('t') && (
         <select
           class="zone"
           aria-label="Time zone"
@@ -53,7 +54,7 @@ export function Status({ log }: { log: Log }) {
 function retry(reader: Reader): void {
   const { window } = reader
   window.failure = null
-  if (reader.list.atStart) void window.loadOlder()
+  if (reader.list.beyond.above <= 4) void window.loadOlder()
   else void window.loadNewer()
 }
 

@@ -1,17 +1,20 @@
 import type { RefObject } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import { type Client, ProblemError } from '../../client.ts'
 import type { ListedFile } from '../files/order.ts'
-import { type Look, NOWHERE, titleOf } from '../url.ts'
+import { hand } from '../ui/store.ts'
+import { type Look, NOWHERE, queryKey, titleOf } from '../url.ts'
 import type { Totals } from './chart/totals.ts'
 import { clockOf, useZone } from './find/clock.ts'
 import { rangeOf, type TimeRange } from './find/moment.ts'
 import { useLogKeys } from './keys.ts'
 import { useColumns, usePreferences } from './preferences.ts'
+import type { Goal } from './reader/places.ts'
+import { Reader } from './reader/reader.ts'
+import type { ScreenOptions } from './reader/screen.ts'
 import { zoneOf } from './record/record.ts'
 import type { Sources } from './record/source.ts'
 import { useActs } from './use-acts.ts'
-import { useReader } from './use-reader.ts'
 
 export interface LogProps {
   client: Client
@@ -56,17 +59,16 @@ export function useLog(props: LogProps) {
   const preferences = usePreferences()
   const columns = useColumns()
   const [zone, setZone] = useZone()
-  const { reader, goal } = useReader(box, {
+  const { reader, goal } = useReader(box, attempt, {
     client,
     look,
     wrap: preferences.wrap,
-    gaps: !columns.hidden.includes('d'),
+    gaps: columns.gaps,
     fields: look.columns,
     classes: `${columns.classes.join(' ')} ${look.message}`,
     zone,
     sources: props.sources,
     others: props.toOthers !== null,
-    attempt,
     moved(place) {
       const next = { ...current.current, ...place }
       if (JSON.stringify(next) !== JSON.stringify(current.current)) note(next)
@@ -114,6 +116,46 @@ export function useLog(props: LogProps) {
 }
 
 export type Log = ReturnType<typeof useLog>
+
+/** A reader for what the look asks for: a new one with every question or attempt, told when only the display changes. */
+function useReader(
+  box: RefObject<HTMLElement | null>,
+  attempt: number,
+  options: Omit<ScreenOptions, 'changed'>,
+) {
+  const { client, look } = options
+  const reader = useRef<Reader | null>(null)
+  const goal = useRef<Goal | null | undefined>(undefined)
+  // A record that another view handed over.
+  useState(() => {
+    const handed = hand.take('goal')
+    if (handed !== null) goal.current = JSON.parse(handed) as Goal
+  })
+  const [, redraw] = useReducer((n: number) => n + 1, 0)
+
+  useEffect(() => {
+    let pending = 0
+    const changed = () => {
+      cancelAnimationFrame(pending)
+      pending = requestAnimationFrame(() => redraw(0))
+    }
+    const made = new Reader(box.current!, { ...options, changed })
+    reader.current = made
+    const wanted = goal.current
+    goal.current = undefined
+    void made.start(wanted)
+    return () => {
+      cancelAnimationFrame(pending)
+      made.close()
+      reader.current = null
+    }
+  }, [client, queryKey(look), attempt])
+
+  useEffect(() => reader.current?.display(options))
+  useEffect(() => void reader.current?.highlight(look.marks), [JSON.stringify(look.marks)])
+
+  return { reader, goal }
+}
 
 /** A link must mean the same tomorrow: a time of day becomes a date. An age stays what it is. */
 function useLastingRange(look: Look, zone: number | null, note: (range: TimeRange) => void): void {

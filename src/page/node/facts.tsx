@@ -11,7 +11,7 @@ const NAMES: [keyof NodeInfo, string][] = [
 ]
 
 /** What is known about the node, and what is not. */
-export function NodeFacts({ config: { node, known }, now }: { config: NodeConfig; now: number }) {
+export function NodeFacts({ config: { node, known } }: { config: NodeConfig }) {
   const has = (field: keyof NodeInfo) => known === undefined || known.includes(field)
   // If the host is not set, it is the machine that nodestate runs on: most likely the node's own.
   const machine = (field: keyof NodeInfo) => !has(field) && (field === 'hostName' || field === 'hostIp')
@@ -24,7 +24,7 @@ export function NodeFacts({ config: { node, known }, now }: { config: NodeConfig
             <dt>{name}</dt>
             <dd>
               {has(field) || machine(field) ? (
-                <Fact node={node} field={field} now={now} />
+                <Fact node={node} field={field} />
               ) : (
                 <span class="dim">not known</span>
               )}
@@ -44,12 +44,12 @@ export function NodeFacts({ config: { node, known }, now }: { config: NodeConfig
   )
 }
 
-function Fact({ node, field, now }: { node: NodeInfo; field: keyof NodeInfo; now: number }) {
+function Fact({ node, field }: { node: NodeInfo; field: keyof NodeInfo }) {
   if (field === 'onlineTime') {
     return (
       <>
         <time dateTime={safeIso(node.onlineTime)}>{moment(node.onlineTime)}</time>
-        <span class="dim"> {ago(node.onlineTime, now)}</span>
+        <span class="dim"> {ago(node.onlineTime)}</span>
       </>
     )
   }

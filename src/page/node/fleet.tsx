@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { FleetNode } from '../../client.ts'
+import { Button, Search } from '../ui/controls.tsx'
 import { ago, bytes, count, secondsAgo } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
@@ -10,13 +11,9 @@ const SHIPPED = 'Last shipped'
 const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][] = [
   ['Address', 'The address of the node', ({ node }) => node?.hostIp ?? ''],
   ['Version', 'The version of the database', ({ node }) => node?.version ?? ''],
-  ['Errors', 'Errors in its logs during the last hour', ({ errors }) => number(errors)],
-  ['Warnings', 'Warnings in its logs during the last hour', ({ warnings }) => number(warnings)],
-  [
-    'Last line',
-    'When its last line was written',
-    ({ lastLine }) => (lastLine == null ? '' : ago(lastLine, Date.now())),
-  ],
+  ['Errors', 'Errors in its logs during the last hour', ({ errors }) => count(errors)],
+  ['Warnings', 'Warnings in its logs during the last hour', ({ warnings }) => count(warnings)],
+  ['Last line', 'When its last line was written', ({ lastLine }) => (lastLine == null ? '' : ago(lastLine))],
   [SHIPPED, 'When the node last wrote to the bucket', shippedText],
   ['Not shipped yet', 'Bytes of log on the node that are not in the bucket yet', lagText],
 ]
@@ -42,22 +39,21 @@ export function Fleet({ nodes, compare, read }: Props) {
     <section class="fleet" aria-labelledby="fleet-title">
       <header class="bar">
         <h2 id="fleet-title">Nodes</h2>
-        <input
-          type="search"
+        <Search
           data-find
+          label="Filter the nodes"
           placeholder={`Filter ${count(nodes.length)} nodes`}
-          aria-label="Filter the nodes"
           value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          set={setFilter}
         />
         {shown.length > 0 && (
           <>
-            <button type="button" title="Their logs as one, in order of time" onClick={() => read(chosen)}>
+            <Button title="Their logs as one, in order of time" onClick={() => read(chosen)}>
               Timeline
-            </button>
-            <button type="button" title="Where their configurations differ" onClick={() => compare(chosen)}>
+            </Button>
+            <Button title="Where their configurations differ" onClick={() => compare(chosen)}>
               Compare
-            </button>
+            </Button>
           </>
         )}
       </header>
@@ -89,7 +85,7 @@ export function Fleet({ nodes, compare, read }: Props) {
                     checked={picked.includes(each.id)}
                     onChange={() => setPicked(toggled(picked, each.id))}
                   />
-                  <a href={nodeLink(each.id)}>{each.node?.hostName || each.id}</a>
+                  <a href={`nodes/${encodeURIComponent(each.id)}/`}>{each.node?.hostName || each.id}</a>
                   {each.node?.hostName && each.node.hostName !== each.id && (
                     <span class="dim"> {each.id}</span>
                   )}
@@ -167,10 +163,6 @@ export function FleetLinks({ nodes, own, look, read }: LinksProps) {
   )
 }
 
-function nodeLink(id: string): string {
-  return `nodes/${encodeURIComponent(id)}/`
-}
-
 /** Where to look: nodes that cannot be read, then by errors and warnings, then by how long they have been silent. */
 function byTrouble(nodes: FleetNode[]): FleetNode[] {
   const ranks = (node: FleetNode) => [
@@ -186,25 +178,17 @@ function byTrouble(nodes: FleetNode[]): FleetNode[] {
   })
 }
 
-function number(value: number | null | undefined): string {
-  return value == null ? '' : count(value)
-}
-
 function isSilent({ error, age }: FleetNode): boolean {
   return error !== null || (age !== null && age > SILENT)
 }
 
 function shippedText({ error, age }: FleetNode): string {
-  if (error !== null) return errorText(error)
+  if (error !== null) return error === 'not-asked' ? 'not asked in time' : `cannot be read (${error})`
   return age === null ? '' : secondsAgo(age)
 }
 
 function lagText({ lag }: FleetNode): string {
   return lag === null ? '' : lag === 0 ? 'nothing' : bytes(lag)
-}
-
-function errorText(code: string): string {
-  return code === 'not-asked' ? 'not asked in time' : `cannot be read (${code})`
 }
 
 function textOf({ id, node }: FleetNode): string {

@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact'
 import { logNames } from '../files/group.ts'
 import { sourcesOf } from '../log/record/source.ts'
 import type { LogProps } from '../log/use-log.ts'
+import { Check } from '../ui/controls.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
 import { carryTo, filesOf, NOTHING, toggled } from '../url.ts'
 
@@ -74,19 +75,13 @@ function Boxes({ title, names, all, picked, pick }: BoxesProps) {
       <legend>
         <h2>{title}</h2>
       </legend>
-      <label class="check">
-        <input type="checkbox" checked={all} onChange={() => pick(all ? names.slice(0, 1) : ['*'])} />
+      <Check on={all} toggle={() => pick(all ? names.slice(0, 1) : ['*'])}>
         All {title.toLowerCase()}
-      </label>
+      </Check>
       {names.map((name) => (
-        <label class="check" key={name}>
-          <input
-            type="checkbox"
-            checked={picked.includes(name)}
-            onChange={() => pick(toggled(picked, name))}
-          />
+        <Check key={name} on={picked.includes(name)} toggle={() => pick(toggled(picked, name))}>
           {name}
-        </label>
+        </Check>
       ))}
     </fieldset>
   )

@@ -1,5 +1,6 @@
 import { apart, markOf, type Sources } from '../log/record/source.ts'
 import type { Log } from '../log/use-log.ts'
+import { Button } from '../ui/controls.tsx'
 import { useToolbar } from '../ui/toolbar.ts'
 import { carryTo, type Look, toggled } from '../url.ts'
 
@@ -83,8 +84,7 @@ function SourceChip({ name, sources, hidden, alone, reason, toggle, solo }: Chip
           {letter}
         </span>
       )}
-      <button
-        type="button"
+      <Button
         class="what"
         aria-pressed={!hidden}
         title={hidden ? 'Show it again' : 'Hide it'}
@@ -92,10 +92,10 @@ function SourceChip({ name, sources, hidden, alone, reason, toggle, solo }: Chip
       >
         {name}
         {reason !== undefined && `: ${reasonText(reason)}`}
-      </button>
-      <button type="button" class="solo" aria-pressed={alone} aria-label={`Only ${name}`} onClick={solo}>
+      </Button>
+      <Button class="solo" aria-pressed={alone} aria-label={`Only ${name}`} onClick={solo}>
         {alone ? 'all' : 'only'}
-      </button>
+      </Button>
     </li>
   )
 }

@@ -1,4 +1,5 @@
 import { ProblemError, UnreachableError } from '../../client.ts'
+import { Button } from './controls.tsx'
 
 /** What can help against a problem. */
 export type Remedy = 'retry' | 'pattern' | 'filters' | 'range' | 'level'
@@ -20,21 +21,17 @@ interface Props {
 /** What went wrong, and the one thing that can help. */
 export function Failure({ error, remedies = {} }: Props) {
   const { title, advice, remedy } = explain(error)
-  const act = remedy === null ? undefined : remedies[remedy]
+  const act = remedy && remedies[remedy]
   return (
     <div class="failure" role="alert">
       <p class="title">{title}</p>
       <p>{advice}</p>
-      {act !== undefined && (
-        <button type="button" onClick={act}>
-          {LABELS[remedy!]}
-        </button>
-      )}
+      {act !== undefined && <Button onClick={act}>{LABELS[remedy!]}</Button>}
     </div>
   )
 }
 
-type Text = [title: string, advice: string, remedy?: Remedy]
+type Text = [title: string, advice: string, remedy?: Remedy | undefined]
 
 /** Problems in the words of this page: the API's sentences mention parameters, which users of the page never type. */
 const TEXTS: Record<string, Text> = {
@@ -85,27 +82,20 @@ const TEXTS: Record<string, Text> = {
   ],
 }
 
-export function explain(error: Error): { title: string; advice: string; remedy: Remedy | null } {
-  if (error instanceof ProblemError) {
-    const passes = error.status >= 500 && error.status !== 501
-    const [title, advice, remedy = null] =
-      TEXTS[error.code] ?? ([error.title, error.message, passes ? 'retry' : undefined] as Text)
-    // The detail says what is wrong with the pattern; its first words are the title once more.
-    if (error.code === 'bad-pattern')
-      return { title, advice: capital(error.message.replace(/^[^:]*: /, '')), remedy: 'pattern' }
-    return { title, advice, remedy }
-  }
+export function explain(error: Error): { title: string; advice: string; remedy: Remedy | undefined } {
+  const [title, advice, remedy] = textOf(error)
+  return { title, advice, remedy }
+}
+
+function textOf(error: Error): Text {
   if (error instanceof UnreachableError)
-    return {
-      title: 'The node does not answer',
-      advice: 'Check that it is running and can be reached from here.',
-      remedy: 'retry',
-    }
-  return {
-    title: 'Something went wrong in this page',
-    advice: `${error.message} Reload the page to start over.`,
-    remedy: null,
-  }
+    return ['The node does not answer', 'Check that it is running and can be reached from here.', 'retry']
+  if (!(error instanceof ProblemError))
+    return ['Something went wrong in this page', `${error.message} Reload the page to start over.`]
+  const { code, title, message, status } = error
+  // The detail says what is wrong with the pattern; its first words are the title once more.
+  if (code === 'bad-pattern') return [title, capital(message.replace(/^[^:]*: /, '')), 'pattern']
+  return TEXTS[code] ?? [title, message, status >= 500 && status !== 501 ? 'retry' : undefined]
 }
 
 function capital(text: string): string {

@@ -12,8 +12,8 @@ export function bytes(count: number): string {
 }
 
 /** How long ago, in the largest unit that says enough: `3 min`, `2 days`. */
-export function ago(then: number, now: number): string {
-  return secondsAgo((now - then) / 1000)
+export function ago(then: number): string {
+  return secondsAgo((Date.now() - then) / 1000)
 }
 
 export function secondsAgo(seconds: number): string {
@@ -35,8 +35,8 @@ export function span(seconds: number): string {
   return `${seconds} s`
 }
 
-export function count(value: number): string {
-  return value.toLocaleString('en')
+export function count(value: number | null | undefined): string {
+  return value?.toLocaleString('en') ?? ''
 }
 
 /** A moment in the browser's own zone, to the second, with the zone's distance from UTC. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { base } from './base.ts'
-import { Icon } from './icons.tsx'
+import { Button } from './controls.tsx'
 
 const KEYS: [string, string][] = [
   ['/', 'Search the log or the configuration'],
@@ -26,9 +26,7 @@ export function Help({ close }: { close: () => void }) {
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={close}>
       <header>
         <h2 id="help-title">Keys</h2>
-        <button type="button" class="quiet" aria-label="Close help" onClick={() => dialog.current?.close()}>
-          <Icon name="close" />
-        </button>
+        <Button icon="close" class="quiet" aria-label="Close help" onClick={() => dialog.current?.close()} />
       </header>
       <dl>
         {KEYS.map(([keys, meaning]) => (

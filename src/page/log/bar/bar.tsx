@@ -1,11 +1,11 @@
-import type { ButtonHTMLAttributes } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Download } from '../../../client.ts'
 import { put } from '../../ui/clipboard.ts'
+import { Button } from '../../ui/controls.tsx'
 import { Drop } from '../../ui/drop.tsx'
 import { explain } from '../../ui/failure.tsx'
 import { bytes } from '../../ui/format.ts'
-import { Icon, type IconName } from '../../ui/icons.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
 import { HOME, isMerged, titleOf } from '../../url.ts'
 import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
@@ -53,8 +53,7 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
       {file !== null && !isMerged(look) && <span class="dim size">{bytes(file.size)}</span>}
       <span class="space" />
       <div ref={tools} class="tools" role="toolbar" aria-label="Log">
-        <button
-          type="button"
+        <Button
           class={`follow ${live}`}
           aria-pressed={live !== 'off'}
           title="Show new lines as they are written (f)"
@@ -62,8 +61,8 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
         >
           <span class="dot" aria-hidden="true" />
           {live === 'lost' ? 'Reconnecting' : live === 'off' ? 'Follow' : 'Following'}
-        </button>
-        <Tool
+        </Button>
+        <Button
           class="unfold"
           icon="filter"
           label="Filters"
@@ -71,14 +70,14 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
           aria-expanded={unfolded}
           onClick={toggleFilters}
         />
-        <Tool
+        <Button
           icon="fields"
           label="Fields"
           title="Show or hide fields and patterns (e)"
           aria-pressed={preferences.tab !== null}
           onClick={preferences.togglePanel}
         />
-        <Tool
+        <Button
           icon="wrap"
           label="Wrap"
           title="Wrap long lines (w)"
@@ -87,27 +86,21 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
         />
         <ColumnsMenu log={log} />
         <Drop icon="copy" label="Copy" title="Copy the selected records, or all that are loaded (c)">
-          <button type="button" onClick={() => acts.copyText(true)}>
-            Lines with all columns
-          </button>
-          <button type="button" onClick={() => acts.copyText(false)}>
-            Messages only
-          </button>
-          <button type="button" onClick={() => void put(location.href, say, 'Link copied')}>
-            Link to this view
-          </button>
+          <Button onClick={() => acts.copyText(true)}>Lines with all columns</Button>
+          <Button onClick={() => acts.copyText(false)}>Messages only</Button>
+          <Button onClick={() => void put(location.href, say, 'Link copied')}>Link to this view</Button>
         </Drop>
         <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
-          <button type="button" onClick={() => void exported('text')}>
+          <Button onClick={() => void exported('text')}>
             {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
-          </button>
-          <button type="button" onClick={() => void exported('ndjson')}>
+          </Button>
+          <Button onClick={() => void exported('ndjson')}>
             {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
-          </button>
+          </Button>
         </Drop>
         {saving === null ? (
           !isMerged(look) && (
-            <Tool
+            <Button
               icon="save"
               label="Download"
               title="Download the whole file"
@@ -115,24 +108,13 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
             />
           )
         ) : (
-          <button type="button" title="Stop the download" onClick={saving.stop}>
+          <Button title="Stop the download" onClick={saving.stop}>
             <progress max={saving.size ?? undefined} value={saving.size === null ? undefined : saving.done} />
             {bytes(saving.done)} <Icon name="close" />
-          </button>
+          </Button>
         )}
       </div>
     </header>
-  )
-}
-
-type ToolProps = ButtonHTMLAttributes<HTMLButtonElement> & { icon: IconName; label: string }
-
-/** A button with an icon, whose label gives way where there is little room. */
-function Tool({ icon, label, ...rest }: ToolProps) {
-  return (
-    <button type="button" {...rest}>
-      <Icon name={icon} /> <span class="label">{label}</span>
-    </button>
   )
 }
 

@@ -1,3 +1,4 @@
+import { Check } from '../../ui/controls.tsx'
 import { Drop } from '../../ui/drop.tsx'
 import { toggled } from '../../url.ts'
 import type { Log } from '../use-log.ts'
@@ -15,35 +16,24 @@ const COLUMNS: [name: string, label: string][] = [
 /** The menu of columns. */
 export function ColumnsMenu({ log }: { log: Log }) {
   const { look, columns, acts } = log
-  const filled = log.made?.display.columns.filled
+  const filled = log.made?.columns.filled
   const shown = COLUMNS.filter(([name]) => name === 'c' || filled?.has(name === 'd' ? 't' : name))
   return (
     <Drop icon="columns" label="Columns" title="Choose the columns">
       {shown.map(([name, label]) => (
-        <label class="check" key={name}>
-          <input
-            type="checkbox"
-            checked={!columns.hidden.includes(name)}
-            onChange={() => columns.toggle(name)}
-          />
+        <Check key={name} on={!columns.hidden.includes(name)} toggle={() => columns.toggle(name)}>
           {label}
-        </label>
+        </Check>
       ))}
       {look.columns.map((name) => (
-        <label class="check" key={`field ${name}`}>
-          <input type="checkbox" checked onChange={() => acts.showColumns(toggled(look.columns, name))} />
+        <Check key={`field ${name}`} on toggle={() => acts.showColumns(toggled(look.columns, name))}>
           {name}
-        </label>
+        </Check>
       ))}
       {look.columns.length > 0 && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={look.message}
-            onChange={() => log.go({ ...look, message: !look.message })}
-          />
+        <Check on={look.message} toggle={() => log.go({ ...look, message: !look.message })}>
           Message
-        </label>
+        </Check>
       )}
     </Drop>
   )

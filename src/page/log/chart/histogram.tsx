@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Histogram, ProblemError } from '../../../client.ts'
+import { Button } from '../../ui/controls.tsx'
 import { count, span } from '../../ui/format.ts'
 import { later } from '../../ui/later.tsx'
 import { useSlow } from '../../ui/store.ts'
@@ -183,9 +184,9 @@ export function HistogramView({ log }: { log: Log }) {
             {only !== null && (
               <span class="only">
                 Only {termText(only)}{' '}
-                <button type="button" class="quiet small" onClick={() => log.go({ ...look, chart: '' })}>
+                <Button class="quiet small" onClick={() => log.go({ ...look, chart: '' })}>
                   Show all
-                </button>
+                </Button>
               </span>
             )}
             <span role="status">{slow ? 'Counting records…' : completeness(data)}</span>

@@ -1,4 +1,4 @@
-import { Icon } from '../../ui/icons.tsx'
+import { Button } from '../../ui/controls.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
 import { COLOURS } from '../reader/hits.ts'
 import type { Log } from '../use-log.ts'
@@ -59,18 +59,11 @@ function Chip({ label, not = false, colour, invert, remove }: ChipProps) {
       {invert === undefined ? (
         <span class="what">{shown}</span>
       ) : (
-        <button
-          type="button"
-          class="what"
-          title={not ? 'Include instead' : 'Exclude instead'}
-          onClick={invert}
-        >
+        <Button class="what" title={not ? 'Include instead' : 'Exclude instead'} onClick={invert}>
           {shown}
-        </button>
+        </Button>
       )}
-      <button type="button" class="remove" aria-label={`Remove ${label}`} onClick={remove}>
-        <Icon name="close" />
-      </button>
+      <Button icon="close" class="remove" aria-label={`Remove ${label}`} onClick={remove} />
     </li>
   )
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { LEVELS } from '../../../client.ts'
+import { Button } from '../../ui/controls.tsx'
 import { count } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
@@ -13,7 +14,7 @@ import { searchOf, withSearch } from './terms.ts'
 export function Finder({ log }: { log: Log }) {
   const { look, totals, acts, reader } = log
   const { apply } = acts
-  const levels = hasLevels(totals) || (log.made?.display.columns.filled.has('l') ?? false)
+  const levels = hasLevels(totals) || (log.made?.columns.filled.has('l') ?? false)
   const { level, rotated, all } = look
   const form = useToolbar<HTMLFormElement>()
   const { kind, value: searched = '' } = searchOf(look) ?? {}
@@ -66,8 +67,7 @@ export function Finder({ log }: { log: Log }) {
             </>
           )}
         </span>
-        <button
-          type="button"
+        <Button
           class="in"
           aria-pressed={regex}
           aria-label="Regular expression"
@@ -78,15 +78,14 @@ export function Finder({ log }: { log: Log }) {
           }}
         >
           .*
-        </button>
+        </Button>
       </label>
       <div class="filters" role="toolbar" aria-label="Filters">
         {(levels || level !== '') && (
           <fieldset class="levels">
             <legend class="hidden">Level</legend>
             {['', ...LEVELS.slice(1)].map((each) => (
-              <button
-                type="button"
+              <Button
                 key={each}
                 class={each === '' ? 'lv-all' : `lv-${each}`}
                 aria-pressed={level === each}
@@ -95,7 +94,7 @@ export function Finder({ log }: { log: Log }) {
               >
                 {each === '' ? 'All' : each}
                 {each !== '' && <Tally totals={totals} level={each} />}
-              </button>
+              </Button>
             ))}
           </fieldset>
         )}
@@ -106,31 +105,30 @@ export function Finder({ log }: { log: Log }) {
           jump={(ms) => void reader.current?.goToTime(ms)}
         />
         {(log.isRotated || rotated) && (
-          <button
-            type="button"
+          <Button
             class="rotate"
             aria-pressed={rotated}
             title="Read this log together with the files it was rotated into"
             onClick={() => apply({ rotated: !rotated })}
           >
             Include rotated
-          </button>
+          </Button>
         )}
         {filtered && (
           <fieldset class="mode">
             <legend class="hidden">What to show</legend>
-            <button type="button" aria-pressed={!all} onClick={() => apply({ all: false })}>
+            <Button aria-pressed={!all} onClick={() => apply({ all: false })}>
               Only hits
-            </button>
-            <button type="button" aria-pressed={all} onClick={() => apply({ all: true })}>
+            </Button>
+            <Button aria-pressed={all} onClick={() => apply({ all: true })}>
               All lines
-            </button>
+            </Button>
           </fieldset>
         )}
         {filtered && (
-          <button type="button" class="quiet" onClick={() => apply({ level: '', terms: [], all: false })}>
+          <Button class="quiet" onClick={() => apply({ level: '', terms: [], all: false })}>
             Clear
-          </button>
+          </Button>
         )}
       </div>
     </form>

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { Icon } from '../../ui/icons.tsx'
+import { Button } from '../../ui/controls.tsx'
 import { useDismiss } from '../../ui/listener.ts'
 import type { Clock } from './clock.ts'
 import { rangeOf, rangeText, shownMoment, type TimeRange, typedMoment } from './moment.ts'
@@ -78,30 +78,24 @@ export function Range({ range, clock, choose, jump }: Props) {
         }
       }}
     >
-      <button
-        type="button"
+      <Button
         class={active ? 'on' : ''}
         aria-expanded={open}
         aria-haspopup="dialog"
         title="Time range, or go to a time (t)"
         data-range
+        icon="clock"
+        label={rangeText(range, clock)}
         onClick={() => setOpen(!open)}
-      >
-        <Icon name="clock" />
-        <span class="label">{rangeText(range, clock)}</span>
-      </button>
-      {active && (
-        <button type="button" class="quiet" aria-label="Show all time" onClick={() => set('', '')}>
-          <Icon name="close" />
-        </button>
-      )}
+      />
+      {active && <Button icon="close" class="quiet" aria-label="Show all time" onClick={() => set('', '')} />}
       {open && (
         <div class="panel" role="dialog" aria-label="Time range">
           <div class="presets">
             {PRESETS.map(([value, name]) => (
-              <button type="button" key={value} onClick={() => set(value, '')}>
+              <Button key={value} onClick={() => set(value, '')}>
                 {name}
-              </button>
+              </Button>
             ))}
           </div>
           {(
@@ -120,16 +114,14 @@ export function Range({ range, clock, choose, jump }: Props) {
               />
             </label>
           ))}
-          <button type="button" class="primary" onClick={apply}>
+          <Button class="primary" onClick={apply}>
             Apply
-          </button>
+          </Button>
           <label class="go">
             Go to a time, without narrowing
             <span class="field">
               <input ref={go} placeholder="02:10:30" {...field('go')} />
-              <button type="button" onClick={goThere}>
-                Go
-              </button>
+              <Button onClick={goThere}>Go</Button>
             </span>
           </label>
           <p

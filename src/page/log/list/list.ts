@@ -24,6 +24,8 @@ export interface Rows {
  */
 export class VirtualList {
   readonly heights = new Heights()
+  /** Whether the end stays in view as rows are appended. */
+  stick = true
   readonly #scroller: HTMLElement
   readonly #canvas: HTMLElement
   readonly #rows: HTMLElement
@@ -36,7 +38,6 @@ export class VirtualList {
   #frame = 0
   #idle: ReturnType<typeof setTimeout> | undefined
   #held = false
-  #stick = true
   #abort = new AbortController()
 
   constructor(scroller: HTMLElement, source: Rows) {
@@ -48,17 +49,14 @@ export class VirtualList {
     const { signal } = this.#abort
     scroller.addEventListener('scroll', () => this.#onScroll(), { passive: true, signal })
     // While the scrollbar or a finger is held, scrollTop belongs to the reader.
-    const hold = () => {
-      this.#held = true
+    const hold = (held: boolean) => () => {
+      this.#held = held
+      if (!held) this.#rest()
     }
-    const release = () => {
-      this.#held = false
-      this.#rest()
-    }
-    scroller.addEventListener('pointerdown', hold, { signal })
-    scroller.addEventListener('touchstart', hold, { passive: true, signal })
+    for (const name of ['pointerdown', 'touchstart'])
+      scroller.addEventListener(name, hold(true), { passive: true, signal })
     for (const name of ['pointerup', 'pointercancel', 'touchend', 'touchcancel'])
-      scroller.ownerDocument.addEventListener(name, release, { passive: true, signal })
+      document.addEventListener(name, hold(false), { passive: true, signal })
     this.#observer = new ResizeObserver(() => this.#onResize())
     this.#observer.observe(scroller)
   }
@@ -71,11 +69,6 @@ export class VirtualList {
     this.#canvas.remove()
   }
 
-  /** Whether the end stays in view as rows are appended. */
-  get stick(): boolean {
-    return this.#stick
-  }
-
   get atEnd(): boolean {
     return this.#place + this.#view >= this.heights.total - 4
   }
@@ -85,15 +78,11 @@ export class VirtualList {
     return { above: this.#place, below: this.heights.total - this.#place - this.#view }
   }
 
-  get atStart(): boolean {
-    return this.#place <= 4
-  }
-
   /** All rows are new; the owner says which of them to show. */
   reset(count: number): void {
     this.#clear()
     // Otherwise, rows that are loaded on the way to a place would scroll the list to its end.
-    this.#stick = false
+    this.stick = false
     this.heights.reset(this.#estimates(0, count))
     this.#go(0)
   }
@@ -105,7 +94,7 @@ export class VirtualList {
     // Rows behind those that came in between have other seqs now.
     if (index > 0 && index + removed < before) this.#clear()
     this.heights.splice(index, removed, this.#estimates(index, added))
-    if (this.#stick && (index > 0 || before === 0)) this.toEnd()
+    if (this.stick && (index > 0 || before === 0)) this.toEnd()
     else if (top < index || before === 0) this.#draw()
     else this.#move(this.heights.top(Math.max(index, top - removed + added)) + into)
   }
@@ -124,7 +113,7 @@ export class VirtualList {
   /** The layout changed (wrap, width): all guesses are made again, and the row `pinned` stays, or else the top one. */
   relayout(pinned: number | null): void {
     if (this.heights.length === 0) return
-    const stick = this.#stick
+    const stick = this.stick
     const seq = pinned !== null && this.isInView(pinned) ? pinned : this.top().seq
     // Of a row that begins above the view, the same part of its text stays, not the same pixel.
     const offset = this.offsetOf(seq)
@@ -146,7 +135,7 @@ export class VirtualList {
       this.#go(goal)
       if (Math.abs(this.#place - goal) < 1 && height === this.heights.get(index)) break
     }
-    this.#stick = this.atEnd && this.#source.complete()
+    this.stick = this.atEnd && this.#source.complete()
   }
 
   /** Pixels from the top of the view to a row. */
@@ -162,18 +151,13 @@ export class VirtualList {
   }
 
   toEnd(): void {
-    this.#stick = true
+    this.stick = true
     // Measuring the last rows moves the end: settle it, a few rounds are always enough.
     for (let round = 0; round < 4; round++) {
       this.#go(this.heights.total - this.#view)
-      this.#stick = true
+      this.stick = true
       if (this.atEnd) break
     }
-  }
-
-  toStart(): void {
-    this.#go(0)
-    this.#stick = this.atEnd && this.#source.complete()
   }
 
   /** Brings a row into view; `align` places it, otherwise it moves only as far as needed. */
@@ -187,7 +171,7 @@ export class VirtualList {
 
   scrollBy(pixels: number): void {
     this.#go(this.#place + pixels)
-    this.#stick = this.atEnd && this.#source.complete()
+    this.stick = this.atEnd && this.#source.complete()
   }
 
   /** The first seq in view and how far it is scrolled out. */
@@ -273,7 +257,7 @@ export class VirtualList {
     }
     cancelAnimationFrame(this.#frame)
     this.#frame = requestAnimationFrame(() => {
-      this.#stick = this.atEnd && this.#source.complete()
+      this.stick = this.atEnd && this.#source.complete()
       this.#draw()
       this.#rest()
     })
@@ -282,7 +266,7 @@ export class VirtualList {
   #onResize(): void {
     const width = this.#scroller.clientWidth
     if (this.#width !== 0 && width !== this.#width) this.#source.resized()
-    else if (this.#stick) this.toEnd()
+    else if (this.stick) this.toEnd()
     else this.#draw()
     this.#width = width
   }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { LogFields } from '../../../client.ts'
+import { Button } from '../../ui/controls.tsx'
 import { count } from '../../ui/format.ts'
 import { termOf, type Value, withValue } from '../find/terms.ts'
 import type { Log } from '../use-log.ts'
@@ -40,14 +41,13 @@ function Field({ log, field, records }: { log: Log; field: FieldSummary; records
   return (
     <li>
       <h3>
-        <button
-          type="button"
+        <Button
           class="name"
           aria-haspopup="menu"
           onClick={(event) => log.acts.openField(field.name, event.currentTarget)}
         >
           {field.name}
-        </button>
+        </Button>
         <span class="dim" title={`${count(field.count)} of ${count(records)} records have it`}>
           {share === 0 ? '< 1' : share} %
         </span>
@@ -64,9 +64,9 @@ function Field({ log, field, records }: { log: Log; field: FieldSummary; records
         ))}
       </ul>
       {field.values.length > FEW && (
-        <button type="button" class="quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
+        <Button class="quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? 'Fewer' : `${field.values.length - FEW} more`}
-        </button>
+        </Button>
       )}
     </li>
   )
@@ -90,18 +90,17 @@ function ValueRow({ log, value, number, share }: ValueProps) {
   return (
     <li class="value">
       <span class="share" style={{ width: `${Math.max(1, share * 100)}%` }} />
-      <button type="button" class="pick" aria-pressed={active} onClick={() => choose(false)}>
+      <Button class="pick" aria-pressed={active} onClick={() => choose(false)}>
         <span class="hidden">Only records with {value.field}: </span>
         <span class="text">{name}</span> <span class="count">{count(number)}</span>
-      </button>
-      <button
-        type="button"
+      </Button>
+      <Button
         class="hide"
         aria-label={`Hide records with ${value.field}: ${name}`}
         onClick={() => choose(true)}
       >
         −
-      </button>
+      </Button>
     </li>
   )
 }

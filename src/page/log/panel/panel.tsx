@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
+import { Button, Search } from '../../ui/controls.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { count } from '../../ui/format.ts'
-import { Icon } from '../../ui/icons.tsx'
 import { useSlow } from '../../ui/store.ts'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { fieldsQueryOf } from '../find/query.ts'
@@ -28,8 +28,7 @@ export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
       <header>
         <div class="tabs" role="tablist" aria-label="What to show">
           {(['fields', 'patterns'] as const).map((each) => (
-            <button
-              type="button"
+            <Button
               role="tab"
               key={each}
               id={`tab-${each}`}
@@ -38,17 +37,15 @@ export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
               onClick={() => showPanel(each)}
             >
               {each === 'fields' ? 'Fields' : 'Patterns'}
-            </button>
+            </Button>
           ))}
         </div>
-        <button
-          type="button"
+        <Button
+          icon="close"
           class="quiet"
           aria-label="Close fields and patterns"
           onClick={() => showPanel('off')}
-        >
-          <Icon name="close" />
-        </button>
+        />
       </header>
       <div id="fields-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {error !== null ? (
@@ -65,14 +62,7 @@ export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
                 ? 'Reading records…'
                 : `From ${data.sampled ? 'the newest ' : ''}${records(data.records)}`}
             </p>
-            <input
-              type="search"
-              class="narrow"
-              placeholder={filter}
-              aria-label={filter}
-              value={narrow}
-              onInput={(event) => setNarrow(event.currentTarget.value)}
-            />
+            <Search class="narrow" label={filter} value={narrow} set={setNarrow} />
             <List log={log} data={data} needle={narrow.toLowerCase()} />
           </>
         )}

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { LogFields } from '../../../client.ts'
+import { Button } from '../../ui/controls.tsx'
 import { count } from '../../ui/format.ts'
 import type { Term } from '../../url.ts'
 import { inverted, withTerm } from '../find/terms.ts'
@@ -19,8 +20,7 @@ export function PatternList({ log, data, needle }: ListProps) {
       <fieldset class="mode order">
         <legend class="hidden">Order</legend>
         {ORDERS.map(([name, label, title]) => (
-          <button
-            type="button"
+          <Button
             key={name}
             class="small"
             aria-pressed={order === name}
@@ -28,7 +28,7 @@ export function PatternList({ log, data, needle }: ListProps) {
             onClick={() => setOrder(name)}
           >
             {label}
-          </button>
+          </Button>
         ))}
       </fieldset>
       {shown.length === 0 ? (
@@ -74,9 +74,9 @@ function PatternRow({ log, pattern, all }: { log: Log; pattern: Pattern; all: Pa
   return (
     <tr class={level === null ? '' : `lv-${level}`}>
       <td>
-        <button type="button" class="pick" title="Only records like this" onClick={() => filter(term)}>
+        <Button class="pick" title="Only records like this" onClick={() => filter(term)}>
           {pattern.pattern}
-        </button>
+        </Button>
         {span !== null && (
           <span class="when" title={`${clock.text(pattern.first!)} to ${clock.text(pattern.last!)}`}>
             <span style={{ left: `${span.left * 100}%`, width: `${span.width * 100}%` }} />
@@ -85,14 +85,13 @@ function PatternRow({ log, pattern, all }: { log: Log; pattern: Pattern; all: Pa
       </td>
       <td class="count">{count(pattern.count)}</td>
       <td>
-        <button
-          type="button"
+        <Button
           class="hide"
           aria-label={`Hide records like ${pattern.pattern}`}
           onClick={() => filter(inverted(term))}
         >
           −
-        </button>
+        </Button>
       </td>
     </tr>
   )

@@ -1,7 +1,7 @@
 import { valuesOf } from '../record/fields.ts'
 import type { FieldColumn } from '../record/look.ts'
 import { type Item, parse } from '../record/record.ts'
-import { columnsOf } from '../record/rows.ts'
+import { COLUMNS } from '../record/rows.ts'
 
 /** The columns of the list: which are filled, and how wide each must be. What was shown once stays, so that rows do not shift. */
 export class Columns {
@@ -11,8 +11,6 @@ export class Columns {
   fields: readonly FieldColumn[] = []
   /** Around the list and its header. */
   readonly #frame: HTMLElement
-  /** Whether rows show the time since the record above. */
-  gaps = false
 
   constructor(frame: HTMLElement) {
     this.#frame = frame
@@ -24,39 +22,26 @@ export class Columns {
     this.measure(items)
   }
 
-  /** Forgets what other records needed. */
-  reset(items: readonly Item[]): void {
-    this.filled.clear()
-    this.showFields(
-      this.fields.map(({ name }) => name),
-      items,
-    )
-  }
-
   /** Looks at a few of the records; true if a column of a field changed, so that rows must be drawn again. */
   measure(items: readonly Item[]): boolean {
     const some = [...items.slice(0, 40), ...items.slice(-40)]
-    for (const [name, length] of columnsOf(some))
-      this.filled.set(name, Math.max(length, this.filled.get(name) ?? 0))
-    for (const name of ['t', 'l', 's', 'g']) {
-      const width = `${this.filled.get(name) ?? 0}ch`
+    const records = some.flatMap((item) => (typeof item === 'string' ? [parse(item)] : []))
+    for (const [name, text] of Object.entries(COLUMNS)) {
+      const chars = Math.max(this.filled.get(name) ?? 0, ...records.map((record) => text(record).length))
+      if (chars > 0) this.filled.set(name, chars)
       // The same value again would make the browser compute every row's style once more.
-      if (this.#frame.style.getPropertyValue(`--chars-${name}`) === width) continue
-      this.#frame.classList.toggle(`no-${name}`, !this.filled.has(name))
-      this.#frame.style.setProperty(`--chars-${name}`, width)
+      if (this.#frame.style.getPropertyValue(`--chars-${name}`) === `${chars}ch`) continue
+      this.#frame.classList.toggle(`no-${name}`, chars === 0)
+      this.#frame.style.setProperty(`--chars-${name}`, `${chars}ch`)
     }
     const before = JSON.stringify(this.fields)
-    const records =
-      this.fields.length === 0 ? [] : some.flatMap((item) => (typeof item === 'string' ? [parse(item)] : []))
-    this.fields = this.fields.map((field) => {
-      const values = records
-        .map((record) => valuesOf(record, field.name)[0] ?? '')
-        .filter((value) => value !== '')
+    this.fields = this.fields.map(({ name, chars, numeric }) => {
+      const values = records.flatMap((record) => valuesOf(record, name)[0] || [])
       const longest = Math.min(WIDEST, Math.max(0, ...values.map((value) => value.length)) + 1)
       return {
-        name: field.name,
-        chars: Math.max(field.chars, longest),
-        numeric: field.numeric && values.every((value) => NUMBER.test(value)),
+        name,
+        chars: Math.max(chars, longest),
+        numeric: numeric && values.every((value) => NUMBER.test(value)),
       }
     })
     return JSON.stringify(this.fields) !== before

@@ -67,13 +67,12 @@ export class Hits {
   async beyond(
     window: LogWindow,
     direction: 1 | -1,
-    open: () => boolean,
+    signal: AbortSignal,
   ): Promise<{ line: string; cursor: string | null } | null> {
     const query = queryOf({ ...this.#look, all: false })
     let cursor = direction > 0 ? window.newer : window.older
-    while (cursor !== null && open()) {
-      const edge: { after: string } | { before: string } =
-        direction > 0 ? { after: cursor } : { before: cursor }
+    while (cursor !== null && !signal.aborted) {
+      const edge: object = direction > 0 ? { after: cursor } : { before: cursor }
       const page = await this.#client.lines({ ...query, ...edge, lines: 1, size: 64 * 1024 * 1024 })
       const line = direction > 0 ? page.content[0] : page.content.at(-1)
       if (line !== undefined) return { line, cursor: direction > 0 ? cursor : page.prev }

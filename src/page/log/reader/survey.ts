@@ -1,37 +1,31 @@
 import { timeIn, zoneOf } from '../record/record.ts'
 import type { LogWindow } from './window.ts'
 
+/** The time of the first record that has one, on the way from one seq to another. */
+function timeBetween(window: LogWindow, from: number, to: number): string | null {
+  const by = from < to ? 1 : -1
+  for (let seq = from; seq !== to + by; seq += by) {
+    const time = timeIn(window.item(seq))
+    if (time !== null) return time
+  }
+  return null
+}
+
 /** The moments of the first and the last record with a time between two seqs. */
 export function momentsOf(window: LogWindow, first: number, last: number): [number, number] | null {
-  const moment = (from: number, by: number): number | null => {
-    for (let seq = from; seq >= first && seq <= last; seq += by) {
-      const time = timeIn(window.item(seq))
-      if (time !== null) return Date.parse(time)
-    }
-    return null
-  }
-  const from = moment(first, 1)
-  const to = moment(last, -1)
-  return from === null || to === null ? null : [from, to]
+  const [from, to] = [timeBetween(window, first, last), timeBetween(window, last, first)]
+  return from === null || to === null ? null : [Date.parse(from), Date.parse(to)]
 }
 
 /** Minutes east of UTC, as the newest of the loaded records has it; null where none has a time. */
 export function zoneIn(window: LogWindow): number | null {
-  for (const item of window.items.slice(-50)) {
-    const time = timeIn(item)
-    if (time !== null) return zoneOf(time)
-  }
-  return null
+  const time = timeBetween(window, window.endSeq - 1, window.endSeq - 50)
+  return time === null ? null : zoneOf(time)
 }
 
 /** The time of a record; one without a time has that of the nearest record before it, or else after it. */
 export function timeNear(window: LogWindow, seq: number): string | null {
-  for (const by of [-1, 1])
-    for (let at = seq; at >= window.firstSeq && at < window.endSeq && Math.abs(at - seq) < 1000; at += by) {
-      const time = timeIn(window.item(at))
-      if (time !== null) return time
-    }
-  return null
+  return timeBetween(window, seq, seq - 1000) ?? timeBetween(window, seq, seq + 1000)
 }
 
 /** Whether a record is the first one after the moment up to which every source has shipped all it had. */
@@ -47,13 +41,3 @@ export function gapBefore(window: LogWindow, seq: number): number | null {
   const gap = own! - before!
   return Number.isNaN(gap) ? null : gap
 }
-
-/** Characters in a line of the list when lines wrap, otherwise 0. */
-export function charactersPerLine(box: HTMLElement, wrap: boolean): number {
-  const width = box.clientWidth
-  if (width < NARROW) return Math.max(20, width / 7)
-  return wrap ? Math.max(20, (width - 60) / 7.5) : 0
-}
-
-/** Below this width every record wraps; the style sheet says the same. */
-const NARROW = 640

@@ -42,7 +42,7 @@ export class LogWindow {
   readonly #events: WindowEvents
   readonly #abort = new AbortController()
   /** Cursors at known seqs: where older records can be dropped, and what links name. */
-  #marks: { seq: number; cursor: string }[] = []
+  #marks: Mark[] = []
   #follower: AbortController | null = null
   #chars = 0
   #pageSize = 256 * 1024
@@ -71,54 +71,43 @@ export class LogWindow {
   }
 
   /** The newest records. */
-  openTail(size?: number): Promise<void> {
-    return this.#load('open', async (signal) => {
-      const page = await this.#page({ size: size ?? FIRST }, signal)
-      this.#set(page.content, page.prev, page.next)
+  openTail(size = FIRST): Promise<void> {
+    return this.#load('open', async () => {
+      const { content, prev, next } = await this.#page({ size })
+      this.#set(content, { older: prev, newer: next })
       this.atEnd = true
     })
   }
 
-  /** The records on both sides of a cursor; resolves to the seq of the first one after it. */
-  async openAt(cursor: string): Promise<number> {
-    let at = 0
-    await this.#load('open', async (signal) => {
-      const [before, after] = await Promise.all([
-        this.#page({ before: cursor, size: FIRST }, signal),
-        this.#page({ after: cursor, size: FIRST }, signal),
-      ])
-      at = before.content.length
-      this.#setAround(cursor, before, after)
-    })
-    return at
-  }
-
-  /** The records up to a moment and after it; resolves to the seq of the last one before it. */
-  async openTime(until: string): Promise<number> {
-    let at = 0
-    await this.#load('open', async (signal) => {
-      const before = await this.#page({ until, size: FIRST }, signal)
-      if (before.next === null) throw new Error('The answer has no cursor to continue from.')
-      const after = await this.#page({ after: before.next, size: FIRST }, signal)
-      at = Math.max(0, before.content.length - 1)
-      this.#setAround(before.next, before, after)
-    })
-    return at
-  }
-
   /** The first records. */
   openStart(): Promise<void> {
-    return this.#load('open', async (signal) => {
-      const { content, next } = await this.#page({ first: START, size: FIRST }, signal)
-      this.#set(content, null, next)
+    return this.#load('open', async () => {
+      const { content, next } = await this.#page({ first: START, size: FIRST })
+      this.#set(content, { older: null, newer: next })
       this.atEnd = content.length === 0
     })
   }
 
+  /** The records on both sides of a cursor or a moment; resolves to the seq of the first one after it. */
+  async openAround(edge: { before: string } | { until: string }): Promise<number> {
+    let seq = 0
+    await this.#load('open', async () => {
+      const asked = this.#page({ ...edge, size: FIRST })
+      const cursor = 'before' in edge ? edge.before : (await asked).next
+      if (cursor === null) throw new Error('The answer has no cursor to continue from.')
+      const [before, after] = await Promise.all([asked, this.#page({ after: cursor, size: FIRST })])
+      seq = before.content.length
+      const ends = { older: before.prev, newer: after.next ?? cursor }
+      this.#set([...before.content, ...after.content], ends, [{ seq, cursor }])
+      this.atEnd = after.content.length === 0
+    })
+    return seq
+  }
+
   async loadOlder(): Promise<void> {
     if (this.loading !== null || this.older === null) return
-    await this.#load('older', async (signal) => {
-      const page = await this.#page({ before: this.older!, size: this.#pageSize }, signal)
+    await this.#load('older', async () => {
+      const page = await this.#page({ before: this.older!, size: this.#pageSize })
       this.#pageSize = Math.min(this.#pageSize * 2, 2 * 1024 * 1024)
       this.older = page.prev
       this.#prepend(page.content)
@@ -127,8 +116,8 @@ export class LogWindow {
 
   async loadNewer(): Promise<void> {
     if (this.loading !== null || this.newer === null || this.#follower !== null) return
-    await this.#load('newer', async (signal) => {
-      const page = await this.#page({ after: this.newer!, size: this.#pageSize }, signal)
+    await this.#load('newer', async () => {
+      const page = await this.#page({ after: this.newer!, size: this.#pageSize })
       this.newer = page.next ?? this.newer
       this.atEnd = page.content.length === 0
       this.#append(page.content)
@@ -144,12 +133,11 @@ export class LogWindow {
     this.live = 'connecting'
     this.#events.status()
     // What a fleet has shipped, and what is missing, changes while nothing arrives, too.
-    const settle = () =>
-      this.#lines({ after: this.newer!, size: 0 }, signal).then(
-        () => this.#events.status(),
-        () => {},
-      )
-    const timer = this.query.node === undefined ? undefined : setInterval(() => void settle(), SETTLE_MS)
+    const settle = async () => {
+      await this.#lines({ after: this.newer!, size: 0 }).catch(() => {})
+      this.#events.status()
+    }
+    const timer = this.query.node === undefined ? undefined : setInterval(settle, SETTLE_MS)
     try {
       await this.#receive(signal)
     } catch (error) {
@@ -211,9 +199,9 @@ export class LogWindow {
    * A page. A scan that found nothing within its budget continues where it stopped, until it finds something or reaches
    * the log's start or end. Going back, `next` stays where the first scan began.
    */
-  async #page(page: Page, signal: AbortSignal): Promise<View<string[]>> {
+  async #page(page: Page): Promise<View<string[]>> {
     const isForward = page.after !== undefined || page.first !== undefined
-    const began = await this.#lines(page, signal)
+    const began = await this.#lines(page)
     let found = began
     while (found.content.length === 0) {
       const onward = isForward ? !found.complete && found.next : found.prev
@@ -221,12 +209,13 @@ export class LogWindow {
       this.scanned = true
       this.#events.status()
       const edge = isForward ? { after: onward } : { before: onward }
-      found = await this.#lines({ ...edge, size: page.size }, signal)
+      found = await this.#lines({ ...edge, size: page.size })
     }
     return isForward ? found : { ...found, next: began.next }
   }
 
-  async #lines(page: Page, signal: AbortSignal): Promise<View<string[]>> {
+  async #lines(page: Page): Promise<View<string[]>> {
+    const { signal } = this.#abort
     const { size, ...rest } = page
     const few = rest.first === undefined ? { lines: FEW } : { first: FEW }
     const amount = this.#capped ? {} : this.#long ? { size: LONGEST, ...few } : { size }
@@ -243,7 +232,7 @@ export class LogWindow {
       const cut = found.content.length === 1 && first!.length > size / 4
       if (cut && !this.#long && !this.#capped) {
         this.#long = true
-        return await this.#lines(page, signal)
+        return await this.#lines(page)
       }
       if (this.#long && found.content.length === FEW && weigh(found.content) < size) this.#long = false
       return found
@@ -253,18 +242,18 @@ export class LogWindow {
         error instanceof ProblemError && error.code === 'bad-parameter' && /\bsize\b/.test(error.message)
       if (!refused || this.#capped) throw error
       this.#capped = true
-      return this.#lines(page, signal)
+      return this.#lines(page)
     }
   }
 
-  async #load(kind: 'open' | 'older' | 'newer', work: (signal: AbortSignal) => Promise<void>) {
+  async #load(kind: 'open' | 'older' | 'newer', work: () => Promise<void>) {
     const { signal } = this.#abort
     this.loading = kind
     this.failure = null
     this.scanned = false
     this.#events.status()
     try {
-      await work(signal)
+      await work()
     } catch (error) {
       if (signal.aborted) return
       this.failure = error as Error
@@ -278,23 +267,16 @@ export class LogWindow {
     }
   }
 
-  #set(items: Item[], older: string | null, newer: string | null): void {
+  #set(items: Item[], { older, newer }: Ends, marks: Mark[] = []): void {
     this.items = items
     this.firstSeq = 0
     this.older = older
     this.newer = newer
     this.#chars = weigh(items)
-    this.#marks = older === null ? [] : [{ seq: 0, cursor: older }]
-    if (newer !== null && older === null) this.#marks.push({ seq: items.length, cursor: newer })
+    this.#marks = marks
+    if (older !== null) marks.unshift({ seq: 0, cursor: older })
+    else if (newer !== null) marks.push({ seq: items.length, cursor: newer })
     this.#events.reset()
-  }
-
-  /** Two pages that meet at a cursor. */
-  #setAround(cursor: string, before: View<string[]>, after: View<string[]>): void {
-    this.#set([...before.content, ...after.content], before.prev, after.next ?? cursor)
-    this.#marks.push({ seq: before.content.length, cursor })
-    this.#marks.sort((a, b) => a.seq - b.seq)
-    this.atEnd = after.content.length === 0
   }
 
   #prepend(all: Item[]): void {
@@ -305,7 +287,7 @@ export class LogWindow {
     this.#chars += weigh(items)
     if (this.older !== null) this.#marks.unshift({ seq: this.firstSeq, cursor: this.older })
     this.#events.spliced(0, 0, items.length)
-    if (this.live === 'off' && this.#tooMuch()) this.#dropLast()
+    if (this.live === 'off') this.#dropFrom('end')
   }
 
   #append(all: Item[]): void {
@@ -318,7 +300,7 @@ export class LogWindow {
       this.#marks.push({ seq: this.endSeq, cursor: this.newer })
     }
     this.#events.spliced(this.items.length - items.length, 0, items.length)
-    if (this.#tooMuch()) this.#dropFirst()
+    this.#dropFrom('start')
   }
 
   /** Puts records that come late where they belong; returns the others. */
@@ -337,36 +319,31 @@ export class LogWindow {
     })
   }
 
-  #tooMuch(): boolean {
-    return this.items.length > MAX_ITEMS || this.#chars > MAX_CHARS
-  }
-
-  #dropFirst(): void {
-    const goal = this.firstSeq + this.items.length / 4
-    const mark = this.#marks.find((each) => each.seq >= goal && each.seq < this.endSeq)
+  /** Drops a quarter of too many records, up to a mark from which they can be loaded again. */
+  #dropFrom(side: 'start' | 'end'): void {
+    if (this.items.length <= MAX_ITEMS && this.#chars <= MAX_CHARS) return
+    const isStart = side === 'start'
+    const goal = this.firstSeq + this.items.length * (isStart ? 0.25 : 0.75)
+    const inside = this.#marks.filter(({ seq }) => seq > this.firstSeq && seq < this.endSeq)
+    const mark = isStart ? inside.find(({ seq }) => seq >= goal) : inside.findLast(({ seq }) => seq <= goal)
     if (mark === undefined) return
-    const count = mark.seq - this.firstSeq
-    this.#chars -= weigh(this.items.slice(0, count))
-    this.items = this.items.slice(count)
-    this.firstSeq = mark.seq
-    this.older = mark.cursor
-    this.#marks = this.#marks.filter((each) => each.seq >= mark.seq)
-    this.#events.spliced(0, count, 0)
-  }
-
-  #dropLast(): void {
-    const goal = this.firstSeq + (this.items.length * 3) / 4
-    const mark = this.#marks.findLast((each) => each.seq <= goal && each.seq > this.firstSeq)
-    if (mark === undefined) return
-    const count = this.endSeq - mark.seq
-    this.#chars -= weigh(this.items.slice(-count))
-    this.items = this.items.slice(0, -count)
-    this.newer = mark.cursor
-    this.atEnd = false
-    this.#marks = this.#marks.filter((each) => each.seq <= mark.seq)
-    this.#events.spliced(this.items.length, count, 0)
+    const at = mark.seq - this.firstSeq
+    const dropped = isStart ? this.items.splice(0, at) : this.items.splice(at)
+    this.#chars -= weigh(dropped)
+    this.#marks = this.#marks.filter(({ seq }) => (isStart ? seq >= mark.seq : seq <= mark.seq))
+    if (isStart) {
+      this.firstSeq = mark.seq
+      this.older = mark.cursor
+    } else {
+      this.newer = mark.cursor
+      this.atEnd = false
+    }
+    this.#events.spliced(isStart ? 0 : at, dropped.length, 0)
   }
 }
+
+type Ends = Pick<LogWindow, 'older' | 'newer'>
+type Mark = { seq: number; cursor: string }
 
 interface Page {
   size: number

@@ -34,7 +34,7 @@ function renderFacts(shown: Shown, look: RowLook): HTMLElement {
   const field = (name: string, content: string) => valueButton(name, content, content, look)
   if (shown.time !== null) fact('Time', element('time', '', timeText(shown.time, look)))
   if (look.sources !== null) fact('Log', element('span', '', originOf(shown, look.sources)))
-  if (shown.level !== null) fact('Level', valueButton('level', shown.level, shown.levelWord, look))
+  if (shown.level !== null) fact('Level', valueButton('level', shown.level, shown.level.toUpperCase(), look))
   if (shown.source !== '') fact('Source', field('source', shown.source))
   fact('Tags', ...shown.tags.map((tag) => field('tag', tag)))
   if (/\S\s+\S/.test(shown.message)) {

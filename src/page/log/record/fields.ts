@@ -5,7 +5,7 @@ import { levelsOf, type Shown } from './record.ts'
 
 /** The values of a field of a record, as the API's `where` reads it: the record's own members before its context. */
 export function valuesOf(shown: Shown, field: string): string[] {
-  if (field === 'level') return shown.level === null ? [] : [shown.level, shown.levelWord.toLowerCase()]
+  if (field === 'level') return shown.level === null ? [] : [shown.level]
   if (field === 'message') return [[shown.message, ...shown.rest].join('\n')]
   if (field === 'source' && shown.source !== '') return [shown.source, shown.source.replace(/:\d+$/, '')]
   if ((field === 'tag' || field === 'logger') && shown.tags.length > 0) return shown.tags

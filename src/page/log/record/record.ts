@@ -14,8 +14,6 @@ export type Item = string | Note
 export interface Shown {
   time: string | null
   level: Level | null
-  /** The level as the log spells it. */
-  levelWord: string
   source: string
   tags: string[]
   /** The first line. */
@@ -41,11 +39,9 @@ export function parse(line: string): Shown {
   const lines = body.split(/\r?\n/)
   while (lines.length > 1 && lines.at(-1) === '') lines.pop()
   const { source } = record
-  const word = record.level ?? ''
   return {
     time: record.time ?? null,
-    level: levelOf(word),
-    levelWord: word.toUpperCase(),
+    level: levelOf(record.level ?? ''),
     source: source ? `${source.file}${source.line == null ? '' : `:${source.line}`}` : '',
     tags: record.tags ?? [],
     message: lines[0]!,

@@ -38,9 +38,7 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
       foldButton(shown, look),
       timeCell(shown, look),
       ...(look.gaps ? [element('span', 'd', look.gap === null ? '' : gapText(look.gap))] : []),
-      level === null
-        ? element('span', 'l', shown.levelWord)
-        : valueCell('l v', 'level', level, shown.levelWord),
+      level === null ? element('span', 'l') : valueCell('l v', 'level', level, level.toUpperCase()),
       placeCell(shown, look),
       tagsCell(shown, look),
       ...look.fields.map((field) => fieldCell(record, field, look)),
@@ -131,21 +129,12 @@ function messageCell(shown: Shown, look: RowLook): HTMLElement {
   return message
 }
 
-/** The columns that some of these records fill, with the characters that each needs; the others need no room. */
-export function columnsOf(items: Iterable<Item>): Map<string, number> {
-  const filled = new Map<string, number>()
-  const add = (name: string, length: number) => {
-    if (length > 0) filled.set(name, Math.max(length, filled.get(name) ?? 0))
-  }
-  for (const item of items) {
-    if (typeof item !== 'string') continue
-    const { time, levelWord, source, tags, raw } = parse(item)
-    add('t', time?.length ?? 0)
-    add('l', levelWord.length)
-    add('s', source.length - source.lastIndexOf('/') - 1)
-    add('g', tagsText(tags, raw).join(' ').length)
-  }
-  return filled
+/** What a record has for each column that needs room only where it is filled. */
+export const COLUMNS: Record<string, (shown: Shown) => string> = {
+  t: ({ time }) => time ?? '',
+  l: ({ level }) => level ?? '',
+  s: ({ source }) => source.slice(source.lastIndexOf('/') + 1),
+  g: ({ tags, raw }) => tagsText(tags, raw).join(' '),
 }
 
 /** A guess at a row's height before it is drawn; looking for escaped line feeds costs less than parsing. */

@@ -17,7 +17,7 @@ const record = parse(
 
 describe('fields of a record', () => {
   it.each([
-    ['level', ['warn', 'warn']],
+    ['level', ['warn']],
     ['source', ['a/b.go:12', 'a/b.go']],
     ['tag', ['Storage', 'WAL']],
     ['shard', ['17']],

@@ -9,7 +9,6 @@ describe('parse', () => {
     expect(parse(LINE)).toEqual({
       time: '2026-01-10T00:00:04.000+01:00',
       level: 'error',
-      levelWord: 'ERROR',
       source: 'a/b.go:7',
       tags: ['A', 'B'],
       message: 'it broke',

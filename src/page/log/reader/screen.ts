@@ -1,0 +1,338 @@
+import type { Client } from '../../../client.ts'
+import { type Look, NOWHERE, type Place } from '../../url.ts'
+import { clockOf, type ZoneChoice } from '../find/clock.ts'
+import { isFiltered, queryOf } from '../find/query.ts'
+import { VirtualList } from '../list/list.ts'
+import type { RowLook } from '../record/look.ts'
+import { timeIn } from '../record/record.ts'
+import { estimateRow, renderRow } from '../record/rows.ts'
+import { Columns } from './columns.ts'
+import { Hits } from './hits.ts'
+import { isMarkInView, scrollToMark, shownMark } from './mark.ts'
+import { gapBefore, isUnsettled, momentsOf, zoneIn } from './survey.ts'
+import { LogWindow } from './window.ts'
+
+/** How records are displayed. */
+export interface DisplayOptions extends Pick<RowLook, 'gaps' | 'sources' | 'others'> {
+  wrap: boolean
+  /** Fields that are shown as columns. */
+  fields: readonly string[]
+  /** Classes that hide columns. */
+  classes: string
+  zone: ZoneChoice
+}
+
+export interface ScreenOptions extends DisplayOptions {
+  client: Client
+  look: Look
+  /** Anything that the toolbar or the status line shows has changed. */
+  changed(): void
+  /** The place in the log changed: what a link should name. */
+  moved(place: Place): void
+  say(message: string): void
+}
+
+/** How to bring a record into view. */
+export interface Presenting {
+  /** Whether to select it. */
+  marked: boolean
+  /** Whether to expand it. */
+  expand: boolean
+  /** Pixels from the top of the list to the record; null for the middle of the list. */
+  top: number | null
+}
+
+/** A log on the screen: the window of loaded records, the list that draws them, and how they are displayed. */
+export class Screen {
+  window: LogWindow
+  /** Records that arrived while the user was reading elsewhere. */
+  unseen = 0
+  /** Moments of the first and last record in view. */
+  seen: [number, number] | null = null
+  /** Minutes east of UTC, as the log's times have it; null until a record with a time is loaded. */
+  zone: number | null = null
+  /** The selected records, from the one that was clicked first to the last. */
+  selected: { from: number; to: number } | null = null
+  readonly look: Look
+  readonly list: VirtualList
+  readonly hits: Hits
+  readonly columns: Columns
+  readonly say: (message: string) => void
+  readonly changed: () => void
+  readonly #box: HTMLElement
+  readonly #abort = new AbortController()
+  readonly #open = new Set<number>()
+  readonly #whole = new Set<number>()
+  /** The hit that the user jumped to. */
+  #revealed: number | null = null
+  #options: ScreenOptions
+  #fillTimer: ReturnType<typeof setTimeout> | undefined
+  #movedTimer: ReturnType<typeof setTimeout> | undefined
+  #seenTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(box: HTMLElement, options: ScreenOptions) {
+    this.#box = box
+    this.#options = options
+    this.look = options.look
+    this.say = options.say
+    this.changed = options.changed
+    this.hits = new Hits(options.client, options.look)
+    this.columns = new Columns(box.parentElement!)
+    this.columns.showFields(options.fields, [])
+    this.window = this.#makeWindow()
+    this.list = new VirtualList(box, {
+      first: () => this.window.firstSeq,
+      render: (seq) => this.#render(seq),
+      estimate: (seq) => estimateRow(this.window.item(seq) ?? '', this.#charactersPerLine),
+      complete: () => this.window.atEnd,
+      resized: () => this.#relayout(),
+      scrolled: (first, last, atEnd) => this.#scrolled(first, last, atEnd),
+    })
+  }
+
+  close(): void {
+    this.#abort.abort()
+    clearTimeout(this.#movedTimer)
+    clearTimeout(this.#seenTimer)
+    this.window.close()
+    this.list.destroy()
+  }
+
+  /** Aborted when the screen is closed. */
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  get closed(): boolean {
+    return this.signal.aborted
+  }
+
+  get following(): boolean {
+    return this.window.live !== 'off'
+  }
+
+  #makeWindow(): LogWindow {
+    const mine = (act: () => void) => () => {
+      if (!this.closed) act()
+    }
+    return new LogWindow(this.#options.client, queryOf(this.look), {
+      reset: mine(() => {
+        this.zone = zoneIn(this.window) ?? this.zone
+        this.selected = null
+        this.#revealed = null
+        this.#open.clear()
+        this.#whole.clear()
+        // What other records needed is forgotten.
+        this.columns.filled.clear()
+        this.columns.showFields(this.#options.fields, this.window.items)
+        this.list.reset(this.window.items.length)
+      }),
+      spliced: (index, removed, added) => {
+        const { items, firstSeq } = this.window
+        const isAtEnd = index + added === items.length
+        if (index > 0 && !isAtEnd) this.#shift(firstSeq + index)
+        else if (this.columns.measure(items.slice(index, index + added))) this.list.refresh()
+        if (isAtEnd && this.following && !this.list.stick) this.unseen += added
+        this.list.splice(index, removed, added)
+        this.changed()
+      },
+      settled: mine(() => this.list.refresh()),
+      status: mine(() => {
+        this.changed()
+        this.#fill()
+      }),
+    })
+  }
+
+  /** Another part of the same log: a new window under the same list. */
+  reopen(): void {
+    const { items, firstSeq } = this.window
+    this.window.close()
+    this.unseen = 0
+    this.window = Object.assign(this.#makeWindow(), { items, firstSeq })
+  }
+
+  /** Shows the records in another way. */
+  display(options: DisplayOptions): void {
+    const before = this.#options
+    const differs = (...names: (keyof DisplayOptions)[]) =>
+      names.some((name) => JSON.stringify(options[name]) !== JSON.stringify(before[name]))
+    this.#options = { ...before, ...options }
+    if (differs('fields')) this.columns.showFields(options.fields, this.window.items)
+    if (differs('fields', 'wrap', 'classes')) this.#relayout()
+    else if (differs('gaps', 'zone', 'sources', 'others')) this.list.refresh()
+    else return
+    this.changed()
+  }
+
+  #render(seq: number): HTMLElement {
+    const { window, hits, look, columns } = this
+    const { gaps, sources, others, zone } = this.#options
+    const item = window.item(seq) ?? ''
+    const row = renderRow(item, seq, {
+      marks: hits.marks,
+      // For the times of records, which say their zone themselves.
+      clock: clockOf(zone, 0),
+      open: this.#open.has(seq),
+      whole: this.#whole.has(seq),
+      reveal: this.#revealed === seq,
+      around: !look.all && isFiltered(look),
+      selected: this.#isSelected(seq),
+      fields: columns.fields,
+      sources,
+      others,
+      unsettled: isUnsettled(window, seq),
+      gaps,
+      gap: gaps ? gapBefore(window, seq) : null,
+    })
+    if (look.all && hits.isHit(item)) row.classList.add('hit')
+    return row
+  }
+
+  /** Characters in a line of the list when lines wrap, otherwise 0. */
+  get #charactersPerLine(): number {
+    const width = this.#box.clientWidth
+    if (width < NARROW) return Math.max(20, width / 7)
+    return this.#options.wrap ? Math.max(20, (width - 60) / 7.5) : 0
+  }
+
+  /** A record came in between: what was expanded below it has another seq now. */
+  #shift(seq: number): void {
+    const moved = (each: number) => (each < seq ? each : each + 1)
+    for (const set of [this.#open, this.#whole]) {
+      const all = [...set].map(moved)
+      set.clear()
+      for (const each of all) set.add(each)
+    }
+    if (this.#revealed !== null) this.#revealed = moved(this.#revealed)
+    if (this.selected !== null)
+      this.selected = { from: moved(this.selected.from), to: moved(this.selected.to) }
+  }
+
+  /** Selects a record, with all between it and the one that was clicked first if that is wanted; null for none. */
+  mark(seq: number | null, extend = false): void {
+    // Only rows in the document are drawn again, and there are never many of them.
+    const drawn = () => this.list.shown().filter((each) => this.#isSelected(each))
+    const before = drawn()
+    const to = seq === null ? null : Math.min(Math.max(seq, this.window.firstSeq), this.window.endSeq - 1)
+    const from = (extend ? this.selected?.from : null) ?? to
+    this.selected = to === null ? null : { from: from!, to }
+    this.list.refresh([...before, ...drawn()])
+    this.changed()
+  }
+
+  /** The selected records in order. */
+  get bounds(): [number, number] | null {
+    if (this.selected === null) return null
+    const { from, to } = this.selected
+    return from <= to ? [from, to] : [to, from]
+  }
+
+  #isSelected(seq: number): boolean {
+    const { bounds } = this
+    return bounds !== null && seq >= bounds[0] && seq <= bounds[1]
+  }
+
+  /** Expands or collapses a record. */
+  toggle(seq: number): void {
+    if (!this.#open.delete(seq)) this.#open.add(seq)
+    this.list.refresh([seq])
+    this.list.show(seq)
+  }
+
+  /** Shows all of a record that was clipped. */
+  showWhole(seq: number): void {
+    this.#whole.add(seq)
+    this.list.refresh([seq])
+  }
+
+  /** Brings a record into view. */
+  present(seq: number, { marked, expand, top }: Presenting): void {
+    if (expand) this.#open.add(seq)
+    const show = () => (top === null ? this.list.show(seq, 'center') : this.list.place(seq, top))
+    show()
+    if (!marked) return
+    this.mark(seq)
+    show()
+  }
+
+  /** Selects a hit and shows it, even inside collapsed lines, far inside a long line, or beyond the right edge. */
+  reveal(seq: number): void {
+    const { list, hits } = this
+    this.mark(seq)
+    const before = this.#revealed
+    this.#revealed = seq
+    list.refresh(before === null ? [seq] : [before, seq])
+    list.show(seq, 'center')
+    if (!hits.searched) return
+    if (shownMark(list.element(seq)) === null && !this.#open.has(seq)) {
+      this.#open.add(seq)
+      list.refresh([seq])
+      list.show(seq, 'center')
+    }
+    scrollToMark(this.#box, list, shownMark(list.element(seq)))
+  }
+
+  /** Rows have other heights now. What the user reads stays in view: a hit, the selected record, or the top one. */
+  #relayout(): void {
+    const { list } = this
+    const hit = this.#revealed
+    const seen = hit !== null && isMarkInView(this.#box, shownMark(list.element(hit)))
+    list.relayout(this.selected?.to ?? null)
+    if (!seen) return
+    if (shownMark(list.element(hit)) === null) list.show(hit, 'start')
+    scrollToMark(this.#box, list, shownMark(list.element(hit)))
+  }
+
+  /** How a link names a record. */
+  placeOf(seq: number): Place {
+    const place = this.window.place(seq)
+    const time = timeIn(this.window.item(seq)) ?? ''
+    return { at: place?.cursor ?? '', offset: place?.offset ?? 0, record: true, time }
+  }
+
+  /** The place in view: the selected record, the end, or the record at the top. */
+  here(): Place {
+    const chosen = this.selected?.to
+    if (chosen !== undefined && this.list.isInView(chosen)) return this.placeOf(chosen)
+    if (this.list.atEnd && this.window.atEnd) return NOWHERE
+    return { ...this.placeOf(this.list.top().seq), record: false }
+  }
+
+  #scrolled(first: number, last: number, atEnd: boolean): void {
+    const wasUnseen = this.unseen
+    if (atEnd) this.unseen = 0
+    const before = String(this.seen)
+    this.seen = momentsOf(this.window, first, last)
+    if (wasUnseen !== this.unseen) this.changed()
+    // The chart follows scrolling eight times a second; updating it every frame cost a third of the frame.
+    else if (String(this.seen) !== before)
+      this.#seenTimer ??= setTimeout(() => {
+        this.#seenTimer = undefined
+        this.changed()
+      }, 120)
+    this.#fill()
+    clearTimeout(this.#movedTimer)
+    this.#movedTimer = setTimeout(() => {
+      if (this.window.loading !== 'open') this.#options.moved(this.here())
+    }, 300)
+  }
+
+  /** Loads more where the loaded records end near what is in view. */
+  #fill(): void {
+    // Not at once: what was just loaded must be brought to its place first.
+    this.#fillTimer ??= setTimeout(() => {
+      this.#fillTimer = undefined
+      const { window, list } = this
+      if (this.closed || list.heights.length === 0 || window.failure !== null || window.loading !== null)
+        return
+      const { above, below } = list.beyond
+      const enough = Math.max(1200, this.#box.clientHeight * 1.5)
+      if (above < enough && window.older !== null) void window.loadOlder()
+      else if (below < enough && !window.atEnd) void window.loadNewer()
+    }, 0)
+  }
+}
+
+/** Below this width every record wraps; the style sheet says the same. */
+const NARROW = 640
