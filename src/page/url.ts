@@ -21,7 +21,6 @@ export const NOTHING = {
   hidden: [] as string[],
   /** On a fleet's page: the nodes whose configurations are compared, as ids or patterns. */
   compare: [] as string[],
-  /** Fields that are shown as columns. */
   columns: [] as string[],
   /** Texts to highlight without filtering, each in its own colour. */
   marks: [] as string[],
@@ -55,7 +54,6 @@ export const NOTHING = {
 
 export type Look = typeof NOTHING
 
-/** A place as a link names it. */
 export type Place = Pick<Look, 'at' | 'offset' | 'record' | 'time'>
 
 /** The same question of another log, at the same moment. */

@@ -2,14 +2,12 @@ import { useState } from 'preact/hooks'
 import { type Client, type ConfigComparison, ProblemError } from '../../client.ts'
 import { Button, Check } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
-import { count } from '../ui/format.ts'
+import { count, counted } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
 import { useLoaded } from '../ui/use-loaded.ts'
 
 interface Props {
-  /** The fleet. */
   client: Client
-  /** Ids or patterns. */
   nodes: string[]
   close: () => void
 }
@@ -119,11 +117,9 @@ function isOdd(values: Key['values'], nodes: string[], total: number): boolean {
 
 function summary({ nodes, keys }: ConfigComparison, expected: number): string {
   const real = keys.length - expected
-  const what =
-    real === 0
-      ? 'No unexpected difference'
-      : `${count(real)} ${real === 1 ? 'setting differs' : 'settings differ'}`
-  return `${what} between ${count(nodes.length)} ${nodes.length === 1 ? 'node' : 'nodes'}`
+  const differ = real === 1 ? 'differs' : 'differ'
+  const what = real === 0 ? 'No unexpected difference' : `${counted(real, 'setting')} ${differ}`
+  return `${what} between ${counted(nodes.length, 'node')}`
 }
 
 /** Nodes that are named one by one; more are a number. */

@@ -56,7 +56,5 @@ function grouped(versions: ConfigVersion[], { from, to }: Histogram, place: (ms:
 
 /** Versions that are asked for, the newest ones. */
 const MOST = 200
-/** Changes that a mark names. */
 const FEW = 3
-/** Pixels between marks at least. */
 const NEAR = 14

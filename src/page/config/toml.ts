@@ -1,10 +1,8 @@
-/** A stretch of TOML with one colour. */
 export interface Token {
   kind: 'comment' | 'table' | 'key' | 'string' | 'number' | 'word' | 'plain'
   text: string
 }
 
-/** A line of TOML in tokens. */
 type TomlLine = Token[]
 
 const QUOTES = ['"""', "'''"] as const
@@ -13,7 +11,6 @@ type Open = (typeof QUOTES)[number] | null
 
 /** A table: its header line and what is below it. The first has no header. */
 export interface Section {
-  /** The header's name, or null before the first table. */
   name: string | null
   lines: { number: number; tokens: TomlLine }[]
 }

@@ -8,10 +8,8 @@ import { type Section, sections, type Token } from './toml.ts'
 
 interface Props {
   text: string
-  /** @default 'Configuration' */
   title?: string
   say: (message: string) => void
-  /** Further buttons. */
   children?: ComponentChildren
 }
 

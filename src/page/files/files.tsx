@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button, Check, Search } from '../ui/controls.tsx'
-import { ago, bytes, count } from '../ui/format.ts'
+import { ago, bytes, count, counted } from '../ui/format.ts'
 import { carry, type Look, toggled, writeLook } from '../url.ts'
 import { type Entry, type Folder, grouped, type LogEntry } from './group.ts'
 import type { ListedFile } from './order.ts'
@@ -130,7 +130,7 @@ function LogItem({ entry: { head, label, rotated }, shared }: { entry: LogEntry;
         <Button
           class="quiet small rotated"
           aria-expanded={open}
-          aria-label={`${count(rotated.length)} rotated ${rotated.length === 1 ? 'file' : 'files'} of ${head.name}`}
+          aria-label={`${counted(rotated.length, 'rotated file')} of ${head.name}`}
           onClick={() => shared.toggle(head.name, open)}
         >
           {count(rotated.length)} rotated

@@ -23,7 +23,8 @@ const History = later(() => import('../parts.ts').then((parts) => parts.History)
 export function NodePage({ page, own }: { page: PageProps; own: string | null }) {
   const { client, nodes, say, session: asking } = page
   const { session, refused, retry } = asking
-  const { look, visit, carried, moment, go, note } = useLook()
+  const place = useLook()
+  const { look, moment, go } = place
   const { answer: node, error: nodeError } = useAnswer(
     (signal) => client.config({ signal, detail: true }),
     60,
@@ -103,24 +104,18 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
           </div>
         ) : look.file !== null ? (
           <LogView
-            key={`${look.file}:${session}:${visit}`}
-            client={client}
+            {...page}
+            {...place}
+            key={`${look.file}:${session}:${place.visit}`}
             node={name}
-            look={look}
-            carried={carried}
             file={files?.find((file) => file.name === look.file) ?? null}
             isRotated={familyOf(files ?? [], look.file).length > 1}
             gone={listed.gone ? { heir: successorOf(files ?? [], look.file) } : null}
             sources={sources}
             toOthers={logs.length > 1 || fleetSize > 1 ? toOthers : null}
-            moment={moment}
-            theme={page.theme}
             configured={node !== null}
             open={open}
             home={() => go({ ...carry(look, '', moment.current()), file: null })}
-            go={go}
-            note={note}
-            say={say}
             failed={(error) => {
               if (error !== null) refused(error)
               setLogError(error)

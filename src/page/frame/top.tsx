@@ -11,7 +11,6 @@ import type { useSession } from './use-session.ts'
 const THEMES = ['auto', 'light', 'dark'] as const
 const THEME_ICONS: Record<string, IconName> = { auto: 'auto', light: 'sun', dark: 'moon' }
 
-/** What the pages of a node and of a fleet are given. */
 export interface PageProps {
   client: Client
   session: ReturnType<typeof useSession>

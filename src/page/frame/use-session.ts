@@ -5,7 +5,6 @@ import { token } from '../ui/token.ts'
 /** Whether the node asks for a token, and what to do about a 401. */
 export function useSession() {
   const [asked, setAsked] = useState<'no' | 'yes' | 'refused'>('no')
-  /** Counts up when everything should be reloaded. */
   const [session, setSession] = useState(0)
   const asking = useRef(false)
   const begin = () => {

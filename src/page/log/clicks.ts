@@ -14,7 +14,6 @@ const ACTS: Record<string, (seq: number, reader: Reader, acts: Acts) => unknown>
   'copy-link': (seq, _, acts) => acts.copyLink(seq),
 }
 
-/** A record as the log has it. */
 function lineOf({ window }: Reader, seq: number): string {
   return textOf(window.item(seq)!, true)
 }

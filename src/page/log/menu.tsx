@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from '../ui/controls.tsx'
 import { useDismiss, useListener } from '../ui/listener.ts'
 import type { Value } from './find/terms.ts'
@@ -22,17 +22,15 @@ export interface Spot {
 export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
   const { label, entries, at } = choice
   const box = useRef<HTMLDivElement>(null)
+  const before = useRef<HTMLElement | null>(null)
   useLayoutEffect(() => {
     // Set by script, which the page's policy allows, and kept inside the window.
     const menu = box.current!
     const { width, height } = menu.getBoundingClientRect()
     menu.style.left = `${Math.max(4, Math.min(at.x, innerWidth - width - 4))}px`
     menu.style.top = `${at.y + height > innerHeight - 4 ? Math.max(4, at.y - height - 24) : at.y}px`
-  }, [choice])
-  const before = useRef<HTMLElement | null>(null)
-  useEffect(() => {
     before.current = document.activeElement as HTMLElement | null
-    if (at.focus) box.current!.querySelector('button')!.focus()
+    if (at.focus) menu.querySelector('button')!.focus()
   }, [choice])
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return
@@ -71,7 +69,6 @@ export function Menu({ choice, close }: { choice: Choice; close: () => void }) {
   )
 }
 
-/** Under a part of the page. */
 export function spotUnder(part: HTMLElement): Spot {
   const { left, bottom } = part.getBoundingClientRect()
   return { x: left, y: bottom + 2, focus: true }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ListedFile } from '../files/order.ts'
 import { Button } from '../ui/controls.tsx'
 import { Failure, type Remedy } from '../ui/failure.tsx'
-import { count } from '../ui/format.ts'
+import { counted } from '../ui/format.ts'
 import { useSlow } from '../ui/store.ts'
 import { type Look, titleOf } from '../url.ts'
 import { clickRow, copyRows, moveInDetails } from './clicks.ts'
@@ -91,7 +91,7 @@ export function Stage({ log }: { log: Log }) {
       )}
       {(made?.unseen ?? 0) > 0 && (
         <Button icon="down" class="unseen" onClick={() => void made!.end()}>
-          {count(made!.unseen)} new {made!.unseen === 1 ? 'record' : 'records'}
+          {counted(made!.unseen, 'new record')}
         </Button>
       )}
     </div>

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact'
 import { useState } from 'preact/hooks'
 import { put } from '../ui/clipboard.ts'
-import { count } from '../ui/format.ts'
+import { counted } from '../ui/format.ts'
 import { hand } from '../ui/store.ts'
 import { type Look, NOWHERE, toggled } from '../url.ts'
 import { isFiltered } from './find/query.ts'
@@ -14,9 +14,7 @@ interface Options {
   reader: RefObject<Reader | null>
   /** Where the next reader begins. */
   goal: RefObject<Goal | null | undefined>
-  /** The present look. */
   current: RefObject<Look>
-  /** Shows all other logs and nodes as well. */
   toOthers: ((time: string) => void) | null
   go: (look: Look) => void
   note: (look: Look) => void
@@ -83,7 +81,6 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
     const label = value.field === '' ? `“${brief(value.value)}”` : `${value.field}: ${brief(value.value)}`
     setChoice({ label, entries, at })
   }
-  /** The menu of a field in the panel. */
   const openField = (name: string, part: HTMLElement) =>
     setChoice({
       label: name,
@@ -97,7 +94,6 @@ export function useActs({ reader, goal, current, toOthers, go, note, say }: Opti
       ],
       at: spotUnder(part),
     })
-  /** The menu of a column, in its header. */
   const openColumn = (name: string, part: HTMLElement) => {
     const { columns } = look()
     const index = columns.indexOf(name)
@@ -138,8 +134,7 @@ async function copyRecords(reader: Reader | null, columns: boolean, say: (messag
   if (reader === null || reader.window.items.length === 0) return
   const copied = reader.text(columns)
   if (copied.text.length > CLIPBOARD) return say('That is too much for the clipboard. Export it instead')
-  const what = copied.records === 1 ? 'record' : 'records'
-  await put(copied.text, say, `${count(copied.records)} ${what} copied`)
+  await put(copied.text, say, `${counted(copied.records, 'record')} copied`)
 }
 
 /** Characters that the clipboard takes without freezing the browser. */

@@ -19,10 +19,8 @@ import { useActs } from './use-acts.ts'
 export interface LogProps {
   client: Client
   look: Look
-  /** The node's name. */
   node: string
   file?: ListedFile | null
-  /** Whether it has rotated files. @default false */
   isRotated?: boolean
   /** The logs that are read as one, or null for a single one. */
   sources: Sources | null
@@ -34,11 +32,8 @@ export interface LogProps {
   carried?: boolean
   /** Told how to find out the moment on the screen. */
   moment: RefObject<() => string>
-  theme: string
-  /** Whether the node shows its configuration. @default false */
   configured?: boolean
   open: (file: string) => void
-  /** To the list of logs. */
   home: () => void
   /** Changes the look, as a step that the back button undoes. */
   go: (look: Look) => void

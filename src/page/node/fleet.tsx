@@ -20,9 +20,7 @@ const COLUMNS: [name: string, title: string, text: (node: FleetNode) => string][
 
 interface Props {
   nodes: FleetNode[]
-  /** Compares the configurations of nodes. */
   compare: (ids: string[]) => void
-  /** Reads the logs of nodes as one. */
   read: (ids: string[]) => void
 }
 
@@ -115,7 +113,6 @@ interface LinksProps {
   nodes: FleetNode[]
   own: string
   look: Look
-  /** Reads the logs of nodes as one. */
   read: (ids: string[]) => void
 }
 

@@ -7,10 +7,9 @@ import { useLoaded } from '../ui/use-loaded.ts'
 import { carryTo, filesOf, NOTHING, toggled } from '../url.ts'
 
 interface Props
-  extends Pick<LogProps, 'client' | 'look' | 'moment' | 'theme' | 'home' | 'go' | 'note' | 'say' | 'failed'> {
+  extends Pick<LogProps, 'client' | 'look' | 'moment' | 'home' | 'go' | 'note' | 'say' | 'failed'> {
   /** The view of a log, which the page has already. */
   LogView: ComponentType<LogProps>
-  /** All nodes of the fleet. */
   ids: string[]
   visit: number
 }

@@ -100,7 +100,6 @@ function SourceChip({ name, sources, hidden, alone, reason, toggle, solo }: Chip
   )
 }
 
-/** The same sources by their names. */
 function pickNames(look: Look, { files, nodes }: Sources): Pick<Look, 'file' | 'others' | 'nodes'> {
   const { file, others, nodes: named } = carryTo(look, [...files], { nodes: [...nodes] })
   return { file, others, nodes: named }

@@ -2,5 +2,4 @@
 // (In one expression, Vite would take the URL for an asset to bundle.)
 const own = import.meta.url
 
-/** Where the app is mounted. */
 export const base = new URL('..', own)

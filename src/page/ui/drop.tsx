@@ -14,19 +14,18 @@ interface Props {
 export function Drop({ icon, label, title, children }: Props) {
   const box = useRef<HTMLDetailsElement>(null)
   useDismiss(box, () => {
-    if (box.current !== null) box.current.open = false
+    box.current!.open = false
   })
   const close = () => {
-    if (box.current === null) return
-    box.current.open = false
-    box.current.querySelector('summary')!.focus()
+    box.current!.open = false
+    box.current!.querySelector('summary')!.focus()
   }
   return (
     <details
       ref={box}
       class="menu"
       onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !box.current?.open) return
+        if (event.key !== 'Escape' || !box.current!.open) return
         event.stopPropagation()
         close()
       }}

@@ -1,7 +1,6 @@
 import { ProblemError, UnreachableError } from '../../client.ts'
 import { Button } from './controls.tsx'
 
-/** What can help against a problem. */
 export type Remedy = 'retry' | 'pattern' | 'filters' | 'range' | 'level'
 
 const LABELS: Record<Remedy, string> = {

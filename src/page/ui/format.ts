@@ -39,6 +39,11 @@ export function count(value: number | null | undefined): string {
   return value?.toLocaleString('en') ?? ''
 }
 
+/** A number of things: `1 record`, `1,204 records`. */
+export function counted(value: number, thing: string): string {
+  return `${count(value)} ${thing}${value === 1 ? '' : 's'}`
+}
+
 /** A moment in the browser's own zone, to the second, with the zone's distance from UTC. */
 export function moment(ms: number): string {
   const date = new Date(ms)

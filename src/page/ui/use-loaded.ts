@@ -1,27 +1,40 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** An answer that is requested once `ready`, and again when `key` changes; the last one stays until then. */
-export function useLoaded<T>(ask: (signal: AbortSignal) => Promise<T>, key: string, ready = true) {
+/**
+ * An answer that is requested once `ready`, and again when `key` changes; the last one stays until then. `show` takes
+ * what is known before the answer itself.
+ */
+export function useLoaded<T>(
+  ask: (signal: AbortSignal, show: (data: T) => void) => Promise<T>,
+  key: string,
+  ready = true,
+) {
   const [data, setData] = useState<T | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [busy, setBusy] = useState(true)
   const [attempt, setAttempt] = useState(0)
+  const answered = useRef('')
+  const question = `${attempt} ${key}`
   useEffect(() => {
-    if (!ready) return
+    if (!ready || answered.current === question) return
     const abort = new AbortController()
+    const show = (found: T) => {
+      setData(found)
+      setError(null)
+    }
+    const load = async () => {
+      try {
+        show(await ask(abort.signal, show))
+        answered.current = question
+      } catch (failure) {
+        if (abort.signal.aborted) return
+        setError(failure as Error)
+      }
+      setBusy(false)
+    }
     setBusy(true)
-    ask(abort.signal)
-      .then((found) => {
-        setData(found)
-        setError(null)
-      })
-      .catch((failure: Error) => {
-        if (!abort.signal.aborted) setError(failure)
-      })
-      .finally(() => {
-        if (!abort.signal.aborted) setBusy(false)
-      })
+    void load()
     return () => abort.abort()
-  }, [key, ready, attempt])
+  }, [question, ready])
   return { data, error, busy, retry: () => setAttempt(attempt + 1) }
 }

@@ -1,9 +1,6 @@
-import { useState } from 'preact/hooks'
-import type { Download } from '../../../client.ts'
 import { put } from '../../ui/clipboard.ts'
 import { Button } from '../../ui/controls.tsx'
 import { Drop } from '../../ui/drop.tsx'
-import { explain } from '../../ui/failure.tsx'
 import { bytes } from '../../ui/format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useToolbar } from '../../ui/toolbar.ts'
@@ -11,7 +8,7 @@ import { HOME, isMerged, titleOf } from '../../url.ts'
 import { fieldsQueryOf, isNarrowed } from '../find/query.ts'
 import type { Log } from '../use-log.ts'
 import { ColumnsMenu } from './columns.tsx'
-import { save } from './save.ts'
+import { useSaving } from './save.ts'
 
 interface Props {
   log: Log
@@ -26,11 +23,14 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
   const name = titleOf(look)
   const tools = useToolbar()
   const { saving, start } = useSaving(say)
-  const exported = (format: 'text' | 'ndjson') =>
-    start(
-      `${isMerged(look) ? 'timeline' : name}${isNarrowed(look) ? '-filtered' : ''}.${format === 'text' ? 'txt' : 'ndjson'}`,
-      (signal) => client.export(fieldsQueryOf(look), format, { signal }),
+  const narrowed = isNarrowed(look)
+  const records = narrowed ? 'Matching records' : 'All records'
+  const exported = (format: 'text' | 'ndjson') => {
+    const stem = `${isMerged(look) ? 'timeline' : name}${narrowed ? '-filtered' : ''}`
+    void start(`${stem}.${format === 'text' ? 'txt' : format}`, (signal) =>
+      client.export(fieldsQueryOf(look), format, { signal }),
     )
+  }
   return (
     <header class="bar">
       <a
@@ -91,12 +91,8 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
           <Button onClick={() => void put(location.href, say, 'Link copied')}>Link to this view</Button>
         </Drop>
         <Drop icon="export" label="Export" title="Save every record that matches the filters, loaded or not">
-          <Button onClick={() => void exported('text')}>
-            {isNarrowed(look) ? 'Matching records as text' : 'All records as text'}
-          </Button>
-          <Button onClick={() => void exported('ndjson')}>
-            {isNarrowed(look) ? 'Matching records as JSON lines' : 'All records as JSON lines'}
-          </Button>
+          <Button onClick={() => exported('text')}>{records} as text</Button>
+          <Button onClick={() => exported('ndjson')}>{records} as JSON lines</Button>
         </Drop>
         {saving === null ? (
           !isMerged(look) && (
@@ -116,29 +112,4 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
       </div>
     </header>
   )
-}
-
-/** One download at a time, with its progress and a way to stop it. */
-function useSaving(say: (message: string) => void) {
-  const [saving, setSaving] = useState<{ done: number; size: number | null; stop: () => void } | null>(null)
-  const start = async (
-    name: string,
-    ask: (signal: AbortSignal) => Promise<Download>,
-    expected: number | null = null,
-  ) => {
-    if (saving !== null) return
-    const abort = new AbortController()
-    const stop = () => abort.abort()
-    setSaving({ done: 0, size: expected, stop })
-    try {
-      const progress = (done: number, size: number | null) => setSaving({ done, size, stop })
-      const missing = Object.keys(await save(ask(abort.signal), { name, progress }))
-      say(missing.length === 0 ? 'Download complete' : `Download complete, without ${missing.join(', ')}`)
-    } catch (error) {
-      if (!abort.signal.aborted) say(`The download failed. ${explain(error as Error).advice}`)
-    } finally {
-      setSaving(null)
-    }
-  }
-  return { saving, start }
 }

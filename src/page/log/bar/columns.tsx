@@ -13,7 +13,6 @@ const COLUMNS: [name: string, label: string][] = [
   ['c', 'Context'],
 ]
 
-/** The menu of columns. */
 export function ColumnsMenu({ log }: { log: Log }) {
   const { look, columns, acts } = log
   const filled = log.made?.columns.filled

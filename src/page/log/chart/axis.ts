@@ -1,7 +1,6 @@
 import { DAY, MINUTE, SECOND, STEPS } from '../../../log/histogram/steps.ts'
 import { wallAt } from '../record/record.ts'
 
-/** A moment on the axis. */
 interface Tick {
   at: number
   label: string

@@ -8,13 +8,10 @@ interface Drawing {
   data: Histogram | null
   /** The chosen level: those below it are not drawn. */
   level: string
-  /** The logs that are read as one, or null. */
   sources: Sources | null
   /** The moment up to which every one of them is complete. */
   settled: number | null
-  /** Minutes east of UTC. */
   zone: number
-  /** The moments of the first and last record in view. */
   seen: [number, number] | null
   /** Pixels that are being dragged over, or that the keyboard has chosen. */
   drag: [number, number] | null
@@ -54,8 +51,9 @@ export function draw(canvas: HTMLCanvasElement, width: number, drawing: Drawing)
   const { data, drag, hover } = drawing
   if (data === null || data.to <= data.from) return
   pen.font = `10.5px ${style.fontFamily}`
+  const x = (ms: number) => ((ms - data.from) / (data.to - data.from)) * width
   for (const part of [drawBars, drawTicks, drawSettled, drawSeen])
-    part(pen, { ...drawing, data }, { width, floor, colour })
+    part(pen, { ...drawing, data }, { width, floor, colour, x })
   if (drag !== null) {
     pen.fillStyle = colour('drag')
     pen.fillRect(Math.min(...drag), 0, Math.abs(drag[1] - drag[0]), floor)
@@ -71,12 +69,12 @@ interface Room {
   width: number
   floor: number
   colour: (name: string) => string
+  x: (ms: number) => number
 }
 
-function drawBars(pen: Pen, drawing: Filled, { width, floor, colour }: Room): void {
+function drawBars(pen: Pen, drawing: Filled, { width, floor, colour, x }: Room): void {
   const { data, sources } = drawing
   const names = namesOf(data)
-  const share = width / (data.to - data.from)
   const drawn = stacked(drawing)
   const bars = data.buckets.map((bucket) => {
     const parts = drawn.map((name) => ({ name, n: bucket.counts[names.indexOf(name)] ?? 0 }))
@@ -88,8 +86,7 @@ function drawBars(pen: Pen, drawing: Filled, { width, floor, colour }: Room): vo
   const room = floor - 12
   for (const { time, parts, all } of bars) {
     if (all === 0) continue
-    const x = (time - data.from) * share
-    const wide = Math.max(1, data.step * share - 1)
+    const wide = Math.max(1, x(time + data.step) - x(time) - 1)
     // The height is proportional to the count; one pixel is the minimum for any record at all.
     let y = floor
     for (const part of parts) {
@@ -97,7 +94,7 @@ function drawBars(pen: Pen, drawing: Filled, { width, floor, colour }: Room): vo
       const tall = Math.min(y - (floor - room), Math.max(least, (part.n / peak) * room))
       pen.fillStyle =
         names === data.levels || sources === null ? colour(part.name) : markOf(sources, part.name).colour
-      pen.fillRect(x, y - tall, wide, tall)
+      pen.fillRect(x(time), y - tall, wide, tall)
       y -= tall
     }
   }
@@ -114,35 +111,32 @@ function leastHeight(errors: number): number {
   return 2 + 3 * Math.log10(errors)
 }
 
-function drawTicks(pen: Pen, { data, zone }: Filled, { width, floor, colour }: Room): void {
+function drawTicks(pen: Pen, { data, zone }: Filled, { width, floor, colour, x }: Room): void {
   pen.textBaseline = 'bottom'
-  const share = width / (data.to - data.from)
   for (const { at, label } of timeTicks(data.from, data.to, { zone, most: Math.floor(width / 90) })) {
-    const x = (at - data.from) * share
     const half = pen.measureText(label).width / 2
-    if (x < half || x > width - half) continue
+    if (x(at) < half || x(at) > width - half) continue
     pen.fillStyle = colour('axis')
-    pen.fillRect(Math.round(x), floor, 1, 4)
+    pen.fillRect(Math.round(x(at)), floor, 1, 4)
     pen.fillStyle = colour('label')
     pen.textAlign = 'center'
-    pen.fillText(label, x, floor + AXIS)
+    pen.fillText(label, x(at), floor + AXIS)
   }
 }
 
 /** A line at the moment after which records may still arrive. */
-function drawSettled(pen: Pen, { data, settled }: Filled, { width, floor, colour }: Room): void {
+function drawSettled(pen: Pen, { data, settled }: Filled, { width, floor, colour, x }: Room): void {
   if (settled === null || settled < data.from || settled > data.to) return
   pen.fillStyle = colour('seen')
-  const x = Math.round(((settled - data.from) / (data.to - data.from)) * width)
-  for (let y = 0; y < floor; y += 6) pen.fillRect(Math.min(x, width - 1), y, 1, 3)
+  const left = Math.min(Math.round(x(settled)), width - 1)
+  for (let y = 0; y < floor; y += 6) pen.fillRect(left, y, 1, 3)
 }
 
 /** A line under the bars where the records in view are. */
-function drawSeen(pen: Pen, { data, seen }: Filled, { width, floor, colour }: Room): void {
+function drawSeen(pen: Pen, { seen }: Filled, { width, floor, colour, x }: Room): void {
   if (seen === null) return
-  const share = width / (data.to - data.from)
-  const from = Math.max(0, (seen[0] - data.from) * share)
-  const to = Math.min(width, Math.max((seen[1] - data.from) * share, from + 3))
+  const from = Math.max(0, x(seen[0]))
+  const to = Math.min(width, Math.max(x(seen[1]), from + 3))
   if (to <= 0 || from >= width) return
   pen.fillStyle = colour('seen')
   pen.fillRect(Math.min(from, width - 3), floor, Math.max(3, to - from), 3)

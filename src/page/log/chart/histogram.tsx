@@ -5,12 +5,12 @@ import { count, span } from '../../ui/format.ts'
 import { later } from '../../ui/later.tsx'
 import { useSlow } from '../../ui/store.ts'
 import type { Clock } from '../find/clock.ts'
-import { chartQueryOf, chartTerm } from '../find/query.ts'
+import { chartTerm } from '../find/query.ts'
 import { termText } from '../find/terms.ts'
 import { wallAt } from '../record/record.ts'
 import type { Log } from '../use-log.ts'
 import { draw } from './draw.ts'
-import { namesOf, sumsOf, totalsOf } from './totals.ts'
+import { namesOf, sumsOf } from './totals.ts'
 import { useCounts } from './use-counts.ts'
 
 const Marks = later(() => import('../../parts.ts').then((parts) => parts.Marks))
@@ -22,8 +22,6 @@ const Marks = later(() => import('../../parts.ts').then((parts) => parts.Marks))
 export function HistogramView({ log }: { log: Log }) {
   const { look, clock } = log
   const failed = log.failure !== null
-  const seen = log.made?.seen ?? null
-  const settled = log.made?.window.settled ?? null
   const only = chartTerm(look.chart)
   const jump = (ms: number) => void log.reader.current?.goToTime(ms)
   const range = (from: number, to: number) =>
@@ -36,15 +34,7 @@ export function HistogramView({ log }: { log: Log }) {
   /** Bars chosen by keyboard: where the choice began, and where it is now. */
   const [keyed, setKeyed] = useState<[number, number] | null>(null)
   const shift = useRef(false)
-  const { data, busy, problem } = useCounts({
-    client: log.client,
-    width,
-    // Without the level: every level is counted, and those below the chosen one are not drawn.
-    query: chartQueryOf(look),
-    ready: log.ready,
-    live: log.live === 'live',
-    counted: (found) => log.setTotals(found && totalsOf(found)),
-  })
+  const { data, busy, problem } = useCounts(log, width)
   const slow = useSlow(busy && !failed)
 
   useEffect(() => {
@@ -55,31 +45,17 @@ export function HistogramView({ log }: { log: Log }) {
   }, [])
   useEffect(() => {
     if (canvas.current === null || width === 0) return
-    const zone = clock.at(data?.to ?? 0)
     draw(canvas.current, width, {
       data,
       level: look.level,
       sources: log.sources,
-      settled,
-      zone,
-      seen,
+      settled: log.made?.window.settled ?? null,
+      zone: clock.at(data?.to ?? 0),
+      seen: log.made?.seen ?? null,
       drag: drag ?? keyedPixels(),
       hover,
     })
-  }, [
-    data,
-    width,
-    look.level,
-    clock,
-    seen?.[0],
-    seen?.[1],
-    settled,
-    log.sources,
-    drag,
-    keyed,
-    hover,
-    log.theme,
-  ])
+  })
 
   const span = data === null ? 0 : data.to - data.from
   const timeAt = (x: number): number => {
@@ -92,26 +68,22 @@ export function HistogramView({ log }: { log: Log }) {
     const pixel = (ms: number) => ((ms - data.from) / span) * width
     return [pixel(data.buckets[from]!.time), pixel(data.buckets[to]!.time + data.step)]
   }
-  const place = (event: PointerEvent): number => event.clientX - canvas.current!.getBoundingClientRect().left
   const release = () => {
     if (drag === null || data === null) return
-    const [from, to] = drag[0] < drag[1] ? drag : [drag[1], drag[0]]
+    const [from, to] = [Math.min(...drag), Math.max(...drag)]
     setDrag(null)
+    const hit = bucketAt(data, timeAt(from))
     if (to - from >= 4) range(Math.floor(timeAt(from)), Math.ceil(timeAt(to)))
-    else {
-      const hit = bucketAt(data, timeAt(from))
-      if (hit !== null) jump(hit.time + data.step)
-    }
+    else if (hit !== null) jump(hit.time + data.step)
   }
   const last = (data?.buckets.length ?? 0) - 1
   const onKey = (event: KeyboardEvent) => {
     shift.current = event.shiftKey
     if (event.key === 'Enter') {
-      const [from, to] = (keyed ?? [last, last])
-        .toSorted((a, b) => a - b)
-        .map((at) => data!.buckets[at]!.time)
-      if (from === to) jump(to! + data!.step)
-      else range(from!, to! + data!.step)
+      const chosen = (keyed ?? [last, last]).map((at) => data!.buckets[at]!.time)
+      const [from, end] = [Math.min(...chosen), Math.max(...chosen) + data!.step]
+      if (chosen[0] === chosen[1]) jump(end)
+      else range(from, end)
     } else if (event.key !== 'Escape') return
     setKeyed(null)
     event.preventDefault()
@@ -133,11 +105,11 @@ export function HistogramView({ log }: { log: Log }) {
           onPointerDown={(event) => {
             if (data === null || event.button !== 0) return
             event.currentTarget.setPointerCapture(event.pointerId)
-            setDrag([place(event), place(event)])
+            setDrag([event.offsetX, event.offsetX])
           }}
           onPointerMove={(event) => {
-            setHover(place(event))
-            if (drag !== null) setDrag([drag[0], place(event)])
+            setHover(event.offsetX)
+            if (drag !== null) setDrag([drag[0], event.offsetX])
           }}
           onPointerLeave={() => setHover(null)}
           onPointerCancel={() => setDrag(null)}

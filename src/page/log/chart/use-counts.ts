@@ -1,69 +1,39 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import { type Client, type Histogram, type HistogramQuery, ProblemError } from '../../../client.ts'
+import { useEffect, useRef } from 'preact/hooks'
+import { type Histogram, ProblemError } from '../../../client.ts'
+import { useLoaded } from '../../ui/use-loaded.ts'
+import { chartQueryOf } from '../find/query.ts'
+import type { Log } from '../use-log.ts'
+import { totalsOf } from './totals.ts'
 
-interface Options {
-  client: Client
-  query: HistogramQuery
-  /** Pixels for the bars; 0 until it is known. */
-  width: number
-  /** Whether the lines are loaded: they come first, and counting comes after. */
-  ready: boolean
-  /** Whether the log is followed. */
-  live: boolean
-  counted: (data: Histogram | null) => void
-}
-
-/** Records over time: an estimate at once if the node has one, then the exact counts. */
-export function useCounts(options: Options) {
-  const { client, query, width, ready, live } = options
-  const [data, setData] = useState<Histogram | null>(null)
-  const [busy, setBusy] = useState(true)
-  const [problem, setProblem] = useState<Error | null>(null)
-  const key = JSON.stringify([query, live])
-  const done = useRef('')
-  const widthNow = useRef(width)
-  widthNow.current = width
-
+/** Records over time in a chart of this width: an estimate at once if the node has one, then the exact counts. */
+export function useCounts({ client, look, ready, live, setTotals }: Log, width: number) {
+  // Without the level: every level is counted, and those below the chosen one are not drawn.
+  const query = chartQueryOf(look)
+  const isLive = live === 'live'
+  const key = JSON.stringify([query, isLive])
+  const counted = useRef({ key: '', ms: 0 })
+  const ask = async (signal: AbortSignal, show: (data: Histogram) => void) => {
+    const start = performance.now()
+    const buckets = Math.max(20, Math.min(240, Math.round(width / 7)))
+    const count = (estimate?: boolean) => client.histogram({ ...query, buckets, estimate }, { signal })
+    let found = await count(counted.current.key !== key || undefined)
+    if (found.estimated) {
+      show(found)
+      found = await count()
+    }
+    counted.current = { key, ms: performance.now() - start }
+    return found
+  }
+  // The lines come first, and counting comes after.
+  const { data, error, busy, retry } = useLoaded(ask, key, ready && width > 0)
+  const shown = error === null ? data : null
+  useEffect(() => setTotals(shown && totalsOf(shown)), [shown])
   useEffect(() => {
-    if (!ready || width === 0 || done.current === key) return
-    const abort = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const show = (found: Histogram | null) => {
-      setData(found)
-      options.counted(found)
-    }
-    const load = async (first: boolean) => {
-      setBusy(true)
-      const start = performance.now()
-      const buckets = Math.max(20, Math.min(240, Math.round(widthNow.current / 7)))
-      const ask = (estimate: boolean) =>
-        client.histogram({ ...query, buckets, estimate: estimate || undefined }, { signal: abort.signal })
-      try {
-        let found = await ask(first)
-        setProblem(null)
-        if (found.estimated) {
-          show(found)
-          found = await ask(false)
-        }
-        show(found)
-        done.current = key
-        // A followed log is counted again if that costs the node little.
-        if (live && performance.now() - start < 500) timer = setTimeout(() => void load(false), 30_000)
-      } catch (error) {
-        if (abort.signal.aborted) return
-        done.current = key
-        show(null)
-        setProblem(error instanceof ProblemError && error.status === 404 ? null : (error as Error))
-      } finally {
-        if (!abort.signal.aborted) setBusy(false)
-      }
-    }
-    void load(true)
-    return () => {
-      abort.abort()
-      clearTimeout(timer)
-    }
-  }, [client, key, ready, live, width === 0])
-
-  return { data, busy, problem }
+    // A followed log is counted again if that costs the node little.
+    if (!isLive || busy || error !== null || counted.current.ms > 500) return
+    const timer = setTimeout(retry, 30_000)
+    return () => clearTimeout(timer)
+  }, [isLive, busy])
+  const problem = error instanceof ProblemError && error.status === 404 ? null : error
+  return { data: shown, busy, problem }
 }

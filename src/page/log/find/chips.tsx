@@ -46,7 +46,6 @@ export function Chips({ log }: { log: Log }) {
 interface ChipProps {
   label: string
   not?: boolean
-  /** The colour of a highlighted text. */
   colour?: number
   invert?: () => void
   remove: () => void

@@ -1,7 +1,6 @@
 import type { HistogramQuery, LogQuery } from '../../../client.ts'
 import { filesOf, isMerged, type Look, type Term } from '../../url.ts'
 
-/** The API query for the look. */
 export function queryOf(look: Look): LogQuery {
   const shown = (names: string[]) => names.filter((name) => !look.hidden.includes(name))
   const files = shown(filesOf(look))

@@ -25,7 +25,6 @@ export function withTerm(look: Look, term: Term): Partial<Look> {
   return { terms: [...rest, term] }
 }
 
-/** The condition in the search field. */
 export function searchOf({ terms }: Look): Term | undefined {
   return terms.find(({ kind }) => kind === 'q' || kind === 'regex')
 }
@@ -57,7 +56,6 @@ const OPPOSITE: Record<Exclude<Term['kind'], 'where'>, Term['kind']> = {
   notregex: 'regex',
 }
 
-/** The opposite of a condition. */
 export function inverted(term: Term): Term {
   const { kind, value } = term
   if (kind !== 'where') return { kind: OPPOSITE[kind], value }
@@ -71,7 +69,6 @@ export function invertedLevel(level: string): string {
   return rest.length === 0 ? '' : `=${rest.join(',')}`
 }
 
-/** A condition in words. */
 export function termText({ kind, value }: Term): string {
   if (kind === 'where') {
     const where = readWhere(value)

@@ -3,7 +3,6 @@ import { Heights } from './heights.ts'
 
 /** What the list asks of its owner. A row is known by its `seq`, which never changes; its index does. */
 export interface Rows {
-  /** The first row's seq. */
   first(): number
   render(seq: number): HTMLElement
   estimate(seq: number): number
@@ -180,7 +179,6 @@ export class VirtualList {
     return { seq: index + this.#source.first(), into }
   }
 
-  /** The rows in the document. */
   shown(): number[] {
     return [...this.#shown.keys()]
   }

@@ -105,5 +105,4 @@ function ValueRow({ log, value, number, share }: ValueProps) {
   )
 }
 
-/** Values of a field that are shown at first. */
 const FEW = 5

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Button, Search } from '../../ui/controls.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { count } from '../../ui/format.ts'
+import { counted } from '../../ui/format.ts'
 import { useSlow } from '../../ui/store.ts'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { fieldsQueryOf } from '../find/query.ts'
@@ -60,7 +60,7 @@ export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
             <p class="hint" role="status">
               {slow
                 ? 'Reading records…'
-                : `From ${data.sampled ? 'the newest ' : ''}${records(data.records)}`}
+                : `From ${data.sampled ? 'the newest ' : ''}${counted(data.records, 'record')}`}
             </p>
             <Search class="narrow" label={filter} value={narrow} set={setNarrow} />
             <List log={log} data={data} needle={narrow.toLowerCase()} />
@@ -69,8 +69,4 @@ export function Panel({ log, tab }: { log: Log; tab: PanelTab }) {
       </div>
     </aside>
   )
-}
-
-function records(number: number): string {
-  return `${count(number)} ${number === 1 ? 'record' : 'records'}`
 }

@@ -7,7 +7,6 @@ import { COLUMNS } from '../record/rows.ts'
 export class Columns {
   /** Columns that some record fills, and the characters that they need. */
   readonly filled = new Map<string, number>()
-  /** Fields that are shown as columns. */
   fields: readonly FieldColumn[] = []
   /** Around the list and its header. */
   readonly #frame: HTMLElement
@@ -50,5 +49,4 @@ export class Columns {
 
 /** A number, with a unit or without: `200`, `1,024`, `3.2s`, `85%`. */
 const NUMBER = /^[+-]?\d[\d,_]*(?:\.\d+)?(?:e[+-]?\d+)?\s?[a-zµ%]{0,4}$/i
-/** Characters of a column at most. */
 const WIDEST = 40

@@ -48,7 +48,6 @@ export class Hits {
     ]
   }
 
-  /** Whether there is anything to step to. */
   get wanted(): boolean {
     return isFiltered(this.#look)
   }

@@ -47,7 +47,6 @@ export class Reader extends Screen {
     void this.window.follow()
   }
 
-  /** To the newest records. */
   async end(): Promise<void> {
     this.unseen = 0
     this.#touched()
@@ -60,7 +59,6 @@ export class Reader extends Screen {
     this.changed()
   }
 
-  /** To the oldest records. */
   async begin(): Promise<void> {
     if (this.window.older !== null) {
       const { following } = this
@@ -73,7 +71,6 @@ export class Reader extends Screen {
     this.select(this.list.top().seq)
   }
 
-  /** To the records just before a moment. */
   goToTime(ms: number): Promise<void> {
     this.#touched()
     return toTime(this, ms)
@@ -95,7 +92,6 @@ export class Reader extends Screen {
     await this.#turns
   }
 
-  /** Whether a search for a hit is running. */
   get searching(): boolean {
     return this.#searches > 0
   }
@@ -112,7 +108,6 @@ export class Reader extends Screen {
     if (by < 0 && this.selected!.to === this.window.firstSeq) void this.window.loadOlder()
   }
 
-  /** Scrolls by this many pixels. */
   scroll(pixels: number): void {
     this.#touched()
     this.list.scrollBy(pixels)

@@ -12,10 +12,8 @@ import { isMarkInView, scrollToMark, shownMark } from './mark.ts'
 import { gapBefore, isUnsettled, momentsOf, zoneIn } from './survey.ts'
 import { LogWindow } from './window.ts'
 
-/** How records are displayed. */
 export interface DisplayOptions extends Pick<RowLook, 'gaps' | 'sources' | 'others'> {
   wrap: boolean
-  /** Fields that are shown as columns. */
   fields: readonly string[]
   /** Classes that hide columns. */
   classes: string
@@ -32,11 +30,8 @@ export interface ScreenOptions extends DisplayOptions {
   say(message: string): void
 }
 
-/** How to bring a record into view. */
 export interface Presenting {
-  /** Whether to select it. */
   marked: boolean
-  /** Whether to expand it. */
   expand: boolean
   /** Pixels from the top of the list to the record; null for the middle of the list. */
   top: number | null
@@ -63,7 +58,6 @@ export class Screen {
   readonly #abort = new AbortController()
   readonly #open = new Set<number>()
   readonly #whole = new Set<number>()
-  /** The hit that the user jumped to. */
   #revealed: number | null = null
   #options: ScreenOptions
   #fillTimer: ReturnType<typeof setTimeout> | undefined
@@ -233,7 +227,6 @@ export class Screen {
     return bounds !== null && seq >= bounds[0] && seq <= bounds[1]
   }
 
-  /** Expands or collapses a record. */
   toggle(seq: number): void {
     if (!this.#open.delete(seq)) this.#open.add(seq)
     this.list.refresh([seq])
@@ -246,7 +239,6 @@ export class Screen {
     this.list.refresh([seq])
   }
 
-  /** Brings a record into view. */
   present(seq: number, { marked, expand, top }: Presenting): void {
     if (expand) this.#open.add(seq)
     const show = () => (top === null ? this.list.show(seq, 'center') : this.list.place(seq, top))
@@ -284,7 +276,6 @@ export class Screen {
     scrollToMark(this.#box, list, shownMark(list.element(hit)))
   }
 
-  /** How a link names a record. */
   placeOf(seq: number): Place {
     const place = this.window.place(seq)
     const time = timeIn(this.window.item(seq)) ?? ''

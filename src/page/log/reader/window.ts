@@ -1,7 +1,6 @@
 import { type Client, type LogQuery, ProblemError, type View } from '../../../client.ts'
 import { type Item, isLate, timeIn } from '../record/record.ts'
 
-/** What a window reports to its list. */
 interface WindowEvents {
   reset(): void
   /** Records went, or came, at an index. Those behind records that came in between have other seqs now. */
@@ -22,7 +21,6 @@ export class LogWindow {
   firstSeq = 0
   /** Where the older page ends; null at the log's first byte. */
   older: string | null = null
-  /** Where the newer page begins. */
   newer: string | null = null
   /** Whether the newest record was loaded by the last request. */
   atEnd = true
@@ -30,7 +28,6 @@ export class LogWindow {
   /** Whether it has to search further than one page. */
   scanned = false
   live: 'off' | 'connecting' | 'live' | 'lost' = 'off'
-  /** Why the connection is lost, if it is. */
   lost = ''
   failure: Error | null = null
   /** Sources that the last answer lacks, each with a reason. */
@@ -70,7 +67,6 @@ export class LogWindow {
     this.#follower?.abort()
   }
 
-  /** The newest records. */
   openTail(size = FIRST): Promise<void> {
     return this.#load('open', async () => {
       const { content, prev, next } = await this.#page({ size })
@@ -79,7 +75,6 @@ export class LogWindow {
     })
   }
 
-  /** The first records. */
   openStart(): Promise<void> {
     return this.#load('open', async () => {
       const { content, next } = await this.#page({ first: START, size: FIRST })
@@ -124,7 +119,6 @@ export class LogWindow {
     })
   }
 
-  /** What is appended, until `unfollow`. */
   async follow(): Promise<void> {
     if (this.#follower !== null || this.newer === null) return
     const follower = new AbortController()
@@ -361,7 +355,6 @@ const FEW = 4
 const LONGEST = 64 * 1024 * 1024
 /** How often a fleet that is followed is asked up to when it is complete. */
 const SETTLE_MS = 10_000
-/** What arrives within this time is shown together. */
 const GATHER_MS = 60
 const MAX_ITEMS = 1_500_000
 /** Characters held in memory; log text is mostly Latin-1, one byte each. */

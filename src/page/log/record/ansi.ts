@@ -1,4 +1,3 @@
-/** A stretch of text with one look. */
 interface Span {
   start: number
   end: number

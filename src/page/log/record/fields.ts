@@ -31,7 +31,6 @@ export function plain(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** A condition on a field in its parts. */
 export interface Where {
   field: string
   value: string

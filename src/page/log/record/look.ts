@@ -2,10 +2,8 @@ import type { Clock } from '../find/clock.ts'
 import type { Sources } from './source.ts'
 import type { Mark } from './styled.ts'
 
-/** A field that is shown as a column. */
 export interface FieldColumn {
   name: string
-  /** Its width. */
   chars: number
   /** Whether its values are numbers, which are aligned right. */
   numeric: boolean
@@ -24,9 +22,7 @@ export interface RowLook {
   reveal: boolean
   /** Whether other records lie between those shown, so that it is worth showing them. */
   around: boolean
-  /** The logs that are read as one, or null for a single one. */
   sources: Sources | null
-  /** Whether there are other logs or nodes to look at. */
   others: boolean
   /** Whether this is the first record after the moment up to which every source is complete. */
   unsettled: boolean

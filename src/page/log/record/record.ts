@@ -16,12 +16,10 @@ export interface Shown {
   level: Level | null
   source: string
   tags: string[]
-  /** The first line. */
   message: string
   /** Continuation lines, such as a stack trace. */
   rest: string[]
   context: unknown
-  /** The record's original text. */
   raw: string
   /** The log and the node that it is from, where several are read as one. */
   file?: string | undefined
