@@ -1,8 +1,8 @@
 import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import { folderPeriod, parseKey } from './layout.ts'
+import { folderListing, PAGE } from './listing.ts'
 import { MemberTree } from './members.ts'
 
-const PAGE = 1000
 /** Requests for the sizes of one log in a list. */
 const MAX_REQUESTS = 12
 /** Total requests for one list: a location with more folders than that does not hold logs. */
@@ -44,11 +44,8 @@ export class Joins {
     const folders: string[] = []
     const objects: Entry[] = []
     let members = 0
-    for await (const entry of this.#store.list(folder, {
-      signal: walk.signal,
-      shallow: true,
-      folders: true,
-    })) {
+    const { signal } = walk
+    for await (const entry of this.#store.list(folder, { signal, shallow: true, folders: true })) {
       if (entry.folder) folders.push(entry.key)
       else objects.push(entry)
       if (!entry.folder && parseKey(entry.key)) members++
@@ -69,8 +66,7 @@ export class Joins {
       return true
     }
     walk.requests++
-    const page: Entry[] = []
-    for await (const entry of this.#store.list(folder, { signal: walk.signal, limit: PAGE })) page.push(entry)
+    const page = await folderListing(this.#store, '').page(folder, {}, walk.signal)
     if (page.length >= PAGE) return false
     for (const entry of page) take(entry, walk)
     return true

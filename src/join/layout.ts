@@ -89,10 +89,7 @@ export function isFine(period: Period): boolean {
   return period.to - period.from <= DAY
 }
 
-/**
- * A name that sorts where objects of an instant would, among names like this one; null if such names do not sort by
- * time or hold no time.
- */
+/** A name that sorts where objects of an instant would, among names like this one; null if those hold no time. */
 export function nameAt(like: string, instant: number): string | null {
   if (!EPOCH.test(like)) return null
   const millis = /^\d{13}-/.test(like)

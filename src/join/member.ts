@@ -18,10 +18,7 @@ export function costOf({ entry }: Member): number {
   return Math.max(entry.size, LEAST_COST)
 }
 
-/**
- * The first member, and those after it that add up to at most this many stored bytes, but at least one. Known ones cost
- * nothing.
- */
+/** The first member and those after it, at least one, up to this many stored bytes. Known ones cost nothing. */
 export function firstWithin(members: Member[], bytes: number, known?: ReadonlySet<string>): Member[] {
   let sum = 0
   let count = 0

@@ -153,10 +153,7 @@ export function parseBegin(text: string): Begin | null {
   }
 }
 
-/**
- * The file name under which readers see a life that is not the newest: `broker.log@000011`, `broker.log@older-000001`.
- * The newest one is `broker.log`.
- */
+/** The file name of a life that is not the newest: `broker.log@000011`, `broker.log@older-000001`. */
 export function olderName(log: string, life: number): string {
   return `${log}@${life < 0 ? OLDER : ''}${String(Math.abs(life)).padStart(6, '0')}`
 }

@@ -34,10 +34,7 @@ export interface LifeContext {
   rules: CutRules
   now(): number
   buffers: { take(size: number): Uint8Array<ArrayBuffer>; give(buffer: Uint8Array<ArrayBuffer>): void }
-  /**
-   * Whether the file is certainly not truncated since it was compared with its life: no copy of it has been made. Asked
-   * after each read.
-   */
+  /** Whether no copy of the file was made since it was compared, so that it is not truncated. Asked after reads. */
   isUntouched(text: FileText, shipped: number): Promise<boolean>
   onShipped(life: number, bytes: number): void
 }
@@ -145,20 +142,13 @@ export class Life {
   async #closePart(): Promise<void> {
     const { bucket, log } = this.#context
     const { from, shipped, claim } = this.#at
-    const packed = this.#packed ?? (await this.#packPart())
+    const text = this.#packed ? null : await this.#matching({ from, to: shipped, crc: claim.crc })
+    const packed = this.#packed ?? (text && (await this.#context.native.gzip(text)))
     if (!packed) return
     const segment = { start: from, end: shipped, crc: claim.crc, part: false }
     await bucket.put(lifeFolder(log, this.number) + segmentName(segment), packed, { once: true })
     this.#packed = null
     this.#at.from = shipped
-  }
-
-  async #packPart(): Promise<Uint8Array<ArrayBuffer> | null> {
-    const { native } = this.#context
-    const { from, shipped, claim } = this.#at
-    const text = await this.text.read(from, shipped)
-    const isSame = text.length === shipped - from && native.crc32(text) === claim.crc
-    return isSame ? native.gzip(text) : null
   }
 
   async #tailSum(how: How): Promise<number> {
@@ -223,7 +213,7 @@ export class Life {
     const known =
       from < shipped
         ? native.crc32(read.subarray(0, shipped - from)) === claim.crc
-        : claim.to === 0 || (await this.#holds(claim))
+        : claim.to === 0 || (await this.#matching(claim)) !== null
     if (!known) throw new FileChanged(this.text.name)
     // A part is verified against the bytes that were just read; the file must still have them.
     const again = await this.text.read(from, from + Math.min(read.length, 64))
@@ -234,10 +224,10 @@ export class Life {
     if (!(await this.#context.isUntouched(this.text, shipped))) throw new FileChanged(this.text.name)
   }
 
-  async #holds(claim: Claim): Promise<boolean> {
-    const { native } = this.#context
-    const bytes = await this.text.read(claim.from, claim.to)
-    return bytes.length === claim.to - claim.from && native.crc32(bytes) === claim.crc
+  /** The bytes of a claim; null if the file has others there. */
+  async #matching({ from, to, crc }: Claim): Promise<Uint8Array<ArrayBuffer> | null> {
+    const bytes = await this.text.read(from, to)
+    return bytes.length === to - from && this.#context.native.crc32(bytes) === crc ? bytes : null
   }
 
   async #send({ segment, packed, ...at }: Prepared): Promise<void> {

@@ -36,19 +36,11 @@ export class ShipMetrics {
 
   render(logs: ReadonlyMap<string, LogStatus>, { files, bytes, left }: NotShipped): string {
     const { gauge, counted, text } = createRegistry()
-    const each = (value: (status: LogStatus) => number) => () =>
-      [...logs].map(([log, status]) => ({ value: value(status), labels: { log } }))
-    const lag = 'How long the oldest unshipped bytes have waited.'
-    gauge(
-      'nodestate_ship_lag_bytes',
-      'Bytes that are only on disk.',
-      each(({ lagBytes }) => lagBytes),
-    )
-    gauge(
-      'nodestate_ship_lag_seconds',
-      lag,
-      each(({ lagSeconds }) => lagSeconds),
-    )
+    const each = (lag: 'lagBytes' | 'lagSeconds') => () =>
+      [...logs].map(([log, status]) => ({ value: status[lag], labels: { log } }))
+    const waited = 'How long the oldest unshipped bytes have waited.'
+    gauge('nodestate_ship_lag_bytes', 'Bytes that are only on disk.', each('lagBytes'))
+    gauge('nodestate_ship_lag_seconds', waited, each('lagSeconds'))
     gauge('nodestate_ship_waiting_files', 'Files that are not completely shipped yet.', () => files)
     gauge('nodestate_ship_waiting_bytes', 'Bytes of these files that are only on disk.', () => bytes)
     gauge('nodestate_ship_left_files', 'Files that cannot be shipped.', () => left.length)

@@ -16,10 +16,7 @@ export interface S3BucketOptions extends S3Options {
 /** If the clock is further off than this, requests are signed with the storage's time. */
 const SKEW = 60_000
 
-/**
- * A bucket of any S3-compatible service. Signatures follow the storage's Date: a node whose clock is a year off still
- * ships.
- */
+/** An S3 bucket. Signatures follow the storage's Date: a node whose clock is a year off still ships. */
 export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<void> } {
   const { onRequest = () => {} } = options
   const clock = options.now ?? Date.now

@@ -109,10 +109,8 @@ export class Shipper {
     const { nodeFiles: files, report } = options
     this.#nodeFiles = new NodeFilesShipper({ files, bucket: this.#logBucket, now: this.#now, report })
     this.#ownership = new Ownership({
+      ...options,
       bucket: this.#bucket,
-      host: options.host,
-      run: options.run,
-      report: options.report,
       now: this.#now,
       sleep: (ms) => this.#sleep(ms),
       isStopping: () => this.#stopping !== null,
@@ -260,17 +258,14 @@ export class Shipper {
   }
 
   #open(log: string): OpenLog {
-    const { disk, native, rules, holdMs, metrics, report } = this.#options
+    const { disk, metrics } = this.#options
     const files = new WatchedFiles(disk, fileOrder(disk, log))
     const shipper = new LogShipper({
+      ...this.#options,
       log,
       files,
       bucket: this.#logBucket,
       announce: async () => void (await this.#ownership.beat()),
-      native,
-      rules,
-      holdMs,
-      report,
       now: this.#now,
       buffers: this.#buffers,
       onShipped: (life, bytes) => metrics.onShipped(log, life, bytes),

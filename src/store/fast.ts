@@ -5,10 +5,7 @@ import type { ByteRange, Entry, ReadOptions, Store, StoreRead } from './store.ts
  * `logFiles` is the only caller. Each call names the row of `bench/` that it speeds up by a fifth or more.
  */
 export interface FastReads {
-  /**
-   * The first `most` entries of a shallow list at once. Awaiting 10,000 entries one by one takes 8 of 24 ms (row
-   * `list-10k-new`).
-   */
+  /** The first entries of a shallow list: awaiting 10,000 one by one takes 8 of 24 ms (row `list-10k-new`). */
   listAll(prefix: string, most: number): Promise<Entry[]>
   /**
    * A cheap mark that changes when a file appears or disappears. A cached list is valid while the mark is unchanged, so

@@ -74,7 +74,7 @@ class SegmentStore {
 
   async *#list(prefix: string, options: ListOptions): AsyncGenerator<Entry, void, undefined> {
     const { signal, shallow, folders, after, limit = Number.POSITIVE_INFINITY } = options
-    const listing = listShipped(this.#home, this.#shipped.lives, prefix, { signal, hints: prefix === '' })
+    const listing = listShipped(this.#home, this.#shipped.lives, prefix, signal)
     const mirrored = this.#listMirror(prefix, { signal, shallow, folders, after }, listing)
     const [{ logs, entries }, first] = await Promise.all([listing, mirrored.next()])
     if (logs.size === 0 && first.done && this.#options.optionalMirror)

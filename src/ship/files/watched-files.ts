@@ -51,7 +51,8 @@ export class WatchedFiles {
   readonly #proven = new Map<string, Proof>()
   /** Files that cannot be opened. */
   refused: readonly LeftFile[] = []
-  #list: () => Promise<Listed[]> = async () => []
+  /** Lists the log's files again. */
+  listNow: () => Promise<Listed[]> = async () => []
 
   constructor(disk: Disk, order: Order) {
     this.#disk = disk
@@ -82,10 +83,6 @@ export class WatchedFiles {
 
   hasProven(life: number): boolean {
     return [...this.#proven.values()].some((proof) => proof.life === life)
-  }
-
-  listNow(): Promise<Listed[]> {
-    return this.#list()
   }
 
   /** The other files of the log that are at least as large, as plain text; those that are not open are opened. */
@@ -120,7 +117,7 @@ export class WatchedFiles {
         this.#merge(wanted, opened, now)
         this.#ordered = ordered
         this.refused = refused
-        this.#list = again
+        this.listNow = again
         this.looks++
         const there = new Set(ordered.map(({ id }) => id))
         for (const id of this.#proven.keys()) if (!there.has(id)) this.#proven.delete(id)

@@ -21,10 +21,7 @@ export interface NodeFilesContext {
 /** One page of a LIST. The newest version is the first; anything else there is not ours. */
 const MOST_NAMES = 1000
 
-/**
- * Ships node.json and config.toml when they change, and keeps each version of the latter, written once. The bucket is its
- * only memory.
- */
+/** Ships node.json and config.toml when they change, and each version of the latter. The bucket is its memory. */
 export class NodeFilesShipper {
   readonly #context: NodeFilesContext
   /** The newest version in the bucket; undefined before it was looked up. */

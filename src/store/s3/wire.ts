@@ -1,5 +1,6 @@
 import { AwsV4Signer } from 'aws4fetch'
 import { fetchFromStore } from '#fetch'
+import { concat } from '../../bytes.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
 import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
@@ -57,17 +58,21 @@ export class S3Wire {
 
   /** The text of an answer, which must be complete. */
   async text(answer: Response, timer: AttemptTimer): Promise<string> {
-    const decoder = new TextDecoder('utf-8', { fatal: true })
-    let text = ''
+    const pieces: Uint8Array[] = []
     let size = 0
     for (const reader = answer.body?.getReader(); reader; ) {
       const { done, value } = await timer.bound(reader.read())
       if (done) break
       size += value.length
       if (size > LONGEST_TEXT) throw new StoreError('unavailable', 'The storage sent an endless listing')
-      text += decoded(() => decoder.decode(value, { stream: true }))
+      pieces.push(value)
     }
-    return text + decoded(() => decoder.decode())
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(concat(pieces))
+    } catch (cause) {
+      const error = new StoreError('unavailable', 'The storage sent text that is not UTF-8', { cause })
+      throw new TransientError(error)
+    }
   }
 
   /**
@@ -142,16 +147,6 @@ export class S3Wire {
       datetime: new Date(now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
     })
     return (await signer.sign()).headers
-  }
-}
-
-function decoded(decode: () => string): string {
-  try {
-    return decode()
-  } catch (cause) {
-    throw new TransientError(
-      new StoreError('unavailable', 'The storage sent text that is not UTF-8', { cause }),
-    )
   }
 }
 

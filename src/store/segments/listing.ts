@@ -23,30 +23,20 @@ export function parseTag(etag: string | undefined): { life: number; size: number
   return found ? { life: Number(found[1]), size: Number(found[2]) } : null
 }
 
-export interface ListingOptions {
-  signal?: AbortSignal | undefined
-  /** Whether sizes may come from a fresh heartbeat: 30 seconds old, and one request for all logs. */
-  hints: boolean
-}
-
 /** For how many logs the newest life is requested at once. */
 const AT_ONCE = 6
 /** How many lives without an end are requested individually: a crash leaves one or two. */
 const MOST_UNFINISHED = 50
 
 /** The files of all shipped logs whose names begin with `prefix`, in no order, and those logs' names. */
-export async function listShipped(
-  home: Store,
-  lives: Lives,
-  prefix: string,
-  { signal, hints }: ListingOptions,
-): Promise<{ logs: Set<string>; entries: Entry[] }> {
+export async function listShipped(home: Store, lives: Lives, prefix: string, signal?: AbortSignal) {
   // `broker.log@0` is a prefix of files, but no log begins with it.
   const stem = prefix.replace(/@[a-z]*-?\d*$/, '')
   const [logs, finished, beat] = await Promise.all([
     lives.logs(stem, signal),
     lives.finished(stem, signal),
-    hints ? readHeartbeat(home, signal) : null,
+    // In a list of all logs, sizes may come from a fresh heartbeat: 30 seconds old, and one request for all.
+    prefix === '' ? readHeartbeat(home, signal) : null,
   ])
   const entries: Entry[] = []
   await each([...logs], AT_ONCE, async (log) => {

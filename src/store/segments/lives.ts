@@ -122,7 +122,8 @@ export class Lives {
       const { pieces, hole } = known.cover(at, to)
       if (!hole) return { pieces, missing }
       const below = Math.min(hole.to, to)
-      if (listed !== below && !this.#isExpired(of, hole.at)) {
+      const isExpired = hole.at < (this.#begins.get(nameOf(of)) ?? 0)
+      if (listed !== below && !isExpired) {
         listed = below
         await this.#listBack(of, hole.at, below, signal)
         continue
@@ -168,10 +169,6 @@ export class Lives {
     const head = hole.from === 0
     if (head) this.#begins.set(nameOf(of), next)
     return { from: hole.from, to: next, head }
-  }
-
-  #isExpired(of: LifeId, place: number): boolean {
-    return place < (this.#begins.get(nameOf(of)) ?? 0)
   }
 
   /** Where the first segment at or after `low` starts; `high` if none starts before it. */
