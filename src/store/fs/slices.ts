@@ -101,15 +101,12 @@ class FileSlices implements Slices {
       this.#close()
       return null
     }
-    if (!this.#open) throw this.#left()
     try {
-      const proven = this.#kept ? this.#proven() : null
-      if (proven) return this.#given(proven)
+      if (!this.#open) throw this.#left()
       const kept = this.#kept ? this.#fromMemory() : null
-      return kept ? this.#checked(kept) : this.#fromFile()
+      return kept ?? this.#fromFile().catch((error) => this.#fail(error))
     } catch (error) {
-      this.cancel()
-      throw toStoreError(error, this.#range.file.key)
+      return this.#fail(error)
     }
   }
 
@@ -122,6 +119,11 @@ class FileSlices implements Slices {
   cancel(): void {
     this.#sent()
     this.#close()
+  }
+
+  #fail(error: unknown): never {
+    this.cancel()
+    throw toStoreError(error, this.#range.file.key)
   }
 
   /** The last slice has been sent, or never will be. */
@@ -147,33 +149,27 @@ class FileSlices implements Slices {
     return Math.min(this.#range.end, (Math.floor(this.#at / SLICE) + 1) * SLICE)
   }
 
-  /** The slice as it was when the response began, if it is in memory; later changes of the file do not matter then. */
-  #proven(): Uint8Array | null {
-    if (this.#range.file.version !== this.#version) return null
-    const from = this.#at
-    const to = this.#sliceEnd()
-    const chunk = this.#range.file.slices.get(Math.floor(from / SLICE))
-    if (!chunk || chunk.proven !== this.#version || from < chunk.lo || to > chunk.hi) return null
-    return this.#pin(chunk) ? view(chunk, from, to) : null
-  }
-
   #fromMemory(): Uint8Array | null {
-    const file = this.#range.file
+    const { fd, file, tails } = this.#range
     const from = this.#at
     const to = this.#sliceEnd()
     const index = Math.floor(from / SLICE)
     const chunk = file.slices.get(index)
     if (!chunk || !this.#pin(chunk)) return null
-    if (chunk.proven >= this.#version && from >= chunk.lo && to <= chunk.hi) return view(chunk, from, to)
-    const settled = isSettled(file) && isSame(fstatSync(this.#range.fd), file.stats)
-    const same = extend(this.#range.fd, chunk, { key: file.key, from, to, version: file.version })
-    if (!same || !(settled || holds(this.#range.fd, chunk, from, to))) {
+    if (chunk.proven >= this.#version && from >= chunk.lo && to <= chunk.hi) {
+      const bytes = view(chunk, from, to)
+      // As the slice was when the response began: later changes of the file do not matter then.
+      return file.version === this.#version ? this.#given(bytes) : this.#checked(bytes)
+    }
+    const settled = isSettled(file) && isSame(fstatSync(fd), file.stats)
+    const same = extend(fd, chunk, { key: file.key, from, to, version: file.version })
+    if (!same || !(settled || holds(fd, chunk, from, to))) {
       this.#sent()
-      this.#range.tails.keep(file, index, null)
+      tails.keep(file, index, null)
       return null
     }
-    if (settled && isSame(fstatSync(this.#range.fd), file.stats)) chunk.proven = file.version
-    return view(chunk, from, to)
+    if (settled && isSame(fstatSync(fd), file.stats)) chunk.proven = file.version
+    return this.#checked(view(chunk, from, to))
   }
 
   /** Keeps a part of the cache in memory until the slice is sent; false in a crowd. */
@@ -184,53 +180,43 @@ class FileSlices implements Slices {
   }
 
   async #fromFile(): Promise<Uint8Array> {
-    const { key } = this.#range.file
+    const { fd, file, tails } = this.#range
+    const { key, loading } = file
     const from = this.#at
     const index = Math.floor(from / SLICE)
-    const { loading } = this.#range.file
-    try {
-      // Without this, sixty concurrent clients would read the slice sixty times, each into its own memory.
-      for (let others = loading.get(index); this.#kept && others; others = loading.get(index)) {
-        await others.catch(() => {})
-        if (!this.#open) throw this.#left()
-        const kept = this.#fromMemory()
-        if (kept) return this.#checked(kept)
-      }
-    } catch (error) {
-      this.cancel()
-      throw toStoreError(error, key)
+    // Without this, sixty concurrent clients would read the slice sixty times, each into its own memory.
+    for (let others = loading.get(index); this.#kept && others; others = loading.get(index)) {
+      await others.catch(() => {})
+      if (!this.#open) throw this.#left()
+      const kept = this.#fromMemory()
+      if (kept) return kept
     }
     const fresh = this.#kept && !isCrowded(SLICE) ? newChunk(index * SLICE, SLICE) : null
     const chunk = fresh && this.#pin(fresh) ? fresh : null
     const size = chunk ? SLICE : this.#memory.take(SLICE)
     const to = Math.min(this.#sliceEnd(), from + size)
     const bytes = chunk ? view(chunk, from, to) : memoryFor(size).subarray(0, to - from)
-    try {
-      if (size < SLICE) {
-        // As for short ranges: 5 µs from the page cache, where promises cost 110, and a crowd takes many of these.
-        readInto(this.#range.fd, key, bytes, from)
-        return this.#checked(bytes)
-      }
-      const reading = readLater(this.#range.fd, key, bytes, from)
-      this.#reading = reading
-      if (chunk) loading.set(index, reading)
-      try {
-        await reading
-      } finally {
-        this.#reading = null
-        if (loading.get(index) === reading) loading.delete(index)
-      }
-      if (!this.#open) throw this.#left()
-      if (chunk) {
-        chunk.lo = from
-        chunk.hi = to
-        this.#range.tails.keep(this.#range.file, index, chunk)
-      }
+    if (size < SLICE) {
+      // As for short ranges: 5 µs from the page cache, where promises cost 110, and a crowd takes many of these.
+      readInto(fd, key, bytes, from)
       return this.#checked(bytes)
-    } catch (error) {
-      this.cancel()
-      throw toStoreError(error, key)
     }
+    const reading = readLater(fd, key, bytes, from)
+    this.#reading = reading
+    if (chunk) loading.set(index, reading)
+    try {
+      await reading
+    } finally {
+      this.#reading = null
+      if (loading.get(index) === reading) loading.delete(index)
+    }
+    if (!this.#open) throw this.#left()
+    if (chunk) {
+      chunk.lo = from
+      chunk.hi = to
+      tails.keep(file, index, chunk)
+    }
+    return this.#checked(bytes)
   }
 
   #checked(bytes: Uint8Array): Uint8Array {
