@@ -9,7 +9,7 @@ import type { createConfigReader } from '../node/config.ts'
 import { openVersions, type VersionSource } from '../node/versions.ts'
 import { VERSION } from '../version.ts'
 import { readable } from './config.ts'
-import { instantOf } from './parameters/instant.ts'
+import { instantOf } from './parameters/meaning.ts'
 import type { Query } from './parameters/read.ts'
 import { DEFAULT_VERSIONS } from './parameters/table.ts'
 

@@ -2,7 +2,7 @@ import { respond } from '../../http/sliced.ts'
 import { LogError } from '../../log/error.ts'
 import { followMerged } from '../../log/merge/follow.ts'
 import type { Query } from '../parameters/read.ts'
-import { cannotFollow, followOf } from '../view/follow.ts'
+import { cannotFollow, followOf } from '../parameters/view-request.ts'
 import type { MergedRequest } from './export.ts'
 import { allMissing, cursorOf, type MergedRoute, mergedCursor, sourceHeaders } from './route.ts'
 

@@ -3,9 +3,9 @@ import { TooManyBuckets } from '../../log/histogram/chart.ts'
 import type { HistogramRequest } from '../../log/histogram/histogram.ts'
 import { parseDuration } from '../../log/instant.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
+import { unexpected } from './meaning.ts'
 import type { Query } from './read.ts'
 import { DEFAULT_BUCKETS } from './table.ts'
-import { unexpected } from './unexpected.ts'
 
 export function histogramRequest(query: Query, asked: ViewRequest): HistogramRequest {
   return {

@@ -1,13 +1,15 @@
+import { acceptedTypes } from '../../http/accept.ts'
+import { COMMON_HEADERS } from '../../http/conditional.ts'
 import { bad } from '../../http/params.ts'
+import { LogError } from '../../log/error.ts'
 import { parseLevel } from '../../log/format/detect.ts'
 import { combined, type Matcher, regexMatcher, textMatcher } from '../../log/pattern/pattern.ts'
 import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
-import { instantOf } from './instant.ts'
+import { instantOf, unexpected } from './meaning.ts'
 import type { Query } from './read.ts'
 import { defaultSize } from './tail-table.ts'
-import { unexpected } from './unexpected.ts'
 
 export interface QueryRoute extends ViewContext {
   /** The largest tail that may be requested. @default none */
@@ -48,6 +50,32 @@ export async function readViewRequest(
 
 /** How the records of a request are written as JSON. */
 export const recordOptions = ({ ansi = false, raw = false }: Query) => ({ colours: ansi, raw })
+
+export function cannotFollow(): LogError {
+  return new LogError(
+    'unsupported',
+    'This service cannot keep answers open; poll with the next cursor instead.',
+  )
+}
+
+/**
+ * How a follow is sent. Proxies and middleware must pass it on as it comes. nginx buffers unless told otherwise;
+ * `no-transform` stops a compressor that would hold back short writes, such as hono/compress; and a follow has a unique
+ * ETag, because hono/etag reads an answer without one to its end, which never comes.
+ */
+export function followOf(request: Request, { before }: Query, common: Record<string, string>) {
+  if (before !== undefined)
+    throw bad('before', 'was given together with follow; give after instead, or leave it out')
+  const events = acceptedTypes(request.headers.get('Accept')).has('text/event-stream')
+  const headers = {
+    ...common,
+    ...(events && { 'Content-Type': 'text/event-stream' }),
+    'Cache-Control': `${COMMON_HEADERS['Cache-Control']}, no-transform`,
+    'X-Accel-Buffering': 'no',
+    ETag: `W/"follow-${crypto.randomUUID()}"`,
+  }
+  return { events, headers, lastId: request.headers.get('Last-Event-ID') }
+}
 
 function cursorOf({ before, after }: Query): ViewRequest['cursor'] {
   if (before !== undefined && after !== undefined)

@@ -1,14 +1,11 @@
-import { acceptedTypes } from '../../http/accept.ts'
-import { COMMON_HEADERS } from '../../http/conditional.ts'
 import { bad } from '../../http/params.ts'
 import { respond } from '../../http/sliced.ts'
-import { LogError } from '../../log/error.ts'
 import type { Followers } from '../../log/follow/followers.ts'
 import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
 import { filterKey } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
-import { type QueryRoute, recordOptions } from '../parameters/view-request.ts'
+import { cannotFollow, followOf, type QueryRoute, recordOptions } from '../parameters/view-request.ts'
 
 export interface QueryViewRoute extends QueryRoute {
   /** The following clients; null if following is off. */
@@ -35,30 +32,4 @@ export async function followLog(
   const key = JSON.stringify([frame, asked.since, asked.until, filterKey(query)])
   const body = await followers.follow({ view: { ...asked, cursor: null }, frame, key, last }, request.signal)
   return respond(body, headers)
-}
-
-export function cannotFollow(): LogError {
-  return new LogError(
-    'unsupported',
-    'This service cannot keep answers open; poll with the next cursor instead.',
-  )
-}
-
-/**
- * How a follow is sent. Proxies and middleware must pass it on as it comes. nginx buffers unless told otherwise;
- * `no-transform` stops a compressor that would hold back short writes, such as hono/compress; and a follow has a unique
- * ETag, because hono/etag reads an answer without one to its end, which never comes.
- */
-export function followOf(request: Request, { before }: Query, common: Record<string, string>) {
-  if (before !== undefined)
-    throw bad('before', 'was given together with follow; give after instead, or leave it out')
-  const events = acceptedTypes(request.headers.get('Accept')).has('text/event-stream')
-  const headers = {
-    ...common,
-    ...(events && { 'Content-Type': 'text/event-stream' }),
-    'Cache-Control': `${COMMON_HEADERS['Cache-Control']}, no-transform`,
-    'X-Accel-Buffering': 'no',
-    ETag: `W/"follow-${crypto.randomUUID()}"`,
-  }
-  return { events, headers, lastId: request.headers.get('Last-Event-ID') }
 }

@@ -1,7 +1,15 @@
+import { bad, show } from '../../http/params.ts'
 import { parseInstant } from '../../log/instant.ts'
-import { unexpected } from './unexpected.ts'
+import type { Parameter } from './row.ts'
+import { PARAMETERS, type Values } from './table.ts'
 
 const TWO_DAYS = 172_800_000
+
+/** A problem about a value that has the right type but no meaning: what it is, and what it must be. */
+export function unexpected(name: keyof Values, value: string): Error {
+  const row: Parameter = PARAMETERS.find((row) => row.name === name)!
+  return bad(name, `is ${show(value)}; it must be ${row.expects}`)
+}
 
 /** A time as a parameter gives it, and whether it depends on the clock; null if it was not given. */
 export function instantOf(
