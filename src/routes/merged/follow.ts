@@ -2,9 +2,9 @@ import { respond } from '../../http/sliced.ts'
 import { LogError } from '../../log/error.ts'
 import { followMerged } from '../../log/merge/follow.ts'
 import type { Query } from '../parameters/read.ts'
-import { cannotFollow, followOf } from '../parameters/view-request.ts'
+import { cannotFollow, cursorOf, followOf } from '../parameters/view-request.ts'
 import type { MergedRequest } from './export.ts'
-import { allMissing, cursorOf, type MergedRoute, mergedCursor, sourceHeaders } from './route.ts'
+import { allMissing, cursorReader, type MergedRoute, sourceHeaders } from './route.ts'
 
 /** `follow=true` of several logs: sends the newest records, stays open, and sends what is appended to any of them. */
 export async function followLogs(
@@ -17,9 +17,10 @@ export async function followLogs(
   if (following === null) throw cannotFollow()
   const { events, headers, lastId } = followOf(request, query, common)
   const { sources, ...rest } = await route.pick(query, request.signal)
+  const decode = cursorReader(query, sources)
   const cursor = lastId
-    ? { place: cursorOf(lastId, 'Last-Event-ID', query, sources), direction: 'after' as const }
-    : mergedCursor(query, sources)
+    ? { place: decode(lastId, 'Last-Event-ID'), direction: 'after' as const }
+    : cursorOf(query, decode)
   if (request.method === 'HEAD')
     return new Response(null, { headers: { ...headers, ...sourceHeaders(rest) } })
   if (count.following >= following.followers)

@@ -1,5 +1,4 @@
 import { jsonResponse, textTag } from '../../http/conditional.ts'
-import { bad } from '../../http/params.ts'
 import { toProblem } from '../../http/problem.ts'
 import type { FollowLimits } from '../../log/follow/hub.ts'
 import { decodeMerged, laneKey, type MergedCursor } from '../../log/merge/cursor.ts'
@@ -27,32 +26,16 @@ export interface Sources {
   settled?: string | null
 }
 
-/** The place that a request continues from. */
-export function mergedCursor(
-  query: Query,
-  sources: readonly Source[],
-): { place: MergedCursor; direction: 'before' | 'after' } | null {
-  const { before, after } = query
-  if (before !== undefined && after !== undefined)
-    throw bad('before', 'was given together with after; give one of the two')
-  const direction = before === undefined ? 'after' : 'before'
-  const text = before ?? after
-  return text === undefined ? null : { place: cursorOf(text, direction, query, sources), direction }
-}
-
-/** A cursor of which at least one log is asked for. */
-export function cursorOf(
-  text: string,
-  parameter: string,
-  query: Query,
-  sources: readonly Source[],
-): MergedCursor {
-  const cursor = decodeMerged(text, parameter, sources)
-  const isKnown = sources.some((source) => cursor.lanes.has(laneKey(source)))
-  const others = [...cursor.lanes.values()]
-  if (!isKnown && others.every(({ name }) => name !== undefined && !isAsked(query, name)))
-    throw badCursor(parameter)
-  return cursor
+/** Reads the cursors of a request. At least one log of a cursor must be asked for. */
+export function cursorReader(query: Query, sources: readonly Source[]) {
+  return (text: string, parameter: string): MergedCursor => {
+    const cursor = decodeMerged(text, parameter, sources)
+    const isKnown = sources.some((source) => cursor.lanes.has(laneKey(source)))
+    const others = [...cursor.lanes.values()]
+    if (!isKnown && others.every(({ name }) => name !== undefined && !isAsked(query, name)))
+      throw badCursor(parameter)
+    return cursor
+  }
 }
 
 /** What is not in an answer, each log once: one that a cursor knows is gone, unless it is not asked for now. */

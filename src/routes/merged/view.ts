@@ -6,9 +6,9 @@ import { type MergedWriter, mergedBody, ndjsonWriter, textWriter } from '../../l
 import { shortName } from '../../log/merge/source.ts'
 import { keptQuery } from '../parameters/query-text.ts'
 import type { Query } from '../parameters/read.ts'
-import { readViewRequest, recordOptions } from '../parameters/view-request.ts'
+import { cursorOf, readViewRequest, recordOptions } from '../parameters/view-request.ts'
 import { formatOf, linksTo, VARY } from '../view/headers.ts'
-import { allMissing, type MergedRoute, mergedCursor, type Sources, sourceHeaders } from './route.ts'
+import { allMissing, cursorReader, type MergedRoute, type Sources, sourceHeaders } from './route.ts'
 
 /** `GET /api/v1/log/view` of several logs: a page of their timeline. */
 export async function mergedView(request: Request, query: Query, route: MergedRoute): Promise<Response> {
@@ -25,7 +25,7 @@ export async function mergedView(request: Request, query: Query, route: MergedRo
     return followLogs(request, query, route, { asked, common, writer })
   }
   const { sources, ...rest } = await route.pick(query, request.signal)
-  const cursor = mergedCursor(query, sources)
+  const cursor = cursorOf(query, cursorReader(query, sources))
   const page = await mergePage(
     sources,
     { ...asked, cursor, unlisted: rest.unlisted, cost: writer.cost },

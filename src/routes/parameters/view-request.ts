@@ -36,7 +36,7 @@ export async function readViewRequest(
   const asked: ViewRequest = {
     file: query.file!,
     rotated: query.rotated ?? false,
-    cursor: cursorOf(query),
+    cursor: cursorOf(query, decodeCursor),
     fit: { size: query.size ?? defaultSize(route.maxSize), lines: query.first ?? query.lines ?? null },
     first: query.first !== undefined,
     since: since?.at ?? null,
@@ -77,12 +77,13 @@ export function followOf(request: Request, { before }: Query, common: Record<str
   return { events, headers, lastId: request.headers.get('Last-Event-ID') }
 }
 
-function cursorOf({ before, after }: Query): ViewRequest['cursor'] {
+/** The place that a request continues from, and in which direction. `decode` reads the cursor of a parameter. */
+export function cursorOf<P>({ before, after }: Query, decode: (text: string, parameter: string) => P) {
   if (before !== undefined && after !== undefined)
     throw bad('before', 'was given together with after; give one of the two')
-  if (before !== undefined) return { place: decodeCursor(before, 'before'), direction: 'before' }
-  if (after !== undefined) return { place: decodeCursor(after, 'after'), direction: 'after' }
-  return null
+  const direction = before === undefined ? ('after' as const) : ('before' as const)
+  const text = before ?? after
+  return text === undefined ? null : { place: decode(text, direction), direction }
 }
 
 /** `warn` and above, or with `=warn,fatal` exactly those. */
