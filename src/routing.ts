@@ -129,12 +129,8 @@ export class Routing {
   }
 
   async #noteUnknown(request: Request, answer: () => Response | Promise<Response>): Promise<Response> {
-    let response: Response
-    try {
-      response = await answer()
-    } catch (error) {
-      response = this.#refuse(error, request)
-    }
+    const answered = (async () => answer())()
+    const response = await answered.catch((error) => this.#refuse(error, request))
     response.headers.append('X-Nodestate-Note', 'unknown-parameter')
     return response
   }
@@ -180,18 +176,14 @@ export class Routing {
     this.#checkHost(request.headers)
     const preflight = this.#cors?.preflight(request)
     if (preflight) return preflight
+    const answer = (grant: Grant) => {
+      if (grant.name !== null) this.#options.onAccess?.(request, grant.name)
+      if (need !== 'token' && !grant.scopes.has(need)) throw outOfScope(need)
+      if (grant.name === null) return handler(request, grant)
+      return this.#answerWhileGranted(request, grant, need, handler)
+    }
     const grant = this.#access(request.headers)
-    return grant instanceof Promise
-      ? grant.then((granted) => this.#answer(request, granted, need, handler))
-      : this.#answer(request, grant, need, handler)
-  }
-
-  #answer(request: Request, grant: Grant, need: Scope | 'token', handler: Handler) {
-    if (grant.name !== null) this.#options.onAccess?.(request, grant.name)
-    if (need !== 'token' && !grant.scopes.has(need)) throw outOfScope(need)
-    return grant.name === null
-      ? handler(request, grant)
-      : this.#answerWhileGranted(request, grant, need, handler)
+    return grant instanceof Promise ? grant.then(answer) : answer(grant)
   }
 
   /** A token with a name can be revoked, or lose what it allows, while its answer is being sent. */

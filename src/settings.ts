@@ -10,7 +10,6 @@ import {
   type Source,
   shown,
 } from './settings/row.ts'
-import { suggestion } from './suggestion.ts'
 
 export { isLoopback } from './settings/kinds.ts'
 export { SettingsError, type Source } from './settings/row.ts'
@@ -197,10 +196,7 @@ export interface Surroundings {
 export async function loadSettings({ flags = new Map(), env, readFile }: Surroundings): Promise<Loaded> {
   const warnings: string[] = []
   const layers = [flags, readEnvironment(SETTINGS, env, warnings)]
-  const { unknown, known } = unknownVariables(SETTINGS, env)
-  for (const name of unknown) {
-    warnings.push(`Ignored ${name}: there is no such setting${suggestion(name, known) || '.'}`)
-  }
+  warnings.push(...unknownVariables(SETTINGS, env))
   const file = pick(layers, 'settings')?.value as string | undefined
   // A worker has no files, so it never loads the code for them.
   const files = readFile && { readFile, ...(await import('./settings/file.ts')) }

@@ -45,26 +45,26 @@ async function partOf(files: LogFiles, after: string, signal: AbortSignal) {
 
 /** The plain list, read as fast as the client takes it: it is never cut, and takes the memory of its names. */
 export function streamList(request: Request, after: string, files: LogFiles): Response {
-  const headers = { 'Content-Type': 'application/json', ...COMMON_HEADERS }
-  if (request.method === 'HEAD') return respond(null, headers)
-  const entries = files.each(after, request.signal)[Symbol.asyncIterator]()
-  let opening = '['
-  let isOver = false
-  const next = async () => {
-    if (isOver) return null
-    let text = ''
-    while (text.length < PIECE) {
-      const { done, value } = await entries.next()
-      if (done) {
-        isOver = true
-        text += opening === '[' ? '[]' : ']'
-        break
-      }
-      text += `${opening}${JSON.stringify({ name: value.key, size: value.size })}`
-      opening = ','
-    }
-    return new TextEncoder().encode(text)
+  if (request.method === 'HEAD') return jsonResponse(request, '', null)
+  const pieces = written(files.each(after, request.signal))
+  const body = new SlicedStream({
+    next: async () => (await pieces.next()).value ?? null,
+    release() {},
+    cancel: () => void pieces.return(undefined),
+  })
+  return respond(body, { 'Content-Type': 'application/json', ...COMMON_HEADERS })
+}
+
+async function* written(entries: AsyncIterable<Entry>): AsyncGenerator<Uint8Array, undefined> {
+  const encoder = new TextEncoder()
+  let text = '['
+  let comma = ''
+  for await (const { key, size } of entries) {
+    text += `${comma}${JSON.stringify({ name: key, size })}`
+    comma = ','
+    if (text.length < PIECE) continue
+    yield encoder.encode(text)
+    text = ''
   }
-  const body = new SlicedStream({ next, release() {}, cancel: () => void entries.return?.() })
-  return respond(body, headers)
+  yield encoder.encode(`${text}]`)
 }

@@ -1,3 +1,4 @@
+import { suggestion } from '../suggestion.ts'
 import * as is from './kinds.ts'
 import {
   type Given,
@@ -38,11 +39,11 @@ export function readEnvironment(
   return given
 }
 
-/** Unknown `NODESTATE_` variables. They only cause a warning: another program's must not keep this one from starting. */
+/** Warnings of unknown `NODESTATE_` variables: another program's must not keep this one from starting. */
 export function unknownVariables(
   rows: readonly Row[],
   env: Readonly<Record<string, string | undefined>>,
-): { unknown: string[]; known: string[] } {
+): string[] {
   const known = rows.map((row) => namesOf(row).env)
   const unknown = Object.keys(env).filter(
     (name) =>
@@ -50,7 +51,7 @@ export function unknownVariables(
       !known.includes(name) &&
       !/^NODESTATE_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))/.test(name),
   )
-  return { unknown, known }
+  return unknown.map((name) => `Ignored ${name}: there is no such setting${suggestion(name, known) || '.'}`)
 }
 
 /** The settings of a table from layers, the one with the highest precedence first, and where each came from. */

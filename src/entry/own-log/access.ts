@@ -1,3 +1,4 @@
+import { idFields } from '../../observe/request-id.ts'
 import { origin } from './log-line.ts'
 import type { OwnLog } from './own-log.ts'
 
@@ -14,7 +15,6 @@ export interface AccessLogOptions {
   token?: string | null
   /** The name of the token that a request came with. */
   nameOf?: (request: Request) => string | undefined
-  fieldsOf?: (request: Request) => Record<string, string>
 }
 
 /**
@@ -24,7 +24,7 @@ export interface AccessLogOptions {
 export function withAccessLog(
   fetch: Fetch,
   log: OwnLog,
-  { token = null, nameOf = () => undefined, fieldsOf = () => ({}) }: AccessLogOptions = {},
+  { token = null, nameOf = () => undefined }: AccessLogOptions = {},
 ): Fetch {
   if (!log.writes('info')) return fetch
   return (request, env) => {
@@ -32,7 +32,7 @@ export function withAccessLog(
     const done = (response: Response) => {
       const ms = Math.round((performance.now() - start) * 100) / 100
       const name = nameOf(request)
-      const context = { ms, ...(name !== undefined && { client: name }), ...fieldsOf(request) }
+      const context = { ms, ...(name !== undefined && { client: name }), ...idFields(request) }
       log.info(REQUEST, `${request.method} ${safeTarget(request.url, token)} ${response.status}`, context)
       return response
     }

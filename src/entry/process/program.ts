@@ -1,29 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
 import { helpText } from '../../settings/text.ts'
-import { type Loaded, loadSettings, SettingsError } from '../../settings.ts'
+import { loadSettings, SettingsError } from '../../settings.ts'
 import { UsageError } from '../../usage.ts'
 import { VERSION } from '../../version.ts'
 import { origin } from '../own-log/log-line.ts'
 import type { OwnLog } from '../own-log/own-log.ts'
-import type { LineWriter } from '../own-log/rotating-file.ts'
 import { describe } from '../service/compose.ts'
-import type { Environment } from '../service/location.ts'
 import { has, serveFlags, VERSION_FLAGS } from './arguments.ts'
 import { runCommand } from './commands.ts'
+import type { startWith } from './start.ts'
 
-export interface Running {
-  /** Where it answers: `http://127.0.0.1:9000`. */
-  url: string
-  welcome: string
-  warnings: string[]
-  log: OwnLog
-  /** Stops accepting, finishes running answers, cuts what still runs after `graceMs`. @default 3000 */
-  close(graceMs?: number): Promise<void>
-}
-
-/** Makes a service listen on one runtime. Throws a SettingsError when it cannot. */
-export type Start = (loaded: Loaded, stderr: LineWriter, env: Environment) => Promise<Running>
+/** Makes a service listen on one runtime. */
+type Start = ReturnType<typeof startWith>
 
 const UNCAUGHT = origin('entry/process/program.ts', 'Process', 'Error')
 /** Signals closer together than this count as one. */
@@ -70,7 +59,7 @@ function complain(line: string): void {
   process.stderr.write(`nodestate: ${line}\n`)
 }
 
-function watchProcess({ close, log }: Running): void {
+function watchProcess({ close, log }: Awaited<ReturnType<Start>>): void {
   let stopping: number | null = null
   const stop = (signal: NodeJS.Signals) => {
     // A second signal means now; but npm passes on the Ctrl-C that the terminal already sent us.

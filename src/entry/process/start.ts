@@ -1,17 +1,19 @@
 import { idFields } from '../../observe/request-id.ts'
+import type { Loaded } from '../../settings.ts'
 import { origin } from '../own-log/log-line.ts'
+import type { LineWriter } from '../own-log/rotating-file.ts'
 import type { App, Serve } from '../server/serve.ts'
 import { StalledError } from '../server/stall.ts'
-import { compose, describe, type Host } from '../service/compose.ts'
+import { compose, describe } from '../service/compose.ts'
+import type { Environment } from '../service/location.ts'
 import { listenError, tlsError } from './listen-error.ts'
-import type { Start } from './program.ts'
 
 const STOPPED = origin('entry/process/start.ts', 'Server', 'Stop')
 const BROKEN = origin('entry/process/start.ts', 'Server', 'Request')
 
-/** The service with its settings, on the runtime that `serve` listens on. */
-export function startWith(serve: Serve, host: Host = {}): Start {
-  return async (loaded, stderr, env) => {
+/** The service with its settings, on the runtime that `serve` listens on. Throws a SettingsError when it cannot. */
+export function startWith(serve: Serve, host: Parameters<typeof compose>[3] = {}) {
+  return async (loaded: Loaded, stderr: LineWriter, env: Environment) => {
     const service = compose(loaded, stderr, env, host)
     const { settings, log, tls, warnings } = service
     // The port is known only when the server listens, and nothing is read from a connection before that.
@@ -44,7 +46,8 @@ export function startWith(serve: Serve, host: Host = {}): Start {
       welcome: service.welcome(server.url),
       warnings,
       log,
-      close(graceMs) {
+      /** Stops accepting, finishes running answers, cuts what still runs after `graceMs`. @default 3000 */
+      close(graceMs?: number): Promise<void> {
         closing ??= server.close(graceMs).then((cut) => {
           log.info(STOPPED, cut ? 'nodestate stopped; answers that still ran were cut' : 'nodestate stopped')
           log.close()

@@ -18,31 +18,16 @@ import { StoreError } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
 import { jsonLine, origin, textLine } from '../own-log/log-line.ts'
-import { type OwnLog, openOwnLog } from '../own-log/own-log.ts'
+import { openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
 import { nodeLogOptions } from './limits.ts'
 import { forLocalHosts, isOpenOnLoopback } from './local-hosts.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
-import { type OpenStore, openSources, refuseMixed, type Sources } from './sources.ts'
+import { type OpenStore, openSources, refuseMixed } from './sources.ts'
 import { checkTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
-
-/** The service, ready to listen: what Node, Bun and Deno have in common. */
-export interface Service {
-  settings: Settings
-  log: OwnLog
-  /** PEM texts, or null for plain HTTP. */
-  tls: { cert: string; key: string } | null
-  /** One line each for stderr; nothing that stops the service. */
-  warnings: string[]
-  connections: number
-  /** The request handler. The port is the one the system assigned, if 0 was requested. */
-  handler(port: number): Fetch
-  /** The line that says where to look. */
-  welcome(url: string): string
-}
 
 const STARTED = origin('entry/service/compose.ts', 'Server', 'Start')
 const FAILED = origin('entry/service/compose.ts', 'Server', 'Request')
@@ -54,21 +39,17 @@ const CLIENT_BYTES = 128 * 1024
 /** As many clients as a small machine must serve. */
 const LEAST_CLIENTS = 512
 
-export interface Host {
-  /** Whether the runtime reads into shared memory without a copy. @default false */
-  sharedMemory?: boolean
-}
-
 /**
- * Composes the service from its settings, and from the environment where its buckets are concerned; `stderr` takes
- * the own log where it has no file. Throws a SettingsError.
+ * Composes the service from its settings, and from the environment where its buckets are concerned, ready to listen: what
+ * Node, Bun and Deno have in common. `stderr` takes the own log where it has no file. Throws a SettingsError.
+ * `sharedMemory` says that the runtime reads into shared memory without a copy.
  */
 export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sharedMemory = false }: Host = {},
-): Service {
+  { sharedMemory = false }: { sharedMemory?: boolean } = {},
+) {
   const { settings, sources, warnings } = loaded
   const { fleet } = settings
   refuseOpenBind(settings)
@@ -106,9 +87,11 @@ export function compose(
     settings,
     log,
     tls,
+    /** One line each for stderr; nothing that stops the service. */
     warnings: notes,
     connections: Math.max(LEAST_CLIENTS, Math.floor(memory / CLIENT_BYTES)),
-    handler(port) {
+    /** The request handler. The port is the one the system assigned, if 0 was requested. */
+    handler(port: number): Fetch {
       const common = {
         ...(metrics && { metrics, metricsOpen: settings.metricsOpen }),
         facts: { port, onlineTime },
@@ -147,10 +130,10 @@ export function compose(
       return withAccessLog(isOpenOnLoopback(settings) ? forLocalHosts(answer, hostname()) : answer, log, {
         token: settings.token,
         nameOf: (request) => names.get(request),
-        fieldsOf: idFields,
       })
     },
-    welcome(url) {
+    /** The line that says where to look. */
+    welcome(url: string): string {
       if (settings.logFormat === 'json') return welcomeJson({ url, version: VERSION, logs, config: what })
       const start = `nodestate ${VERSION} listens on ${url} with the`
       if (fleet !== null) return `${start} nodes in ${printable(fleet)}`
@@ -229,7 +212,10 @@ function openConfig({ config }: Settings): (() => Promise<string>) | null {
 }
 
 /** Where earlier versions of the configuration are; next to a node there is only the file, and its time. */
-function versionsOf({ config }: Settings, { versions }: Sources): Pick<AppOptions, 'versions'> {
+function versionsOf(
+  { config }: Settings,
+  { versions }: ReturnType<typeof openSources>,
+): Pick<AppOptions, 'versions'> {
   if (config !== null) return { versions: async () => (await stat(config)).mtimeMs }
   return versions ? { versions } : {}
 }
@@ -245,7 +231,7 @@ async function readRegular(path: string): Promise<string> {
   }
 }
 
-function readTls(settings: Settings): Service['tls'] {
+function readTls(settings: Settings): { cert: string; key: string } | null {
   const { tlsCert, tlsKey } = settings
   if (tlsCert === null || tlsKey === null) return null
   const texts = { cert: readOrRefuse(tlsCert, '--tls-cert'), key: readOrRefuse(tlsKey, '--tls-key') }

@@ -1,4 +1,3 @@
-import type { NodeInfo } from '../../answers.ts'
 import { once } from '../../limits/once.ts'
 import { HOME_LOGS, openHome } from '../../node/home.ts'
 import { nodeFields } from '../../settings/node.ts'
@@ -7,25 +6,17 @@ import type { SegmentsOptions } from '../../store/segments.ts'
 import type { Store } from '../../store/store.ts'
 import { parseBucket } from './location.ts'
 
-export interface Sources {
-  logs: Store
-  /** The home's configuration; null without a home. */
-  config: (() => Promise<string>) | null
-  /** The home, which has earlier versions of its configuration; null without a home. */
-  versions: Store | null
-  node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
-}
-
 /** Opens a path below a location, including its subfolders if `nested`. Only the runtime knows its stores. */
 export type OpenStore = (location: string, below: string, nested?: boolean) => Store
 
 export type HomeOptions = Pick<SegmentsOptions, 'memory' | 'shared'>
 
+/** The logs of a node; of a home also its configuration, with earlier versions, and its description. */
 export function openSources(
   { settings, sources }: Pick<Loaded, 'settings' | 'sources'>,
   open: OpenStore,
   options: HomeOptions = {},
-): Sources {
+) {
   const set = nodeFields(settings)
   if (settings.home === null)
     return { logs: open(settings.logs, ''), config: null, versions: null, node: () => set }

@@ -40,28 +40,26 @@ async function countAll(
   signal: AbortSignal,
 ): Promise<{ chart: MergedHistogram; missing: Missing[] }> {
   const missing: Missing[] = []
-  const tried = async <T>(source: Source, work: () => Promise<T>): Promise<T | null> => {
-    try {
-      return await work()
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!(error instanceof LogError || error instanceof StoreError)) throw error
-      missing.push({ name: source.name, error })
-      return null
-    }
-  }
+  const forEach = (sources: readonly Source[], work: (source: Source) => Promise<void>) =>
+    each(sources, AT_ONCE, async (source) => {
+      try {
+        await work(source)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof LogError || error instanceof StoreError)) throw error
+        missing.push({ name: source.name, error })
+      }
+    })
   const counted: Source[] = []
   let from = Number.POSITIVE_INFINITY
   let to = Number.NEGATIVE_INFINITY
-  await each(sources, AT_ONCE, (source) =>
-    tried(source, async () => {
-      const range = await histogramRange(source.context, { ...wanted, file: source.file }, signal)
-      counted.push(source)
-      if (!range) return
-      from = Math.min(from, range.from)
-      to = Math.max(to, range.to)
-    }),
-  )
+  await forEach(sources, async (source) => {
+    const range = await histogramRange(source.context, { ...wanted, file: source.file }, signal)
+    counted.push(source)
+    if (!range) return
+    from = Math.min(from, range.from)
+    to = Math.max(to, range.to)
+  })
   if (counted.length === 0)
     throw (missing.find(({ error }) => error instanceof StoreError) ?? missing[0]!).error
   const columns = columnsOf(by, counted)
@@ -73,26 +71,19 @@ async function countAll(
   const sums = buckets.map(({ time }) => ({ time, counts: columns.names.map(() => 0) }))
   const chart: MergedHistogram = { ...plan, complete: true, ...columns.named, buckets: sums }
   const notes = new Set<NonNullable<Histogram['notes']>[number]>()
-  await each(counted, AT_ONCE, (source) =>
-    tried(source, async () => {
-      const request = {
-        ...wanted,
-        file: source.file,
-        step: plan.step,
-        origin: plan.from,
-        range: { from, to },
-      }
-      const found = (await histogramOf(source.context, request, () => false, signal))!
-      for (const note of found.notes ?? []) notes.add(note)
-      chart.complete &&= found.complete
-      if (found.estimated) chart.estimated = true
-      for (const { time, counts } of found.buckets)
-        counts.forEach((count, level) => {
-          const bucket = sums[Math.round((time - plan.from) / plan.step)]
-          if (bucket) bucket.counts[columns.of(source, level)]! += count
-        })
-    }),
-  )
+  const planned = { ...wanted, step: plan.step, origin: plan.from, range: { from, to } }
+  await forEach(counted, async (source) => {
+    const request = { ...planned, file: source.file }
+    const found = (await histogramOf(source.context, request, () => false, signal))!
+    for (const note of found.notes ?? []) notes.add(note)
+    chart.complete &&= found.complete
+    if (found.estimated) chart.estimated = true
+    for (const { time, counts } of found.buckets)
+      counts.forEach((count, level) => {
+        const bucket = sums[Math.round((time - plan.from) / plan.step)]
+        if (bucket) bucket.counts[columns.of(source, level)]! += count
+      })
+  })
   if (missing.length === sources.length) throw missing[0]!.error
   return { chart: { ...chart, notes: [...notes] }, missing }
 }

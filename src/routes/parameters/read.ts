@@ -61,7 +61,7 @@ function reader(rows: readonly Parameter[], max: { readonly [name: string]: numb
         continue
       }
       const again = given.includes(name)
-      if (again && !row.repeatable && !row.several) throw repeated(name, url)
+      if (again && !row.repeatable && !row.several) throw repeated(name, url, 'once')
       if (!again) given.push(name)
       const value = parse(row, text)
       // Beside other values, too: an empty one is a name that was lost on the way.
@@ -70,8 +70,9 @@ function reader(rows: readonly Parameter[], max: { readonly [name: string]: numb
       if (row.several) addFile(values, value as string)
       else if (!row.repeatable) values[name] = value
       else {
+        const { most = MOST_REPEATED } = row
         values[name] ??= []
-        if ((values[name] as unknown[]).push(value) > (row.most ?? MOST_REPEATED)) throw tooMany(row, url)
+        if ((values[name] as unknown[]).push(value) > most) throw repeated(name, url, `at most ${most} times`)
       }
     }
     for (const row of required) if (values[row.name] === undefined) throw missing(row)
@@ -128,11 +129,6 @@ function missing({ name, expects }: Parameter): Error {
   return bad(name, `is missing; it must be ${expects}`)
 }
 
-function tooMany({ name, most = MOST_REPEATED }: Parameter, url: string): Error {
-  const count = searchOf(url).getAll(name).length
-  return bad(name, `was given ${count} times; give it at most ${most} times`)
-}
-
-function repeated(name: string, url: string): Error {
-  return bad(name, `was given ${searchOf(url).getAll(name).length} times; give it once`)
+function repeated(name: string, url: string, allowed: string): Error {
+  return bad(name, `was given ${searchOf(url).getAll(name).length} times; give it ${allowed}`)
 }

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { serve as serveNode } from '../../../src/entry/node.ts'
 import { serveFlags } from '../../../src/entry/process/arguments.ts'
-import type { Running } from '../../../src/entry/process/program.ts'
 import { startWith } from '../../../src/entry/process/start.ts'
 import { loadSettings } from '../../../src/settings.ts'
 import { cleanUp, serve, temporaryDirectory } from '../../program.ts'
 
 const startNode = startWith(serveNode)
+type Running = Awaited<ReturnType<typeof startNode>>
 
 const open: Running[] = []
 const directories: string[] = []
