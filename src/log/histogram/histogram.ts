@@ -4,8 +4,9 @@ import { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { openPeriod } from '../open.ts'
 import type { Candidate, Filter } from '../search/filter.ts'
-import { seek } from '../seek/seek.ts'
-import { formatOf } from '../text/format.ts'
+import { MAX_RECORD } from '../search/scan.ts'
+import { firstTimeOf, seek, type Timed } from '../seek/seek.ts'
+import { firstTime, formatOf, lastTime } from '../text/format.ts'
 import type { LogRequest, OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { timeNotes } from '../view/answer.ts'
@@ -14,10 +15,11 @@ import { CutLog } from '../view/holes.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { stateOf, throwUnlessMoved } from '../view/retry.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
-import { countRecords } from './count.ts'
+import { type CountedRange, countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
-import type { CountedRange } from './line-count.ts'
-import { EDGE, rangeOf } from './range.ts'
+
+/** How much of a file's head and tail is read for its first and last time. */
+const EDGE = 64 * 1024
 
 /** From the first record to after the last, in ms. */
 export interface Range {
@@ -141,17 +143,47 @@ function isWhole(series: Series, result: string): boolean {
   return result === 'whole' && !series.isCut && !series.brokenIn(Number.NEGATIVE_INFINITY, series.end)
 }
 
-/** The range of a log; null if it is empty. */
+/** The requested range, or from the log's first record to its last; null if it is empty. */
 async function rangeIn(
   context: ViewContext,
   { series, format }: { series: Series; format: LineFormat },
-  request: HistogramRequest,
+  { since, until }: HistogramRequest,
   budget: Budget,
 ): Promise<Range | null> {
   const log = { ...context, series, format, budget: budget.half() }
-  const range = format.timed ? await rangeOf(log, request, context.now()) : null
-  if (range === null && !isEmptySeries(series)) throw noTime()
-  return range
+  const first = format.timed ? (since ?? (await firstTimeOfLog(log))) : null
+  const last = format.timed ? await lastTimeOfLog(log) : null
+  if (first === null || last === null) {
+    if (!isEmptySeries(series)) throw noTime()
+    return null
+  }
+  // A clock that stepped back must not turn the range around.
+  const end = Math.max(last, since === null ? first : last) + 1
+  // A window that ends in the future ends where the log does, or now.
+  const to = until === null ? end : Math.min(until, Math.max(end, context.now()))
+  return { from: first, to: Math.floor(to) }
+}
+
+async function firstTimeOfLog(log: Timed): Promise<number | null> {
+  const { series, format, zone, parallel = 1 } = log
+  for (const part of series.parts) {
+    const head = await part.head(EDGE)
+    const time = firstTime(format, zone, head)
+    if (!Number.isNaN(time)) return time
+    const behind = part.compressed || head.length === 0 ? null : await firstTimeOf(part, { ...log, parallel })
+    if (behind !== null) return behind
+  }
+  return null
+}
+
+async function lastTimeOfLog({ series, format, zone }: Timed): Promise<number | null> {
+  for (let length = EDGE; ; length *= 8) {
+    const from = await series.addresses.floor(series.end - length)
+    const bytes = await series.read(from, series.end)
+    const time = lastTime(format, zone, bytes)
+    if (!Number.isNaN(time)) return time
+    if (series.addresses.isStart(from) || length > MAX_RECORD) return null
+  }
 }
 
 function isEmptySeries(series: Series): boolean {

@@ -32,15 +32,17 @@ export interface Matcher {
 }
 
 /** The longest text or pattern, in characters. */
-export const MAX_PATTERN = 1000
+const MAX_PATTERN = 1000
+
+function checkLength(what: string, { length }: string): void {
+  if (length <= MAX_PATTERN) return
+  const reason = `The ${what} is ${length} characters long; at most ${MAX_PATTERN} are allowed.`
+  throw new LogError('bad-pattern', reason)
+}
 
 /** Matches records that contain the text, ignoring case unless the text has a capital. */
 export function textMatcher(text: string): Matcher {
-  if (text.length > MAX_PATTERN)
-    throw new LogError(
-      'bad-pattern',
-      `The text is ${text.length} characters long; at most ${MAX_PATTERN} are allowed.`,
-    )
+  checkLength('text', text)
   const bytes = new TextEncoder().encode(text)
   const find = /[\p{Lu}\p{Lt}]/u.test(text)
     ? exactFinder(bytes)
@@ -58,11 +60,7 @@ export function textMatcher(text: string): Matcher {
  * 1 GB/s, the engine at about 300 MB/s. The engine is loaded with the first pattern.
  */
 export async function regexMatcher(source: string): Promise<Matcher> {
-  if (source.length > MAX_PATTERN)
-    throw new LogError(
-      'bad-pattern',
-      `The pattern is ${source.length} characters long; at most ${MAX_PATTERN} are allowed.`,
-    )
+  checkLength('pattern', source)
   const { Dfa } = await import('../regex/dfa.ts')
   // Classes of Unicode take up to 0.1 s each; a request may have many, and they share turns with everyone else.
   if (isTurnOver()) await yieldToEventLoop()

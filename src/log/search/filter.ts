@@ -118,16 +118,6 @@ export function matches(
   return ranges
 }
 
-/** Calls `visit` for each wanted record of a chunk. The record is one object for all calls: one per record costs a tenth. */
-export function eachWanted(
-  chunk: Chunk,
-  filter: Filter,
-  visit: (record: Candidate) => void,
-  scanner: Scanner | null = null,
-): void {
-  eachWith(finderOf(chunk, filter, scanner), chunk, filter, visit)
-}
-
 /** Whether a scanner is of use: it takes memory. */
 export function usesScanner(filter: Filter): boolean {
   const { needle, without } = filter.matcher ?? {}
@@ -233,13 +223,15 @@ function nextMarked(marks: Marks, places: Int32Array, to: number): NonNullable<M
   }
 }
 
-/** The same where `find` leads to the next line that may be in a wanted record; without it, all are examined. */
-function eachWith(
-  find: Matcher['find'],
-  { bytes, from, to, base }: Chunk,
+/** Calls `visit` for each wanted record of a chunk. The record is one object for all calls: one per record costs a tenth. */
+export function eachWanted(
+  chunk: Chunk,
   filter: Filter,
   visit: (record: Candidate) => void,
+  scanner: Scanner | null = null,
 ): void {
+  const find = finderOf(chunk, filter, scanner)
+  const { bytes, from, to, base } = chunk
   const { format } = filter
   const timed = filter.since !== null || filter.until !== null
   const { times } = filter

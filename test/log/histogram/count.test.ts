@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { detectFormat, LEVELS, type LineFormat } from '../../../src/log/format/detect.ts'
 import { lineEnd } from '../../../src/log/format/lines.ts'
-import { type CountedRange, LineCount } from '../../../src/log/histogram/line-count.ts'
+import { type CountedRange, LineCount } from '../../../src/log/histogram/count.ts'
 import { takeScanner } from '../../../src/log/scanner/scanner.ts'
 import { parseZone, type Zone } from '../../../src/log/time.ts'
 import { linesLike, random, SAMPLES } from './lines.ts'
