@@ -29,10 +29,7 @@ export interface FilesOptions {
 }
 
 export interface FileReadOptions extends ReadOptions {
-  /**
-   * Memory for the bytes. A store that supports it reads into it, and `body` points there. Nothing else may touch it until
-   * the read settles.
-   */
+  /** Memory that a store may read into, where `body` then points. Nothing may touch it until the read settles. */
   buffer?: Uint8Array<ArrayBuffer> | undefined
 }
 
@@ -40,10 +37,7 @@ export interface FileReadOptions extends ReadOptions {
 export interface LogFiles {
   /** Whether reads take microseconds, as on a disk, so that parallel reads gain nothing. @default false */
   readonly isNear?: boolean
-  /**
-   * The log files, at most `mostListed`. Concurrent callers share one listing, which ends early when all of them have
-   * left.
-   */
+  /** The log files, at most `mostListed`. Callers share one listing, which ends early when all of them have left. */
   list(signal?: AbortSignal): Promise<Listing>
   /** All log files whose names come after `after`, in order: however many there are, they take little memory. */
   each(after: string, signal?: AbortSignal): AsyncIterable<Entry>

@@ -32,10 +32,7 @@ export interface LogPage {
   end: Cursor
 }
 
-/**
- * The next page on the way from one place to another; `arrived` when there is nothing between them, null while the goal
- * cannot be found.
- */
+/** The next page on the way to a place; `arrived` if there is nothing in between, null while it cannot be found. */
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,

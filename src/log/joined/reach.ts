@@ -8,10 +8,7 @@ import type { Zone } from '../time.ts'
 const WIDER = 8
 /** Attempts per log: by then a period is 22 years wide. */
 const MAX_ATTEMPTS = 6
-/**
- * Around a period, by the times in the keys: shippers name an object when they begin or when they end it, mostly within
- * a quarter of an hour.
- */
+/** Around a period: a key has the time when its object was begun or ended, mostly within a quarter of an hour. */
 const MARGIN = 30 * 60_000
 /** Of the members in that margin, only those this close to the period are opened at first. */
 const NEAR = 2 * 60_000

@@ -44,10 +44,7 @@ const SMALLEST_WINDOW = 512 * KIB
 /** How much of each log is searched at first: it shows how far the page reaches. */
 const FIRST_STRETCH = 128 * KIB
 const SMALLEST_STRETCH = 32 * KIB
-/**
- * How much further a search goes at most, as a part of what was searched: where the next match is can only be guessed,
- * and a few matches say little about it.
- */
+/** How much further a search goes at most, as a part of what was searched: a few matches say little about the next. */
 const FURTHER = 0.5
 const FURTHER_AFTER_SOME = 2
 const SOME = 16

@@ -5,10 +5,7 @@ import type { Source } from './source.ts'
 
 /** Where one of the logs continues. */
 export type LanePlace =
-  /**
-   * So many bytes after a place in a file, or before it if negative: the records between the two were given already and
-   * tell how the next ones are placed.
-   */
+  /** So many bytes after a place in a file, or before it if negative: what is between tells how the next are placed. */
   | { kind: 'place'; cursor: Cursor; lead: number; object?: DatedObject }
   /** At a moment, in ms: the log appeared later, or could not be read so far. */
   | { kind: 'time'; time: number }

@@ -8,10 +8,7 @@ const PAGE = { size: 2 * 1024 * 1024, lines: null }
 const TRIES = 50
 const WAIT = 100
 
-/**
- * The whole timeline of several logs, oldest record first. The logs stay open from page to page, so each of them is read
- * once, to where it ended when it was opened.
- */
+/** The whole timeline of several logs, oldest first. They stay open, so each is read once, to where it ended then. */
 export class MergedExport extends Merge {
   constructor(
     sources: readonly Source[],

@@ -77,12 +77,6 @@ function isSearch({ level, matcher }: MergeRequest): boolean {
   return level !== null || matcher !== null
 }
 
-interface MergeOptions {
-  signal?: AbortSignal | undefined
-  /** Whether all of the timeline is read, one page after the other. @default false */
-  all?: boolean
-}
-
 /** Several logs that are read as one, in one direction. */
 export class Merge {
   records: MergedRecord[] = []
@@ -102,7 +96,12 @@ export class Merge {
   #size: number
   #lines: number
 
-  constructor(sources: readonly Source[], request: MergeRequest, { signal, all = false }: MergeOptions) {
+  /** With `all`, the whole timeline is read, one page after the other. */
+  constructor(
+    sources: readonly Source[],
+    request: MergeRequest,
+    { signal, all = false }: { signal?: AbortSignal | undefined; all?: boolean },
+  ) {
     this.#all = all
     this.#request = request
     this.signal = signal

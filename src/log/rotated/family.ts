@@ -77,10 +77,7 @@ export function placeIn({ members, aliases }: Family, name: string): number {
   return members.findIndex((member) => member.key === key)
 }
 
-/**
- * The last file of the log that a request for `name` reaches: the newest of the family, unless that is a fixed file
- * and another one was asked for.
- */
+/** The last file that a request for `name` reaches: the newest, unless that is fixed and another one was asked for. */
 export function lastFor(family: Family, name: string): number {
   const own = placeIn(family, name)
   return family.fixed && own >= 0 ? own : family.members.length - 1

@@ -73,10 +73,7 @@ export function parseName(name: string): LogName {
 /** `core-1.log`: Log4j's default, where the numbers rise. Many other names look like it, such as `worker-1.log`. */
 const DASHED = new RegExp(`^(?<log>.+?)-(?<digits>\\d{1,6})${EXTENSION}$`)
 
-/**
- * What a name with a number after a dash says, if it is a rotated file at all: only its records can tell. Null for other
- * names.
- */
+/** What a name with a number after a dash says, if it is a rotated file, which only its records can tell; or null. */
 export function parseDashed(name: string): LogName | null {
   if (!/-\d/.test(name)) return null
   const { stem, compressed } = parseName(name)

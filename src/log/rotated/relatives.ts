@@ -22,10 +22,7 @@ const MEASURED = 4
 /** How often files are listed again if they move meanwhile. */
 const LISTS = 5
 
-/**
- * The files of the log that `file` belongs to as they are now, oldest first. Heads are read if the names do not show
- * the order.
- */
+/** The files of the log that `file` belongs to, oldest first. Heads are read if the names do not show the order. */
 export async function listFamily(opener: Opener, file: string): Promise<Family> {
   const { files } = opener
   const { signal } = opener.budget

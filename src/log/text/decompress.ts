@@ -35,10 +35,7 @@ export async function* decompressLog(file: ArchiveFile, kind: Compression, signa
   }
 }
 
-/**
- * The archive is read in pieces, each to its end. One stream for all of it would hold a file or a connection open
- * until the next read, which may never come.
- */
+/** In pieces, each read to its end: one stream would hold a connection open until the next read, which may never come. */
 function bytesOf(file: ArchiveFile, start: number, end: number): Source {
   return async function* () {
     let length = FIRST_READ

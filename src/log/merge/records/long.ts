@@ -22,10 +22,7 @@ interface CollectedLimits {
 export class Collected {
   readonly #limits: CollectedLimits
   #neighbours: Neighbours | null = null
-  /**
-   * Long records. Their bytes are read again when it is their turn: otherwise 32 logs would each hold several of up to
-   * 8 MiB.
-   */
+  /** Long records, whose bytes are read again in their turn: 32 logs would each hold several of up to 8 MiB. */
   #long: Searched[] = []
 
   constructor(limits: CollectedLimits) {

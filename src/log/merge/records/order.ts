@@ -54,41 +54,38 @@ const edges = new Float64Array(REACH + 1)
 function isTrusted(times: ArrayLike<number>, at: number): boolean {
   const from = Math.max(0, at - NEIGHBOURS)
   const to = Math.min(times.length, at + NEIGHBOURS + 1)
+  measureWays(times, from, to, 1)
   let longest = 0
   let shortest = 0
   for (let i = from; i < to; i++) {
-    const time = times[i]!
-    let length = 1
-    let start = time
-    for (let j = from; j < i; j++) {
-      const longer = lengths[j - from]! + 1
-      if (times[j]! > time || longer < length) continue
-      const earlier = edges[j - from]!
-      start = longer > length ? earlier : Math.max(start, earlier)
-      length = longer
-    }
-    lengths[i - from] = length
-    edges[i - from] = start
-    if (length > longest || (length === longest && time - start < shortest)) shortest = time - start
+    const length = lengths[i - from]!
+    const taken = times[i]! - edges[i - from]!
+    if (length > longest || (length === longest && taken < shortest)) shortest = taken
     longest = Math.max(longest, length)
   }
   const before = lengths[at - from]!
   const start = edges[at - from]!
-  for (let i = to - 1; i >= at; i--) {
+  measureWays(times, at, to, -1)
+  return before + lengths[0]! - 1 === longest && edges[0]! - start <= shortest
+}
+
+/** Measures the ways to each record from `from` on, or with `direction` -1 those from each to the last one. */
+function measureWays(times: ArrayLike<number>, from: number, to: number, direction: 1 | -1): void {
+  const [first, end] = direction === 1 ? [from, to] : [to - 1, from - 1]
+  for (let i = first; i !== end; i += direction) {
     const time = times[i]!
     let length = 1
-    let end = time
-    for (let j = i + 1; j < to; j++) {
+    let edge = time
+    for (let j = first; j !== i; j += direction) {
       const longer = lengths[j - from]! + 1
-      if (times[j]! < time || longer < length) continue
-      const later = edges[j - from]!
-      end = longer > length ? later : Math.min(end, later)
+      if ((times[j]! - time) * direction > 0 || longer < length) continue
+      const other = edges[j - from]!
+      if (longer > length || (other - edge) * direction > 0) edge = other
       length = longer
     }
     lengths[i - from] = length
-    edges[i - from] = end
+    edges[i - from] = edge
   }
-  return before + lengths[at - from]! - 1 === longest && edges[at - from]! - start <= shortest
 }
 
 /** Puts something into its place among others in order: of 32, five are compared with it. */
@@ -165,18 +162,14 @@ function placeRun(run: readonly Step[], first: number, { forward, isAll, moment 
 /** The times of a run: a record without a time has that of the record before it, or else of the one after it. */
 function timesOf(run: readonly Step[], forward: boolean, moment: number): number[] | null {
   const times = run.map(({ time }) => time)
-  if (times.every(Number.isNaN)) return Number.isNaN(moment) ? null : times.fill(moment)
-  const inherit = (i: number, from: number) => {
-    if (Number.isNaN(times[i]!)) times[i] = times[from]!
-  }
-  const onward = () => {
-    for (let i = 1; i < times.length; i++) inherit(i, i - 1)
-  }
-  const back = () => {
-    for (let i = times.length - 2; i >= 0; i--) inherit(i, i + 1)
-  }
-  for (const fill of forward ? [onward, back] : [back, onward]) fill()
-  return times
+  const inOrder = forward ? times : times.reverse()
+  let last = inOrder.find((time) => !Number.isNaN(time)) ?? moment
+  if (Number.isNaN(last)) return null
+  const filled = inOrder.map((time) => {
+    if (!Number.isNaN(time)) last = time
+    return last
+  })
+  return forward ? filled : filled.reverse()
 }
 
 /** Where the run of neighbours ends that begins with a record. */
