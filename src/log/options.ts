@@ -58,23 +58,12 @@ const MIB = 1024 * 1024
 const DEFAULT_MEMORY = 2048 * MIB
 const SCAN_MILLIS = 10_000
 
-/** How the memory of a process is shared out. */
-interface Shares {
-  /** Text that each archive keeps. */
-  window: number
-  /** What all responses together, and one of them, may hold until they are sent. */
-  answers: number
-  answer: number
-  /** Maximum number of concurrent searches. */
-  scans: number
-}
-
 /**
  * Divides the memory of a process. The runtime, its code and its garbage take up to 96 MiB. Each concurrent search takes
  * about 16 MiB, or four reads if the log is in a bucket, and each archive that is read takes two windows and a read; the
- * rest is for answers.
+ * rest is for all answers together, and half of it for one.
  */
-export function sharesOf(memory: number): Shares {
+export function sharesOf(memory: number) {
   const usable = memory - Math.min(96 * MIB, 0.375 * memory)
   const between = (low: number, value: number, high: number) =>
     Math.floor(Math.min(high, Math.max(low, value)))

@@ -11,7 +11,7 @@ import type { Series } from '../text/series.ts'
 import { holds, type Text } from '../text/text.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { type Frame, renderChange, renderRecords, type SentRecord } from './frame.ts'
+import { type Frame, renderChange, renderRecords, type SentPart } from './frame.ts'
 
 /** Bytes per read of a follower that reads the log itself. */
 export const PAGE = 256 * 1024
@@ -26,18 +26,12 @@ export interface FollowSource {
   signal: AbortSignal
 }
 
-/** A part of the log as it is sent, and the place after it. */
-export interface LogPage {
-  bytes: Uint8Array
-  end: Cursor
-}
-
 /** The next page on the way to a place; `arrived` if there is nothing in between, null while it cannot be found. */
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,
   source: FollowSource,
-): Promise<LogPage | 'arrived' | null> {
+): Promise<SentPart | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
   const budget = new Budget({ bytes: 64 * PAGE, signal: source.signal })
   const log = await openLog({ ...source.context, budget }, { ...source.view, cursor })
@@ -50,7 +44,7 @@ export async function pageTowards(
   return source.frame.events ? withChanges(page, log, place, source.view.file) : page
 }
 
-async function bytesUntil({ series, at }: OpenLog, to: number): Promise<LogPage> {
+async function bytesUntil({ series, at }: OpenLog, to: number): Promise<SentPart> {
   const end = Math.min(to, at! + PAGE)
   const bytes = await series.read(at!, end)
   return { bytes, end: await series.cursor(end) }
@@ -61,7 +55,7 @@ async function recordsUntil(
   to: number,
   { filter, frame }: FollowSource,
   { budget, splitsRecord }: Pick<Cursor, 'splitsRecord'> & { budget: Budget },
-): Promise<LogPage> {
+): Promise<SentPart> {
   if (filter.undecided) {
     filter.format = await formatOf(series, true)
     filter.undecided = filter.format === PLAIN
@@ -83,7 +77,7 @@ async function recordsUntil(
 }
 
 /** The page, with an event where the log continues in another file. */
-function withChanges({ bytes, end }: LogPage, log: OpenLog, place: Cursor, file: string): LogPage {
+function withChanges({ bytes, end }: SentPart, log: OpenLog, place: Cursor, file: string): SentPart {
   const found = log.series.parts[0]!.name
   if (found !== place.name) {
     const renamed = renderChange({ kind: 'rotated', file: place.name, to: found }, place)
@@ -100,7 +94,7 @@ function withChanges({ bytes, end }: LogPage, log: OpenLog, place: Cursor, file:
 export async function withCursors(
   series: Series,
   { pieces, ends }: { pieces: readonly Uint8Array[]; ends: readonly number[] },
-): Promise<SentRecord[]> {
+): Promise<SentPart[]> {
   const records = []
   for (let i = 0; i < pieces.length; i++) {
     const bytes = pieces[i]!

@@ -4,13 +4,7 @@ import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
 import { type Cursor, encodeCursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
 import type { Change } from './change.ts'
-import { type Frame, renderBeat, renderChange, renderRecords, type SentRecord } from './frame.ts'
-
-/** What is sent at once, and the place after it. */
-export interface Batch {
-  bytes: Uint8Array
-  end: Cursor
-}
+import { type Frame, renderBeat, renderChange, renderRecords, type SentPart } from './frame.ts'
 
 export type Data = Extract<Change, { kind: 'data' }>
 
@@ -41,7 +35,7 @@ export class Channel {
   /** Whether bytes are sent as they arrive, unfinished lines included. */
   readonly #raw: boolean
   readonly #waiters = new Set<() => void>()
-  #batches: Batch[] = []
+  #batches: SentPart[] = []
   #first = 0
   #size = 0
   /** What arrived but was not sent, and its position: lines of the last record, and an unfinished line. */
@@ -75,7 +69,7 @@ export class Channel {
   }
 
   /** A batch by number: undefined if it has not arrived yet, null if it is no longer kept. */
-  batch(number: number): Batch | null | undefined {
+  batch(number: number): SentPart | null | undefined {
     return number < this.#first ? null : this.#batches[number - this.#first]
   }
 
@@ -144,7 +138,7 @@ export class Channel {
     const { format } = this.#filter
     const forced = cut || bytes.length > MAX_PENDING
     const complete = forced ? bytes.length : lines
-    const records: SentRecord[] = []
+    const records: SentPart[] = []
     let at = 0
     while (at < complete) {
       const end = endOf(format, bytes, at, complete)
@@ -176,7 +170,7 @@ export class Channel {
       return
     }
     const { format, zone } = this.#filter
-    const records: SentRecord[] = []
+    const records: SentPart[] = []
     let time = Number.NaN
     for (let at = 0; at < bytes.length; ) {
       const end = endOf(format, bytes, at, bytes.length)

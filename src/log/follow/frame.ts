@@ -13,7 +13,8 @@ export interface Frame {
   record?: RecordOptions
 }
 
-export interface SentRecord {
+/** A part of a log that is sent, such as a record, and the place after it. */
+export interface SentPart {
   bytes: Uint8Array
   end: Cursor
 }
@@ -22,7 +23,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
 export function renderRecords(
-  records: readonly SentRecord[],
+  records: readonly SentPart[],
   { events, json, record }: Frame,
   format: LineFormat,
   zone: Zone,

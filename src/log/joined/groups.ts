@@ -10,16 +10,10 @@ const GROUP = 64
 /** How far back the last record of a group is searched for. */
 const LAST_RECORD = 1024 * 1024
 
-/** Some members of a joined log as a series, of which [lo, hi) holds whole records. */
-export interface Group {
-  series: Series
-  lo: number
-  hi: number
-}
-
 /**
- * All of a joined log, oldest first, a group of objects at a time. As one series, its first record would have an address
- * only after all of its objects were read. A group is released when the next one is requested.
+ * All of a joined log, oldest first, a group of objects at a time, of which [lo, hi) has whole records. As one series,
+ * its first record would have an address only after all of its objects were read. A group is released when the next one
+ * is requested.
  */
 export async function* groupsOf(parts: readonly Text[], format: LineFormat, parallel?: number) {
   let first = 0

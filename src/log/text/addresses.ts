@@ -1,13 +1,6 @@
 import { BudgetError } from '../../limits/budget.ts'
 import type { Text } from './text.ts'
 
-/** The text that holds an address, and the addresses where it starts and ends. */
-export interface Located {
-  part: Text
-  base: number
-  end: number
-}
-
 /**
  * Where the texts of a log lie, oldest first. An address counts bytes from the start of the last text; older ones lie
  * below zero. The size of an older text, which costs a decompression if it is compressed, is needed only by requests
@@ -75,8 +68,8 @@ export class Addresses {
     return this.#bases[index]!
   }
 
-  /** The text that holds an address. One between two texts is the start of the newer. */
-  async at(address: number): Promise<Located> {
+  /** The text that holds an address, and where it starts and ends. One between two texts is the start of the newer. */
+  async at(address: number) {
     await this.floor(address)
     const index = this.#indexOf(address)
     return { part: this.parts[index]!, base: this.#bases[index]!, end: this.#endOf(index) }

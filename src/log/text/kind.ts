@@ -41,9 +41,7 @@ export async function kindOfBytes(
   bytes: Uint8Array,
   signal?: AbortSignal,
 ): Promise<Kind> {
-  return !entry.appendOnly && looksCompressed(bytes.subarray(0, SAMPLE))
-    ? readKind(files, entry, signal)
-    : 'plain'
+  return entry.appendOnly || looksLikeText(bytes) ? 'plain' : readKind(files, entry, signal)
 }
 
 /** Whether bytes from anywhere in a file give no reason to look at its first ones. */

@@ -1,9 +1,7 @@
 import { soundsCompressed } from '../../codec/kind.ts'
-import type { Budget } from '../../limits/budget.ts'
 import { type Entry, MissingBytes } from '../../store/store.ts'
 import { LogError } from '../error.ts'
-import type { LogFiles } from '../files/files.ts'
-import { type ArchiveLimits, ArchiveText } from './archive.ts'
+import { type ArchiveSource, ArchiveText } from './archive.ts'
 import { collect } from './bytes.ts'
 import type { Cursor } from './cursor.ts'
 import { kindOf } from './kind.ts'
@@ -40,14 +38,9 @@ export interface OpenLog {
   end?: number
 }
 
-export interface Opener {
-  files: LogFiles
-  limits: ArchiveLimits
-  budget: Budget
+export interface Opener extends ArchiveSource {
   /** How many reads run in parallel. @default 1 */
   parallel?: number | undefined
-  /** Whether archives may be taken to be as long as they declare; see ArchiveSource. @default false */
-  trustDeclaredSize?: boolean | undefined
   /** Runs work on archives when there is a free slot. @default at once */
   unpacking?: (<T>(job: () => Promise<T>) => Promise<T>) | undefined
 }
