@@ -75,10 +75,8 @@ export interface LineFormat {
 
 /** What `log/write` needs to write lines of a format. */
 export type Plan =
-  | { by: 'lindb' | 'json' | 'logfmt' | 'postgresql' }
+  | { by: 'lindb' | 'json' | 'logfmt' | 'postgresql' | 'access' }
   | { by: 'stamp'; stampAt: StampReader }
-  /** Finds the bracket of a time in a line of a common access log; -1 if it is another line. */
-  | { by: 'access'; timeAt(bytes: Uint8Array, from: number, to: number): number }
   | { by: 'wrapper'; inner: Plan; lineAt: InnerReader }
 
 /**

@@ -7,22 +7,19 @@ import { writePostgresql } from './postgresql.ts'
 import type { LineWriter } from './record.ts'
 import { stampedWriter } from './stamped.ts'
 
-const WRITERS = { lindb: writeLindb, json: writeJson, logfmt: writeLogfmt, postgresql: writePostgresql }
+const WRITERS = {
+  lindb: writeLindb,
+  json: writeJson,
+  logfmt: writeLogfmt,
+  postgresql: writePostgresql,
+  access: writeAccess,
+}
 
 /** What writes the lines of a format by its plan. */
 export function lineWriter(plan: Plan): LineWriter {
   if (plan.by === 'stamp') return stampedWriter(plan.stampAt)
-  if (plan.by === 'access') return accessWriter(plan)
   if (plan.by === 'wrapper') return innerWriter(plan)
   return WRITERS[plan.by]
-}
-
-function accessWriter({ timeAt }: Extract<Plan, { by: 'access' }>): LineWriter {
-  return (record, from, limit) => {
-    const to = record.scan(from, limit)
-    const at = to < 0 ? -1 : timeAt(record.bytes, from, to)
-    return at >= 0 && writeAccess(record, from, at)
-  }
 }
 
 function innerWriter({ inner, lineAt }: Extract<Plan, { by: 'wrapper' }>): LineWriter {

@@ -44,7 +44,7 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
       const at = timeAt(bytes, from, to)
       return at < 0 ? null : shapeOf(bytes, from, at, to)
     },
-    plan: { by: 'access', timeAt },
+    plan: { by: 'access' },
     member(name, bytes, from, to) {
       const lf = bytes.indexOf(0x0a, from)
       const end = lf < 0 || lf > to ? to : lf
