@@ -87,16 +87,17 @@ function formatOf(lines: readonly Line[], reference: Reference): LineFormat {
   if (main === null) return PLAIN
   if (main === lindbLines) return main
   const format = withOthers(main === jsonLines ? jsonFor(few) : main, few, reference)
-  const { timed, leveled } = flagsOf(format, lines)
+  const timed = lines.some((line) => hasTime(format, line))
+  const leveled = lines.some((line) => hasLevel(format, line))
   const ambiguousZone = zoneNameIn(format, usual ? few : lines)
   return { ...format, timed, leveled, ...(ambiguousZone && { ambiguousZone }) }
 }
 
 /** A format together with another one that the lines show, if there is one. */
 function withOthers(main: LineFormat, lines: readonly Line[], reference: Reference): LineFormat {
-  const rest = lines.filter(({ bytes, from, to, open }) => {
-    const reader = open && main.open ? main.open : main
-    return !reader.starts(bytes, from, to) && !main.owns?.(bytes, from, to)
+  const rest = lines.filter((line) => {
+    const { bytes, from, to } = line
+    return !readerOf(main, line).starts(bytes, from, to) && !main.owns?.(bytes, from, to)
   })
   const isEnough = (count: number) => count >= 2 && count * 50 >= lines.length
   const other = isEnough(rest.length) ? bestOf(FORMATS, rest, reference) : null
@@ -129,7 +130,7 @@ function bestOf(
   lines: readonly Line[],
   reference: Reference,
 ): LineFormat | null {
-  const beginnings = firstBytes(lines)
+  const beginnings = [...new Set(lines.map(({ bytes, from }) => bytes[from]!))]
   const counts: (Count & { format: LineFormat })[] = []
   for (const { first, make } of candidates) {
     if (!beginnings.some((byte) => first[byte] === 1)) continue
@@ -154,19 +155,6 @@ function explains(format: LineFormat, lines: readonly Line[]): boolean {
   return known.length * 2 >= lines.length
 }
 
-/** The bytes that lines begin with, each once. */
-function firstBytes(lines: readonly Line[]): number[] {
-  const seen = new Uint8Array(256)
-  const list: number[] = []
-  for (const { bytes, from } of lines) {
-    const byte = bytes[from]!
-    if (seen[byte] === 1) continue
-    seen[byte] = 1
-    list.push(byte)
-  }
-  return list
-}
-
 interface Count {
   /** Lines that begin a record with a time or a level. */
   records: number
@@ -185,35 +173,28 @@ interface Line {
 /** How many lines show a format. */
 function count(format: LineFormat, first: Uint8Array, lines: readonly Line[]): Count {
   const found = { records: 0, lines: 0 }
-  for (const { bytes, from, to, open } of lines) {
+  for (const line of lines) {
+    const { bytes, from, to } = line
     if (first[bytes[from]!] === 0) continue
-    // For a line longer than the sample, only its beginning can be checked.
-    const reader = open && format.open ? format.open : format
-    if (!(format === lindbLines ? isTabbed(bytes, from, to) : reader.starts(bytes, from, to))) {
-      if (format.owns?.(bytes, from, to)) found.lines++
-      continue
-    }
-    const says =
-      reader.level(bytes, from, to, bytes.length) >= 0 || !Number.isNaN(reader.time(bytes, from, to, UTC))
-    if (!says) continue
+    const isStart =
+      format === lindbLines ? isTabbed(bytes, from, to) : readerOf(format, line).starts(bytes, from, to)
+    if (!isStart && format.owns?.(bytes, from, to)) found.lines++
+    if (!isStart || !(hasLevel(format, line) || hasTime(format, line))) continue
     found.records++
     found.lines++
   }
   return found
 }
 
-/** Whether any line has a time, and any has a level. */
-function flagsOf(format: LineFormat, lines: readonly Line[]): { timed: boolean; leveled: boolean } {
-  let timed = false
-  let leveled = false
-  for (const { bytes, from, to, open } of lines) {
-    const reader = open && format.open ? format.open : format
-    if (!timed) timed = !Number.isNaN(reader.time(bytes, from, to, UTC))
-    if (!leveled) leveled = reader.level(bytes, from, to, bytes.length) >= 0
-    if (timed && leveled) break
-  }
-  return { timed, leveled }
+/** Reads a line of a sample: of one longer than the sample, only the beginning can be checked. */
+function readerOf(format: LineFormat, { open }: Line): Pick<LineFormat, 'starts' | 'time' | 'level'> {
+  return open && format.open ? format.open : format
 }
+
+const hasTime = (format: LineFormat, line: Line) =>
+  !Number.isNaN(readerOf(format, line).time(line.bytes, line.from, line.to, UTC))
+const hasLevel = (format: LineFormat, line: Line) =>
+  readerOf(format, line).level(line.bytes, line.from, line.to, line.bytes.length) >= 0
 
 /** A zone abbreviation in the lines that means several zones. */
 function zoneNameIn(format: LineFormat, lines: readonly Line[]): string | null {

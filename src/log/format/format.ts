@@ -1,6 +1,7 @@
 import type { Zone } from '../time.ts'
 import { fits } from './read/json-fit.ts'
 import { withPairs } from './read/pairs.ts'
+import type { Stamp } from './read/stamp.ts'
 import type { Piece } from './shape.ts'
 
 /**
@@ -91,12 +92,7 @@ export type InnerReader = (
 ) => { bytes: Uint8Array; from: number; to: number } | null
 
 /** Finds the timestamp of a line; null if it has none. The next one overwrites it. */
-export type StampReader = (
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  zone: Zone,
-) => { epoch: number; at: number; end: number } | null
+export type StampReader = (bytes: Uint8Array, from: number, to: number, zone: Zone) => Stamp | null
 
 /** The next place in bytes[from, to) of what is looked for, or -1. */
 export type Find = (bytes: Uint8Array, from: number, to: number) => number
@@ -155,6 +151,15 @@ export function recordText(text: string): string {
   const plain = stripAnsi(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body)
   if (!plain.includes('\r')) return plain
   return (plain.endsWith('\r') ? plain.slice(0, -1) : plain).replaceAll('\r\n', '\n')
+}
+
+/** The same, its first line, and what follows that, with its line break. */
+export function recordParts(text: string): { record: string; line: string; more: string } {
+  const record = recordText(text)
+  const lf = record.indexOf('\n')
+  return lf < 0
+    ? { record, line: record, more: '' }
+    : { record, line: record.slice(0, lf), more: record.slice(lf) }
 }
 
 /** More lines of a record are not taken apart: a million of them takes half a second. */

@@ -1,4 +1,7 @@
 import type { LineFormat } from './format.ts'
+import { lineEnd } from './read/words.ts'
+
+export { lineEnd } from './read/words.ts'
 
 const LF = 10
 
@@ -31,8 +34,7 @@ export function startOf(
   at: number,
 ): number {
   let start = at === 0 ? 0 : bytes.lastIndexOf(LF, at - 1) + 1
-  let end = bytes.indexOf(LF, at)
-  if (end < 0 || end > to) end = to
+  let end = lineEnd(bytes, at, to)
   while (start > from) {
     if (format.starts(bytes, start, end)) return start
     end = start - 1
@@ -45,12 +47,6 @@ export function startOf(
 export function endOf(format: LineFormat, bytes: Uint8Array, at: number, to: number): number {
   const next = nextStart(format, bytes, at, to)
   return next < 0 ? to : next
-}
-
-/** The end of the line that starts at `from`, without its newline. */
-export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
-  const lf = bytes.indexOf(LF, from)
-  return lf < 0 || lf > to ? to : lf
 }
 
 /** How many lines bytes[from, to) has; a last one without a newline counts. */

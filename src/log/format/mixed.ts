@@ -1,6 +1,7 @@
 import { UTC } from '../time.ts'
 import { encodeLine, type LineFormat, recordText } from './format.ts'
 import { visitJson } from './json/members.ts'
+import { lineEnd } from './read/words.ts'
 
 /**
  * Lines of a main format with records of others among them: Go's log package in a JSON log, mysqld_safe in MariaDB's.
@@ -33,8 +34,7 @@ export function mixedLines(name: string, main: LineFormat, others: readonly Line
     zoneName: (bytes, from, to) => formatOf(bytes, from, to)?.zoneName?.(bytes, from, to) ?? null,
     ...(main.members && {
       members(bytes, from, to, visit) {
-        const lf = bytes.indexOf(0x0a, from)
-        const format = formatOf(bytes, from, lf < 0 || lf > to ? to : lf) ?? main
+        const format = formatOf(bytes, from, lineEnd(bytes, from, to)) ?? main
         if (format.members) return format.members(bytes, from, to, visit)
         const { context } = format.fields(new TextDecoder().decode(bytes.subarray(from, to)), UTC)
         const object = new TextEncoder().encode(JSON.stringify(context ?? {}))

@@ -1,4 +1,5 @@
 import { isClock, isDigit } from './read/stamp.ts'
+import { isWordByte } from './read/words.ts'
 
 /**
  * A part of a line, up to `to`; it begins where the one before ends. Other lines have there
@@ -41,7 +42,7 @@ export function timePieces(bytes: Uint8Array, at: number, to: number): [Piece, P
 /** Where what may be a zone ends, behind a time whose clock ends at `at`: it must stay the same. */
 export function zoneEnd(bytes: Uint8Array, at: number, to: number): number {
   let end = bytes[at] === 0x20 ? at + 1 : at
-  while (end < to && (isWord(bytes[end]!) || isSign(bytes[end]!))) end++
+  while (end < to && (isWordByte(bytes[end]!) || isSign(bytes[end]!))) end++
   // Without a letter or a sign it is none.
   return isDigit(bytes[at + 1]!) && bytes[at] === 0x20 ? at : Math.min(end + 1, to)
 }
@@ -49,13 +50,8 @@ export function zoneEnd(bytes: Uint8Array, at: number, to: number): number {
 /** Where the word at bytes[at] ends. */
 export function wordEnd(bytes: Uint8Array, at: number, to: number): number {
   let end = at
-  while (end < to && isWord(bytes[end]!)) end++
+  while (end < to && isWordByte(bytes[end]!)) end++
   return end
-}
-
-function isWord(byte: number): boolean {
-  const letter = byte | 32
-  return (letter >= 0x61 && letter <= 0x7a) || isDigit(byte)
 }
 
 /** `+02:00` */

@@ -1,7 +1,8 @@
-import { UTC, type Zone } from '../../time.ts'
-import { clockOf, dayOf } from '../../wall-clock.ts'
+import type { Zone } from '../../time.ts'
 import { decode, type LineFormat, linesOf, type RecordFields, recordText, unparsed } from '../format.ts'
 import { numberOf } from '../read/vocabulary.ts'
+import { MYSQL_TIME } from '../rows/database.ts'
+import { epochOf } from '../rows/row.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const TIME = encode('# Time: ')
@@ -61,21 +62,10 @@ function isBanner(bytes: Uint8Array, from: number, to: number): boolean {
   return decode(bytes, from, end).includes(', Version: ')
 }
 
-/** `261115  2:10:05` until MySQL 5.6 and in MariaDB, ISO since 5.7. */
-const STAMP =
-  /^(\d{4}|\d\d)-?(\d\d)-?(\d\d)[T ] *(\d{1,2}):(\d\d):(\d\d)(?:\.(\d+))?(?:(Z)|([+-])(\d\d):(\d\d))?\s*$/
+const STAMP = new RegExp(String.raw`^${MYSQL_TIME}\s*$`)
 
 function timeOf(text: string, zone: Zone): number {
-  const [, y, mon, d, h, min, s, f, z, sign, zh, zmin] = STAMP.exec(text) ?? []
-  if (y === undefined) return Number.NaN
-  const year = y.length === 2 ? 2000 + Number(y) : Number(y)
-  const ms = f === undefined ? 0 : Number(`0.${f}`) * 1000
-  const offset = (sign === '-' ? -1 : 1) * (Number(zh ?? 0) * 60 + Number(zmin ?? 0)) * 60_000
-  const where = z === undefined && sign === undefined ? zone : UTC
-  return (
-    where.toEpoch(dayOf(year, Number(mon), Number(d)), clockOf(Number(h), Number(min), Number(s), ms)) -
-    offset
-  )
+  return epochOf(STAMP.exec(text)?.groups ?? {}, zone)
 }
 
 const SET = /^set (?:\w{1,40}=\d{1,20},)*timestamp=(\d{1,12}(?:\.\d{1,9})?);\s*$/i

@@ -12,8 +12,9 @@ import { beforeSql, messageFields } from '../read/durations.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { CONTINUATIONS, LONGEST_SEVERITY, severityIn, severityMarks } from '../read/severities.ts'
-import { isDigit, isStamp, parseStamp, readEpoch } from '../read/stamp.ts'
+import { isDigit, isStamp, parseStamp, readEpoch, type Stamp, stampOf } from '../read/stamp.ts'
 import { addFields } from '../read/vocabulary.ts'
+import { isWordByte } from '../read/words.ts'
 import { timePieces, zoneEnd } from '../shape.ts'
 
 /** How much is searched for the severity: prefixes with application names are long. */
@@ -68,7 +69,7 @@ export const postgresqlLines: LineFormat = {
   plan: { by: 'postgresql' },
 }
 
-/** One object is reused, and one for times: a chart would make millions. */
+/** One object is reused: a chart would make millions. */
 interface Severity {
   /** Where the word begins, and where the message does. */
   at: number
@@ -99,41 +100,15 @@ export function severityAt(bytes: Uint8Array, from: number, to: number): Severit
 
 /** Letters of other scripts are bytes above ASCII. */
 function isWord(byte: number): boolean {
-  return (
-    byte >= 0x80 ||
-    (byte >= 0x41 && byte <= 0x5a) ||
-    (byte >= 0x61 && byte <= 0x7a) ||
-    isDigit(byte) ||
-    byte === 0x5f
-  )
-}
-
-interface Found {
-  at: number
-  end: number
-  epoch: number
-  ambiguous: string | null
-}
-
-const stampFound: Found = { at: 0, end: 0, epoch: Number.NaN, ambiguous: null }
-
-function putStamp(at: number, end: number, epoch: number, ambiguous: string | null): Found {
-  stampFound.at = at
-  stampFound.end = end
-  stampFound.epoch = epoch
-  stampFound.ambiguous = ambiguous
-  return stampFound
+  return byte >= 0x80 || isWordByte(byte) || byte === 0x5f
 }
 
 /** The first time in the prefix. */
-export function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Found | null {
+export function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Stamp | null {
   for (let at = from; at + 14 <= to; at++) {
     if (!isDigit(bytes[at]!) || (at > from && isDigit(bytes[at - 1]!))) continue
-    if (isStamp(bytes, at, to)) {
-      const stamp = parseStamp(bytes, at, to, zone)
-      return putStamp(at, stamp.end, stamp.epoch, stamp.ambiguous)
-    }
-    if (isEpoch(bytes, at, to)) return putStamp(at, at + 14, readEpoch(bytes, at, at + 14), null)
+    if (isStamp(bytes, at, to)) return parseStamp(bytes, at, to, zone)
+    if (isEpoch(bytes, at, to)) return stampOf(at, at + 14, readEpoch(bytes, at, at + 14))
   }
   return null
 }

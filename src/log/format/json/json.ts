@@ -3,7 +3,7 @@ import {
   encodeLine,
   type LineFormat,
   type RecordFields,
-  recordText,
+  recordParts,
   sourceOf,
   stripAnsi,
   unparsed,
@@ -11,6 +11,7 @@ import {
 import { fits } from '../read/json-fit.ts'
 import { LEVELS } from '../read/level.ts'
 import { isDigit } from '../read/stamp.ts'
+import { lineEnd } from '../read/words.ts'
 import { type Piece, timePieces } from '../shape.ts'
 import { PARENTS, ROLES, type Role } from './keys.ts'
 import { jsonMarks } from './marks.ts'
@@ -124,9 +125,7 @@ function levelKeyIn(bytes: Uint8Array, from: number, to: number): string | null 
 }
 
 function jsonFields(text: string, zone: Zone): RecordFields {
-  const record = recordText(text)
-  const lf = record.indexOf('\n')
-  const line = lf < 0 ? record : record.slice(0, lf)
+  const { record, line, more } = recordParts(text)
   let object: Record<string, unknown>
   try {
     if (!fits(line)) return unread(record, zone)
@@ -156,7 +155,7 @@ function jsonFields(text: string, zone: Zone): RecordFields {
     members.take('name')
   }
   if (tags.length > 0) out.tags = tags
-  out.message = (message ?? '') + (lf < 0 ? '' : record.slice(lf))
+  out.message = (message ?? '') + more
   if (Object.keys(members.rest).length > 0) out.context = members.rest
   return out
 }
@@ -275,11 +274,6 @@ function unread(record: string, zone: Zone): RecordFields {
     message: record,
     unparsed: true,
   }
-}
-
-function lineEnd(bytes: Uint8Array, from: number, to: number): number {
-  const lf = bytes.indexOf(0x0a, from)
-  return lf < 0 || lf > to ? to : lf
 }
 
 function toSource(member: unknown): { file: string; line: number } | null {

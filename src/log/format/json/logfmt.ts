@@ -4,7 +4,7 @@ import {
   encodeLine,
   type LineFormat,
   type RecordFields,
-  recordText,
+  recordParts,
   sourceOf,
   unparsed,
 } from '../format.ts'
@@ -12,7 +12,7 @@ import { closingQuote, MAX_KEYS } from '../read/json-fit.ts'
 import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
-import { stringEnd, wordOf } from '../read/words.ts'
+import { lineEnd, stringEnd, wordOf } from '../read/words.ts'
 import { type Piece, timePieces } from '../shape.ts'
 
 /** The keys of a record's parts. */
@@ -35,8 +35,7 @@ export const logfmtLines: LineFormat = {
   shape: shapeOf,
   marks: (level) => wordMarks(level),
   members(bytes, from, to, visit) {
-    const lf = bytes.indexOf(0x0a, from)
-    const pairs = pairsOf(decode(bytes, from, lf < 0 || lf > to ? to : lf))
+    const pairs = pairsOf(decode(bytes, from, lineEnd(bytes, from, to)))
     for (const [key, value] of pairs ?? []) if (visit(key, () => value)) return true
     return false
   },
@@ -122,9 +121,7 @@ export function isKeyByte(byte: number): boolean {
 }
 
 function logfmtFields(text: string, zone: Zone): RecordFields {
-  const record = recordText(text)
-  const lf = record.indexOf('\n')
-  const line = lf < 0 ? record : record.slice(0, lf)
+  const { record, line, more } = recordParts(text)
   const bytes = encodeLine(line)
   if (!logfmtLines.starts(bytes, 0, bytes.length)) return unparsed(text)
   const out: RecordFields = { message: '' }
@@ -149,7 +146,7 @@ function logfmtFields(text: string, zone: Zone): RecordFields {
   }
   if (tags.length > 0) out.tags = tags
   if (Object.keys(rest).length > 0) out.context = rest
-  if (lf >= 0) out.message += record.slice(lf)
+  out.message += more
   return out
 }
 

@@ -4,7 +4,7 @@ import {
   encodeLine,
   type LineFormat,
   type RecordFields,
-  recordText,
+  recordParts,
   skipAnsi,
   unparsed,
 } from '../format.ts'
@@ -13,6 +13,7 @@ import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt, parseLevel, wordMarks } from '../read/level.ts'
 import { pairsIn, withPairs } from '../read/pairs.ts'
 import { exactTime, isExact, readStamp } from '../read/stamp.ts'
+import { lineEnd } from '../read/words.ts'
 import { wordEnd } from '../shape.ts'
 
 const TAB = 0x09
@@ -59,8 +60,7 @@ export const lindbLines: LineFormat = {
   },
   marks: (level) => wordMarks(level),
   members(bytes, from, to, visit) {
-    const lf = bytes.indexOf(0x0a, from)
-    const end = lf < 0 || lf > to ? to : lf
+    const end = lineEnd(bytes, from, to)
     const own = contextAt(bytes, from, end)
     // The context may end the last line of a message with line breaks.
     const last = to > end && bytes[to - 1] === 0x0a ? to - 1 : to
@@ -123,7 +123,7 @@ export function tagNames(text: string): string[] {
 }
 
 function lindbFields(text: string, zone: Zone): RecordFields {
-  const record = recordText(text)
+  const { record, line: first, more: below } = recordParts(text)
   const start = encodeLine(record.slice(0, LONGEST_STAMP))
   const stamp = readStamp(start, 0, start.length, zone)
   LEVEL.lastIndex = stamp?.end ?? 0
@@ -135,10 +135,8 @@ function lindbFields(text: string, zone: Zone): RecordFields {
     level: level === null ? head[1]! : LEVELS[level],
     message: '',
   }
-  const lineEnd = record.indexOf('\n')
-  const first = lineEnd < 0 ? record : record.slice(0, lineEnd)
   let rest = first.slice(LEVEL.lastIndex)
-  let more = lineEnd < 0 ? '' : record.slice(lineEnd)
+  let more = below
   const source = SOURCE.exec(rest)
   if (source) {
     out.source = { file: source[1]!, line: Number(source[2]) }

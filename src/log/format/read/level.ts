@@ -1,4 +1,4 @@
-import { wordOf } from './words.ts'
+import { isWordByte, wordOf } from './words.ts'
 
 /** The levels, from the least to the most severe; a level is an index into this list. */
 export const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const
@@ -79,7 +79,3 @@ const NOTE = code('note')
 const ERRO = code('erro')
 const DEBU = code('debu')
 const FATA = code('fata')
-
-function isWordByte(byte: number): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
-}

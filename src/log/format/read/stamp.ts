@@ -1,9 +1,11 @@
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
+import { isLetter } from './words.ts'
 import { zoneNameAt } from './zone-names.ts'
 
-/** Where a timestamp ends, and when it is. One object is reused: a scan would make millions. */
+/** Where a timestamp is, and when that is. One object is reused: a scan would make millions. */
 export interface Stamp {
+  at: number
   /** The offset after the timestamp and its zone. */
   end: number
   /** Ms since the epoch; NaN when no calendar has that day. */
@@ -12,7 +14,16 @@ export interface Stamp {
   ambiguous: string | null
 }
 
-const shared: Stamp = { end: 0, epoch: Number.NaN, ambiguous: null }
+const shared: Stamp = { at: 0, end: 0, epoch: Number.NaN, ambiguous: null }
+
+/** A timestamp; the next one overwrites it. */
+export function stampOf(at: number, end: number, epoch: number, ambiguous: string | null = null): Stamp {
+  shared.at = at
+  shared.end = end
+  shared.epoch = epoch
+  shared.ambiguous = ambiguous
+  return shared
+}
 
 /**
  * Reads `YYYY-MM-DD hh:mm:ss` at bytes[at]: `/` or `.` for `-`, `T`, `_` or one space between, the hour padded with a
@@ -35,12 +46,10 @@ export function parseStamp(bytes: Uint8Array, at: number, to: number, zone: Zone
   const min = two(bytes, at + 14)
   const s = two(bytes, at + 17)
   const offset = readOffset(bytes, end, to)
-  shared.end = offsetEnd
-  shared.ambiguous = ambiguous
   const day = dayOf(y, mo, d)
   const clock = clockOf(h, min, s, ms)
-  shared.epoch = offset === null ? zone.toEpoch(day, clock) : UTC.toEpoch(day, clock) - offset
-  return shared
+  const epoch = offset === null ? zone.toEpoch(day, clock) : UTC.toEpoch(day, clock) - offset
+  return stampOf(at, offsetEnd, epoch, ambiguous)
 }
 
 /** Where such a time and its zone end, -1 if it is none. It does not compute the time. */
@@ -48,13 +57,6 @@ export function stampEnd(bytes: Uint8Array, at: number, to: number): number {
   if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return -1
   readOffset(bytes, decimalsEnd(bytes, at + 19, to), to)
   return offsetEnd
-}
-
-/** The zone abbreviation after such a time, if it means several zones; else null. It does not compute the time. */
-export function ambiguousZoneAt(bytes: Uint8Array, at: number, to: number): string | null {
-  if (!isStamp(bytes, at, to) && !isPaddedStamp(bytes, at, to)) return null
-  readOffset(bytes, decimalsEnd(bytes, at + 19, to), to)
-  return ambiguous
 }
 
 /** The offset after the decimals of a second at bytes[at], or `at` when there are none. */
@@ -251,8 +253,4 @@ export function readOffset(bytes: Uint8Array, at: number, to: number): number | 
   if (end < to && isDigit(bytes[end]!)) return null
   offsetEnd = end
   return sign === 0x2d ? -minutes * 60_000 : minutes * 60_000
-}
-
-function isLetter(byte: number): boolean {
-  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
 }

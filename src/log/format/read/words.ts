@@ -43,3 +43,24 @@ export function stringEnd(bytes: Uint8Array, from: number, to: number): number {
   }
   return -1
 }
+
+/** The end of the line that starts at `from`, without its newline. */
+export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
+  const lf = bytes.indexOf(0x0a, from)
+  return lf < 0 || lf > to ? to : lf
+}
+
+export function isLetter(byte: number): boolean {
+  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
+}
+
+/** A letter or a digit. */
+export function isWordByte(byte: number): boolean {
+  return isLetter(byte) || (byte >= 0x30 && byte <= 0x39)
+}
+
+/** Whether no small letter is in bytes[from, to). */
+export function isCapital(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at]! >= 0x61) return false
+  return true
+}

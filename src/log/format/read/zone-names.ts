@@ -1,3 +1,5 @@
+import { isWordByte } from './words.ts'
+
 /** The zone abbreviations that mean one offset only, by minutes east of UTC. */
 const OFFSETS: readonly [minutes: number, words: string][] = [
   [-600, 'HST'],
@@ -55,8 +57,4 @@ for (const word of AMBIGUOUS.split(' ')) KNOWN.set(keyOf(word), { word, offset: 
 /** The same of text that is nothing else. */
 export function zoneName(word: string): ZoneName | null {
   return /^[A-Z]{3,5}$/.test(word) ? (KNOWN.get(keyOf(word)) ?? null) : null
-}
-
-function isWordByte(byte: number): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
 }

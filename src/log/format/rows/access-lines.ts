@@ -3,7 +3,7 @@ import { readNamed } from '../read/named.ts'
 import { isDigit } from '../read/stamp.ts'
 import { isStatus, statusAt } from '../read/status.ts'
 import { levelOfStatus } from '../read/vocabulary.ts'
-import { stringEnd } from '../read/words.ts'
+import { lineEnd, stringEnd } from '../read/words.ts'
 import { type Piece, timePieces } from '../shape.ts'
 import { ACCESS } from './access.ts'
 import { type RowFormat, rowFormat } from './row.ts'
@@ -46,8 +46,7 @@ function byBytes(row: LineFormat, first: Uint8Array): LineFormat {
     },
     plan: { by: 'access' },
     member(name, bytes, from, to) {
-      const lf = bytes.indexOf(0x0a, from)
-      const end = lf < 0 || lf > to ? to : lf
+      const end = lineEnd(bytes, from, to)
       const at = name === 'status' ? timeAt(bytes, from, end) : -1
       if (at < 0) return undefined
       const status = statusOf(bytes, at, end)

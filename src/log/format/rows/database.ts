@@ -3,7 +3,7 @@ import type { Row } from './row.ts'
 const DATE = String.raw`(?<y>\d{4})-(?<mon>\d\d)-(?<d>\d\d)`
 const CLOCK = String.raw`(?<h>\d\d):(?<min>\d\d):(?<s>\d\d)(?:[.,](?<f>\d+))?`
 /** MySQL's times: `261115  2:10:05` until 5.5 and in MariaDB, ISO since 5.7. */
-const MYSQL = String.raw`(?<y>\d{4}|\d\d)-?(?<mon>\d\d)-?(?<d>\d\d)[T ] *(?<h>\d{1,2}):(?<min>\d\d):(?<s>\d\d)(?:\.(?<f>\d+))?(?<z>Z|[+-]\d\d:\d\d)?`
+export const MYSQL_TIME = String.raw`(?<y>\d{4}|\d\d)-?(?<mon>\d\d)-?(?<d>\d\d)[T ] *(?<h>\d{1,2}):(?<min>\d\d):(?<s>\d\d)(?:\.(?<f>\d+))?(?<z>Z|[+-]\d\d:\d\d)?`
 const COMMANDS =
   'Connect|Query|Quit|Init DB|Field List|Prepare|Execute|Close stmt|Reset stmt|Long Data|Fetch|Statistics|Processlist|Ping|Kill|Refresh|Shutdown|Change user|Create DB|Drop DB|Binlog Dump|Register Slave|Set option|Daemon|Debug|Sleep|Error|Reset Connection|Delayed insert|Table Dump|Connect Out|Time'
 
@@ -12,7 +12,7 @@ export const GENERAL_LOG: Row = {
   name: 'mysql-general',
   shape: ['0000-00-00T00:00:00', '000000 ', '\t\t'],
   // MariaDB writes the time only when the second changes; the events that follow are records without one.
-  head: new RegExp(String.raw`^(?:${MYSQL})?\t+ *(?<thread>\d+) (?<tag>${COMMANDS})(?:\t|\s*$)`),
+  head: new RegExp(String.raw`^(?:${MYSQL_TIME})?\t+ *(?<thread>\d+) (?<tag>${COMMANDS})(?:\t|\s*$)`),
   unpaired: true,
 }
 

@@ -1,6 +1,6 @@
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import { encodeLine, type LineFormat, type RecordFields, recordText, unparsed } from '../format.ts'
+import { encodeLine, type LineFormat, type RecordFields, recordParts, unparsed } from '../format.ts'
 import { LEVELS, parseLevel, wordMarks } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { type StatusPlace, statusAt, statusMark } from '../read/status.ts'
@@ -218,9 +218,16 @@ function ambiguousZone(text: string | undefined): string | null {
   return name?.offset === null ? name.word : null
 }
 
+const NO_YEAR: Years = () => Number.NaN
 const MONTHS = 'janfebmaraprmayjunjulaugsepoctnovdec'
 
-function epochOf(groups: Groups, zone: Zone, years: Years, reference: Reference): number {
+/** The instant that the groups of a head say; NaN if they say none. */
+export function epochOf(
+  groups: Groups,
+  zone: Zone,
+  years: Years = NO_YEAR,
+  reference: Reference = Date.now,
+): number {
   const ms = groups.f ? Number(`0.${groups.f}`) * 1000 : 0
   if (groups.epoch !== undefined) return Number(groups.epoch) * 1000 + ms
   if (groups.h === undefined) return Number.NaN
@@ -257,16 +264,14 @@ function offsetOf({ z, zmin }: Groups): number | null {
 const PLACED = new Set('y mon d h min s f ampm z zmin epoch level tag tag2 file line'.split(' '))
 
 function rowFields(row: Row, text: string, timeOf: (groups: Groups) => number, zone: Zone): RecordFields {
-  const record = recordText(text)
-  const lf = record.indexOf('\n')
-  const line = lf < 0 ? record : record.slice(0, lf)
+  const { line, more: below } = recordParts(text)
   const head = row.head.exec(line.slice(0, REACH))
   const epoch = head ? timeOf(head.groups!) : Number.NaN
   // A head with a time of a day that no calendar has; or one that may do without a time.
   if (!head || (Number.isNaN(epoch) && head.groups!.h !== undefined)) return unparsed(text)
   const groups: Groups = head.groups!
   let rest = line.slice(head[0].length).trimStart()
-  let more = lf < 0 ? '' : record.slice(lf)
+  let more = below
   let level = row.status ? levelOfStatus(statusIn(row.status, rest)) : levelOf(row, groups)
   const second = row.second?.exec(more.slice(1))
   if (second) {

@@ -3,11 +3,12 @@ import {
   encodeLine,
   type LineFormat,
   type RecordFields,
-  recordText,
+  recordParts,
   skipAnsi,
   unparsed,
 } from '../format.ts'
 import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
+import { isCapital, isLetter } from '../read/words.ts'
 import { anyHeader, programHeader } from './header.ts'
 import { PROGRAMS } from './programs.ts'
 import { withHeader } from './stamped.ts'
@@ -65,24 +66,13 @@ function isTrace(bytes: Uint8Array, from: number, to: number): boolean {
 const TRACE =
   /^(?:Caused by: |Traceback |Suppressed: |goroutine \d|[\w$]+(?:\.[\w$]+)*(?:Exception|Error|Throwable)\b|\.\.\. \d+ more)/
 
-function isLetter(byte: number): boolean {
-  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
-}
-
-function isCapital(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (bytes[at]! >= 0x61) return false
-  return true
-}
-
 function leveledFields(text: string): RecordFields {
-  const record = recordText(text)
-  const lf = record.indexOf('\n')
-  const line = lf < 0 ? record : record.slice(0, lf)
+  const { line, more } = recordParts(text)
   const bytes = encodeLine(line)
   const level = levelIn(bytes, 0, bytes.length)
   if (level < 0) return unparsed(text)
   const header = programHeader({ before: '', text: line, level }, TIMELESS) ??
     anyHeader(line, level) ?? { message: line, context: {} }
-  const message = header.message.trimStart() + (lf < 0 ? '' : record.slice(lf))
+  const message = header.message.trimStart() + more
   return withHeader({ level: LEVELS[level]!, message }, header)
 }

@@ -5,15 +5,16 @@ import {
   type LineFormat,
   partOf,
   type RecordFields,
-  recordText,
+  recordParts,
   type StampReader,
   skipAnsi,
   unparsed,
 } from '../format.ts'
 import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
-import { type Named, readNamed, readTai64n, readYearless } from '../read/named.ts'
+import { readNamed, readTai64n, readYearless } from '../read/named.ts'
 import { withPairs } from '../read/pairs.ts'
-import { ambiguousZoneAt, isDigit, isPaddedStamp, isStamp, parseStamp, readStamp } from '../read/stamp.ts'
+import { isDigit, isPaddedStamp, isStamp, parseStamp, readStamp, type Stamp } from '../read/stamp.ts'
+import { isCapital, isWordByte } from '../read/words.ts'
 import { type Reference, type Years, yearsBefore } from '../read/years.ts'
 import { type Piece, timePieces, zoneEnd } from '../shape.ts'
 import { generalHeader, type Header, type Line, programHeader } from './header.ts'
@@ -43,7 +44,7 @@ export function stampedLines(reference: Reference): LineFormat {
     marks: stampedMarks,
     zoneName: (bytes, from, to) => {
       const at = lead(bytes, from, to)
-      return at < 0 ? null : ambiguousZoneAt(bytes, at, to)
+      return at < 0 ? null : (readStamp(bytes, at, to, UTC)?.ambiguous ?? null)
     },
     fields: (text, zone) => stampedFields(text, zone, stampAt),
     plan: { by: 'stamp', stampAt },
@@ -51,39 +52,22 @@ export function stampedLines(reference: Reference): LineFormat {
   return format
 }
 
-/** A timestamp; the next one overwrites it. */
-type Found = NonNullable<ReturnType<StampReader>>
-
 function stampReader(years: Years): StampReader {
   return (bytes, from, to, zone) => {
-    if (isStamp(bytes, from, to)) {
-      const stamp = parseStamp(bytes, from, to, zone)
-      return found(stamp.epoch, from, stamp.end)
-    }
+    if (isStamp(bytes, from, to)) return parseStamp(bytes, from, to, zone)
     const at = lead(bytes, from, to)
     if (at < 0) return null
-    const stamp = readStamp(bytes, at, to, zone)
-    if (stamp) return found(stamp.epoch, at, stamp.end)
-    const named = namedAt(bytes, at, to, zone)
-    if (named) return found(named.epoch, at, named.end)
-    const yearless = readYearless(bytes, at, to)
-    if (!yearless) return null
-    const { month, day, clock, end } = yearless
-    const epoch = years(month, day, (year) => zone.toEpoch(dayOf(year, month, day), clock))
-    return found(epoch, at, end)
+    return (
+      readStamp(bytes, at, to, zone) ??
+      namedAt(bytes, at, to, zone) ??
+      readYearless(bytes, at, to, (month, day, clock) =>
+        years(month, day, (year) => zone.toEpoch(dayOf(year, month, day), clock)),
+      )
+    )
   }
 }
 
-const last: Found = { epoch: Number.NaN, at: 0, end: 0 }
-
-function found(epoch: number, at: number, end: number): Found {
-  last.epoch = epoch
-  last.at = at
-  last.end = end
-  return last
-}
-
-function namedAt(bytes: Uint8Array, at: number, to: number, zone: Zone): Named | null {
+function namedAt(bytes: Uint8Array, at: number, to: number, zone: Zone): Stamp | null {
   if (bytes[at] === 0x40) return readTai64n(bytes, at, to)
   return isDigit(bytes[at]!) ? readNamed(bytes, at, to, zone) : null
 }
@@ -138,7 +122,7 @@ const MARKS = new Map([
   [0x23, 2],
 ])
 
-function levelIn(bytes: Uint8Array, from: number, to: number, stamp: Found): number {
+function levelIn(bytes: Uint8Array, from: number, to: number, stamp: Stamp): number {
   return levelBefore(bytes, from, stamp) ?? wordAfter(bytes, stamp.end, to)
 }
 
@@ -185,7 +169,7 @@ function stampedMarks(level: number): RegExp[] | null {
 }
 
 /** The level before the time or right after it: Cassandra's word, syslog's number, Redis' mark; null if there is none. */
-export function levelBefore(bytes: Uint8Array, from: number, stamp: Found): number | null {
+export function levelBefore(bytes: Uint8Array, from: number, stamp: Stamp): number | null {
   const start = skipAnsi(bytes, from, stamp.at)
   if (stamp.at <= start) return null
   const word = levelAt(bytes, start, stamp.at)
@@ -195,7 +179,7 @@ export function levelBefore(bytes: Uint8Array, from: number, stamp: Found): numb
 }
 
 /** Redis: a number and a role before the time, and a mark after it. */
-function isMarked(bytes: Uint8Array, start: number, stamp: Found): boolean {
+function isMarked(bytes: Uint8Array, start: number, stamp: Stamp): boolean {
   return stamp.at > start && isDigit(bytes[start]!) && bytes[stamp.at + 2] === 0x20
 }
 
@@ -291,13 +275,8 @@ function wordEnd(bytes: Uint8Array, from: number, to: number): number {
   return end
 }
 
-function isCapital(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (bytes[at]! >= 0x61) return false
-  return true
-}
-
 function isWord(byte: number): boolean {
-  return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a) || isDigit(byte) || byte === 0x5f
+  return isWordByte(byte) || byte === 0x5f
 }
 
 /** What comes before the timestamp, without the bracket that opens it and Ruby's letter. */
@@ -313,9 +292,7 @@ export function syslogOf(before: string, time: string): readonly Program[] {
 }
 
 function stampedFields(text: string, zone: Zone, stampAt: StampReader): RecordFields {
-  const record = recordText(text)
-  const lf = record.indexOf('\n')
-  const first = lf < 0 ? record : record.slice(0, lf)
+  const { line: first, more } = recordParts(text)
   const bytes = encodeLine(first)
   const stamp = stampAt(bytes, 0, bytes.length, zone)
   if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
@@ -329,9 +306,8 @@ function stampedFields(text: string, zone: Zone, stampAt: StampReader): RecordFi
     programHeader(line, syslogOf(line.before, partOf(first, bytes, stamp.at, stamp.end))) ??
     programHeader(line) ??
     generalHeader(line, early === null)
-  const out: RecordFields = { time: zone.format(stamp.epoch), message: header.message.trimStart() }
+  const out: RecordFields = { time: zone.format(stamp.epoch), message: header.message.trimStart() + more }
   if (line.level >= 0) out.level = LEVELS[line.level]!
-  if (lf >= 0) out.message += record.slice(lf)
   return withHeader(out, header)
 }
 

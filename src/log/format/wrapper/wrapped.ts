@@ -1,5 +1,6 @@
 import type { Zone } from '../../time.ts'
 import { decode, type InnerReader, type LineFormat, PLAIN } from '../format.ts'
+import { lineEnd } from '../read/words.ts'
 import type { Piece } from '../shape.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
@@ -71,7 +72,7 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       if (end <= to + 1 || (level >= 0 && !line.partial)) return level
       // The level may be in a later part of the line, or in the line below.
       const text = unwrap(wrapper, bytes, from, end)
-      return inner.level(text, 0, lineEnd(text), text.length)
+      return inner.level(text, 0, lineEnd(text, 0, text.length), text.length)
     },
     ...(wrapper.shape && {
       shape(bytes: Uint8Array, from: number, to: number) {
@@ -98,9 +99,10 @@ export function wrappedLines(wrapper: Wrapper, inner: LineFormat): LineFormat {
       const bytes = new TextEncoder().encode(text)
       const content = unwrap(wrapper, bytes, 0, bytes.length)
       const { raw, ...fields } = inner.fields(decode(content, 0, content.length), zone)
-      if (!wrapper.read(bytes, 0, lineEnd(bytes))) return raw === undefined ? fields : { ...fields, raw }
+      if (!wrapper.read(bytes, 0, lineEnd(bytes, 0, bytes.length)))
+        return raw === undefined ? fields : { ...fields, raw }
       // The time that filters see: that of a line's first part, or the wrapper's.
-      const time = this.time(bytes, 0, lineEnd(bytes), zone)
+      const time = this.time(bytes, 0, lineEnd(bytes, 0, bytes.length), zone)
       return Number.isNaN(time) ? fields : { ...fields, time: zone.format(time) }
     },
   }
@@ -129,8 +131,7 @@ export function unwrap(wrapper: Wrapper, bytes: Uint8Array, from: number, to: nu
     length += end - start
   }
   for (let at = from; at < to; ) {
-    const lf = bytes.indexOf(LF, at)
-    const end = lf < 0 || lf > to ? to : lf
+    const end = lineEnd(bytes, at, to)
     const line = wrapper.read(bytes, at, end)
     if (line) put(line.bytes, line.from, line.to)
     else put(bytes, at, end)
@@ -138,9 +139,4 @@ export function unwrap(wrapper: Wrapper, bytes: Uint8Array, from: number, to: nu
     at = end + 1
   }
   return out.subarray(0, length)
-}
-
-function lineEnd(bytes: Uint8Array): number {
-  const lf = bytes.indexOf(LF)
-  return lf < 0 ? bytes.length : lf
 }
