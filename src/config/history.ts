@@ -72,10 +72,7 @@ export class ConfigHistory {
     return { ...describe(text, await this.versions.modified(signal)), changes: [] }
   }
 
-  /**
-   * The first `limit` of these versions, which are in order and include the one before the last of them. Fewer if the
-   * budget is spent.
-   */
+  /** The first `limit` of these versions; the one before them is among these. Fewer if the budget is spent. */
   async entries(
     stored: readonly StoredVersion[],
     limit: number,

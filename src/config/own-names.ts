@@ -8,10 +8,7 @@ const HTTP = '\x04'
 
 const WORD = '[\\p{L}\\p{N}_]'
 
-/**
- * Replaces what differs from node to node on purpose, a node's id, host name, address and ports, by placeholders: as
- * whole words and whole numbers only.
- */
+/** Replaces a node's id, host name, address and ports by placeholders, as whole words and whole numbers only. */
 export function withoutOwnNames(id: string, node: NodeInfo | null): (text: string) => string {
   const own = new Map<string, string>()
   const add = (name: string, placeholder: string) => {

@@ -28,10 +28,7 @@ const MOST_LISTED = 10_000
 /** How many homes stay open, with their caches. */
 export const KEPT_HOMES = 100
 
-/**
- * The homes of a fleet, for requests to one node and for those that read several. It does not know who may see which
- * node: ask `FleetNodes` first.
- */
+/** The homes of a fleet. It does not know who may see which node: ask `FleetNodes` first. */
 export class FleetHomes {
   readonly #options: HomesOptions
   readonly #limits: ProcessLimits

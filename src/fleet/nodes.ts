@@ -103,10 +103,7 @@ export class FleetNodes {
     return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
   }
 
-  /**
-   * What is known about a node, at most a minute old; null if the folder is not a home, undefined if it could not be
-   * asked. `spend` is called before each request to the store and may throw NotAsked.
-   */
+  /** What is known about a node, at most a minute old; null if it is not a home, undefined if it was not asked. */
   async state(id: string, spend: () => void): Promise<HomeState | null | undefined> {
     await this.#ask([id], PRESENCE, spend)
     return this.#known.get(id)?.state

@@ -49,10 +49,7 @@ export function callCounter(most = Number.POSITIVE_INFINITY): () => void {
   }
 }
 
-/**
- * Reads the state of a home; null if the folder is not a home. `spend` is called before each request to the store and may
- * throw NotAsked.
- */
+/** Reads the state of a home; null if it is none. `spend` is called before each request and may throw NotAsked. */
 export function homeReader(store: Store, now: () => number) {
   const large = concurrencyLimit({ most: 2 })
   const read = async (key: string, largest: number, options: ReadOptions) => {

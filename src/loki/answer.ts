@@ -154,10 +154,7 @@ async function readWhole(reading: Reading, group: readonly Source[], part: Part)
   return entries
 }
 
-/**
- * The entries of a part of some files; `onward` is where there may be more. Loki cannot mark an answer as partial, so
- * less is an error.
- */
+/** The entries of a part of some files, and where there may be more. Loki has no partial answers: less is an error. */
 async function readPart(
   { pipeline, search, deadline }: Reading,
   group: readonly Source[],

@@ -103,17 +103,14 @@ function labelStep(kind: 'drop' | 'keep', named: Extract<Stage, { kind: 'drop' |
 }
 
 function conditionStep(condition: Condition): Step {
-  if ('all' in condition) {
-    const steps = condition.all.map(conditionStep)
-    return (passing) => steps.every((step) => step(passing))
-  }
-  if ('any' in condition) {
-    const steps = condition.any.map(conditionStep)
-    return (passing) => steps.some((step) => step(passing))
-  }
   if ('sign' in condition) return comparisonStep(condition)
-  const holds = testOf(condition)
-  return ({ labels }) => holds(labels.get(condition.name) ?? '')
+  if ('operator' in condition) {
+    const holds = testOf(condition)
+    return ({ labels }) => holds(labels.get(condition.name) ?? '')
+  }
+  const isAll = 'all' in condition
+  const steps = (isAll ? condition.all : condition.any).map(conditionStep)
+  return (passing) => (isAll ? steps.every((step) => step(passing)) : steps.some((step) => step(passing)))
 }
 
 const SIGNS: Record<Comparison['sign'], (a: number, b: number) => boolean> = {

@@ -2,6 +2,7 @@ import { parse, TomlError, type TomlTable } from 'smol-toml'
 import { MASK, redact } from '../mask/redact.ts'
 import { namesSecret } from '../mask/secret.ts'
 import { isSafeSecret } from '../mask/value.ts'
+import { isTree } from './identity.ts'
 
 export interface Config {
   /** The text as it was written, with its secrets masked. */
@@ -35,10 +36,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads a configuration as it is now: the source is read every time, and parsed and masked only when its text changed.
- * Throws ConfigError, or whatever the source throws.
- */
+/** Reads a configuration as it is now; it is parsed and masked again only when its text changed. */
 export function createConfigReader(source: ConfigSource): { read(): Promise<Config> } {
   let last: { raw: string; config: Config } | null = null
   return {
@@ -52,28 +50,19 @@ export function createConfigReader(source: ConfigSource): { read(): Promise<Conf
 }
 
 export function maskedConfig(raw: string): Config {
-  const data = parseToml(raw)
-  const text = mask(raw)
-  // The scanner and the parser may disagree. What the parser sees in the result must be what it saw before, masked.
-  if (!isMasked(data, text === raw ? data : parseToml(text))) throw new ConfigError()
-  return { text, data }
-}
-
-function parseToml(text: string): TomlTable {
   try {
-    return parse(text, { integersAsBigInt: 'asNeeded' })
+    const data = parsed(raw)
+    const text = redact(raw)
+    // The scanner and the parser may disagree. What the parser sees in the result must be what it saw before, masked.
+    if (isMasked(data, text === raw ? data : parsed(text))) return { text, data }
   } catch (error) {
     if (error instanceof TomlError) throw new ConfigError(error.line, error.column)
-    throw new ConfigError()
   }
+  throw new ConfigError()
 }
 
-function mask(raw: string): string {
-  try {
-    return redact(raw)
-  } catch {
-    throw new ConfigError()
-  }
+function parsed(text: string): TomlTable {
+  return parse(text, { integersAsBigInt: 'asNeeded' })
 }
 
 /** Walks without recursion: `[a.a.a.…]` nests as deep as the file is long. */
@@ -105,8 +94,4 @@ function isMasked(before: unknown, after: unknown): boolean {
 /** Whether a string under a secret's key is neither empty, nor masked, nor harmless. */
 function isOpen(key: string, text: string): boolean {
   return text !== '' && text !== MASK && !isSafeSecret(key, text)
-}
-
-function isTree(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !(value instanceof Date)
 }

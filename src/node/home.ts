@@ -29,10 +29,7 @@ const LARGEST_CONFIG = 16 * MIB
 /** A larger node.json is not read. */
 export const LARGEST_NODE = MIB
 
-/**
- * Opens a node's home: `node.json` and `config.toml` in `store`, and `configs/` in `nested`, which must show subfolders.
- * Its `logs/` are opened as a separate store.
- */
+/** Opens a home: `node.json` and `config.toml` in `store`, `configs/` in `nested`, which must show subfolders. */
 export function openHome(store: Store, nested: Store = store): Home {
   return {
     versions: nested,

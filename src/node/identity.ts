@@ -11,10 +11,7 @@ export interface NodeFacts {
   onlineTime: number
 }
 
-/**
- * Describes the node: each field as it was set, otherwise as in the configuration or the system. Ports come from
- * `http.port` and `grpc.port` of the configuration, at any depth.
- */
+/** Each field as it was set, otherwise as in the configuration, whose ports may be at any depth, or the system. */
 export function describeNode(set: Partial<NodeInfo>, facts: NodeFacts, config: object): NodeInfo {
   return {
     hostIp: set.hostIp ?? facts.hostIp ?? '127.0.0.1',
@@ -26,10 +23,7 @@ export function describeNode(set: Partial<NodeInfo>, facts: NodeFacts, config: o
   }
 }
 
-/**
- * The fields that were set, or read from the node's configuration. The others are nodestate's own: its version and
- * start, the port it listens on, the machine it runs on.
- */
+/** The fields that were set or are in the configuration; the others describe nodestate and its machine. */
 export function knownFields(set: Partial<NodeInfo>, config: object): (keyof NodeInfo)[] {
   const read = { grpcPort: findPort(config, 'grpc'), httpPort: findPort(config, 'http') }
   return FIELDS.filter((field) => (set[field] ?? (read as Partial<NodeInfo>)[field] ?? null) !== null)
@@ -37,10 +31,7 @@ export function knownFields(set: Partial<NodeInfo>, config: object): (keyof Node
 
 const FIELDS = ['hostIp', 'hostName', 'grpcPort', 'httpPort', 'version', 'onlineTime'] as const
 
-/**
- * Parses a node stored as JSON. Unknown fields are dropped. A missing field or one of the wrong type is an
- * error that names the field and shows nothing of the text.
- */
+/** Parses a node stored as JSON. An error names the field and shows nothing of the text. */
 export function parseNode(json: string): NodeInfo {
   let value: unknown
   try {
@@ -112,7 +103,8 @@ function findPort(config: object, name: 'http' | 'grpc'): number | null {
 
 type Tree = Record<string, unknown>
 
-function isTree(value: unknown): value is Tree {
+/** Whether a value of a configuration is a table or a list. */
+export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !(value instanceof Date)
 }
 

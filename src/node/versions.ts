@@ -9,10 +9,7 @@ export interface StoredVersion {
 }
 
 export interface ConfigVersions {
-  /**
-   * The versions that are kept, newest first, with `until` those first seen at this time or earlier; none where only the
-   * present one is known.
-   */
+  /** The versions that are kept, newest first; with `until`, those first seen at this time or earlier. */
   list(range: {
     limit: number
     until?: number | undefined

@@ -29,7 +29,19 @@ const COLOR: Flag = {
   help: 'Color the output; auto (the default) colors a terminal unless NO_COLOR is set.',
 }
 
-const FILTERS: Flag[] = [
+const OUTPUT: Flag[] = [
+  { name: 'json', help: 'Print records as JSON, one per line.' },
+  {
+    name: 'time',
+    value: 'ZONE',
+    choices: ['log', 'local', 'utc'],
+    help: 'Show times as in the log (the default), in your zone or in UTC.',
+  },
+  COLOR,
+]
+
+/** What tail and grep have in common. */
+const READING: Flag[] = [
   { name: 'level', value: 'LEVEL', help: 'Records of this level and above; =warn,fatal for exactly these.' },
   { name: 'since', value: 'TIME', help: 'Records at or after this time: 15m, 02:10, 2026-11-15T02:10:00Z.' },
   { name: 'until', value: 'TIME', help: 'Records before this time.' },
@@ -43,17 +55,9 @@ const FILTERS: Flag[] = [
     help: 'Records whose field has this value; !FIELD:VALUE for the others.',
   },
   { name: 'rotated', help: 'Include rotated and compressed files.' },
-]
-
-const OUTPUT: Flag[] = [
-  { name: 'json', help: 'Print records as JSON, one per line.' },
-  {
-    name: 'time',
-    value: 'ZONE',
-    choices: ['log', 'local', 'utc'],
-    help: 'Show times as in the log (the default), in your zone or in UTC.',
-  },
-  COLOR,
+  ...OUTPUT,
+  NODE,
+  ...CONNECTION,
 ]
 
 /** The commands that talk to a node over HTTP. */
@@ -66,10 +70,7 @@ export const COMMANDS: readonly CommandInfo[] = [
       { name: 'follow', short: 'f', help: 'Keep printing what is appended, through rotations and restarts.' },
       { name: 'lines', short: 'n', value: 'N', help: 'How many lines to print first (default: 10).' },
       { name: 'grep', value: 'TEXT', list: true, help: 'Records that contain this text.' },
-      ...FILTERS,
-      ...OUTPUT,
-      NODE,
-      ...CONNECTION,
+      ...READING,
     ],
     examples: [
       'nodestate tail http://db-4:9000 broker.log -f -n 50 --level warn',
@@ -89,10 +90,7 @@ export const COMMANDS: readonly CommandInfo[] = [
       { name: 'files-with-matches', short: 'l', help: 'Print only the names of files with a match.' },
       { name: 'max-count', short: 'm', value: 'N', help: 'Stop after N matching records in each file.' },
       { name: 'grep', value: 'TEXT', list: true, help: 'Records that also contain this text.' },
-      ...FILTERS,
-      ...OUTPUT,
-      NODE,
-      ...CONNECTION,
+      ...READING,
     ],
     examples: [
       'nodestate grep timeout http://db-4:9000 broker.log --rotated',

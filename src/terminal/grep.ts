@@ -72,8 +72,7 @@ class Search {
     // Records are counted: they are requested as JSON if one may have several lines.
     const records =
       this.#printer.needsRecords(reading) || this.#only !== null || this.#most !== Number.POSITIVE_INFINITY
-    const stop = new AbortController()
-    const signal = AbortSignal.any([this.#world.signal, stop.signal])
+    const { signal } = this.#world
     const { body, missing } = await withSpinner(this.#world, `searching ${reading.title}`, () =>
       client.export(records ? { ...query, raw: true } : query, records ? 'ndjson' : 'text', { signal }),
     )
@@ -83,10 +82,8 @@ class Search {
       const wanted = batch.filter((line) => this.#add(labelOf(line), 1))
       if (this.#only === null && wanted.length > 0)
         await this.#write(wanted.map((line) => this.#printer.print(line, reading, records)))
-      if (this.unread || (!isMerged && this.#counts.get(own)! >= this.#most)) {
-        stop.abort()
-        break
-      }
+      // This ends the request, too.
+      if (this.unread || (!isMerged && this.#counts.get(own)! >= this.#most)) break
     }
     return missing
   }
@@ -116,23 +113,16 @@ class Search {
 /** The lines of a stream, as many at a time as arrive together. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
-  const reader = body.getReader()
   let rest: string[] = []
-  try {
-    for (let done = false; !done; ) {
-      const read = await reader.read()
-      done = read.done
-      const text = decoder.decode(read.value, { stream: !done })
-      const at = text.lastIndexOf('\n')
-      if (at >= 0) {
-        yield (rest.join('') + text.slice(0, at)).split('\n')
-        rest = []
-      }
-      rest.push(text.slice(at + 1))
+  for await (const bytes of body) {
+    const text = decoder.decode(bytes, { stream: true })
+    const at = text.lastIndexOf('\n')
+    if (at >= 0) {
+      yield (rest.join('') + text.slice(0, at)).split('\n')
+      rest = []
     }
-    const last = rest.join('')
-    if (last) yield [last]
-  } finally {
-    await reader.cancel().catch(() => {})
+    rest.push(text.slice(at + 1))
   }
+  const last = rest.join('') + decoder.decode()
+  if (last) yield [last]
 }

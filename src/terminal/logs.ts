@@ -45,10 +45,7 @@ interface TargetLogs extends NamedLogs {
   read: Read
 }
 
-/**
- * Reads logs node by node: those with times merged, then each of the others by itself. What cannot be read is named on
- * stderr and does not stop the others; returns whether everything could be read.
- */
+/** Reads logs, those with times merged; false if something could not be read, which is named on stderr. */
 export async function readLogs(logs: NamedLogs, world: World, read: Read): Promise<boolean> {
   const { level, since, until } = logs.filters
   const mayBeAlone = level === undefined && since === undefined && until === undefined

@@ -1,6 +1,6 @@
 import type { LogRecord } from '../client.ts'
 import { logName, notFleet, type Reading } from './logs.ts'
-import { clean, cleanName, needsRecords, printed, type Style } from './output/records.ts'
+import { clean, cleanName, printed, type Style } from './output/records.ts'
 
 /** Prints what was read, each line with its log in front if there are several. */
 export class Printer {
@@ -18,7 +18,8 @@ export class Printer {
 
   /** Whether it needs records as JSON, and not only their text. */
   needsRecords({ isMerged }: Reading): boolean {
-    return isMerged || needsRecords(this.#style)
+    const { json, paint, zone } = this.#style
+    return isMerged || json || paint.on || zone !== 'log'
   }
 
   /** A record as JSON, or a line of text. */

@@ -94,15 +94,14 @@ async function follow(
   world: World,
   tell: (missing: Readonly<Record<string, string>>) => Promise<void>,
 ): Promise<void> {
-  const gone = new AbortController()
-  const signal = AbortSignal.any([world.signal, gone.signal])
+  const { signal } = world
   const json = printer.needsRecords(tail)
   const query = json ? { ...tail.query, raw: true } : tail.query
   let others: Promise<void> | null = null
   for await (const event of tail.client.follow(query, { signal, json })) {
     if (event.type === 'record') {
-      if (!(await world.stdout.write(`${printer.print(event.data, tail)}\n`))) gone.abort()
-      continue
+      if (await world.stdout.write(`${printer.print(event.data, tail)}\n`)) continue
+      break
     }
     const told = sentenceOf(event, tail, others !== null)
     // Logs without times are followed beside the others.

@@ -9,10 +9,7 @@ export type { Output, World } from './output/world.ts'
 
 type Run = (given: CommandLine, style: Style, world: World, others: readonly string[]) => Promise<number>
 
-/**
- * Runs a terminal command and returns its exit code: 0, 1 when nothing was found, 2 on errors. `others` are the
- * program's other commands, for the completions.
- */
+/** Runs a command and returns its exit code. `others` are the program's other commands, for the completions. */
 export async function runTerminal(
   name: string,
   line: CommandLine,

@@ -11,11 +11,6 @@ export interface Style {
   needles: readonly string[]
 }
 
-/** Whether printing needs parsed records rather than plain text. */
-export function needsRecords(style: Style): boolean {
-  return style.json || style.paint.on || style.zone !== 'log'
-}
-
 /** A record as it is printed, without its last line feed. Each of its lines starts with `prefix`. */
 export function printed(line: string, style: Style, prefix: string): string {
   if (style.json) return prefix + printableJson(line)
