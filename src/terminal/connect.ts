@@ -78,11 +78,6 @@ export function filtersOf(given: CommandLine): Omit<LogQuery, 'file'> {
   }
 }
 
-export function isFiltered(query: Omit<LogQuery, 'file'>): boolean {
-  const { rotated: _, ...filters } = query
-  return Object.values(filters).some((value) => value !== undefined)
-}
-
 export function numberOf(given: CommandLine, name: string, otherwise: number): number {
   const text = given.flags.get(name)?.[0]
   if (text === undefined) return otherwise

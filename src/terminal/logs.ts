@@ -1,7 +1,7 @@
 import { type Client, type LogQuery, type LogRecord, ProblemError } from '../client.ts'
 import { UsageError } from '../usage.ts'
 import { type Target, wantsNodes } from './connect.ts'
-import { complain, named, orComplain } from './output/notes.ts'
+import { complain, orComplain } from './output/notes.ts'
 import type { World } from './output/world.ts'
 
 export interface NamedLogs {
@@ -65,12 +65,15 @@ async function readTarget(logs: TargetLogs): Promise<boolean> {
   const origin = name === '' ? {} : { node: name, ...(!isMerged && { file: title }) }
   const reading = { client, query: { ...filters, file, node }, isMerged, title, isAlone: false, origin }
   try {
-    return await named(title, () => readOne(logs, reading))
+    return await readOne(logs, reading)
   } catch (error) {
     if (wantsNodes(error)) throw new UsageError(NAME_NODES)
     if (node !== undefined && isProblem(error, 'unsupported')) throw notFleet()
     if (isProblem(error, 'no-time') && isMerged && logs.mayBeAlone) return readOneByOne(logs)
-    if (!isProblem(error, 'too-many-sources') || !logs.maySplit) throw error
+    if (!isProblem(error, 'too-many-sources') || !logs.maySplit) {
+      if (error instanceof ProblemError && error.status !== 401) error.message = `${title}: ${error.message}`
+      throw error
+    }
     await complain(world, 'There are more logs than a node merges: each is read by itself.')
     return readOneByOne(logs)
   }

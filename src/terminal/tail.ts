@@ -1,8 +1,8 @@
 import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
 import { type CommandLine, UsageError } from '../usage.ts'
-import { filtersOf, isFiltered, numberOf, targetsOf } from './connect.ts'
+import { filtersOf, numberOf, targetsOf } from './connect.ts'
 import { notFleet, type Reading, readLogs } from './logs.ts'
-import { complain, tellNotes } from './output/notes.ts'
+import { complain, SENTENCES } from './output/notes.ts'
 import type { Style } from './output/records.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, TROUBLE, type World } from './output/world.ts'
@@ -16,6 +16,9 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
   const { targets, rest: files } = await targetsOf(given, world)
   if (files.length === 0) throw new UsageError('Say which log: nodestate ls shows the names.')
   const filters = filtersOf(given)
+  const isFiltered = Object.entries(filters).some(
+    ([name, value]) => name !== 'rotated' && value !== undefined,
+  )
   const lines = numberOf(given, 'lines', 10)
   const atOnce = given.flags.has('follow')
   const printer = new Printer(
@@ -35,7 +38,7 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
     await tell(missing)
   })
   if (!isWhole) return TROUBLE
-  return found > 0 || atOnce || !isFiltered(filters) ? FOUND : NOTHING
+  return found > 0 || atOnce || !isFiltered ? FOUND : NOTHING
 }
 
 interface Tail extends Reading {
@@ -60,8 +63,9 @@ async function last(
     if (query.node !== undefined && page.notes.includes('unknown-parameter')) throw notFleet()
     content = [...page.content, ...content]
     Object.assign(missing, page.missing)
-    const notes = page.notes.filter((note) => note !== 'scan-budget')
-    await tellNotes(world, notes, tail.title)
+    for (const note of new Set(page.notes))
+      if (note !== 'scan-budget')
+        await complain(world, `${tail.title}: ${SENTENCES[note] ?? `note: ${note}`}`)
     if (page.complete || page.prev === null || content.length >= wanted) return { content, missing }
     before = page.prev
   }

@@ -1,6 +1,6 @@
 import type { CommandLine } from '../usage.ts'
 import { complain, sentenceOf } from './output/notes.ts'
-import { paintFor, wantsColor } from './output/paint.ts'
+import { paintFor } from './output/paint.ts'
 import type { Style } from './output/records.ts'
 import { INTERRUPTED, TROUBLE, type World } from './output/world.ts'
 
@@ -35,13 +35,15 @@ const LOAD: Record<string, () => Promise<Run>> = {
   completion: async () => (await import('./completion.ts')).completion,
 }
 
-function styleOf(given: CommandLine, world: World): Style {
-  const { isTTY } = world.stdout
+function styleOf({ flags }: CommandLine, { stdout: { isTTY }, env }: World): Style {
+  const [color] = flags.get('color') ?? ['auto']
+  // Any value of NO_COLOR but an empty one (no-color.org).
+  const mayColor = isTTY && !env.NO_COLOR && env.TERM !== 'dumb'
   return {
-    paint: paintFor(wantsColor(given.flags.get('color')?.[0], world.env, isTTY)),
-    json: given.flags.has('json'),
-    zone: (given.flags.get('time')?.[0] ?? 'log') as Style['zone'],
+    paint: paintFor(color === 'auto' ? mayColor : color === 'always'),
+    json: flags.has('json'),
+    zone: (flags.get('time')?.[0] ?? 'log') as Style['zone'],
     terminal: isTTY,
-    needles: given.flags.get('grep') ?? [],
+    needles: flags.get('grep') ?? [],
   }
 }

@@ -23,24 +23,9 @@ export const SENTENCES: Record<string, string> = {
   'begins-late': 'The beginning of the log has expired.',
 }
 
-/** Prints notes on stderr, each once. */
-export async function tellNotes(world: World, notes: readonly string[], file: string): Promise<void> {
-  for (const note of new Set(notes)) await complain(world, `${file}: ${SENTENCES[note] ?? `note: ${note}`}`)
-}
-
 export async function complain(world: World, line: string): Promise<void> {
   const text = line.replaceAll('\n', ' ')
   await world.stderr.write(`nodestate: ${world.stderr.isTTY ? printable(text) : text}\n`)
-}
-
-/** Adds the file name to a problem. */
-export async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ProblemError && error.status !== 401) error.message = `${file}: ${error.message}`
-    throw error
-  }
 }
 
 /** Runs `work`; a failure goes to stderr, after the name if there is one, and `otherwise` is returned. */

@@ -20,17 +20,6 @@ export function paintFor(on: boolean) {
   }
 }
 
-/** Whether to color: `--color`, then NO_COLOR (no-color.org: any value but an empty one), then the terminal. */
-export function wantsColor(
-  when: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  isTTY: boolean,
-): boolean {
-  if (when === 'always') return true
-  if (when === 'never') return false
-  return isTTY && !env.NO_COLOR && env.TERM !== 'dumb'
-}
-
 /**
  * Text from a log, a name or an answer for a terminal: control characters and marks that change the direction of text
  * become visible. They could rewrite the screen, the title or the clipboard of the reader, or disguise a line.
