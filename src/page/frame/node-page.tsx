@@ -95,7 +95,7 @@ export function NodePage({ page, own }: { page: PageProps; own: string | null })
       <main>
         {absent ? (
           <div class="node">
-            <Failure error={noNode()} />
+            <Failure error={NO_NODE} />
             <p>
               <a class="all-nodes" href="../../">
                 All nodes
@@ -163,9 +163,7 @@ function isSameProblem(a: Error | null, b: Error | null): boolean {
   return a !== null && b !== null && explain(a).title === explain(b).title
 }
 
-function noNode(): ProblemError {
-  return new ProblemError({ status: 404, code: 'unknown-node', title: '', detail: '' })
-}
+const NO_NODE = new ProblemError({ status: 404, code: 'unknown-node', title: '', detail: '' })
 
 /** For the keyboard: past the logs and the filters. */
 function SkipLink({ to }: { to: string }) {

@@ -51,6 +51,8 @@ export function useLog(props: LogProps) {
   current.current = look
   const [totals, setTotals] = useState<Totals | null>(null)
   const [attempt, setAttempt] = useState(0)
+  /** Whether the filters are shown where there is little room. */
+  const [unfolded, setUnfolded] = useState(false)
   const preferences = usePreferences()
   const columns = useColumns()
   const [zone, setZone] = useZone()
@@ -103,6 +105,8 @@ export function useLog(props: LogProps) {
     preferences,
     totals,
     setTotals,
+    unfolded,
+    setUnfolded,
     failure,
     live,
     ready,

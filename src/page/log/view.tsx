@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import { later } from '../ui/later.tsx'
 import { Bar } from './bar/bar.tsx'
 import { HistogramView } from './chart/histogram.tsx'
@@ -16,17 +15,16 @@ const SourceChips = later(() => import('../parts.ts').then((parts) => parts.Sour
 export function LogView(props: LogProps) {
   const log = useLog(props)
   const { acts, columns, look, preferences } = log
-  const [unfolded, setUnfolded] = useState(false)
   const classes = [
     'log',
     preferences.wrap && 'wrap',
-    unfolded && 'unfolded',
+    log.unfolded && 'unfolded',
     ...columns.classes,
     look.columns.length > 0 && !look.message && 'no-m',
   ]
   return (
     <section class={classes.filter(Boolean).join(' ')} aria-labelledby="log-title">
-      <Bar log={log} unfolded={unfolded} toggleFilters={() => setUnfolded(!unfolded)} />
+      <Bar log={log} />
       <Finder log={log} />
       <Chips log={log} />
       {log.sources !== null && <SourceChips log={log} sources={log.sources} />}

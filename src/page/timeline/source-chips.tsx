@@ -2,11 +2,11 @@ import { apart, markOf, type Sources } from '../log/record/source.ts'
 import type { Log } from '../log/use-log.ts'
 import { Button } from '../ui/controls.tsx'
 import { useToolbar } from '../ui/toolbar.ts'
-import { carryTo, type Look, toggled } from '../url.ts'
+import { toggled } from '../url.ts'
 
 /** The logs and nodes that are read as one: each can be hidden or shown alone, and says why it is missing. */
 export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
-  const { look, acts } = log
+  const { look } = log
   const { missing = {}, settled = null } = log.made?.window ?? {}
   const box = useToolbar()
   const { files, nodes } = sources
@@ -16,31 +16,17 @@ export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
     // One of each kind stays.
     if ([files, nodes].some((names) => names.length > 0 && names.every((name) => hidden.includes(name))))
       return
-    acts.apply({ ...pickNames(look, sources), hidden })
+    const [file = null, ...others] = files
+    log.acts.apply({ file, others, nodes: [...nodes], hidden })
   }
   const extra = Object.entries(missing).filter(([name]) => !files.includes(name) && !nodes.includes(name))
   return (
     <div ref={box} class="chips sources" role="toolbar" aria-label="Logs read as one">
       <ul>
         {kinds.flatMap((names) =>
-          names.map((name) => {
-            const hidden = look.hidden.includes(name)
-            const others = names.filter((each) => each !== name)
-            const alone = others.every((each) => look.hidden.includes(each)) && !hidden
-            const rest = look.hidden.filter((each) => !names.includes(each))
-            return (
-              <SourceChip
-                key={name}
-                name={name}
-                sources={sources}
-                hidden={hidden}
-                alone={alone}
-                reason={missing[name]}
-                toggle={() => hide(toggled(look.hidden, name))}
-                solo={() => hide(alone ? rest : [...rest, ...others])}
-              />
-            )
-          }),
+          names.map((name) => (
+            <SourceChip key={name} log={log} sources={sources} name={name} names={names} hide={hide} />
+          )),
         )}
         {extra.map(([name, reason]) => (
           <li key={name} class="chip source missing">
@@ -64,22 +50,25 @@ export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
 }
 
 interface ChipProps {
-  name: string
+  log: Log
   sources: Sources
-  hidden: boolean
-  alone: boolean
-  /** Why it is not in the answer. */
-  reason: string | undefined
-  toggle: () => void
-  solo: () => void
+  name: string
+  /** All of its kind: logs, or nodes. */
+  names: readonly string[]
+  hide: (names: string[]) => void
 }
 
-function SourceChip({ name, sources, hidden, alone, reason, toggle, solo }: ChipProps) {
-  const marked = apart(sources).includes(name)
+function SourceChip({ log, sources, name, names, hide }: ChipProps) {
   const { letter, colour } = markOf(sources, name)
+  const reason = log.made?.window.missing[name]
+  const all = log.look.hidden
+  const hidden = all.includes(name)
+  const rest = all.filter((each) => !names.includes(each))
+  const others = names.filter((each) => each !== name)
+  const alone = !hidden && others.every((each) => all.includes(each))
   return (
     <li class={`chip source${hidden || reason !== undefined ? ' missing' : ''}`}>
-      {marked && (
+      {apart(sources).includes(name) && (
         <span class="o" style={{ borderColor: colour }} aria-hidden="true">
           {letter}
         </span>
@@ -88,21 +77,21 @@ function SourceChip({ name, sources, hidden, alone, reason, toggle, solo }: Chip
         class="what"
         aria-pressed={!hidden}
         title={hidden ? 'Show it again' : 'Hide it'}
-        onClick={toggle}
+        onClick={() => hide(toggled(all, name))}
       >
         {name}
         {reason !== undefined && `: ${reasonText(reason)}`}
       </Button>
-      <Button class="solo" aria-pressed={alone} aria-label={`Only ${name}`} onClick={solo}>
+      <Button
+        class="solo"
+        aria-pressed={alone}
+        aria-label={`Only ${name}`}
+        onClick={() => hide(alone ? rest : [...rest, ...others])}
+      >
         {alone ? 'all' : 'only'}
       </Button>
     </li>
   )
-}
-
-function pickNames(look: Look, { files, nodes }: Sources): Pick<Look, 'file' | 'others' | 'nodes'> {
-  const { file, others, nodes: named } = carryTo(look, [...files], { nodes: [...nodes] })
-  return { file, others, nodes: named }
 }
 
 /** A problem's code as words: `storage timeout`. */

@@ -9,7 +9,6 @@ const ANSWER = 250
 
 let held: string | null = takeOver()
 let channel: BroadcastChannel | null = null
-let told: (value: string | null) => void = () => {}
 
 export const token = {
   get: (): string | null => held,
@@ -27,17 +26,15 @@ export const token = {
 
   /** Listens to the other tabs of the page at `path`; `changed` is called with what they share. */
   join(path: string, changed: (value: string | null) => void): () => void {
-    told = changed
-    if (typeof BroadcastChannel === 'undefined') return () => {}
     channel = new BroadcastChannel(`nodestate ${path}`)
     channel.onmessage = ({ data }: MessageEvent<{ ask?: true; out?: true; token?: string }>) => {
       if (data.ask && held !== null) channel?.postMessage({ token: held })
       else if (data.out && held !== null) {
         held = null
-        told(null)
+        changed(null)
       } else if (data.token !== undefined && held === null) {
         held = data.token
-        told(held)
+        changed(held)
       }
     }
     return () => {

@@ -10,15 +10,8 @@ import type { Log } from '../use-log.ts'
 import { ColumnsMenu } from './columns.tsx'
 import { useSaving } from './save.ts'
 
-interface Props {
-  log: Log
-  /** Whether the filters are shown where there is little room. */
-  unfolded: boolean
-  toggleFilters: () => void
-}
-
 /** The log's name, and what can be done with it as a whole. */
-export function Bar({ log, unfolded, toggleFilters }: Props) {
+export function Bar({ log }: { log: Log }) {
   const { client, look, file, live, acts, preferences, say } = log
   const name = titleOf(look)
   const tools = useToolbar()
@@ -67,8 +60,8 @@ export function Bar({ log, unfolded, toggleFilters }: Props) {
           icon="filter"
           label="Filters"
           title="Show or hide the filters"
-          aria-expanded={unfolded}
-          onClick={toggleFilters}
+          aria-expanded={log.unfolded}
+          onClick={() => log.setUnfolded(!log.unfolded)}
         />
         <Button
           icon="fields"

@@ -147,12 +147,7 @@ export function HistogramView({ log }: { log: Log }) {
           </span>
         ) : (
           <>
-            <Counts
-              bucket={bucket ?? chosen}
-              data={data}
-              clock={clock}
-              ranged={look.since + look.until !== ''}
-            />
+            <Counts log={log} data={data} bucket={bucket ?? chosen} />
             {only !== null && (
               <span class="only">
                 Only {termText(only)}{' '}
@@ -169,17 +164,11 @@ export function HistogramView({ log }: { log: Log }) {
   )
 }
 
-interface CountsProps {
-  bucket: Bucket | null
-  data: Histogram
-  clock: Clock
-  ranged: boolean
-}
-
-function Counts({ bucket, data, clock, ranged }: CountsProps) {
+function Counts({ log, data, bucket }: { log: Log; data: Histogram; bucket: Bucket | null }) {
+  const { look, clock } = log
   if (bucket === null) {
     if (data.buckets.length === 0) return <span>No records</span>
-    if (ranged) return <span>{span(data.step / 1000)} per bar</span>
+    if (look.since + look.until !== '') return <span>{span(data.step / 1000)} per bar</span>
     const [from, to] = [clock.wall(data.from), clock.wall(data.to)]
     return (
       <span>

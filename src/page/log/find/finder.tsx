@@ -98,12 +98,7 @@ export function Finder({ log }: { log: Log }) {
             ))}
           </fieldset>
         )}
-        <Range
-          range={look}
-          clock={log.clock}
-          choose={apply}
-          jump={(ms) => void reader.current?.goToTime(ms)}
-        />
+        <Range log={log} />
         {(log.isRotated || rotated) && (
           <Button
             class="rotate"

@@ -1,17 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../ui/controls.tsx'
 import { useDismiss } from '../../ui/listener.ts'
-import type { Clock } from './clock.ts'
-import { rangeOf, rangeText, shownMoment, type TimeRange, typedMoment } from './moment.ts'
-
-interface Props {
-  /** As the address has it. */
-  range: TimeRange
-  clock: Clock
-  choose: (range: TimeRange) => void
-  /** Goes to a moment; nothing is left out. */
-  jump: (ms: number) => void
-}
+import type { Log } from '../use-log.ts'
+import { rangeOf, rangeText, shownMoment, typedMoment } from './moment.ts'
 
 const PRESETS: [string, string][] = [
   ['15m', 'Last 15 minutes'],
@@ -23,7 +14,8 @@ const PRESETS: [string, string][] = [
 type Wrong = 'since' | 'until' | 'go' | null
 
 /** Chooses a time range: a preset, or from and to; or goes to a moment without narrowing. */
-export function Range({ range, clock, choose, jump }: Props) {
+export function Range({ log }: { log: Log }) {
+  const { look, clock } = log
   const [open, setOpen] = useState(false)
   const [wrong, setWrong] = useState<Wrong>(null)
   const box = useRef<HTMLDivElement>(null)
@@ -45,21 +37,21 @@ export function Range({ range, clock, choose, jump }: Props) {
       return
     }
     setOpen(false)
-    choose(next)
+    log.acts.apply(next)
   }
   const apply = () => set(from.current!.value, to.current!.value)
   const goThere = () => {
     const moment = typedMoment(go.current!.value, clock)
     if (moment === null) return setWrong('go')
     setOpen(false)
-    jump(moment)
+    void log.reader.current?.goToTime(moment)
   }
   const field = (name: Wrong) => ({
     'aria-invalid': wrong === name,
     'aria-describedby': 'range-hint',
     spellcheck: false,
   })
-  const active = range.since !== '' || range.until !== ''
+  const active = look.since !== '' || look.until !== ''
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only hears the keys of the fields inside
     <div
@@ -85,7 +77,7 @@ export function Range({ range, clock, choose, jump }: Props) {
         title="Time range, or go to a time (t)"
         data-range
         icon="clock"
-        label={rangeText(range, clock)}
+        label={rangeText(look, clock)}
         onClick={() => setOpen(!open)}
       />
       {active && <Button icon="close" class="quiet" aria-label="Show all time" onClick={() => set('', '')} />}
@@ -108,7 +100,7 @@ export function Range({ range, clock, choose, jump }: Props) {
               {label}
               <input
                 ref={input}
-                defaultValue={shownMoment(range[name], clock)}
+                defaultValue={shownMoment(look[name], clock)}
                 placeholder={`2026-01-31 ${example}`}
                 {...field(name)}
               />

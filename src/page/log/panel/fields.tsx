@@ -53,14 +53,8 @@ function Field({ log, field, records }: { log: Log; field: FieldSummary; records
         </span>
       </h3>
       <ul>
-        {shown.map(({ value, count: number }) => (
-          <ValueRow
-            key={String(value)}
-            log={log}
-            value={{ field: field.name, value: String(value) }}
-            number={number}
-            share={field.count === 0 ? 0 : number / field.count}
-          />
+        {shown.map((each) => (
+          <ValueRow key={String(each.value)} log={log} field={field} counted={each} />
         ))}
       </ul>
       {field.values.length > FEW && (
@@ -72,14 +66,11 @@ function Field({ log, field, records }: { log: Log; field: FieldSummary; records
   )
 }
 
-interface ValueProps {
-  log: Log
-  value: Value
-  number: number
-  share: number
-}
+type Counted = FieldSummary['values'][number]
 
-function ValueRow({ log, value, number, share }: ValueProps) {
+function ValueRow({ log, field, counted }: { log: Log; field: FieldSummary; counted: Counted }) {
+  const value: Value = { field: field.name, value: String(counted.value) }
+  const share = field.count === 0 ? 0 : counted.count / field.count
   const { look } = log
   const choose = (not: boolean) => log.acts.apply(withValue(look, value, not))
   const wanted = termOf(value, false).value
@@ -92,7 +83,7 @@ function ValueRow({ log, value, number, share }: ValueProps) {
       <span class="share" style={{ width: `${Math.max(1, share * 100)}%` }} />
       <Button class="pick" aria-pressed={active} onClick={() => choose(false)}>
         <span class="hidden">Only records with {value.field}: </span>
-        <span class="text">{name}</span> <span class="count">{count(number)}</span>
+        <span class="text">{name}</span> <span class="count">{count(counted.count)}</span>
       </Button>
       <Button
         class="hide"

@@ -1,6 +1,6 @@
 interface Span {
-  start: number
-  end: number
+  from: number
+  to: number
   /** Class names: `a-fg1`, `a-bg4`, `a-bold`, … */
   classes: string
   /** A colour beyond the sixteen, as `rgb(…)`. */
@@ -23,7 +23,7 @@ export function ansi(source: string): Styled {
   const close = () => {
     const { classes, color } = dress(look)
     if (text.length > start && (classes !== '' || color !== null))
-      spans.push({ start, end: text.length, classes, color })
+      spans.push({ from: start, to: text.length, classes, color })
     start = text.length
   }
   let last = 0
@@ -99,14 +99,11 @@ function dress({ fg, bg, inverse, ...rest }: Look): { classes: string; color: st
 function indexed(code: number | undefined): string | null {
   if (code === undefined || Number.isNaN(code) || code > 255) return null
   if (code < 16) return String(code)
-  if (code >= 232) return `rgb(${grey(code)},${grey(code)},${grey(code)})`
+  const grey = 8 + (code - 232) * 10
+  if (code >= 232) return `rgb(${grey},${grey},${grey})`
   const cube = (n: number) => (n === 0 ? 0 : 55 + n * 40)
   const n = code - 16
   return `rgb(${cube(Math.floor(n / 36))},${cube(Math.floor(n / 6) % 6)},${cube(n % 6)})`
-}
-
-function grey(code: number): number {
-  return 8 + (code - 232) * 10
 }
 
 function rgb(codes: number[], at: number): string | null {

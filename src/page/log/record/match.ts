@@ -19,25 +19,16 @@ export async function matcher(find: string, regex: boolean): Promise<Matcher | n
 }
 
 function textMatcher(find: string): Matcher {
-  const exact = /\p{Lu}/u.test(find)
-  const needle = exact ? find : find.toLowerCase()
-  const fold = (text: string) => {
-    if (exact) return text
-    const lower = text.toLowerCase()
-    // Some letters change length in lower case; then the places would be off.
-    return lower.length === text.length ? lower : text
-  }
+  const flags = /\p{Lu}/u.test(find) ? 'gu' : 'giu'
+  const pattern = new RegExp(find.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), flags)
   return {
     ranges(text) {
       const found: [number, number][] = []
-      const hay = fold(text)
-      for (let at = hay.indexOf(needle); at >= 0; at = hay.indexOf(needle, at + needle.length)) {
-        found.push([at, at + needle.length])
-        if (found.length >= MAX_HITS) break
-      }
+      for (const { 0: hit, index } of text.matchAll(pattern))
+        if (found.push([index, index + hit.length]) >= MAX_HITS) break
       return found
     },
-    test: (text) => fold(text).includes(needle),
+    test: (text) => text.search(pattern) >= 0,
   }
 }
 

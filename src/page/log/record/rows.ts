@@ -1,4 +1,4 @@
-import { span } from '../../ui/format.ts'
+import { count, span } from '../../ui/format.ts'
 import { contextText, tagsText } from './context.ts'
 import { renderDetails } from './details.ts'
 import { valuesOf } from './fields.ts'
@@ -19,18 +19,14 @@ export function renderRow(item: Item, seq: number, look: RowLook): HTMLElement {
   const { level } = shown
   const classes = [
     'row',
-    ...(level === null ? [] : [`lv-${level}`]),
-    ...(look.selected ? ['selected'] : []),
-    ...(look.unsettled ? ['unsettled'] : []),
+    level !== null && `lv-${level}`,
+    look.selected && 'selected',
+    look.unsettled && 'unsettled',
   ]
+  const current = look.selected ? 'true' : null
   return element(
     'div',
-    {
-      class: classes.join(' '),
-      role: 'listitem',
-      'data-seq': seq,
-      'aria-current': look.selected ? 'true' : null,
-    },
+    { class: classes.filter(Boolean).join(' '), role: 'listitem', 'data-seq': seq, 'aria-current': current },
     element(
       'div',
       'line',
@@ -86,12 +82,8 @@ function sourceCell(shown: Shown, sources: Sources): HTMLElement {
 
 function placeCell({ source }: Shown, look: RowLook): HTMLElement {
   if (source === '') return element('span', 's')
-  const cell = valueCell(
-    's v',
-    'source',
-    source,
-    styled(source.slice(source.lastIndexOf('/') + 1), look.marks),
-  )
+  const name = source.slice(source.lastIndexOf('/') + 1)
+  const cell = valueCell('s v', 'source', source, styled(name, look.marks))
   cell.title = source
   return cell
 }
@@ -108,11 +100,8 @@ function tagsCell({ tags, raw }: Shown, look: RowLook): HTMLElement {
 function fieldCell(record: Shown, { name, chars, numeric }: FieldColumn, look: RowLook): HTMLElement {
   const value = valuesOf(record, name)[0] ?? ''
   const classes = `x${numeric ? ' number' : ''}${value === '' ? '' : ' v'}`
-  const cell = element(
-    'span',
-    { class: classes, 'data-field': name, 'data-value': value, title: value },
-    styled(clip(value, CONTEXT), look.marks),
-  )
+  const cell = valueCell(classes, name, value, styled(clip(value, CONTEXT), look.marks))
+  cell.title = value
   // By script, which the page's policy allows.
   cell.style.width = `${chars}ch`
   return cell
@@ -164,19 +153,10 @@ const NOTES: Record<Note['kind'], string> = {
   gap: 'Lines are missing here',
 }
 
-/** An event's data is text or a JSON object whose words are worth showing. */
+/** An event's data is a JSON object: which file, and to which one. */
 function noteDetail(data: string): string {
-  if (data === '') return ''
-  try {
-    const found: unknown = JSON.parse(data)
-    if (typeof found === 'object' && found !== null) {
-      const words = Object.entries(found).filter(([, each]) => ['string', 'number'].includes(typeof each))
-      return words.length === 0 ? '' : ` (${words.map(([name, each]) => `${name}: ${each}`).join(', ')})`
-    }
-    return ` (${String(found)})`
-  } catch {
-    return ` (${data})`
-  }
+  const words = Object.entries(JSON.parse(data || '{}')).map(([name, each]) => `${name}: ${each}`)
+  return words.length === 0 ? '' : ` (${words.join(', ')})`
 }
 
 function renderRest(shown: Shown, look: RowLook): HTMLElement {
@@ -205,7 +185,7 @@ function firstHit(source: string, marks: readonly Mark[]): number {
 }
 
 function kilobytes(length: number): string {
-  return `${Math.ceil(length / 1024).toLocaleString('en')} KB`
+  return `${count(Math.ceil(length / 1024))} KB`
 }
 
 function moreButton(act: string, label: string): HTMLElement {

@@ -17,31 +17,32 @@ export function styled(source: string, marks: readonly Mark[]): DocumentFragment
     return out
   }
   // Cut at every boundary of a colour or a hit; each piece has one style.
-  const cuts = new Set([0, plain.length])
-  for (const span of spans) cuts.add(span.start).add(span.end)
-  for (const hit of hits) cuts.add(hit.from).add(hit.to)
-  const ordered = [...cuts].sort((a, b) => a - b)
-  let nextSpan = 0
-  let nextHit = 0
-  for (let i = 0; i + 1 < ordered.length; i++) {
-    const from = ordered[i]!
-    const to = ordered[i + 1]!
-    while (nextSpan < spans.length && spans[nextSpan]!.end <= from) nextSpan++
+  const bounds = [
+    ...spans.flatMap((span) => [span.from, span.to]),
+    ...hits.flatMap((hit) => [hit.from, hit.to]),
+  ]
+  const cuts = [...new Set([0, ...bounds, plain.length])].sort((a, b) => a - b)
+  let [nextSpan, nextHit] = [0, 0]
+  for (const [index, from] of cuts.slice(0, -1).entries()) {
+    while (nextSpan < spans.length && spans[nextSpan]!.to <= from) nextSpan++
     while (nextHit < hits.length && hits[nextHit]!.to <= from) nextHit++
-    const span = spans[nextSpan]
-    const coloured = span !== undefined && span.start <= from ? span : null
-    const hit = nextHit < hits.length && hits[nextHit]!.from <= from ? hits[nextHit]! : null
-    const piece = plain.slice(from, to)
-    if (coloured === null && hit === null) {
+    const [span, hit] = [at(spans[nextSpan], from), at(hits[nextHit], from)]
+    const piece = plain.slice(from, cuts[index + 1])
+    if (span === null && hit === null) {
       out.append(piece)
       continue
     }
     const colour = hit === null ? '' : hit.colour === 0 ? ' f' : ` h${hit.colour}`
-    const part = element(hit === null ? 'span' : 'mark', `${coloured?.classes ?? ''}${colour}`.trim(), piece)
-    if (coloured?.color != null && hit === null) part.style.color = coloured.color
+    const part = element(hit === null ? 'span' : 'mark', `${span?.classes ?? ''}${colour}`.trim(), piece)
+    if (span?.color != null && hit === null) part.style.color = span.color
     out.append(part)
   }
   return out
+}
+
+/** A stretch, if it has begun. */
+function at<T extends { from: number }>(stretch: T | undefined, from: number): T | null {
+  return stretch !== undefined && stretch.from <= from ? stretch : null
 }
 
 /** The marked stretches in order, without overlaps: what is searched for comes before what is highlighted. */

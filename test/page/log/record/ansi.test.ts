@@ -21,12 +21,12 @@ describe('ansi', () => {
   ] as const)('%s', (_, source, text, spans) => {
     const found = ansi(source)
     expect(found.text).toBe(text)
-    expect(found.spans.map(({ start, end, classes }) => [start, end, classes])).toEqual(spans)
+    expect(found.spans.map(({ from, to, classes }) => [from, to, classes])).toEqual(spans)
   })
 
   it('keeps true colours as rgb', () => {
     expect(ansi(`${ESC}[38;2;1;20;255mx`).spans).toEqual([
-      { start: 0, end: 1, classes: '', color: 'rgb(1,20,255)' },
+      { from: 0, to: 1, classes: '', color: 'rgb(1,20,255)' },
     ])
     expect(ansi(`${ESC}[38;5;196mx`).spans[0]?.color).toBe('rgb(255,0,0)')
     expect(ansi(`${ESC}[38;5;244mx`).spans[0]?.color).toBe('rgb(128,128,128)')
