@@ -23,25 +23,22 @@ export function useFresh(
     const { signal } = abort
     let timer: ReturnType<typeof setTimeout> | undefined
     let due = false
-    const attempt = async (): Promise<number | null> => {
-      try {
-        const pause = await run(signal)
-        setError(null)
-        return pause
-      } catch (failure) {
-        if (signal.aborted || refused(failure)) return null
-        setError(failure as Error)
-        // There is nothing here, as at the root of a fleet.
-        return failure instanceof ProblemError && failure.status === 404 ? 60_000 : 4_000
-      }
-    }
     const turn = async () => {
       due = false
-      const pause = await attempt()
+      let pause: number | null
+      try {
+        pause = await run(signal)
+        setError(null)
+      } catch (failure) {
+        if (signal.aborted || refused(failure)) return
+        setError(failure as Error)
+        // There is nothing here, as at the root of a fleet.
+        pause = failure instanceof ProblemError && failure.status === 404 ? 60_000 : 4_000
+      }
       if (signal.aborted || pause === null) return
       timer = setTimeout(() => {
-        if (document.hidden) due = true
-        else void turn()
+        due = document.hidden
+        if (!due) void turn()
       }, pause)
     }
     const shown = () => {

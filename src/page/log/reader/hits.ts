@@ -34,22 +34,13 @@ export class Hits {
   }
 
   async highlight(texts: readonly string[]): Promise<void> {
-    const searched = this.#conditions.flatMap((each) =>
-      each.matcher !== null && !each.term.kind.startsWith('not')
-        ? [{ matcher: each.matcher, colour: 0 }]
-        : [],
-    )
+    const searched = this.#conditions.filter(({ term }) => !term.kind.startsWith('not'))
     const highlighted = await Promise.all(texts.map((each) => matcher(each, false)))
-    this.marks = [
-      ...searched,
-      ...highlighted.flatMap((each, index) =>
-        each === null ? [] : [{ matcher: each, colour: (index % COLOURS) + 1 }],
-      ),
+    const marks = [
+      ...searched.map((each) => ({ matcher: each.matcher, colour: 0 })),
+      ...highlighted.map((each, index) => ({ matcher: each, colour: (index % COLOURS) + 1 })),
     ]
-  }
-
-  get wanted(): boolean {
-    return isFiltered(this.#look)
+    this.marks = marks.filter((mark): mark is Mark => mark.matcher !== null)
   }
 
   /** Whether something is marked that must be brought into view. */
@@ -58,7 +49,7 @@ export class Hits {
   }
 
   isHit(item: Item): boolean {
-    if (typeof item !== 'string' || !this.wanted) return false
+    if (typeof item !== 'string' || !isFiltered(this.#look)) return false
     return !this.#look.all || fits(parse(item), this.#look, this.#conditions)
   }
 

@@ -1,4 +1,4 @@
-import { isNarrowed } from '../find/query.ts'
+import { isFiltered, isNarrowed } from '../find/query.ts'
 import { textOf } from '../record/record.ts'
 import { type Goal, goalAt, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
 import { Screen, type ScreenOptions } from './screen.ts'
@@ -79,7 +79,7 @@ export class Reader extends Screen {
   /** The next hit (1) or the one before (-1), loaded or not. Pressing N three times means three hits, however long each takes. */
   async hit(direction: 1 | -1): Promise<void> {
     this.#touched()
-    if (!this.hits.wanted) return this.say('Nothing to search for yet. Press / and type some text')
+    if (!isFiltered(this.look)) return this.say('Nothing to search for yet. Press / and type some text')
     this.#searches++
     this.#turns = this.#turns
       .then(() => toHit(this, direction))
