@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { MASK } from '../../mask/mask.ts'
 import { put } from '../ui/clipboard.ts'
 import { Button } from '../ui/controls.tsx'
+import { literal } from '../ui/format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { type Section, sections, type Token } from './toml.ts'
 
@@ -18,8 +19,8 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
   const parts = useMemo(() => sections(text), [text])
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const [find, setFind] = useState('')
-  const needle = find.toLowerCase()
-  const hits = needle === '' ? 0 : countHits(text, needle)
+  const pattern = find === '' ? null : new RegExp(`(${literal(find)})`, 'iu')
+  const hits = pattern === null ? 0 : (text.split(pattern).length - 1) / 2
   const named = parts.flatMap((part, index) => (part.name === null ? [] : [index]))
   const toggle = (index: number) => {
     const next = new Set(folded)
@@ -42,7 +43,7 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
           />
         </label>
         <span class="hits" role="status">
-          {needle === '' ? '' : hits === 0 ? 'Not found' : `${hits} found`}
+          {pattern === null ? '' : hits === 0 ? 'Not found' : `${hits} found`}
         </span>
         {named.length > 1 && (
           <Button class="small" onClick={() => setFolded(folded.size === 0 ? new Set(named) : new Set())}>
@@ -63,8 +64,8 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
             <Part
               key={index}
               part={part}
-              needle={needle}
-              folded={folded.has(index) && needle === ''}
+              pattern={pattern}
+              folded={folded.has(index) && pattern === null}
               toggle={() => toggle(index)}
             />
           ))}
@@ -74,8 +75,8 @@ export function ConfigView({ text, title = 'Configuration', say, children }: Pro
   )
 }
 
-function Part(props: { part: Section; needle: string; folded: boolean; toggle: () => void }) {
-  const { part, needle, folded } = props
+function Part(props: { part: Section; pattern: RegExp | null; folded: boolean; toggle: () => void }) {
+  const { part, pattern, folded } = props
   const header = part.lines.findIndex((line) => line.tokens[0]?.kind === 'table')
   const shown = folded ? part.lines.filter((_, index) => index === header) : part.lines
   return (
@@ -95,7 +96,7 @@ function Part(props: { part: Section; needle: string; folded: boolean; toggle: (
           )}
           <code>
             {line.tokens.map((token, index) => (
-              <Coloured key={index} token={token} needle={needle} />
+              <Coloured key={index} token={token} pattern={pattern} />
             ))}
             {folded && <span class="dim"> … {part.lines.length - 1} lines</span>}
           </code>
@@ -105,7 +106,7 @@ function Part(props: { part: Section; needle: string; folded: boolean; toggle: (
   )
 }
 
-function Coloured({ token, needle }: { token: Token; needle: string }) {
+function Coloured({ token, pattern }: { token: Token; pattern: RegExp | null }) {
   const pieces = token.text.split(MASK)
   return (
     <span class={`k-${token.kind}`}>
@@ -115,25 +116,14 @@ function Coloured({ token, needle }: { token: Token; needle: string }) {
             {MASK}
           </span>
         ),
-        ...marked(piece, needle),
+        ...marked(piece, pattern),
       ])}
     </span>
   )
 }
 
-function marked(text: string, needle: string) {
-  if (needle === '') return [text]
-  const out = []
-  const lower = text.toLowerCase()
-  let last = 0
-  for (let at = lower.indexOf(needle); at >= 0; at = lower.indexOf(needle, last)) {
-    out.push(text.slice(last, at), <mark key={at}>{text.slice(at, at + needle.length)}</mark>)
-    last = at + needle.length
-  }
-  out.push(text.slice(last))
-  return out
-}
-
-function countHits(text: string, needle: string): number {
-  return text.toLowerCase().split(needle).length - 1
+/** What is found is at every other place of the split text. */
+function marked(text: string, pattern: RegExp | null) {
+  if (pattern === null) return [text]
+  return text.split(pattern).map((piece, index) => (index % 2 ? <mark key={index}>{piece}</mark> : piece))
 }

@@ -88,9 +88,7 @@ function logOf(file: ListedFile, names: ReadonlySet<string>): string {
     plain.replace(/[.-]\d{1,5}(?=\.[a-z]+$)/, ''),
     plain,
   ]
-  const log = candidates.find((name) => name !== file.name && names.has(name))
-  if (log !== undefined) return log
-  return file.name
+  return candidates.find((name) => name !== file.name && names.has(name)) ?? file.name
 }
 
 /** `-2026-11-14`, `.20261114`, `-2026-11-14T10-00-00.000`, `_2026-11-14_100000`, with a counter after it or not. */

@@ -44,6 +44,11 @@ export function counted(value: number, thing: string): string {
   return `${count(value)} ${thing}${value === 1 ? '' : 's'}`
 }
 
+/** A text as a regular expression that finds it. */
+export function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+}
+
 /** A moment in the browser's own zone, to the second, with the zone's distance from UTC. */
 export function moment(ms: number): string {
   const date = new Date(ms)

@@ -1,3 +1,5 @@
+import { literal } from '../../ui/format.ts'
+
 /** Finds what the user searches for, by the server's own rules. */
 export interface Matcher {
   ranges(text: string): [number, number][]
@@ -20,7 +22,7 @@ export async function matcher(find: string, regex: boolean): Promise<Matcher | n
 
 function textMatcher(find: string): Matcher {
   const flags = /\p{Lu}/u.test(find) ? 'gu' : 'giu'
-  const pattern = new RegExp(find.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), flags)
+  const pattern = new RegExp(literal(find), flags)
   return {
     ranges(text) {
       const found: [number, number][] = []
