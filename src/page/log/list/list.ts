@@ -205,11 +205,9 @@ export class VirtualList {
     return { index, into: place - this.heights.top(index) }
   }
 
-  #estimates(from: number, count: number): Float32Array {
-    const out = new Float32Array(count)
+  #estimates(from: number, count: number): number[] {
     const first = this.#source.first() + from
-    for (let i = 0; i < count; i++) out[i] = this.#source.estimate(first + i)
-    return out
+    return Array.from({ length: count }, (_, index) => this.#source.estimate(first + index))
   }
 
   #clear(): void {
