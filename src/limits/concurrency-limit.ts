@@ -1,11 +1,5 @@
 /** Runs at most a fixed number of jobs at once; more are queued, and beyond that they are refused. */
-export interface ConcurrencyLimit {
-  /** Runs `job` when there is a free slot. An aborted waiter leaves the queue at once. */
-  run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Waits for a slot and returns a function that releases it. For work that outlives one promise, such as a stream. */
-  enter(signal?: AbortSignal, length?: Length): Promise<() => void>
-  readonly load: { running: number; waiting: number }
-}
+export type ConcurrencyLimit = ReturnType<typeof concurrencyLimit>
 
 /**
  * A long job may run for hours, such as an export that its client reads slowly. Long ones never take the last slot,
@@ -30,7 +24,7 @@ export function concurrencyLimit({
   maxWait,
   busy,
   queue = busy ? most * 4 : Number.POSITIVE_INFINITY,
-}: ConcurrencyOptions): ConcurrencyLimit {
+}: ConcurrencyOptions) {
   const running = { short: 0, long: 0 }
   const waiting = new Map<() => void, Length>()
   const sum = () => running.short + running.long
@@ -81,6 +75,7 @@ export function concurrencyLimit({
     }
   }
 
+  /** Waits for a slot and returns a function that releases it. For work that outlives one promise, such as a stream. */
   async function enter(signal?: AbortSignal, length: Length = 'short'): Promise<() => void> {
     await place(length, signal)
     let held = true
@@ -95,7 +90,8 @@ export function concurrencyLimit({
     get load() {
       return { running: sum(), waiting: waiting.size }
     },
-    async run(job, signal) {
+    /** Runs `job` when there is a free slot. An aborted waiter leaves the queue at once. */
+    async run<T>(job: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       const leave = await enter(signal)
       try {
         return await job()

@@ -68,9 +68,3 @@ export class SegmentMap {
     return low
   }
 }
-
-export function greatestEnd(segments: Iterable<Segment>): number {
-  let end = 0
-  for (const segment of segments) end = Math.max(end, segment.end)
-  return end
-}

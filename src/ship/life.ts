@@ -114,18 +114,13 @@ export class Life {
 
   /** Ships what is due; with `everything`, all there is. Compresses one segment while another is on its way. */
   async ship(everything: () => boolean): Promise<void> {
-    let next: Prepared | null = await this.#prepare(this.#at, everything())
+    let next = await this.#prepare(this.#at, everything())
     while (next) {
-      const current: Prepared = next
-      const sent = this.#send(current)
-      const ahead = this.#prepare(current, everything()).then(
-        (prepared) => ({ prepared, error: null }),
-        (error: unknown) => ({ prepared: null, error }),
-      )
-      await sent
-      const { prepared, error } = await ahead
-      if (error) throw error
-      next = prepared
+      const both = [this.#send(next), this.#prepare(next, everything())] as const
+      const [sent, ahead] = await Promise.allSettled(both)
+      if (sent.status === 'rejected') throw sent.reason
+      if (ahead.status === 'rejected') throw ahead.reason
+      next = ahead.value
     }
   }
 

@@ -6,11 +6,9 @@ import { s3Store } from '../store/s3.ts'
 import { StoreError } from '../store/store.ts'
 import { type Bucket, UnusableBucket } from './bucket.ts'
 
-/** Reports each response, for metrics. A status of 0 is a failed connection. */
-export type OnRequest = (op: 'get' | 'list' | 'put', status: number) => void
-
 export interface S3BucketOptions extends S3Options {
-  onRequest?: OnRequest | undefined
+  /** Reports each response, for metrics. A status of 0 is a failed connection. */
+  onRequest?: ((op: 'get' | 'list' | 'put', status: number) => void) | undefined
 }
 
 /** If the clock is further off than this, requests are signed with the storage's time. */

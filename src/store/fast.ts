@@ -27,16 +27,11 @@ export interface FastReads {
    * The last `suffix` bytes of a file if they are in memory, or only its entry if `isKnown` says that the client has this
    * etag; undefined if the file must be read, or cannot be. Nothing is awaited: rows `view-4k`, `unchanged`.
    */
-  keptTail(key: string, suffix: number, isKnown: IsKnown | null): KeptTail | undefined
-}
-
-/** Whether a client has the version of a file with this etag. */
-export type IsKnown = (etag: string) => boolean
-
-/** A file whose end was in memory; without a read if its client has it. */
-export interface KeptTail {
-  entry: Entry
-  read: StoreRead | null
+  keptTail(
+    key: string,
+    suffix: number,
+    isKnown: ((etag: string) => boolean) | null,
+  ): { entry: Entry; read: StoreRead | null } | undefined
 }
 
 /** Kept beside the store, not in it: a copy of a store that overrides a call must not be bypassed. */

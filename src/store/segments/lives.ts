@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../limits/bounded-map.ts'
-import { greatestEnd, type Piece, SegmentMap } from '../../segment/cover.ts'
+import { type Piece, SegmentMap } from '../../segment/cover.ts'
 import {
   endsFolder,
   type How,
@@ -74,7 +74,7 @@ export class Lives {
     ])
     const end = ends.get(log)?.get(life) ?? null
     if (segments.length === 0 && !end) return null
-    const size = Math.max(greatestEnd(segments), end?.size ?? 0)
+    const size = Math.max(end?.size ?? 0, ...segments.map((segment) => segment.end))
     const modified = Math.max(end?.modified ?? 0, ...segments.map((segment) => segment.modified))
     return { life, size, modified, how: end?.how ?? null }
   }
