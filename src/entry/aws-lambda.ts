@@ -44,13 +44,17 @@ function answerEvents(open: () => Promise<Answer>, log: (line: string) => void):
   return async (event) => {
     const answer = await open()
     let request: Request | null = null
+    let response: Response | null = null
     let send = (response: Response) => toResult(response, LAMBDA_BYTES)
     try {
       request = toRequest(event)
       if (isFromLoadBalancer(event)) send = (response) => toBalanced(response, event)
       if (follows(request)) throw CANNOT_FOLLOW
-      return await send(await answer(request))
+      response = await answer(request)
+      return await send(response)
     } catch (error) {
+      // An app of your own that throws fails the invocation.
+      if (request && !response && error !== CANNOT_FOLLOW) throw error
       const problem = error instanceof Problem ? error : request ? BROKEN_OFF : NOT_A_REQUEST
       if (problem !== error)
         log(`${request ? 'The answer broke off' : 'The event is not a request'}: ${String(error)}`)

@@ -256,6 +256,18 @@ describe('an Application Load Balancer', () => {
     expect(result.multiValueHeaders?.['content-type']).toEqual(['application/json'])
   })
 
+  it('with several values of a header gets them with a refusal, too', async () => {
+    const result = await handle()(
+      balanced('/api/v1/log/view', {
+        headers: null,
+        multiValueHeaders: { authorization: ['Bearer secret'], host: ['lb.example'] },
+        queryStringParameters: { file: 'a.log', follow: 'true' },
+      }),
+    )
+    expect(result.statusCode).toBe(501)
+    expect(result.multiValueHeaders?.['content-type']).toEqual(['application/problem+json'])
+  })
+
   it('is told what fits into its 1 MB', async () => {
     const ask = (size: string) =>
       handle()(balanced('/api/v1/log/view', { queryStringParameters: { file: 'large-bytes.log', size } }))
@@ -273,5 +285,10 @@ describe('handle(app)', () => {
     const app = createApp({ logs: memoryStore({ 'x.log': 'hello\n' }), config: '' })
     const result = await handleApp(app)(event('/api/v1/log/view?file=x.log'))
     expect(result).toMatchObject({ statusCode: 200, body: 'hello\n' })
+  })
+
+  it('fails when the app throws', async () => {
+    const app = { fetch: () => Promise.reject(new Error('of the app')) }
+    await expect(handleApp(app)(event('/'))).rejects.toThrow('of the app')
   })
 })
