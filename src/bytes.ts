@@ -13,3 +13,9 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 export function asOne(pieces: readonly Uint8Array[]): Uint8Array {
   return pieces.length === 1 ? pieces[0]! : concat(pieces)
 }
+
+/** The end of the line that starts at `from`, without its newline. */
+export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
+  const lf = bytes.indexOf(0x0a, from)
+  return lf < 0 || lf > to ? to : lf
+}

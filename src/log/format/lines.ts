@@ -1,7 +1,7 @@
+import { lineEnd } from '../../bytes.ts'
 import type { LineFormat } from './format.ts'
-import { lineEnd } from './read/words.ts'
 
-export { lineEnd } from './read/words.ts'
+export { lineEnd } from '../../bytes.ts'
 
 const LF = 10
 

@@ -1,7 +1,7 @@
+import { lineEnd } from '../../bytes.ts'
 import { UTC } from '../time.ts'
 import { encodeLine, type LineFormat, recordText } from './format.ts'
 import { visitJson } from './json/members.ts'
-import { lineEnd } from './read/words.ts'
 
 /**
  * Lines of a main format with records of others among them: Go's log package in a JSON log, mysqld_safe in MariaDB's.

@@ -5,7 +5,7 @@ import { wordOf } from '../format/read/words.ts'
 import { jsonEnd } from './bytes/json-value.ts'
 import { digitsEnd, plainEnd } from './bytes/words.ts'
 import type { RecordOut } from './record.ts'
-import { MemberTable, NESTED, QUOTED, quotedEnd, SCALAR, sourceIn, TAG } from './table.ts'
+import { MemberTable, NESTED, QUOTED, quotedEnd, SCALAR } from './table.ts'
 
 const table = new MemberTable()
 
@@ -49,23 +49,10 @@ export function writeJson(record: RecordOut, from: number, limit: number): boole
       level = levelOf(key, bytes, start, end)
       if (level >= 0) table.place[i] = 1
     } else if (known === 'name') isNamed = true
-    else if (isText && !placeText(record, known, i)) return false
+    else if (isText && known !== 'parent' && !table.putText(bytes, known, i)) return false
   }
   if (level < 0 || Number.isNaN(epoch) || (isNamed && isNumber)) return false
   return table.write(record, epoch, level)
-}
-
-/** Gives a text its place. False if it is not written as it stands there. */
-function placeText(record: RecordOut, role: Known, i: number): boolean {
-  if (role === 'message' && table.message < 0) table.message = i
-  else if (role === 'source' && table.source < 0) {
-    const isFound = sourceIn(record.bytes, table.from[i]!, table.to[i]!)
-    if (isFound < 1) return isFound === 0
-    table.source = i
-  } else if (role === 'tag' && table.from[i] === table.to[i]) return false
-  else if (role !== 'tag') return true
-  table.place[i] = role === 'tag' ? TAG : 1
-  return true
 }
 
 /** What the keys of members mean: those of Serilog's templates make a line unusual. */

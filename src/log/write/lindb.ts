@@ -1,4 +1,3 @@
-import { TAGS, tagNames } from '../format/lindb/lindb.ts'
 import { levelAt } from '../format/read/level.ts'
 import { isDigit } from '../format/read/stamp.ts'
 import { jsonEnd } from './bytes/json-value.ts'
@@ -53,9 +52,9 @@ function writeSource(record: RecordOut, from: number, to: number): number {
   return stop + 1
 }
 
-/** The end of the source, the tags if there are any, and the beginning of the message; returns where that is. */
+/** The end of the source, the tags if there are any, and the beginning of the message; returns where that is, or -1. */
 function writeTags(record: RecordOut, from: number, to: number): number {
-  const { bytes, out, copy, at: start } = record
+  const { bytes, out, copy } = record
   if (from >= to || (bytes[from] !== 0x5b && bytes[from] !== 0x20)) {
     record.put(MESSAGE_AFTER_SOURCE)
     return from
@@ -66,7 +65,7 @@ function writeTags(record: RecordOut, from: number, to: number): number {
     out[at++] = 0x22
     const name = i + 1
     i = copyName(copy, name, to, at)
-    // Anything but a plain name takes the slow path.
+    // Brackets that are no tags, and unusual names, are left to `fields`.
     if (i === name || i + 1 >= to || bytes[i] !== 0x5d || bytes[name] === 0x20 || bytes[i - 1] === 0x20) break
     at += i - name
     out[at++] = 0x22
@@ -79,22 +78,7 @@ function writeTags(record: RecordOut, from: number, to: number): number {
     out[at++] = 0x2c
     if (bytes[i] !== 0x20) i--
   }
-  record.at = start
-  return writeAnyTags(record, from, to)
-}
-
-/** Tags with spaces or quotes in their names, or none; -1 if the line is not plain. */
-function writeAnyTags(record: RecordOut, from: number, to: number): number {
-  const end = record.scan(from, to)
-  if (end !== record.line.lf) return -1
-  const tags = TAGS.exec(record.text(from, end))
-  if (!tags) {
-    record.put(MESSAGE_AFTER_SOURCE)
-    return from
-  }
-  record.ascii(`},"tags":${JSON.stringify(tagNames(tags[1]!)).slice(0, -1)}`)
-  record.put(MESSAGE_AFTER_TAGS)
-  return from + tags[0].length
+  return -1
 }
 
 /** The message, and the context if there is one. */

@@ -1,14 +1,21 @@
+import type { Role } from '../format/json/keys.ts'
 import { isKeyByte, LEVEL, MESSAGE, SEARCHED, SOURCE, TAGS, TIME, timeIn } from '../format/json/logfmt.ts'
 import { levelAt } from '../format/read/level.ts'
 import { wordOf } from '../format/read/words.ts'
 import type { RecordOut } from './record.ts'
-import { MemberTable, QUOTED, quotedEnd, sourceIn, TAG, TEXT } from './table.ts'
+import { MemberTable, QUOTED, quotedEnd, TEXT } from './table.ts'
 
 const table = new MemberTable()
-/** What a key names, by the list that it is in. */
-const ROLES = new Map(
-  [TIME, LEVEL, MESSAGE, TAGS, SOURCE].flatMap((keys) => [...keys].map((key) => [key, keys] as const)),
-)
+/** What a key names. */
+const ROLES = new Map<string, Role>()
+for (const [role, keys] of Object.entries({
+  time: TIME,
+  level: LEVEL,
+  message: MESSAGE,
+  tag: TAGS,
+  source: SOURCE,
+}))
+  for (const key of keys) ROLES.set(key, role as Role)
 
 /** Writes a line of nothing but pairs as `logfmtFields` reads it. */
 export function writeLogfmt(record: RecordOut, from: number, limit: number): boolean {
@@ -22,29 +29,17 @@ export function writeLogfmt(record: RecordOut, from: number, limit: number): boo
     const end = table.to[i]!
     const role = ROLES.get(wordOf(bytes, table.keyFrom[i]!, table.keyTo[i]!))
     if (role === undefined) continue
-    if (role === TIME) {
+    if (role === 'time') {
       if (!Number.isNaN(epoch)) continue
       epoch = i < SEARCHED ? timeIn(bytes, start, end, record.zone) : Number.NaN
       if (Number.isNaN(epoch)) return false
       table.place[i] = 1
-    } else if (role === LEVEL) {
+    } else if (role === 'level') {
       if (level >= 0) continue
       level = i < SEARCHED ? levelAt(bytes, start, end) : -1
       if (level < 0) return false
       table.place[i] = 1
-    } else if (role === MESSAGE) {
-      if (table.message >= 0) continue
-      if (start === end) return false
-      table.message = i
-      table.place[i] = 1
-    } else if (role === TAGS) table.place[i] = TAG
-    else if (table.source < 0) {
-      const isFound = sourceIn(bytes, start, end)
-      if (isFound < 0) return false
-      if (isFound === 0) continue
-      table.source = i
-      table.place[i] = 1
-    }
+    } else if (!table.putText(bytes, role, i)) return false
   }
   return !Number.isNaN(epoch) && table.write(record, epoch, level)
 }

@@ -11,7 +11,7 @@ export const SCALAR = 2
 export const NESTED = 3
 
 /** The place of a tag. */
-export const TAG = 2
+const TAG = 2
 
 /** Lines with more members are left to `fields`. */
 const MOST = 64
@@ -51,6 +51,20 @@ export class MemberTable {
     this.keyTo[this.size] = keyTo
     this.place[this.size] = 0
     return this.size++
+  }
+
+  /** Gives a text its place. False if it is not written as it stands there. */
+  putText(bytes: Uint8Array, role: 'message' | 'source' | 'tag', i: number): boolean {
+    const from = this.from[i]!
+    const to = this.to[i]!
+    if (role === 'tag') this.place[i] = TAG
+    else if (this[role] < 0) {
+      const isFound = role === 'message' ? 1 : sourceIn(bytes, from, to)
+      if (isFound < 1) return isFound === 0
+      this[role] = i
+      this.place[i] = 1
+    }
+    return role === 'source' || from < to
   }
 
   /** Writes a record of these members. */
@@ -100,7 +114,7 @@ export class MemberTable {
 const NEXT_TAG = template('","')
 
 /** Whether bytes[from, to) are `file:123`: 1 if so, 0 if not, -1 if that is not written as it stands there. */
-export function sourceIn(bytes: Uint8Array, from: number, to: number): number {
+function sourceIn(bytes: Uint8Array, from: number, to: number): number {
   let at = to
   while (at > from && bytes[at - 1]! >= 0x30 && bytes[at - 1]! <= 0x39) at--
   const digits = to - at

@@ -29,19 +29,12 @@ export const postgresqlLines: LineFormat = {
   name: 'postgresql',
   timed: true,
   leveled: true,
-  starts: (bytes, from, to) => {
-    const found = severityAt(bytes, from, to)
-    return found !== null && found.level >= 0 && stampIn(bytes, from, found.at, UTC) !== null
-  },
+  starts: (bytes, from, to) => stampAt(bytes, from, to, UTC) !== null && severity.level >= 0,
   time(bytes, from, to, zone) {
-    const found = severityAt(bytes, from, to)
-    if (!found || found.level < 0) return Number.NaN
-    return stampIn(bytes, from, found.at, zone)?.epoch ?? Number.NaN
+    const stamp = stampAt(bytes, from, to, zone)
+    return stamp && severity.level >= 0 ? stamp.epoch : Number.NaN
   },
-  level(bytes, from, to) {
-    const found = severityAt(bytes, from, to)
-    return found && stampIn(bytes, from, found.at, UTC) ? found.level : -1
-  },
+  level: (bytes, from, to) => (stampAt(bytes, from, to, UTC) ? severity.level : -1),
   shape(bytes, from, to) {
     const found = severityAt(bytes, from, to)
     if (!found || !isStamp(bytes, from, found.at)) return null
@@ -57,14 +50,8 @@ export const postgresqlLines: LineFormat = {
     ]
   },
   marks: (level) => severityMarks(level)?.map((word) => new RegExp(`${word} ?:  `)) ?? null,
-  owns(bytes, from, to) {
-    const found = severityAt(bytes, from, to)
-    return found !== null && stampIn(bytes, from, found.at, UTC) !== null
-  },
-  zoneName(bytes, from, to) {
-    const found = severityAt(bytes, from, to)
-    return found ? (stampIn(bytes, from, found.at, UTC)?.ambiguous ?? null) : null
-  },
+  owns: (bytes, from, to) => stampAt(bytes, from, to, UTC) !== null,
+  zoneName: (bytes, from, to) => stampAt(bytes, from, to, UTC)?.ambiguous ?? null,
   fields: postgresqlFields,
   plan: { by: 'postgresql' },
 }
@@ -103,6 +90,12 @@ function isWord(byte: number): boolean {
   return byte >= 0x80 || isWordByte(byte) || byte === 0x5f
 }
 
+/** The first time before the severity, which is then in `severity`; null unless a line has both. */
+function stampAt(bytes: Uint8Array, from: number, to: number, zone: Zone): Stamp | null {
+  const found = severityAt(bytes, from, to)
+  return found && stampIn(bytes, from, found.at, zone)
+}
+
 /** The first time in the prefix. */
 export function stampIn(bytes: Uint8Array, from: number, to: number, zone: Zone): Stamp | null {
   for (let at = from; at + 14 <= to; at++) {
@@ -124,9 +117,8 @@ function postgresqlFields(text: string, zone: Zone): RecordFields {
   const { lines, rest } = linesOf(recordText(text))
   const [first, ...more] = lines
   const bytes = encodeLine(first!)
-  const severity = severityAt(bytes, 0, bytes.length)
-  const stamp = severity && stampIn(bytes, 0, severity.at, zone)
-  if (!severity || !stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
+  const stamp = stampAt(bytes, 0, bytes.length, zone)
+  if (!stamp || Number.isNaN(stamp.epoch)) return unparsed(text)
   const prefix =
     `${partOf(first!, bytes, 0, stamp.at)}${partOf(first!, bytes, stamp.end, severity.at)}`.trim()
   const message = [partOf(first!, bytes, severity.end), ...more.map(withoutPrefix)].join('\n') + rest

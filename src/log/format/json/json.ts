@@ -1,3 +1,4 @@
+import { lineEnd } from '../../../bytes.ts'
 import type { Zone } from '../../time.ts'
 import {
   encodeLine,
@@ -11,7 +12,6 @@ import {
 import { fits } from '../read/json-fit.ts'
 import { LEVELS } from '../read/level.ts'
 import { isDigit } from '../read/stamp.ts'
-import { lineEnd } from '../read/words.ts'
 import { type Piece, timePieces } from '../shape.ts'
 import { PARENTS, ROLES, type Role } from './keys.ts'
 import { jsonMarks } from './marks.ts'
@@ -197,27 +197,24 @@ class Members {
     for (const [key, member] of Object.entries(object)) this.rest[key] = member
   }
 
-  /** Takes the first member of a role that `read` accepts. */
-  takeFirst<Value>(role: Role, read: (member: unknown, path: string) => Value | null): Value | null {
-    for (const [path, member] of this.#of(role)) {
-      const found = read(member, path)
-      if (found === null) continue
-      this.take(path)
-      return found
-    }
-    return null
-  }
-
-  /** Takes all of them. */
-  takeAll<Value>(role: Role, read: (member: unknown) => Value | null): Value[] {
+  /** Takes the members of a role that `read` accepts, the first `most` of them. */
+  takeAll<Value>(
+    role: Role,
+    read: (member: unknown, path: string) => Value | null,
+    most = Infinity,
+  ): Value[] {
     const found: Value[] = []
     for (const [path, member] of this.#of(role)) {
-      const own = read(member)
+      const own = found.length < most ? read(member, path) : null
       if (own === null) continue
       this.take(path)
       found.push(own)
     }
     return found
+  }
+
+  takeFirst<Value>(role: Role, read: (member: unknown, path: string) => Value | null): Value | null {
+    return this.takeAll(role, read, 1)[0] ?? null
   }
 
   take(path: string): void {

@@ -1,3 +1,4 @@
+import { lineEnd } from '../../../bytes.ts'
 import type { Zone } from '../../time.ts'
 import {
   decode,
@@ -12,7 +13,7 @@ import { closingQuote, MAX_KEYS } from '../read/json-fit.ts'
 import { LEVELS, levelAt, wordMarks } from '../read/level.ts'
 import { readNamed } from '../read/named.ts'
 import { isDigit, readEpoch, readStamp } from '../read/stamp.ts'
-import { lineEnd, stringEnd, wordOf } from '../read/words.ts'
+import { stringEnd, wordOf } from '../read/words.ts'
 import { type Piece, timePieces } from '../shape.ts'
 
 /** The keys of a record's parts. */

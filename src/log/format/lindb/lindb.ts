@@ -1,3 +1,4 @@
+import { lineEnd } from '../../../bytes.ts'
 import { UTC, type Zone } from '../../time.ts'
 import {
   decode,
@@ -13,7 +14,6 @@ import { fits } from '../read/json-fit.ts'
 import { LEVELS, levelAt, parseLevel, wordMarks } from '../read/level.ts'
 import { pairsIn, withPairs } from '../read/pairs.ts'
 import { exactTime, isExact, readStamp } from '../read/stamp.ts'
-import { lineEnd } from '../read/words.ts'
 import { wordEnd } from '../shape.ts'
 
 const TAB = 0x09
@@ -114,10 +114,10 @@ const LONGEST_STAMP = 48
 const LEVEL = /[\t ]+\[?([A-Za-z0-9]+)\]?[\t ]*/y
 const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
 /** `[Broker] [Runtime]: ` before the message; spaces may be missing, or more. */
-export const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
+const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
 
 /** The names in `[Broker] [Runtime]`. */
-export function tagNames(text: string): string[] {
+function tagNames(text: string): string[] {
   const names = text.slice(text.indexOf('[') + 1, -1).split(/\][ ]*\[/)
   return names.map((name) => name.trim()).filter((name) => name !== '')
 }

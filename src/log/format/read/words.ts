@@ -44,12 +44,6 @@ export function stringEnd(bytes: Uint8Array, from: number, to: number): number {
   return -1
 }
 
-/** The end of the line that starts at `from`, without its newline. */
-export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
-  const lf = bytes.indexOf(0x0a, from)
-  return lf < 0 || lf > to ? to : lf
-}
-
 export function isLetter(byte: number): boolean {
   return (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a)
 }

@@ -1,6 +1,6 @@
+import { lineEnd } from '../../../bytes.ts'
 import type { Zone } from '../../time.ts'
 import { decode, type InnerReader, type LineFormat, PLAIN } from '../format.ts'
-import { lineEnd } from '../read/words.ts'
 import type { Piece } from '../shape.ts'
 
 /** A line that wraps one of another format. One object is reused: a scan would create millions. */
