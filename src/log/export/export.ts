@@ -54,21 +54,17 @@ export async function openExport(
     const log = await openPeriod({ ...context, budget }, request)
     const format = await formatOf(log.series)
     if (!(await isEmpty(log.series))) checkFormat(format, request)
-    const plan = log.beyond && log.at === null ? planOfMembers : planOfFiles
-    const {
-      sections,
-      filter,
-      notes,
-      close = () => {},
-    } = await plan(context, log, { request, format, budget })
+    const planOf = log.beyond && log.at === null ? planOfMembers : planOfFiles
+    const plan = await planOf(context, log, { request, format, budget })
+    const { notes } = plan
     if (request.since !== null || request.until !== null || request.records)
       notes.push(...timeNotes(format, context.zone))
-    const end = () => {
-      close()
+    const close = () => {
+      plan.close?.()
       leave()
     }
-    const records = recordsOf(context, sections, filter, budget)
-    return { format, notes, next: () => nextOf(records, end), close: end }
+    const records = recordsOf(context, plan, budget, close)
+    return { format, notes, next: async () => (await records.next()).value, close }
   } catch (error) {
     leave()
     throw error
@@ -121,42 +117,39 @@ async function planOfMembers(
   return { sections: groupsOf(series.parts, format, parallel), filter, notes: [] }
 }
 
-/** The wanted records of all sections, a page at a time. */
-async function* recordsOf(context: ViewContext, sections: Plan['sections'], filter: Filter, budget: Budget) {
-  for await (const { series, lo, hi, reader, ...section } of sections) {
-    let { splitsRecord } = section
-    for (let at = lo; at < hi; ) {
-      const found = await scanForward({
-        series,
-        lo: at,
-        hi,
-        filter,
-        fit: { size: PAGE, lines: null },
-        countBy: 'records',
-        budget,
-        splitsRecord,
-        reading: readingOf(context),
-        reader,
-      })
-      found.memory?.release()
-      if (found.pieces.length > 0) yield asOne(found.pieces)
-      at = found.to
-      splitsRecord = found.splitsRecord
-    }
-    const broken = series.brokenIn(lo, hi)
-    if (broken) throw broken
-  }
-  return null
-}
-
-/** The next page; after the last one, or an error, the export is closed. */
-async function nextOf(records: AsyncGenerator<Uint8Array, null>, close: () => void) {
+/** The wanted records of all sections, a page at a time. After the last one, or an error, the export is closed. */
+async function* recordsOf(
+  context: ViewContext,
+  { sections, filter }: Plan,
+  budget: Budget,
+  close: () => void,
+): AsyncGenerator<Uint8Array, null> {
   try {
-    const { value, done } = await records.next()
-    if (done) close()
-    return value
-  } catch (error) {
+    for await (const { series, lo, hi, reader, ...section } of sections) {
+      let { splitsRecord } = section
+      for (let at = lo; at < hi; ) {
+        const found = await scanForward({
+          series,
+          lo: at,
+          hi,
+          filter,
+          fit: { size: PAGE, lines: null },
+          countBy: 'records',
+          budget,
+          splitsRecord,
+          reading: readingOf(context),
+          reader,
+        })
+        found.memory?.release()
+        if (found.pieces.length > 0) yield asOne(found.pieces)
+        at = found.to
+        splitsRecord = found.splitsRecord
+      }
+      const broken = series.brokenIn(lo, hi)
+      if (broken) throw broken
+    }
+    return null
+  } finally {
     close()
-    throw error
   }
 }

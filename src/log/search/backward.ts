@@ -2,7 +2,7 @@ import type { Lease } from '../../limits/memory-budget.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
 import { BLOCK, giveBack, takeBlock } from './blocks.ts'
-import { FREE_READS, leaseForReads, SLACK } from './reading.ts'
+import { FIRST_WINDOW, FREE_READS, leaseForReads, SLACK } from './reading.ts'
 import type { Scan } from './scan.ts'
 
 /** A chunk that is being read. */
@@ -19,9 +19,6 @@ interface Loaded {
   from: number
   bytes: Uint8Array
 }
-
-/** Where parallel reads pay off, a continuing scan begins with this many. */
-const FIRST_WINDOW = 4
 
 /**
  * Reads a log backwards in chunks, in order. While one is examined, those before it are already being read: on a disk

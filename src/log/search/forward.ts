@@ -1,7 +1,7 @@
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { Series } from '../text/series.ts'
 import { BLOCK, giveBack, takeBlock } from './blocks.ts'
-import { FREE_READS, type Reading, remoteChunk } from './reading.ts'
+import { FIRST_WINDOW, FREE_READS, type Reading, remoteChunk } from './reading.ts'
 
 /** Part of a log that is being read, or has been. */
 interface ReadAhead {
@@ -12,9 +12,6 @@ interface ReadAhead {
   /** How much of the memory budget it holds. */
   leased: number
 }
-
-/** Where parallel reads pay off, a scan that continues begins with this many. */
-const FIRST_WINDOW = 4
 
 /**
  * Reads a log forward, in order. While one part is examined, those after it are already being read: on a disk one, on

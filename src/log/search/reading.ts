@@ -18,6 +18,9 @@ const LARGEST_READ = 8
 /** How much of a chunk may belong to the record before it without a second read. */
 export const SLACK = 64 * 1024
 
+/** Where parallel reads pay off, a scan that continues begins with this many. */
+export const FIRST_WINDOW = 4
+
 /** How many reads always have memory. */
 export const FREE_READS = 4
 /** The share of the memory that the others may take: the rest is for answers. */
