@@ -5,6 +5,7 @@ import { serveFlags } from '../src/entry/process/arguments.ts'
 import { defaultOf, flagOf } from '../src/settings/flags.ts'
 import { namesOf, type Row } from '../src/settings/row.ts'
 import { effectiveToml, helpText } from '../src/settings/text.ts'
+import { UsageError } from '../src/settings/usage.ts'
 import {
   isLoopback,
   loadSettings,
@@ -13,7 +14,6 @@ import {
   type Settings,
   SettingsError,
 } from '../src/settings.ts'
-import { UsageError } from '../src/usage.ts'
 
 const ROWS: readonly Row[] = SETTINGS
 

@@ -7,8 +7,8 @@ import { inTime } from '../limits/in-time.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { COUNTED_MINUTES, MINUTE_MS } from '../segment/ship-json.ts'
+import { suggestion } from '../settings/suggestion.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
-import { suggestion } from '../suggestion.ts'
 import { callCounter, type HomeState, homeReader, NotAsked } from './state.ts'
 
 export interface NodesOptions {

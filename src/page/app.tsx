@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Client } from '../client.ts'
 import { FleetPage } from './frame/fleet-page.tsx'
+import { Help } from './frame/help.tsx'
 import { NodePage } from './frame/node-page.tsx'
 import { useAnswer } from './frame/use-fresh.ts'
 import { usePageKeys, useTheme, useToast } from './frame/use-page.ts'
-import { useSession } from './frame/use-session.ts'
-import { Help } from './ui/help.tsx'
-import { SignIn } from './ui/signin.tsx'
+import { SignIn } from './session/signin.tsx'
+import { useSession } from './session/use-session.ts'
 
 interface Props {
   client: Client

@@ -2,8 +2,8 @@ import { render } from 'preact'
 import { createClient } from '../client.ts'
 import { App } from './app.tsx'
 import './style/all.css'
-import { base } from './ui/base.ts'
-import { token } from './ui/token.ts'
+import { base } from './base.ts'
+import { token } from './session/token.ts'
 
 const clientAt = (url: URL) => createClient({ base: url, token: () => token.get() })
 

@@ -1,8 +1,8 @@
-import { suggestion } from '../suggestion.ts'
 import * as is from './kinds.ts'
 import { badValue, parse } from './read.ts'
 import { codeOf, reasonOf } from './reason.ts'
 import { type Given, type Layer, type ReadFile, type Row, SettingsError, shown } from './row.ts'
+import { suggestion } from './suggestion.ts'
 
 /** The settings file: the named one, or `nodestate.toml` if it exists. */
 export async function readSettingsFile(

@@ -1,7 +1,7 @@
-import type { CommandLine, Flag } from '../usage.ts'
 import * as is from './kinds.ts'
 import { parse } from './read.ts'
 import { type Layer, namesOf, type Row } from './row.ts'
+import type { CommandLine, Flag } from './usage.ts'
 
 /** The flags of settings: a switch may have a value (`--page=off`), and `--no-page` turns it off. */
 export function flagsOf(rows: readonly Row[]): Flag[] {

@@ -1,4 +1,3 @@
-import { suggestion } from '../suggestion.ts'
 import * as is from './kinds.ts'
 import {
   type Given,
@@ -10,6 +9,7 @@ import {
   type Source,
   shown,
 } from './row.ts'
+import { suggestion } from './suggestion.ts'
 
 export function readEnvironment(
   rows: readonly Row[],

@@ -1,9 +1,9 @@
-import type { CommandLine } from '../usage.ts'
 import { flagHelp, HELP, readFlags } from './flags.ts'
 import * as is from './kinds.ts'
 import { NODE_SETTINGS } from './node.ts'
 import { readEnvironment, resolve } from './read.ts'
 import { type Row, SettingsError, type SettingsOf, shown } from './row.ts'
+import type { CommandLine } from './usage.ts'
 
 /** A duration such as `10s`, in milliseconds. */
 const duration: is.Kind<number> = {

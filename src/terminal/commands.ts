@@ -1,4 +1,4 @@
-import type { Flag } from '../usage.ts'
+import type { Flag } from '../settings/usage.ts'
 
 /** A terminal command and its flags; help and completions are generated from it. */
 export interface CommandInfo {

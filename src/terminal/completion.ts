@@ -1,4 +1,4 @@
-import { type CommandLine, UsageError } from '../usage.ts'
+import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { COMMANDS } from './commands.ts'
 import { onlyTargetsOf } from './connect.ts'
 import type { Style } from './output/records.ts'

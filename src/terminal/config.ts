@@ -1,5 +1,5 @@
 import type { ConfigChange, ConfigComparison, ConfigVersion } from '../client.ts'
-import { type CommandLine, UsageError } from '../usage.ts'
+import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { eachTarget, onlyTargetsOf, type Target } from './connect.ts'
 import { isProblem, notFleet } from './logs.ts'
 import { complain } from './output/notes.ts'

@@ -1,5 +1,5 @@
 import { type Client, createClient, type LogQuery, ProblemError } from '../client.ts'
-import { type CommandLine, UsageError } from '../usage.ts'
+import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { orComplain } from './output/notes.ts'
 import { FOUND, TROUBLE, type World } from './output/world.ts'
 

@@ -1,5 +1,5 @@
 import type { LogQuery, LogRecord } from '../client.ts'
-import { type CommandLine, UsageError } from '../usage.ts'
+import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { filtersOf, numberOf, targetsOf } from './connect.ts'
 import { isPattern, type Reading, readLogs } from './logs.ts'
 import type { Style } from './output/records.ts'

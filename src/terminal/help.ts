@@ -1,4 +1,4 @@
-import type { Flag } from '../usage.ts'
+import type { Flag } from '../settings/usage.ts'
 import type { CommandInfo } from './commands.ts'
 
 export function commandHelp({ usage, summary, flags, examples }: CommandInfo): string {

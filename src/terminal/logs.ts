@@ -1,5 +1,5 @@
 import { type Client, type LogQuery, type LogRecord, ProblemError } from '../client.ts'
-import { UsageError } from '../usage.ts'
+import { UsageError } from '../settings/usage.ts'
 import { type Target, wantsNodes } from './connect.ts'
 import { complain, orComplain } from './output/notes.ts'
 import type { World } from './output/world.ts'

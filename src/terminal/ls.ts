@@ -1,5 +1,5 @@
 import type { FleetNode, LogFile, LogFileDetail } from '../client.ts'
-import type { CommandLine } from '../usage.ts'
+import type { CommandLine } from '../settings/usage.ts'
 import { eachTarget, onlyTargetsOf, type Target, wantsNodes } from './connect.ts'
 import { logName, notFleet } from './logs.ts'
 import { printableJson } from './output/paint.ts'

@@ -1,5 +1,5 @@
 import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
-import { type CommandLine, UsageError } from '../usage.ts'
+import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { filtersOf, numberOf, targetsOf } from './connect.ts'
 import { notFleet, type Reading, readLogs } from './logs.ts'
 import { complain, SENTENCES } from './output/notes.ts'

@@ -1,4 +1,4 @@
-import type { CommandLine } from '../usage.ts'
+import type { CommandLine } from '../settings/usage.ts'
 import { complain, sentenceOf } from './output/notes.ts'
 import { paintFor } from './output/paint.ts'
 import type { Style } from './output/records.ts'

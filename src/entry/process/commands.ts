@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
+import type { CommandLine } from '../../settings/usage.ts'
 import { COMMANDS as TERMINAL } from '../../terminal/commands.ts'
 import type { World } from '../../terminal/terminal.ts'
-import type { CommandLine } from '../../usage.ts'
 import { has, readArguments, type Usage, unknownCommand } from './arguments.ts'
 
 /** A command of the program besides `serve`. */

@@ -1,12 +1,12 @@
 import type { Client, FleetNode, NodeConfig } from '../../client.ts'
 import icon from '../icon.svg'
+import { token } from '../session/token.ts'
+import type { useSession } from '../session/use-session.ts'
 import { Button } from '../ui/controls.tsx'
 import { ago, moment } from '../ui/format.ts'
 import type { IconName } from '../ui/icons.tsx'
-import { token } from '../ui/token.ts'
 import { useToolbar } from '../ui/toolbar.ts'
 import { HOME } from '../url.ts'
-import type { useSession } from './use-session.ts'
 
 const THEMES = ['auto', 'light', 'dark'] as const
 const THEME_ICONS: Record<string, IconName> = { auto: 'auto', light: 'sun', dark: 'moon' }

@@ -1,5 +1,5 @@
 import { ProblemError, UnreachableError } from '../../client.ts'
-import { UsageError } from '../../usage.ts'
+import { UsageError } from '../../settings/usage.ts'
 import { printable } from './paint.ts'
 import type { World } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ProblemError } from '../../client.ts'
-import { token } from '../ui/token.ts'
+import { token } from './token.ts'
 
 /** Whether the node asks for a token, and what to do about a 401. */
 export function useSession() {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { base } from './base.ts'
-import { Button } from './controls.tsx'
+import { base } from '../base.ts'
+import { Button } from '../ui/controls.tsx'
 
 const KEYS: [string, string][] = [
   ['/', 'Search the log or the configuration'],

@@ -1,4 +1,4 @@
-import { hand } from './store.ts'
+import { hand } from '../ui/store.ts'
 
 /**
  * The token, in the memory of this tab. Open tabs of the same page share it, so that it is typed once.
