@@ -16,8 +16,8 @@ import {
 import { Tree, unquoted, unsupported } from './tree.ts'
 
 const MAX_QUERY = 8192
-/** Each bracket takes stack. */
-const MOST_BRACKETS = 100
+/** Each bracket and each operator takes stack. */
+const MOST_LEVELS = 100
 /** Line filters and label filters of one query: each pattern is compiled, and each text is looked for. */
 const MOST_FILTERS = 32
 
@@ -25,9 +25,9 @@ const MOST_FILTERS = 32
 export function parseQuery(source: string): LokiQuery {
   if (source.length > MAX_QUERY)
     throw new LokiError(`The query has ${source.length} characters; at most ${MAX_QUERY} are allowed.`)
-  const brackets = source.split('(').length - 1
-  if (brackets > MOST_BRACKETS)
-    throw new LokiError(`The query has ${brackets} opening brackets; at most ${MOST_BRACKETS} are allowed.`)
+  const levels = source.replace(/"(?:\\.|[^"\\])*"|`[^`]*`/gs, '').match(/[(+*/%^-]/g)?.length ?? 0
+  if (levels > MOST_LEVELS)
+    throw new LokiError(`The query has ${levels} brackets and operators; at most ${MOST_LEVELS} are allowed.`)
   const query = parsed(source)
   if (query.kind !== 'scalar') refuseMany(query.selection)
   return query

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { amountOf, durationOf } from '../../../src/loki/logql/amounts.ts'
 import { parseQuery, parseSelector } from '../../../src/loki/logql/parse.ts'
+import { LokiError } from '../../../src/loki/logql/query.ts'
 
 const by = (...labels: string[]) => ({ labels, without: false })
 
@@ -30,6 +31,17 @@ describe('parseQuery', () => {
         ],
       },
     })
+  })
+
+  it.each([
+    ['operators', `1${'+1'.repeat(4_000)}`],
+    ['brackets', `${'('.repeat(4_000)}{file="a"}${')'.repeat(4_000)}`],
+    ['open brackets', '('.repeat(8_000)],
+    ['sums', `${'sum('.repeat(1_000)}rate({file="a"}[1m])${')'.repeat(1_000)}`],
+    ['filters', `{file="a"}${'|="a"'.repeat(1_500)}`],
+    ['conditions', `{file="a"}|${'a="b" and '.repeat(800)}a="b"`],
+  ])('refuses thousands of %s in one sentence', (_, query) => {
+    expect(() => parseQuery(query)).toThrow(LokiError)
   })
 
   it('reads a query in brackets', () => {
