@@ -58,7 +58,8 @@ function rangesOf(members: string): string {
   const ranges = [...members.matchAll(/(.)-(.)|./gsu)].map(
     ([all, from = all, to = all]) => [from, to] as const,
   )
-  return ranges.map(([from, to]) => (from <= to ? `${escaped(from)}-${escaped(to)}` : '')).join('')
+  const isForward = (from: string, to: string) => from.codePointAt(0)! <= to.codePointAt(0)!
+  return ranges.map(([from, to]) => (isForward(from, to) ? `${escaped(from)}-${escaped(to)}` : '')).join('')
 }
 
 function escaped(character: string): string {
