@@ -32,7 +32,7 @@ export interface LaneRecord {
 }
 
 /** A record as it was read; one that is not wanted tells how others are placed. */
-interface Item extends Step, Searched {
+interface Item extends Step, Omit<Searched, 'ends'> {
   isWanted: boolean
   length: number
   format: LineFormat
@@ -266,10 +266,24 @@ export class Lane {
 
   #add(record: Searched, near: number, format: LineFormat): void {
     const lead = this.#near
-    const { bytes } = record
-    const isWanted = bytes !== null || record.in !== undefined
-    const length = record.end - record.start
-    const item = { ...record, isWanted, length, format, near, far: near + length, placed: Number.NaN }
+    const { bytes, start, end, time, in: series } = record
+    const isWanted = bytes !== null || series !== undefined
+    const length = end - start
+    const far = near + length
+    // Not spread: V8 would define one property after the other, and a page of 32 logs would take three times as long.
+    const item: Item = {
+      bytes,
+      start,
+      end,
+      time,
+      in: series,
+      isWanted,
+      length,
+      format,
+      near,
+      far,
+      placed: Number.NaN,
+    }
     this.#items.push(item)
     this.#bytes += length
     if (item.far <= lead) {

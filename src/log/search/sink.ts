@@ -138,7 +138,7 @@ export class Sink {
   /** Each alone, in memory that they share: to allocate it for each takes longer than to find them. */
   #keepEach({ bytes, base }: Chunk, ranges: ArrayLike<number>, first: number): void {
     this.#block = null
-    const isKept = (i: number) => !this.#dropped.has(base + ranges[i]!)
+    const isKept = (i: number) => this.#dropped.size === 0 || !this.#dropped.has(base + ranges[i]!)
     let to = 0
     for (let i = first; i < ranges.length; i += 2) if (isKept(i)) to += ranges[i + 1]! - ranges[i]!
     const shared = new Uint8Array(to)

@@ -11,7 +11,7 @@ export interface Searched {
   /** Null if it is not wanted, or long. */
   bytes: Uint8Array | null
   /** Where its bytes are if it is long. @default not there */
-  in?: Series
+  in?: Series | undefined
   start: number
   end: number
   /** Its own, in ms; NaN if it has none. */
