@@ -7,6 +7,8 @@ import { describePage } from './stage.ts'
 
 const RECORDS = 20_000
 const ERRORS = [1234, 9000, 19_500]
+/** Lines of a log without times. */
+const HITS = new Set([100, 35_000])
 
 /** The numbers of the records in view, top to bottom. */
 export function inView(page: BrowserPage): Promise<number[]> {
@@ -175,6 +177,28 @@ describePage(
       await same('no wrap')
       await page.locator('.row .fold').nth(18).click()
       await same('an expanded record')
+      await page.context().close()
+    })
+
+    it('steps from hit to hit in a log without times, however far apart they are', async () => {
+      let text = ''
+      for (let i = 0; i < 40_000; i++)
+        text += `line ${i} of a log without times${HITS.has(i) ? ': needle' : ''}\n`
+      writeFileSync(join(stage.logs, 'untimed.log'), text)
+      const page = await open('file=untimed.log&q=needle&all=true')
+      await page.keyboard.press('g')
+      await row(page, 'line 0 of').waitFor()
+      for (const [key, hit] of [
+        ['n', 100],
+        ['n', 35_000],
+        ['N', 100],
+        ['n', 35_000],
+      ] as const) {
+        await page.keyboard.press(key)
+        await expect.poll(() => marked(page)).toBe(`line ${hit} of a log without times: needle`)
+      }
+      await page.keyboard.press('n')
+      await page.getByText('No later hit').waitFor()
       await page.context().close()
     })
 

@@ -50,8 +50,8 @@ export async function toGoal(screen: Screen, goal: Goal): Promise<boolean> {
     return false
   if (screen.closed || failure !== null || presentLine(screen, goal)) return true
   const whole = look.all || !isFiltered(look)
-  // More records have this very time than a page holds.
-  if (isTimed && whole && (await toLine(screen, goal))) return true
+  // It is further from its cursor, or more records have this very time, than a page holds.
+  if (whole && (await toLine(screen, goal))) return true
   if (!screen.closed && screen.window.items.length > 0)
     screen.present(isTimed ? nearest(screen, seq, moment) : seq, { ...goal, marked: false, expand: false })
   return true
@@ -114,8 +114,8 @@ async function findHit(screen: Screen, direction: 1 | -1): Promise<number | null
       // All lines are shown: the node finds the next hit beyond the loaded ones.
       const found = await hits.beyond(window, direction, screen.signal)
       if (found === null) return null
-      await toGoal(screen, { ...NO_GOAL, ...found, time: timeIn(found.line), marked: true })
-      return screen.window.failure === null && screen.selected !== null ? screen.selected.to : null
+      const there = await toGoal(screen, { ...NO_GOAL, ...found, time: timeIn(found.line), marked: true })
+      return there && !screen.closed && screen.window.failure === null ? (screen.selected?.to ?? null) : null
     }
     if (direction > 0) await window.loadNewer()
     else await window.loadOlder()
