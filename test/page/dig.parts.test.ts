@@ -280,5 +280,22 @@ describePage(
       await row(page, 'volume /data is full').waitFor()
       await page.context().close()
     })
+
+    it('has read the fields again after a filter that was taken back before it was answered', async () => {
+      const page = await open('file=storage.log')
+      await page.keyboard.press('e')
+      const hint = () => page.locator('#fields-body .hint').textContent()
+      await expect.poll(hint).toMatch(/^From /)
+      await page.route('**/api/v1/log/fields?*', (route) =>
+        route.request().url().includes('q=volume') ? undefined : route.continue(),
+      )
+      await page.keyboard.press('/')
+      await page.keyboard.type('volume')
+      await page.keyboard.press('Enter')
+      await expect.poll(hint).toBe('Reading records…')
+      await page.getByRole('button', { name: 'Clear', exact: true }).click()
+      await expect.poll(hint).toMatch(/^From /)
+      await page.context().close()
+    })
   },
 )

@@ -33,6 +33,7 @@ export function useLoaded<T>(
       setBusy(false)
     }
     setBusy(true)
+    answered.current = ''
     void load()
     return () => abort.abort()
   }, [question, ready])
