@@ -139,8 +139,10 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
       const accept = request.headers.get('Accept') ?? ''
       const open = accept.includes('openmetrics') && acceptedTypes(accept).has('application/openmetrics-text')
       const type = open ? 'application/openmetrics-text; version=1.0.0' : 'text/plain; version=0.0.4'
-      await refresh()
-      return respond(registry.text(open ? 'openmetrics' : 'prometheus'), {
+      const isHead = request.method === 'HEAD'
+      if (!isHead) await refresh()
+      // Reading the values begins a new period of those that cover the time since the last scrape.
+      return respond(isHead ? null : registry.text(open ? 'openmetrics' : 'prometheus'), {
         'Content-Type': `${type}; charset=utf-8`,
         'Cache-Control': 'no-store',
         Vary: 'Accept',

@@ -15,7 +15,10 @@ export function observedStore(store: Store, registry: Registry): Store {
     'nodestate_store_errors',
     'Failed calls of the store, by operation and kind.',
   )
-  for (const kind of KINDS) for (const operation of OPERATIONS) errors.add(0, { operation, kind })
+  for (const operation of OPERATIONS) {
+    requests.add(0, { operation })
+    for (const kind of KINDS) errors.add(0, { operation, kind })
+  }
   const failed =
     (operation: Operation) =>
     (error: unknown): never => {

@@ -202,6 +202,8 @@ describe('an app with metrics', () => {
         yield { key: 'bad', size: 1, modified: 0, etag: '"x"' }
       },
     })
+    for (const operation of ['list', 'stat', 'read'])
+      expect(text()).toContain(`nodestate_store_requests_total{operation="${operation}"} 0\n`)
     await (await app.request('/api/v1/log/view?file=a.log&size=1000')).text()
     expect((await app.request('/api/v1/log/view?file=bad')).status).toBe(503)
     expect(text()).toMatch(/nodestate_store_requests_total\{operation="read"\} [1-9]/)
@@ -279,5 +281,14 @@ describe('GET /metrics', () => {
     expect((await open.text()).endsWith('# EOF\n')).toBe(true)
     const head = await app.request('/metrics', { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+
+  it('reads no value for HEAD: a delay of the event loop is the one since the last scrape', async () => {
+    const { app, metrics } = observed()
+    let reads = 0
+    metrics.registry.gauge('reads', 'Reads.', () => ++reads)
+    await app.request('/metrics', { method: 'HEAD' })
+    expect(reads).toBe(0)
+    expect(await (await app.request('/metrics')).text()).toContain('reads 1\n')
   })
 })
