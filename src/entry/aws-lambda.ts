@@ -47,8 +47,8 @@ function answerEvents(open: () => Promise<Answer>, log: (line: string) => void):
     let response: Response | null = null
     let send = (response: Response) => toResult(response, LAMBDA_BYTES)
     try {
-      request = toRequest(event)
       if (isFromLoadBalancer(event)) send = (response) => toBalanced(response, event)
+      request = toRequest(event)
       if (follows(request)) throw CANNOT_FOLLOW
       response = await answer(request)
       return await send(response)

@@ -39,7 +39,7 @@ export function readEnvironment(
   return given
 }
 
-/** Warnings of unknown `NODESTATE_` variables: another program's must not keep this one from starting. */
+/** Warnings about unknown `NODESTATE_` variables. No errors: another program's must not keep this one from starting. */
 export function unknownVariables(
   rows: readonly Row[],
   env: Readonly<Record<string, string | undefined>>,

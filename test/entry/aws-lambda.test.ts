@@ -256,15 +256,14 @@ describe('an Application Load Balancer', () => {
     expect(result.multiValueHeaders?.['content-type']).toEqual(['application/json'])
   })
 
-  it('with several values of a header gets them with a refusal, too', async () => {
-    const result = await handle()(
-      balanced('/api/v1/log/view', {
-        headers: null,
-        multiValueHeaders: { authorization: ['Bearer secret'], host: ['lb.example'] },
-        queryStringParameters: { file: 'a.log', follow: 'true' },
-      }),
-    )
-    expect(result.statusCode).toBe(501)
+  it.each<[string, Partial<LambdaEventV1>, number]>([
+    ['a follow', { queryStringParameters: { file: 'a.log', follow: 'true' } }, 501],
+    ['a method that Fetch does not have', { httpMethod: 'TRACE' }, 405],
+    ['a header that HTTP cannot carry', { multiValueHeaders: { accept: ['a\nb'] } }, 400],
+  ])('with several values of a header gets them with a refusal: %s', async (_, more, status) => {
+    const multiValueHeaders = { authorization: ['Bearer secret'], host: ['lb.example'] }
+    const result = await handle()(balanced('/api/v1/log/view', { headers: null, multiValueHeaders, ...more }))
+    expect(result.statusCode).toBe(status)
     expect(result.multiValueHeaders?.['content-type']).toEqual(['application/problem+json'])
   })
 
