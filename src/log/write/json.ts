@@ -88,10 +88,12 @@ function readValue(record: RecordOut, i: number, from: number, to: number): numb
   const { view } = record.copy
   const isText = record.bytes[from] === 0x22
   const end = isText ? quotedEnd(record, from + 1, to) : jsonEnd(view, from, to)
+  // An unfinished line may end before the value.
+  if (end < 0) return to
   table.kind[i] = isText ? QUOTED : isScalar(view, from, end) ? SCALAR : NESTED
   table.from[i] = isText ? from + 1 : from
   table.to[i] = end
-  return end < 0 ? to : isText ? end + 1 : end
+  return isText ? end + 1 : end
 }
 
 /** Whether valid JSON is true, false, null or a whole number as JSON.stringify writes it. */
