@@ -33,7 +33,8 @@ export function writeAccess(record: RecordOut, from: number, limit: number): boo
   for (let i = 1; i < FIELDS.length; i++) {
     const name = FIELDS[i]!
     const value = found[i]
-    if (value === undefined || value === '' || value === '-') continue
+    // A dash stands for nothing, except behind a question mark.
+    if (value === undefined || value === '' || (value === '-' && name !== 'query')) continue
     if (NUMBERS.includes(name)) record.json(name, value)
     else if (name === 'request' || (name === 'client' && /[:([]/.test(value))) record.group(name, value)
     else record.field(name, value)
