@@ -114,10 +114,10 @@ const LONGEST_STAMP = 48
 const LEVEL = /[\t ]+\[?([A-Za-z0-9]+)\]?[\t ]*/y
 const SOURCE = /^([^\t\n]*[^\t\n:]):(\d{1,9})(?:\t|$)/
 /** `[Broker] [Runtime]: ` before the message; spaces may be missing, or more. */
-const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
+export const TAGS = /^((?:[ ]*\[[^\]\n]*\])+)[ ]*:[ ]?/
 
 /** The names in `[Broker] [Runtime]`. */
-function tagNames(text: string): string[] {
+export function tagNames(text: string): string[] {
   const names = text.slice(text.indexOf('[') + 1, -1).split(/\][ ]*\[/)
   return names.map((name) => name.trim()).filter((name) => name !== '')
 }
