@@ -1,14 +1,6 @@
 import type { Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
-import {
-  decode,
-  encodeLine,
-  type LineFormat,
-  linesOf,
-  type RecordFields,
-  recordText,
-  unparsed,
-} from '../format.ts'
+import { encodeLine, type LineFormat, linesOf, type RecordFields, recordText, unparsed } from '../format.ts'
 import { LEVELS } from '../read/level.ts'
 import { withPairs } from '../read/pairs.ts'
 import { isClock, isDigit, readClock, two } from '../read/stamp.ts'
@@ -61,14 +53,29 @@ function dateDigits(bytes: Uint8Array, from: number, to: number): number {
   return bytes[clock - 1] === 0x20 && isClock(bytes, clock, to) ? digits : 0
 }
 
-/** CockroachDB repeats the header on each line of a message; `+`, `=`, `|` or `!` after the counter shows it. */
+/**
+ * CockroachDB repeats the header on each line of a message; `+`, `=`, `|` or `!` after the counter shows it. A pattern
+ * takes three times as long, and every line of a scan is asked.
+ */
 function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
-  const head = bytes.subarray(from, Math.min(to, from + 400))
-  return head.includes(0xe2) && CONTINUED.test(decode(head, 0, head.length))
+  const limit = Math.min(to, from + 400)
+  for (let at = from + 20; at + 3 < limit; at++) {
+    // glog closes its header with a bracket, and CockroachDB has the mark before its first one.
+    if (bytes[at] === 0x5d) return false
+    if (bytes[at] !== 0xe2 || bytes[at + 1] !== 0x8b || bytes[at + 2] !== 0xae) continue
+    at += 4
+    if (bytes[at] === 0x5b) {
+      while (at < limit && bytes[at] !== 0x5d) at++
+      at += 2
+    }
+    const counter = at
+    while (at < limit && isDigit(bytes[at]!)) at++
+    if (at === counter || bytes[at] !== 0x20) return false
+    const mark = bytes[at + 1]
+    return mark === 0x2b || mark === 0x3d || mark === 0x7c || mark === 0x21
+  }
+  return false
 }
-
-/** glog closes its header with a bracket, and CockroachDB has the mark before its first one. */
-const CONTINUED = /^.{14}[^\]⋮]*⋮.(?:\[[^\]]*\].)?\d+ [+=|!]/
 
 const HEADER =
   /^[DIWEF]\d{4,8} \d\d:\d\d:\d\d(?:\.\d+)? +(?:(\d+) +)?(?:\d+@)?([^\s:\]]+):(\d+)(\]?) *(?:⋮ )?(?:\[([^\]]*)\] ?)?(?:(\d+) )?/
