@@ -33,11 +33,11 @@ const LARGEST_UNIT = 1024 * 1024
 
 /** Searches backwards from `hi` for the most recent records that fit. */
 export async function scanBack(scan: Scan): Promise<Found> {
-  const { filter, budget, reading, stretch = Number.POSITIVE_INFINITY } = scan
+  const { filter, budget, reading, stretch = Number.POSITIVE_INFINITY, examine } = scan
   const step = Math.min(reading.chunk, budget.bytesLeft, stretch)
   const { parallel = 1 } = reading
-  // A budget of a few chunks is used up in small ones.
-  const most = Math.max(step, Math.floor(budget.bytesLeft / 64))
+  // A budget of a few chunks is used up in small ones, unless everything is read anyway: the edge has few requests.
+  const most = examine ? Number.POSITIVE_INFINITY : Math.max(step, Math.floor(budget.bytesLeft / 64))
   const isQuick = filter.matcher ? filter.matcher.sure || filter.matcher.without : usesScanner(filter)
   const wanted = parallel > 1 ? remoteChunk(reading) : isQuick ? TEXT_CHUNKS * step : step
   const largest = Math.min(wanted, most, stretch)

@@ -66,3 +66,21 @@ it('a search for the last lines reads ahead no further than they are likely to b
   expect((await response.text()).split('\n').length).toBe(11)
   expect(bytes).toBeLessThan(48 * MIB)
 })
+
+it('a chart at the edge takes few requests', async () => {
+  const store = memoryStore({ 'a.log': Array.from({ length: 24_000 }, (_, i) => line(i)).join('') })
+  let reads = 0
+  const counted: Store = {
+    ...store,
+    read(...args) {
+      reads++
+      return store.read(...args)
+    },
+  }
+  const limits = { memory: 128 * MIB, scanBytes: 64 * MIB, parallelReads: 6 }
+  const app = createApp({ logs: counted, config: '', limits })
+  const response = await app.request('/api/v1/log/histogram?file=a.log')
+  expect(await response.json()).toMatchObject({ complete: true })
+  // 22 MiB: one read for each six, and those for the ends of the log.
+  expect(reads).toBeLessThanOrEqual(8)
+})
