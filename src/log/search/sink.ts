@@ -9,7 +9,7 @@ import type { Chunk } from './filter.ts'
 import type { Fit } from './span.ts'
 
 /** What `lines` counts: lines of text, or records, which become one line of JSON each. */
-export type CountBy = 'lines' | 'records'
+type CountBy = 'lines' | 'records'
 
 /** Whether the bytes of a large record are kept; if not, its piece is empty. */
 export type Keeps = (record: Uint8Array, start: number) => boolean
