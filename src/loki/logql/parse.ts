@@ -16,7 +16,7 @@ import {
 import { Tree, unquoted, unsupported } from './tree.ts'
 
 const MAX_QUERY = 8192
-/** Each bracket and each operator takes stack. */
+/** Each bracket and each operator takes time and stack. */
 const MOST_LEVELS = 100
 /** Line filters and label filters of one query: each pattern is compiled, and each text is looked for. */
 const MOST_FILTERS = 32
@@ -28,7 +28,7 @@ export function parseQuery(source: string): LokiQuery {
   const levels = source.replace(/"(?:\\.|[^"\\])*"|`[^`]*`/gs, '').match(/[(+*/%^-]/g)?.length ?? 0
   if (levels > MOST_LEVELS)
     throw new LokiError(`The query has ${levels} brackets and operators; at most ${MOST_LEVELS} are allowed.`)
-  const query = parsed(source)
+  const query = parsedOrRefused(source)
   if (query.kind !== 'scalar') refuseMany(query.selection)
   return query
 }
@@ -54,6 +54,16 @@ function refuseMany({ selector, lines, stages }: LogSelection): void {
 function sizeOf(condition: Condition): number {
   const inner = 'all' in condition ? condition.all : 'any' in condition ? condition.any : null
   return inner ? inner.reduce((sum, each) => sum + sizeOf(each), 0) : 1
+}
+
+/** What was not counted, such as comparisons, may still fill the stack, in the parser or here. */
+function parsedOrRefused(source: string): LokiQuery {
+  try {
+    return parsed(source)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new LokiError('The query has too many brackets and operators inside each other.')
+  }
 }
 
 function parsed(source: string): LokiQuery {

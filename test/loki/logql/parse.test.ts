@@ -35,6 +35,9 @@ describe('parseQuery', () => {
 
   it.each([
     ['operators', `1${'+1'.repeat(4_000)}`],
+    ['comparisons', `1${'>1'.repeat(4_000)}`],
+    ['alternatives', `1${' or 1'.repeat(1_500)}`],
+    ['operators between two comments', `1 #"\n${'+1'.repeat(4_000)}\n#"`],
     ['brackets', `${'('.repeat(4_000)}{file="a"}${')'.repeat(4_000)}`],
     ['open brackets', '('.repeat(8_000)],
     ['sums', `${'sum('.repeat(1_000)}rate({file="a"}[1m])${')'.repeat(1_000)}`],
