@@ -76,7 +76,7 @@ class R2Bucket extends RemoteBucket {
     try {
       object = await timer.bound(this.#bucket.get(this.root + key, wanted))
     } catch (thrown) {
-      if (timer.isLate || range === undefined || !(await this.#holdsNothing(thrown, key, range)))
+      if (timer.isLate || range === undefined || !(await this.#holdsNothing(thrown, key, range, timer)))
         return fail(thrown, timer.isLate)
       return undefined
     }
@@ -106,10 +106,10 @@ class R2Bucket extends RemoteBucket {
   }
 
   /** Whether a `get` failed because the range is empty. At `offset == size` the binding may fail without saying why. */
-  async #holdsNothing(thrown: unknown, key: string, range: ByteRange): Promise<boolean> {
+  async #holdsNothing(thrown: unknown, key: string, range: ByteRange, timer: AttemptTimer): Promise<boolean> {
     const code = codeOf(thrown)
     if (code !== UNEXPLAINED) return code === UNSATISFIABLE
-    const object = await this.#bucket.head(this.root + key).catch(() => null)
+    const object = await timer.bound(this.#bucket.head(this.root + key)).catch(() => null)
     return object !== null && clampRange(range, object.size).length === 0
   }
 }

@@ -137,6 +137,18 @@ describe('r2Store', () => {
     expect(await codeOf(small.read('a'))).toBe(code)
   })
 
+  it('does not wait forever when the rest of a body fails and its size is not told', async () => {
+    const { binding } = bucket(
+      (call, n) => {
+        if (n > 1 && call === 'get') throw new Error('Network connection lost.')
+        return call === 'head' ? new Promise<void>(() => {}) : undefined
+      },
+      (object) => broken(object, 'end'),
+    )
+    const read = await r2Store(binding, { ...PATIENT, timeout: 100 }).read('a')
+    expect(await codeOf(bytesOf(read))).toBe('timeout')
+  })
+
   it('errors when the object was replaced while its body was broken', async () => {
     const { binding, replace } = bucket(
       () => {},

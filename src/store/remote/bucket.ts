@@ -126,6 +126,7 @@ export abstract class RemoteBucket {
   #resume({ key, etag }: Entry, rest: ByteRange, signal: AbortSignal | undefined): Promise<TimedBody> {
     return withRetries(this.#retry, begin(this.#retry, signal), async (timer) => {
       const answer = await this.get(key, rest, { ifMatch: etag }, timer)
+      if (answer === null) throw new StoreError('changed', `"${key}" was removed while it was read`)
       if (!answer?.body || answer.entry.etag !== etag)
         throw new StoreError('changed', `"${key}" was replaced while it was read`)
       return { body: answer.body, timer }
