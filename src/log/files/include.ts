@@ -5,7 +5,7 @@
 export function includeFilter(patterns: readonly string[]): (name: string) => boolean {
   if (patterns.length === 0) return () => true
   const globs = patterns.flatMap(expandBraces).map(compile)
-  return (name) => globs.some((glob) => glob.test(name))
+  return (name) => globs.some((matches) => matches(name))
 }
 
 /** How many patterns one pattern with braces may expand to. */
@@ -37,20 +37,38 @@ function expandBraces(pattern: string): string[] {
 const TOKEN = /\*+|\?|\[(?:[!^](?<others>.[^\]]*)|(?<members>[^!^][^\]]*))\]|\\(?<literal>.)|./gsu
 
 /** A pattern without braces. A `]` directly after the opening of a class is a member. */
-function compile(pattern: string): RegExp {
+function compile(pattern: string): (name: string) => boolean {
   const parts = ['']
+  let least = 0
   for (const { 0: token, groups = {} } of pattern.matchAll(TOKEN)) {
     const { others, members, literal = token } = groups
-    if (token.startsWith('*')) parts.push('')
-    else if (token === '?') parts[parts.length - 1] += '.'
-    else if (others !== undefined) parts[parts.length - 1] += `[^${rangesOf(others)}]`
-    else if (members !== undefined) parts[parts.length - 1] += `[${rangesOf(members)}]`
-    else parts[parts.length - 1] += escaped(literal)
+    if (token.startsWith('*')) {
+      parts.push('')
+      continue
+    }
+    const last = parts.length - 1
+    least++
+    if (token === '?') parts[last] += '.'
+    else if (others !== undefined) parts[last] += `[^${rangesOf(others)}]`
+    else if (members !== undefined) parts[last] += `[${rangesOf(members)}]`
+    else parts[last] += escaped(literal)
   }
-  const last = parts.length > 1 ? `.*${parts.pop()}` : ''
-  // Nothing backtracks into a lookahead: what an earlier `*` matched never needs to change.
-  const between = parts.slice(1).map((part, i) => `(?=(.*?${part}))\\${i + 1}`)
-  return new RegExp(`^${parts[0]}${between.join('')}${last}$`, 'su')
+  // One expression for each part, because what an earlier `*` matched never needs to change.
+  const expressions = parts.map((part, i) => {
+    const end = i === parts.length - 1 ? '$' : ''
+    return new RegExp(`${i === 0 ? '^' : ''}${part}${end}`, 'gsu')
+  })
+  return (name) => {
+    // An expression for thousands of characters would overflow the stack.
+    if (name.length < least) return false
+    let at = 0
+    return expressions.every((expression) => {
+      expression.lastIndex = at
+      const isFound = expression.test(name)
+      at = expression.lastIndex
+      return isFound
+    })
+  }
 }
 
 /** The members of a class. A range that runs backward has none. */

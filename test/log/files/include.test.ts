@@ -42,6 +42,12 @@ describe('includeFilter', () => {
     expect(wanted('a'.repeat(255))).toBe(false)
   })
 
+  it.each(['*a', '?', '*?', 'a?', '[!b]*'])('takes a pattern of thousands of %j', (part) => {
+    const wanted = includeFilter([part.repeat(8000)])
+    expect(wanted('a'.repeat(255))).toBe(false)
+    expect(includeFilter([part.repeat(250)])('a'.repeat(500))).toBe(part !== '?')
+  })
+
   it('refuses braces that stand for too many names', () => {
     expect(() => includeFilter(['{a,b,c,d,e,f,g,h,i,j}'.repeat(4)])).toThrow('too many')
   })
