@@ -27,6 +27,8 @@ export class Forward {
   #window: number
   #blocks: ReadAhead[] = []
   #long: Uint8Array<ArrayBuffer> | null = null
+  /** When the last read has ended. */
+  #reading: Promise<void> = Promise.resolve()
   /** Where a read begins that continues the last one; null before the first. */
   #expected: { from: number; to: number } | null = null
 
@@ -42,7 +44,14 @@ export class Forward {
   }
 
   /** The bytes [from, to), valid until the next call. */
-  async read(from: number, to: number): Promise<Uint8Array> {
+  read(from: number, to: number): Promise<Uint8Array> {
+    const bytes = this.#read(from, to)
+    const ended = () => {}
+    this.#reading = bytes.then(ended, ended)
+    return bytes
+  }
+
+  async #read(from: number, to: number): Promise<Uint8Array> {
     const isNext = this.#expected !== null && from >= this.#expected.from && from <= this.#expected.to
     this.#expected = { from, to }
     if (!isNext) this.#forget(Number.POSITIVE_INFINITY)
@@ -61,8 +70,10 @@ export class Forward {
     this.#ended.abort()
     this.#forget(Number.POSITIVE_INFINITY)
     this.#lease?.release()
-    if (this.#long) giveBack(this.#long)
+    const long = this.#long
     this.#long = null
+    // A read into it cannot be interrupted, and a client may disconnect meanwhile.
+    if (long) void this.#reading.then(() => giveBack(long))
   }
 
   /** Memory for a read. That of long records is used again: the collector hardly notices it. */

@@ -77,8 +77,8 @@ export class LoadedRecords {
     this.#lease ??= memory?.lease(0) ?? null
     if (this.#lease?.grow(length) === false) throw noMemory()
     const block = length > BLOCK / 2 ? takeBlock() : new Uint8Array(length)
-    this.#blocks.push(block)
-    const bytes = await series.read(start, end, { into: block })
+    // Only then: it may be released before, and a read into it cannot be interrupted.
+    const bytes = await series.read(start, end, { into: block }).finally(() => this.#blocks.push(block))
     series.rest()
     return bytes
   }
