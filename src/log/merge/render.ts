@@ -156,8 +156,9 @@ export function mergedStream(pages: Pages, writer: MergedWriter, end: () => void
     },
     release() {},
     cancel() {
-      void slices.return()
       end()
+      // A read that is under way takes memory until it ends.
+      void slices.return().finally(end)
     },
   })
 }

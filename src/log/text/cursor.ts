@@ -122,7 +122,7 @@ export function toBase64Url(ascii: string): string {
   return padding < 0 ? text : text.slice(0, padding)
 }
 
-/** They again; empty if it is none. */
+/** The characters of such a text again; empty if it is none. */
 export function fromBase64Url(text: string): string {
   try {
     return atob(text.replaceAll('-', '+').replaceAll('_', '/'))

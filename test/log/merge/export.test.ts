@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { MergedExport } from '../../../src/log/merge/export.ts'
+import { mergedStream, textWriter } from '../../../src/log/merge/render.ts'
 import { pickSources } from '../../../src/log/merge/source.ts'
 import { textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { type MemoryStore, memoryStore } from '../../../src/store/memory.ts'
@@ -107,6 +108,39 @@ describe('an export of several logs', () => {
       store.put('01.log', line(99_999, 'a new file'))
     })
     expect(got.texts).toEqual(texts)
+  })
+
+  it('releases what is read when its client leaves during a read', async () => {
+    const text = Array.from({ length: 30_000 }, (_, i) => line(i, `request ${i} was handled`)).join('')
+    const store = memoryStore({ 'a.log': text, 'b.log': text })
+    const memory = new MemoryBudget(64 * MIB)
+    const context = contextOf(logFiles(store), {}, { memory })
+    const { sources } = await pickSources({ node: null, context }, ['*.log'])
+    const merged = new MergedExport(sources, EVERYTHING)
+    await merged.open()
+    const read = store.read.bind(store)
+    let go = () => {}
+    const mayGo = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const begun = new Promise<'begun'>((resolve) => {
+      store.read = async (...args) => {
+        resolve('begun')
+        await mayGo
+        return read(...args)
+      }
+    })
+    const stream = mergedStream(merged.pages(), textWriter(), () => merged.release())
+    let next = stream.next()
+    for (let got = await Promise.race([next, begun]); got instanceof Uint8Array; ) {
+      next = stream.next()
+      got = await Promise.race([next, begun])
+    }
+    await stream.cancel()
+    go()
+    expect(await next).not.toBeNull()
+    await new Promise(setImmediate)
+    expect(memory.used).toBe(0)
   })
 
   it('waits for memory that another answer holds', async () => {
