@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Entry } from '../store.ts'
+import { byCodePoint, type Entry } from '../store.ts'
 import type { Directory } from './directory.ts'
 import { type FileState, isSame, toEntry } from './file.ts'
 import { sharedRun } from './shared-run.ts'
@@ -16,11 +16,14 @@ interface Seen extends FileState {
   entry: Entry
 }
 
-/** Lists the files directly in a directory, repeatedly: each list stats every file once. */
+/**
+ * Lists the files directly in a directory, repeatedly: each list stats every file once, but creates new entries only
+ * for files that changed.
+ */
 export class Lister {
   readonly #directory: Directory
   readonly #names: () => Promise<string[]>
-  #last = new Map<string, Seen>()
+  #last: Seen[] = []
 
   constructor(directory: Directory) {
     this.#directory = directory
@@ -30,8 +33,14 @@ export class Lister {
   /** The first entries whose names begin with `prefix`, in key order. */
   async list(prefix: string, most: number): Promise<Entry[]> {
     if (prefix !== '') return this.#family(prefix)
-    this.#last = await this.#look(await this.#names(), most)
-    return entriesOf(this.#last)
+    // Stat the files of the last list while another thread reads the names: most of them are the same.
+    const last = this.#last
+    const names = this.#names()
+    names.catch(() => {})
+    const renewed = await this.#renew(last)
+    const now = await this.#merge(await names, last, renewed, most)
+    this.#last = now
+    return now.map(({ entry }) => entry)
   }
 
   /**
@@ -43,34 +52,52 @@ export class Lister {
     let before: string | null = null
     for (let looks = 1; ; looks++) {
       const rested = restedSince(this.#directory.path)
-      const seen = await this.#look((await this.#names()).filter((name) => name.startsWith(prefix)))
+      const names = (await this.#names()).filter((name) => name.startsWith(prefix))
+      const seen = await this.#merge(names, [], [])
       const isCertain = rested !== null && rested === restedSince(this.#directory.path)
-      const now = entriesOf(seen)
-        .map(({ key, id }) => `${id} ${key}`)
-        .join('/')
-      if (isCertain || before === now || looks >= MAX_LOOKS) return entriesOf(seen)
+      const now = seen.map(({ entry: { key, id } }) => `${id} ${key}`).join('/')
+      if (isCertain || before === now || looks >= MAX_LOOKS) return seen.map(({ entry }) => entry)
       before = now
     }
   }
 
-  /** The first names that are files, with the entries of the last list where those are unchanged. */
-  async #look(names: readonly string[], most = Number.POSITIVE_INFINITY): Promise<Map<string, Seen>> {
-    const seen = new Map<string, Seen>()
-    let looks = 0
-    for (const name of names) {
-      if (seen.size >= most) break
-      if (++looks % BATCH === 0) await nextTurn()
-      const found = this.#directory.look(name) ?? (await this.#directory.findRaw(name))
-      if (!found) continue
-      const last = this.#last.get(name)
-      seen.set(name, last && isSame(last, found.stats) ? last : see(name, found.stats))
+  /** The last list's files as they are now; null for files that are gone. */
+  async #renew(last: readonly Seen[]): Promise<(Seen | null)[]> {
+    const renewed: (Seen | null)[] = []
+    for (let i = 0; i < last.length; i++) {
+      if (i % BATCH === BATCH - 1) await nextTurn()
+      const seen = last[i]!
+      const stats = this.#directory.look(seen.entry.key)?.stats ?? null
+      renewed.push(stats && (isSame(seen, stats) ? seen : see(seen.entry.key, stats)))
     }
-    return seen
+    return renewed
   }
-}
 
-function entriesOf(seen: ReadonlyMap<string, Seen>): Entry[] {
-  return Array.from(seen.values(), ({ entry }) => entry)
+  /** The names that are files: those already checked again, and the others after a stat of each. */
+  async #merge(
+    names: string[],
+    last: readonly Seen[],
+    renewed: (Seen | null)[],
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<Seen[]> {
+    const merged: Seen[] = []
+    let looks = 0
+    let at = 0
+    for (const name of names) {
+      if (merged.length >= most) break
+      // Both are sorted, so walking them side by side finds known files without a map of 10,000 names.
+      while (at < last.length && last[at]!.entry.key !== name && byCodePoint(last[at]!.entry.key, name) < 0)
+        at++
+      let seen = last[at]?.entry.key === name ? renewed[at]! : null
+      if (seen === null) {
+        if (++looks % BATCH === 0) await nextTurn()
+        const found = this.#directory.look(name) ?? (await this.#directory.findRaw(name))
+        seen = found && see(name, found.stats)
+      }
+      if (seen !== null) merged.push(seen)
+    }
+    return merged
+  }
 }
 
 /** The time of a directory's last change; null if that is so recent that another change might not show. */
