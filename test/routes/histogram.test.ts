@@ -95,6 +95,16 @@ describe('histogram', () => {
     expect(counted.length).toBeLessThan(body.buckets.length)
     expect(counted.at(-1)).toBe(body.buckets.at(-1))
   })
+  test('the same inside an archive, which is read from its start', async () => {
+    const text = Array.from({ length: 60_000 }, (_, i) => line(START + i * 1000)).join('')
+    const { body } = await ask({ 'a.log.gz': gzipSync(text) }, 'file=a.log.gz', {
+      limits: { scanBytes: 1_000_000, windowBytes: 100_000 },
+    })
+    expect(body.complete).toBe(false)
+    const [, counted] = sum(body)
+    expect(counted).toBeGreaterThan(0)
+    expect(counted).toBeLessThan(40_000)
+  })
   test('a clock that stepped back loses nothing, and the answer says what is at its edges', async () => {
     const at = (minutes: number[]) => minutes.map((minute) => line(START + minute * 60_000)).join('')
     const { response, body } = await ask({ 'a.log': at([5, 6, 1, 2, 9, 3]) }, 'file=a.log')

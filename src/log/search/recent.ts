@@ -106,7 +106,11 @@ async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise
     }
     const chunk = { bytes, from: first, to: last, base: at }
     const times = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
-    await examine?.(chunk, scanner)
+    if (examine) {
+      await examine(chunk, scanner)
+      // As it goes, so that a chart of a large archive stops where its budget does.
+      budget.spend(last - first)
+    }
     const ranges = examine ? [] : await matchesInTurns(chunk, { ...filter, times }, budget, { scanner })
     const isWhole = !whole || to === pass.series.end
     if (!examine && !fresh && isWhole && isEveryTimeSeen(filter)) blocks?.set(at, { to: at + last, ...times })

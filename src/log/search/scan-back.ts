@@ -36,8 +36,8 @@ export async function scanBack(scan: Scan): Promise<Found> {
   const { filter, budget, reading, stretch = Number.POSITIVE_INFINITY, examine } = scan
   const step = Math.min(reading.chunk, budget.bytesLeft, stretch)
   const { parallel = 1 } = reading
-  // A budget of a few chunks is used up in small ones, unless everything is read anyway: the edge has few requests.
-  const most = examine ? Number.POSITIVE_INFINITY : Math.max(step, Math.floor(budget.bytesLeft / 64))
+  // A budget of a few chunks is used up in small ones. Where everything is read, in few: the edge has few requests.
+  const most = Math.max(step, Math.floor(budget.bytesLeft / (examine ? 1 : 64)))
   const isQuick = filter.matcher ? filter.matcher.sure || filter.matcher.without : usesScanner(filter)
   const wanted = parallel > 1 ? remoteChunk(reading) : isQuick ? TEXT_CHUNKS * step : step
   const largest = Math.min(wanted, most, stretch)
@@ -133,7 +133,7 @@ class BackwardScan {
 
   /** The archive that ends here, if it must be read from its start; null when it need not. */
   async #archive(): Promise<Found | 'bottom' | 'continue' | null> {
-    const { series, lo, budget, witness } = this.#scan
+    const { series, lo, budget, witness, examine } = this.#scan
     const start = await series.sequentialStart(this.#at)
     if (start === null) return null
     const from = Math.max(lo, start)
@@ -161,7 +161,7 @@ class BackwardScan {
       return this.#cut({ bytes, from: 0, to: bytes.length, base: start }, isBottom && start <= from)
     }
     if (recent.dropped) return this.#found(recent.kept.at(-1)!.start, {})
-    budget.spend(this.#at - recent.from)
+    if (!examine) budget.spend(this.#at - recent.from)
     this.#hasRead = true
     this.#at = recent.from
     return isBottom ? 'bottom' : 'continue'
