@@ -11,11 +11,12 @@ export default handle(({ BUCKET, TEAM: iss, AUD: aud }) => {
   if (!iss || !aud) throw new Error('Set TEAM and AUD in wrangler.toml.')
   const options = {
     jwks_uri: `${iss}/cdn-cgi/access/certs`,
-    allowedAlgorithms: ['RS256'],
+    allowedAlgorithms: /** @type {const} */ (['RS256']),
     verification: { iss, aud },
   }
+  /** @type {RequestInit & { cf: object }} */
   const cache = { cf: { cacheTtl: 300, cacheEverything: true } }
-  const verify = (token) => verifyWithJwks(token, options, cache).catch(() => ({}))
+  const verify = (token) => verifyWithJwks(token, options, cache).catch(() => ({ exp: undefined }))
 
   const app = new Hono()
   app.use(async (c, next) => {

@@ -10,10 +10,11 @@ const { ISSUER: iss, AUDIENCE: aud, LOGS = '/var/log/lindb', PORT = 9000 } = pro
 // Without them, hono would accept any issuer and any audience.
 if (!iss || !aud) throw new Error('Set ISSUER and AUDIENCE.')
 
+/** @type {Hono<{ Variables: import('hono/jwt').JwtVariables }>} */
 const app = new Hono()
 app.use(jwk({ keys, alg: ['RS256', 'ES256'], verification: { iss, aud }, realm: 'nodestate' }))
 // hono accepts a token without an expiry.
-app.use((c, next) => (c.get('jwtPayload').exp ? next() : c.text('Unauthorized', 401)))
+app.use(async (c, next) => (c.get('jwtPayload').exp ? next() : c.text('Unauthorized', 401)))
 app.route('/', createApp({ logs: fsStore(LOGS), config: '' }))
 console.log((await serve(app, { port: Number(PORT) })).url)
 

@@ -121,7 +121,7 @@ describe('container/Containerfile', () => {
         .filter(([name]) => name.startsWith('NODESTATE_')),
     )
     const run = read('container/Containerfile')
-      .match(/^# +podman run .* nodestate:\S+ (--.*)$/m)![1]!
+      .match(/^# +ghcr.io\/nodestate\/nodestate:\S+ (--.*)$/m)![1]!
       .split(' ')
     expect(await settingsOf(['serve', ...run], env)).toMatchObject({
       logs: '/logs',
@@ -138,51 +138,8 @@ describe('container/Containerfile', () => {
   })
 })
 
-describe('kubernetes/sidecar.yaml', () => {
-  const documents = parseAllDocuments(read('kubernetes/sidecar.yaml'))
-  // biome-ignore lint/suspicious/noExplicitAny: YAML has no types
-  const [pod, service] = documents.map((document) => document.toJS()) as any[]
-  // biome-ignore lint/suspicious/noExplicitAny: YAML has no types
-  const sidecar = pod.spec.containers.find((container: any) => container.name === 'nodestate')
-
-  it('is valid YAML', () => {
-    for (const document of documents) expect([...document.errors, ...document.warnings]).toEqual([])
-    expect([pod.kind, service.kind]).toEqual(['Pod', 'Service'])
-  })
-
-  it('mounts everything read-only, and runs without any right', () => {
-    for (const mount of sidecar.volumeMounts) expect(mount.readOnly, mount.name).toBe(true)
-    const names = pod.spec.volumes.map((volume: { name: string }) => volume.name)
-    for (const mount of sidecar.volumeMounts) expect(names).toContain(mount.name)
-    expect(sidecar.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    })
-  })
-
-  it('probes /healthz for life and /readyz for readiness', () => {
-    for (const probe of ['startupProbe', 'livenessProbe'])
-      expect(sidecar[probe].httpGet).toEqual({ path: '/healthz', port: 'nodestate' })
-    expect(sidecar.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'nodestate' })
-    expect(sidecar.ports[0]).toMatchObject({ name: 'nodestate', containerPort: 9000 })
-    expect(service.spec.ports[0].targetPort).toBe('nodestate')
-  })
-
-  it('has settings that the program takes', async () => {
-    const env = Object.fromEntries(
-      sidecar.env.map(({ name }: { name: string }) => [name, name.endsWith('IP') ? '192.0.2.7' : 'value']),
-    )
-    const settings = await settingsOf(sidecar.args, env as Record<string, string>)
-    expect(settings).toMatchObject({
-      logs: '/logs',
-      config: '/config/broker.toml',
-      port: 9000,
-      token: 'value',
-    })
-  })
-})
+/** What the manifests name, and the release workflow pushes. */
+const RELEASED = 'ghcr.io/nodestate/nodestate'
 
 describe('the images', () => {
   it('have a tag; that of nodestate is the version of the package', () => {
@@ -194,61 +151,29 @@ describe('the images', () => {
     )
     const images = files
       .filter((file) => file.endsWith('.yaml'))
-      .flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(/^ +(?:- )?image: (\S+)$/gm)])
+      .flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(/^ *(?:- )?image: (\S+)$/gm)])
       .map(([, image]) => image!)
     expect(images.length).toBeGreaterThan(8)
     for (const image of images) {
       const [name, tag] = image.split(':')
       expect(tag, image).toMatch(/^v?\d/)
-      if (name === 'nodestate') expect(tag).toBe(version)
+      if (name!.endsWith('nodestate')) expect(image).toBe(`${RELEASED}:${version}`)
     }
-    expect(read('container/Containerfile')).toContain(`podman build -t nodestate:${version} `)
+    expect(images.filter((image) => image.startsWith(RELEASED)).length).toBeGreaterThan(5)
+    expect(read('container/Containerfile')).toContain(`podman build -t ${RELEASED}:${version} `)
+    expect(read('README.md')).toContain(`podman build -t ${RELEASED}:${version} `)
   })
-})
 
-describe.each(['statefulset', 'statefulset-patch', 'daemonset'])('kubernetes/%s.yaml', (name) => {
-  const [document] = parseAllDocuments(read(`kubernetes/${name}.yaml`))
-  const container = document!
-    .toJS()
-    .spec.template.spec.containers.find((each: { name: string }) => each.name === 'nodestate')
-
-  it('runs nodestate without any right, with settings that it takes', async () => {
-    expect([...document!.errors, ...document!.warnings]).toEqual([])
-    for (const mount of container.volumeMounts) expect(mount.readOnly).toBe(true)
-    expect(container.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    })
-    expect(container.livenessProbe.httpGet.path).toBe('/healthz')
-    const env = Object.fromEntries(
-      container.env.map(({ name }: { name: string }) => [name, name.endsWith('IP') ? '192.0.2.7' : 'value']),
-    )
-    expect(await settingsOf(container.args, env)).toMatchObject({ logs: '/logs', port: 9000, token: 'value' })
-  })
-})
-
-describe('the Service and the policy around a StatefulSet', () => {
-  it('give each pod a name of its own, and let in only what is named', () => {
-    const service = parseAllDocuments(read('kubernetes/headless-service.yaml'))[0]!.toJS()
-    expect([service.kind, service.spec.clusterIP]).toEqual(['Service', 'None'])
-    const set = parseAllDocuments(read('kubernetes/statefulset.yaml'))[0]!.toJS()
-    expect(set.spec.serviceName).toBe(service.metadata.name)
-    for (const labels of [set.spec.selector.matchLabels, set.spec.template.metadata.labels])
-      expect(labels).toEqual(service.spec.selector)
-    const volumes = [
-      ...set.spec.template.spec.volumes,
-      ...set.spec.volumeClaimTemplates.map((claim: { metadata: object }) => claim.metadata),
-    ]
-    for (const { volumeMounts } of set.spec.template.spec.containers)
-      for (const mount of volumeMounts)
-        expect(volumes.map((volume: { name: string }) => volume.name)).toContain(mount.name)
-    const policy = parseAllDocuments(read('kubernetes/network-policy.yaml'))[0]!.toJS()
-    expect(policy.spec).toMatchObject({
-      policyTypes: ['Ingress'],
-      podSelector: { matchLabels: service.spec.selector },
-    })
+  it('of nodestate is the one that the release workflow builds, signs and attests', () => {
+    const text = readFileSync(join(root, '.github/workflows/release.yml'), 'utf8')
+    const { env, steps } = parseAllDocuments(text)[0]!.toJS().jobs.image
+    expect(env.IMAGE).toBe(RELEASED)
+    const step = (name: string) =>
+      steps.find((each: { uses?: string; run?: string }) => (each.uses ?? each.run ?? '').startsWith(name))
+    expect(existsSync(join(root, step('docker/build-push-action@').with.file))).toBe(true)
+    expect(step('docker/build-push-action@').with).toMatchObject({ push: true, sbom: true })
+    expect(step('cosign sign')).toBeDefined()
+    expect(step('actions/attest-build-provenance@').with['subject-digest']).toContain('build.outputs.digest')
   })
 })
 
