@@ -49,9 +49,6 @@ const TOKENS = new RegExp(
     'hf_[A-Za-z\\d]{24,}',
     'AGE-SECRET-KEY-1[A-Z\\d]{40,}',
     '\\d{8,10}:AA[\\w-]{33}',
-    // A JWT has three parts, a JWE five; the header begins with `{"` in Base64. Bounded, because `-eyJ-eyJ…` would be
-    // read to its end from each of them.
-    'eyJ[\\w-]{6,512}\\.[\\w-]{6,}(?:\\.[\\w-]*){1,3}',
     // Private keys as DER in Base64: PKCS #8 and PKCS #1 of RSA, EC, Ed25519
     'MII[\\w+/]{2,4}IBA(?:DANBgkqhkiG9w0BAQEF|AKC)[\\w+/=]{16,}',
     'MI[GH][\\w+/]{1,4}AgEAMB[AM]GByqGSM49[\\w+/=]{16,}',
@@ -68,20 +65,74 @@ const WEBHOOKS =
 /** `-----BEGIN` in Base64. Certificates and public keys begin like this, too: the first line is decoded to tell. */
 const ENCODED_PEM = /LS0tLS1CRUdJTi[\w+/-]{6,}[\w+/=-]*/g
 
-/** Finds private keys and tokens of known form anywhere in a text. */
-export function findKnown(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(TOKENS)) push(spans, match.index, match[0].length)
-  if (/\/hooks\.slack\.com\/|\/api\/webhooks\/|api\.telegram\.org\//.test(text)) {
-    for (const match of text.matchAll(WEBHOOKS)) {
-      const { length } = match[1] ?? match[2] ?? match[3]!
-      push(spans, match.index + match[0].length - length, length)
-    }
+/** Matches that are looked at in one go. */
+const STRETCH = 256
+
+/**
+ * Takes the matches of a pattern from a place in a text on. Returns where to go on, or -1 when it is done: a text can be
+ * a megabyte long, and others want their turn. (`matchAll` copies its pattern: that takes longer than most searches.)
+ */
+export function eachMatch(
+  pattern: RegExp,
+  text: string,
+  from: number,
+  take: (match: RegExpExecArray) => void,
+): number {
+  pattern.lastIndex = from
+  for (let count = 0; count < STRETCH; count++) {
+    const match = pattern.exec(text)
+    if (match === null) return -1
+    const next = pattern.lastIndex
+    take(match)
+    pattern.lastIndex = next
   }
-  if (text.includes('LS0tLS1CRUdJTi')) {
-    for (const match of text.matchAll(ENCODED_PEM))
-      if (isEncodedPem(match[0])) push(spans, match.index, match[0].length)
-  }
-  findPem(text, spans)
+  return pattern.lastIndex
+}
+
+/** Finds tokens of known form anywhere in a text. */
+export function findTokens(text: string, from: number, spans: Span[]): number {
+  return eachMatch(TOKENS, text, from, ({ index, 0: token }) => push(spans, index, token.length))
+}
+
+/** A JWT has three parts, a JWE five; the header begins with `{"` in Base64. */
+export function findJwts(text: string, from: number, spans: Span[]): number {
+  if (from === 0 && !text.includes('eyJ')) return -1
+  // The parts come first: from each `eyJ` on, `-eyJ-eyJ…` would be read to its end.
+  return eachMatch(PARTS, text, from, (match) => {
+    const end = match.index + match[0].length
+    if (text[end] !== '.') return
+    const head = HEADER.exec(text.slice(Math.max(match.index, end - 515), end))
+    if (head === null) return
+    REST.lastIndex = end
+    const rest = REST.exec(text)
+    if (rest !== null) spans.push({ start: end - head[0].length, end: end + rest[0].length })
+  })
+}
+
+const PARTS = /[\w-]{9,}/g
+const HEADER = /(?<![A-Za-z\d_])eyJ[\w-]{6,}$/
+const REST = /\.[\w-]{6,}(?:\.[\w-]*){1,3}/y
+
+export function findWebhooks(text: string, from: number, spans: Span[]): number {
+  if (from === 0 && !/\/hooks\.slack\.com\/|\/api\/webhooks\/|api\.telegram\.org\//.test(text)) return -1
+  return eachMatch(WEBHOOKS, text, from, (match) => {
+    const { length } = match[1] ?? match[2] ?? match[3]!
+    push(spans, match.index + match[0].length - length, length)
+  })
+}
+
+export function findEncodedPem(text: string, from: number, spans: Span[]): number {
+  if (from === 0 && !text.includes('LS0tLS1CRUdJTi')) return -1
+  return eachMatch(ENCODED_PEM, text, from, ({ index, 0: key }) => {
+    if (isEncodedPem(key)) push(spans, index, key.length)
+  })
+}
+
+/** Whether a text holds a token or a private key of known form. */
+export function holdsKnown(text: string): boolean {
+  const spans: Span[] = []
+  for (const find of [findTokens, findJwts, findWebhooks, findEncodedPem, findPem]) find(text, 0, spans)
+  return spans.length > 0
 }
 
 function push(spans: Span[], start: number, length: number): void {
@@ -99,16 +150,16 @@ function isEncodedPem(text: string): boolean {
   }
 }
 
-function findPem(text: string, spans: Span[]): void {
-  // Most texts hold none, and two expressions for each of them took a tenth of the time.
-  if (!text.includes('PRIVATE KEY')) return
-  const begin = new RegExp(PEM_BEGIN, 'g')
-  const end = new RegExp(PEM_END, 'g')
-  for (let match = begin.exec(text); match !== null; match = begin.exec(text)) {
-    end.lastIndex = begin.lastIndex
-    const close = end.exec(text)
-    const stop = close === null ? text.length : end.lastIndex
-    spans.push({ start: match.index, end: stop })
-    begin.lastIndex = stop
-  }
+export function findPem(text: string, from: number, spans: Span[]): number {
+  if (from === 0 && !text.includes('PRIVATE KEY')) return -1
+  return eachMatch(PEM_BEGINS, text, from, (match) => {
+    // What is inside a key is not the beginning of another.
+    if (match.index < (spans.at(-1)?.end ?? 0)) return
+    PEM_ENDS.lastIndex = match.index + match[0].length
+    const end = PEM_ENDS.test(text) ? PEM_ENDS.lastIndex : text.length
+    spans.push({ start: match.index, end })
+  })
 }
+
+const PEM_BEGINS = new RegExp(PEM_BEGIN, 'g')
+const PEM_ENDS = new RegExp(PEM_END, 'g')

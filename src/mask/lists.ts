@@ -17,13 +17,15 @@ const SHORT_OPTIONS: Readonly<Record<string, string>> = {
   ldapmodify: '-w',
 }
 
+const DASH = 45
+
 /**
  * What the strings of a list before a string say about it: an option of a command (`["--password", "x"]`,
  * `["redis-cli", "-a", "x"]`), or the first line of a private key.
  */
 export function listReader(toml: string) {
   let last: Value | null = null
-  /** The program that the list calls. */
+  /** The program that the list calls, with its path. */
   let program = ''
   let inPem = false
 
@@ -34,13 +36,15 @@ export function listReader(toml: string) {
     const follows = before !== null && isNextElement(toml, before, value)
     if (!follows) {
       inPem = false
-      program = value.text.slice(-64).split('/').at(-1)!
+      program = value.text
     }
     const isPem = inPem
-    if (value.quote !== '' && PEM_BEGIN.test(value.text)) inPem = true
+    if (value.quote !== '' && value.text.includes('PRIVATE KEY') && PEM_BEGIN.test(value.text)) inPem = true
     if (inPem && PEM_END.test(value.text)) inPem = false
     const option = follows ? before.text : ''
-    const isOption = isSecretOption(option) || (option !== '' && SHORT_OPTIONS[program] === option)
+    if (option.charCodeAt(0) !== DASH) return { option, isSecret: isPem }
+    const called = program.slice(-64).split('/').at(-1)!
+    const isOption = isSecretOption(option) || SHORT_OPTIONS[called] === option
     const isArgument = isOption && !value.text.startsWith('-') && !isHarmless(value.text)
     return { option, isSecret: isPem || isArgument }
   }
@@ -49,6 +53,9 @@ export function listReader(toml: string) {
 /** Whether two strings follow each other in a list: only a comma and comments separate them. */
 function isNextElement(toml: string, one: Value, two: Value): boolean {
   if (one.quote === '' || two.quote === '' || two.start - one.end > 4096) return false
+  let at = one.end
+  while (toml.charCodeAt(at) <= 32) at++
+  if (toml[at] !== ',') return false
   return /^\s*,(?:\s|#[^\n]*\n)*$/.test(toml.slice(one.end, two.start))
 }
 
@@ -56,11 +63,14 @@ const NAME = /(?:^|\W)(?:name|key|var|variable|env|setting|option|property|param
 const VALUE = /(?:^|\W)(?:value|val|default|content|data)$/i
 
 /** Values that another key of their table names: `name = "DB_PASSWORD"` makes the `value` beside it a secret. */
-export function namedByOthers(values: readonly Value[]): Set<Value> {
+export function namedByOthers(values: readonly Value[]): ReadonlySet<Value> {
   const groups = new Set<number>()
   for (const { group, key, text, quote } of values)
     if (quote !== '' && NAME.test(key) && text.length < 96 && namesSecret(text)) groups.add(group)
+  if (groups.size === 0) return NONE
   const isNamed = ({ group, key, text }: Value) =>
     groups.has(group) && VALUE.test(key) && !/^(?:true|false)$/.test(text) && !isHarmless(text)
-  return new Set(groups.size === 0 ? [] : values.filter(isNamed))
+  return new Set(values.filter(isNamed))
 }
+
+const NONE: ReadonlySet<Value> = new Set()

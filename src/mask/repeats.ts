@@ -1,46 +1,117 @@
-import type { Span } from './patterns.ts'
-import { namesSecret } from './secret.ts'
+import type { Span } from './known.ts'
+import type { Setting } from './pairs.ts'
+import { readName } from './secret.ts'
 
 /** Where a repeated value is masked: `1` only where a value is expected, `2` as a whole word, `3` anywhere. */
 type Weight = 1 | 2 | 3
 
-/**
- * Masked values, and where they occur again. An Aho–Corasick automaton in flat arrays: one pass over each
- * text, however many secrets there are (a loop over them takes minutes for a hostile megabyte).
- */
+interface Searched {
+  readonly text: string
+  readonly setting: Setting
+}
+
+/** Secrets are looked up by so many of their first characters. */
+const ANCHOR = 8
+/** Something begins like this; something begins with exactly this. */
+const BEGINS = 1
+const ANCHORS = 2
+/** Characters that may be compared for each one that is searched: hostile secrets all begin alike. */
+const MOST_WORK = 16
+/** Places that are searched in one go. */
+const STRETCH = 16 * 1024
+
+/** Masked values, and where they occur again: one pass over each text, however many secrets there are. */
 export class RepeatedSecrets {
-  readonly #weights = new Map<string, Weight>()
-  #automaton: Automaton | null = null
+  /** Whether each was the value of a setting; otherwise it is from a comment. */
+  readonly #secrets = new Map<string, boolean>()
+  #index: Index | null = null
+
+  get isEmpty(): boolean {
+    return this.#secrets.size === 0
+  }
 
   /** Remembers a masked value. One from a comment may be an example, so values are not searched for it. */
   add(secret: string, fromComment = false): void {
+    this.#remember(secret, fromComment)
     const trimmed = secret.trim()
-    const lines = trimmed.includes('\n') ? trimmed.split('\n').map((line) => line.trim()) : []
-    for (const form of [secret, trimmed, ...lines.filter(({ length }) => length >= 8)]) {
-      // A run of one character is a ruler or a mask.
-      if (form === '' || (form.length > 1 && form === form[0]!.repeat(form.length))) continue
-      const weight = weigh(form, fromComment)
-      if (weight > (this.#weights.get(form) ?? 0)) this.#weights.set(form, weight)
+    if (trimmed !== secret) this.#remember(trimmed, fromComment)
+    if (!trimmed.includes('\n')) return
+    for (const line of trimmed.split('\n')) {
+      const form = line.trim()
+      if (form.length >= 8) this.#remember(form, fromComment)
     }
   }
 
-  /** Finds masked values in a comment, or in another value: there only those that can't be a plain word. */
-  find(text: string, inComment: boolean): Span[] {
-    if (this.#weights.size === 0) return []
-    this.#automaton ??= new Automaton(this.#weights)
-    const spans: Span[] = []
-    this.#automaton.run(text, (start, end, weight) => {
-      if (weight < 3 && !(inComment && isWord(text, start, end))) return false
-      if (weight === 1 && !isExpected(text, start, end)) return false
-      spans.push({ start, end })
-      return true
-    })
-    return spans
+  #remember(form: string, fromComment: boolean): void {
+    if (isRun(form)) return
+    if (!fromComment) this.#secrets.set(form, true)
+    else if (!this.#secrets.has(form)) this.#secrets.set(form, false)
+  }
+
+  /**
+   * Finds masked values in a comment, or in another value: there only those that can't be a plain word. Searches a
+   * stretch of the text from a place on, and returns where the next one begins, or -1.
+   */
+  find({ text, setting: { inComment } }: Searched, from: number, spans: Span[]): number {
+    this.#index ??= indexOf(this.#secrets.keys())
+    const { flags, lengths } = this.#index
+    const mask = flags.length - 1
+    const stop = Math.min(text.length, from + STRETCH)
+    const work = { left: MOST_WORK * (stop - from) + MOST_WORK * ANCHOR }
+    for (let start = from; start < stop; start++) {
+      const most = Math.min(text.length, start + ANCHOR)
+      let hash = 0
+      for (let at = start; at < most; at++) {
+        hash = mix(hash, text.charCodeAt(at))
+        const flag = flags[hash & mask]!
+        if (flag === 0) break
+        if (flag < ANCHORS) continue
+        const known = lengths.get(text.slice(start, at + 1))
+        if (known === undefined) continue
+        const end = this.#endOf(text, start, known, { inComment, work })
+        if (end !== -1) spans.push({ start, end })
+      }
+    }
+    return stop < text.length ? stop : -1
+  }
+
+  /** Where the longest secret of these lengths ends that is masked here; -1 if there is none. */
+  #endOf(
+    text: string,
+    start: number,
+    lengths: readonly Length[],
+    { inComment, work }: { inComment: boolean; work: { left: number } },
+  ): number {
+    for (let at = countUpTo(lengths, text.length - start) - 1; at >= 0; at--) {
+      const { length, lasts } = lengths[at]!
+      const end = start + length
+      if ((lasts & (1 << (text.charCodeAt(end - 1) & 31))) === 0) continue
+      // After too much work, mask in case of doubt.
+      work.left -= length
+      if (work.left < 0) return end
+      const secret = text.slice(start, end)
+      const fromValue = this.#secrets.get(secret)
+      if (fromValue === undefined) continue
+      if (!inComment && length < 8) continue
+      const weight = weigh(secret, !fromValue)
+      if (weight < 3 && !(inComment && isWord(text, start, end))) continue
+      if (weight === 1 && !isExpected(text, start, end)) continue
+      return end
+    }
+    return -1
   }
 }
 
+/** Nothing, or a run of one character, which is a ruler or a mask. */
+function isRun(text: string): boolean {
+  if (text.length < 2) return text === ''
+  const first = text.charCodeAt(0)
+  for (let at = 1; at < text.length; at++) if (text.charCodeAt(at) !== first) return false
+  return true
+}
+
 function weigh(secret: string, fromComment: boolean): Weight {
-  if (secret.length < 4 || namesSecret(secret)) return 1
+  if (secret.length < 4 || readName(secret).isSecret) return 1
   if (fromComment || secret.length < 8) return 2
   return secret.length >= 16 || /\d|[^\w\s./:-]/.test(secret) ? 3 : 2
 }
@@ -70,93 +141,64 @@ function isExpected(text: string, start: number, end: number): boolean {
   return text[at] === ':' || text[at] === '='
 }
 
-/** Hops over shorter secrets that end at the same place; hostile sets of `a`, `aa`, `aaa`, … would make it square. */
-const MAX_HOPS = 16
+interface Index {
+  /** What is known of the beginnings of secrets, by their hash. */
+  readonly flags: Uint8Array
+  /** The lengths of the secrets that begin with an anchor, the longest last. */
+  readonly lengths: ReadonlyMap<string, readonly Length[]>
+}
 
-class Automaton {
-  readonly #parent: Int32Array
-  readonly #char: Uint16Array
-  readonly #fail: Int32Array
-  /** The length of the secret that ends in a state, or 0. */
-  readonly #length: Int32Array
-  /** The next state on the way of failures in which a secret ends, or 0. */
-  readonly #shorter: Int32Array
-  readonly #weight: Uint8Array
-  readonly #table: Int32Array
-  #states = 1
+interface Length {
+  readonly length: number
+  /** The last characters of the secrets of this length: a bit for each, by the last five bits of its code. */
+  lasts: number
+}
 
-  constructor(secrets: Map<string, Weight>) {
-    let total = 1
-    for (const secret of secrets.keys()) total += secret.length
-    this.#parent = new Int32Array(total)
-    this.#char = new Uint16Array(total)
-    this.#fail = new Int32Array(total)
-    this.#length = new Int32Array(total)
-    this.#shorter = new Int32Array(total)
-    this.#weight = new Uint8Array(total)
-    this.#table = new Int32Array(2 ** Math.ceil(Math.log2(total * 2 + 1)))
-    // All secrets letter by letter: the failure of a state is always shallower, so it is known already.
-    let open = [...secrets].map(([secret, weight]) => ({ secret, weight, state: 0 }))
-    for (let depth = 1; open.length > 0; depth++) {
-      for (const one of open) one.state = this.#grow(one.state, one.secret.charCodeAt(depth - 1))
-      for (const { secret, weight, state } of open) {
-        if (secret.length > depth) continue
-        this.#length[state] = depth
-        this.#weight[state] = weight
-      }
-      open = open.filter(({ secret }) => secret.length > depth)
+function indexOf(secrets: Iterable<string>): Index {
+  const lengths = new Map<string, Length[]>()
+  for (const secret of secrets) {
+    const anchor = secret.length > ANCHOR ? secret.slice(0, ANCHOR) : secret
+    const { length } = secret
+    const lasts = 1 << (secret.charCodeAt(length - 1) & 31)
+    const known = lengths.get(anchor)
+    if (known === undefined) lengths.set(anchor, [{ length, lasts }])
+    else if (known.at(-1)!.length === length) known.at(-1)!.lasts |= lasts
+    else known.push({ length, lasts })
+  }
+  const flags = new Uint8Array(2 ** Math.ceil(Math.log2(lengths.size * 4 * ANCHOR)))
+  const mask = flags.length - 1
+  for (const [anchor, known] of lengths) {
+    if (known.length > 1) lengths.set(anchor, sortedLengths(known))
+    let hash = 0
+    for (let at = 0; at < anchor.length; at++) {
+      hash = mix(hash, anchor.charCodeAt(at))
+      flags[hash & mask]! |= BEGINS
     }
+    flags[hash & mask]! |= ANCHORS
   }
+  return { flags, lengths }
+}
 
-  /** Offers the secrets that end at each place, the longest first, until one is taken. */
-  run(text: string, take: (start: number, end: number, weight: Weight) => boolean): void {
-    let state = 0
-    for (let at = 0; at < text.length; at++) {
-      state = this.#step(state, text.charCodeAt(at))
-      let found = this.#length[state]! > 0 ? state : this.#shorter[state]!
-      for (let hop = 0; found !== 0; hop++) {
-        // After too many refusals, mask in case of doubt.
-        const weight = hop < MAX_HOPS ? (this.#weight[found] as Weight) : 3
-        if (take(at + 1 - this.#length[found]!, at + 1, weight)) break
-        found = this.#shorter[found]!
-      }
-    }
+/** How many lengths are at most as long as this. */
+function countUpTo(lengths: readonly Length[], most: number): number {
+  let low = 0
+  let high = lengths.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (lengths[middle]!.length <= most) low = middle + 1
+    else high = middle
   }
+  return low
+}
 
-  #step(from: number, char: number): number {
-    let state = from
-    for (;;) {
-      const slot = this.#slot(state, char)
-      const child = this.#table[slot]!
-      if (child !== 0) return child
-      if (state === 0) return 0
-      state = this.#fail[state]!
-    }
-  }
+/** Each length once, the longest last. */
+function sortedLengths(lengths: readonly Length[]): Length[] {
+  const all = new Map<number, number>()
+  for (const { length, lasts } of lengths) all.set(length, (all.get(length) ?? 0) | lasts)
+  return [...all].sort(([a], [b]) => a - b).map(([length, lasts]) => ({ length, lasts }))
+}
 
-  #grow(state: number, char: number): number {
-    const slot = this.#slot(state, char)
-    const child = this.#table[slot]!
-    if (child !== 0) return child
-    const fail = state === 0 ? 0 : this.#step(this.#fail[state]!, char)
-    const grown = this.#states++
-    this.#parent[grown] = state
-    this.#char[grown] = char
-    this.#fail[grown] = fail
-    this.#shorter[grown] = this.#length[fail]! > 0 ? fail : this.#shorter[fail]!
-    this.#table[slot] = grown
-    return grown
-  }
-
-  /** The slot that holds the child of a state, or the free one where it would be. */
-  #slot(state: number, char: number): number {
-    const mask = this.#table.length - 1
-    let hash = Math.imul(state, 0x9e3779b1) ^ Math.imul(char + 1, 0x85ebca6b)
-    hash ^= hash >>> 15
-    let slot = Math.imul(hash, 0x2c1b3c6d) >>> 7
-    for (slot &= mask; ; slot = (slot + 1) & mask) {
-      const child = this.#table[slot]!
-      if (child === 0 || (this.#parent[child] === state && this.#char[child] === char)) return slot
-    }
-  }
+function mix(hash: number, code: number): number {
+  const mixed = Math.imul(hash ^ code, 0x9e3779b1)
+  return mixed ^ (mixed >>> 15)
 }

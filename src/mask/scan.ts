@@ -36,6 +36,11 @@ export const ROOT: Place = { key: '', direct: false, inherited: false, keyed: fa
 /** Thrown where the text is not TOML. One shared object: prose in comments throws it often, and no one needs a stack. */
 export const NOT_TOML = new Error('The text is not valid TOML.')
 
+/** Values that are read in one go. */
+const STRETCH = 256
+/** Characters after which a reader yields. */
+const FAR = 16 * 1024
+
 /**
  * A reader of the positions in TOML text that a parser has found valid, and of comments that may hold TOML.
  * It works expression by expression and without recursion, so neither size nor depth can hurt it. A full
@@ -56,17 +61,24 @@ export class Scanner {
     if (text.charCodeAt(0) === 0xfeff) this.pos = 1
   }
 
-  /** Parses everything; throws NOT_TOML if it can't. */
-  all(): this {
-    for (;;) {
+  /** Reads everything, and yields now and then. Throws NOT_TOML if it can't. */
+  *all(): Generator<void, this> {
+    for (let next = FAR; ; ) {
       this.#skip(true, this.table, false)
       if (this.pos >= this.text.length) return this
-      this.expression()
+      const rest = this.expression()
+      if (rest !== null) yield* rest
+      if (this.pos < next) continue
+      next = this.pos + FAR
+      yield
     }
   }
 
-  /** Reads one header or one key and value up to the end of its line, a trailing comment included. */
-  expression(): void {
+  /**
+   * Reads one header or one key and value up to the end of its line, a trailing comment included. What is left of it
+   * when it is a list or a table, which can be long, is returned.
+   */
+  expression(): Generator<void> | null {
     if (this.text[this.pos] === '[') {
       const brackets = this.text[this.pos + 1] === '[' ? 2 : 1
       this.pos += brackets
@@ -78,17 +90,25 @@ export class Scanner {
       const place = this.#key(this.table)
       this.#expect('=')
       this.#skip(false, place, false)
-      this.#value(place)
+      const char = this.text[this.pos]
+      if (char === '[' || char === '{') return this.#nested(place)
+      this.#leaf(place, false, this.#group)
     }
+    this.#endLine()
+    return null
+  }
+
+  #endLine(): void {
     this.#skip(false, this.table, false)
     if (this.text[this.pos] === '\r') this.pos++
     if (this.pos < this.text.length && this.text[this.pos] !== '\n') throw NOT_TOML
   }
 
-  #value(place: Place): void {
+  *#nested(place: Place): Generator<void> {
     const open: { close: string; place: Place; group: number }[] = []
     let here = place
-    for (;;) {
+    for (let count = 1; ; count++) {
+      if (count % STRETCH === 0) yield
       const char = this.text[this.pos]
       // After an opening bracket there may be a value, after a value a comma or the end of what is open.
       let fresh = char === '[' || char === '{'
@@ -97,12 +117,12 @@ export class Scanner {
         open.push({ close: char === '[' ? ']' : '}', place: here, group })
         this.pos++
       } else {
-        const frame = open.at(-1)
-        this.#leaf(here, frame?.close === ']', frame?.group ?? this.#group)
+        const frame = open.at(-1)!
+        this.#leaf(here, frame.close === ']', frame.group)
       }
       for (;;) {
         const frame = open.at(-1)
-        if (frame === undefined) return
+        if (frame === undefined) return this.#endLine()
         this.#skip(true, frame.place, true)
         if (!fresh && this.text[this.pos] === ',') {
           this.pos++
@@ -179,24 +199,21 @@ export class Scanner {
     const triple = multiline && source.startsWith(char.repeat(3), this.pos)
     const quote = (triple ? char.repeat(3) : char) as Value['quote']
     const from = this.pos + quote.length
+    let end = source.indexOf(quote, from)
     let escapes = false
-    this.pos = from
-    for (;;) {
-      if (this.pos >= source.length) throw NOT_TOML
-      const at = source[this.pos]
-      if (at === '\\' && char === '"') {
-        escapes = true
-        this.pos += 2
-        continue
-      }
-      if (at === '\n' && !triple) throw NOT_TOML
-      if (at === char && (!triple || source.startsWith(quote, this.pos))) break
-      this.pos++
+    if (char === '"' && end !== -1 && indexWithin(source, '\\', from, end) !== -1) {
+      escapes = true
+      end = endOfEscaped(source, from, quote)
+    }
+    if (end === -1 || (!triple && indexWithin(source, '\n', from, end) !== -1)) {
+      // What was read counts, because it is read again from each line.
+      this.pos = end === -1 ? source.length : end
+      throw NOT_TOML
     }
     // Up to two quotes may come before the closing three.
-    if (triple) for (let i = 0; i < 2 && source[this.pos + 3] === char; i++) this.pos++
-    let body = source.slice(from, this.pos)
-    this.pos += quote.length
+    if (triple) for (let i = 0; i < 2 && source[end + 3] === char; i++) end++
+    this.pos = end + quote.length
+    let body = source.slice(from, end)
     if (triple) body = body.replace(/^\r?\n/, '')
     return { quote, text: escapes ? decodeBasic(body) : body }
   }
@@ -210,10 +227,10 @@ export class Scanner {
   #skip(lines: boolean, place: Place, inValue: boolean): void {
     const { text } = this
     while (this.pos < text.length) {
-      const char = text[this.pos]
-      if (char === ' ' || char === '\t') this.pos++
-      else if (lines && (char === '\n' || char === '\r')) this.pos++
-      else if (char === '#') {
+      const code = text.charCodeAt(this.pos)
+      if (code === 32 || code === 9) this.pos++
+      else if (lines && (code === 10 || code === 13)) this.pos++
+      else if (code === 35) {
         const start = this.pos
         let end = text.indexOf('\n', start)
         if (end === -1) end = text.length
@@ -227,7 +244,32 @@ export class Scanner {
 
 /** Whether a comment is alone on the line after another one. */
 export function isNextLine(toml: string, one: Comment, two: Comment): boolean {
-  return two.start - one.end < 1024 && /^\r?\n[ \t]*$/.test(toml.slice(one.end, two.start))
+  if (two.start - one.end >= 1024) return false
+  let at = one.end
+  if (toml[at] === '\r') at++
+  if (toml[at++] !== '\n') return false
+  while (toml[at] === ' ' || toml[at] === '\t') at++
+  return at === two.start
+}
+
+/** Where a text is in a part of another; -1 if it is not. Most parts are short, and the other may be long. */
+function indexWithin(text: string, char: string, from: number, end: number): number {
+  if (end - from > 512) return text.slice(from, end).indexOf(char)
+  const code = char.charCodeAt(0)
+  for (let at = from; at < end; at++) if (text.charCodeAt(at) === code) return at
+  return -1
+}
+
+/** Where a string with escapes ends; -1 if it does not. */
+function endOfEscaped(text: string, from: number, quote: string): number {
+  const first = quote.charCodeAt(0)
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 92) at++
+    else if (code === 10 && quote.length === 1) return -1
+    else if (code === first && (quote.length === 1 || text.startsWith(quote, at))) return at
+  }
+  return -1
 }
 
 const BARE_KEY = /[\w-]+/y
@@ -249,7 +291,7 @@ function isKeyName(key: string): boolean {
 
 /** A boolean holds no secret (`require-password = true`), and a date only under a key that names one. */
 function bareIsSecret(place: Place, text: string, inList: boolean): boolean {
-  if (text === 'true' || text === 'false') return false
+  if (!(place.direct || place.inherited) || text === 'true' || text === 'false') return false
   if (namesCount(place.key, inList)) return false
   if (place.direct) return true
   return place.inherited && !namesAttribute(place.key) && !/^\d{4}-\d\d-\d\d|^\d\d:\d\d/.test(text)

@@ -1,28 +1,25 @@
-import { BoundedMap } from '../limits/bounded-map.ts'
-
 /**
  * Reports whether a key names a secret: it ends in a secret word, in any spelling (`auth_token`, `jwtSecret`,
  * `PASSWORDS`, `apikey`, `password2`), or in such a word and a listed ending (`password_prod`).
  * `token-ttl`, `keyspace` and `password-file` end in something else.
  */
 export function namesSecret(key: string): boolean {
-  const name = nameOf(key)
-  return SECRET.test(name.joined) || (/(?:pass|pw|psk|creds?)$/.test(name.joined) && SHORT.has(name.last))
+  return nameOf(key).isSecret
 }
 
 /** A key that is only `key` takes its meaning from its table: `[encryption] key = …`, `secret.key = …`. */
 export function namesSecretIn(table: string, key: string): boolean {
-  return isKeyAlone(key) && namesSecret(`${table} ${key}`)
+  return isKeyAlone(key) && table !== '' && readName(`${table} ${key}`).isSecret
 }
 
 /** Whether a key is just `key`, `keys` or one of these with a listed ending, such as `key_base64`. */
 export function isKeyAlone(key: string): boolean {
-  return /^keys?$/.test(nameOf(key).joined)
+  return nameOf(key).isKeyAlone
 }
 
 /** A table below which every `key` is a secret, at any depth: `[encryption.at-rest] key = …`. */
 export function holdsKeys(table: string): boolean {
-  return KEY_TABLE.test(nameOf(table).joined)
+  return nameOf(table).holdsKeys
 }
 
 /**
@@ -41,7 +38,7 @@ export function namesCount(key: string, inList = false): boolean {
  * `[token] ttl = "1h"` and `[credentials] file = "/etc/x"` stay.
  */
 export function namesAttribute(key: string): boolean {
-  return ATTRIBUTE.has(words(key).at(-1) ?? '')
+  return ATTRIBUTE.has(words(key.slice(-96)).at(-1) ?? '')
 }
 
 const KEY_WORDS =
@@ -49,21 +46,23 @@ const KEY_WORDS =
   'account|shared|master|hmac|license|licence|jwt|jws|jwe|aes|crypto|cipher|subscription|webhook|app'
 
 // `access-key-id` identifies and does not open anything: it ends in `id`, and stays.
-const SECRET = new RegExp(
-  '(?:password|passwd|pwd|passphrase|passcode|secret|token|credential|' +
+const SECRET = endsIn(
+  'password|passwd|pwd|passphrase|passcode|secret|token|credential|' +
     // German, French, Spanish, Portuguese, Dutch, Polish, Russian, Chinese, Japanese, Korean
     'passwort|kennwort|motdepasse|contraseña|contrasena|senha|wachtwoord|hasło|пароль|密码|密碼|パスワード|비밀번호|' +
     `(?:${KEY_WORDS})key|secretkeybase|masterauth|basicauth|erlangcookie|` +
     '(?:bind|root|user|db|admin|ldap|smtp|proxy|auth)pw|' +
-    '(?:user|db|root|admin|smtp|ldap|auth|proxy|require|key|store)pass)s?$',
+    '(?:user|db|root|admin|smtp|ldap|auth|proxy|require|key|store)pass',
 )
 
-const NEVER_COUNTED =
-  /(?:passwort|kennwort|пароль|密码|password|passwd|pwd|passphrase|passcode|secret|credential|creds?|pass|pw|psk)s?$/
+const NEVER_COUNTED = endsIn(
+  'passwort|kennwort|пароль|密码|password|passwd|pwd|passphrase|passcode|secret|credential|creds?|pass|pw|psk',
+)
 
 /** Unlike `[account]` or `[shared]`, these tables speak of keys and nothing else. */
-const KEY_TABLE =
-  /(?:encryption|decryption|encrypt|decrypt|signing|hmac|jwt|jws|jwe|aes|crypto|cipher|secret|private)s?$/
+const KEY_TABLE = endsIn(
+  'encryption|decryption|encrypt|decrypt|signing|hmac|jwt|jws|jwe|aes|crypto|cipher|secret|private',
+)
 
 /** Words too short to be found inside a run of letters: `bypass` and `sacred` name no secret. */
 const SHORT = new Set(['pass', 'pw', 'psk', 'cred', 'creds'])
@@ -88,15 +87,51 @@ const ATTRIBUTE = new Set(
   ).split(' '),
 )
 
-interface Name {
+/** Whether a text ends in one of these words, or its plural. It is read from its end: a search from its start takes 20 times as long. */
+function endsIn(words: string): { test(text: string): boolean } {
+  const pattern = new RegExp(`(?<=(?:${words})s?)`, 'y')
+  return {
+    test(text) {
+      pattern.lastIndex = text.length
+      return pattern.test(text)
+    },
+  }
+}
+
+/** What a key says. Each answer is found when it is first asked for. */
+class Name {
   /** Letters and digits only, lower case, without listed endings and trailing numbers. */
   readonly joined: string
   readonly first: string
-  readonly last: string
+  readonly #last: string
+  #isSecret: boolean | undefined
+  #holdsKeys: boolean | undefined
+
+  constructor(joined: string, first: string, last: string) {
+    this.joined = joined
+    this.first = first
+    this.#last = last
+  }
+
+  get isSecret(): boolean {
+    this.#isSecret ??= SECRET.test(this.joined) || SHORT.has(this.#last)
+    return this.#isSecret
+  }
+
+  get holdsKeys(): boolean {
+    this.#holdsKeys ??= KEY_TABLE.test(this.joined)
+    return this.#holdsKeys
+  }
+
+  get isKeyAlone(): boolean {
+    return this.joined === 'key' || this.joined === 'keys'
+  }
 }
 
-/** A name is asked for several times, and the nodes of a fleet have the same keys: a third of the time of masking. */
-const names = new BoundedMap<string, Name>(1000)
+/** A name is asked for several times, and the nodes of a fleet have the same keys. */
+const names = new Map<string, Name>()
+/** When there are more, all are forgotten: to drop one at a time costs more than to read names again. */
+const MOST_NAMES = 2000
 
 function nameOf(key: string): Name {
   // Only the end matters, so a hostile key of a megabyte costs no more than a short one.
@@ -104,22 +139,42 @@ function nameOf(key: string): Name {
   const known = names.get(end)
   if (known) return known
   const name = readName(end)
+  if (names.size >= MOST_NAMES) names.clear()
   names.set(end, name)
   return name
 }
 
-function readName(key: string): Name {
+/** What a text says as a key, if it is asked for once. */
+export function readName(text: string): Name {
+  const key = text.length > 96 ? text.slice(-96) : text
+  if (/^[a-z]+\d*$/.test(key)) {
+    const word = withoutNumber(key)
+    return new Name(word, key, word)
+  }
   const all = words(key)
   let end = all.length
   while (end > 1 && (ENDINGS.has(all[end - 1]!) || /^v?\d+$/.test(all[end - 1]!))) end--
   // A name made of endings alone, such as `master`, keeps them all.
   if (end === 1 && ENDINGS.has(all[0]!)) end = all.length
-  const kept = all.slice(0, end)
-  const joined = kept.join('').replace(/\d+$/, '')
-  return { joined, first: all[0] ?? '', last: (kept.at(-1) ?? '').replace(/\d+$/, '') }
+  const last = all[end - 1] ?? ''
+  const joined = end === 1 ? last : all.slice(0, end).join('')
+  return new Name(withoutNumber(joined), all[0] ?? '', withoutNumber(last))
 }
 
+function withoutNumber(text: string): string {
+  let end = text.length
+  while (end > 0 && isDigit(text.charCodeAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57
+
 function words(key: string): string[] {
+  // Nearly all keys are ASCII, where the general way takes five times as long.
+  if (/^[\0-\x7f]*$/.test(key)) {
+    const spaced = /[A-Z]/.test(key) ? key.replace(/([a-z\d])(?=[A-Z])/g, '$1 ').toLowerCase() : key
+    return spaced.match(/[a-z\d]+/g) ?? []
+  }
   return key
     .normalize('NFKC')
     .replace(/([\p{Ll}\p{N}])(?=\p{Lu})/gu, '$1 ')

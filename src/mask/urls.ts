@@ -1,4 +1,4 @@
-import { findKnown, type Span } from './known.ts'
+import { eachMatch, holdsKnown, type Span } from './known.ts'
 import { isFormat, looksLikeUser, looksRandom } from './value.ts'
 
 export const CLOSERS: Record<string, string> = {
@@ -11,33 +11,44 @@ export const CLOSERS: Record<string, string> = {
   '[': ']',
 }
 
+/** URLs that are looked at in one go. */
+const STRETCH = 256
+
 /** Finds passwords in URLs, and tokens used in place of a user (`https://TOKEN@host`). */
-export function findUrls(text: string, spans: Span[]): void {
-  let mark = text.indexOf('://')
-  let done = 0
-  while (mark !== -1) {
+export function findUrls(text: string, start: number, spans: Span[]): number {
+  let mark = text.indexOf('://', start)
+  let done = start === 0 ? 0 : text.lastIndexOf('://', mark - 1) + 3
+  for (let count = 0; mark !== -1; count++) {
+    if (count === STRETCH) return mark
     let scheme = mark
-    while (scheme > done && /[a-z\d+.-]/i.test(text[scheme - 1]!)) scheme--
+    while (scheme > done && isSchemeChar(text.charCodeAt(scheme - 1))) scheme--
     const next = text.indexOf('://', mark + 3)
     const from = mark + 3
-    const end = endOfUrl(text, from, next, CLOSERS[text[scheme - 1] ?? ''])
     if (scheme < mark) {
+      const end = endOfUrl(text, from, next, CLOSERS[text[scheme - 1] ?? ''])
       const password = findPassword(text, from, end)
       if (password !== null) spans.push(password)
       const user = findUser(text, from, password === null ? end : password.start - 1)
-      const web = /^(?:[a-z]+\+)?https?$/i.test(text.slice(scheme, mark))
-      if (user !== null && isToken(text.slice(user.start, user.end), web && password === null))
+      if (user !== null && isToken(text.slice(user.start, user.end), text.slice(scheme, mark), password))
         spans.push(user)
     }
     done = from
     mark = next
   }
+  return -1
+}
+
+/** `/[a-z\d+.-]/i` */
+function isSchemeChar(code: number): boolean {
+  const letter = code | 32
+  if (letter >= 97 && letter <= 122 && code < 128) return true
+  return (code >= 48 && code <= 57) || code === 43 || code === 45 || code === 46
 }
 
 /** A URL ends at a blank, at the closing quote or bracket around it, or where the next one begins. */
 function endOfUrl(text: string, from: number, next: number, closer: string | undefined): number {
   let stop = next === -1 ? text.length : next
-  if (next !== -1) while (stop > from && /[a-z\d+.-]/i.test(text[stop - 1]!)) stop--
+  if (next !== -1) while (stop > from && isSchemeChar(text.charCodeAt(stop - 1))) stop--
   for (let at = from; at < stop; at++) {
     const char = text[at]!
     if (char === closer || char <= ' ') return at
@@ -74,11 +85,11 @@ function findUser(text: string, from: number, end: number): Span | null {
 }
 
 /** On the web a lone user is a token more often than a name: `https://bob@host` stays, `https://TOKEN@host` doesn't. */
-function isToken(user: string, alone: boolean): boolean {
+function isToken(user: string, scheme: string, password: Span | null): boolean {
   if (user === '' || isFormat(user)) return false
-  const known: Span[] = []
-  findKnown(user, known)
-  return known.length > 0 || (alone ? !looksLikeUser(user) : looksRandom(user) && user.length >= 20)
+  if (password === null && /^(?:[a-z]+\+)?https?$/i.test(scheme))
+    return !looksLikeUser(user) || holdsKnown(user)
+  return user.length >= 15 && (holdsKnown(user) || (looksRandom(user) && user.length >= 20))
 }
 
 /** Words before a colon that don't name a user, though a `@` follows: `mailto:bob@example.com`, `npm:react@18`. */
@@ -92,17 +103,19 @@ const HOST =
 const NOT_A_HOST = /^(?:sha\d+:|[v^~]?\d+(?:\.\d+){0,2}(?:[-+][\w.]*)?$)/
 
 /** Passwords of data source names: `user:password@host/db`, Go's `user:password@tcp(host)/db`, Oracle's `user/password@host`. */
-export function findSources(text: string, spans: Span[]): void {
-  for (const match of text.matchAll(/\S+/g)) {
-    const word = match[0]
-    if (!word.includes('@') || word.includes('://')) continue
+export function findSources(text: string, from: number, spans: Span[]): number {
+  return eachMatch(WORDS, text, from, ({ index, 0: word }) => {
+    if (word.includes('://')) return
     const oracle = /^["'`]?jdbc:oracle:[a-z]+:[^/@]*\//i.exec(word)
     const start = oracle === null ? afterUser(word) : oracle[0].length
     const end = start === null ? null : beforeHost(word, start)
-    if (start === null || end === null) continue
-    if (!isFormat(word.slice(start, end))) spans.push({ start: match.index + start, end: match.index + end })
-  }
+    if (start === null || end === null) return
+    if (!isFormat(word.slice(start, end))) spans.push({ start: index + start, end: index + end })
+  })
 }
+
+/** Words with a `@`. */
+const WORDS = /(?<!\S)[^\s@]*@\S*/g
 
 function afterUser(word: string): number | null {
   const colon = word.search(/[:@/]/)

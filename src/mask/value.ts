@@ -36,7 +36,7 @@ const DURATION =
   /^(?:\d{1,6}(?:\.\d{1,3})? ?(?:ns|us|µs|ms|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?|months?|y|years?) ?){1,4}$/
 
 function isDuration(text: string): boolean {
-  if (text.length > 32) return false
+  if (text.length > 32 || !/^[\dP]/.test(text)) return false
   return DURATION.test(text) || /^P(?=[\dT])(?:\d{1,6}[YMWD]){0,4}(?:T(?:\d{1,6}[HMS]){1,3})?$/.test(text)
 }
 
@@ -45,7 +45,7 @@ function isDuration(text: string): boolean {
  * no mixture of cases and digits.
  */
 function isPath(text: string): boolean {
-  if (text.length > 512) return false
+  if (text.length > 512 || !/[\\/]/.test(text)) return false
   const root = /^(?:file:\/\/|[A-Za-z]:|~|\.\.?)?[\\/]/.exec(text)?.[0] ?? ''
   const parts = text.slice(root.length).split(/[\\/]/)
   if (!parts.every((part) => /^[\w.@~ -]*$/.test(part) && !looksLikeKey(part))) return false

@@ -7,6 +7,7 @@ import { createConfigReader } from '../../src/node/config.ts'
 import { versionKey } from '../../src/segment/configs.ts'
 import { NodeFilesShipper } from '../../src/ship/home/node-files.ts'
 import { memoryStore } from '../../src/store/memory.ts'
+import { readClock } from '../support/manual-clock.ts'
 
 /** Secrets that cannot be mistaken for a path, a duration or a name, and occur nowhere else in a document. */
 const secret = fc.stringMatching(/^[A-Z][a-z]{2}[0-9]{3}[A-Za-z0-9]{6,30}$/).map((text) => `zq${text}`)
@@ -107,12 +108,13 @@ const commented = fc.oneof(
       fc.array(secret, { minLength: 1, maxLength: 5 }),
       fc.constantFrom('RSA ', 'EC ', 'OPENSSH ', ''),
       fc.boolean(),
+      fc.constantFrom('', '//', ';', '--', '"', "'", '> ', '| ', '/* ', 'REM '),
     )
-    .map(([body, kind, ends]) => ({
+    .map(([body, kind, ends, mark]) => ({
       lines: [
-        `# -----BEGIN ${kind}PRIVATE KEY-----`,
-        ...body.map((line) => `#   ${line}`),
-        ...(ends ? [`# -----END ${kind}PRIVATE KEY-----`] : []),
+        `# ${mark}-----BEGIN ${kind}PRIVATE KEY-----`,
+        ...body.map((line) => `# ${mark}  ${line}`),
+        ...(ends ? [`# ${mark}-----END ${kind}PRIVATE KEY-----`] : []),
       ],
       secret: body.at(-1)!,
     })),
@@ -194,7 +196,7 @@ async function shippedTexts(texts: readonly string[]): Promise<string[]> {
         return true
       },
     },
-    now: () => 1000,
+    clock: readClock(() => 1000),
     report: () => {},
   })
   for (toml of texts) await shipper.ship()

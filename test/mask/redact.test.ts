@@ -4,6 +4,8 @@ import { MASK, redact } from '../../src/mask/redact.ts'
 
 const M = MASK
 
+const KEY = ['-----BEGIN PRIVATE KEY-----', 'MIIEvQIBADAN', '-----END PRIVATE KEY-----'] as const
+
 /** In, out. `=` means unchanged. */
 const TABLE: Record<string, [string, string][]> = {
   'keys that name a secret': [
@@ -183,6 +185,24 @@ const TABLE: Record<string, [string, string][]> = {
     ['[credentials]\n# user = "x"', `[credentials]\n# user = "${M}"`],
     ['# a = { user = "a", password = "b" }', `# a = { user = "a", password = "${M}" }`],
     ['# passwords = ["a", "b"]', `# passwords = ["${M}", "${M}"]`],
+    ...['//', ';', '--', '"', "'", '// "', '>>', '|', '*', '/*', '<!--', 'REM', 'dnl', '12:', '%'].map(
+      (mark): [string, string] => [
+        `# ${mark} ${KEY.join(`\n# ${mark} `)}\n# port = 1\n`,
+        `# ${mark} ${M}\n# port = 1\n`,
+      ],
+    ),
+    // Each line has another mark before it.
+    [`# 1 ${KEY[0]}\n# 2 ${KEY[1]}\n# 3 ${KEY[2]}`, `# 1 ${M}`],
+    [`# "${KEY[0]}\\n" +\n# "${KEY[1]}\\n" +\n# "${KEY[2]}"`, `# "${M}"`],
+    // Without an end.
+    [`# // ${KEY[0]}\n# // ${KEY[1]}\n# // port = 1`, `# // ${M}\n# // port = 1`],
+    [`# dnl ${KEY[0]}\n# dnl ${KEY[1]}\n# dnl see the manual`, `# dnl ${M}\n# dnl see the manual`],
+    [`# 1 ${KEY[0]}\n# 2 ${KEY[1].repeat(4)}\n# see the manual`, `# 1 ${M}\n# see the manual`],
+    [
+      `#; ${KEY[0]}\n\n#; ${KEY[1]}\n\n#; ${KEY[2]}\n# see the manual`,
+      `#; ${M}\n\n#; ${M}\n\n#; ${M}\n# see the manual`,
+    ],
+    [`# ${KEY[0]}\n# // ${KEY[0]}\n# // ${KEY[1]}\n# // ${KEY[2]}\n# a b`, `# ${M}\n# // ${M}\n# a b`],
     ['# passwords = [\n#   "a",\n#   "b",\n# ]', `# passwords = [\n#   "${M}",\n#   "${M}",\n# ]`],
     ['# password = """\n# abc\n# def"""\n# port = 1', `# password = """${M}"""\n# port = 1`],
     ['a = 1 # password = "old"', `a = 1 # password = "${M}"`],

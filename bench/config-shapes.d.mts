@@ -1,0 +1,1 @@
+export declare const SHAPES: Readonly<Record<string, (bytes: number) => string>>

@@ -1,0 +1,193 @@
+import type { Span } from './known.ts'
+import { isKeyAlone, namesCount, namesSecret, namesSecretIn } from './secret.ts'
+import { CLOSERS } from './urls.ts'
+import { isHarmless, looksRandom } from './value.ts'
+
+export interface Setting {
+  /** Comments hold prose as often as settings. */
+  readonly inComment: boolean
+  /** The table around it, which gives a lone `key` its meaning. */
+  readonly table?: string
+}
+
+/** Words that describe a value rather than being one: `# token: required`. */
+const PROSE =
+  /^(?:required|optional|none|empty|unset|null|nil|string|text|deprecated|todo|yes|no|true|false)\W*$/i
+
+/** Signs that are looked at in one go. */
+const STRETCH = 256
+/** Values of queries that end at the same place; beyond these, mask in case of doubt. */
+const MOST_ENDS = 64
+
+/** Finds values that are given a secret name, from a place on. The spans are those that it found before. */
+export function findPairs(text: string, from: number, spans: Span[], setting: Setting): number {
+  let done = spans.at(-1)?.end ?? 0
+  let ends = { at: -1, count: 0 }
+  let sign = nextSign(text, from)
+  for (let count = 0; sign !== -1; count++, sign = nextSign(text, Math.max(sign + 1, done))) {
+    if (count === STRETCH) return sign
+    const name = nameBefore(text, sign, done)
+    if (name === null) continue
+    const named = namesSecret(name.text) || (name.leads && namesSecretIn(setting.table ?? '', name.text))
+    if (!named && !(text.charCodeAt(sign) === EQUALS && mayBeSecret(text, name))) continue
+    const span = valueAfter(text, sign, name.leads, setting.inComment)
+    if (span === null) continue
+    const value = text.slice(span.start, span.end)
+    if (named ? isShown(name.text, value, span) : !isSigned(name.text, value)) {
+      ends = { at: span.end, count: span.end === ends.at ? ends.count + 1 : 0 }
+      if (named || ends.count < MOST_ENDS) continue
+    }
+    spans.push(span)
+    done = Math.max(span.end, sign + 1)
+  }
+  return -1
+}
+
+const EQUALS = 61
+const COLON = 58
+
+/** What a pair may show although its name is a secret's: a boolean, a count, and what can't be a secret. */
+function isShown(name: string, value: string, { list = false }: Span): boolean {
+  if (/^(?:true|false)$/.test(value) || (namesCount(name, list) && /^[\d_.]+$/.test(value))) return true
+  return !list && isHarmless(value)
+}
+
+/** Names that carry a secret in a query (`?sig=…`, `&X-Amz-Signature=…`, `?key=…`) and mean little elsewhere. */
+const QUERY_NAME = /^(?:sig|signature|hmac|key|auth|code|jwt|session|sid)$/i
+
+function mayBeSecret(text: string, name: { text: string; start: number }): boolean {
+  if (/^x-[a-z]{1,16}-signature$/i.test(name.text) || isKeyAlone(name.text)) return true
+  const before = text[name.start - 1]
+  return (before === '?' || before === '&') && QUERY_NAME.test(name.text)
+}
+
+/** A signature always is one; `?key=name` and `?code=404` are none until the value looks like key material. */
+function isSigned(name: string, value: string): boolean {
+  return /(?:sig|signature|hmac)$/i.test(name) ? !isHarmless(value) : looksRandom(value)
+}
+
+function valueAfter(text: string, sign: number, leads: boolean, inComment: boolean): Span | null {
+  let from = text.startsWith('=>', sign) ? sign + 2 : sign + 1
+  while (text[from] === ' ' || text[from] === '\t') from++
+  const first = text[from] ?? ''
+  if (first === '"' || first === "'" || first === '`') {
+    const quote = text.startsWith(first.repeat(3), from) ? first.repeat(3) : first
+    return { start: from + quote.length, end: endOfQuoted(text, from + quote.length, quote) }
+  }
+  PLACE.lastIndex = from
+  if (text[sign] === '=' && PLACE.test(text)) return { start: from, end: endOfPlain(text, from) }
+  if (first === '[' || (first === '{' && text[sign] === '=')) {
+    const end = endOfLine(text, from + 1)
+    const close = text.lastIndexOf(CLOSERS[first]!, end)
+    return { start: from + 1, end: close > from ? close : end, list: true }
+  }
+  if (text[sign] === '=') return { start: from, end: endOfPlain(text, from) }
+  // `image = "vault/secret:1.2.3"` is not a pair: in a pair, a blank follows the colon.
+  if (from === sign + 1 && !(inComment && leads)) return null
+  // After a colon, prose is likelier than a value. A value is what looks like a secret, or a lone word after a name at
+  // the start of a line.
+  PLAUSIBLE.lastIndex = from
+  if (looksSecret(PLAUSIBLE.exec(text)?.[0] ?? '')) return { start: from, end: endOfWord(text, from) }
+  if (!leads) return null
+  const span = { start: from, end: endOfLine(text, from) }
+  const value = text.slice(span.start, span.end)
+  return PROSE.test(value) || /[\s{]/.test(value) ? null : span
+}
+
+/** A place for a value in a format string, such as `{token}`. */
+const PLACE = /\{[\w.$:-]{0,64}\}/y
+
+// Bounded; otherwise a run of colons would be scanned to its end from each of them.
+const PLAUSIBLE = /[^\s,;"'`]{8,128}/y
+
+function looksSecret(word: string): boolean {
+  return (/\d/.test(word) && /[a-z]/i.test(word)) || /[a-z][A-Z].*[a-z][A-Z]/.test(word)
+}
+
+const WORD = /[^\s,;"'`]+/y
+
+function endOfWord(text: string, from: number): number {
+  WORD.lastIndex = from
+  return WORD.test(text) ? WORD.lastIndex : from
+}
+
+function nextSign(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === EQUALS && text.charCodeAt(at + 1) !== EQUALS) return at
+    if (code === COLON && text.charCodeAt(at + 1) !== SLASH) return at
+  }
+  return -1
+}
+
+const SLASH = 47
+
+interface Name {
+  readonly text: string
+  readonly start: number
+  readonly leads: boolean
+}
+
+/** The name before a sign, and whether only comment and list markers precede it. */
+function nameBefore(text: string, sign: number, floor: number): Name | null {
+  let end = sign
+  const low = Math.max(floor, sign - 128)
+  while (end > low && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
+  const quote = text[end - 1]
+  if (quote === '"' || quote === "'" || quote === '`') {
+    const start = text.lastIndexOf(quote, end - 2)
+    if (start < low) return null
+    return { text: text.slice(start + 1, end - 1), start, leads: leads(text, start) }
+  }
+  let start = end
+  while (start > low && isNameChar(text, start - 1)) start--
+  return start === end ? null : { text: text.slice(start, end), start, leads: leads(text, start) }
+}
+
+function isNameChar(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code >= 128) return /[\p{L}\p{N}]/u.test(text[at]!)
+  const letter = code | 32
+  if ((letter >= 97 && letter <= 122) || (code >= 48 && code <= 57)) return true
+  return code === 95 || code === 46 || code === 45
+}
+
+function leads(text: string, start: number): boolean {
+  for (let at = start - 1; at >= 0 && start - at < 64; at--) {
+    const char = text[at]!
+    if (char === '\n') return true
+    if (char !== ' ' && char !== '\t' && char !== '#' && char !== '-') return false
+  }
+  return start < 64
+}
+
+function endOfQuoted(text: string, from: number, quote: string): number {
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === '\\') at++
+    else if (text[at] === '\n' || text.startsWith(quote, at)) return at
+  }
+  return text.length
+}
+
+const NEXT_PAIR = /,\s{0,8}["']?[\w.-]{1,64}["']?\s{0,8}[=:]/y
+const CLOSING = /["'`](?=[\s,;)\]}]|$)/y
+
+/** A plain value ends at `&`, `;`, a blank, the quote around it, or a comma before the next pair. */
+function endOfPlain(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const char = text[at]!
+    if (char <= ' ' || char === '&' || char === ';') return at
+    if (char !== ',' && char !== '"' && char !== "'" && char !== '`') continue
+    const edge = char === ',' ? NEXT_PAIR : CLOSING
+    edge.lastIndex = at
+    if (edge.test(text)) return at
+  }
+  return text.length
+}
+
+function endOfLine(text: string, from: number): number {
+  let end = text.indexOf('\n', from)
+  if (end === -1) end = text.length
+  while (end > from && (text[end - 1]! <= ' ' || text[end - 1] === ',')) end--
+  return end
+}
