@@ -1,16 +1,25 @@
+import { textOf } from './client/body.ts'
 import { connect } from './client/connect.ts'
 import { follow } from './client/follow.ts'
-import { missingOf } from './client/missing.ts'
+import { missingOf, notesOf } from './client/missing.ts'
 import { ProblemError, reach } from './client/problem.ts'
 import type {
   CallOptions,
   Client,
   ClientOptions,
+  Completeness,
+  ConfigComparison,
+  ConfigVersion,
   Download,
-  FleetNode,
+  Entries,
+  Follow,
+  FollowOptions,
   HistogramQuery,
   LevelHistogram,
+  ListOptions,
   LogRecord,
+  Missing,
+  NodeConfig,
   ViewQuery,
 } from './client/types.ts'
 
@@ -29,30 +38,72 @@ export function createClient(options: ClientOptions): Client {
       accept,
       signal: call?.signal,
     })
-    const text = await reach(response.text(), call?.signal)
-    const notes = notesOf(response)
-    const complete = !notes.includes('scan-budget')
+    const text = await reach(textOf(response), call?.signal)
+    const { notes, missing } = completenessOf(response)
     return {
       text,
       ...cursors(response),
-      complete,
+      complete: !notes.includes('scan-budget'),
       notes,
-      missing: missingOf(response),
+      missing,
       settled: response.headers.get('X-Nodestate-Settled'),
     }
   }
 
-  async function json<T>(path: string, query: object, { signal }: CallOptions = {}): Promise<T> {
+  async function json<T>(path: string, query: object, { signal }: CallOptions = {}) {
     const response = await send({ path, query, signal })
-    return (await reach(response.json(), signal)) as T
+    const body = JSON.parse(await reach(textOf(response), signal)) as T
+    return { response, body, ...completenessOf(response) }
+  }
+
+  async function whole<T>(path: string, query: object, call?: CallOptions): Promise<T & Completeness> {
+    const { body, notes, missing } = await json<T>(path, query, call)
+    return { ...body, notes, missing }
+  }
+
+  /** A list, with the pages that its answers lead to. */
+  async function listed<T>(path: string, query: Paged, call?: CallOptions): Promise<Entries<T>> {
+    let entries: T[] | null = null
+    const notes = new Set<string>()
+    const missing = new Map<string, Missing>()
+    const asked = new Set<string>()
+    for (let after = query.after ?? ''; ; ) {
+      asked.add(after)
+      const page = await json<T[]>(path, { ...query, after }, call)
+      entries = entries === null ? page.body : entries.concat(page.body)
+      for (const each of page.missing) missing.set(each.name, each)
+      const { next } = cursors(page.response)
+      // A node that leads back to a page would be read for ever.
+      const isStuck = next !== null && (asked.has(next) || asked.size >= MOST_PAGES)
+      const isLast = next === null || isStuck
+      if (isStuck) notes.add('list-cut')
+      // What was cut from this answer is in the next.
+      for (const note of page.notes) if (isLast || note !== 'list-cut') notes.add(note)
+      if (isLast) return { entries, notes: [...notes], missing: [...missing.values()] }
+      after = next
+    }
   }
 
   const client: Client = {
-    config: (call) => json('config', { detail: call?.detail || undefined, at: call?.at }, call),
-    history: (call) => json('config/history', { limit: call?.limit }, call),
-    compare: (node, call) => json('config/compare', { node }, call),
-    list: (call) => json('log/list', { node: call?.node, after: call?.after }, call),
-    detail: (call) => json('log/list', { node: call?.node, after: call?.after, detail: true }, call),
+    async config(call) {
+      const query = { detail: call?.detail || undefined, at: call?.at }
+      return (await json<NodeConfig>('config', query, call)).body
+    },
+    async history(call) {
+      const { body, notes, missing } = await json<ConfigVersion[]>(
+        'config/history',
+        { limit: call?.limit },
+        call,
+      )
+      return { entries: body, notes, missing }
+    },
+    async compare(node, call) {
+      const { body, notes } = await json<ConfigComparison>('config/compare', { node }, call)
+      const missing = Object.entries(body.missing ?? {}).map(([name, reason]) => ({ name, reason }))
+      return { ...body, notes, missing }
+    },
+    list: (call) => listed('log/list', { node: call?.node, after: call?.after }, call),
+    detail: (call) => listed('log/list', { node: call?.node, after: call?.after, detail: true }, call),
     async view(query, call) {
       const { text, ...rest } = await page(query, 'text/plain', {}, call)
       return { content: text, ...rest }
@@ -68,19 +119,9 @@ export function createClient(options: ClientOptions): Client {
       return { content: content.map((line) => JSON.parse(line) as LogRecord), ...rest }
     },
     histogram: (query: HistogramQuery, call?: CallOptions) =>
-      json<LevelHistogram>('log/histogram', query, call),
-    fields: (query, call) => json('log/fields', query, call),
-    async nodes(call) {
-      const all: FleetNode[] = []
-      for (let after: string | null = ''; after !== null; ) {
-        const query = { limit: 1000, after }
-        const response: Response = await send({ path: 'nodes', query, signal: call?.signal })
-        all.push(...((await reach(response.json(), call?.signal)) as FleetNode[]))
-        const { next } = cursors(response)
-        after = next === after ? null : next
-      }
-      return all
-    },
+      whole<LevelHistogram>('log/histogram', query, call),
+    fields: (query, call) => whole('log/fields', query, call),
+    nodes: (call) => listed('nodes', { limit: 1000 }, call),
     async export(query, format, call) {
       const params = { ...query, download: true, ...(format === 'ndjson' ? { format } : {}) }
       const accept = format === 'ndjson' ? 'application/x-ndjson' : 'text/plain'
@@ -101,13 +142,22 @@ export function createClient(options: ClientOptions): Client {
       const accept = 'application/octet-stream, */*'
       return stored(file, await send({ path: 'log/download', query: { file }, accept, signal: call?.signal }))
     },
-    follow: (query, call) => follow(send, query, call),
+    follow: <T>(query: ViewQuery, call?: FollowOptions) => follow(send, query, call) as Follow<T>,
   }
   return client
 }
 
-function notesOf(response: Response): string[] {
-  return (response.headers.get('X-Nodestate-Note') ?? '').split(/,\s*/).filter(Boolean)
+/** How many pages of a list are followed. */
+const MOST_PAGES = 10_000
+
+/** Which part of a list is asked for. */
+interface Paged extends Pick<ListOptions, 'node' | 'after'> {
+  detail?: true
+  limit?: number
+}
+
+function completenessOf(response: Response): Completeness {
+  return { notes: notesOf(response), missing: missingOf(response) }
 }
 
 function stored(name: string, response: Response): Download {
@@ -117,7 +167,7 @@ function stored(name: string, response: Response): Download {
     name,
     size: length === null || encoded ? null : Number(length),
     body: response.body ?? new Blob([]).stream(),
-    missing: missingOf(response),
+    ...completenessOf(response),
   }
 }
 
@@ -127,7 +177,9 @@ function cursors(response: Response): { prev: string | null; next: string | null
   for (const [, target, params] of (response.headers.get('Link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     const rel = /;\s*rel="?(prev|next)"?/i.exec(params ?? '')?.[1]?.toLowerCase()
     if (rel !== 'prev' && rel !== 'next') continue
-    const query = new URL(target!, response.url || 'http://localhost/').searchParams
+    const base = response.url || 'http://localhost/'
+    if (!URL.canParse(target!, base)) continue
+    const query = new URL(target!, base).searchParams
     found[rel] = query.get(rel === 'prev' ? 'before' : 'after')
   }
   return found

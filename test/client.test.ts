@@ -59,7 +59,7 @@ describe('createClient', () => {
   it('reads configuration, list and text', async () => {
     const client = createClient({ base: await realNode() })
     expect(await client.config()).toEqual({ config: 'a = 1\n', node })
-    expect((await client.list()).map((file) => file.name)).toEqual(['a b+c%d&é.log', 'broker.log'])
+    expect((await client.list()).entries.map((file) => file.name)).toEqual(['a b+c%d&é.log', 'broker.log'])
     expect((await client.view({ file: 'a b+c%d&é.log' })).content).toBe('odd\n')
     expect((await client.view({ file: 'broker.log', size: 0 })).content).toBe('')
   })
@@ -109,7 +109,7 @@ describe('createClient', () => {
     })
     const client = createClient({ base })
     await client.fields({ file: 'a.log', not: ['x', 'y'], where: 'shard:17' })
-    expect(await client.nodes()).toEqual([{ id: 'db-1' }, { id: 'db-2' }])
+    expect((await client.nodes()).entries).toEqual([{ id: 'db-1' }, { id: 'db-2' }])
     const { body } = await client.export({ file: 'a.log', q: ['a', 'b'] }, 'ndjson')
     await new Response(body).text()
     await client.config({ detail: true })
@@ -144,7 +144,7 @@ describe('createClient', () => {
     expect(refused).toBeInstanceOf(ProblemError)
     expect([refused.status, refused.code]).toEqual([401, 'unauthorized'])
     token = 'open-sesame'
-    expect(await client.list()).toHaveLength(2)
+    expect((await client.list()).entries).toHaveLength(2)
   })
 
   it('throws problems as the node words them', async () => {
@@ -186,6 +186,136 @@ describe('createClient', () => {
   })
 })
 
+describe('what an answer lacks', () => {
+  const lacking = {
+    'X-Nodestate-Note': 'time-order, gap',
+    'X-Nodestate-Missing': 'db-1/a%20b.log;storage-timeout, db-2;gone, +2',
+  }
+  const missing = [
+    { name: 'db-1/a b.log', reason: 'storage-timeout' },
+    { name: 'db-2', reason: 'gone' },
+    { name: '+2', reason: '' },
+  ]
+  const notes = ['time-order', 'gap']
+  const client = (body: string, headers: Record<string, string> = lacking) =>
+    createClient({ base: 'http://node', fetch: async () => new Response(body, { headers }) })
+  const query = { file: '*', node: '*' }
+
+  it('is told with every value', async () => {
+    expect(await client('{"step":1}').histogram(query)).toEqual({ step: 1, notes, missing })
+    expect(await client('{"records":7}').fields(query)).toEqual({ records: 7, notes, missing })
+    for (const name of ['list', 'detail', 'history', 'nodes'] as const)
+      expect(await client('[{"id":1}]')[name](), name).toEqual({ entries: [{ id: 1 }], notes, missing })
+    const page = { prev: null, next: null, complete: true, settled: null, notes, missing }
+    expect(await client('x').view(query)).toEqual({ content: 'x', ...page })
+    expect(await client('{}\n').records(query)).toEqual({ content: [{}], ...page })
+    expect(await client('x').download('a')).toMatchObject({ notes, missing })
+    expect(await client('x').export(query, 'text')).toMatchObject({ notes, missing })
+  })
+
+  it('is empty in an answer that is whole', async () => {
+    const whole = { notes: [], missing: [] }
+    expect(await client('[]', {}).list()).toEqual({ entries: [], ...whole })
+    expect(await client('{}', {}).histogram(query)).toEqual(whole)
+    expect(await client('{}', {}).fields(query)).toEqual(whole)
+  })
+
+  it('has the nodes that a comparison lacks in the same form', async () => {
+    const body = '{"nodes":["db-1"],"missing":{"db-9":"no-config","db-8":"budget"},"keys":[]}'
+    expect(await client(body, { 'X-Nodestate-Note': 'gap' }).compare('*')).toEqual({
+      nodes: ['db-1'],
+      keys: [],
+      notes: ['gap'],
+      missing: [
+        { name: 'db-9', reason: 'no-config' },
+        { name: 'db-8', reason: 'budget' },
+      ],
+    })
+  })
+
+  it('begins each connection of a follow', async () => {
+    for await (const event of client('').follow(query)) {
+      expect(event).toEqual({ type: 'open', notes, missing })
+      break
+    }
+  })
+})
+
+describe('lists', () => {
+  /** Pages of two, each with its notes; the last one may say that it is cut, too. */
+  const paged = (last: string) => {
+    const asked: string[] = []
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const client = createClient({
+      base: 'http://node',
+      fetch: async (input) => {
+        const { searchParams, search } = new URL(String(input))
+        asked.push(search)
+        const from = names.findIndex((name) => name > (searchParams.get('after') ?? ''))
+        const page = names.slice(from, from + 2)
+        const isLast = from + 2 >= names.length
+        const headers = {
+          'X-Nodestate-Note': isLast ? last : `list-cut, size-partial`,
+          'X-Nodestate-Missing': `db-${from};gone, db-9;gone`,
+          ...(!isLast && { Link: `<?after=${page.at(-1)}>; rel="next"` }),
+        }
+        return new Response(JSON.stringify(page.map((name) => ({ name, size: 1 }))), { headers })
+      },
+    })
+    return { client, asked }
+  }
+
+  it.each(['list', 'detail'] as const)('%s follows all pages, and tells the notes of each', async (name) => {
+    const { client, asked } = paged('detail-incomplete')
+    const { entries, notes, missing } = await client[name]({ node: 'db-*' })
+    expect(entries.map((file) => file.name)).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(notes).toEqual(['size-partial', 'detail-incomplete'])
+    expect(missing.map((each) => each.name)).toEqual(['db-0', 'db-9', 'db-2', 'db-4'])
+    const detail = name === 'detail' ? '&detail=true' : ''
+    expect(asked.map((search) => new URLSearchParams(search).get('after'))).toEqual([null, 'b', 'd'])
+    for (const search of asked) expect(search).toContain(`node=db-*`)
+    for (const search of asked) expect(search.includes('detail=true')).toBe(detail !== '')
+  })
+
+  it('say that they are cut if the last page is', async () => {
+    const { client } = paged('list-cut')
+    expect((await client.list({ after: 'c' })).entries.map((file) => file.name)).toEqual(['d', 'e'])
+    expect((await client.list()).notes).toEqual(['size-partial', 'list-cut'])
+  })
+
+  it('end where a page leads to itself, and stop when the signal aborts', async () => {
+    const headers = { Link: '<?after=x>; rel="next"' }
+    const stuck = createClient({
+      base: 'http://node',
+      fetch: async () => Response.json([{ id: 1 }], { headers }),
+    })
+    expect((await stuck.nodes()).entries).toHaveLength(2)
+    const abort = new AbortController()
+    let pages = 0
+    const endless = createClient({
+      base: 'http://node',
+      fetch: async (_, init) => {
+        init?.signal?.throwIfAborted()
+        if (++pages === 3) abort.abort(new Error('enough'))
+        return Response.json([], { headers: { Link: `<?after=${pages}>; rel="next"` } })
+      },
+    })
+    await expect(endless.list({ signal: abort.signal })).rejects.toThrow('enough')
+    expect(pages).toBe(3)
+  })
+
+  it('have all files of a node that answers in parts', async () => {
+    const names = Array.from({ length: 10_050 }, (_, i) => `f${String(i).padStart(5, '0')}.log`)
+    const logs = memoryStore(Object.fromEntries(names.map((name) => [name, 'x\n'])))
+    const app = createApp({ logs, config: '', node })
+    const client = createClient({ base: 'http://node', fetch: async (url, init) => app.request(url, init) })
+    const { entries, notes } = await client.detail()
+    expect(entries.map((file) => file.name)).toEqual(names)
+    expect(notes).not.toContain('list-cut')
+    expect((await client.list()).entries).toHaveLength(names.length)
+  })
+})
+
 describe('everything beyond the three operations, against a real node', () => {
   let directory: string
   let client: ReturnType<typeof createClient>
@@ -200,7 +330,9 @@ describe('everything beyond the three operations, against a real node', () => {
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
   it('has the list in detail', async () => {
-    const [file] = await client.detail()
+    const { entries, ...lacks } = await client.detail()
+    const [file] = entries
+    expect(lacks).toEqual({ notes: [], missing: [] })
     expect(file).toMatchObject({ name: 'broker.log', size: LOG.length, kind: 'plain' })
     expect(Date.parse(file!.first!)).toBe(Date.UTC(2026, 10, 15, 2, 10, 0, 100))
     expect(Date.parse(file!.last!)).toBe(Date.UTC(2026, 10, 15, 2, 10, 0, 199))
@@ -208,7 +340,7 @@ describe('everything beyond the three operations, against a real node', () => {
   })
 
   it('has records, and lines to parse later', async () => {
-    const query = { file: 'broker.log', level: 'error', lines: 2 }
+    const query = { file: 'broker.log', level: 'error', lines: 2 } as const
     const { content } = await client.records(query)
     expect(content).toEqual(
       [80, 90].map((i) => ({
@@ -250,7 +382,7 @@ describe('everything beyond the three operations, against a real node', () => {
       if (event.type === 'open') appendFileSync(log, entry(0))
       if (event.type === 'rotated') told++
       if (event.type !== 'record') continue
-      said.push(JSON.parse(event.data).message)
+      said.push(event.data.message!)
       if (said.length === 1) {
         appendFileSync(log, entry(1))
         renameSync(log, `${log}.1`)
@@ -326,6 +458,36 @@ describe('follow', () => {
       { type: 'gap', id: 'g1', data: '12 bytes' },
       { type: 'record', id: 'g1', data: 'a\nb' },
     ])
+  })
+
+  it('has records, their JSON text, or the text of the log', async () => {
+    const base = await scripted((_, response) => {
+      response
+        .writeHead(200, events)
+        .write('id: 1\ndata: {"level":"warn","context":{"id":12345678901234567890}}\n\n')
+    })
+    const first = async (json: boolean | 'text') => {
+      for await (const event of createClient({ base }).follow({ file: 'x' }, { json }))
+        if (event.type === 'record') return event.data
+    }
+    const text = '{"level":"warn","context":{"id":12345678901234567890}}'
+    expect(await first(true)).toEqual(JSON.parse(text))
+    expect(await first('text')).toBe(text)
+    expect(await first(false)).toBe(text)
+  })
+
+  it('throws where a node sends text instead of records, and skips none', async () => {
+    let asked = 0
+    const base = await scripted((_, response) => {
+      asked++
+      response.writeHead(200, events).write('id: 1\ndata: 2026 INFO old\n\n')
+    })
+    const read = async () => {
+      for await (const event of createClient({ base }).follow({ file: 'x' }, { json: true, backoff: 1 }))
+        expect(event.type).toBe('open')
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'unsupported', status: 501 })
+    expect(asked).toBe(1)
   })
 
   it('waits as long as a busy node asks, and goes on', async () => {

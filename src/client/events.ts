@@ -1,3 +1,5 @@
+import { EndlessError, LARGEST } from './body.ts'
+
 export interface ServerEvent {
   /** Empty for an unnamed event. */
   event: string
@@ -9,11 +11,12 @@ export interface ServerEvent {
 
 /**
  * The events of a stream, as the HTML standard (9.2.6) parses them; `awake` is called with every chunk, comments
- * included. An event cut off by the end of the stream is dropped.
+ * included. An event cut off by the end of the stream is dropped; one of more than `most` characters is an error.
  */
 export async function* serverEvents(
   body: ReadableStream<Uint8Array>,
   awake: () => void = () => {},
+  most = LARGEST,
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -23,6 +26,8 @@ export async function* serverEvents(
   let id: string | null = null
   let moved = false
   let afterReturn = false
+  /** Of the event that is not complete yet. */
+  let size = 0
   try {
     while (true) {
       const { done, value } = await reader.read()
@@ -30,6 +35,8 @@ export async function* serverEvents(
       awake()
       let text = decoder.decode(value, { stream: true })
       if (text === '') continue
+      size += text.length
+      if (size > most) throw new EndlessError()
       // CR, LF and CRLF all end a line; a CRLF may be cut between two chunks.
       if (afterReturn && text[0] === '\n') text = text.slice(1)
       afterReturn = text === '' ? false : text.at(-1) === '\r'
@@ -40,6 +47,7 @@ export async function* serverEvents(
       }
       const lines = (rest.join('') + text).split(/\r\n|\r|\n/)
       rest = [lines.pop()!]
+      if (lines.includes('')) size = rest[0]!.length
       for (const line of lines) {
         if (line === '') {
           if (data.length > 0) yield { event, data: data.join('\n'), id }

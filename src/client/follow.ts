@@ -1,9 +1,12 @@
+import { type Clock, sleep, systemClock } from '../limits/clock.ts'
 import type { Send } from './connect.ts'
 import { type ServerEvent, serverEvents } from './events.ts'
-import { missingOf } from './missing.ts'
+import { missingOf, notesOf } from './missing.ts'
 import { ProblemError } from './problem.ts'
-import type { FollowEvent, FollowOptions, ViewQuery } from './types.ts'
+import type { Follow, FollowEvent, FollowOptions, LogRecord, ViewQuery } from './types.ts'
 
+/** The longest pause that a node may ask for. */
+const LONGEST_PAUSE_MS = 3_600_000
 /** A connection that lasted this long and ended cleanly was not lost. */
 const ORDERLY_MS = 1_000
 
@@ -12,7 +15,8 @@ export async function* follow(
   send: Send,
   query: ViewQuery,
   call: FollowOptions = {},
-): AsyncGenerator<FollowEvent, void, undefined> {
+): Follow<string | LogRecord> {
+  const { clock = systemClock, random = Math.random } = call
   let lastId = call.lastId ?? null
   const first = call.backoff ?? 500
   let pause = first
@@ -29,16 +33,16 @@ export async function* follow(
         signal: attempt.signal,
         headers: lastId === null ? {} : { 'Last-Event-ID': lastId },
       })
-      const opened = Date.now()
-      yield { type: 'open', missing: missingOf(response) }
-      for await (const event of watched(response, attempt, call.silence ?? 60_000)) {
+      const opened = clock.elapsed()
+      yield { type: 'open', notes: notesOf(response), missing: missingOf(response) }
+      for await (const event of watched(response, attempt, clock, call.silence)) {
         pause = first
         if (event.id !== null) lastId = event.id
-        const seen = followEvent(event)
+        const seen = followEvent(event, call.json === true)
         if (seen !== null) yield seen
       }
       // Some runtimes end a follow cleanly after a while: reconnect without reporting a loss.
-      if (Date.now() - opened > ORDERLY_MS) continue
+      if (clock.elapsed() - opened > ORDERLY_MS) continue
       error = new Error('The connection was closed.')
     } catch (cause) {
       if (call.signal?.aborted) return
@@ -48,22 +52,39 @@ export async function* follow(
       call.signal?.removeEventListener('abort', stop)
       attempt.abort()
     }
-    const asked = error instanceof ProblemError && error.retryAfter !== null ? error.retryAfter * 1000 : 0
+    const seconds = error instanceof ProblemError ? (error.retryAfter ?? 0) : 0
+    const asked = Math.min(seconds * 1000, LONGEST_PAUSE_MS)
     // Jitter, so that the followers of a restarted node do not all return at once.
-    const retryIn = Math.max(asked, pause * (0.75 + Math.random() / 2))
+    const retryIn = Math.max(asked, pause * (0.75 + random() / 2))
     yield { type: 'lost', error, retryIn }
-    await sleep(retryIn, call.signal)
+    // The signal ends the loop.
+    await sleep(clock, retryIn, call.signal).catch(() => {})
     pause = Math.min(pause * 2, 30_000)
   }
 }
 
-function followEvent(event: ServerEvent): FollowEvent | null {
+function followEvent(event: ServerEvent, isParsed: boolean): FollowEvent<string | LogRecord> | null {
   const { id, data } = event
-  if (event.event === '') return data === null ? null : { type: 'record', id, data }
+  if (event.event === '' && data === null) return null
+  if (event.event === '') return { type: 'record', id, data: isParsed ? recordOf(data!) : data! }
   if (event.event === 'rotated' || event.event === 'truncated' || event.event === 'gap') {
     return { type: event.event, id, data: data ?? '' }
   }
   return null
+}
+
+function recordOf(text: string): LogRecord {
+  try {
+    return JSON.parse(text) as LogRecord
+  } catch {
+    // The record must not be skipped, as it would be by going on after it.
+    throw new ProblemError({
+      status: 501,
+      code: 'unsupported',
+      title: 'No records',
+      detail: 'This node sends text where records were requested; follow without `json`.',
+    })
+  }
 }
 
 /** Whether trying again may help. */
@@ -72,29 +93,17 @@ function passes(problem: ProblemError): boolean {
 }
 
 /** The events of one connection. A silent one is aborted, because a dead peer never closes it. */
-async function* watched(response: Response, attempt: AbortController, silence: number) {
+async function* watched(response: Response, attempt: AbortController, clock: Clock, silence = 60_000) {
   if (response.body === null) return
-  let timer = setTimeout(() => attempt.abort(), silence)
+  let cancel = () => {}
   const awake = () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => attempt.abort(), silence)
+    cancel()
+    cancel = clock.after(silence, () => attempt.abort())
   }
+  awake()
   try {
     yield* serverEvents(response.body, awake)
   } finally {
-    clearTimeout(timer)
+    cancel()
   }
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve()
-    const done = () => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    signal?.addEventListener('abort', done, { once: true })
-  })
 }

@@ -1,9 +1,24 @@
+import type { Missing } from './types.ts'
+
 /** The sources that are not in an answer, each with a reason; `+2` counts those that are not named. */
-export function missingOf(response: Response): Record<string, string> {
-  const missing: Record<string, string> = {}
-  for (const each of (response.headers.get('X-Nodestate-Missing') ?? '').split(/,\s*/).filter(Boolean)) {
+export function missingOf(response: Response): Missing[] {
+  const named = (response.headers.get('X-Nodestate-Missing') ?? '').split(/,\s*/).filter(Boolean)
+  return named.map((each) => {
     const [name, reason = ''] = each.split(';')
-    missing[decodeURIComponent(name!)] = reason
+    return { name: decoded(name!), reason }
+  })
+}
+
+/** A name as it is where it is not percent-encoded UTF-8. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
   }
-  return missing
+}
+
+/** What is special about an answer, as short words. */
+export function notesOf(response: Response): string[] {
+  return (response.headers.get('X-Nodestate-Note') ?? '').split(/,\s*/).filter(Boolean)
 }

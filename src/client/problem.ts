@@ -1,3 +1,5 @@
+import { EndlessError, textOf } from './body.ts'
+
 /** What a problem says. */
 export interface ProblemFields {
   status: number
@@ -42,22 +44,30 @@ export async function reach<T>(promise: Promise<T>, signal: AbortSignal | undefi
     return await promise
   } catch (cause) {
     if (signal?.aborted) throw signal.reason
-    throw new UnreachableError(cause)
+    throw cause instanceof EndlessError ? endless(cause) : new UnreachableError(cause)
   }
 }
+
+function endless({ message }: EndlessError): ProblemError {
+  const detail = `${message} Narrow the request.`
+  return new ProblemError({ status: 502, code: 'answer-too-large', title: 'The answer does not end', detail })
+}
+
+/** More than any problem has. */
+const LARGEST_PROBLEM = 64 * 1024
 
 /** Parses the problem in a response. */
 export async function problemOf(response: Response): Promise<ProblemError> {
   const seconds = Number(response.headers.get('Retry-After') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? seconds : null
-  const text = await response.text().catch(() => '')
+  const text = await textOf(response, LARGEST_PROBLEM).catch(() => '')
   try {
-    const body = JSON.parse(text) as Partial<Record<'type' | 'title' | 'detail', string>>
+    const body = JSON.parse(text) as Partial<Record<'type' | 'title' | 'detail', unknown>>
     const code = String(body.type ?? '')
       .split('/')
       .at(-1)!
     if (body.detail !== undefined) {
-      const { title = code, detail } = body
+      const [title, detail] = [String(body.title ?? code), String(body.detail)]
       return new ProblemError({ status: response.status, code, title, detail, retryAfter })
     }
   } catch {

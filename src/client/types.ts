@@ -3,12 +3,15 @@ import type {
   ConfigVersion,
   FleetNode,
   Histogram,
+  Level,
   LevelHistogram,
+  LevelWord,
   LogFields,
   LogFile,
   LogFileDetail,
   NodeInfo,
 } from '../answers.ts'
+import type { Clock } from '../limits/clock.ts'
 import type { ByteStream, Fetch, Signal, Url } from './web.ts'
 
 export type * from '../answers.ts'
@@ -24,14 +27,15 @@ export interface NodeConfig {
 }
 
 /** The levels, from the least to the most severe. */
-export const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const
+export const LEVELS = ['debug', 'info', 'warn', 'error', 'fatal'] as const satisfies readonly Level[]
 
-export type Level = (typeof LEVELS)[number]
+/** This level and above, or exactly the listed ones: `=warn,fatal`. */
+export type LevelFilter = Level | `=${Level}` | `=${Level},${string}`
 
 /** One record of a log. A continuation (a stack trace) is part of the message, after a line feed. */
 export interface LogRecord {
   time?: string | null
-  level?: string | null
+  level?: LevelWord | null
   source?: { file: string; line?: number | null } | null
   tags?: string[] | null
   message?: string | null
@@ -60,7 +64,7 @@ export interface LogQuery {
   /** Before. */
   until?: string | undefined
   /** This level and above; `=warn,fatal` for exactly these. */
-  level?: string | undefined
+  level?: LevelFilter | undefined
   /** Records that contain this text, or all of these. */
   q?: string | readonly string[] | undefined
   /** Records that match this pattern, or all of these. */
@@ -93,8 +97,29 @@ export interface ViewQuery extends LogQuery {
   after?: string | undefined
 }
 
+/** A source that is not in an answer. */
+export interface Missing {
+  /** A log, a node or `node/log`; `+2` counts those that are not named. */
+  name: string
+  /** The code of the problem; empty if there is none. */
+  reason: string
+}
+
+/** What an answer lacks: if both are empty, it is whole. */
+export interface Completeness {
+  /** What is special about the answer, as short words. */
+  notes: string[]
+  /** The sources that are not in it. */
+  missing: Missing[]
+}
+
+/** A list, and what it lacks. */
+export interface Entries<T> extends Completeness {
+  entries: T[]
+}
+
 /** One page of a log. */
-export interface View<T> {
+export interface View<T> extends Completeness {
   /** The text, or the records. */
   content: T
   /** Pass it as `before` for the page before; null at the log's first byte. */
@@ -103,19 +128,15 @@ export interface View<T> {
   next: string | null
   /** False when the scan's budget ended before the page was full; `prev` continues from there. */
   complete: boolean
-  /** What is special about the answer, as short words. */
-  notes: string[]
-  /** Sources that are not in the answer, each with a reason; `+2` counts those that are not named. */
-  missing: Record<string, string>
-  /** On a fleet, ISO 8601: up to this moment every source has shipped all it had. */
+  /** On a fleet, ISO 8601: up to this moment every source has shipped all that the token may see. */
   settled: string | null
 }
 
 /** What a follow reports: records, changes of the file, and the state of the connection. */
-export type FollowEvent =
-  | { type: 'record'; id: string | null; data: string }
+export type FollowEvent<T = string> =
+  | { type: 'record'; id: string | null; data: T }
   | { type: 'rotated' | 'truncated' | 'gap'; id: string | null; data: string }
-  | { type: 'open'; missing?: Record<string, string> }
+  | ({ type: 'open' } & Completeness)
   | { type: 'lost'; error: Error; retryIn: number }
 
 export interface ClientOptions {
@@ -140,22 +161,24 @@ export interface ConfigQuery {
 export interface FollowOptions extends CallOptions {
   /** Continue after this cursor: a record's id, or a view's `next`. Takes precedence over `lines` and `size`. */
   lastId?: string | null | undefined
-  /** Data as JSON records (see LogRecord) rather than raw text. @default false */
-  json?: boolean | undefined
+  /** `true` for records; `'text'` for their JSON text, as `lines` has it; otherwise the text of the log. @default false */
+  json?: boolean | 'text' | undefined
   /** First pause before a reconnect, in milliseconds; doubles up to 30 s. @default 500 */
   backoff?: number | undefined
   /** A connection that is silent for this many milliseconds, heartbeats included, counts as lost. @default 60000 */
   silence?: number | undefined
+  /** Time and timers. @default the system's */
+  clock?: Clock | undefined
+  /** Spreads the pauses. @default Math.random */
+  random?: (() => number) | undefined
 }
 
-/** A file's bytes. */
-export interface Download {
+/** A file's bytes. If it is made of several logs, `missing` names those that are not in it. */
+export interface Download extends Completeness {
   name: string
   /** Size in bytes, if the server sends it. */
   size: number | null
   body: ByteStream
-  /** Of several logs: those that are not in it. */
-  missing: Record<string, string>
 }
 
 export interface HistogramQuery extends LogQuery {
@@ -173,19 +196,26 @@ export interface HistogramQuery extends LogQuery {
 export interface ListOptions extends CallOptions {
   /** At a fleet's own address: the nodes, by id or pattern. */
   node?: string | readonly string[] | undefined
-  /** Only files whose names come after this one: the next part of a detailed list that was cut. */
+  /** Only files whose names come after this one. */
   after?: string | undefined
 }
+
+/** What differs between the configurations of nodes; `missing` are the nodes that were not compared. */
+export interface Comparison extends Omit<ConfigComparison, 'missing'>, Completeness {}
+
+export type Follow<T> = AsyncGenerator<FollowEvent<T>, void, undefined>
 
 /** A node's HTTP interface, typed. */
 export interface Client {
   config(options?: CallOptions & ConfigQuery): Promise<NodeConfig>
   /** The versions of the configuration, newest first. */
-  history(options?: CallOptions & { limit?: number | undefined }): Promise<ConfigVersion[]>
+  history(options?: CallOptions & { limit?: number | undefined }): Promise<Entries<ConfigVersion>>
   /** What differs between the configurations of nodes of a fleet: ids, or patterns such as `db-*`. */
-  compare(nodes: string | readonly string[], options?: CallOptions): Promise<ConfigComparison>
-  list(options?: ListOptions): Promise<LogFile[]>
-  detail(options?: ListOptions): Promise<LogFileDetail[]>
+  compare(nodes: string | readonly string[], options?: CallOptions): Promise<Comparison>
+  /** All log files, however many answers that takes. */
+  list(options?: ListOptions): Promise<Entries<LogFile>>
+  /** All log files, with what is known about each. */
+  detail(options?: ListOptions): Promise<Entries<LogFileDetail>>
   /** A page as text; invalid UTF-8 is replaced. */
   view(query: ViewQuery, options?: CallOptions): Promise<View<string>>
   /** A page as JSON text, one record per line: parse the lines you need. */
@@ -196,12 +226,17 @@ export interface Client {
    * The selected tail, then what is appended, until `signal` aborts or you leave the loop. A lost connection is
    * resumed after the last record, forever; a problem that retrying cannot solve (4xx, 501) is thrown.
    */
-  follow(query: ViewQuery, options?: FollowOptions): AsyncGenerator<FollowEvent, void, undefined>
-  histogram(query: HistogramQuery & { by?: 'level' }, options?: CallOptions): Promise<LevelHistogram>
-  histogram(query: HistogramQuery, options?: CallOptions): Promise<Histogram>
-  fields(query: LogQuery, options?: CallOptions): Promise<LogFields>
+  follow(query: ViewQuery, options: FollowOptions & { json: true }): Follow<LogRecord>
+  follow(query: ViewQuery, options?: FollowOptions & { json?: false | 'text' | undefined }): Follow<string>
+  follow(query: ViewQuery, options?: FollowOptions): Follow<string | LogRecord>
+  histogram(
+    query: HistogramQuery & { by?: 'level' },
+    options?: CallOptions,
+  ): Promise<LevelHistogram & Completeness>
+  histogram(query: HistogramQuery, options?: CallOptions): Promise<Histogram & Completeness>
+  fields(query: LogQuery, options?: CallOptions): Promise<LogFields & Completeness>
   /** The nodes of a fleet; a service that is not a fleet answers 404. */
-  nodes(options?: CallOptions): Promise<FleetNode[]>
+  nodes(options?: CallOptions): Promise<Entries<FleetNode>>
   /** The selected records as a file, oldest first, to the end of the log. */
   export(query: LogQuery, format: 'text' | 'ndjson', options?: CallOptions): Promise<Download>
   download(file: string, options?: CallOptions): Promise<Download>
