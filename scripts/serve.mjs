@@ -30,7 +30,8 @@ const AWS =
 
 const RUNTIMES = {
   bun: () => run(find('bun'), [join(root, 'dist/cli/bun.js'), ...flags]),
-  deno: () => run(find('deno'), ['run', ...denoPermissions(), join(root, 'dist/cli/deno.js'), ...flags]),
+  deno: async () =>
+    run(find('deno'), ['run', ...(await denoPermissions()), join(root, 'dist/cli/deno.js'), ...flags]),
   worker: serveWorker,
 }
 if (!Object.hasOwn(RUNTIMES, runtime)) {
@@ -67,17 +68,29 @@ function part(name) {
 }
 
 /** What every setting may need; deploy/README.md shows how to narrow it for one. */
-function denoPermissions() {
+async function denoPermissions() {
+  const writes = ['logs', await auditFile()].filter((path) => path !== null && path !== '-')
   return [
     '--no-prompt',
     '--allow-net',
     '--allow-read',
-    '--allow-write=logs',
+    `--allow-write=${writes.map((path) => path.replaceAll(',', ',,')).join(',')}`,
     '--allow-env',
     '--allow-sys=hostname,networkInterfaces',
     // Without it, a request counts as aborted when it was answered.
     '--unstable-no-legacy-abort',
   ]
+}
+
+/** Null also for settings that cannot be used, which the program refuses itself. */
+async function auditFile() {
+  try {
+    const readSettings = (path) => readFile(path, 'utf8')
+    const given = { flags: serveFlags(flags), env: process.env, readFile: readSettings }
+    return (await loadSettings(given)).settings.auditFile
+  } catch {
+    return null
+  }
 }
 
 /** Runs a program in the foreground: it gets our signals, we get its exit code. */

@@ -11,20 +11,22 @@ export interface NodeInfo {
   onlineTime: number
 }
 
-/** A node of a fleet. Unknown values are null. */
+/** A node of a fleet. Values that are unknown, or that the scopes of the token do not cover, are null. */
 export interface FleetNode {
   id: string
+  /** Needs the scope `config`. */
   node: NodeInfo | null
   /** Whether there is a description. */
   described: boolean
-  /** When its shipper last wrote, ISO 8601, and how many seconds ago, by the storage's clock. */
+  /** When its shipper last wrote, ISO 8601, and how many seconds ago, by the storage's clock. Needs the scope `logs`. */
   shipped: string | null
   age: number | null
-  /** Bytes that are only on the node's disk, in the files that the token may see. */
+  /** Bytes that are only on the node's disk, in the files that the token may see. Needs the scope `logs`. */
   lag: number | null
   /**
    * How many errors and warnings its logs had in the last hour, by the times of the records, and when the last record was
-   * written, in milliseconds since the Unix epoch: in the files that the token may see. Null if its shipper does not say.
+   * written, in milliseconds since the Unix epoch: in the files that the token may see. Null if its shipper does not say,
+   * and without the scope `logs`.
    */
   errors: number | null
   warnings: number | null
@@ -32,6 +34,11 @@ export interface FleetNode {
   /** The code of the problem that kept the node from being read; `not-asked` if there was no time to ask it. */
   error: string | null
 }
+
+export type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+
+/** The level of a record: one of the levels, or the record's own word if that is none of them. */
+export type LevelWord = Level | (string & {})
 
 /** A log file as the plain list has it. */
 export interface LogFile {
@@ -96,7 +103,7 @@ export interface MessagePattern {
   /** The constant words; the varying parts are `<*>`. */
   pattern: string
   count: number
-  level: string | null
+  level: LevelWord | null
   /** Times of the first and the last of these messages, ISO 8601. */
   first: string | null
   last: string | null

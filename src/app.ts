@@ -5,17 +5,20 @@ import type { TokenSource } from './access/guard.ts'
 import type { NodeInfo } from './answers.ts'
 import { tokenGuard } from './http/auth.ts'
 import { Problem } from './http/problem.ts'
+import type { Clock } from './limits/clock.ts'
 import { once } from './limits/once.ts'
 import { logFiles } from './log/files/files.ts'
 import { narrowFiles } from './log/files/narrow.ts'
 import {
   followLimits,
   type LogOptions,
+  mostListed,
   type ProcessLimits,
   processLimits,
   viewContext,
 } from './log/options.ts'
 import type { Loki, LokiSource } from './loki/files.ts'
+import { HomeError } from './node/home.ts'
 import type { NodeFacts } from './node/identity.ts'
 import type { VersionSource } from './node/versions.ts'
 import { checkOptions, type Names } from './options.ts'
@@ -56,6 +59,11 @@ export interface AppOptions extends LogOptions, RoutingOptions {
    * return the same array while nothing has changed. @default none
    */
   tokens?: TokenSource | undefined
+  /**
+   * Names a client that needs no token, such as by its certificate, from what the server passes beside the request; null
+   * for the others, who need a token, and get no answer where there is none. @default nobody is known otherwise
+   */
+  identify?: ((bindings: unknown) => string | null) | undefined
   /** Loki's read API below `/loki/`: `import { loki } from 'nodestate/loki'`. @default none, and it is not bundled */
   loki?: Loki | (() => Promise<Loki>) | false | undefined
 }
@@ -72,6 +80,7 @@ const NAMES: Names<AppOptions> = {
   join: true,
   token: true,
   tokens: true,
+  identify: true,
   onAccess: true,
   allowHosts: true,
   corsOrigins: true,
@@ -85,6 +94,7 @@ const NAMES: Names<AppOptions> = {
   limits: true,
   follow: true,
   sharedMemory: true,
+  clock: true,
 }
 const { logs: _logs, config: _config, versions: _versions, node: _node, ...SHARED_NAMES } = NAMES
 
@@ -98,7 +108,9 @@ export interface Shared {
 }
 
 /** What one app, or all apps of a fleet, are given: make it once per process. */
-export function sharedOf(options: Pick<AppOptions, 'token' | 'tokens' | 'limits' | 'metrics'>): Shared {
+export function sharedOf(
+  options: Pick<AppOptions, 'token' | 'tokens' | 'identify' | 'limits' | 'metrics' | 'clock'>,
+): Shared {
   const limits = processLimits(options)
   options.metrics?.scans(limits.scans)
   return { access: accessOf(options), limits }
@@ -113,8 +125,8 @@ function ofOneNode(access: Access): Access {
       'This token is for nodes of a fleet; use one without a list of nodes here.',
     )
   }
-  return (headers) => {
-    const grant = access(headers)
+  return (headers, bindings) => {
+    const grant = access(headers, bindings)
     return grant instanceof Promise ? grant.then(check) : check(grant)
   }
 }
@@ -128,19 +140,21 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   const { access, limits } = shared ?? sharedOf(options)
   const routing = new Routing(options, ofOneNode(access))
   const { node = {}, metrics, limits: { maxSize } = {} } = options
-  const facts = { version: VERSION, onlineTime: Date.now(), ...runtime.host(), ...options.facts }
+  const facts = { version: VERSION, onlineTime: limits.clock.now(), ...runtime.host(), ...options.facts }
+  const nodeNow = async () => (typeof node === 'function' ? node() : node)
   const config = once(async () => {
-    const [{ createConfigReader }, { showConfig }] = await Promise.all([
+    const [{ createConfigReader }, { showConfig }, { budgetOf }] = await Promise.all([
       import('./node/config.ts'),
       import('./routes/config.ts'),
+      import('./log/view/context.ts'),
     ])
-    const nodeNow = typeof node === 'function' ? node : () => node
     const { versions = () => facts.onlineTime } = options
     const reader = createConfigReader(options.config)
     const history = once(async () =>
       (await import('./routes/config-history.ts')).configHistory(versions, reader, context),
     )
-    const route = { config: reader, node: nodeNow, facts, history }
+    const budget = (signal: AbortSignal) => budgetOf(context, signal)
+    const route = { config: reader, node: nodeNow, facts, budget, history }
     return {
       show: (request: Request, query: Query) => showConfig(request, query, route),
       history,
@@ -150,7 +164,11 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   // A fleet has many configurations: their shippers tell when they changed.
   if (options.versions && !shared) metrics?.configChanged(async () => (await history()).changed())
   const store = metrics?.store(options.logs) ?? options.logs
-  const context = viewContext(logFiles(store, options.include, options), options, limits)
+  const context = viewContext(
+    logFiles(store, options.include, { ...options, mostListed: mostListed(options) }),
+    options,
+    limits,
+  )
   const logs = logResources({ context, maxSize, following: followLimits(options), count: limits.count })
 
   routing.addQuery('/api/v1/config', 'config', async (request, query) =>
@@ -164,8 +182,8 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
     routing.addQuery(`/api/v1/log/${name}`, 'logs', answer, { max: { size: maxSize } })
   }
   if (options.loki) {
-    const answerLoki = lokiHandler(options.loki, async (grant) => {
-      const set = await (typeof node === 'function' ? node() : node)
+    const answerLoki = lokiHandler(options.loki, limits.clock, async (grant) => {
+      const set: Partial<NodeInfo> = await nodeNow().catch(withoutNode)
       const files = grant.files === null ? context.files : narrowFiles(context.files, grant.files)
       return [{ node: set.hostName ?? facts.hostName ?? 'localhost', context: { ...context, files } }]
     })
@@ -178,8 +196,28 @@ export function createApp(options: AppOptions, shared?: Shared): Hono {
   return routing.app
 }
 
+/** Logs can be read without a description of their node. */
+function withoutNode(error: unknown): Partial<NodeInfo> {
+  if (error instanceof HomeError) return {}
+  throw error
+}
+
+function needsCertificate(): never {
+  throw new Problem(
+    'unauthorized',
+    'This service needs a client certificate; connect with one that it trusts.',
+  )
+}
+
 /** What the token of a request allows. The code for several tokens is loaded only where there are some. */
-function accessOf({ token, tokens }: Pick<AppOptions, 'token' | 'tokens'>): Access {
+function accessOf({ token, tokens, identify }: Pick<AppOptions, 'token' | 'tokens' | 'identify'>): Access {
+  if (identify) {
+    const byToken = token === undefined && !tokens ? needsCertificate : accessOf({ token, tokens })
+    return (headers, bindings) => {
+      const name = identify(bindings)
+      return name === null ? byToken(headers, bindings) : { ...EVERYTHING, name }
+    }
+  }
   if (tokens) {
     const guard = once(async () => (await import('./access/guard.ts')).accessGuard(tokens, token))
     return async (headers) => (await guard())(headers)
@@ -194,8 +232,9 @@ function accessOf({ token, tokens }: Pick<AppOptions, 'token' | 'tokens'>): Acce
 /** Answers Loki's API over the sources that a token may see. */
 export function lokiHandler(
   given: Loki | (() => Promise<Loki>),
+  clock: Clock,
   sources: (grant: Grant) => Promise<LokiSource[]>,
 ): Handler {
   const load = once(async () => (typeof given === 'function' ? given() : given))
-  return async (request, grant) => (await load()).answer(request, await sources(grant))
+  return async (request, grant) => (await load()).answer(request, await sources(grant), clock)
 }

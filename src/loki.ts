@@ -1,7 +1,10 @@
+import { claim } from './http/caller.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { toProblem } from './http/problem.ts'
 import { respond } from './http/sliced.ts'
+import { type Clock, systemClock } from './limits/clock.ts'
 import { LEVELS } from './log/format/detect.ts'
+import { textBody } from './log/render/body.ts'
 import { streamsOf } from './loki/answer.ts'
 import { filesOf, type Loki, type LokiSource, type Search } from './loki/files.ts'
 import { type Choice, choiceOf, type Labels } from './loki/labels.ts'
@@ -17,7 +20,7 @@ export type { Loki, LokiSource } from './loki/files.ts'
 /** What a route needs. */
 interface LokiRequest extends Search {
   params: URLSearchParams
-  /** When it came, as performance.now() gives it. */
+  /** When it came, as the clock's `elapsed`. */
   started: number
 }
 
@@ -38,7 +41,14 @@ const ROUTES: [path: RegExp, answer: (asked: LokiRequest, part: string) => Promi
 /** Loki's read API, for `createApp({ loki })`: Grafana and logcli read the node's logs without an agent. */
 export const loki: Loki = { answer }
 
-async function answer(request: Request, sources: readonly LokiSource[]): Promise<Response> {
+async function answer(
+  request: Request,
+  sources: readonly LokiSource[],
+  clock: Clock = systemClock,
+): Promise<Response> {
+  const memory = sources[0]?.context.memory
+  const held = memory?.lease(0) ?? null
+  claim(request)
   const url = new URL(request.url)
   const path = url.pathname.slice(url.pathname.lastIndexOf('/loki/api/v1/') + '/loki/api/v1/'.length)
   try {
@@ -50,14 +60,21 @@ async function answer(request: Request, sources: readonly LokiSource[]): Promise
         sources,
         signal: request.signal,
         read: { lines: 0, bytes: 0 },
-        started: performance.now(),
+        memory: held,
+        clock,
+        started: clock.elapsed(),
       }
       const found = await route(asked, decoded(match[1] ?? ''))
-      return respond(JSON.stringify(found), { 'Content-Type': 'application/json', ...COMMON_HEADERS })
+      return respond(textBody(JSON.stringify(found), memory, clock), {
+        'Content-Type': 'application/json',
+        ...COMMON_HEADERS,
+      })
     }
     throw new LokiError(`nodestate does not answer /loki/api/v1/${path}.`, 404)
   } catch (error) {
     return refusal(error)
+  } finally {
+    held?.release()
   }
 }
 
@@ -72,7 +89,7 @@ function decoded(part: string): string {
 async function queryRange(asked: LokiRequest): Promise<unknown> {
   const { params } = asked
   const query = parseQuery(params.get('query') ?? '')
-  const range = rangeOf(params, Date.now())
+  const range = rangeOf(params, asked.clock.now())
   if (query.kind === 'log') return streams(asked, query.selection, range)
   const step = stepOf(params, range)
   const steps = { start: Number(range.start / MILLI), end: Number(range.end / MILLI), step }
@@ -84,7 +101,7 @@ async function queryRange(asked: LokiRequest): Promise<unknown> {
 async function query(asked: LokiRequest): Promise<unknown> {
   const { params } = asked
   const query = parseQuery(params.get('query') ?? '')
-  const at = instantOf(params, 'time') ?? BigInt(Date.now()) * MILLI
+  const at = instantOf(params, 'time') ?? BigInt(asked.clock.now()) * MILLI
   if (query.kind === 'log')
     return streams(asked, query.selection, { start: at - 3_600_000n * MILLI, end: at + 1n })
   const millis = Number(at / MILLI)
@@ -170,8 +187,8 @@ interface Found {
 
 /** With statistics about the records that matched; logcli --stats prints them. */
 function result(asked: LokiRequest, resultType: string, found: Found[]): unknown {
-  const { started, read } = asked
-  const seconds = (performance.now() - started) / 1000
+  const { started, read, clock } = asked
+  const seconds = (clock.elapsed() - started) / 1000
   const summary = {
     execTime: seconds,
     totalLinesProcessed: read.lines,

@@ -24,7 +24,7 @@ const FOLLOW: Names<FollowOptions> = {
 }
 
 /** Options whose absence opens something: `token: env.TOKEN` without the variable must not serve logs to everyone. */
-const PROTECTING = ['token', 'tokens', 'allowHosts', 'include']
+const PROTECTING = ['token', 'tokens', 'identify', 'allowHosts', 'include']
 
 /**
  * Checks the options of an app or a fleet that a typo or a missing variable makes dangerous or useless: `names` are all
@@ -46,6 +46,8 @@ export function checkOptions<T extends object>(options: T, names: Names<T>, stor
     throw refused('token', 'it must be printable ASCII without spaces, and not empty')
   if (tokens !== undefined && typeof tokens !== 'function')
     throw refused('tokens', 'it must be a function that returns the tokens')
+  if (given.identify !== undefined && typeof given.identify !== 'function')
+    throw refused('identify', 'it must be a function that returns a name or null')
   for (const name of ['allowHosts', 'include', 'corsOrigins'])
     if (given[name] !== undefined && !isTexts(given[name])) throw refused(name, 'it must be a list of texts')
   if (limits) checkNames(limits, LIMITS, 'limits.')

@@ -3,10 +3,12 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { Hono } from 'hono/tiny'
 import { EVERYTHING, type Grant, type Scope } from './access/grant.ts'
 import { hostGuard, outOfScope } from './http/auth.ts'
+import { setCaller } from './http/caller.ts'
 import { COMMON_HEADERS } from './http/conditional.ts'
 import { corsFor } from './http/cors.ts'
 import { methodNotAllowed, Problem, problemResponse, toProblem } from './http/problem.ts'
 import { respond, streamOf } from './http/sliced.ts'
+import { type Clock, systemClock } from './limits/clock.ts'
 import { once } from './limits/once.ts'
 import { LogError } from './log/error.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -36,10 +38,12 @@ export interface RoutingOptions {
   observe?: Tracer | undefined
   /** Called for every failure of the service itself (status 500 and above). @default console.error */
   onError?: ((error: unknown, request: Request) => void) | undefined
+  /** Time and timers. @default the system's */
+  clock?: Clock | undefined
 }
 
 /** Decides what a request may see; throws a problem if that is nothing. */
-export type Access = (headers: Headers) => Grant | Promise<Grant>
+export type Access = (headers: Headers, bindings: unknown) => Grant | Promise<Grant>
 
 /** What a request needs to be answered: a scope, any valid token, or nothing. */
 export type Need = Scope | 'token' | 'nothing'
@@ -87,12 +91,12 @@ export class Routing {
 
   /** Adds what every service has: its API as a document, its health, its metrics and its page. */
   addService(store: Store): void {
-    const { metrics, metricsOpen, page } = this.#options
+    const { metrics, metricsOpen, page, clock = systemClock } = this.#options
     this.add('/openapi.json', 'nothing', async (request) =>
       (await import('./openapi/route.ts')).showOpenApi(request),
     )
     this.add('/healthz', 'nothing', healthy)
-    const ready = once(async () => (await import('./observe/ready.ts')).readiness(store))
+    const ready = once(async () => (await import('./observe/ready.ts')).readiness(store, clock))
     this.add('/readyz', 'nothing', async () => (await ready())())
     if (metrics) this.add('/metrics', metricsOpen ? 'nothing' : 'metrics', (request) => metrics.show(request))
     if (page) this.#addPage(page)
@@ -153,7 +157,7 @@ export class Routing {
       const refuse = (error: unknown) => finish(this.#refuse(error, request))
       try {
         const response =
-          need === 'nothing' ? handler(request, EVERYTHING) : this.#admit(request, need, handler)
+          need === 'nothing' ? handler(request, EVERYTHING) : this.#admit(request, need, handler, env)
         return response instanceof Promise ? response.then(finish, refuse) : finish(response)
       } catch (error) {
         return refuse(error)
@@ -172,26 +176,39 @@ export class Routing {
   }
 
   /** Answers if the host and the token allow it; a preflight carries no token. */
-  #admit(request: Request, need: Scope | 'token', handler: Handler): Response | Promise<Response> {
+  #admit(
+    request: Request,
+    need: Scope | 'token',
+    handler: Handler,
+    env: unknown,
+  ): Response | Promise<Response> {
     this.#checkHost(request.headers)
     const preflight = this.#cors?.preflight(request)
     if (preflight) return preflight
     const answer = (grant: Grant) => {
+      setCaller(request, grant.name, env)
       if (grant.name !== null) this.#options.onAccess?.(request, grant.name)
       if (need !== 'token' && !grant.scopes.has(need)) throw outOfScope(need)
       if (grant.name === null) return handler(request, grant)
-      return this.#answerWhileGranted(request, grant, need, handler)
+      const grantNow = async () => this.#access(request.headers, env)
+      return this.#answerWhileGranted(handler(request, grant), grant, need, grantNow)
     }
-    const grant = this.#access(request.headers)
+    const grant = this.#access(request.headers, env)
     return grant instanceof Promise ? grant.then(answer) : answer(grant)
   }
 
   /** A token with a name can be revoked, or lose what it allows, while its answer is being sent. */
-  async #answerWhileGranted(request: Request, grant: Grant, need: Scope | 'token', handler: Handler) {
-    const response = await handler(request, grant)
+  async #answerWhileGranted(
+    answer: Response | Promise<Response>,
+    grant: Grant,
+    need: Scope | 'token',
+    grantNow: () => Promise<Grant>,
+  ) {
+    const response = await answer
     if (streamOf(response) === undefined) return response
     const { whileGranted } = await import('./access/revocation.ts')
-    return whileGranted(response, need, grant, async () => this.#access(request.headers))
+    const { clock = systemClock } = this.#options
+    return whileGranted(response, { need, grant, grantNow, clock })
   }
 
   #refuse(error: unknown, request: Request): Response {

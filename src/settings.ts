@@ -123,6 +123,12 @@ export const SETTINGS = [
     help: 'Private key of the certificate, PEM.',
   },
   {
+    name: 'tls-client-ca',
+    kind: is.path,
+    protects: true,
+    help: 'Authority whose client certificates need no token, PEM (Node only).',
+  },
+  {
     name: 'allow-host',
     kind: is.hostHeader,
     list: true,
@@ -164,6 +170,12 @@ export const SETTINGS = [
     value: 'FORMAT',
     default: 'text',
     help: "Format of nodestate's own log: text or json.",
+  },
+  {
+    name: 'audit-file',
+    kind: is.path,
+    protects: true,
+    help: 'File for one JSON line per request, saying who read what; - for standard error.',
   },
   {
     name: 'settings',
@@ -220,9 +232,9 @@ export async function loadSettings({ flags = new Map(), env, readFile }: Surroun
   return { settings, sources, warnings }
 }
 
-/** Throws unless the bind is safe: loopback, a token, or --insecure. */
+/** Throws unless the bind is safe: loopback, a token, client certificates, or --insecure. */
 export function refuseOpenBind(settings: Settings): void {
-  const guarded = settings.token !== null || settings.tokens !== null
+  const guarded = settings.token !== null || settings.tokens !== null || settings.tlsClientCa !== null
   if (is.isLoopback(settings.host) || guarded || settings.insecure) return
   throw new SettingsError(
     'usage',

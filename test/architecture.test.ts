@@ -22,6 +22,9 @@ function importsOf(file: string): string[] {
   )
 }
 
+/** A file without its comments. */
+const codeOf = (file: string) => sourceOf.get(file)!.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+
 /** A room is a folder. A file at the top of src is a room by itself. */
 const roomOf = (file: string) => (file.includes('/') ? dirname(file) : file)
 
@@ -40,9 +43,9 @@ const ROOMS: [room: string, door: string[]][] = [
     [
       'bounded-map.ts',
       'budget.ts',
+      'clock.ts',
       'concurrency-limit.ts',
       'each.ts',
-      'in-time.ts',
       'memory-budget.ts',
       'once.ts',
       'shallow-json.ts',
@@ -146,7 +149,10 @@ const ROOMS: [room: string, door: string[]][] = [
   ['log/joined', ['groups.ts', 'open.ts', 'reach.ts', 'tracker.ts']],
   ['log/open.ts', ['open.ts']],
   ['log/render', ['body.ts', 'ndjson.ts', 'record.ts', 'rendered.ts']],
-  ['log/view', ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'request.ts', 'retry.ts', 'view.ts']],
+  [
+    'log/view',
+    ['answer.ts', 'context.ts', 'detail.ts', 'holes.ts', 'opened.ts', 'request.ts', 'retry.ts', 'view.ts'],
+  ],
   ['log/export', ['export.ts']],
   ['log/histogram', ['chart.ts', 'histogram.ts']],
   ['log/fields', ['fields.ts']],
@@ -162,9 +168,11 @@ const ROOMS: [room: string, door: string[]][] = [
     [
       'accept.ts',
       'auth.ts',
+      'caller.ts',
       'conditional.ts',
       'cors.ts',
       'params.ts',
+      'peer.ts',
       'problem.ts',
       'problem-meanings.ts',
       'range.ts',
@@ -222,9 +230,9 @@ const ROOMS: [room: string, door: string[]][] = [
   ['app.ts', ['app.ts']],
   ['fleet', ['compare.ts', 'fleet.ts', 'nodes.ts']],
   ['index.ts', ['index.ts']],
-  ['client', ['connect.ts', 'follow.ts', 'missing.ts', 'problem.ts', 'types.ts', 'web.ts']],
+  ['client', ['body.ts', 'connect.ts', 'follow.ts', 'missing.ts', 'problem.ts', 'types.ts', 'web.ts']],
   ['client.ts', ['client.ts']],
-  ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'spinner.ts', 'world.ts']],
+  ['terminal/output', ['notes.ts', 'paint.ts', 'records.ts', 'shown.ts', 'spinner.ts', 'world.ts']],
   ['terminal', ['commands.ts', 'terminal.ts']],
   ['settings', ['file.ts', 'flags.ts', 'kinds.ts', 'node.ts', 'read.ts', 'reason.ts', 'row.ts']],
   ['ship/files', ['checksums.ts', 'disk.ts', 'groups.ts', 'order.ts', 'text.ts', 'watched-files.ts']],
@@ -239,6 +247,7 @@ const ROOMS: [room: string, door: string[]][] = [
     'entry/server',
     [
       'bad-request.ts',
+      'certificate-name.ts',
       'connections.ts',
       'named-response.ts',
       'node-body.ts',
@@ -248,8 +257,8 @@ const ROOMS: [room: string, door: string[]][] = [
     ],
   ],
   ['entry/lambda', ['event.ts', 'result.ts']],
-  ['entry/own-log', ['access.ts', 'log-line.ts', 'own-log.ts', 'rotating-file.ts']],
-  ['entry/service', ['compose.ts', 'location.ts', 'open-bucket.ts', 'remote.ts']],
+  ['entry/own-log', ['access.ts', 'audit.ts', 'log-line.ts', 'own-log.ts', 'rotating-file.ts']],
+  ['entry/service', ['compose.ts', 'location.ts', 'open-bucket.ts', 'remote.ts', 'tls.ts']],
   ['entry/ship', ['run.ts']],
   ['entry/process/arguments.ts', ['arguments.ts']],
   ['entry/process/commands.ts', ['commands.ts']],
@@ -275,6 +284,12 @@ const outer = (file: string) =>
   file.startsWith('store/remote/node/') ||
   file.startsWith('store/fs/') ||
   file.startsWith('entry/')
+
+/** Where the system's own clock and timers may be used: the clock itself, taking turns, and what serves real processes. */
+const timed = (file: string) =>
+  outer(file) ||
+  ['limits/clock.ts', 'limits/turns.ts', 'store/contract/keys.ts'].includes(file) ||
+  file.startsWith('terminal/')
 
 describe('the house', () => {
   it('has files to judge', () => {
@@ -315,8 +330,19 @@ describe('the house', () => {
     for (const name of importsOf(file))
       expect(name, file).not.toMatch(/^(node:|bun$|bun:|cloudflare:|npm:|jsr:)/)
     // Strings stay: `'Bun' in globalThis` asks for a runtime, too.
-    const code = sourceOf.get(file)!.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
-    expect(code).not.toMatch(/\bprocess\.|\bBun\.|\bDeno\.|\bBuffer\.|['"`](Bun|Deno|process|Buffer)['"`]/)
+    expect(codeOf(file)).not.toMatch(
+      /\bprocess\.|\bBun\.|\bDeno\.|\bBuffer\.|['"`](Bun|Deno|process|Buffer)['"`]/,
+    )
+  })
+
+  it.each(files.filter((file) => !timed(file)))('%s is passed its clock and its randomness', (file) => {
+    const code = codeOf(file)
+    expect(code).not.toMatch(
+      /\b(Date\.now|new Date\(\)|performance\.|set(Timeout|Interval|Immediate)|AbortSignal\.timeout)/,
+    )
+    // Only as the default of an option.
+    const named = code.replace(/^import .*$/gm, '').match(/.{0,4}\b(systemClock|Math\.random)\b/g) ?? []
+    for (const use of named) expect(use, file).toMatch(/(\?\?|=) (systemClock|Math\.random)$/)
   })
 
   it('lets only the door and the entries know the app', () => {
@@ -384,6 +410,10 @@ describe('the house', () => {
       'page',
       'examples',
       'chaos',
+      'world',
+      'world/bucket',
+      'world/disk',
+      'world/faults',
     ])
     for (const test of tests.filter((name) => name.endsWith('.test.ts') && !name.startsWith('parts/')))
       expect([...rooms], test).toContain(dirname(test))

@@ -361,6 +361,24 @@ const CASES: [keyof Settings, string, [string, unknown][]][] = [
     ],
   ],
   [
+    'tlsClientCa',
+    'tls-client-ca',
+    [
+      ['/etc/ca.pem', '/etc/ca.pem'],
+      ['ca', 'ca'],
+      ['./x', './x'],
+    ],
+  ],
+  [
+    'auditFile',
+    'audit-file',
+    [
+      ['/var/log/audit.jsonl', '/var/log/audit.jsonl'],
+      ['-', '-'],
+      ['audit', 'audit'],
+    ],
+  ],
+  [
     'stallSeconds',
     'stall-seconds',
     [

@@ -1,4 +1,5 @@
 import { respond, streamOf } from '../http/sliced.ts'
+import { type Clock, every } from '../limits/clock.ts'
 import { SlicedStream, slicesOf, streamLike, tapped } from '../store/fast.ts'
 import type { Grant, Scope } from './grant.ts'
 
@@ -8,16 +9,19 @@ const CHECK_MS = 3000
 /** The last event of a follow whose token no longer allows it. A client that reconnects gets the problem. */
 const REVOKED = new TextEncoder().encode('event: revoked\ndata: {}\n\n')
 
+/** By what an answer is allowed. */
+export interface GrantedAnswer {
+  need: Scope | 'token'
+  grant: Grant
+  grantNow(): Promise<Grant>
+  clock: Clock
+}
+
 /**
  * The same answer, ending soon after its token stops allowing it: a stream of events with the event `revoked`, any other
  * body by being cut. `grantNow` throws for a token that is not valid any more.
  */
-export function whileGranted(
-  response: Response,
-  need: Scope | 'token',
-  grant: Grant,
-  grantNow: () => Promise<Grant>,
-): Response {
+export function whileGranted(response: Response, { need, grant, grantNow, clock }: GrantedAnswer): Response {
   const body = streamOf(response)
   if (body === undefined) return response
   const isAllowed = async () => {
@@ -28,7 +32,7 @@ export function whileGranted(
     }
   }
   const isEvents = response.headers.get('Content-Type')?.startsWith('text/event-stream') === true
-  return respond(whileAllowed(body, isAllowed, isEvents), response.headers, response.status)
+  return respond(whileAllowed(body, isAllowed, isEvents, clock), response.headers, response.status)
 }
 
 /** Whether a grant still allows what another one did. */
@@ -44,21 +48,26 @@ function covers(now: Grant, before: Grant, need: Scope | 'token'): boolean {
 }
 
 /** Checks begin with the first read: a body may never be read. */
-function whileAllowed(body: ReadableStream, isAllowed: () => Promise<boolean>, isEvents: boolean) {
-  let timer: ReturnType<typeof setInterval> | undefined
+function whileAllowed(
+  body: ReadableStream,
+  isAllowed: () => Promise<boolean>,
+  isEvents: boolean,
+  clock: Clock,
+) {
+  let endChecks: (() => void) | undefined
   let isRevoked = false
   let isTold = false
   const isSliced = body instanceof SlicedStream
   const check = async () => {
     if (await isAllowed()) return
-    clearInterval(timer)
+    endChecks?.()
     isRevoked = true
     // A follow may wait for its next piece for hours, so it is ended from outside.
     if (!isSliced) slices.cancel()
   }
   const take = (slice: Uint8Array | null) => {
     if (isRevoked) return revoked()
-    if (slice === null) clearInterval(timer)
+    if (slice === null) endChecks?.()
     return slice
   }
   const revoked = () => {
@@ -69,18 +78,18 @@ function whileAllowed(body: ReadableStream, isAllowed: () => Promise<boolean>, i
     return last
   }
   const fail = (error: unknown): never => {
-    clearInterval(timer)
+    endChecks?.()
     throw error
   }
   const slices = tapped(slicesOf(body), take, fail)
   return streamLike(body, {
     next() {
-      timer ??= setInterval(check, CHECK_MS)
+      endChecks ??= every(clock, CHECK_MS, check)
       return isRevoked ? revoked() : slices.next()
     },
     release: slices.release,
     cancel() {
-      clearInterval(timer)
+      endChecks?.()
       slices.cancel()
     },
   })

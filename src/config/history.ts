@@ -1,13 +1,20 @@
 import type { ConfigVersion } from '../answers.ts'
 import { textTag } from '../http/conditional.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
-import type { Budget } from '../limits/budget.ts'
+import { type Budget, BudgetError } from '../limits/budget.ts'
 import type { Lease } from '../limits/memory-budget.ts'
-import { type Config, ConfigError, type createConfigReader, maskedConfig } from '../node/config.ts'
-import { HomeError } from '../node/home.ts'
+import { inTurns } from '../limits/yield.ts'
+import {
+  type Config,
+  ConfigError,
+  type createConfigReader,
+  maskedConfig,
+  maskedText,
+} from '../node/config.ts'
+import { configTooLarge, LARGEST_CONFIG } from '../node/home.ts'
 import type { ConfigVersions, StoredVersion } from '../node/versions.ts'
 import { changesOf } from './changes.ts'
-import { type ConfigValues, ValuesError, valuesOf } from './values.ts'
+import { type ConfigValues, ValuesError, valuesIn } from './values.ts'
 
 interface ReadVersion {
   entry: Pick<ConfigVersion, 'time' | 'etag' | 'size'>
@@ -16,10 +23,6 @@ interface ReadVersion {
   error?: ValuesError['code']
 }
 
-const MIB = 1024 * 1024
-/** Larger versions are shown, but not compared. */
-export const LARGEST_COMPARED = MIB
-const LARGEST_SHOWN = 16 * MIB
 /** Versions never change, so that what was found out about them is kept: 128 at most, of at most 2 KB each. */
 const REMEMBERED = 128
 const LARGEST_REMEMBERED = 2048
@@ -45,31 +48,32 @@ export class ConfigHistory {
   /** The version that held at a time; null before the first one. */
   async at(
     time: number,
-    signal?: AbortSignal,
+    budget: Budget,
     lease: (bytes: number) => Lease | null = () => null,
   ): Promise<(Config & { time: number }) | null> {
+    const { signal } = budget
     const [found] = await this.versions.list({ until: time, limit: 1, signal })
     if (found) {
-      const memory = lease(MEMORY_FACTOR * Math.min(found.size, LARGEST_SHOWN))
+      if (found.size > LARGEST_CONFIG) throw configTooLarge()
+      const memory = lease(MEMORY_FACTOR * found.size)
       try {
-        const text = await this.versions.read(found, LARGEST_SHOWN, signal)
-        if (text === null)
-          throw new HomeError('bad-object', `This version is larger than ${LARGEST_SHOWN / MIB} MiB.`)
-        return { ...maskedConfig(text), time: found.time }
+        const text = await this.versions.read(found, LARGEST_CONFIG, signal)
+        if (text === null) throw configTooLarge()
+        return { ...(await maskedConfig(text, budget)), time: found.time }
       } finally {
         memory?.release()
       }
     }
     const [first] = await this.versions.list({ limit: 1, signal })
     if (first) return null
-    const config = await this.#reader.read()
+    const config = await this.#reader.read(budget)
     const since = await this.versions.modified(signal)
     return time < since ? null : { ...config, time: since }
   }
 
-  async present(signal?: AbortSignal): Promise<ConfigVersion> {
-    const { text } = await this.#reader.read()
-    return { ...describe(text, await this.versions.modified(signal)), changes: [] }
+  async present(budget: Budget): Promise<ConfigVersion> {
+    const { text } = await this.#reader.read(budget)
+    return { ...describe(text, await this.versions.modified(budget.signal)), changes: [] }
   }
 
   /** The first `limit` of these versions; the one before them is among these. Fewer if the budget is spent. */
@@ -97,11 +101,14 @@ export class ConfigHistory {
         for (const [i, text] of texts.entries()) {
           await budget.step()
           const index = from + i
-          const read = text && readVersion(stored[index]!, text)
+          const read = text && (await readVersion(stored[index]!, text, budget))
           if (newer) entries.push(this.#finish(keys[index - 1]!, newer, read))
           newer = isWanted(index) ? read : null
           if (known[index]) entries.push(known[index])
         }
+      } catch (error) {
+        if (error instanceof BudgetError) return entries
+        throw error
       } finally {
         lease?.release()
       }
@@ -112,8 +119,8 @@ export class ConfigHistory {
 
   /** The text of a version, in a list because an empty text is one, too; an empty list if it is too large. */
   async #text(version: StoredVersion, budget: Budget): Promise<string[]> {
-    if (version.size > LARGEST_COMPARED) return []
-    const text = await this.versions.read(version, LARGEST_COMPARED, budget.signalFor())
+    if (version.size > LARGEST_CONFIG) return []
+    const text = await this.versions.read(version, LARGEST_CONFIG, budget.signalFor())
     budget.spend(version.size)
     return text === null ? [] : [text]
   }
@@ -128,14 +135,18 @@ export class ConfigHistory {
 }
 
 function comparedBytes(versions: readonly StoredVersion[]): number {
-  return versions.reduce((sum, { size }) => sum + (size > LARGEST_COMPARED ? 0 : size), 0)
+  return versions.reduce((sum, { size }) => sum + (size > LARGEST_CONFIG ? 0 : size), 0)
 }
 
-function readVersion({ key, time, size }: StoredVersion, [text]: readonly string[]): ReadVersion {
+async function readVersion(
+  { key, time, size }: StoredVersion,
+  [text]: readonly string[],
+  budget: Budget,
+): Promise<ReadVersion> {
   try {
     if (text === undefined) throw new ValuesError('too-large')
-    const masked = maskedConfig(text).text
-    return { entry: describe(masked, time), values: valuesOf(masked) }
+    const masked = await maskedText(text, budget)
+    return { entry: describe(masked, time), values: await inTurns(valuesIn(masked)) }
   } catch (error) {
     const code = error instanceof ConfigError ? 'not-toml' : error instanceof ValuesError ? error.code : null
     if (code === null) throw error

@@ -24,14 +24,27 @@ const MOST_PATH_CHARACTERS = 8 * 1024 * 1024
 /** The parser allows 1,000 brackets, but any number of dotted names between them. */
 const DEEPEST_VALUE = 1000
 
+/** Values that are read in one go. */
+const STRETCH = 128
+
 /** The values of a configuration. Pass the masked text: what is compared is shown. Throws a ValuesError. */
 export function valuesOf(masked: string): ConfigValues {
+  const steps = valuesIn(masked)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same, yielding now and then. */
+export function* valuesIn(masked: string): Generator<void, ConfigValues> {
   const values = new Map<string, string>()
   const holders = new Set<string>()
   let left = MOST_PATH_CHARACTERS
   // Without recursion: `[a.a.a.…]` nests as deep as the file is long.
   const open: { path: string; value: TomlValue }[] = [{ path: '', value: parsed(masked) }]
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (open.length % STRETCH === 0) yield
     const { path, value } = at
     left -= path.length
     if (left < 0) throw new ValuesError('too-large')

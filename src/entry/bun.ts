@@ -15,10 +15,13 @@ declare const Bun: {
     development: false
     fetch(request: Request): Response | Promise<Response>
     error(error: unknown): Response
-  }): { port: number; stop(cut?: boolean): Promise<void> }
+  }): {
+    port: number
+    requestIP(request: Request): { address: string } | null
+    stop(cut?: boolean): Promise<void>
+  }
 }
 
-const NO_BINDINGS = {}
 /** The longest that Bun can wait, in seconds. */
 const LONGEST_IDLE = 255
 
@@ -32,7 +35,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     idleTimeout: Math.min(LONGEST_IDLE, Math.ceil(stallMs / 1000)),
     development: false,
     fetch(request) {
-      const answer = app.fetch(request, NO_BINDINGS)
+      const answer = app.fetch(request, new Bindings(request, server))
       return request.method === 'HEAD' ? withoutFalseLength(answer) : answer
     },
     error(error) {
@@ -42,6 +45,21 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
   })
   const cut = () => server.stop(true)
   return serverAt({ tls, hostname }, server.port, (graceMs) => within(graceMs, server.stop(), cut))
+}
+
+/** What is known of the client, looked up when it is needed. */
+class Bindings {
+  readonly #request: Request
+  readonly #server: Pick<ReturnType<typeof Bun.serve>, 'requestIP'>
+
+  constructor(request: Request, server: Pick<ReturnType<typeof Bun.serve>, 'requestIP'>) {
+    this.#request = request
+    this.#server = server
+  }
+
+  get address(): string | null {
+    return this.#server.requestIP(this.#request)?.address ?? null
+  }
 }
 
 /** Bun opens the files that it sends itself: running out of descriptors for that is temporary. */

@@ -41,7 +41,10 @@ export default worker
  * request's environment: `export default handle((env) => createApp({ logs: r2Store(env.BUCKET), … }))`. While it cannot
  * be made, such as without its secret, every request gets a 503.
  */
-export function handle<Env extends object>(app: App | ((env: Env) => App)): Worker<Env> {
+// biome-ignore lint/suspicious/noExplicitAny: bindings have no types in JavaScript
+export function handle<Env extends object = Record<string, any>>(
+  app: App | ((env: Env) => App),
+): Worker<Env> {
   let made: App | null = typeof app === 'function' ? null : app
   return {
     async fetch(request, env, context) {

@@ -1,6 +1,7 @@
 import { problemResponse, toProblem } from '../http/problem.ts'
+import { inTime, systemClock } from '../limits/clock.ts'
 import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
-import { cutWhenStalled } from './server/stall.ts'
+import { cuttable } from './server/stall.ts'
 import { within } from './server/stop.ts'
 
 export type { App, ServeOptions, Server }
@@ -13,16 +14,17 @@ declare const Deno: {
       port: number
       cert?: string
       key?: string
-      signal: AbortSignal
       onListen(): void
       onError(error: unknown): Response
     },
-    handler: (request: Request) => Response | Promise<Response>,
-  ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void> }
+    handler: (request: Request, info: { remoteAddr: { hostname?: string } }) => Response | Promise<Response>,
+  ): { addr: { port: number }; finished: Promise<void>; shutdown(): Promise<void>; unref(): void }
 }
 
 /** How long it waits before it listens again after a failure. */
 const RETRY_MS = 200
+/** How long it waits for the connections of answers that were cut. */
+const CUT_MS = 1000
 
 /** Serves an app on Deno, which aborts a response whose body fails; one that is not being read is aborted here. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Server> {
@@ -30,19 +32,20 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
   const cut = new AbortController()
   let server: ReturnType<typeof Deno.serve>
   let isClosing = false
-  const answer = async (request: Request) => {
-    const response = await app.fetch(request, {})
-    return request.method === 'HEAD' ? withoutFalseLength(response) : cutWhenStalled(response, stallMs, onCut)
+  const answer = async (request: Request, { remoteAddr }: { remoteAddr: { hostname?: string } }) => {
+    const response = await app.fetch(request, { address: remoteAddr.hostname })
+    return request.method === 'HEAD'
+      ? withoutFalseLength(response)
+      : cuttable(response, { stallMs, onCut, signal: cut.signal })
   }
   const listen = (port: number) => {
     const settings = {
       hostname,
       port,
       ...tls,
-      signal: cut.signal,
       onListen() {},
       onError(error: unknown) {
-        onError(error)
+        if (error !== cut.signal.reason) onError(error)
         return problemResponse(toProblem(error), null)
       },
     }
@@ -67,7 +70,12 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     isClosing = true
     // A server that has failed has nothing to finish.
     const finished = server.shutdown().catch(() => {})
-    return within(graceMs, finished, () => cut.abort())
+    return within(graceMs, finished, async () => {
+      // Deno's own signal fails after shutdown() and ends the process: answers are cut here, by their bodies.
+      cut.abort(new Error('The server is closing'))
+      // A request that never ends must not keep the process running.
+      if (!(await inTime(systemClock, CUT_MS, finished))) server.unref()
+    })
   })
 }
 

@@ -1,5 +1,5 @@
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { Problem, problemResponse, toProblem } from '../http/problem.ts'
@@ -7,9 +7,17 @@ import { type HttpSocket, refuse, refuseConnect } from './server/bad-request.ts'
 import { stopServer, trackConnections } from './server/connections.ts'
 import { NamedResponse } from './server/named-response.ts'
 import { withSlicedBodies } from './server/node-body.ts'
-import { type App, resolveServeOptions, type ServeOptions, type Server, serverAt } from './server/serve.ts'
+import {
+  type App,
+  resolveServeOptions,
+  type ServeOptions,
+  type Server,
+  serverAt,
+  type Tls,
+} from './server/serve.ts'
 import { StalledError } from './server/stall.ts'
 
+export { certificateName } from './server/certificate-name.ts'
 export type { App, ServeOptions, Server }
 
 /** Slow senders are cut: head within 10 s, whole request within 30 s. A download may take hours. */
@@ -45,7 +53,7 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
     },
   })
   const server = tls
-    ? createTlsServer({ ...LIMITS, ...tls, handshakeTimeout: 10_000 }, listener)
+    ? createTlsServer({ ...LIMITS, ...contextOf(tls), ...askingFor(tls), handshakeTimeout: 10_000 }, listener)
     : createServer(LIMITS, listener)
   server.on('clientError', refuse)
   server.on('connect', refuseConnect)
@@ -66,7 +74,18 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Serve
   await listen(server, port, hostname)
   server.on('error', onError)
   const bound = (server.address() as AddressInfo).port
-  return serverAt({ tls, hostname }, bound, (graceMs) => stopServer(server, connections, graceMs))
+  const listening = serverAt({ tls, hostname }, bound, (graceMs) => stopServer(server, connections, graceMs))
+  if (!(server instanceof TlsServer)) return listening
+  return { ...listening, setTls: (next) => server.setSecureContext(contextOf(next)) }
+}
+
+/** A client may have a token instead of a certificate, so one without is let in, and the app decides. */
+function askingFor({ clientCa }: Tls) {
+  return clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }
+}
+
+function contextOf({ cert, key, clientCa }: Tls) {
+  return { cert, key, ...(clientCa !== undefined && { ca: clientCa }) }
 }
 
 const BAD_REQUEST = new Problem(

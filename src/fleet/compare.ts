@@ -1,18 +1,20 @@
 import type { Grant } from '../access/grant.ts'
 import { Comparison, TooManyDifferences } from '../config/compare.ts'
-import { LARGEST_COMPARED } from '../config/history.ts'
-import { ValuesError, valuesOf } from '../config/values.ts'
+import { ValuesError, valuesIn } from '../config/values.ts'
+import { claim } from '../http/caller.ts'
 import { jsonResponse, textTag } from '../http/conditional.ts'
 import { bad, show } from '../http/params.ts'
 import { Problem, toProblem } from '../http/problem.ts'
-import type { Budget } from '../limits/budget.ts'
+import { type Budget, BudgetError } from '../limits/budget.ts'
+import { deadlineSignal, inTime } from '../limits/clock.ts'
 import { each } from '../limits/each.ts'
-import { inTime } from '../limits/in-time.ts'
 import type { Lease } from '../limits/memory-budget.ts'
+import { inTurns } from '../limits/yield.ts'
 import { LogError } from '../log/error.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { budgetOf, runInSlot } from '../log/view/context.ts'
-import { ConfigError, maskedConfig } from '../node/config.ts'
+import { ConfigError, maskedText } from '../node/config.ts'
+import { LARGEST_CONFIG } from '../node/home.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { suggestion } from '../settings/suggestion.ts'
 import { byCodePoint, readText, type Store, StoreError } from '../store/store.ts'
@@ -45,6 +47,7 @@ export async function compareConfigs(
   if (ids.length > MOST_COMPARED)
     throw bad('node', `matches ${ids.length} nodes; compare at most ${MOST_COMPARED} at a time`)
   if (request.method === 'HEAD') return jsonResponse(request, '', null)
+  claim(request)
   // All nodes share their limits.
   const context = route.homes.context(ids[0]!, grant)
   const budget = budgetOf(context, request.signal)
@@ -84,10 +87,10 @@ async function compare(
   { route, budget, most }: { route: CompareRoute; budget: Budget; most: number },
 ) {
   const { atOnce = 16 } = route
-  const memory = budget.memory ? budget.memory.lease(atOnce * LARGEST_COMPARED) : undefined
+  const memory = budget.memory ? budget.memory.lease(atOnce * LARGEST_CONFIG) : undefined
   if (memory === null)
     throw new LogError('too-busy', 'Too many answers are being made; try again in a few seconds.')
-  const over = AbortSignal.timeout(Math.ceil(budget.millisLeft))
+  const { signal: over, done } = deadlineSignal(budget.clock, budget.millisLeft)
   const spend = callCounter(route.calls)
   const comparison = new Comparison()
   const missing = new Map<string, Reason>()
@@ -101,6 +104,7 @@ async function compare(
     if (!(error instanceof TooManyDifferences)) throw error
     throw new Problem('answer-too-large', 'Too many keys differ for one answer; compare fewer nodes.')
   } finally {
+    done()
     memory?.release()
   }
 }
@@ -126,20 +130,20 @@ async function addNode(
     const signal = budget.signalFor(over)
     const reading = Promise.all([
       nodes.state(id, spend),
-      readText(store, `${id}/config.toml`, LARGEST_COMPARED, { signal }),
+      readText(store, `${id}/config.toml`, LARGEST_CONFIG, { signal }),
     ])
-    if (!(await inTime(budget.millisLeft, reading))) return 'budget'
+    if (!(await inTime(budget.clock, budget.millisLeft, reading))) return 'budget'
     const [state, config] = await reading
     if (state === undefined) return 'budget'
     if (config === null) return state && 'no-config'
     if (state?.error?.startsWith('storage-')) return state.error
     if (config.text === null) return 'too-large'
     budget.spend(config.entry.size)
-    const values = valuesOf(maskedConfig(config.text).text)
+    const values = await inTurns(valuesIn(await maskedText(config.text, budget)))
     return comparison.add({ id, node: state?.node ?? null, values, memory }) ? undefined : 'budget'
   } catch (error) {
     budget.signal?.throwIfAborted()
-    if (over.aborted || error instanceof NotAsked) return 'budget'
+    if (over.aborted || error instanceof NotAsked || error instanceof BudgetError) return 'budget'
     if (error instanceof ConfigError) return 'not-toml'
     if (error instanceof ValuesError) return error.code
     if (error instanceof StoreError) return toProblem(error).code

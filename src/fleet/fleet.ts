@@ -5,6 +5,7 @@ import { outOfScope } from '../http/auth.ts'
 import { jsonResponse } from '../http/conditional.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
 import { once } from '../limits/once.ts'
+import { HomeError } from '../node/home.ts'
 import { checkOptions, type Names } from '../options.ts'
 import type { Query } from '../routes/parameters/read.ts'
 import { newHono, Routing, type RoutingOptions } from '../routing.ts'
@@ -46,6 +47,7 @@ export function createFleet(options: FleetOptions): Hono {
     atOnce: options.limits?.parallelReads,
     calls: listCalls,
     shared: follow && follow.shared !== false,
+    clock: shared.limits.clock,
   })
   const homes = new FleetHomes(options, shared.limits)
 
@@ -64,7 +66,7 @@ export function createFleet(options: FleetOptions): Hono {
   // The code for several logs is loaded with the first request for them.
   const logs = once(async () => {
     const { FleetLogs } = await import('./logs.ts')
-    return new FleetLogs({ nodes, homes, options, count: shared.limits.count, mostListed: pageNodes ?? PAGE })
+    return new FleetLogs({ nodes, homes, options, limits: shared.limits, mostListed: pageNodes ?? PAGE })
   })
   const { maxSize } = options.limits ?? {}
   for (const name of ['list', 'view', 'histogram', 'fields'] as const) {
@@ -74,7 +76,7 @@ export function createFleet(options: FleetOptions): Hono {
   }
   if (options.loki) {
     // A node is opened only when a query wants it.
-    const answerLoki = lokiHandler(options.loki, async (grant) =>
+    const answerLoki = lokiHandler(options.loki, shared.limits.clock, async (grant) =>
       (await nodes.ids(grant)).map((id) => ({
         node: id,
         get context() {
@@ -122,12 +124,22 @@ function nodeApps(
   return (id, mount) =>
     apps.use(mount, () => {
       // Only clients with a token learn whether a node exists.
-      const access = async (headers: Headers) => {
-        const grant = await shared.access(headers)
+      const access = async (headers: Headers, bindings: unknown) => {
+        const grant = await shared.access(headers, bindings)
         await nodes.require(id, grant)
         return { ...grant, nodes: null }
       }
-      const app = createApp({ ...common, ...homes.home(id) }, { limits: shared.limits, access })
+      const { node: inFile, ...home } = homes.home(id)
+      // As in the list: a shipper may describe a node whose home has no node.json.
+      const node = () =>
+        inFile().catch(async (error) => {
+          const isMissing = error instanceof HomeError && error.code === 'missing-object'
+          const known = isMissing && (await nodes.state(id, () => {}))?.node
+          if (known) return known
+          throw error
+        })
+      const facts = { ...common.facts, hostName: id }
+      const app = createApp({ ...common, ...home, node, facts }, { limits: shared.limits, access })
       return newHono().route(mount, app)
     })
 }

@@ -1,7 +1,7 @@
-import type { Entry, Store, StoreRead } from '../store/store.ts'
+import type { Entry, EveryMember, Store, StoreRead } from '../store/store.ts'
 
 /** A folder of a store, as a store. `folder` ends in a slash. */
-export function folderStore(store: Store, folder: string): Store {
+export function folderStore(store: Store, folder: string): EveryMember<Store> {
   const inside = (entry: Entry): Entry => ({ ...entry, key: entry.key.slice(folder.length) })
   return {
     async *list(prefix = '', { after, ...options } = {}) {
@@ -16,7 +16,7 @@ export function folderStore(store: Store, folder: string): Store {
       const read: StoreRead | null = isKey(key) ? await store.read(folder + key, range, options) : null
       return read && { ...read, entry: inside(read.entry) }
     },
-    ...(store.watch && { watch: (key: string, changed: () => void) => store.watch!(folder + key, changed) }),
+    watch: store.watch && ((key, changed) => store.watch!(folder + key, changed)),
   }
 }
 

@@ -49,7 +49,12 @@ export class FleetHomes {
       const folder = folderStore(store, `${id}/`)
       const mirror = folderStore(store, `${id}/${HOME_LOGS}/`)
       const shared = follow && follow.shared !== false
-      const logs = segmentStore(folder, mirror, { stemOf, shared, cache: this.#cache })
+      const logs = segmentStore(folder, mirror, {
+        stemOf,
+        shared,
+        cache: this.#cache,
+        clock: this.#limits.clock,
+      })
       return { logs, ...openHome(folder) }
     })
   }

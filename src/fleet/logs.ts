@@ -1,4 +1,5 @@
 import type { Grant } from '../access/grant.ts'
+import { claim } from '../http/caller.ts'
 import { bad } from '../http/params.ts'
 import { noteHeader } from '../http/sliced.ts'
 import { each } from '../limits/each.ts'
@@ -13,7 +14,7 @@ import {
   type Picked,
   pickSources,
 } from '../log/merge/source.ts'
-import { followLimits, type LogOptions } from '../log/options.ts'
+import { followLimits, type LogOptions, type ProcessLimits } from '../log/options.ts'
 import { parseZone, UTC } from '../log/time.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
@@ -28,8 +29,7 @@ export interface FleetLogsOptions {
   nodes: FleetNodes
   homes: FleetHomes
   options: LogOptions
-  /** How many clients follow logs of this process. */
-  count: { following: number }
+  limits: ProcessLimits
   /** How many nodes one list has at most. */
   mostListed: number
 }
@@ -39,6 +39,13 @@ const MOST_FILES = 100_000
 const MOST_DETAILED = 10_000
 
 const AT_ONCE = 16
+
+/** The nodes that are asked for a token; those that do not answer are added to `missing`. */
+interface Asked {
+  ids: readonly string[]
+  grant: Grant
+  missing: Missing[]
+}
 
 /** The logs of several nodes: `node` says which. */
 export class FleetLogs {
@@ -57,18 +64,20 @@ export class FleetLogs {
     query: Query,
     grant: Grant,
   ): Promise<Response> {
+    claim(request)
     if (name === 'list') return this.#list(request, query, grant)
     const { timezone, limits = {} } = this.#options.options
+    const { clock, count } = this.#options.limits
     const zone = timezone === undefined ? UTC : parseZone(timezone)!
     const pick = (asked: Query, signal: AbortSignal) => this.#pick(asked, grant, signal)
     const following = followLimits(this.#options.options)
     const route = {
-      now: Date.now,
+      clock,
       zone,
       maxSize: limits.maxSize,
       pick,
       following,
-      count: this.#options.count,
+      count,
     }
     return MERGED[name](request, query, route)
   }
@@ -79,7 +88,7 @@ export class FleetLogs {
     const { ids, missing } = await this.#nodes(query, grant, this.#options.mostListed)
     const notes = new Set<string>()
     let left = query.detail ? MOST_DETAILED : MOST_FILES
-    const { found } = await this.#each(ids, missing, async (node) => {
+    const { found } = await this.#each({ ids, grant, missing }, async (node) => {
       if (left <= 0) {
         notes.add('list-cut')
         return []
@@ -110,7 +119,7 @@ export class FleetLogs {
     const files = query.files ?? [query.file!]
     const { ids, missing } = await this.#nodes(query, grant, most)
     const unlisted: Missing[] = []
-    const { found, settled } = await this.#each(ids, unlisted, (node) =>
+    const { found, settled } = await this.#each({ ids, grant, missing: unlisted }, (node) =>
       pickSources({ node, context: homes.context(node, grant) }, files, signal),
     )
     missing.push(...unlisted)
@@ -124,7 +133,7 @@ export class FleetLogs {
   }
 
   /** Asks nodes; one whose storage does not answer is named. Throws if none answers. */
-  async #each<T>(ids: readonly string[], missing: Missing[], ask: (id: string) => Promise<T>) {
+  async #each<T>({ ids, grant, missing }: Asked, ask: (id: string) => Promise<T>) {
     const answers = new Map<string, T>()
     const asked = each(ids, AT_ONCE, async (id) => {
       try {
@@ -134,7 +143,7 @@ export class FleetLogs {
         missing.push({ name: id, error })
       }
     })
-    const [{ absent, settled }] = await Promise.all([this.#options.nodes.states(ids), asked])
+    const [{ absent, settled }] = await Promise.all([this.#options.nodes.states(ids, grant), asked])
     const present = ids.filter((id) => answers.has(id) && !absent.has(id))
     if (present.length === 0 && missing.length > 0) throw missing.at(-1)!.error
     return { found: present.map((id) => answers.get(id)!), settled }

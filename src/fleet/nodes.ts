@@ -2,14 +2,15 @@ import type { Grant } from '../access/grant.ts'
 import type { FleetNode } from '../answers.ts'
 import { Problem } from '../http/problem.ts'
 import { BoundedMap } from '../limits/bounded-map.ts'
+import { type Clock, inTime, systemClock } from '../limits/clock.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
-import { inTime } from '../limits/in-time.ts'
+import { each } from '../limits/each.ts'
 import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { COUNTED_MINUTES, MINUTE_MS } from '../segment/ship-json.ts'
 import { suggestion } from '../settings/suggestion.ts'
 import { byCodePoint, type Store, StoreError } from '../store/store.ts'
-import { callCounter, type HomeState, homeReader, NotAsked } from './state.ts'
+import { callCounter, type HomeState, homeReader, type Lag, type LogLag, NotAsked, sumOf } from './state.ts'
 
 export interface NodesOptions {
   /** Shell patterns: the logs that are shown. @default every log */
@@ -20,8 +21,8 @@ export interface NodesOptions {
   calls?: number | undefined
   /** Whether requests may wait for each other's answers; a worker's may not. @default true */
   shared?: boolean | undefined
-  /** @default Date.now */
-  now?: (() => number) | undefined
+  /** @default the system's */
+  clock?: Clock | undefined
 }
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
@@ -62,9 +63,9 @@ interface Asking {
 /** The nodes of a fleet: one LIST for their names and one GET for each, every five seconds at most. */
 export class FleetNodes {
   readonly #store: Store
-  readonly #readHome: ReturnType<typeof homeReader>
+  readonly #home: ReturnType<typeof homeReader>
   readonly #options: NodesOptions
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #included: (name: string) => boolean
   readonly #known = new BoundedMap<string, Known>(REMEMBERED)
   readonly #asking: Asking
@@ -74,8 +75,8 @@ export class FleetNodes {
   constructor(store: Store, options: NodesOptions = {}) {
     this.#store = store
     this.#options = options
-    this.#now = options.now ?? Date.now
-    this.#readHome = homeReader(store, this.#now)
+    this.#clock = options.clock ?? systemClock
+    this.#home = homeReader(store, this.#clock)
     this.#included = includeFilter(options.include ?? [])
     this.#asking = this.#newAsking()
   }
@@ -91,15 +92,14 @@ export class FleetNodes {
     { after, limit }: { after: string; limit: number },
     grant: Grant,
   ): Promise<{ nodes: FleetNode[]; next: string | null }> {
-    const start = performance.now()
+    const start = this.#clock.elapsed()
     const listing = this.ids(grant)
-    if (!(await inTime(PATIENCE_MS, listing)))
+    if (!(await inTime(this.#clock, PATIENCE_MS, listing)))
       throw new StoreError('timeout', 'Cannot list the nodes: the storage takes too long')
     const behind = (await listing).filter((id) => byCodePoint(id, after) > 0)
     const wanted = behind.slice(0, limit)
-    await inTime(PATIENCE_MS - (performance.now() - start), this.#ask(wanted, STATE))
-    const sees = this.#logFilter(grant)
-    const nodes = wanted.map((id) => this.#show(id, sees)).filter((node) => node !== null)
+    const lags = await this.#lags(wanted, grant, PATIENCE_MS - (this.#clock.elapsed() - start))
+    const nodes = wanted.map((id) => this.#show(id, grant, lags)).filter((node) => node !== null)
     return { nodes, next: behind.length > limit ? wanted.at(-1)! : null }
   }
 
@@ -110,25 +110,32 @@ export class FleetNodes {
   }
 
   /**
-   * Which of these folders are no homes, and up to when the others have shipped everything they had: ISO 8601 with
-   * seconds, or null if no shipper says so.
+   * Which of these folders are no homes, and up to when the others have shipped all that a token may see of their logs:
+   * ISO 8601 with seconds, or null if no shipper says so or one does not say enough.
    */
-  async states(ids: readonly string[]): Promise<{ absent: ReadonlySet<string>; settled: string | null }> {
-    await inTime(PATIENCE_MS, this.#ask(ids, STATE))
-    const moments = ids.flatMap((id) => {
-      const { shipped, lag } = this.#known.get(id)?.state ?? NOTHING
-      return shipped ? [shipped.at - 1000 * (lag?.seconds ?? 0)] : []
-    })
+  async states(
+    ids: readonly string[],
+    grant: Grant,
+  ): Promise<{ absent: ReadonlySet<string>; settled: string | null }> {
+    const lags = await this.#lags(ids, grant, PATIENCE_MS)
     const absent = new Set(ids.filter((id) => this.#known.get(id)?.state === null))
-    if (moments.length === 0) return { absent, settled: null }
-    const second = new Date(Math.floor(Math.min(...moments) / 1000) * 1000)
+    let settled = Number.POSITIVE_INFINITY
+    for (const id of ids) {
+      const { shipped } = this.#known.get(id)?.state ?? NOTHING
+      if (!shipped) continue
+      const lag = lags.get(id)
+      if (!lag) return { absent, settled: null }
+      settled = Math.min(settled, Math.max(0, shipped.at - 1000 * lag.seconds))
+    }
+    if (settled === Number.POSITIVE_INFINITY) return { absent, settled: null }
+    const second = new Date(Math.floor(settled / 1000) * 1000)
     return { absent, settled: second.toISOString().replace('.000Z', 'Z') }
   }
 
   /** Throws the problem `unknown-node` unless there is a node of this id for a token. */
   async require(id: string, grant: Pick<Grant, 'nodes'>): Promise<void> {
     if (nodeFilter(grant)(id)) {
-      await inTime(PATIENCE_MS, this.#ask([id], PRESENCE))
+      await inTime(this.#clock, PATIENCE_MS, this.#ask([id], PRESENCE))
       // One that cannot be asked counts as one, so that its failure is not hidden.
       if (this.#known.get(id)?.state !== null) return
     }
@@ -138,7 +145,7 @@ export class FleetNodes {
 
   /** The names of the folders, which are listed once in five seconds. */
   async #list(): Promise<string[]> {
-    if (this.#ids && this.#now() - this.#ids.at < FRESH_MS) return this.#ids.ids
+    if (this.#ids && this.#clock.elapsed() - this.#ids.at < FRESH_MS) return this.#ids.ids
     if (!this.#isShared) return this.#listNow()
     this.#listing ??= this.#listNow().finally(() => {
       this.#listing = null
@@ -152,7 +159,7 @@ export class FleetNodes {
       if (folder && isNodeId(key.slice(0, -1))) ids.push(key.slice(0, -1))
     // A storage lists `a-b/` before `a/`.
     ids.sort(byCodePoint)
-    this.#ids = { ids, at: this.#now() }
+    this.#ids = { ids, at: this.#clock.elapsed() }
     return ids
   }
 
@@ -162,7 +169,7 @@ export class FleetNodes {
     { home, other }: Validity,
     spend = callCounter(this.#options.calls),
   ): Promise<void> {
-    const now = this.#now()
+    const now = this.#clock.elapsed()
     const asked = (id: string) => this.#known.get(id)?.at ?? Number.NEGATIVE_INFINITY
     const isStale = (id: string) => now - asked(id) >= (this.#known.get(id)?.state === null ? other : home)
     const stale = ids.filter(isStale).sort((a, b) => asked(a) - asked(b))
@@ -178,9 +185,9 @@ export class FleetNodes {
       .run(async () => {
         // A disk answers at once: a thousand homes would hold up everyone else.
         if (isTurnOver()) await yieldToEventLoop()
-        const state = await this.#readHome(id, this.#known.get(id)?.state, spend)
+        const state = await this.#home.state(id, this.#known.get(id)?.state, spend)
         this.#known.delete(id)
-        this.#known.set(id, { state, at: this.#now() })
+        this.#known.set(id, { state, at: this.#clock.elapsed() })
       })
       .catch((error) => {
         if (!(error instanceof NotAsked)) throw error
@@ -190,19 +197,48 @@ export class FleetNodes {
     return ask
   }
 
-  /** What is known about a node; null if the folder is not a home. `sees` tells which of its logs count. */
-  #show(id: string, sees: ((name: string) => boolean) | null): FleetNode | null {
+  /**
+   * Asks nodes, and returns what lags on each in the logs that a token may see. Where more lag than are remembered, they
+   * are read again: a token must not learn that others do.
+   */
+  async #lags(ids: readonly string[], grant: Grant, patience: number): Promise<Map<string, Lag>> {
+    const start = this.#clock.elapsed()
+    const spend = callCounter(this.#options.calls)
+    await inTime(this.#clock, patience, this.#ask(ids, STATE, spend))
+    const stateOf = (id: string) => this.#known.get(id)?.state?.lag ?? null
+    const sees = this.#logFilter(grant)
+    const again = new Map<string, LogLag[] | null>()
+    const cut = sees === null ? [] : ids.filter((id) => stateOf(id)?.logs === null)
+    const rereads = each(cut, this.#atOnce, async (id) => {
+      again.set(id, await this.#home.lags(id, spend).catch(() => null))
+    })
+    if (cut.length > 0) await inTime(this.#clock, patience - (this.#clock.elapsed() - start), rereads)
+    const lags = new Map<string, Lag>()
+    for (const id of ids) {
+      const lag = stateOf(id)
+      const logs = lag?.logs ?? again.get(id)
+      if (lag && sees === null) lags.set(id, lag)
+      else if (logs && sees) lags.set(id, sumOf(logs.filter(({ name }) => sees(name))))
+    }
+    return lags
+  }
+
+  /** What a token may know about a node, by its scopes; null if the folder is not a home. */
+  #show(id: string, grant: Grant, lags: ReadonlyMap<string, Lag>): FleetNode | null {
     const known = this.#known.get(id)
     if (known?.state === null) return null
-    const { node, shipped, lag, counts, error } = known?.state ?? NOTHING
+    const { node, shipped, counts, error } = known?.state ?? NOTHING
+    const ofLogs = {
+      shipped: shipped && new Date(shipped.at).toISOString(),
+      age: shipped && Math.round((shipped.age + Math.max(0, this.#clock.elapsed() - known!.at)) / 1000),
+      lag: lags.get(id)?.bytes ?? null,
+      ...levelsOf(counts, this.#logFilter(grant), this.#clock.now()),
+    }
     return {
       id,
-      node,
+      node: grant.scopes.has('config') ? node : null,
       described: node !== null,
-      shipped: shipped && new Date(shipped.at).toISOString(),
-      age: shipped && Math.round((shipped.age + Math.max(0, this.#now() - known!.at)) / 1000),
-      lag: lag && lagOf(lag, sees),
-      ...levelsOf(counts, sees, this.#now()),
+      ...(grant.scopes.has('logs') ? ofLogs : NO_LOGS),
       error,
     }
   }
@@ -219,8 +255,12 @@ export class FleetNodes {
     return this.#options.shared !== false
   }
 
+  get #atOnce(): number {
+    return this.#options.atOnce ?? 64
+  }
+
   #newAsking(): Asking {
-    const most = this.#options.atOnce ?? 64
+    const most = this.#atOnce
     const queue = Number.POSITIVE_INFINITY
     return { running: new Map(), limit: concurrencyLimit({ most, queue, busy: () => new NotAsked() }) }
   }
@@ -228,11 +268,8 @@ export class FleetNodes {
 
 const NOTHING: HomeState = { node: null, shipped: null, lag: null, counts: null, error: 'not-asked' }
 
-/** The bytes that lag in the logs that count; null if it is not known which do. */
-function lagOf({ bytes, logs }: NonNullable<HomeState['lag']>, sees: ((name: string) => boolean) | null) {
-  if (sees === null) return bytes
-  return logs?.reduce((sum, [name, bytes]) => sum + (sees(name) ? bytes : 0), 0) ?? null
-}
+/** What a token without the scope `logs` is told about them. */
+const NO_LOGS = { shipped: null, age: null, lag: null, errors: null, warnings: null, lastLine: null }
 
 /** The errors and warnings of the last hour in the logs that count, and when the last line of them was written. */
 function levelsOf(counts: HomeState['counts'], sees: ((name: string) => boolean) | null, now: number) {

@@ -1,5 +1,6 @@
 import type { NodeInfo } from '../answers.ts'
 import { toProblem } from '../http/problem.ts'
+import { type Clock, deadlineSignal } from '../limits/clock.ts'
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { HOME_LOGS, LARGEST_NODE } from '../node/home.ts'
 import { nodeFrom, parseNode } from '../node/identity.ts'
@@ -7,18 +8,23 @@ import { HEARTBEAT, SEGMENTS } from '../segment/names.ts'
 import { type Heartbeat, LARGEST_HEARTBEAT, parseHeartbeat } from '../segment/ship-json.ts'
 import { type ReadOptions, readText, type Store, type StoredText, StoreError } from '../store/store.ts'
 
+/** Bytes that wait to be shipped, and for how many seconds the oldest of them have. */
+export interface Lag {
+  bytes: number
+  seconds: number
+}
+
+export interface LogLag extends Lag {
+  name: string
+}
+
 /** What a home was found to hold. */
 export interface HomeState {
   node: NodeInfo | null
   /** When its shipper last wrote, and how old that was, in ms by the storage's clock. */
   shipped: { at: number; age: number } | null
-  /** Bytes that are only on the node's disk, in all and by log. `logs` is null if more lag than are remembered. */
-  lag: {
-    bytes: number
-    /** How long the oldest of them have been waiting. */
-    seconds: number
-    logs: readonly (readonly [name: string, bytes: number])[] | null
-  } | null
+  /** What is only on the node's disk, in all and by log. `logs` is null if more lag than are remembered. */
+  lag: (Lag & { logs: readonly LogLag[] | null }) | null
   /** Errors and warnings by log; null if they are not counted. */
   counts: NonNullable<Heartbeat['counts']> | null
   /** The code of the problem that kept it from being read. */
@@ -49,16 +55,24 @@ export function callCounter(most = Number.POSITIVE_INFINITY): () => void {
   }
 }
 
-/** Reads the state of a home; null if it is none. `spend` is called before each request and may throw NotAsked. */
-export function homeReader(store: Store, now: () => number) {
+/** Reads the state of a home, null if it is none, and all of its lags. `spend` is called before each request and may throw NotAsked. */
+export function homeReader(store: Store, clock: Clock) {
   const large = concurrencyLimit({ most: 2 })
   const read = async (key: string, largest: number, options: ReadOptions) => {
     const small = await readText(store, key, SMALL, options)
     if (!small || small.text !== null || small.entry.size > largest) return small
     return large.run(() => readText(store, key, largest, options))
   }
-  return async (id: string, last: HomeState | null | undefined, spend: () => void) => {
-    const signal = AbortSignal.timeout(READ_MS)
+  /** The lag of every log of a home, however many lag; null if it is not known. */
+  const lags = async (id: string, spend: () => void): Promise<LogLag[] | null> => {
+    spend()
+    const { signal, done } = deadlineSignal(clock, READ_MS)
+    const beat = await read(`${id}/${HEARTBEAT}`, LARGEST_HEARTBEAT, { signal }).finally(done)
+    const heartbeat = beat?.text ? parseHeartbeat(beat.text) : null
+    return heartbeat && lagging(heartbeat)
+  }
+  const state = async (id: string, last: HomeState | null | undefined, spend: () => void) => {
+    const { signal, done } = deadlineSignal(clock, READ_MS)
     const get = (name: string, largest: number) => {
       spend()
       const key = `${id}/${name}`
@@ -67,7 +81,7 @@ export function homeReader(store: Store, now: () => number) {
     }
     try {
       const beat = await get(HEARTBEAT, LARGEST_HEARTBEAT)
-      const shipped = beat && shippedState(beat, now())
+      const shipped = beat && shippedState(beat, clock.now())
       if (shipped?.node || shipped?.error) return shipped
       const file = await get('node.json', LARGEST_NODE)
       if (file) return { ...(shipped ?? UNKNOWN), ...describedState(file) }
@@ -79,8 +93,11 @@ export function homeReader(store: Store, now: () => number) {
       if (error instanceof NotAsked) throw error
       const failure = signal.aborted ? new StoreError('timeout', 'The home did not answer in time') : error
       return { ...UNKNOWN, error: toProblem(failure).code }
+    } finally {
+      done()
     }
   }
+  return { state, lags }
 }
 
 function shippedState({ entry, text, date }: StoredText, now: number): HomeState {
@@ -108,13 +125,26 @@ async function isHome(store: Store, id: string, signal: AbortSignal): Promise<bo
   return false
 }
 
-function lagOf({ logs }: Heartbeat): HomeState['lag'] {
-  const lags = Object.entries(logs).map(([name, { lagBytes }]) => [name, lagBytes] as const)
-  const lagging = lags.filter(([, bytes]) => bytes > 0)
-  const isSmall = lagging.length <= MOST_LAGGING && lagging.every(([name]) => name.length <= LONGEST_NAME)
-  const seconds = Math.max(0, ...Object.values(logs).map(({ lagSeconds }) => lagSeconds))
-  const bytes = lagging.reduce((sum, [, bytes]) => sum + bytes, 0)
-  return { bytes, seconds, logs: isSmall ? lagging : null }
+/** The sum of lags, and the longest wait. */
+export function sumOf(lags: readonly Lag[]): Lag {
+  const sum = { bytes: 0, seconds: 0 }
+  for (const { bytes, seconds } of lags) {
+    sum.bytes += bytes
+    sum.seconds = Math.max(sum.seconds, seconds)
+  }
+  return sum
+}
+
+function lagOf(heartbeat: Heartbeat): HomeState['lag'] {
+  const logs = lagging(heartbeat)
+  const isSmall = logs.length <= MOST_LAGGING && logs.every(({ name }) => name.length <= LONGEST_NAME)
+  return { ...sumOf(logs), logs: isSmall ? logs : null }
+}
+
+function lagging({ logs }: Heartbeat): LogLag[] {
+  return Object.entries(logs)
+    .map(([name, { lagBytes, lagSeconds }]) => ({ name, bytes: lagBytes, seconds: lagSeconds }))
+    .filter(({ bytes, seconds }) => bytes > 0 || seconds > 0)
 }
 
 function describedState({ entry, text }: StoredText): Partial<HomeState> {

@@ -1,3 +1,5 @@
+import { yieldToTimers } from '../limits/yield.ts'
+
 /**
  * The same stream, failing in a way that every server turns into a cut connection.
  *
@@ -19,8 +21,8 @@ export function cutOnError(body: ReadableStream<Uint8Array>): ReadableStream<Uin
           if (done) controller.close()
           else controller.enqueue(value)
         } catch (error) {
-          await nextTimer()
-          await nextTimer()
+          await yieldToTimers()
+          await yieldToTimers()
           throw error
         }
       },
@@ -28,8 +30,4 @@ export function cutOnError(body: ReadableStream<Uint8Array>): ReadableStream<Uin
     },
     { highWaterMark: 0 },
   )
-}
-
-function nextTimer(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 1))
 }

@@ -1,6 +1,6 @@
 import type { ProblemCode } from './problem.ts'
 
-/** When each problem occurs, as Markdown, for docs/api.md and /openapi.json. Responses do not use it. */
+/** When each problem occurs, as Markdown, for docs/api/errors.md and /openapi.json. Responses do not use it. */
 export const MEANINGS: Record<ProblemCode, string> = {
   'bad-request': 'the request is not valid HTTP, arrives too slowly (408), or has headers over 16 KiB (431)',
   'bad-parameter': 'a parameter is missing, malformed, out of range or given twice',
@@ -10,7 +10,7 @@ export const MEANINGS: Record<ProblemCode, string> = {
     'the request names more logs than can be merged, or two whose names a cursor cannot tell apart',
   'no-time': 'a filter by time, or a histogram, on a log whose lines have no times',
   'no-level': 'a filter by level on a log whose lines have no levels',
-  unauthorized: 'the token in `Authorization: Bearer …` is missing or wrong',
+  unauthorized: 'the token in `Authorization: Bearer …`, or the client certificate, is missing or wrong',
   forbidden: 'the token is valid but lacks the scope for this resource',
   'unknown-file': 'the name is not in the list',
   'no-version': '`at` is before the first known version of the configuration',
@@ -20,13 +20,17 @@ export const MEANINGS: Record<ProblemCode, string> = {
   'cursor-gone': 'the file that the cursor points into was truncated or deleted',
   'precondition-failed': 'a download with `If-Match`, but the file has changed',
   'not-viewable': 'a file is compressed with bzip2 or xz, or is a zip of several files; download it instead',
+  'config-too-large':
+    'the configuration, or its version at that time, has more than 1 MiB; read it on the node, or move data out of it',
   'archive-budget': 'an archive holds more text than the service will decompress; download it instead',
   'answer-too-large':
     'the answer is larger than the platform allows (Lambda), or a comparison has too many differences',
   'range-not-satisfiable': 'the range of a download is past the end of the file',
   'unknown-host': 'the operator allows only certain hosts, and this is not one of them',
+  'too-many-failures':
+    'too many sign-ins from this address failed in a short time; valid tokens are still answered; `Retry-After`',
   'bad-config': 'the configuration is not valid TOML, or the function that supplies it fails',
-  'bad-object': '`node.json` of a home is not valid',
+  'bad-object': '`node.json` of a home is not valid, or its `configs/` is full of other objects',
   internal: 'an error in nodestate; its log has the details',
   unsupported: 'the runtime cannot do this, such as zstd on an older Node or following on Lambda',
   'bad-archive': 'a compressed file is broken',

@@ -1,3 +1,4 @@
+import type { Clock } from '../limits/clock.ts'
 import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import { folderPeriod, parseKey } from './layout.ts'
 import { folderListing, PAGE } from './listing.ts'
@@ -15,18 +16,20 @@ const AT_ONCE = 6
 export class Joins {
   readonly #store: Store
   readonly #rootName: string
+  readonly #clock: Clock
   /** What is known about folders that contain dated folders. */
   readonly #known = new Map<string, Sums>()
 
   /** `rootName` is the name of the log where the store itself is a dated folder. */
-  constructor(store: Store, rootName: string) {
+  constructor(store: Store, rootName: string, clock: Clock) {
     this.#store = store
     this.#rootName = rootName
+    this.#clock = clock
   }
 
   /** The objects of a log of that name; there may be none. */
   tree(name: string): MemberTree {
-    return new MemberTree(this.#store, name === this.#rootName ? '' : name)
+    return new MemberTree(this.#store, name === this.#rootName ? '' : name, this.#clock)
   }
 
   /** Joined logs and the other keys, in order; `partial` if some sizes are not the sum of all objects. */

@@ -57,6 +57,16 @@ export function datedFolder(key: string): string {
   return date ? `${segments.slice(0, date.end).join('/')}/` : ''
 }
 
+/** The time that a key names: an instant, or the period of its folder; null if it is no object of a joined log. */
+export function keyPeriod(key: string): Period | null {
+  const parsed = parseKey(key)
+  if (!parsed) return null
+  const segments = key.split('/')
+  const isExact = timeInName(segments.pop()!) !== null
+  const date = isExact ? null : fullDate(segments)
+  return { from: parsed.time, to: date ? periodOf(date.numbers).to : parsed.time }
+}
+
 /** Whether the names like this one, in one dated folder, sort by time. */
 export function isSortedName(name: string): boolean {
   return !name.includes('/') && (EPOCH.test(name) || timeInName(name) === null)

@@ -1,3 +1,4 @@
+import type { Clock } from '../limits/clock.ts'
 import { byCodePoint, type Entry, type Store } from '../store/store.ts'
 import {
   datedFolder,
@@ -52,6 +53,7 @@ const FINISHED_AGE = 2 * DAY
  */
 export class MemberTree {
   readonly #listing: ReturnType<typeof folderListing>
+  readonly #clock: Clock
   readonly #log: string
   readonly #prefix: string
   /** The members of finished folders: nothing is written there any more. */
@@ -60,11 +62,14 @@ export class MemberTree {
   #newest: { after: string; from: number } | null = null
   /** Members per millisecond in the first page of the log. */
   #rate = 0
+  /** Whether there is more than a page of objects. */
+  #isLarge = false
   /** Whether the order of the keys is not that of the dates: there are folders of two kinds, or objects beside them. */
   #isIrregular: boolean | null = null
 
   /** `log` is the path of the log below the store, empty where the store itself is the log. */
-  constructor(store: Store, log: string) {
+  constructor(store: Store, log: string, clock: Clock) {
+    this.#clock = clock
     this.#log = log
     this.#prefix = log === '' ? '' : `${log}/`
     this.#listing = folderListing(store, this.#prefix)
@@ -129,6 +134,14 @@ export class MemberTree {
       if (isAll || near.length < members.length)
         return { members: near, newer: !isAll || near.length < members.length }
     }
+  }
+
+  /** All members, if one request lists them; otherwise null. */
+  async whole(signal?: AbortSignal): Promise<Member[] | null> {
+    if (this.#isLarge) return null
+    const page = await this.#listing.page('', {}, signal)
+    this.#isLarge = page.length >= PAGE
+    return this.#isLarge ? null : this.#membersOf(page)
   }
 
   async oldest(signal?: AbortSignal): Promise<Member | null> {
@@ -281,7 +294,7 @@ export class MemberTree {
       pageAfter: ({ key }) => ahead(key),
       // Names after the folder's period count with its last moment.
       end: period && walk.to >= period.to - 1 ? Number.POSITIVE_INFINITY : walk.to + 1,
-      likelyEnd: likelyEnd(period),
+      likelyEnd: likelyEnd(period, this.#clock.now()),
     })
     for await (const chunk of chunks) {
       const members = this.#membersOf(chunk)
@@ -315,8 +328,7 @@ function rateOf(members: readonly Member[]): number {
 }
 
 /** Where the newest object of a folder probably is: now, unless its period is over or yet to come. */
-function likelyEnd(period: Period | null): number {
-  const now = Date.now()
+function likelyEnd(period: Period | null, now: number): number {
   return period && (now > period.to || now < period.from) ? period.to : now
 }
 

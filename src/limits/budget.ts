@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from './clock.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import { isTurnOver, yieldToEventLoop } from './yield.ts'
 
@@ -20,8 +21,8 @@ export interface BudgetOptions {
   signal?: AbortSignal | undefined
   /** Memory shared by all requests. @default no limit */
   memory?: MemoryBudget | undefined
-  /** @default Date.now */
-  now?: () => number
+  /** @default the system's */
+  clock?: Clock | undefined
 }
 
 /**
@@ -31,18 +32,18 @@ export interface BudgetOptions {
 export class Budget {
   readonly signal: AbortSignal | undefined
   readonly memory: MemoryBudget | undefined
-  readonly now: () => number
+  readonly clock: Clock
   readonly #parent: Budget | null
   #deadline: number
   #bytes: number
   #unpacked: number
 
   constructor(options: BudgetOptions = {}, parent: Budget | null = null) {
-    this.now = options.now ?? Date.now
+    this.clock = options.clock ?? systemClock
     this.signal = options.signal
     this.memory = options.memory
     this.#parent = parent
-    this.#deadline = this.now() + (options.millis ?? Number.POSITIVE_INFINITY)
+    this.#deadline = this.clock.elapsed() + (options.millis ?? Number.POSITIVE_INFINITY)
     this.#bytes = options.bytes ?? Number.POSITIVE_INFINITY
     this.#unpacked = options.unpacked ?? Number.POSITIVE_INFINITY
   }
@@ -53,12 +54,12 @@ export class Budget {
   }
 
   get millisLeft(): number {
-    return Math.max(0, this.#deadline - this.now())
+    return Math.max(0, this.#deadline - this.clock.elapsed())
   }
 
   /** Whether bytes or time have run out. */
   get isSpent(): boolean {
-    return this.#bytes <= 0 || this.#unpacked <= 0 || this.now() >= this.#deadline
+    return this.#bytes <= 0 || this.#unpacked <= 0 || this.clock.elapsed() >= this.#deadline
   }
 
   /** Counts bytes that were examined. */
@@ -102,15 +103,15 @@ export class Budget {
 
   /** Stops the clock, for instance while the request waits in line. Call the result to start it again. */
   pause(): () => void {
-    const since = this.now()
+    const since = this.clock.elapsed()
     return () => {
-      this.#deadline += this.now() - since
+      this.#deadline += this.clock.elapsed() - since
     }
   }
 
   /** A budget for a first step that must leave time for the next: half of what is left, counted here too. */
   half(): Budget {
-    const { signal, memory, now } = this
+    const { signal, memory, clock } = this
     return new Budget(
       {
         bytes: this.#bytes / 2,
@@ -118,7 +119,7 @@ export class Budget {
         millis: this.millisLeft / 2,
         signal,
         memory,
-        now,
+        clock,
       },
       this,
     )

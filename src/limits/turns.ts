@@ -8,10 +8,10 @@ let hasResumed = false
 /** Whether work has used up some milliseconds of this turn of the event loop. */
 export function isTurnOver(millis: number): boolean {
   if (since === null) {
-    since = Date.now()
+    since = performance.now()
     later(endTurn)
   }
-  return Date.now() - since >= millis
+  return performance.now() - since >= millis
 }
 
 /**
@@ -25,11 +25,16 @@ export function nextTurn(then: () => void, millis: number): void {
     const isOver = isTurnOver(millis)
     if (isOver && hasResumed) return later(resume)
     // The first one has a turn of its own, whatever ran before it: otherwise busy connections would starve it.
-    if (!hasResumed) since = Date.now()
+    if (!hasResumed) since = performance.now()
     hasResumed = true
     waiting.shift()!()
   }
   later(resume)
+}
+
+/** Calls back after a timer has had its turn, with everything that waits for one of the shortest. */
+export function nextTimer(then: () => void): void {
+  setTimeout(then, 1)
 }
 
 function endTurn(): void {

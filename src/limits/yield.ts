@@ -14,6 +14,11 @@ export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => turns.nextTurn(resolve, SHARED_MILLIS))
 }
 
+/** Lets a server that waits for a timer go on first. */
+export function yieldToTimers(): Promise<void> {
+  return new Promise((resolve) => turns.nextTimer(resolve))
+}
+
 /** Does work that yields between its steps, and lets others have their turn there. */
 export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   for (;;) {

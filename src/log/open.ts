@@ -33,9 +33,8 @@ export async function openPeriod(
 ): Promise<OpenLog> {
   for (let reach = periodReach(request); ; ) {
     const log = await openLog(opener, request, prefetch, reach)
-    const wider = widerReach(reach)
-    if (!log.beyond || !wider || (request.since === null && request.until === null)) return log
+    if (!log.beyond || (request.since === null && request.until === null)) return log
     if (!(await lacksPeriod(request, log, await formatOf(log.series), opener.zone))) return log
-    reach = wider
+    reach = widerReach(reach, log)
   }
 }

@@ -1,8 +1,10 @@
+import { type Clock, systemClock } from '../limits/clock.ts'
 import { type ConcurrencyLimit, concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { MemoryBudget } from '../limits/memory-budget.ts'
 import { LogError } from './error.ts'
 import type { LogFiles } from './files/files.ts'
 import type { FollowLimits } from './follow/hub.ts'
+import { limitBlocks } from './search/blocks.ts'
 import { parseZone, UTC } from './time.ts'
 import type { ViewContext } from './view/context.ts'
 
@@ -16,6 +18,8 @@ export interface LogOptions {
   follow?: FollowOptions | false | undefined
   /** Searches in shared memory: Bun reads into it without a copy, V8 reads out of it slowly. @default false */
   sharedMemory?: boolean | undefined
+  /** Time and timers. @default the system's */
+  clock?: Clock | undefined
 }
 
 /** How much one request may cost. */
@@ -54,7 +58,8 @@ export interface FollowOptions {
   heartbeatMillis?: number | undefined
 }
 
-const MIB = 1024 * 1024
+const KIB = 1024
+const MIB = 1024 * KIB
 const DEFAULT_MEMORY = 2048 * MIB
 const SCAN_MILLIS = 10_000
 
@@ -73,11 +78,19 @@ export function sharesOf(memory: number) {
     answers,
     answer: between(MIB, answers / 2, 64 * MIB),
     scans: between(1, usable / (60 * MIB), 4),
+    // With what is made of them, files that are listed take about a kilobyte each.
+    listed: between(10_000, usable / (3 * KIB), 100_000),
   }
+}
+
+/** How many files of a node are held in memory. */
+export function mostListed({ limits = {} }: LogOptions): number {
+  return sharesOf(limits.memory ?? DEFAULT_MEMORY).listed
 }
 
 /** What all logs of a process share: however many nodes it shows, it searches and follows no more than one would. */
 export interface ProcessLimits {
+  clock: Clock
   memory: MemoryBudget
   scans: ConcurrencyLimit
   archives: ConcurrencyLimit
@@ -86,15 +99,23 @@ export interface ProcessLimits {
 }
 
 /** The limits of a process: make them once, and pass them to everything that reads logs. */
-export function processLimits({ limits = {} }: LogOptions): ProcessLimits {
+export function processLimits({ limits = {}, clock = systemClock }: LogOptions): ProcessLimits {
   const shares = sharesOf(limits.memory ?? DEFAULT_MEMORY)
   const most = limits.scans ?? shares.scans
   const maxWait = limits.scanMillis ?? SCAN_MILLIS
+  limitBlocks(shares.answers)
   return {
+    clock,
     memory: new MemoryBudget(shares.answers),
-    scans: concurrencyLimit({ most, maxWait, busy: () => tooBusy('searches') }),
+    scans: concurrencyLimit({ most, maxWait, busy: () => tooBusy('searches'), clock }),
     // Tails of archives are short, so many may queue for them; none waits longer than a search takes.
-    archives: concurrencyLimit({ most, queue: 1000, maxWait, busy: () => tooBusy('views of archives') }),
+    archives: concurrencyLimit({
+      most,
+      queue: 1000,
+      maxWait,
+      busy: () => tooBusy('views of archives'),
+      clock,
+    }),
     count: { following: 0 },
   }
 }
@@ -103,7 +124,7 @@ export function processLimits({ limits = {} }: LogOptions): ProcessLimits {
 export function viewContext(
   files: LogFiles,
   options: LogOptions,
-  { memory, scans, archives }: ProcessLimits = processLimits(options),
+  { clock, memory, scans, archives }: ProcessLimits = processLimits(options),
 ): ViewContext {
   const { limits = {} } = options
   const zone = options.timezone === undefined ? UTC : parseZone(options.timezone)
@@ -125,16 +146,17 @@ export function viewContext(
     },
     scans,
     archives,
-    now: Date.now,
+    clock,
     parallel: files.isNear ? 1 : (limits.parallelReads ?? 16),
     mostSources: limits.sources,
   }
 }
 
 /** How following behaves, from the options; null where it is off. */
-export function followLimits({ follow = {} }: LogOptions): FollowLimits | null {
+export function followLimits({ follow = {}, clock = systemClock }: LogOptions): FollowLimits | null {
   if (follow === false || follow.followers === 0) return null
   return {
+    clock,
     followers: follow.followers ?? 2000,
     heartbeat: follow.heartbeatMillis ?? 8_000,
     duration: follow.maxMillis ?? null,

@@ -2,10 +2,12 @@ import { decode } from '../log/format/format.ts'
 import type { MergedCursor } from '../log/merge/cursor.ts'
 import { type MergedRecord, mergePage } from '../log/merge/merge.ts'
 import { bySource, type Source } from '../log/merge/source.ts'
+import { byCodePoint } from '../store/store.ts'
 import {
   deadlineOf,
   filesOf,
   isSilent,
+  type LogFile,
   nullIfSilent,
   refuseLate,
   reportBroken,
@@ -56,10 +58,10 @@ interface Part {
 /** The files of a query, and what it does with their records. */
 interface Reading {
   /** Files that are merged at once; of more, one group is read after the other. */
-  groups: Source[][]
+  groups: LogFile[][]
   pipeline: Pipeline
   search: Search
-  deadline: number
+  isLate: () => boolean
 }
 
 const GROUP = 32
@@ -79,15 +81,10 @@ export async function streamsOf(
 ): Promise<Stream[]> {
   const pipeline = await pipelineOf(selection)
   const files = await filesOf(search, choiceOf(selection))
-  const sources = files.map(({ node, file, context }): Source => {
-    const { matcher } = pipeline.filter({ node, file })
-    const names = { name: `${node}/${file}`, log: file, files: [file] }
-    return { ...names, node, file, context, rotated: false, matcher }
-  })
-  sources.sort(bySource)
-  const groups: Source[][] = []
-  for (let i = 0; i < sources.length; i += GROUP) groups.push(sources.slice(i, i + GROUP))
-  const reading = { groups, pipeline, search, deadline: deadlineOf(search.sources) }
+  files.sort(asSources)
+  const groups: LogFile[][] = []
+  for (let i = 0; i < files.length; i += GROUP) groups.push(files.slice(i, i + GROUP))
+  const reading = { groups, pipeline, search, isLate: deadlineOf(search, search.sources) }
   const entries = await entriesOf(reading, request)
   const streams = new Map<string, Stream>()
   for (const { at, labels, line, bytes } of partOf(entries, request)) {
@@ -98,6 +95,18 @@ export async function streamsOf(
     stream.values.push([String(at), line])
   }
   return [...streams.values()]
+}
+
+/** The order of their sources, without their names. */
+function asSources(a: LogFile, b: LogFile): number {
+  return a.node === b.node ? byCodePoint(a.file, b.file) : byCodePoint(`${a.node}/`, `${b.node}/`)
+}
+
+/** Made for one group at a time: with their filters, a hundred thousand files would take as many kilobytes. */
+function sourceOf({ node, file, context }: LogFile, pipeline: Pipeline): Source {
+  const { matcher } = pipeline.filter({ node, file })
+  const names = { name: `${node}/${file}`, log: file, files: [file] }
+  return { ...names, node, file, context, rotated: false, matcher }
 }
 
 /** All entries of the milliseconds that the request is about, as far as its limit reaches. */
@@ -137,7 +146,7 @@ async function nearest(reading: Reading, wanted: Part): Promise<Entry[]> {
     else if (last) since = Math.floor(last.time)
     found = found.filter(({ time }) => time >= since && time < until)
   }
-  const rest: [group: Source[], cursor: MergedCursor][] = []
+  const rest: [group: LogFile[], cursor: MergedCursor][] = []
   for (const group of reading.groups) {
     const { entries, onward } = await readPart(reading, group, { ...wanted, since, until })
     take(entries)
@@ -148,7 +157,7 @@ async function nearest(reading: Reading, wanted: Part): Promise<Entry[]> {
   return found
 }
 
-async function readWhole(reading: Reading, group: readonly Source[], part: Part): Promise<Entry[]> {
+async function readWhole(reading: Reading, group: readonly LogFile[], part: Part): Promise<Entry[]> {
   const { entries, onward } = await readPart(reading, group, part)
   if (onward) throw tooMuch()
   return entries
@@ -156,11 +165,11 @@ async function readWhole(reading: Reading, group: readonly Source[], part: Part)
 
 /** The entries of a part of some files, and where there may be more. Loki has no partial answers: less is an error. */
 async function readPart(
-  { pipeline, search, deadline }: Reading,
-  group: readonly Source[],
+  { pipeline, search, isLate }: Reading,
+  group: readonly LogFile[],
   { since, until, lines, size, first, cursor }: Part,
 ): Promise<{ entries: Entry[]; onward: MergedCursor | null }> {
-  refuseLate(deadline)
+  refuseLate(isLate)
   if (since >= until) return { entries: [], onward: null }
   const { node, file } = group[0]!
   const request = {
@@ -172,7 +181,8 @@ async function readPart(
     fit: { size, lines },
     cost: ({ length }: Uint8Array) => ({ size: length, lines: 1 }),
   }
-  const page = await mergePage(group, request, search.signal).catch(nullIfSilent)
+  const sources = group.map((each) => sourceOf(each, pipeline))
+  const page = await mergePage(sources, request, search.signal).catch(nullIfSilent)
   if (!page) return { entries: [], onward: null }
   try {
     const failure = page.missing.find(({ error }) => !isSilent(error))

@@ -1,5 +1,9 @@
+import type { Clock } from '../limits/clock.ts'
 import { each } from '../limits/each.ts'
+import type { Lease } from '../limits/memory-budget.ts'
+import { isTurnOver, yieldToEventLoop } from '../limits/yield.ts'
 import { LogError } from '../log/error.ts'
+import { noMemory } from '../log/search/sink.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import type { Choice } from './labels.ts'
 import { LokiError } from './logql/query.ts'
@@ -12,7 +16,7 @@ export interface LokiSource {
 
 /** Answers Loki's read API below `/loki/api/v1/`. */
 export interface Loki {
-  answer(request: Request, sources: readonly LokiSource[]): Promise<Response>
+  answer(request: Request, sources: readonly LokiSource[], clock?: Clock): Promise<Response>
 }
 
 /** What a query is asked of, and what it has read so far: the records that matched. */
@@ -20,6 +24,9 @@ export interface Search {
   sources: readonly LokiSource[]
   signal: AbortSignal
   read: { lines: number; bytes: number }
+  clock: Clock
+  /** The memory that it holds; null if that is not limited. */
+  memory: Lease | null
   /** Set when a node has more files than are listed at once. */
   isCut?: boolean
   /** Set when an archive ends early. */
@@ -31,6 +38,9 @@ export interface LogFile extends LokiSource {
   size: number
 }
 
+/** What a file that was chosen takes, whatever is done with it. */
+const FILE_COST = 256
+
 /** How many nodes are listed, or files searched, at the same time. */
 const AT_ONCE = 4
 
@@ -41,13 +51,18 @@ export async function filesOf(search: Search, choice: Choice): Promise<LogFile[]
   const list = async ({ node, context }: LokiSource) => {
     const { entries, isCut } = await context.files.list(signal)
     if (isCut) search.isCut = true
-    const files = entries.filter(({ key }) => choice.isFile(key))
-    found.set(
-      node,
-      files.map(({ key, size }) => ({ node, context, file: key, size })),
-    )
+    const files: LogFile[] = []
+    found.set(node, files)
+    for (const { key: file, size } of entries) {
+      // A pattern takes microseconds for each name.
+      if (isTurnOver()) await yieldToEventLoop()
+      if (!choice.isFile(file)) continue
+      if (search.memory?.grow(FILE_COST) === false) throw noMemory()
+      files.push({ node, context, file, size })
+    }
+    signal.throwIfAborted()
   }
-  await eachInTime(wanted, deadlineOf(wanted), list)
+  await eachInTime(wanted, deadlineOf(search, wanted), list)
   return wanted.flatMap(({ node }) => found.get(node)!)
 }
 
@@ -69,25 +84,26 @@ export function reportBroken(search: Search, notes: readonly string[] = []): voi
   if (notes.includes('archive-cut')) search.isBroken = true
 }
 
-/** When the work must be done: one search's time for all files together. */
-export function deadlineOf(sources: readonly LokiSource[]): number {
-  return Date.now() + (sources[0]?.context.limits.scanMillis ?? 0)
+/** Tells whether the time is over: one search's time for all files together. */
+export function deadlineOf({ clock }: Search, sources: readonly LokiSource[]): () => boolean {
+  const until = clock.elapsed() + (sources[0]?.context.limits.scanMillis ?? 0)
+  return () => clock.elapsed() > until
 }
 
 /** Works on each item, a few at a time. */
 export async function eachInTime<T>(
   items: readonly T[],
-  deadline: number,
+  isLate: () => boolean,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   await each(items, AT_ONCE, (item) => {
-    refuseLate(deadline)
+    refuseLate(isLate)
     return work(item)
   })
 }
 
-export function refuseLate(deadline: number): void {
-  if (Date.now() <= deadline) return
+export function refuseLate(isLate: () => boolean): void {
+  if (!isLate()) return
   throw new LokiError(
     'The search took more time than one request may; narrow the selector to fewer files.',
     504,

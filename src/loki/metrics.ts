@@ -46,9 +46,9 @@ export async function seriesOf(
   const isBare = sum !== null && !sum.without && sum.labels.length === 0 && !isCompared
   const selection = isBare ? { ...query.selection, stages: [] } : query.selection
   const pipeline = await pipelineOf(selection, sum && !sum.without ? sum.labels : null)
-  const deadline = deadlineOf(search.sources)
+  const isLate = deadlineOf(search, search.sources)
   const files = await filesOf(search, choiceOf(selection))
-  await eachInTime(files, deadline, async (file) => {
+  await eachInTime(files, isLate, async (file) => {
     await countIn(file, { sums, pipeline, search }).catch(nullIfSilent)
   })
   return sums.series()

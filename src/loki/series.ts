@@ -20,7 +20,7 @@ export async function streamLabelsOf(
     const files = await filesOf(search, choice)
     if (files.length > MAX_FILES)
       warnings.add(`Only ${MAX_FILES} of ${files.length} files were searched; narrow the selector.`)
-    const deadline = deadlineOf(files)
+    const isLate = deadlineOf(search, files)
     for (const of of files.slice(0, MAX_FILES)) {
       const { node, file } = of
       const { levels, isComplete } = await levelsIn(of, choice, search.signal)
@@ -29,7 +29,7 @@ export async function streamLabelsOf(
         found.set(JSON.stringify(labels), labels)
       }
       if (!isComplete) warnings.add(`Not all of ${file} could be searched: levels may be missing.`)
-      if (Date.now() < deadline) continue
+      if (!isLate()) continue
       warnings.add('The search took more time than one request may; narrow the selector to fewer files.')
       break
     }

@@ -11,9 +11,9 @@ export interface Home {
   versions: Store
 }
 
-/** An object of a home is missing (`missing-object`) or invalid (`bad-object`). */
+/** An object of a home is missing (`missing-object`) or invalid (`bad-object`), or the configuration is too large. */
 export class HomeError extends Error {
-  readonly code: 'missing-object' | 'bad-object'
+  readonly code: 'missing-object' | 'bad-object' | 'config-too-large'
 
   constructor(code: HomeError['code'], message: string, options?: { cause?: unknown }) {
     super(message, options)
@@ -25,7 +25,8 @@ export class HomeError extends Error {
 export const HOME_LOGS = 'logs'
 
 const MIB = 1024 * 1024
-const LARGEST_CONFIG = 16 * MIB
+/** A larger configuration is not read: it would be parsed and masked before it is shown. */
+export const LARGEST_CONFIG = MIB
 /** A larger node.json is not read. */
 export const LARGEST_NODE = MIB
 
@@ -33,9 +34,15 @@ export const LARGEST_NODE = MIB
 export function openHome(store: Store, nested: Store = store): Home {
   return {
     versions: nested,
-    config: () => textOf(store, 'config.toml', LARGEST_CONFIG, "the node's configuration as TOML"),
+    async config() {
+      const text = await textOf(store, 'config.toml', LARGEST_CONFIG, "the node's configuration as TOML")
+      if (text === null) throw configTooLarge()
+      return text
+    },
     async node() {
       const text = await textOf(store, 'node.json', LARGEST_NODE, 'the node object as JSON')
+      if (text === null)
+        throw new HomeError('bad-object', 'The object "node.json" of the node\'s home is larger than 1 MiB.')
       // Only the configuration needs it; a list and a tail do not.
       const { parseNode } = await import('./identity.ts')
       try {
@@ -50,13 +57,16 @@ export function openHome(store: Store, nested: Store = store): Home {
   }
 }
 
-async function textOf(store: Store, key: string, largest: number, what: string): Promise<string> {
-  const read = await readText(store, key, largest)
-  if (read === null)
-    throw new HomeError('missing-object', `The node's home has no "${key}"; put ${what} there.`)
-  if (read.text !== null) return read.text
-  throw new HomeError(
-    'bad-object',
-    `The object "${key}" of the node's home is larger than ${largest / MIB} MiB.`,
+export function configTooLarge(): HomeError {
+  return new HomeError(
+    'config-too-large',
+    'The configuration has more than 1 MiB, the most that is parsed and masked; read it on the node, or move data out of it.',
   )
+}
+
+/** The text of an object; null if it is too large. */
+async function textOf(store: Store, key: string, largest: number, what: string): Promise<string | null> {
+  const read = await readText(store, key, largest)
+  if (read !== null) return read.text
+  throw new HomeError('missing-object', `The node's home has no "${key}"; put ${what} there.`)
 }

@@ -1,5 +1,6 @@
 import { CONFIGS, parseVersion, versionsSince } from '../segment/configs.ts'
 import { readText, type Store, StoreError } from '../store/store.ts'
+import { HomeError } from './home.ts'
 
 export interface StoredVersion {
   key: string
@@ -28,16 +29,28 @@ export function openVersions(source: VersionSource): ConfigVersions {
   return typeof source === 'function' ? presentOnly(source) : storedVersions(source)
 }
 
+/** Objects beside the versions that are passed over: a LIST of a million takes minutes. */
+const MOST_FOREIGN = 10_000
+
+function tooManyForeign(): HomeError {
+  return new HomeError(
+    'bad-object',
+    `The folder "${CONFIGS}" of the node's home holds more than ${MOST_FOREIGN} objects that are no versions; delete them.`,
+  )
+}
+
 /** The versions in a home, which a shipper wrote. */
 function storedVersions(store: Store): ConfigVersions {
   return {
     async list({ limit, until, signal }) {
       const found: StoredVersion[] = []
+      let foreign = 0
       if (until !== undefined && until < 0) return found
       const after = until === undefined ? undefined : versionsSince(until)
       for await (const { key, size } of store.list(CONFIGS, { shallow: true, after, signal })) {
         const name = parseVersion(key)
         if (name) found.push({ key, time: name.time, size })
+        else if (++foreign > MOST_FOREIGN) throw tooManyForeign()
         if (found.length >= limit) break
       }
       return found

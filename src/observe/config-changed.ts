@@ -1,4 +1,4 @@
-import { inTime } from '../limits/in-time.ts'
+import { type Clock, inTime } from '../limits/clock.ts'
 import type { Registry } from './registry.ts'
 
 /** The metric that tells when the configuration of a node last changed. */
@@ -16,16 +16,20 @@ const PATIENCE_MS = 1000
  * Adds the metric to a registry. `read` tells the time in milliseconds; the metric is left out while it fails. Returns
  * what to wait for before the registry is read.
  */
-export function configChanged(registry: Registry, read: () => Promise<number>): () => Promise<void> {
+export function configChanged(
+  registry: Registry,
+  read: () => Promise<number>,
+  clock: Clock,
+): () => Promise<void> {
   let changed: number | null = null
   let asked = Number.NEGATIVE_INFINITY
   registry.gauge(CONFIG_CHANGED.name, CONFIG_CHANGED.help, () => changed && changed / 1000)
   const refresh = async () => {
-    asked = Date.now()
+    asked = clock.elapsed()
     changed = await read().catch(() => null)
   }
   return async () => {
-    if (Date.now() - asked < FRESH_MS) return
-    await inTime(PATIENCE_MS, refresh())
+    if (clock.elapsed() - asked < FRESH_MS) return
+    await inTime(clock, PATIENCE_MS, refresh())
   }
 }

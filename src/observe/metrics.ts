@@ -1,6 +1,7 @@
 import { runtime as ownRuntime } from '#runtime'
 import { acceptedTypes } from '../http/accept.ts'
 import { respond } from '../http/sliced.ts'
+import { type Clock, systemClock } from '../limits/clock.ts'
 import type { ProcessFacts } from '../runtime/runtime.ts'
 import { onRetries } from '../store/remote/retry.ts'
 import type { Store } from '../store/store.ts'
@@ -32,6 +33,8 @@ export interface Metrics {
 export interface MetricsOptions {
   /** The runtime's name, for the build info. @default what it calls itself */
   runtime?: string | undefined
+  /** Time and timers. @default the system's */
+  clock?: Clock | undefined
 }
 
 /** Where searches run and wait. */
@@ -54,7 +57,10 @@ const TRANSIENT = ['unavailable', 'throttled', 'timeout']
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** Starts counting; on Node, Bun and Deno, with what the process itself reports. */
-export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}): Metrics {
+export function createMetrics({
+  runtime = ownRuntime.name,
+  clock = systemClock,
+}: MetricsOptions = {}): Metrics {
   const registry = createRegistry()
   const facts = ownRuntime.process()
   if (facts) processMetrics(registry, facts)
@@ -105,11 +111,11 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
     },
     scans: (limit) => void limits.push(new WeakRef(limit)),
     configChanged(read) {
-      refresh = configChanged(registry, read)
+      refresh = configChanged(registry, read, clock)
     },
     retried,
     request(request, route) {
-      const start = performance.now()
+      const start = clock.elapsed()
       const method = METHODS.has(request.method) ? request.method : 'other'
       const follows = request.url.includes('follow=') && /[?&]follow=(true|1)?(&|$)/.test(request.url)
       const series = routes.get(route) ?? seriesOf(route)
@@ -122,7 +128,7 @@ export function createMetrics({ runtime = ownRuntime.name }: MetricsOptions = {}
           const count = series.counters.get(key) ?? requests.with({ route, method, status: String(status) })
           series.counters.set(key, count)
           count()
-          series.seconds((performance.now() - start) / 1000)
+          series.seconds((clock.elapsed() - start) / 1000)
           if (notes?.includes('scan-budget')) cut()
           if (status === 304) hit()
           following = follows && status === 200

@@ -25,18 +25,29 @@ export function observerOf(metrics: Metrics | undefined, tracer: Tracer | undefi
   }
 }
 
-/** The same answer; `ended` gets the length of its body, null where unknown, and the reason if it failed. */
-export function watchBody(response: Response, ended: (bytes: number | null, failure: unknown) => void) {
+/**
+ * The same answer; `ended` gets the length of its body, null where unknown, and the reason if it failed. `sent` gets the
+ * length so far, after each slice.
+ */
+export function watchBody(
+  response: Response,
+  ended: (bytes: number | null, failure: unknown) => void,
+  sent: (bytes: number) => void = () => {},
+) {
   const body = streamOf(response)
   if (body === undefined) {
     ended(lengthOf(response), null)
     return response
   }
-  return respond(watchedStream(body, ended), response.headers, response.status)
+  return respond(watchedStream(body, ended, sent), response.headers, response.status)
 }
 
 /** The same stream, reporting once when it ends, fails or is cancelled. */
-function watchedStream(body: ReadableStream<Uint8Array>, ended: (bytes: number, failure: unknown) => void) {
+function watchedStream(
+  body: ReadableStream<Uint8Array>,
+  ended: (bytes: number, failure: unknown) => void,
+  sent: (bytes: number) => void,
+) {
   let bytes = 0
   let isOver = false
   const end = (failure: unknown) => {
@@ -44,8 +55,12 @@ function watchedStream(body: ReadableStream<Uint8Array>, ended: (bytes: number, 
     isOver = true
   }
   const take = (slice: Uint8Array | null) => {
-    if (slice === null) end(null)
-    else bytes += slice.length
+    if (slice === null) {
+      end(null)
+      return null
+    }
+    bytes += slice.length
+    sent(bytes)
     return slice
   }
   const fail = (error: unknown): never => {

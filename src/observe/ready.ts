@@ -1,5 +1,6 @@
 import { COMMON_HEADERS } from '../http/conditional.ts'
 import { respond } from '../http/sliced.ts'
+import type { Clock } from '../limits/clock.ts'
 import type { Store } from '../store/store.ts'
 
 /** How long one check of the store is cached, in milliseconds: probes of many load balancers share it. */
@@ -8,16 +9,16 @@ const LOOK_MS = 2000
 const PENDING_MS = 30_000
 
 /** `GET /readyz`: whether the store answers. The problem of a store that does not is thrown. */
-export function readiness(store: Store): () => Promise<Response> {
+export function readiness(store: Store, clock: Clock): () => Promise<Response> {
   let look: Promise<void> | null = null
   let until = 0
   return async () => {
-    if (look === null || Date.now() >= until) {
+    if (look === null || clock.elapsed() >= until) {
       const own = firstEntry(store)
       look = own
-      until = Date.now() + PENDING_MS
+      until = clock.elapsed() + PENDING_MS
       const over = () => {
-        if (look === own) until = Date.now() + LOOK_MS
+        if (look === own) until = clock.elapsed() + LOOK_MS
       }
       own.then(over, over)
     }

@@ -53,6 +53,11 @@ export function assignId(request: Request, bindings: unknown): ((response: Respo
   }
 }
 
+/** The id that a request was given; empty if it was given none. */
+export function idOf(request: Request): string {
+  return (request as Named)[KEPT]?.id ?? ''
+}
+
 /** The fields of a log line about a request. */
 export function idFields(request: Request | undefined): Record<string, string> {
   const known = (request as Named | undefined)?.[KEPT]

@@ -1,5 +1,5 @@
 import { fastReads, SlicedStream, slicesOf, tapped, withFastReads } from '../store/fast.ts'
-import { type Store, StoreError, type StoreRead } from '../store/store.ts'
+import { type EveryMember, type Store, StoreError, type StoreRead } from '../store/store.ts'
 import type { Counter, Registry } from './registry.ts'
 
 const OPERATIONS = ['list', 'stat', 'read'] as const
@@ -37,7 +37,7 @@ export function observedStore(store: Store, registry: Registry): Store {
     const { body } = read
     return body instanceof ReadableStream ? { ...read, body: watched(body, failed('read')) } : read
   }
-  const observed: Store = {
+  const observed: EveryMember<Store> = {
     async *list(prefix, options) {
       requests.add(1, { operation: 'list' })
       try {
@@ -49,7 +49,7 @@ export function observedStore(store: Store, registry: Registry): Store {
     },
     stat: (key, options) => call('stat', store.stat(key, options)),
     read: (key, range, options) => call('read', store.read(key, range, options), counted),
-    ...(store.watch && { watch: (key: string, changed: () => void) => store.watch!(key, changed) }),
+    watch: store.watch && ((key, changed) => store.watch!(key, changed)),
   }
   const fast = fastReads(store)
   if (!fast) return observed

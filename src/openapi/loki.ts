@@ -154,5 +154,5 @@ export const LOKI: Operation[] = ROUTES.map(({ path, id, summary, parameters = [
     200: { description: 'As Loki answers.', headers: [], bodies: [body] },
     ...(errors ?? { 503: LISTING[503]! }),
   },
-  problems: ['unauthorized', 'forbidden', 'unknown-path', 'unknown-host', 'internal', 'bad-object'],
+  problems: ['unauthorized', 'forbidden', 'unknown-path', 'unknown-host', 'too-many-failures', 'internal'],
 }))

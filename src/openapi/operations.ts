@@ -33,7 +33,7 @@ export interface Operation {
 }
 
 /** Problems that any request under /api/ may get. */
-const ANY: ProblemCode[] = ['unauthorized', 'forbidden', 'unknown-host', 'internal']
+const ANY: ProblemCode[] = ['unauthorized', 'forbidden', 'unknown-host', 'too-many-failures', 'internal']
 /** Below `/nodes/{id}/` of a fleet, there may be no such node. */
 const API: ProblemCode[] = [...ANY, 'unknown-node']
 const STORAGE: ProblemCode[] = [
@@ -55,6 +55,7 @@ const CONFIG: ProblemCode[] = [
   ...STORAGE,
   'storage-changed',
   'bad-config',
+  'config-too-large',
   'missing-object',
   'not-configured',
 ]
@@ -182,7 +183,7 @@ export const OPERATIONS: Operation[] = [
       'The configuration as TOML, with secrets masked, and the node; with `at`, the version of that time.',
       [{ schema: 'Config', example: { config: '[http]\nport = 3000\n', node: NODE } }],
     ),
-    problems: [...API, ...CONFIG, 'bad-object', 'no-version'],
+    problems: [...API, ...CONFIG, 'bad-object', 'no-version', 'too-busy'],
   },
   {
     path: '/api/v1/config/history',
@@ -192,7 +193,7 @@ export const OPERATIONS: Operation[] = [
     answers: tagged('The versions, newest first.', [
       { schema: 'ConfigVersion', list: true, example: [CONFIG_VERSION] },
     ]),
-    problems: [...API, ...CONFIG, 'too-busy'],
+    problems: [...API, ...CONFIG, 'bad-object', 'too-busy'],
   },
   {
     path: '/api/v1/config/compare',

@@ -96,9 +96,15 @@ const CONFIG_COMPARISON = object({
 
 const FLEET_NODE = object({
   id: text("The name of the node's home."),
-  node: { ...NODE, type: ['object', 'null'], description: 'The description of the node.' } as const,
+  node: {
+    ...NODE,
+    type: ['object', 'null'],
+    description: 'The description of the node; null without the scope `config`.',
+  } as const,
   described: flag('Whether its home describes the node.'),
-  shipped: textOrNull('When its shipper last wrote, ISO 8601.'),
+  shipped: textOrNull(
+    'When its shipper last wrote, ISO 8601. This, `age`, `lag`, `errors`, `warnings` and `lastLine` are null without the scope `logs`.',
+  ),
   age: integerOrNull("Seconds since then, by the storage's clock."),
   lag: integerOrNull("Bytes that are only on the node's disk, in the files that the token may see."),
   errors: integerOrNull(
@@ -192,14 +198,13 @@ const PROBLEM = object({
 })
 
 const LABELS = { type: 'object', additionalProperties: text() }
+/** A time, as a number or as text, and the text that belongs to it. */
+const PAIR = { type: 'array', items: { type: ['number', 'string'] }, minItems: 2, maxItems: 2 }
 const POINTS = {
   stream: LABELS,
   metric: LABELS,
-  value: { type: 'array', description: 'Time in seconds, and the value as text.' },
-  values: list(
-    { type: 'array', minItems: 2, maxItems: 2 },
-    'Time in nanoseconds and line of each record, or points like `value`.',
-  ),
+  value: { ...PAIR, description: 'Time in seconds, and the value as text.' },
+  values: list(PAIR, 'Time in nanoseconds and line of each record, or points like `value`.'),
 }
 const LOKI_DATA = object({
   resultType: { enum: ['streams', 'matrix', 'vector'] },
@@ -223,7 +228,10 @@ export const SCHEMAS = {
   Config: closed(CONFIG),
   ConfigVersion: closed(CONFIG_VERSION),
   ConfigComparison: closed(CONFIG_COMPARISON),
-  FleetNode: { ...FLEET_NODE, description: 'A node of a fleet. What is not known is null.' },
+  FleetNode: {
+    ...FLEET_NODE,
+    description: 'A node of a fleet. What is not known, or not covered by the scopes of the token, is null.',
+  },
   LogFile: closed(LOG_FILE),
   LogFileDetail: LOG_FILE_DETAIL,
   LogRecord: {

@@ -23,11 +23,12 @@ export function App({ client, fleet, root }: Props) {
   const [theme, setTheme] = useTheme()
   const session = useSession()
   const nodesAt = root ? client : fleet?.client
-  const { answer: nodes, error } = useAnswer(
+  const { answer, error } = useAnswer(
     nodesAt === undefined ? null : (signal) => nodesAt.nodes({ signal }),
     30,
     session,
   )
+  const nodes = answer?.entries ?? null
   const showHelp = () => setHelp(true)
   usePageKeys(showHelp)
   if (session.asked !== 'no') return <SignIn refused={session.asked === 'refused'} enter={session.enter} />

@@ -1,4 +1,5 @@
 import { ConfigHistory } from '../config/history.ts'
+import { claim } from '../http/caller.ts'
 import { jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
 import { noteHeader } from '../http/sliced.ts'
@@ -25,8 +26,9 @@ export function configHistory(
     show: (request: Request, query: Query) => showHistory(request, query, { history, context }),
     /** The version that held at a time, as a request writes it. */
     async at(text: string, signal: AbortSignal) {
-      const { at, clock } = instantOf('at', text, { zone: context.zone, now: context.now() })!
-      const found = await context.scans.run(() => history.at(at, signal, leaseIn(context)), signal)
+      const { at, clock } = instantOf('at', text, { zone: context.zone, now: context.clock.now() })!
+      const budget = budgetOf(context, signal)
+      const found = await runInSlot(context.scans, budget, () => history.at(at, budget, leaseIn(context)))
       if (found) return { ...found, clock }
       throw new Problem(
         'no-version',
@@ -53,15 +55,16 @@ async function showHistory(
   { limit = DEFAULT_VERSIONS }: Query,
   { history, context }: { history: ConfigHistory; context: ViewContext },
 ): Promise<Response> {
+  claim(request)
   const { signal } = request
   const stored = await history.versions.list({ limit: limit + 1, signal })
-  const present = stored.length === 0 ? await readable(() => history.present(signal)) : null
+  const budget = budgetOf(context, signal)
+  const present = stored.length === 0 ? await readable(() => history.present(budget)) : null
   const body = present && JSON.stringify([present])
   // Versions never change, and what is shown of them only with the rules of masking.
   const etag = textTag(body ?? `${VERSION} ${limit} ${stored.map(({ key }) => key).join()}`)
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
   if (body !== null || request.method === 'HEAD') return jsonResponse(request, body ?? '', etag)
-  const budget = budgetOf(context, signal)
   const { parallel = 1 } = context
   const entries = await runInSlot(context.scans, budget, () =>
     history.entries(stored, limit, { budget, parallel }),

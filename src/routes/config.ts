@@ -1,6 +1,8 @@
 import type { NodeInfo } from '../answers.ts'
+import { claim } from '../http/caller.ts'
 import { jsonResponse, textTag } from '../http/conditional.ts'
 import { Problem } from '../http/problem.ts'
+import { type Budget, BudgetError } from '../limits/budget.ts'
 import { LogError } from '../log/error.ts'
 import { type Config, ConfigError, type createConfigReader } from '../node/config.ts'
 import { HomeError } from '../node/home.ts'
@@ -14,6 +16,8 @@ export interface ConfigRoute {
   config: ConfigReader
   node: () => Partial<NodeInfo> | Promise<Partial<NodeInfo>>
   facts: NodeFacts
+  /** What a request may cost. */
+  budget(signal: AbortSignal): Budget
   /** Loaded on first use. */
   history(): Promise<{ at(text: string, signal: AbortSignal): Promise<Required<Shown>> }>
 }
@@ -28,10 +32,11 @@ type Shown = Config & { time?: number; clock?: boolean }
 export async function showConfig(
   request: Request,
   { detail = false, at }: Query,
-  { config, node, facts, history }: ConfigRoute,
+  { config, node, facts, budget, history }: ConfigRoute,
 ): Promise<Response> {
+  if (at !== undefined) claim(request)
   const reading = readable<Shown>(async () =>
-    at === undefined ? config.read() : (await history()).at(at, request.signal),
+    at === undefined ? config.read(budget(request.signal)) : (await history()).at(at, request.signal),
   )
   // Awaited below. If both fail, the node's error is reported, whichever came first, so that the answer is predictable.
   reading.catch(() => {})
@@ -52,6 +57,11 @@ export async function readable<T>(read: () => Promise<T>): Promise<T> {
     return await read()
   } catch (error) {
     if (error instanceof ConfigError) throw new Problem('bad-config', error.message, { cause: error })
+    if (error instanceof BudgetError)
+      throw new LogError(
+        'too-busy',
+        'There was no time to mask the configuration; try again in a few seconds.',
+      )
     if (error instanceof HomeError || error instanceof Problem || error instanceof LogError) throw error
     if (error instanceof StoreError && error.code !== 'unavailable') throw error
     if (!(error instanceof StoreError) && !isSystemError(error)) {

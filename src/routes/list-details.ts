@@ -1,12 +1,15 @@
-import { COMMON_HEADERS, jsonResponse, textTag } from '../http/conditional.ts'
+import { COMMON_HEADERS, jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { noteHeader, respond } from '../http/sliced.ts'
-import type { LogFiles } from '../log/files/files.ts'
+import type { LogFiles, Part } from '../log/files/files.ts'
+import { textBody } from '../log/render/body.ts'
+import type { ViewContext } from '../log/view/context.ts'
 import type { Detailer } from '../log/view/detail.ts'
 import { SlicedStream } from '../store/fast.ts'
-import { byCodePoint, type Entry } from '../store/store.ts'
+import type { Entry } from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
 
-const MOST_DETAILED = 10_000
+/** How many files an answer has that is a part of a list. */
+const MOST_AT_ONCE = 10_000
 /** Characters of a list that are sent at a time. */
 const PIECE = 32 * 1024
 
@@ -14,33 +17,49 @@ const PIECE = 32 * 1024
 export async function listDetails(
   request: Request,
   { after = '' }: Query,
-  files: LogFiles,
+  route: ListRoute,
   details: Detailer,
 ): Promise<Response> {
   const { signal } = request
-  const { note } = await files.list(signal)
-  if (request.method === 'HEAD') return jsonResponse(request, '', null)
-  const { entries, isCut } = await partOf(files, after, signal)
+  if (request.method === 'HEAD') {
+    await route.files.list(signal)
+    return jsonResponse(request, '', null)
+  }
+  const { entries, next, note } = await route.files.part(after, MOST_AT_ONCE, signal)
   const found = await details(entries, signal)
   const body = JSON.stringify(found.files)
-  const headers = noteHeader([note, isCut && 'list-cut', !found.complete && 'detail-incomplete'])
-  if (isCut) headers.Link = `<?detail=true&after=${encodeURIComponent(entries.at(-1)!.key)}>; rel="next"`
-  return jsonResponse(request, body, found.complete ? textTag(body) : null, headers)
+  const more = onward({ next, note }, '?detail=true&', !found.complete)
+  const etag = found.complete ? textTag(body) : null
+  if (etag !== null && noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag)
+  return listed(body, route, { ...more, ...(etag && { ETag: etag }) })
 }
 
-/** The next files, and whether there are more after them. */
-async function partOf(files: LogFiles, after: string, signal: AbortSignal) {
-  const listing = await files.list(signal)
-  if (!listing.isCut && listing.entries.length <= MOST_DETAILED) {
-    const isAfter = ({ key }: Entry) => after === '' || byCodePoint(key, after) > 0
-    return { entries: listing.entries.filter(isAfter), isCut: false }
-  }
-  const entries: Entry[] = []
-  for await (const entry of files.each(after, signal)) {
-    if (entries.length === MOST_DETAILED) return { entries, isCut: true }
-    entries.push(entry)
-  }
-  return { entries, isCut: false }
+/** Long lists hold memory until they are sent. */
+function listed(body: string, { memory, clock }: ListRoute, headers: Record<string, string>): Response {
+  const sent = textBody(body, memory, clock)
+  return respond(sent, { 'Content-Type': 'application/json', ...COMMON_HEADERS, ...headers })
+}
+
+/** What lists are made of. */
+export type ListRoute = Pick<ViewContext, 'files' | 'memory' | 'clock'>
+
+/** The headers that say what is missing in a list, and where it goes on. */
+function onward(
+  { next, note }: { next: string | null; note: string | undefined },
+  query: string,
+  isIncomplete = false,
+) {
+  const headers = noteHeader([note, next !== null && 'list-cut', isIncomplete && 'detail-incomplete'])
+  if (next !== null) headers.Link = `<${query}after=${encodeURIComponent(next)}>; rel="next"`
+  return headers
+}
+
+/** A part of the plain list of a store that takes long, the first or the one after a name: `Link` leads to the next. */
+export async function listPart(request: Request, from: Part | string, route: ListRoute): Promise<Response> {
+  const part = typeof from === 'string' ? route.files.part(from, MOST_AT_ONCE, request.signal) : from
+  const { entries, next, note } = await part
+  const body = JSON.stringify(entries.map(({ key, size }) => ({ name: key, size })))
+  return listed(body, route, onward({ next, note }, '?'))
 }
 
 /** The plain list, read as fast as the client takes it: it is never cut, and takes the memory of its names. */

@@ -12,8 +12,12 @@ export async function listLogs(
   more: () => Promise<QueryRoutes>,
 ): Promise<Response> {
   if (query.detail) return (await more()).listDetails(request, query)
+  // On a disk, all names are read for any part of them.
+  if (query.after && !files.isNear) return (await more()).listPart(request, query.after)
+  if (query.after) return (await more()).streamList(request, query.after)
   const listing = await files.list(request.signal)
-  if (listing.isCut || query.after) return (await more()).streamList(request, query.after ?? '')
+  if (listing.isLate) return (await more()).listPart(request, { ...listing, next: listing.last! })
+  if (listing.isCut) return (await more()).streamList(request, '')
   const { body, etag } = render(listing)
   const note = noteHeader([listing.note])
   if (noneMatchNames(request.headers.get('If-None-Match'), etag)) return notModified(etag, note)

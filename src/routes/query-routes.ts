@@ -1,9 +1,13 @@
+import { claim } from '../http/caller.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { LogError } from '../log/error.ts'
+import type { Part } from '../log/files/files.ts'
 import { Followers } from '../log/follow/followers.ts'
 import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { detailer } from '../log/view/detail.ts'
 import { showHistogram } from './histogram.ts'
-import { listDetails, streamList } from './list-details.ts'
+import { listDetails, listPart, streamList } from './list-details.ts'
 import type { Query } from './parameters/read.ts'
 import { queryView } from './view/search.ts'
 
@@ -15,17 +19,32 @@ export interface QueryOptions {
   count: { following: number }
 }
 
+/** Detailed lists that are made at once: each takes about 8 MB for 10,000 files, and up to five seconds. */
+const DETAILED = 2
+const MOST_WAIT = 20_000
+
+function tooManyDetails(): LogError {
+  return new LogError('too-busy', 'Too many detailed lists are being made; try again in a few seconds.')
+}
+
 export type QueryRoutes = ReturnType<typeof loadQueryRoutes>
 
 /** Every route that needs more than a list and a plain tail. It is most of the code, so it is loaded on first use. */
 export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
   const { following, count } = options
   const details = detailer(context)
+  const detailed = concurrencyLimit({
+    most: DETAILED,
+    maxWait: MOST_WAIT,
+    busy: tooManyDetails,
+    clock: context.clock,
+  })
   const route = { ...context, ...options, followers: following && new Followers(context, following, count) }
   type Show = (request: Request, query: Query, one: typeof route) => Promise<Response>
   /** Answers over one log, or over several, whose code is loaded with the first of them. */
   const over = (name: 'view' | 'histogram' | 'fields', showOne: Show) => {
     return async (request: Request, query: Query) => {
+      claim(request)
       if (!query.files && query.by === undefined) return showOne(request, query, route)
       const { MERGED, mergedRoute } = await import('./merged/routes.ts')
       const several = await mergedRoute(query, route)
@@ -37,7 +56,9 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
     histogram: over('histogram', showHistogram),
     // Loaded when the first panel of fields opens.
     fields: over('fields', async (...args) => (await import('./fields.ts')).showFields(...args)),
+    listPart: (request: Request, from: Part | string) => listPart(request, from, context),
     streamList: (request: Request, after: string) => streamList(request, after, context.files),
-    listDetails: (request: Request, query: Query) => listDetails(request, query, context.files, details),
+    listDetails: (request: Request, query: Query) =>
+      detailed.run(() => listDetails(request, query, context, details), request.signal),
   }
 }

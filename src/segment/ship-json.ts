@@ -76,11 +76,11 @@ export function parseHeartbeat(text: string): Heartbeat | null {
     return null
   }
   if (!isObject(value) || typeof value.host !== 'string' || typeof value.run !== 'string') return null
-  const logs: Record<string, ShippedLog> = {}
+  const logs = emptyRecord<ShippedLog>()
   for (const [name, log] of Object.entries(isObject(value.logs) ? value.logs : {})) {
     if (!isObject(log) || !isCount(log.life) || log.life < 1 || !isCount(log.size)) continue
     const lagBytes = isCount(log.lagBytes) ? log.lagBytes : 0
-    const lagSeconds = typeof log.lagSeconds === 'number' && log.lagSeconds >= 0 ? log.lagSeconds : 0
+    const lagSeconds = isSeconds(log.lagSeconds) ? log.lagSeconds : 0
     logs[name] = { life: log.life, size: log.size, lagBytes, lagSeconds }
   }
   return {
@@ -103,10 +103,10 @@ export function parseHeartbeat(text: string): Heartbeat | null {
 }
 
 function countsOf(counts: Record<string, unknown>): Record<string, LogCounts> {
-  const found: Record<string, LogCounts> = {}
+  const found = emptyRecord<LogCounts>()
   for (const [name, log] of Object.entries(counts).slice(0, MOST_COUNTED)) {
     if (!isObject(log)) continue
-    const minutes: LogCounts['minutes'] = {}
+    const minutes = emptyRecord<readonly [number, number]>()
     for (const [minute, count] of Object.entries(isObject(log.minutes) ? log.minutes : {})) {
       const [errors, warnings] = Array.isArray(count) ? count : []
       if (isCount(errors) && isCount(warnings)) minutes[minute] = [errors, warnings]
@@ -116,8 +116,18 @@ function countsOf(counts: Record<string, unknown>): Record<string, LogCounts> {
   return found
 }
 
+/** Without what every object has: a log may be called `constructor`, and a hostile one `__proto__`. */
+function emptyRecord<T>(): Record<string, T> {
+  return Object.create(null)
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A fraction is valid; what JSON reads as infinite is not. */
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
 }
 
 function isCount(value: unknown): value is number {
@@ -126,7 +136,9 @@ function isCount(value: unknown): value is number {
 
 function livesOf(open: Record<string, unknown>): Record<string, number[]> {
   const lives = (value: unknown) => (Array.isArray(value) ? value.filter(isLife).slice(0, MOST_OPEN) : [])
-  return Object.fromEntries(Object.entries(open).map(([log, value]) => [log, lives(value)]))
+  const found = emptyRecord<number[]>()
+  for (const [log, value] of Object.entries(open)) found[log] = lives(value)
+  return found
 }
 
 function isLife(value: unknown): value is number {

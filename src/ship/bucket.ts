@@ -22,7 +22,6 @@ export class Stopped extends Error {
 }
 
 export interface RetryContext {
-  now(): number
   sleep(ms: number): Promise<void>
   random(): number
   /** Whether to give up; called after each failure. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../limits/clock.ts'
 import {
   beginKey,
   beginText,
@@ -32,7 +33,7 @@ export interface LifeContext {
   bucket: Bucket
   native: Native
   rules: CutRules
-  now(): number
+  clock: Clock
   buffers: { take(size: number): Uint8Array<ArrayBuffer>; give(buffer: Uint8Array<ArrayBuffer>): void }
   /** Whether no copy of the file was made since it was compared, so that it is not truncated. Asked after reads. */
   isUntouched(text: FileText, shipped: number): Promise<boolean>
@@ -108,7 +109,7 @@ export class Life {
   async watch(): Promise<number> {
     const size = await this.text.size()
     if (size < this.shipped) throw new FileChanged(this.text.name)
-    if (size > this.shipped) this.#at.waiting ??= this.#context.now()
+    if (size > this.shipped) this.#at.waiting ??= this.#context.clock.elapsed()
     return size
   }
 
@@ -158,12 +159,18 @@ export class Life {
 
   /** Reads, checks and compresses the next segment; null while nothing is due. */
   async #prepare(after: Cursor, everything: boolean): Promise<Prepared | null> {
-    const { native, rules, now, buffers } = this.#context
+    const { native, rules, clock, buffers } = this.#context
     const size = await this.text.size()
     if (size < after.shipped) throw new FileChanged(this.text.name)
     if (size === after.shipped) return null
-    const waiting = after.waiting ?? now()
-    const state = { from: after.from, shipped: after.shipped, size, ageMs: now() - waiting, everything }
+    const waiting = after.waiting ?? clock.elapsed()
+    const state = {
+      from: after.from,
+      shipped: after.shipped,
+      size,
+      ageMs: clock.elapsed() - waiting,
+      everything,
+    }
     const to = reach(rules, state)
     if (to === null) {
       this.#at.waiting ??= waiting
@@ -191,7 +198,7 @@ export class Life {
         from: part ? after.from : end,
         shipped: end,
         claim,
-        waiting: size > end ? now() : null,
+        waiting: size > end ? clock.elapsed() : null,
         segment: { start: after.from, end, crc, part },
         packed,
       }
@@ -245,7 +252,7 @@ interface Cursor {
   shipped: number
   /** The last bytes that were shipped: the part, or up to 64 KiB. */
   claim: Claim
-  /** Since when bytes have been waiting. */
+  /** Since when bytes have been waiting, by the clock's `elapsed`. */
   waiting: number | null
 }
 

@@ -78,7 +78,9 @@ export class LogShipper {
     }
     const waiting = this.#waiting()
     const oldest = Math.min(...waiting.map(({ since }) => since))
-    const lagSeconds = Number.isFinite(oldest) ? Math.round((this.#context.now() - oldest) / 100) / 10 : 0
+    const lagSeconds = Number.isFinite(oldest)
+      ? Math.round((this.#context.clock.elapsed() - oldest) / 100) / 10
+      : 0
     const lagBytes = waiting.reduce((sum, { bytes }) => sum + bytes, 0)
     return { life: life.number, size: life.shipped, lagBytes, lagSeconds, open }
   }
@@ -127,9 +129,9 @@ export class LogShipper {
 
   /** Gives up removed files that were held too long. Runs at every check, even while a turn waits for the storage. */
   async drop(): Promise<void> {
-    const { files, now, holdMs, onLost, report } = this.#context
+    const { files, clock, holdMs, onLost, report } = this.#context
     for (const file of files.files) {
-      if (file.gone === null || now() - file.gone < holdMs) continue
+      if (file.gone === null || clock.elapsed() - file.gone < holdMs) continue
       report(`Gave up ${JSON.stringify(file.name)}, which was removed before it was shipped.`)
       const lives = [...this.#lives.values()].filter(({ text }) => text.id === file.id)
       for (const life of lives) this.#gaveUp.add(life.number)
@@ -140,7 +142,7 @@ export class LogShipper {
   }
 
   #waiting(): { bytes: number; since: number }[] {
-    const { files, now } = this.#context
+    const { files, clock } = this.#context
     const lives = [...this.#lives.values()]
     const others = [...this.#copies.map(({ file }) => file), ...this.#examiner.broken]
     const isOther = new Set(others.map(({ id }) => id))
@@ -150,7 +152,7 @@ export class LogShipper {
       const life = file.text.compressed ? undefined : lives.find(({ text }) => text.id === file.id)
       const shipped = life?.shipped ?? 0
       if (file.size <= shipped) return []
-      return [{ bytes: file.size - shipped, since: seenAt(file, shipped) ?? now() }]
+      return [{ bytes: file.size - shipped, since: seenAt(file, shipped) ?? clock.elapsed() }]
     })
   }
 
@@ -198,13 +200,14 @@ export class LogShipper {
 
   /** Compares files that were put off: for a while, or all of them with `everything`. */
   async #examinePutOff(everything: () => boolean): Promise<void> {
-    const begun = Date.now()
+    const { clock } = this.#context
+    const begun = clock.elapsed()
     while (this.#examiner.hasPutOff && this.#seen !== null) {
       const examined = await this.#examiner.examineOne(this.#memory!)
       if (examined?.equals) await this.#context.files.prove(examined.file, examined.equals.life)
       // Its place in the queue, or as a life's file, is found with the others.
       else this.#seen = null
-      if (!everything() && Date.now() - begun > PUT_OFF_MS) return
+      if (!everything() && clock.elapsed() - begun > PUT_OFF_MS) return
     }
   }
 
@@ -338,7 +341,7 @@ export class LogShipper {
   }
 
   #isInTheMaking({ id, modified }: WatchedFile, everything: boolean): boolean {
-    const age = Math.abs(this.#context.now() - modified)
+    const age = Math.abs(this.#context.clock.now() - modified)
     return !this.#isQuiet(id) || age < (everything ? SETTLED_ONCE_MS : SETTLED_MS)
   }
 

@@ -1,6 +1,8 @@
+import { BoundedMap } from '../limits/bounded-map.ts'
+import { systemClock } from '../limits/clock.ts'
 import { CONFIG_CHANGED } from '../observe/config-changed.ts'
 import { createRegistry, type Sample } from '../observe/registry.ts'
-import type { LeftFile } from '../segment/ship-json.ts'
+import { type LeftFile, type LogCounts, MINUTE_MS, MOST_COUNTED } from '../segment/ship-json.ts'
 import type { LogStatus } from './log.ts'
 
 export interface NotShipped {
@@ -10,13 +12,48 @@ export interface NotShipped {
   left: readonly LeftFile[]
 }
 
+/** The errors and warnings of a log since the shipper started, and what was last counted of each minute. */
+interface Records {
+  error: number
+  warn: number
+  minutes: LogCounts['minutes']
+}
+
+const NONE: readonly [number, number] = [0, 0]
+
 export class ShipMetrics {
+  /** The logs that were written last, as many as are counted: each is two series. */
+  readonly #records = new BoundedMap<string, Records>(MOST_COUNTED)
+  readonly #start: number
   readonly #requests = new Map<string, Sample>()
   readonly #lives = new Map<string, Set<number>>()
   shippedBytes = 0
   lost = 0
   /** When the configuration last changed, in milliseconds since the Unix epoch; null if that is not known. */
   configChanged: number | null = null
+
+  /** `start` is when the shipper started, in milliseconds since the Unix epoch: earlier minutes are not counted. */
+  constructor(start: number = systemClock.now()) {
+    this.#start = Math.floor(start / MINUTE_MS)
+  }
+
+  /** Adds what the minutes have more than when they were last counted: late records make a minute grow. */
+  onCounted(counts: Readonly<Record<string, LogCounts>>): void {
+    for (const [log, { minutes }] of Object.entries(counts)) {
+      const known = this.#records.use(log, () => ({ error: 0, warn: 0, minutes: {} }))
+      const most: Records['minutes'] = {}
+      for (const [minute, [errors, warnings]] of Object.entries(minutes)) {
+        if (Number(minute) < this.#start) continue
+        const [error, warn] = known.minutes[minute] ?? NONE
+        // A count that was cut short may be lower than the one before.
+        const [now, nowWarn] = [Math.max(error, errors), Math.max(warn, warnings)]
+        known.error += now - error
+        known.warn += nowWarn - warn
+        most[minute] = [now, nowWarn]
+      }
+      known.minutes = most
+    }
+  }
 
   get shipped(): { logs: number; files: number; bytes: number } {
     const files = [...this.#lives.values()].reduce((sum, lives) => sum + lives.size, 0)
@@ -47,8 +84,15 @@ export class ShipMetrics {
     counted('nodestate_ship_shipped_bytes', 'Bytes of text that were shipped.', () => this.shippedBytes)
     counted('nodestate_ship_requests', 'Requests to the storage.', () => [...this.#requests.values()])
     counted('nodestate_ship_lost', 'Files that were gone before they were read.', () => this.lost)
+    counted('nodestate_log_records', 'Records of logs, by level; error includes fatal.', () => this.#levels())
     // The same metric as that of a service next to a node.
     gauge(CONFIG_CHANGED.name, CONFIG_CHANGED.help, () => this.configChanged && this.configChanged / 1000)
     return text('prometheus')
+  }
+
+  #levels(): Sample[] {
+    return [...this.#records].flatMap(([log, records]) =>
+      (['error', 'warn'] as const).map((level) => ({ value: records[level], labels: { log, level } })),
+    )
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../limits/clock.ts'
 import { HEARTBEAT } from '../segment/names.ts'
 import { type Heartbeat, parseHeartbeat } from '../segment/ship-json.ts'
 import type { Bucket } from './bucket.ts'
@@ -22,7 +23,7 @@ export interface OwnershipContext {
   host: string
   /** Changes with each start. */
   run: string
-  now(): number
+  clock: Clock
   sleep(ms: number): Promise<void>
   isStopping(): boolean
   isRunning(pid: number): boolean
@@ -58,7 +59,7 @@ export class Ownership {
   }
 
   get isBeatDue(): boolean {
-    const age = this.#context.now() - this.#beatAt
+    const age = this.#context.clock.elapsed() - this.#beatAt
     const shipped = this.#context.shippedBytes() > this.#shippedAtBeat
     return age >= BEAT_QUIET_MS || (shipped && age >= BEAT_BUSY_MS)
   }
@@ -68,7 +69,7 @@ export class Ownership {
    * False when the shipper was stopped meanwhile.
    */
   async takeOver(): Promise<boolean> {
-    const { host, report, sleep, isStopping, now } = this.#context
+    const { host, report, sleep, isStopping, clock } = this.#context
     let other = await this.#other()
     for (let waited = false; other?.isAlive && other.host !== host; waited = true) {
       if (!waited) report(`${new OtherHost(other.host).message}; waiting for it to stop.`)
@@ -78,7 +79,7 @@ export class Ownership {
       other = await this.#other()
     }
     await this.#putFirst()
-    this.#beatAt = now()
+    this.#beatAt = clock.elapsed()
     if (other && !other.stopped && other.pid !== null && this.#context.isRunning(other.pid))
       await sleep(UNDER_WAY_MS)
     return true
@@ -86,8 +87,8 @@ export class Ownership {
 
   /** Writes ship.json; false if another shipper on this host has taken over. */
   async beat(stopped = false): Promise<boolean> {
-    const { bucket, host, now, isStopping, shippedBytes } = this.#context
-    const begun = now()
+    const { bucket, host, clock, isStopping, shippedBytes } = this.#context
+    const begun = clock.elapsed()
     const other = await this.#other()
     if (other?.host === host) return false
     if (other?.isAlive) {
@@ -105,7 +106,7 @@ export class Ownership {
 
   /** Asked before each write to a log: throws Replaced, or OtherHost. `bucket` does not retry. */
   async check(bucket: Bucket): Promise<void> {
-    const begun = this.#context.now()
+    const begun = this.#context.clock.elapsed()
     const other = await this.#other(bucket).catch((error: unknown) => {
       // The storage failed only recently: try the write, which then fails as well.
       if (begun - this.#checkedAt < CHECK_MS) return 'unknown' as const

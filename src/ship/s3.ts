@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../limits/clock.ts'
 import { folder } from '../store/remote/bucket.ts'
 import { begin, retryOf, TransientError, withRetries } from '../store/remote/retry.ts'
 import type { S3Options } from '../store/s3/options.ts'
@@ -9,6 +10,8 @@ import { type Bucket, UnusableBucket } from './bucket.ts'
 export interface S3BucketOptions extends S3Options {
   /** Reports each response, for metrics. A status of 0 is a failed connection. */
   onRequest?: ((op: 'get' | 'list' | 'put', status: number) => void) | undefined
+  /** The SHA-256 of a body. @default the runtime's own */
+  sha256?: ((bytes: Uint8Array<ArrayBuffer>) => Promise<ArrayBuffer>) | undefined
 }
 
 /** If the clock is further off than this, requests are signed with the storage's time. */
@@ -16,12 +19,13 @@ const SKEW = 60_000
 
 /** An S3 bucket. Signatures follow the storage's Date: a node whose clock is a year off still ships. */
 export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<void> } {
-  const { onRequest = () => {} } = options
-  const clock = options.now ?? Date.now
+  const { onRequest = () => {}, sha256 = (bytes) => crypto.subtle.digest('SHA-256', bytes) } = options
+  const { clock: own = systemClock } = options
   const fetchFromStore = options.fetch ?? ((url: string, init: RequestInit) => fetch(url, init))
   let offset = 0
   let lastStatus = 0
-  const now = () => clock() + offset
+  const now = () => own.now() + offset
+  const clock: Clock = { now, elapsed: () => own.elapsed(), after: (ms, then) => own.after(ms, then) }
 
   const watched = async (url: string, init: RequestInit): Promise<Response> => {
     const op = init.method === 'PUT' ? 'put' : url.includes('list-type=2') ? 'list' : 'get'
@@ -30,7 +34,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
       lastStatus = answer.status
       onRequest(op, answer.status)
       const date = Date.parse(answer.headers.get('Date') ?? '')
-      if (!Number.isNaN(date) && Math.abs(date - now()) > SKEW) offset = date - clock()
+      if (!Number.isNaN(date) && Math.abs(date - now()) > SKEW) offset = date - own.now()
       return answer
     } catch (error) {
       lastStatus = 0
@@ -38,7 +42,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
       throw error
     }
   }
-  const wired = { ...options, fetch: watched, now, retries: 0, timeout: 60_000, deadline: 120_000 }
+  const wired = { ...options, fetch: watched, clock, retries: 0, timeout: 60_000, deadline: 120_000 }
   const store = s3Store(wired)
   const wire = new S3Wire(wired)
   const retry = retryOf(wired)
@@ -56,7 +60,7 @@ export function s3Bucket(options: S3BucketOptions): Bucket & { check(): Promise<
   }
 
   async function put(key: string, body: Uint8Array<ArrayBuffer>, once: boolean): Promise<boolean> {
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', body))
+    const digest = new Uint8Array(await sha256(body))
     const headers: Record<string, string> = {
       // Signed, so that a storage refuses bytes that changed on their way.
       'X-Amz-Content-Sha256': Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join(''),

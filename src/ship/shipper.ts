@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../limits/clock.ts'
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { includeFilter } from '../log/files/include.ts'
 import { LAYOUT } from '../segment/names.ts'
@@ -40,7 +41,10 @@ export interface ShipperOptions {
   lookMs?: number | undefined
   /** How long stopping may take while the storage fails. @default 20 s */
   stopMs?: number | undefined
-  now?: (() => number) | undefined
+  /** Time and timers. @default the system's */
+  clock?: Clock | undefined
+  /** Spreads the pauses between tries. @default Math.random */
+  random?: (() => number) | undefined
 }
 
 /** How a run ended: everything shipped, some files left, or another shipper on this host has taken over. */
@@ -63,7 +67,7 @@ export class Shipper {
   /** Where everything but ship.json is written. */
   readonly #logBucket: Bucket
   readonly #ownership: Ownership
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #group: ReturnType<typeof logGroups>
   readonly #logs = new Map<string, OpenLog>()
   readonly #buffers = bufferPool()
@@ -83,12 +87,13 @@ export class Shipper {
 
   constructor(options: ShipperOptions) {
     this.#options = options
-    this.#now = options.now ?? Date.now
+    const { clock = systemClock, random = Math.random } = options
+    this.#clock = clock
     const retry = {
-      now: this.#now,
-      random: Math.random,
+      random,
       sleep: (ms: number) => this.#sleep(ms),
-      givesUp: () => this.#stopping !== null && this.#now() - this.#stopping > (options.stopMs ?? 20_000),
+      givesUp: () =>
+        this.#stopping !== null && this.#clock.elapsed() - this.#stopping > (options.stopMs ?? 20_000),
       isFatal: (error: unknown) =>
         error instanceof Replaced ||
         error instanceof OtherHost ||
@@ -107,11 +112,11 @@ export class Shipper {
     const names: Bucket['names'] = (...asked) => bucket.names(...asked)
     this.#logBucket = persistent({ names, get: (key) => bucket.get(key), put }, retry)
     const { nodeFiles: files, report } = options
-    this.#nodeFiles = new NodeFilesShipper({ files, bucket: this.#logBucket, now: this.#now, report })
+    this.#nodeFiles = new NodeFilesShipper({ files, bucket: this.#logBucket, clock, report })
     this.#ownership = new Ownership({
       ...options,
       bucket: this.#bucket,
-      now: this.#now,
+      clock,
       sleep: (ms) => this.#sleep(ms),
       isStopping: () => this.#stopping !== null,
       isRunning: (pid) => options.process?.isRunning(pid) ?? false,
@@ -144,7 +149,7 @@ export class Shipper {
 
   /** Ships everything there is, then ends. */
   stop(): void {
-    this.#stopping ??= this.#now()
+    this.#stopping ??= this.#clock.elapsed()
     for (const wake of this.#sleepers) wake()
   }
 
@@ -248,7 +253,7 @@ export class Shipper {
     let failure: unknown = null
     for (const [log, { files, shipper }] of this.#logs) {
       const again = async () => (await this.#group((await disk.list()) ?? [])).get(log) ?? []
-      await files.look(byLog.get(log) ?? [], again, this.#now()).catch((error: unknown) => {
+      await files.look(byLog.get(log) ?? [], again, this.#clock.elapsed()).catch((error: unknown) => {
         failure ??= error
       })
       await shipper.drop()
@@ -266,7 +271,7 @@ export class Shipper {
       files,
       bucket: this.#logBucket,
       announce: async () => void (await this.#ownership.beat()),
-      now: this.#now,
+      clock: this.#clock,
       buffers: this.#buffers,
       onShipped: (life, bytes) => metrics.onShipped(log, life, bytes),
       onLost: () => {
@@ -332,9 +337,15 @@ export class Shipper {
       waitingBytes: bytes,
       leftFiles: left.length,
       left: left.slice(0, MOST_LEFT),
-      ...(levels && { counts: await levels() }),
+      ...(levels && { counts: await this.#counted(levels) }),
       error: this.#error,
     }
+  }
+
+  async #counted(levels: NonNullable<ShipperOptions['levels']>): Promise<Record<string, LogCounts>> {
+    const counts = await levels()
+    this.#options.metrics.onCounted(counts)
+    return counts
   }
 
   /** Prints at most one line a minute, however much fails. */
@@ -345,8 +356,8 @@ export class Shipper {
     }
     const message = error instanceof Error ? error.message : String(error)
     this.#error = message
-    if (this.#now() - this.#reportedAt < REPORT_EVERY_MS) return
-    this.#reportedAt = this.#now()
+    if (this.#clock.elapsed() - this.#reportedAt < REPORT_EVERY_MS) return
+    this.#reportedAt = this.#clock.elapsed()
     this.#options.report(`${message}; trying again.`)
   }
 
@@ -354,11 +365,11 @@ export class Shipper {
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        clearTimeout(timer)
+        cancel()
         this.#sleepers.delete(done)
         resolve()
       }
-      const timer = setTimeout(done, ms)
+      const cancel = this.#clock.after(ms, done)
       this.#sleepers.add(done)
     })
   }

@@ -29,10 +29,11 @@ export interface FsOptions {
 export function fsStore(path: string, { nested = false, linkDepth }: FsOptions = {}): Store {
   const directory = new Directory(path, nested, linkDepth)
   const lister = new Lister(directory)
+  const shared = nested ? {} : { names: () => lister.names() }
   const tails = new Tails()
 
   const store: Store = {
-    list: (prefix = '', options = {}) => walk(directory, prefix, options),
+    list: (prefix = '', options = {}) => walk(directory, prefix, { ...options, ...shared }),
 
     async stat(key) {
       const found = await directory.find(key)

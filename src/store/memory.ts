@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../limits/clock.ts'
 import { byCodePoint, checkConditions, clampRange, type Entry, type Store } from './store.ts'
 
 /** A store in memory, for tests and embedders. */
@@ -6,8 +7,11 @@ export interface MemoryStore extends Store {
   delete(key: string): void
 }
 
-/** Makes a store that holds `files` in memory. */
-export function memoryStore(files: Record<string, Uint8Array | string> = {}): MemoryStore {
+/** Makes a store that holds `files` in memory; they are modified when `clock` says. */
+export function memoryStore(
+  files: Record<string, Uint8Array | string> = {},
+  clock: Clock = systemClock,
+): MemoryStore {
   const held = new Map<string, { entry: Entry; bytes: Uint8Array<ArrayBuffer> }>()
   const watchers = new Map<string, Set<() => void>>()
   let version = 0
@@ -18,7 +22,7 @@ export function memoryStore(files: Record<string, Uint8Array | string> = {}): Me
     put(key, content) {
       const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : new Uint8Array(content)
       held.set(key, {
-        entry: { key, size: bytes.length, modified: Date.now(), etag: `"m${++version}"` },
+        entry: { key, size: bytes.length, modified: clock.now(), etag: `"m${++version}"` },
         bytes,
       })
       notify(key)

@@ -95,8 +95,9 @@ class S3Bucket extends RemoteBucket {
   #checked(entry: Entry): Entry {
     const { key, etag, size } = entry
     const known = this.#known.get(key)
-    this.#known.set(key, entry)
+    // What contradicts is not remembered: the next attempt would believe it.
     if (known?.etag === etag && known.size !== size) throw contradiction(key)
+    this.#known.set(key, entry)
     const encoding = this.#wire.encodingOf(this.root + key)
     return encoding === undefined ? entry : { ...entry, encoding }
   }

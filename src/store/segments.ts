@@ -1,4 +1,5 @@
 import { BoundedMap } from '../limits/bounded-map.ts'
+import { type Clock, systemClock } from '../limits/clock.ts'
 import { SharedWork } from '../limits/once.ts'
 import { parseFile } from '../segment/names.ts'
 import { entryOf, listShipped, parseTag } from './segments/listing.ts'
@@ -9,6 +10,7 @@ import {
   type ByteRange,
   byCodePoint,
   type Entry,
+  type EveryMember,
   type ListOptions,
   type ReadOptions,
   type Store,
@@ -30,8 +32,8 @@ export interface SegmentsOptions {
   shared?: boolean | undefined
   /** Whether the mirror's folder need not exist, as a directory. @default false */
   optionalMirror?: boolean | undefined
-  /** @default Date.now */
-  now?: (() => number) | undefined
+  /** @default the system's */
+  clock?: Clock | undefined
 }
 
 /**
@@ -59,7 +61,7 @@ class SegmentStore {
   }
 
   /** The calls are properties, so that a copy such as `{ ...store, read }` keeps the others. */
-  store(): Store {
+  store(): EveryMember<Store> {
     const mirror = this.#mirror
     return {
       list: (prefix = '', options = {}) => this.#list(prefix, options),
@@ -68,13 +70,13 @@ class SegmentStore {
         return 'life' in found ? entryOf(key, found.life) : found.mirrored
       },
       read: (key, range, options = {}) => this.#read(key, range, options),
-      ...(mirror.watch && { watch: mirror.watch.bind(mirror) }),
+      watch: mirror.watch && ((key, changed) => mirror.watch!(key, changed)),
     }
   }
 
   async *#list(prefix: string, options: ListOptions): AsyncGenerator<Entry, void, undefined> {
     const { signal, shallow, folders, after, limit = Number.POSITIVE_INFINITY } = options
-    const listing = listShipped(this.#home, this.#shipped.lives, prefix, signal)
+    const listing = listShipped(this.#home, this.#shipped.lives, prefix, { signal, clock: this.#clock })
     const mirrored = this.#listMirror(prefix, { signal, shallow, folders, after }, listing)
     const [{ logs, entries }, first] = await Promise.all([listing, mirrored.next()])
     if (logs.size === 0 && first.done && this.#options.optionalMirror)
@@ -166,10 +168,10 @@ class SegmentStore {
 
   /** The newest life, possibly up to `maxAge` old; stale while revalidating. */
   async #newestOf(log: string, maxAge: number, signal?: AbortSignal): Promise<Life | null> {
-    const { shared = true, now = Date.now } = this.#options
+    const { shared = true } = this.#options
     const known = this.#newest.get(log)
-    const start = now()
-    if (known && start - known.at < maxAge && start >= known.at) return known.life
+    const start = this.#clock.elapsed()
+    if (known && start - known.at < maxAge) return known.life
     if (known) known.at = start
     const { lives } = this.#shipped
     const life = await (maxAge > 0 && shared
@@ -178,6 +180,10 @@ class SegmentStore {
     if (life) this.#newest.set(log, { life, at: start })
     else this.#newest.delete(log)
     return life
+  }
+
+  get #clock(): Clock {
+    return this.#options.clock ?? systemClock
   }
 
   #stemOf(name: string): string {

@@ -103,8 +103,11 @@ export interface Store {
    * Calls `changed` soon after the file at `key` may have changed, appeared or disappeared; returns a function that
    * stops it. Only where the system sends notifications; without it, followers poll.
    */
-  watch?(key: string, changed: () => void): () => void
+  watch?: ((key: string, changed: () => void) => () => void) | undefined
 }
+
+/** What wraps a T and must name every member of it, also the optional ones, so that none is forgotten. */
+export type EveryMember<T> = { [K in keyof Required<T>]: T[K] }
 
 const CODES = [
   'unavailable',

@@ -2,6 +2,7 @@ import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { COMMANDS } from './commands.ts'
 import { onlyTargetsOf } from './connect.ts'
 import type { Style } from './output/records.ts'
+import { clean, cleanName, joined, show } from './output/shown.ts'
 import { FOUND, type World } from './output/world.ts'
 
 const SHELLS = { bash, zsh, fish }
@@ -15,16 +16,16 @@ const WITH_FILES = ['tail', 'grep']
  */
 export async function completion(
   given: CommandLine,
-  _: Style,
+  style: Style,
   world: World,
   others: readonly string[],
 ): Promise<number> {
   const [shell, extra] = given.positional
-  if (shell === FILES && extra === undefined) return names(given, world)
+  if (shell === FILES && extra === undefined) return names(given, style, world)
   if (shell === undefined || extra !== undefined || !Object.hasOwn(SHELLS, shell))
     throw new UsageError('Say which shell: nodestate completion bash, zsh or fish.')
   const commands = new Set(['serve', ...COMMANDS.map(({ name }) => name), ...others])
-  await world.stdout.write(SHELLS[shell as keyof typeof SHELLS]([...commands]))
+  await world.stdout.write(clean(SHELLS[shell as keyof typeof SHELLS]([...commands]), style))
   return FOUND
 }
 
@@ -34,11 +35,11 @@ const FILES = 'files'
 /** Names that no list of lines can hold, or that look like flags, are left out: control characters, leading dashes. */
 const UNFIT = /^-|\p{Cc}/u
 
-async function names(given: CommandLine, world: World): Promise<number> {
+async function names(given: CommandLine, style: Style, world: World): Promise<number> {
   for (const { client } of await onlyTargetsOf({ ...given, positional: [] }, world)) {
-    const files = await client.list({ signal: world.signal })
-    const fit = files.filter(({ name }) => !UNFIT.test(name))
-    await world.stdout.write(fit.map(({ name }) => `${name}\n`).join(''))
+    const { entries } = await client.list({ signal: world.signal })
+    const fit = entries.filter(({ name }) => !UNFIT.test(name))
+    await world.stdout.write(joined(fit.map(({ name }) => show`${cleanName(name, style)}\n`)))
   }
   return FOUND
 }

@@ -1,10 +1,11 @@
-import type { ConfigChange, ConfigComparison, ConfigVersion } from '../client.ts'
+import type { Comparison, Completeness, ConfigChange, ConfigVersion, Entries } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { eachTarget, onlyTargetsOf, type Target } from './connect.ts'
 import { isProblem, notFleet } from './logs.ts'
-import { complain } from './output/notes.ts'
-import { type Paint, printableJson } from './output/paint.ts'
-import { clean, cleanName, type Style, shownTime } from './output/records.ts'
+import { complain, SENTENCES } from './output/notes.ts'
+import type { Paint } from './output/paint.ts'
+import { type Style, shownTime } from './output/records.ts'
+import { clean, cleanName, joined, printableJson, type Shown, show, split } from './output/shown.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, TROUBLE, type World } from './output/world.ts'
 
@@ -20,16 +21,31 @@ export async function config(given: CommandLine, style: Style, world: World): Pr
   const targets = await onlyTargetsOf(given, world)
   return eachTarget(targets, world, async (target) => {
     const answer = await withSpinner(world, `asking ${target.name}`, () => ask(target, flags, world))
-    if (style.json) await world.stdout.write(`${printableJson(JSON.stringify(answer))}\n`)
+    if (style.json) await world.stdout.write(show`${printableJson(JSON.stringify(sent(answer)))}\n`)
     else {
-      if (targets.length > 1) await world.stdout.write(`${style.paint.bold(`# ${target.name}`)}\n`)
+      const name = cleanName(target.name, style)
+      if (targets.length > 1) await world.stdout.write(show`${style.paint.bold(show`# ${name}`)}\n`)
       await world.stdout.write(shown(answer, style))
     }
-    return 'missing' in answer ? judge(answer, style, world) : FOUND
+    for (const note of answer.notes ?? []) await complain(world, noteText(note))
+    return 'keys' in answer ? judge(answer, style, world) : FOUND
   })
 }
 
-type Answer = { config: string } | ConfigVersion[] | ConfigComparison
+type Answer = Partial<Completeness> & ({ config: string } | Entries<ConfigVersion> | Comparison)
+
+function noteText(note: string): string {
+  if (note === 'scan-budget') return 'The node ran out of time: older versions are missing.'
+  return SENTENCES[note] ?? `note: ${note}`
+}
+
+/** An answer as the node sent it. */
+function sent(answer: Answer): object {
+  if ('entries' in answer) return answer.entries
+  if (!('keys' in answer)) return answer
+  const { nodes, keys, missing } = answer
+  return { nodes, missing: Object.fromEntries(missing.map(({ name, reason }) => [name, reason])), keys }
+}
 
 async function ask({ client }: Target, flags: CommandLine['flags'], { signal }: World): Promise<Answer> {
   if (flags.has('history')) return client.history({ signal })
@@ -46,46 +62,48 @@ async function ask({ client }: Target, flags: CommandLine['flags'], { signal }: 
   return answer
 }
 
-function shown(answer: Answer, style: Style): string {
-  if (Array.isArray(answer)) return historyText(answer, style)
-  return 'missing' in answer ? differencesText(answer, style) : tomlText(answer.config, style)
+function shown(answer: Answer, style: Style): Shown {
+  if ('entries' in answer) return historyText(answer.entries, style)
+  return 'keys' in answer ? differencesText(answer, style) : tomlText(answer.config, style)
 }
 
-function differencesText({ keys }: ConfigComparison, style: Style): string {
+function differencesText({ keys }: Comparison, style: Style): Shown {
   const { paint } = style
-  return keys
-    .filter(({ expected }) => !expected)
-    .map(({ key, values }) => {
+  const unexpected = keys.filter(({ expected }) => !expected)
+  return joined(
+    unexpected.map(({ key, values }) => {
       const lines = values.map(
-        ({ value, nodes }) => `  ${valueText(value, style)}  ${paint.dim(nodes.join(' '))}\n`,
+        ({ value, nodes }) =>
+          show`  ${valueText(value, style)}  ${paint.dim(cleanName(nodes.join(' '), style))}\n`,
       )
-      return `${paint.key(cleanName(key, style))}\n${lines.join('')}`
-    })
-    .join('')
+      return show`${paint.key(cleanName(key, style))}\n${joined(lines)}`
+    }),
+  )
 }
 
 /** Says on stderr what the differences do not show, and returns the exit code. */
-async function judge({ keys, missing }: ConfigComparison, style: Style, world: World): Promise<number> {
+async function judge({ keys, missing }: Comparison, style: Style, world: World): Promise<number> {
   const expected = keys.filter((key) => key.expected).length
   if (expected > 0 && !style.json)
     await complain(
       world,
       `${expected} expected ${expected === 1 ? 'difference is' : 'differences are'} not shown; see --json.`,
     )
-  for (const [id, why] of Object.entries(missing)) await complain(world, `${id} was not compared: ${why}.`)
+  for (const { name, reason } of missing) await complain(world, `${name} was not compared: ${reason}.`)
   if (keys.length > expected) return DIFFERENT
-  return Object.keys(missing).length > 0 ? TROUBLE : SAME
+  return missing.length > 0 ? TROUBLE : SAME
 }
 
 /** The versions, newest first: when each was first seen, and what changed. */
-function historyText(versions: readonly ConfigVersion[], style: Style): string {
-  return versions
-    .map(({ time, changes, error }, index) => {
-      const when = style.paint.bold(shownTime(new Date(time).toISOString(), style.zone))
-      const lines = changes.map((change) => `  ${changeText(change, style)}\n`)
-      return `${when}${lines.length > 0 ? '' : style.paint.dim(why(error, index === versions.length - 1))}\n${lines.join('')}`
-    })
-    .join('')
+function historyText(versions: readonly ConfigVersion[], style: Style): Shown {
+  return joined(
+    versions.map(({ time, changes, error }, index) => {
+      const when = style.paint.bold(shownTime(time, style))
+      const lines = changes.map((change) => show`  ${changeText(change, style)}\n`)
+      const reason = cleanName(why(error, index === versions.length - 1), style)
+      return show`${when}${lines.length > 0 ? show`` : style.paint.dim(reason)}\n${joined(lines)}`
+    }),
+  )
 }
 
 function why(error: ConfigVersion['error'], isFirst: boolean): string {
@@ -93,27 +111,30 @@ function why(error: ConfigVersion['error'], isFirst: boolean): string {
   return isFirst ? '' : '  only comments or layout'
 }
 
-function changeText({ key, before, after }: ConfigChange, style: Style): string {
-  return `${style.paint.key(cleanName(key, style))}: ${valueText(before, style)} -> ${valueText(after, style)}`
+function changeText({ key, before, after }: ConfigChange, style: Style): Shown {
+  return show`${style.paint.key(cleanName(key, style))}: ${valueText(before, style)} -> ${valueText(after, style)}`
 }
 
-function valueText(value: string | undefined, style: Style): string {
-  return value === undefined ? style.paint.dim('(not set)') : cleanName(value, style)
+function valueText(value: string | undefined, style: Style): Shown {
+  return value === undefined ? style.paint.dim(show`(not set)`) : cleanName(value, style)
 }
 
-function tomlText(toml: string, style: Style): string {
+function tomlText(toml: string, style: Style): Shown {
   const text = clean(toml, style)
-  const lines = text.split('\n').map((line) => colored(line, style.paint))
-  return `${lines.join('\n')}${text.endsWith('\n') ? '' : '\n'}`
+  const lines = joined(
+    split(text, '\n').map((line) => colored(line, style.paint)),
+    '\n',
+  )
+  return text.endsWith('\n') ? lines : show`${lines}\n`
 }
 
 /** One line of TOML: comments dim, tables bold, keys and strings in their colors. */
-function colored(line: string, paint: Paint): string {
+function colored(line: Shown, paint: Paint): Shown {
   if (!paint.on) return line
   if (/^\s*#/.test(line)) return paint.dim(line)
   if (/^\s*\[/.test(line)) return paint.bold(line)
-  const parts = /^(\s*)([^=#"']+?|"[^"]*"|'[^']*')(\s*=\s*)(.*)$/.exec(line)
-  if (!parts) return line
-  const [, indent, key, equals, value] = parts
-  return `${indent}${paint.key(key!)}${equals}${/^["']/.test(value!) ? paint.string(value!) : value}`
+  // A pattern with groups splits the line into them.
+  const [, indent, key, equals, value] = split(line, /^(\s*)([^=#"']+?|"[^"]*"|'[^']*')(\s*=\s*)(.*)$/)
+  if (indent === undefined) return line
+  return show`${indent}${paint.key(key!)}${equals!}${/^["']/.test(value!) ? paint.string(value!) : value!}`
 }

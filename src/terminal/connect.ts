@@ -1,4 +1,4 @@
-import { type Client, createClient, type LogQuery, ProblemError } from '../client.ts'
+import { type Client, createClient, type LevelFilter, type LogQuery, ProblemError } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { orComplain } from './output/notes.ts'
 import { FOUND, TROUBLE, type World } from './output/world.ts'
@@ -66,7 +66,8 @@ export function wantsNodes(error: unknown): boolean {
 export function filtersOf(given: CommandLine): Omit<LogQuery, 'file'> {
   const one = (name: string) => given.flags.get(name)?.[0]
   return {
-    level: one('level'),
+    // The node judges it, and says which levels there are.
+    level: one('level') as LevelFilter | undefined,
     since: one('since'),
     until: one('until'),
     q: given.flags.get('grep'),

@@ -1,8 +1,9 @@
-import type { LogQuery, LogRecord } from '../client.ts'
+import type { LogQuery, LogRecord, Missing } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { filtersOf, numberOf, targetsOf } from './connect.ts'
 import { isPattern, type Reading, readLogs } from './logs.ts'
 import type { Style } from './output/records.ts'
+import { joined, printable, type Shown, show } from './output/shown.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, TROUBLE, type World } from './output/world.ts'
 import { mergedLabel, Printer, singleLabel } from './printer.ts'
@@ -54,7 +55,7 @@ class Search {
 
   constructor(given: CommandLine, style: Style, world: World) {
     this.#world = world
-    this.#printer = new Printer(style, (name) => `${name}:`)
+    this.#printer = new Printer(style, (name) => show`${name}:`)
     this.#only = given.flags.has('files-with-matches') ? 'name' : given.flags.has('count') ? 'count' : null
     this.#most = this.#only === 'name' ? 1 : numberOf(given, 'max-count', Number.POSITIVE_INFINITY)
   }
@@ -64,7 +65,7 @@ class Search {
   }
 
   /** Searches logs and returns those that are missing. */
-  async run(reading: Reading): Promise<Readonly<Record<string, string>>> {
+  async run(reading: Reading): Promise<Missing[]> {
     const { client, query, isMerged, target, isAlone } = reading
     this.#isLabelled ||= isMerged || isAlone || target !== ''
     const named = isMerged ? [query.file].flat().filter((file) => !isPattern(file)) : [reading.title]
@@ -90,15 +91,16 @@ class Search {
 
   async sum(): Promise<void> {
     const counts = [...this.#counts]
-    const prefix = (label: string) => (this.#isLabelled ? this.#printer.prefix(label) : '')
-    if (this.#only === 'count') await this.#write(counts.map(([label, count]) => `${prefix(label)}${count}`))
+    const prefix = (label: string) => (this.#isLabelled ? this.#printer.prefix(label) : show``)
+    if (this.#only === 'count')
+      await this.#write(counts.map(([label, count]) => show`${prefix(label)}${printable(String(count))}`))
     if (this.#only === 'name')
       await this.#write(counts.flatMap(([label, count]) => (count > 0 ? [this.#printer.name(label)] : [])))
   }
 
-  async #write(lines: readonly string[]): Promise<void> {
+  async #write(lines: readonly Shown[]): Promise<void> {
     if (lines.length > 0 && !this.unread)
-      this.unread = !(await this.#world.stdout.write(`${lines.join('\n')}\n`))
+      this.unread = !(await this.#world.stdout.write(show`${joined(lines, '\n')}\n`))
   }
 
   /** Counts records; false if their log has enough of them. */
@@ -110,17 +112,24 @@ class Search {
   }
 }
 
+const LONGEST_LINE = 256 * 1024 * 1024
+
 /** The lines of a stream, as many at a time as arrive together. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   const decoder = new TextDecoder()
   let rest: string[] = []
+  let size = 0
   for await (const bytes of body) {
     const text = decoder.decode(bytes, { stream: true })
     const at = text.lastIndexOf('\n')
     if (at >= 0) {
       yield (rest.join('') + text.slice(0, at)).split('\n')
       rest = []
+      size = 0
     }
+    size += text.length
+    if (size > LONGEST_LINE)
+      throw new UsageError(`The node sends a line of more than ${LONGEST_LINE / 1024 / 1024} MiB.`)
     rest.push(text.slice(at + 1))
   }
   const last = rest.join('') + decoder.decode()

@@ -1,4 +1,4 @@
-import { type Client, type LogQuery, type LogRecord, ProblemError } from '../client.ts'
+import { type Client, type LogQuery, type LogRecord, type Missing, ProblemError } from '../client.ts'
 import { UsageError } from '../settings/usage.ts'
 import { type Target, wantsNodes } from './connect.ts'
 import { complain, orComplain } from './output/notes.ts'
@@ -31,8 +31,7 @@ export interface Reading {
 }
 
 /** Reads, and tells what is missing in the answer as soon as that is known. */
-type Read = (reading: Reading, tell: (missing: Missing) => Promise<void>) => Promise<void>
-type Missing = Readonly<Record<string, string>>
+type Read = (reading: Reading, tell: (missing: readonly Missing[]) => Promise<void>) => Promise<void>
 
 /** The logs of one node, or of one fleet. */
 interface TargetLogs extends NamedLogs {
@@ -88,8 +87,8 @@ async function readOne(logs: TargetLogs, reading: Omit<Reading, 'target'>): Prom
 }
 
 /** Names what is missing in an answer, and reads what is missing only because it has no times. */
-function tell(logs: TargetLogs, missing: Missing): Promise<boolean> {
-  return all(Object.entries(missing), logs.atOnce, async ([name, reason]) => {
+function tell(logs: TargetLogs, missing: readonly Missing[]): Promise<boolean> {
+  return all(missing, logs.atOnce, async ({ name, reason }) => {
     // With its rotated files, as if it had been merged.
     if (reason === 'no-time' && logs.mayBeAlone) return readAlone(logs, name, { rotated: true })
     const said = reason === '' ? `${name} more were not read.` : `${name} was not read: ${reason}.`
@@ -112,19 +111,26 @@ function readAlone(logs: TargetLogs, name: string, more: Pick<LogQuery, 'rotated
     isAlone: true,
     origin: { ...(own !== '' && { node: own }), file },
   }
-  return orComplain(logs.world, name, () => readOne(logs, reading), false)
+  // A node that says again that the log has no times would be asked for ever.
+  const alone = { ...logs, mayBeAlone: false }
+  return orComplain(logs.world, name, () => readOne(alone, reading), false)
 }
 
 /** Every log that is named, by itself. */
 async function readOneByOne(logs: TargetLogs): Promise<boolean> {
   const { files, node, atOnce, target, world } = logs
-  const listed = await target.client.list({ signal: world.signal, ...(node && { node }) })
+  const { entries: listed } = await target.client.list({ signal: world.signal, ...(node && { node }) })
   const matching = (value: string) =>
     listed.filter(({ name }) => name === value || (isPattern(value) && patternOf(value).test(name)))
   const names = new Set(files.flatMap(matching).map((log) => logName(log.node, log.name)))
   const unknown = files.filter((value) => matching(value).length === 0)
   const isWhole = await all([...names], atOnce, (name) => readAlone(logs, name))
-  return (await tell(logs, Object.fromEntries(unknown.map((name) => [name, 'unknown-file'])))) && isWhole
+  return (
+    (await tell(
+      logs,
+      unknown.map((name) => ({ name, reason: 'unknown-file' })),
+    )) && isWhole
+  )
 }
 
 /** A log's name; on a fleet with its node. */

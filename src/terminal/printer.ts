@@ -1,16 +1,17 @@
 import type { LogRecord } from '../client.ts'
 import { logName, notFleet, type Reading } from './logs.ts'
 import { clean, cleanName, printed, type Style } from './output/records.ts'
+import { type Shown, show } from './output/shown.ts'
 
 /** Prints what was read, each line with its log in front if there are several. */
 export class Printer {
   readonly #style: Style
-  readonly #frame: (name: string) => string
+  readonly #frame: (name: Shown) => Shown
   readonly #single: (reading: Reading) => string
-  readonly #prefixes = new Map<string, string>()
+  readonly #prefixes = new Map<string, Shown>()
 
   /** `frame` sets a name apart from the line behind it; `single` is what a log is called that several nodes have. */
-  constructor(style: Style, frame: (name: string) => string, single = singleLabel) {
+  constructor(style: Style, frame: (name: Shown) => Shown, single = singleLabel) {
     this.#style = style
     this.#frame = frame
     this.#single = single
@@ -23,25 +24,25 @@ export class Printer {
   }
 
   /** A record as JSON, or a line of text. */
-  print(line: string, reading: Reading, isRecord = this.needsRecords(reading)): string {
-    if (this.#style.json) return printed(withOrigin(line, reading), this.#style, '')
-    if (!isRecord) return this.prefix(this.#labelOf(reading)) + clean(line, this.#style)
+  print(line: string, reading: Reading, isRecord = this.needsRecords(reading)): Shown {
+    if (this.#style.json) return printed(withOrigin(line, reading), this.#style, show``)
+    if (!isRecord) return show`${this.prefix(this.#labelOf(reading))}${clean(line, this.#style)}`
     if (!reading.isMerged) return printed(line, this.#style, this.prefix(this.#labelOf(reading)))
     const record = JSON.parse(line) as LogRecord
-    const late = record.late ? this.#style.paint.dim('(late) ') : ''
-    return printed(line, this.#style, this.prefix(mergedLabel(record, reading)) + late)
+    const late: Shown = record.late ? this.#style.paint.dim(show`(late) `) : show``
+    return printed(line, this.#style, show`${this.prefix(mergedLabel(record, reading))}${late}`)
   }
 
   /** What is printed in front of the lines of a log, in its own color. */
-  prefix(label: string): string {
-    if (label === '') return ''
+  prefix(label: string): Shown {
+    if (label === '') return show``
     const prefix =
       this.#prefixes.get(label) ?? this.#style.paint.label(this.#prefixes.size, this.#frame(this.name(label)))
     this.#prefixes.set(label, prefix)
     return prefix
   }
 
-  name(label: string): string {
+  name(label: string): Shown {
     return cleanName(label, this.#style)
   }
 

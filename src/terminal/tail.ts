@@ -1,9 +1,10 @@
-import { type FollowEvent, ProblemError, type View, type ViewQuery } from '../client.ts'
+import { type FollowEvent, type Missing, ProblemError, type View, type ViewQuery } from '../client.ts'
 import { type CommandLine, UsageError } from '../settings/usage.ts'
 import { filtersOf, numberOf, targetsOf } from './connect.ts'
 import { notFleet, type Reading, readLogs } from './logs.ts'
 import { complain, SENTENCES } from './output/notes.ts'
 import type { Style } from './output/records.ts'
+import { joined, show } from './output/shown.ts'
 import { withSpinner } from './output/spinner.ts'
 import { FOUND, NOTHING, TROUBLE, type World } from './output/world.ts'
 import { Printer } from './printer.ts'
@@ -23,21 +24,23 @@ export async function tail(given: CommandLine, style: Style, world: World): Prom
   const atOnce = given.flags.has('follow')
   const printer = new Printer(
     style,
-    (name) => `[${name}] `,
+    (name) => show`[${name}] `,
     ({ target }) => target,
   )
   const logs = { targets, files, node: given.flags.get('node'), filters, atOnce, maySplit: false }
   let found = 0
+  let stuck = false
   const isWhole = await readLogs(logs, world, async (reading, tell) => {
     const query = { ...reading.query, lines }
     if (atOnce) return follow({ ...reading, query }, printer, world, tell)
-    const { content, missing } = await last({ ...reading, query }, printer, world)
-    const text = content.map((line) => `${printer.print(line, reading)}\n`)
-    if (text.length > 0) await world.stdout.write(text.join(''))
+    const { content, missing, isStuck } = await last({ ...reading, query }, printer, world)
+    stuck ||= isStuck
+    const text = content.map((line) => show`${printer.print(line, reading)}\n`)
+    if (text.length > 0) await world.stdout.write(joined(text))
     found += text.length
     await tell(missing)
   })
-  if (!isWhole) return TROUBLE
+  if (!isWhole || stuck) return TROUBLE
   return found > 0 || atOnce || !isFiltered ? FOUND : NOTHING
 }
 
@@ -50,24 +53,33 @@ async function last(
   tail: Tail,
   printer: Printer,
   world: World,
-): Promise<Pick<View<string[]>, 'content' | 'missing'>> {
+): Promise<Pick<View<string[]>, 'content' | 'missing'> & { isStuck: boolean }> {
   const wanted = tail.query.lines ?? 0
-  const missing: Record<string, string> = {}
+  const missing = new Map<string, Missing>()
   let content: string[] = []
   let before: string | undefined
+  const asked = new Set<string>()
   for (;;) {
     const query = { ...tail.query, lines: wanted - content.length, before }
     const page = await withSpinner(world, `reading ${tail.title}`, () =>
       viewed({ ...tail, query }, printer, world),
     )
     if (query.node !== undefined && page.notes.includes('unknown-parameter')) throw notFleet()
-    content = [...page.content, ...content]
-    Object.assign(missing, page.missing)
+    const isStuck = page.prev !== null && asked.has(page.prev)
+    // Nothing lies between a cursor and itself: it is a page that was seen.
+    if (page.prev === null || page.prev !== before) content = [...page.content, ...content]
+    for (const each of page.missing) missing.set(each.name, each)
     for (const note of new Set(page.notes))
       if (note !== 'scan-budget')
         await complain(world, `${tail.title}: ${SENTENCES[note] ?? `note: ${note}`}`)
-    if (page.complete || page.prev === null || content.length >= wanted) return { content, missing }
+    if (page.complete || page.prev === null || content.length >= wanted)
+      return { content, missing: [...missing.values()], isStuck: false }
+    if (isStuck) {
+      await complain(world, `${tail.title}: The node does not get on with its search; narrow the time range.`)
+      return { content, missing: [...missing.values()], isStuck }
+    }
     before = page.prev
+    asked.add(before)
   }
 }
 
@@ -96,20 +108,21 @@ async function follow(
   tail: Tail,
   printer: Printer,
   world: World,
-  tell: (missing: Readonly<Record<string, string>>) => Promise<void>,
+  tell: (missing: readonly Missing[]) => Promise<void>,
 ): Promise<void> {
   const { signal } = world
-  const json = printer.needsRecords(tail)
+  // As text: parsed numbers could lose digits.
+  const json = printer.needsRecords(tail) && 'text'
   const query = json ? { ...tail.query, raw: true } : tail.query
   let others: Promise<void> | null = null
   for await (const event of tail.client.follow(query, { signal, json })) {
     if (event.type === 'record') {
-      if (await world.stdout.write(`${printer.print(event.data, tail)}\n`)) continue
+      if (await world.stdout.write(show`${printer.print(event.data, tail)}\n`)) continue
       break
     }
     const told = sentenceOf(event, tail, others !== null)
     // Logs without times are followed beside the others.
-    if (event.type === 'open') others ??= tell(event.missing ?? {})
+    if (event.type === 'open') others ??= tell(event.missing)
     if (told) await complain(world, told)
   }
   await others

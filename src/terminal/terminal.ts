@@ -18,7 +18,9 @@ export async function runTerminal(
 ): Promise<number> {
   try {
     const run = await LOAD[name]!()
-    return await run(line, styleOf(line, world), world, others)
+    const style = styleOf(line, world)
+    // On a terminal, records and progress would be on the same screen.
+    return await run(line, style, style.json ? { ...world, progress: false } : world, others)
   } catch (error) {
     if (world.signal.aborted) return INTERRUPTED
     await complain(world, sentenceOf(error))

@@ -132,6 +132,43 @@ describe('GET /api/v1/config/history', () => {
     expect(body[0].changes).toEqual([{ key: 'a', before: '18', after: '19' }])
   })
 
+  it('reads no more than it shows, of however many versions', async () => {
+    let listed = 0
+    const store = memoryStore({ 'node.json': JSON.stringify(NODE) })
+    const endless: Store = {
+      ...store,
+      async *list() {
+        for (let i = 0; ; i++, listed++) {
+          const key = versionKey({ time: T - i, crc: i })
+          yield { key, size: 5, modified: T, etag: `"${i}"` }
+        }
+      },
+      read: async (key, range, options) => store.read(key, range, options),
+    }
+    for (let i = 0; i < 1100; i++) store.put(versionKey({ time: T - i, crc: i }), `a = ${i}`)
+    const app = createApp({ logs: memoryStore(), ...openHome(endless), onError: () => {} })
+    const answer = await app.request(`${HISTORY}?limit=1000`)
+    expect(await answer.json()).toHaveLength(1000)
+    expect(listed).toBeLessThanOrEqual(1001)
+    expect((await app.request(`/api/v1/config?at=${T}`)).status).toBe(200)
+  })
+
+  it('stops at a folder that is full of something else, and says so', async () => {
+    const store = memoryStore({ 'node.json': JSON.stringify(NODE) })
+    const endless: Store = {
+      ...store,
+      async *list() {
+        for (let i = 0; ; i++) yield { key: `configs/${i}.txt`, size: 5, modified: T, etag: `"${i}"` }
+      },
+    }
+    const app = createApp({ logs: memoryStore(), ...openHome(endless), onError: () => {} })
+    for (const path of [HISTORY, `/api/v1/config?at=${T}`])
+      expect(await (await app.request(path)).json(), path).toMatchObject({
+        type: '/problems/bad-object',
+        detail: expect.stringContaining('delete them'),
+      })
+  })
+
   it('needs the scope config, and is there for each node of a fleet', async () => {
     const store = memoryStore({
       'db-1/node.json': JSON.stringify(NODE),
@@ -192,7 +229,7 @@ describe('a home in a directory', () => {
 
 describe('GET /api/v1/config?at=', () => {
   it('refuses a version that takes more memory than the service has, and says what to do', async () => {
-    const large = `text = '${'x'.repeat(3 * 1024 * 1024)}'\n`
+    const large = `text = '${'x'.repeat(1000 * 1024)}'\n`
     const versions = {
       [versionKey({ time: T, crc: 1 })]: large,
       [versionKey({ time: T + 1, crc: 2 })]: 'a = 1\n',
@@ -200,7 +237,7 @@ describe('GET /api/v1/config?at=', () => {
     const store = memoryStore({ 'node.json': JSON.stringify(NODE), ...versions })
     const open = (memory: number) =>
       createApp({ logs: memoryStore(), ...openHome(store), limits: { memory }, onError: () => {} })
-    const small = open(64 * 1024 * 1024)
+    const small = open(16 * 1024 * 1024)
     const refused = await small.request(`/api/v1/config?at=${T}`)
     expect(refused.status).toBe(503)
     expect(refused.headers.get('Retry-After')).not.toBeNull()
@@ -210,6 +247,30 @@ describe('GET /api/v1/config?at=', () => {
     })
     expect((await small.request(`/api/v1/config?at=${T + 1}`)).status).toBe(200)
     expect((await open(512 * 1024 * 1024).request(`/api/v1/config?at=${T}`)).status).toBe(200)
+  })
+
+  it('is a 413 above 1 MiB, of which no more than that is read', async () => {
+    const large = `# ${'x'.repeat(1024 * 1024)}`
+    const { get, reads } = homeOf(['a = 1', large], { 'config.toml': large })
+    const problem = {
+      type: '/problems/config-too-large',
+      status: 413,
+      detail:
+        'The configuration has more than 1 MiB, the most that is parsed and masked; read it on the node, or move data out of it.',
+    }
+    expect((await get('/api/v1/config?at=now')).body).toMatchObject(problem)
+    expect(reads.filter((key) => key.startsWith('configs/'))).toEqual([])
+    expect((await get(`/api/v1/config?at=${T}`)).body).toMatchObject({ config: 'a = 1' })
+    expect((await get('/api/v1/config')).body).toMatchObject(problem)
+    expect((await get(HISTORY)).body).toMatchObject([{ error: 'too-large' }, { changes: [] }])
+    const alone = createApp({ logs: memoryStore(), config: large })
+    for (const path of ['/api/v1/config', '/api/v1/config?at=now', HISTORY])
+      expect(await (await alone.request(path)).json(), path).toMatchObject(problem)
+    const exact = `# ${'é'.repeat(512 * 1024 - 1)}`
+    const shown = await createApp({ logs: memoryStore(), config: exact }).request('/api/v1/config')
+    expect((await shown.json()).config).toBe(exact)
+    const above = await createApp({ logs: memoryStore(), config: `${exact}x` }).request('/api/v1/config')
+    expect(above.status).toBe(413)
   })
 
   it('has the version that held at a time', async () => {

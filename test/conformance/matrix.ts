@@ -17,7 +17,7 @@ export function matrixText(passed: Map<string, number>): string {
   })
   return `# The matrix
 
-One suite that speaks only HTTP (\`test/conformance/\`) runs against every runtime over every store that it supports. Each answer is compared byte by byte with the answer of Node over a directory: status, headers and body. Left out are Date, Connection, framing and content encoding, which belong to the runtimes; of tags and cursors, which name a version in one store, only the form is compared.
+One suite that speaks only HTTP (\`test/conformance/\`) runs against every runtime over every store that it supports. Each answer is compared byte by byte with the answer of Node over a directory: status, headers and body. Left out are Date, Connection, framing and content encoding, which belong to the runtimes. Of tags and cursors, which name a version in one store, only the form is compared.
 
 | runtime | ${STORES.join(' | ')} |
 |---|${STORES.map(() => '---').join('|')}|

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { partsFolder } from '../parts/parts.mjs'
 import { BREAKING, brokenArchive, expectCut, expectWhole } from '../support/broken-archive.ts'
 import { type Running, start } from '../support/child.ts'
@@ -52,3 +54,21 @@ for (const { name, missing, base, command } of WAYS) {
     it('sends a good answer whole', () => expectWhole(port, base))
   })
 }
+
+describe.skipIf(deno.missing)(`nodestate/deno${deno.missing ? ` (${deno.missing})` : ''}`, () => {
+  it('closes with clients that are still connected, and its process lives on', async () => {
+    const args = ['run', '--allow-all', 'test/entry/embedded/deno-close.mjs']
+    const { stdout } = await promisify(execFile)(deno.path!, args)
+    const told = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const seen = { again: expect.any(Boolean), refused: true, errors: [] }
+    expect(told).toEqual([
+      { ...seen, name: 'none', closed: false, left: null },
+      { ...seen, name: 'followers', closed: true, left: [true, true, true] },
+      { ...seen, name: 'unread', closed: true, left: null },
+      { ...seen, name: 'unfinished', closed: expect.any(Boolean), left: null },
+    ])
+  })
+})

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { loki } from '../../src/loki.ts'
@@ -7,6 +7,7 @@ import { createMetrics } from '../../src/observe/metrics.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { segmentStore } from '../../src/store/segments.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { putLife } from '../support/segments.ts'
 
 const NODE = { hostIp: '192.0.2.7', hostName: 'db', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 3 }
@@ -75,9 +76,8 @@ describe('a fleet', () => {
 
   it('lists its nodes by id, with one LIST and one GET for each that ships', async () => {
     // What was asked is kept for five seconds.
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const { get, asked } = fleetOf({
+    const clock = manualClock(Date.now())
+    const files = {
       'db-2/ship.json': beat(7),
       'db-10/ship.json': beat(),
       'db-1/node.json': JSON.stringify(NODE),
@@ -87,7 +87,8 @@ describe('a fleet', () => {
       'junk/other/x.log': 'x',
       '-odd/ship.json': beat(),
       'stray.txt': 'x',
-    })
+    }
+    const { get, asked } = fleetOf(files, { clock })
     const answer = await get('/api/v1/nodes')
     const nodes = JSON.parse(answer.text)
     expect(nodes.map(({ id }: { id: string }) => id)).toEqual(['a', 'a-b', 'bare', 'db-1', 'db-10', 'db-2'])
@@ -271,6 +272,24 @@ describe("Loki's API of a fleet", () => {
     expect((await data(get, 'labels', {})) as string[]).toEqual(['file', 'level', 'node'])
     expect(asked.filter((request) => !request.startsWith('LIST'))).toEqual([])
     expect((await get('/loki/api/v1/labels', { method: 'DELETE' })).status).toBe(405)
+  })
+
+  const beat = (node: object | null) => JSON.stringify({ host: 'h', run: 'r', node, logs: {} })
+  it.each([
+    ['describes it in its ship.json', { 'ship.json': beat(NODE) }, NODE.hostName, 200],
+    ['does not describe it', { 'ship.json': beat(null) }, 'db-1', 503],
+    ['has a broken node.json', { 'node.json': '{' }, 'db-1', 500],
+    ['has only logs', {}, 'db-1', 503],
+  ])('answers for a node whose home %s, like its logs', async (_, files, name, config) => {
+    const home = { 'config.toml': 'a = 1\n', 'logs/a.log': line('one', 1), ...files }
+    const { get } = fleetOf(
+      Object.fromEntries(Object.entries(home).map(([key, text]) => [`db-1/${key}`, text])),
+      { loki },
+    )
+    expect((await get('/nodes/db-1/api/v1/log/view?file=a.log')).status).toBe(200)
+    const answer = await get('/nodes/db-1/loki/api/v1/label/node/values')
+    expect([answer.status, JSON.parse(answer.text).data]).toEqual([200, [name]])
+    expect((await get('/nodes/db-1/api/v1/config')).status).toBe(config)
   })
 
   it('has the lines of all nodes in one order, each with the id of its node', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 const line = (second: number, text: string, level = 'INFO') =>
   `2026-11-16 02:41:${String(second).padStart(2, '0')}.000\t${level}\ta.go:1\t[A]: ${text}\n`
@@ -149,6 +150,15 @@ describe('the logs of a fleet', () => {
     expect(alone.headers.get('X-Nodestate-Settled')).toBeNull()
   })
 
+  it.each(['1e999', '1e300', '-1', '"x"'])('are read beside a heartbeat that lags by %s s', async (lag) => {
+    const odd = beat(90).replace('"lagSeconds":90', `"lagSeconds":${lag}`)
+    const answer = await fleetOf({ ...FILES, 'db-4/ship.json': odd }).get('view?node=*&file=broker.log')
+    expect([answer.status, answer.headers.get('X-Nodestate-Settled')]).toEqual([
+      200,
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    ])
+  })
+
   it('show only what a token may see', async () => {
     const tokens = [{ name: 'four', token: 'secret-of-four', nodes: ['db-4'], files: ['broker*'] }]
     const { get } = fleetOf(FILES, { tokens: () => tokens })
@@ -184,4 +194,70 @@ describe('the logs of a fleet', () => {
       [['one', undefined]],
     ])
   })
+})
+
+describe('a node whose list is refused for one page', () => {
+  const record = (i: number) => {
+    const time = new Date(Date.UTC(2026, 10, 16) + i * 1000).toISOString().replace('T', ' ').slice(0, -1)
+    return `${time}\tINFO\ta.go:1\t[A]: r${String(i).padStart(4, '0')}\n`
+  }
+  const logOf = (from: number, to: number, odd: number) =>
+    Array.from({ length: to - from }, (_, i) => from + i)
+      .filter((i) => i % 2 === odd)
+      .map(record)
+      .join('')
+
+  it.each(['before', 'after'])('goes on with the next page: %s', async (direction) => {
+    // One of them is in a rotated file, of which a cursor knows only a hash.
+    const files = {
+      'db-4/node.json': node,
+      'db-4/logs/a.log': logOf(0, 600, 0),
+      'db-7/node.json': node,
+      'db-7/logs/a.log.1': logOf(0, 300, 1),
+      'db-7/logs/a.log': logOf(300, 600, 1),
+    }
+    for (let refusedAt = 1; refusedAt < 12; refusedAt += 2) {
+      const { get, refused } = refusing(files)
+      const rel = direction === 'before' ? 'prev' : 'next'
+      const begin = direction === 'before' ? 'lines=50' : 'first=50'
+      const seen: string[] = []
+      let query = `view?file=a.log&node=*&rotated=true&${begin}`
+      for (let page = 0; page < 60; page++) {
+        if (page === refusedAt) refused.add('db-7')
+        const answer = await get(query)
+        refused.clear()
+        expect(answer.status).toBe(200)
+        const missing = answer.headers.get('X-Nodestate-Missing')
+        expect(missing).toBe(page === refusedAt ? 'db-7;storage-denied' : null)
+        const found = (await answer.text()).match(/r\d{4}/g) ?? []
+        seen.push(...found)
+        const link = new RegExp(`<\\?([^>]+)>; rel="${rel}"`).exec(answer.headers.get('Link') ?? '')?.[1]
+        if (!link || (found.length === 0 && page !== refusedAt)) break
+        query = `view?${link}`
+      }
+      expect(new Set(seen).size, `refused at page ${refusedAt}`).toBe(600)
+      expect(seen.length).toBe(600)
+    }
+  })
+
+  /** A fleet whose lists, but not whose files, may be refused. */
+  function refusing(files: Record<string, string>) {
+    const store = memoryStore(files)
+    const refused = new Set<string>()
+    const guarded: Store = {
+      ...store,
+      async *list(prefix = '', options) {
+        for (const id of refused) if (prefix.startsWith(`${id}/`)) throw new StoreError('denied', 'no')
+        yield* store.list(prefix, options)
+      },
+    }
+    const clock = manualClock(Date.UTC(2026, 10, 17))
+    const app = createFleet({ store: guarded, onError: () => {}, clock })
+    const get = async (query: string) => {
+      // Lists are remembered for a moment.
+      clock.skip(10_000)
+      return app.request(`http://localhost/api/v1/log/${query}`)
+    }
+    return { get, refused }
+  }
 })

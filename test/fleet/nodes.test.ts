@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EVERYTHING, type Token } from '../../src/access/grant.ts'
 import type { FleetNode } from '../../src/answers.ts'
 import { createFleet, type FleetOptions } from '../../src/fleet/fleet.ts'
@@ -6,6 +6,7 @@ import { FleetNodes, type NodesOptions } from '../../src/fleet/nodes.ts'
 import { loki } from '../../src/loki.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import { type Store, StoreError } from '../../src/store/store.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 const NODE = { hostIp: '192.0.2.7', hostName: 'db', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 3 }
 const MIB = 1024 * 1024
@@ -71,38 +72,34 @@ describe('objects that others wrote', () => {
   ])(
     '%s %s is the error of that node alone, and is read again only when it changes',
     async (name, _, text) => {
-      vi.useFakeTimers({ toFake: ['Date'] })
-      try {
-        const store = memoryStore({ 'a/ship.json': beat(), [`b/${name}`]: text, 'c/ship.json': beat() })
-        const bytes: number[] = []
-        const counting: Store = {
-          ...store,
-          async read(...asked) {
-            const read = await store.read(...asked)
-            if (asked[0] === `b/${name}`) bytes.push(read?.length ?? 0)
-            return read
-          },
-        }
-        const { list } = nodesOf(counting)
-        const states = async () => (await list()).map(({ id, error }) => [id, error])
-        const expected = [
-          ['a', null],
-          ['b', 'bad-object'],
-          ['c', null],
-        ]
-        expect(await states()).toEqual(expected)
-        expect(bytes.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(MIB + 64 * 1024)
-        // It is unchanged, so not a byte of it is read again.
-        const before = bytes.length
-        vi.setSystemTime(Date.now() + 6000)
-        expect(await states()).toEqual(expected)
-        expect(bytes).toHaveLength(before)
-        store.put(`b/${name}`, name === 'ship.json' ? beat() : JSON.stringify(NODE))
-        vi.setSystemTime(Date.now() + 6000)
-        expect((await states())[1]).toEqual(['b', null])
-      } finally {
-        vi.useRealTimers()
+      const clock = manualClock()
+      const store = memoryStore({ 'a/ship.json': beat(), [`b/${name}`]: text, 'c/ship.json': beat() })
+      const bytes: number[] = []
+      const counting: Store = {
+        ...store,
+        async read(...asked) {
+          const read = await store.read(...asked)
+          if (asked[0] === `b/${name}`) bytes.push(read?.length ?? 0)
+          return read
+        },
       }
+      const { list } = nodesOf(counting, { clock })
+      const states = async () => (await list()).map(({ id, error }) => [id, error])
+      const expected = [
+        ['a', null],
+        ['b', 'bad-object'],
+        ['c', null],
+      ]
+      expect(await states()).toEqual(expected)
+      expect(bytes.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(MIB + 64 * 1024)
+      // It is unchanged, so not a byte of it is read again.
+      const before = bytes.length
+      clock.skip(6000)
+      expect(await states()).toEqual(expected)
+      expect(bytes).toHaveLength(before)
+      store.put(`b/${name}`, name === 'ship.json' ? beat() : JSON.stringify(NODE))
+      clock.skip(6000)
+      expect((await states())[1]).toEqual(['b', null])
     },
   )
 
@@ -158,23 +155,19 @@ describe('a home', () => {
 
 describe('the list of nodes', () => {
   it('is one LIST and one GET for each in five seconds, however many ask', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    try {
-      const { noted, calls } = noting(many(30))
-      const { list, nodes } = nodesOf(noted)
-      await Promise.all([list(), list(), list(7), nodes.ids(EVERYTHING)])
-      await list()
-      expect(calls.filter((call) => call.startsWith('LIST'))).toEqual(['LIST '])
-      expect(calls).toHaveLength(31)
-      vi.setSystemTime(Date.now() + 4900)
-      await list()
-      expect(calls).toHaveLength(31)
-      vi.setSystemTime(Date.now() + 200)
-      await list()
-      expect(calls).toHaveLength(62)
-    } finally {
-      vi.useRealTimers()
-    }
+    const clock = manualClock()
+    const { noted, calls } = noting(many(30))
+    const { list, nodes } = nodesOf(noted, { clock })
+    await Promise.all([list(), list(), list(7), nodes.ids(EVERYTHING)])
+    await list()
+    expect(calls.filter((call) => call.startsWith('LIST'))).toEqual(['LIST '])
+    expect(calls).toHaveLength(31)
+    clock.skip(4900)
+    await list()
+    expect(calls).toHaveLength(31)
+    clock.skip(200)
+    await list()
+    expect(calls).toHaveLength(62)
   })
 
   it('asks many nodes at once', async () => {
@@ -345,6 +338,7 @@ describe('tokens', () => {
     { name: 'all', token: 'all' },
     { name: 'metrics', token: 'metrics', scopes: ['metrics'] },
     { name: 'config', token: 'config', scopes: ['config'] },
+    { name: 'logs', token: 'logs', scopes: ['logs'] },
     { name: 'a', token: 'a', files: ['a.log'] },
     { name: 'db', token: 'db', nodes: ['db-*'] },
     { name: 'two', token: 'two', nodes: ['db-2'], scopes: ['logs'] },
@@ -359,6 +353,34 @@ describe('tokens', () => {
     const refused = await get('/api/v1/nodes', 'metrics')
     expect([refused.status, refused.json().type]).toEqual([403, '/problems/forbidden'])
     for (const token of ['config', 'two']) expect((await get('/api/v1/nodes', token)).status).toBe(200)
+  })
+
+  it('see each member of a node by its scope', async () => {
+    const counts = { 'a.log': { lastLine: 9, minutes: {} } }
+    const beats = { 'db/ship.json': beat({ ...lags({ 'a.log': 5 }), counts }) }
+    const one = fleetOf(beats, { tokens: () => tokens })
+    const known = async (token: string) => {
+      const [node] = (await one.get('/api/v1/nodes', token)).json() as FleetNode[]
+      const told = Object.entries(node!).filter(([, value]) => value !== null)
+      return [node, told.map(([name]) => name)] as const
+    }
+    const all = ['id', 'node', 'described', 'shipped', 'age', 'lag', 'errors', 'warnings', 'lastLine']
+    expect((await known('all'))[1]).toEqual(all)
+    expect((await known('config'))[1]).toEqual(['id', 'node', 'described'])
+    const [node, told] = await known('logs')
+    expect(told).toEqual(all.filter((name) => name !== 'node'))
+    // Members that are not told are null, and not left out.
+    expect(node).toMatchObject({ node: null, described: true, error: null })
+    expect(Object.keys((await known('config'))[0]!)).toEqual(Object.keys(node!))
+  })
+
+  it('see the lag of their files only, however many lag', async () => {
+    const hidden = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`hidden-${i}.log`, 7]))
+    const lagging = { 'db/ship.json': beat(lags({ 'a.log': 5, ...hidden })) }
+    const many = fleetOf(lagging, { tokens: () => tokens })
+    const lagFor = async (token: string) =>
+      ((await many.get('/api/v1/nodes', token)).json() as FleetNode[])[0]!.lag
+    expect([await lagFor('all'), await lagFor('a')]).toEqual([2105, 5])
   })
 
   it('see the lag of their files only', async () => {

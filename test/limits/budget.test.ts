@@ -2,21 +2,22 @@ import { describe, expect, it } from 'vitest'
 import { Budget, BudgetError } from '../../src/limits/budget.ts'
 import { concurrencyLimit } from '../../src/limits/concurrency-limit.ts'
 import { MemoryBudget } from '../../src/limits/memory-budget.ts'
+import { readClock } from '../support/manual-clock.ts'
 
 describe('Budget', () => {
   it('ends with its bytes, its decompressed bytes or its time', async () => {
     let time = 0
-    const now = () => time
-    const bytes = new Budget({ bytes: 10, now })
+    const clock = readClock(() => time)
+    const bytes = new Budget({ bytes: 10, clock })
     bytes.spend(9)
     expect(await bytes.step()).toBe(true)
     bytes.spend(1)
     expect(await bytes.step()).toBe(false)
     await expect(bytes.check()).rejects.toBeInstanceOf(BudgetError)
-    const unpacked = new Budget({ unpacked: 10, now })
+    const unpacked = new Budget({ unpacked: 10, clock })
     unpacked.unpack(11)
     expect(unpacked.isSpent).toBe(true)
-    const timed = new Budget({ millis: 5, now })
+    const timed = new Budget({ millis: 5, clock })
     time = 4
     expect(timed.isSpent).toBe(false)
     time = 5
@@ -25,7 +26,7 @@ describe('Budget', () => {
 
   it('does not count the time for which it is paused', () => {
     let time = 0
-    const budget = new Budget({ millis: 5, now: () => time })
+    const budget = new Budget({ millis: 5, clock: readClock(() => time) })
     const resume = budget.pause()
     time = 100
     resume()
@@ -33,7 +34,7 @@ describe('Budget', () => {
   })
 
   it('gives half of itself away, and counts what that half spends', () => {
-    const budget = new Budget({ bytes: 100, millis: 1000, now: () => 0 })
+    const budget = new Budget({ bytes: 100, millis: 1000, clock: readClock(() => 0) })
     const half = budget.half()
     half.spend(50)
     expect(half.isSpent).toBe(true)

@@ -67,4 +67,37 @@ describe('answers that are not read', () => {
     expect(isCrowded(7 * 1024 * KIB)).toBe(false)
     rmSync(directory, { recursive: true })
   })
+
+  it.each([
+    ['its tail', 'size=5000000', {}],
+    ['what it missed', 'size=1000', { 'Last-Event-ID': '' }],
+  ])('a follower reads %s in small parts in a crowd', async (_, query, headers) => {
+    const directory = mkdtempSync(join(tmpdir(), 'nodestate-crowd-'))
+    writeFileSync(join(directory, 'a.log'), text)
+    const app = createApp({ logs: fsStore(directory), config: '' })
+    const left = new AbortController()
+    const url = `/api/v1/log/view?file=a.log&follow=true&${query}`
+    const start = await app.request('/api/v1/log/view?file=a.log&first=1')
+    const after = /after=([^>&]*)>; rel="next"/.exec(start.headers.get('Link')!)![1]!
+    const id = 'Last-Event-ID' in headers ? { 'Last-Event-ID': after } : {}
+    const crowd = Array.from({ length: 200 }, () => new SliceMemory())
+    for (const memory of crowd) memory.take(SLICE)
+    const response = await app.request(url, { headers: { ...headers, ...id }, signal: left.signal })
+    const slices = slicesOf(response.body!)
+    let got = 0
+    let sent = ''
+    while (got < 4_000_000) {
+      const slice = (await slices.next())!
+      expect(slice.buffer.byteLength).toBeLessThanOrEqual(80 * KIB)
+      got += slice.length
+      sent += Buffer.from(slice).toString()
+      slices.release(slice)
+    }
+    expect(text).toContain(sent)
+    left.abort()
+    slices.cancel()
+    for (const memory of crowd) memory.release()
+    expect(isCrowded(7 * 1024 * KIB)).toBe(false)
+    rmSync(directory, { recursive: true })
+  })
 })

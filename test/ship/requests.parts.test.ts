@@ -8,6 +8,7 @@ import { ShipMetrics } from '../../src/ship/metrics.ts'
 import { s3Bucket } from '../../src/ship/s3.ts'
 import { Shipper } from '../../src/ship/shipper.ts'
 import { cleanUp, temporaryDirectory } from '../program.ts'
+import { readClock } from '../support/manual-clock.ts'
 import { type Flare, startMiniflare } from '../support/miniflare.ts'
 import { part } from '../support/parts.ts'
 
@@ -95,7 +96,7 @@ async function count(flare: Flare, { row, seconds, lines, segmentAgeMs }: (typeo
     holdMs: 60_000,
     once: false,
     lookMs: 0,
-    now: () => ticks * 1000,
+    clock: readClock(() => ticks * 1000),
     report: () => {},
   })
   expect(await shipper.run()).toBe('done')

@@ -18,6 +18,7 @@ import { nodeDisk } from '../../src/entry/ship/disk.ts'
 import type { Bucket } from '../../src/ship/bucket.ts'
 import { UnreadableLog } from '../../src/ship/files/disk.ts'
 import { ShipMetrics } from '../../src/ship/metrics.ts'
+import { readClock } from '../support/manual-clock.ts'
 import { livesOf, objectsIn, textOf } from './home.ts'
 import { until, useLocal } from './local.ts'
 
@@ -442,7 +443,7 @@ describe('a shipper', () => {
       return disk.list()
     }
     let time = 1_000_000
-    const running = shipper({ once: false, bucket, disk: { ...disk, list }, now: () => time })
+    const running = shipper({ once: false, bucket, disk: { ...disk, list }, clock: readClock(() => time) })
     const done = running.run()
     await until(() => {
       time += 20
@@ -477,7 +478,7 @@ describe('a shipper', () => {
   it('steps back for a later one on the same host, and waits for another host', async () => {
     writeFileSync(at('broker.log'), lines(10))
     let time = 1_000_000
-    const first = shipper({ once: false, now: () => time })
+    const first = shipper({ once: false, clock: readClock(() => time) })
     const ended = first.run()
     await until(() => {
       time += 20
@@ -533,7 +534,7 @@ describe('a shipper', () => {
       return real.put(key, ...rest)
     }
     let time = 1_000_000
-    const running = shipper({ once: false, bucket: { ...real, put }, now: () => time })
+    const running = shipper({ once: false, bucket: { ...real, put }, clock: readClock(() => time) })
     const done = running.run()
     await until(() => held.length === 1)
     time += 30_000

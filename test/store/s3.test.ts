@@ -3,6 +3,7 @@ import { readTail } from '../../src/log/text/tail.ts'
 import { all, bytesOf } from '../../src/store/contract/assert.ts'
 import { type S3Options, s3Store } from '../../src/store/s3.ts'
 import { StoreError } from '../../src/store/store.ts'
+import { readClock } from '../support/manual-clock.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -12,7 +13,7 @@ async function asked(options: Partial<S3Options>, key = 'a.log'): Promise<{ url:
   let seen: { url: string; headers: Headers } | undefined
   const store = s3Store({
     bucket: 'logs',
-    now: () => NOW,
+    clock: readClock(() => NOW),
     fetch: async (url, init) => {
       seen = { url, headers: new Headers(init.headers) }
       return new Response(null, {
@@ -211,7 +212,7 @@ describe('s3Store costs', () => {
 
   it('a listing that never ends has a deadline, which the time of its consumer does not shorten', async () => {
     let clock = 0
-    const options = { listDeadline: 1000, now: () => clock }
+    const options = { listDeadline: 1000, clock: readClock(() => clock) }
     const { store, asked } = madeUp((n) => {
       clock += 100
       return { keys: [`k${String(n).padStart(6, '0')}`], token: `t${n}` }

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { respond, streamOf } from '../../src/http/sliced.ts'
 import { Budget } from '../../src/limits/budget.ts'
+import { systemClock } from '../../src/limits/clock.ts'
 import { MemoryBudget } from '../../src/limits/memory-budget.ts'
 import { logFiles } from '../../src/log/files/files.ts'
 import { PLAIN } from '../../src/log/format/detect.ts'
@@ -44,7 +45,7 @@ describe('SlicedStream', () => {
     const memory = new MemoryBudget(100 * MAX_RECORD).lease(0)!
     const range = { series, from: 0, to: series.end, format: PLAIN, memory }
     const taken = slicesOf(
-      recordsBody(range, new NdjsonWriter(PLAIN, UTC), MAX_RECORD) as ReadableStream<Uint8Array>,
+      recordsBody(range, new NdjsonWriter(PLAIN, UTC), MAX_RECORD, systemClock) as ReadableStream<Uint8Array>,
     )
     let length = 0
     for (let slice = await taken.next(); slice; slice = await taken.next()) {

@@ -1,4 +1,7 @@
-import { findPart, type PartName } from '../parts/parts.mjs'
+import { findPart, installedBy, type PartName } from '../parts/parts.mjs'
+
+/** Parts that npm has for x86-64 alone: elsewhere their tests are skipped, even where every part is promised. */
+const X64_ONLY: readonly PartName[] = ['chdb', 'kustomize']
 
 /**
  * The path of a part, or the reason to skip what needs it. With `NODESTATE_TEST_COMPLETE` set nothing may be missing, so there it throws.
@@ -7,7 +10,10 @@ import { findPart, type PartName } from '../parts/parts.mjs'
 export function part(name: PartName): { path: string; missing: null } | { path: null; missing: string } {
   const path = findPart(name)
   if (path !== null) return { path, missing: null }
-  return { path: null, missing: lacking(`${name} is not installed: run npm test`) }
+  const { platform, arch } = process
+  if (X64_ONLY.includes(name) && `${platform}-${arch}` !== 'linux-x64')
+    return { path: null, missing: `the registry has no ${name} for ${platform} on ${arch}` }
+  return { path: null, missing: lacking(`${name} is not installed: run ${installedBy(name)}`) }
 }
 
 /** A reason to skip; a failure where every part was promised to be there, as `.ci/run` does. */

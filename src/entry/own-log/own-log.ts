@@ -9,10 +9,10 @@ export type OwnLog = ReturnType<typeof openOwnLog>
 const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
 /**
- * Opens our own log. A line is in the file before its request is answered. Only when several come in one turn of the
- * event loop, the later ones wait for its end and are written together, before the next request is read.
+ * Writes a line at once. Only when several come in one turn of the event loop, the later ones wait for its end and are
+ * written together, before the next request is read. What comes after `close` is dropped.
  */
-export function openOwnLog(level: Settings['logLevel'], writer: LineWriter, format: LineFormat = textLine) {
+export function inBatches(writer: LineWriter): LineWriter {
   let held: string | null = null
   let closed = false
   const flush = () => {
@@ -20,20 +20,33 @@ export function openOwnLog(level: Settings['logLevel'], writer: LineWriter, form
     held = null
     if (text) writer.write(text)
   }
-  const put = (line: string) => {
-    if (held !== null) {
-      held += line
-      return
-    }
-    held = ''
-    setImmediate(flush)
-    writer.write(line)
+  return {
+    write(line) {
+      if (closed) return
+      if (held !== null) {
+        held += line
+        return
+      }
+      held = ''
+      setImmediate(flush)
+      writer.write(line)
+    },
+    close() {
+      flush()
+      writer.close()
+      closed = true
+    },
   }
+}
+
+/** Opens our own log. A line is in the file before its request is answered, or with others of the same turn. */
+export function openOwnLog(level: Settings['logLevel'], writer: LineWriter, format: LineFormat = textLine) {
+  const lines = inBatches(writer)
   const writes = (wanted: Level) => level !== 'off' && ORDER.indexOf(wanted) >= ORDER.indexOf(level)
   const at = (level: Level): Write => {
     if (!writes(level)) return () => {}
     return (origin, message, context) => {
-      if (!closed) put(format({ time: Date.now(), level, origin, message, context: context ?? null }))
+      lines.write(format({ time: Date.now(), level, origin, message, context: context ?? null }))
     }
   }
   return {
@@ -43,10 +56,6 @@ export function openOwnLog(level: Settings['logLevel'], writer: LineWriter, form
     warn: at('warn'),
     error: at('error'),
     /** Writes what is still buffered, then closes. */
-    close() {
-      flush()
-      writer.close()
-      closed = true
-    },
+    close: lines.close,
   }
 }

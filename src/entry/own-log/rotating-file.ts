@@ -1,9 +1,22 @@
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 
 export interface RotatingFileOptions {
   /** @default 4 MiB */
   maxBytes?: number
+  /** Milliseconds between two looks at whether the file is still the one at its path. @default 1000 */
+  checkMs?: number
+  /** Permissions of a file that is made, before the umask. @default 0o666 */
+  mode?: number
   /** How many rotated files are kept, as `NAME.1` (the newest) to `NAME.4`. @default 4 */
   maxFiles?: number
   /** Called once when writing fails, and again only after it has worked in between. */
@@ -26,7 +39,13 @@ const CHECK_MS = 1000
  * open, and later lines go to whatever has the descriptor's number by then.
  */
 export function rotatingFile(path: string, options: RotatingFileOptions = {}): LineWriter {
-  const { maxBytes = 4 * 1024 * 1024, maxFiles = 4, onError = () => {} } = options
+  const {
+    maxBytes = 4 * 1024 * 1024,
+    maxFiles = 4,
+    checkMs = CHECK_MS,
+    mode = 0o666,
+    onError = () => {},
+  } = options
   let fd: number | null = null
   let inode = 0
   let size = 0
@@ -34,8 +53,8 @@ export function rotatingFile(path: string, options: RotatingFileOptions = {}): L
   let failing = false
 
   const open = () => {
-    mkdirSync(dirname(path), { recursive: true })
-    fd = openSync(path, 'a')
+    if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true })
+    fd = openSync(path, 'a', mode)
     const stats = fstatSync(fd)
     inode = stats.ino
     size = stats.size
@@ -60,7 +79,7 @@ export function rotatingFile(path: string, options: RotatingFileOptions = {}): L
     write(text) {
       const now = performance.now()
       try {
-        if (now - checked >= CHECK_MS) {
+        if (now - checked >= checkMs) {
           checked = now
           if (fd === null || !isOurs()) reopen()
           else size = fstatSync(fd).size

@@ -40,6 +40,8 @@ function cut(outgoing: ServerResponse): void {
   outgoing.destroy()
 }
 
+const LARGE = 8 * 1024
+
 async function sendBody(body: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   const isSliced = body instanceof SlicedStream
   const slices = slicesOf(body)
@@ -54,7 +56,8 @@ async function sendBody(body: ReadableStream<Uint8Array>, outgoing: ServerRespon
     slices.release(slice)
     // A slice that fits into the socket is written at once; without this, one client could take all the CPU time. Turns
     // stay short in a crowd: Node accepts one connection in each, so 400 clients would hold up the next one for seconds.
-    if (isSliced) await yieldToEventLoop()
+    // So do followers that catch up; those that are up to date get little at a time.
+    if (isSliced || slice.length >= LARGE) await yieldToEventLoop()
   }
   if (outgoing.destroyed) slices.cancel()
   else outgoing.end()

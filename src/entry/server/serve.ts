@@ -4,6 +4,13 @@ export interface App {
   fetch(request: Request, ...more: any[]): Response | Promise<Response>
 }
 
+/** PEM texts. Client certificates of `clientCa` are asked for, and trusted (Node only). */
+export interface Tls {
+  cert: string
+  key: string
+  clientCa?: string | undefined
+}
+
 /** How to listen. */
 export interface ServeOptions {
   /** The port to listen on; 0 picks a free one. @default 9000 */
@@ -11,7 +18,7 @@ export interface ServeOptions {
   /** The address to listen on. @default '127.0.0.1' */
   hostname?: string | undefined
   /** Certificate chain and private key as PEM texts. @default plain HTTP */
-  tls?: { cert: string; key: string } | null | undefined
+  tls?: Tls | null | undefined
   /** Seconds after which an answer is cut that its client does not read. @default 60 */
   stallSeconds?: number | undefined
   /**
@@ -30,6 +37,8 @@ export interface Server {
   /** `http://127.0.0.1:9000`; a wildcard address becomes one that can be opened. */
   url: string
   port: number
+  /** Uses another certificate from the next connection on; those that are open keep theirs (Node only). */
+  setTls?(tls: Tls): void
   /**
    * Stops accepting, finishes running answers and cuts those that still run after `graceMs`.
    * Resolves to whether any had to be cut. @default 3000

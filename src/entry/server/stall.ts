@@ -6,35 +6,66 @@ export class StalledError extends Error {
   }
 }
 
+/** When an answer is cut. */
+export interface CutOptions {
+  /** Milliseconds for which a client may read nothing; 0 for any time. */
+  stallMs: number
+  /** Called when a client has stalled. */
+  onCut: (reason: unknown) => void
+  /** Cuts every answer. */
+  signal: AbortSignal
+}
+
 /**
- * The same response, whose body fails when nothing is read from it for `ms`: for a server that does not report how its
- * sockets fare. Only a wait for the client counts, never a wait for the next chunk.
+ * The same response, whose body fails when it has to be cut: for a server that reports nothing about its sockets and
+ * cannot close them. Only a wait for the client counts as a stall, never a wait for the next chunk.
  */
-export function cutWhenStalled(response: Response, ms: number, onCut: (reason: unknown) => void): Response {
+export function cuttable(response: Response, { stallMs, onCut, signal }: CutOptions): Response {
   const { body, status, headers } = response
-  if (body === null || ms <= 0) return response
+  if (body === null) return response
   const reader = body.getReader()
   let timer: ReturnType<typeof setTimeout> | undefined
+  let stop: () => void
+  const end = () => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+  }
   const watched = new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        stop = () => cut(controller, signal.reason)
+        signal.addEventListener('abort', stop)
+        if (signal.aborted) stop()
+      },
       async pull(controller) {
         clearTimeout(timer)
-        const { done, value } = await reader.read()
-        if (done) return controller.close()
+        const { done, value } = await reader.read().catch((error) => {
+          end()
+          throw error
+        })
+        if (done) {
+          end()
+          return controller.close()
+        }
         controller.enqueue(value)
-        timer = setTimeout(() => {
-          const reason = new StalledError(ms)
-          controller.error(reason)
-          reader.cancel(reason).catch(() => {})
-          onCut(reason)
-        }, ms)
+        if (stallMs > 0) timer = setTimeout(stalled, stallMs, controller)
       },
       cancel(reason) {
-        clearTimeout(timer)
+        end()
         return reader.cancel(reason)
       },
     },
     { highWaterMark: 0 },
   )
+  const cut = (controller: ReadableStreamDefaultController, reason: unknown) => {
+    end()
+    controller.error(reason)
+    reader.cancel(reason).catch(() => {})
+  }
+  const stalled = (controller: ReadableStreamDefaultController) => {
+    const reason = new StalledError(stallMs)
+    cut(controller, reason)
+    onCut(reason)
+  }
   return new Response(watched, { status, headers })
 }

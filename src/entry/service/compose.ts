@@ -1,10 +1,10 @@
-import { constants, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type AppOptions, createApp } from '../../app.ts'
 import { createFleet } from '../../fleet/fleet.ts'
-import { HOME_LOGS, HomeError } from '../../node/home.ts'
+import { configTooLarge, HOME_LOGS, HomeError, LARGEST_CONFIG } from '../../node/home.ts'
 import { createMetrics } from '../../observe/metrics.ts'
 import { idFields } from '../../observe/request-id.ts'
 import { SEGMENTS } from '../../segment/names.ts'
@@ -17,20 +17,25 @@ import { onRetries } from '../../store/remote/retry.ts'
 import { StoreError } from '../../store/store.ts'
 import { VERSION } from '../../version.ts'
 import { type Fetch, safeTarget, withAccessLog } from '../own-log/access.ts'
+import { type Audit, openAudit } from '../own-log/audit.ts'
 import { jsonLine, origin, textLine } from '../own-log/log-line.ts'
 import { openOwnLog } from '../own-log/own-log.ts'
 import { type LineWriter, rotatingFile } from '../own-log/rotating-file.ts'
+import { slowedSignIns } from './failed-sign-ins.ts'
 import { nodeLogOptions } from './limits.ts'
-import { forLocalHosts, isOpenOnLoopback } from './local-hosts.ts'
+import { forLocalHosts, isGuarded, isOpenOnLoopback } from './local-hosts.ts'
 import { type Environment, nameOf, parseBucket } from './location.ts'
 import { memoryLimit } from './memory-limit.ts'
 import { openBucket } from './open-bucket.ts'
 import { type OpenStore, openSources, refuseMixed } from './sources.ts'
-import { checkTls } from './tls.ts'
+import { readOrRefuse, readTls } from './tls.ts'
 import { tokensFile } from './tokens-file.ts'
 
 const STARTED = origin('entry/service/compose.ts', 'Server', 'Start')
 const FAILED = origin('entry/service/compose.ts', 'Server', 'Request')
+const AUDIT = origin('entry/service/compose.ts', 'Server', 'Audit')
+/** What the audit file says is for the operator. */
+const AUDIT_MODE = 0o640
 
 /** In a fleet's directory, links may not leave the folder of a home that they are in, such as `db-4/logs/`. */
 const HOME_DEPTH = 2
@@ -39,20 +44,32 @@ const CLIENT_BYTES = 128 * 1024
 /** As many clients as a small machine must serve. */
 const LEAST_CLIENTS = 512
 
+/** What a runtime can do. */
+export interface HostOptions {
+  /** It reads into shared memory without a copy. @default false */
+  sharedMemory?: boolean
+  /** The name in the client certificate of a request, if there is one that its server trusts. @default it cannot say */
+  identify?: ((bindings: unknown) => string | null) | null
+}
+
 /**
  * Composes the service from its settings, and from the environment where its buckets are concerned, ready to listen: what
  * Node, Bun and Deno have in common. `stderr` takes the own log where it has no file. Throws a SettingsError.
- * `sharedMemory` says that the runtime reads into shared memory without a copy.
  */
 export function compose(
   loaded: Loaded,
   stderr: LineWriter,
   env: Environment,
-  { sharedMemory = false }: { sharedMemory?: boolean } = {},
+  { sharedMemory = false, identify = null }: HostOptions = {},
 ) {
   const { settings, sources, warnings } = loaded
   const { fleet } = settings
   refuseOpenBind(settings)
+  if (settings.tlsClientCa !== null && identify === null)
+    throw new SettingsError(
+      'usage',
+      'Cannot use --tls-client-ca on this runtime: it does not show client certificates; use Node.',
+    )
   const onlineTime = Date.now()
   const tls = readTls(settings)
   const config = openConfig(settings)
@@ -82,10 +99,21 @@ export function compose(
     settings.tokens === null ? null : tokensFile(settings.tokens, (line) => log.warn(STARTED, line))
   /** The names of the tokens that requests carry, for the access log. */
   const names = new WeakMap<Request, string>()
+  const nameOfToken = (request: Request) => names.get(request)
+  const { auditFile } = settings
+  const audit: Audit | null =
+    auditFile === null
+      ? null
+      : openAudit(auditFile === '-' ? stderr : auditWriter(auditFile, (line) => log.error(AUDIT, line)), {
+          token: settings.token,
+          tokens,
+          nameOf: nameOfToken,
+        })
   const what = settings.config ?? (settings.home === null ? null : joined(settings.home, 'config.toml'))
   return {
     settings,
     log,
+    audit,
     tls,
     /** One line each for stderr; nothing that stops the service. */
     warnings: notes,
@@ -102,6 +130,7 @@ export function compose(
         sharedMemory,
         ...(settings.token !== null && { token: settings.token }),
         ...(tokens && { tokens }),
+        ...(settings.tlsClientCa !== null && identify && { identify }),
         onAccess: (request: Request, name: string) => void names.set(request, name),
         allowHosts: settings.allowHost,
         corsOrigins: settings.corsOrigin,
@@ -126,11 +155,11 @@ export function compose(
       log.info(STARTED, `nodestate ${VERSION} listens`, { host: settings.host, port, logs })
       for (const note of notes) log.warn(STARTED, note)
       void loadRest(settings)
-      const answer: Fetch = (request, env) => app.fetch(request, env)
-      return withAccessLog(isOpenOnLoopback(settings) ? forLocalHosts(answer, hostname()) : answer, log, {
-        token: settings.token,
-        nameOf: (request) => names.get(request),
-      })
+      let answer: Fetch = (request, env) => app.fetch(request, env)
+      if (isOpenOnLoopback(settings)) answer = forLocalHosts(answer, hostname())
+      if (isGuarded(settings)) answer = slowedSignIns(answer)
+      if (audit) answer = audit.watch(answer)
+      return withAccessLog(answer, log, { token: settings.token, nameOf: nameOfToken })
     },
     /** The line that says where to look. */
     welcome(url: string): string {
@@ -200,11 +229,12 @@ function contextOf(error: unknown): Record<string, unknown> {
 /** Reads the configuration for each request. It is checked once before the start, when someone is watching. */
 function openConfig({ config }: Settings): (() => Promise<string>) | null {
   if (config === null) return null
-  readOrRefuse(config, '--config')
+  refuseUnreadable(config, '--config')
   return async () => {
     try {
       return await readRegular(config)
     } catch (error) {
+      if (error instanceof HomeError) throw error
       const code = /^(EACCES|EPERM)$/.test(codeOf(error) ?? '') ? 'denied' : 'unavailable'
       throw new StoreError(code, `Cannot read the configuration ${shown(config)}`, { cause: error })
     }
@@ -224,30 +254,21 @@ function versionsOf(
 async function readRegular(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
-    if (!(await file.stat()).isFile()) throw new Error('It is not a regular file')
+    const stats = await file.stat()
+    if (!stats.isFile()) throw new Error('It is not a regular file')
+    if (stats.size > LARGEST_CONFIG) throw configTooLarge()
     return await file.readFile('utf8')
   } finally {
     await file.close()
   }
 }
 
-function readTls(settings: Settings): { cert: string; key: string } | null {
-  const { tlsCert, tlsKey } = settings
-  if (tlsCert === null || tlsKey === null) return null
-  const texts = { cert: readOrRefuse(tlsCert, '--tls-cert'), key: readOrRefuse(tlsKey, '--tls-key') }
-  checkTls(settings, texts)
-  return texts
-}
-
-function readOrRefuse(path: string, flag: string): string {
-  try {
-    // A pipe can be read only once, and a FIFO waits for a writer.
-    if (!statSync(path).isFile()) throw new Error('not a file')
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    const reason = codeOf(error) === null ? 'it is not a regular file' : reasonOf(error)
-    throw new SettingsError('file', `Cannot read ${flag} ${shown(path)}: ${reason}.`, { cause: error })
-  }
+/** As readOrRefuse, without reading a file of any size. */
+function refuseUnreadable(path: string, flag: string): void {
+  readOrRefuse(path, flag, (path) => {
+    closeSync(openSync(path, 'r'))
+    return ''
+  })
 }
 
 /** Creates nodestate's own log directory; for any other directory, reports why it cannot be read. */
@@ -275,6 +296,29 @@ function prepareLogs(directory: string, embedded: boolean): string[] {
 function ownFile(directory: string, stderr: LineWriter): LineWriter {
   return rotatingFile(join(directory, 'nodestate.log'), {
     onError: (error) => stderr.write(`nodestate: Cannot write its own log: ${describe(error)}\n`),
+  })
+}
+
+/** The audit file. It must be writable at the start; when it fails later, requests are answered, and the log says so. */
+function auditWriter(path: string, report: (line: string) => void): LineWriter {
+  const refuse = (reason: string, cause?: unknown) =>
+    new SettingsError('file', `Cannot write --audit-file ${shown(path)}: ${reason}.`, { cause })
+  // A FIFO would wait for a reader.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw refuse('it is not a regular file')
+  try {
+    closeSync(openSync(path, 'a', AUDIT_MODE))
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOENT') throw refuse('its directory does not exist', error)
+    if (/^(EACCES|EPERM|EROFS)$/.test(code ?? '')) throw refuse('make it writable for this user', error)
+    throw refuse(reasonOf(error), error)
+  }
+  return rotatingFile(path, {
+    maxBytes: Number.POSITIVE_INFINITY,
+    // Before each line: a rotator may compress the renamed file at once.
+    checkMs: 0,
+    mode: AUDIT_MODE,
+    onError: (error) => report(`Cannot write the audit file, so requests leave no trail: ${describe(error)}`),
   })
 }
 

@@ -7,9 +7,18 @@ import type { Fetch } from '../own-log/access.ts'
 /** Probes are answered under any name: they show nothing. */
 const PROBES = /^[^/]*\/\/[^/]*\/(healthz|readyz)(\?|$)/
 
+/** Whether requests need a token or a client certificate. */
+export function isGuarded({
+  token,
+  tokens,
+  tlsClientCa,
+}: Pick<Settings, 'token' | 'tokens' | 'tlsClientCa'>): boolean {
+  return token !== null || tokens !== null || tlsClientCa !== null
+}
+
 /** Whether everybody on this machine may read everything, which includes every web page in a browser on it. */
-export function isOpenOnLoopback({ host, token, tokens, insecure, allowHost }: Settings): boolean {
-  return isLoopback(host) && token === null && tokens === null && !insecure && allowHost.length === 0
+export function isOpenOnLoopback({ host, insecure, allowHost, ...settings }: Settings): boolean {
+  return isLoopback(host) && !isGuarded(settings) && !insecure && allowHost.length === 0
 }
 
 /**

@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { NodeInfo } from '../../answers.ts'
 import { createConfigReader } from '../../node/config.ts'
+import { configTooLarge, LARGEST_CONFIG } from '../../node/home.ts'
 import { describeNode, parseNode, pickAddress } from '../../node/identity.ts'
 import { nodeFields } from '../../settings/node.ts'
 import type { ShipSettings } from '../../settings/ship.ts'
@@ -12,7 +13,7 @@ import { VERSION } from '../../version.ts'
 /** node.json and the masked config.toml of a node: those of its home, or made from the settings. */
 export function nodeFilesOf(settings: ShipSettings): NodeFiles {
   const file = settings.config ?? (settings.home === null ? null : join(settings.home, 'config.toml'))
-  const reader = file === null ? null : createConfigReader(() => readFile(file, 'utf8'))
+  const reader = file === null ? null : createConfigReader(() => readConfig(file))
   const optional = settings.config === null
   const config = async () => {
     try {
@@ -39,6 +40,11 @@ export function nodeFilesOf(settings: ShipSettings): NodeFiles {
       return { ...(kept ?? describeNode(set, facts, data)), ...set }
     },
   }
+}
+
+async function readConfig(path: string): Promise<string> {
+  if ((await stat(path)).size > LARGEST_CONFIG) throw configTooLarge()
+  return readFile(path, 'utf8')
 }
 
 async function readNode(path: string): Promise<NodeInfo | null> {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import { sleep, systemClock } from '../../limits/clock.ts'
 import { logFiles } from '../../log/files/files.ts'
 import { viewContext } from '../../log/options.ts'
 import { flagsOf } from '../../settings/flags.ts'
@@ -130,12 +131,11 @@ function sayWhatWasShipped(metrics: ShipMetrics, shipper: Shipper): void {
 /** `--verify`: prints each file that is not in the destination; it writes nothing. */
 async function verifyAll({ include }: ShipSettings, logDirectory: string, bucket: Bucket): Promise<number> {
   const disk = nodeDisk(logDirectory, () => {})
-  const begun = Date.now()
+  const begun = systemClock.elapsed()
   const patient = persistent(bucket, {
-    now: Date.now,
     random: Math.random,
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    givesUp: () => Date.now() - begun > VERIFY_PATIENCE_MS,
+    sleep: (ms) => sleep(systemClock, ms),
+    givesUp: () => systemClock.elapsed() - begun > VERIFY_PATIENCE_MS,
     isFatal: (error) => error instanceof StoreError && error.code === 'denied',
     onFailure: () => {},
   })

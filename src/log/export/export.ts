@@ -1,7 +1,6 @@
 import { asOne } from '../../bytes.ts'
 import { Budget } from '../../limits/budget.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { openPeriod } from '../open.ts'
 import type { Source } from '../render/rendered.ts'
 import { type Filter, filterOf } from '../search/filter.ts'
 import { Forward } from '../search/forward.ts'
@@ -13,6 +12,8 @@ import type { OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { type Note, timeNotes } from '../view/answer.ts'
 import { readingOf, type ViewContext } from '../view/context.ts'
+import { CutLog, crossesGap } from '../view/holes.ts'
+import { cutting, opened } from '../view/opened.ts'
 import type { ViewRequest } from '../view/request.ts'
 
 /** Every record of a log that a request wants, oldest first. */
@@ -30,6 +31,7 @@ interface Section {
   series: Series
   lo: number
   hi: number
+  filter: Filter
   /** Whether it begins inside a record that was sent in part. @default false */
   splitsRecord?: boolean | undefined
   /** Reads it for all pages. @default each page is read by itself */
@@ -50,13 +52,21 @@ export async function openExport(
 ): Promise<Export> {
   const leave = await context.scans.enter(signal, 'long')
   try {
-    const budget = new Budget({ signal, now: context.now })
-    const log = await openPeriod({ ...context, budget }, request)
-    const format = await formatOf(log.series)
-    if (!(await isEmpty(log.series))) checkFormat(format, request)
-    const planOf = log.beyond && log.at === null ? planOfMembers : planOfFiles
-    const plan = await planOf(context, log, { request, format, budget })
-    const { notes } = plan
+    const budgetOf = () => new Budget({ signal, clock: context.clock })
+    // After a cursor, missing bytes are a problem: the pages of a view show on which side of them it is.
+    const opening = { request, budgetOf, whole: request.cursor !== null }
+    const { plan, format, budget } = await opened(context, opening, async (cut, budget) => {
+      const log = cut.open
+      const sample = new CutLog({ ...log, at: null }, { ...request, cursor: null })
+      const format = await cutting(sample, ({ open }) => formatOf(open.series))
+      if (!(await isEmpty(log.series))) checkFormat(format, request)
+      const wanted = { request, format, budget }
+      const isJoined = log.beyond && log.at === null
+      const plan = await (isJoined ? planOfMembers(context, log, wanted) : planOfFiles(context, cut, wanted))
+      if (log.certain === false) plan.notes.add('family-order')
+      return { plan, format, budget }
+    })
+    const notes = [...plan.notes]
     if (request.since !== null || request.until !== null || request.records)
       notes.push(...timeNotes(format, context.zone))
     const close = () => {
@@ -73,8 +83,7 @@ export async function openExport(
 
 interface Plan {
   sections: Iterable<Section> | AsyncIterable<Section>
-  filter: Filter
-  notes: Note[]
+  notes: Set<Note>
   close?: () => void
 }
 
@@ -84,25 +93,61 @@ interface Wanted {
   budget: Budget
 }
 
-/** A log of files is one section: where the requested times are in it is searched for first. */
-async function planOfFiles(
-  context: ViewContext,
-  { series, at }: OpenLog,
-  { request, format, budget }: Wanted,
-): Promise<Plan> {
+/**
+ * A log of files is one section, and one more for each hole in it: where the requested times are is searched for first.
+ * All bytes are known to exist before anything is sent.
+ */
+async function planOfFiles(context: ViewContext, log: CutLog, wanted: Wanted): Promise<FilesPlan> {
+  const { request, format, budget } = wanted
+  const { series, at } = log.open
   const border = async (instant: number | null) =>
     instant === null || !format.timed ? null : seek({ ...context, series, format, budget }, instant)
   const [since, until] = await Promise.all([border(request.since), border(request.until)])
-  const bottom = since?.from ?? (await series.addresses.floor(Number.NEGATIVE_INFINITY))
-  const lo = at === null ? bottom : Math.max(at, bottom)
+  const start = await series.addresses.floor(Number.NEGATIVE_INFINITY)
+  const bottom = since?.from ?? start
+  const lo = request.cursor === null || at === null ? bottom : Math.max(at, bottom)
   const hi = Math.min(until?.to ?? series.end, series.end)
+  await series.ensure(lo, hi)
+  const plans: FilesPlan[] = []
+  for (const older of await log.older())
+    plans.push(await cutting(new CutLog(older, request), (cut) => planOfFiles(context, cut, wanted)))
   const reader = new Forward(series, hi, readingOf(context), leaseForReads(context.memory))
   const splitsRecord = request.cursor?.place.splitsRecord
-  return {
-    sections: [{ series, lo, hi, splitsRecord, reader }],
-    filter: filterOf(request, { format, zone: context.zone, since, until }),
-    notes: since?.ordered === false || until?.ordered === false ? ['time-order'] : [],
+  const filter = filterOf(request, { format, zone: context.zone, since, until })
+  plans.push({
+    sections: [{ series, lo, hi, filter, splitsRecord, reader }],
+    notes: new Set(since?.ordered === false || until?.ordered === false ? ['time-order'] : []),
+    isFromStart: lo <= start,
+    isToEnd: hi >= series.end,
     close: () => reader.end(),
+  })
+  const joined = plans.reduce(besideHole)
+  if (log.beginsLate && joined.isFromStart) joined.notes.add('begins-late')
+  if (crossesGap({ series, from: lo, to: hi })) joined.notes.add('gap')
+  return joined
+}
+
+interface FilesPlan extends Plan {
+  sections: Section[]
+  /** Whether everything from the start of the log, and up to its end, is wanted. */
+  isFromStart: boolean
+  isToEnd: boolean
+  close(): void
+}
+
+/** The plans of what is before and after a hole, as one. */
+function besideHole(before: FilesPlan, after: FilesPlan): FilesPlan {
+  const notes = new Set([...before.notes, ...after.notes])
+  if (before.isToEnd && after.isFromStart) notes.add('gap')
+  return {
+    sections: [...before.sections, ...after.sections],
+    notes,
+    isFromStart: before.isFromStart,
+    isToEnd: after.isToEnd,
+    close() {
+      before.close()
+      after.close()
+    },
   }
 }
 
@@ -114,18 +159,26 @@ async function planOfMembers(
 ): Promise<Plan> {
   const { groupsOf } = await import('../joined/groups.ts')
   const filter = filterOf(request, { format, zone })
-  return { sections: groupsOf(series.parts, format, parallel), filter, notes: [] }
+  const groups = groupsOf(series.parts, format, parallel)
+  return { sections: filtered(groups, filter), notes: new Set() }
+}
+
+async function* filtered(
+  groups: AsyncIterable<Omit<Section, 'filter'>>,
+  filter: Filter,
+): AsyncGenerator<Section> {
+  for await (const group of groups) yield { ...group, filter }
 }
 
 /** The wanted records of all sections, a page at a time. After the last one, or an error, the export is closed. */
 async function* recordsOf(
   context: ViewContext,
-  { sections, filter }: Plan,
+  { sections }: Plan,
   budget: Budget,
   close: () => void,
 ): AsyncGenerator<Uint8Array, null> {
   try {
-    for await (const { series, lo, hi, reader, ...section } of sections) {
+    for await (const { series, lo, hi, filter, reader, ...section } of sections) {
       let { splitsRecord } = section
       for (let at = lo; at < hi; ) {
         const found = await scanForward({

@@ -1,9 +1,11 @@
+import { type Clock, systemClock } from '../../limits/clock.ts'
 import { once } from '../../limits/once.ts'
 import { type FastReads, fastReads } from '../../store/fast.ts'
 import {
   type ByteRange,
   byCodePoint,
   type Entry,
+  type ListOptions,
   type ReadOptions,
   type Store,
   type StoreRead,
@@ -24,8 +26,8 @@ export interface FilesOptions {
   follow?: false | { shared?: boolean | undefined } | undefined
   /** How many files are held in memory, at about 400 bytes each. @default 100,000 */
   mostListed?: number | undefined
-  /** The clock. @default Date.now */
-  now?: (() => number) | undefined
+  /** @default the system's */
+  clock?: Clock | undefined
 }
 
 export interface FileReadOptions extends ReadOptions {
@@ -36,9 +38,11 @@ export interface FileReadOptions extends ReadOptions {
 /** The log files of a node. One filter decides what is listed and what can be read: they cannot differ. */
 export interface LogFiles {
   /** Whether reads take microseconds, as on a disk, so that parallel reads gain nothing. @default false */
-  readonly isNear?: boolean
+  readonly isNear?: boolean | undefined
   /** The log files, at most `mostListed`. Callers share one listing, which ends early when all of them have left. */
   list(signal?: AbortSignal): Promise<Listing>
+  /** Some of the log files whose names come after `after`, in order: at most so many, and those that are listed in time. */
+  part(after: string, most: number, signal?: AbortSignal): Promise<Part>
   /** All log files whose names come after `after`, in order: however many there are, they take little memory. */
   each(after: string, signal?: AbortSignal): AsyncIterable<Entry>
   /** The listed names that begin with `prefix`, as they are now: the members of a family. */
@@ -50,20 +54,34 @@ export interface LogFiles {
   /** The end of a listed name that is in memory, see `FastReads`; undefined if it must be read. */
   keptTail?: FastReads['keptTail'] | undefined
   /** The joined log of a name, which may be empty; null if the name cannot be one. Absent where nothing is joined. */
-  joined?(name: string): Promise<JoinedLog | null>
+  joined?: ((name: string) => Promise<JoinedLog | null>) | undefined
   /** A mark that changes when a file appears or disappears. Absent or null if the store has none. */
-  revision?(): string | null
+  revision?: (() => string | null) | undefined
   /** Reports changes, if the store can; null if followers must poll. */
   watch(name: string, changed: () => void): (() => void) | null
 }
 
+/** A part of a list. */
+export interface Part extends Pick<Listing, 'entries' | 'note'> {
+  /** After which name the next part begins; null if this is the last. */
+  next: string | null
+}
+
 const MOST_LISTED = 100_000
+/** How long a store is listed for one answer: a distant one may take minutes for all of its keys. */
+const LIST_MILLIS = 3000
 
 /** The log files that a store holds, narrowed by include patterns. */
 export function logFiles(
   store: Store,
   include: readonly string[] = [],
-  { nested = false, join = false, follow = {}, mostListed = MOST_LISTED, now = Date.now }: FilesOptions = {},
+  {
+    nested = false,
+    join = false,
+    follow = {},
+    mostListed = MOST_LISTED,
+    clock = systemClock,
+  }: FilesOptions = {},
 ): LogFiles {
   const shared = follow && follow.shared !== false
   const included = includeFilter(include)
@@ -73,30 +91,43 @@ export function logFiles(
     isName(name) && (included(name) || included(name.replace(/@(older-)?\d{6,8}$/, '')))
   // Loaded only when used: few buckets are joined.
   const joins =
-    join === false ? null : once(async () => openJoins(store, join === true ? 'log' : join, shared))
+    join === false
+      ? null
+      : once(async () => openJoins(store, join === true ? 'log' : join, { shared, clock }))
   const fast = fastReads(store)
-  const collect = async (
-    prefix: string,
-    most: number,
-    signal?: AbortSignal,
-    shallow = true,
-  ): Promise<Listing> => {
-    const listed = fast
-      ? await fast.listAll(prefix, most + 1)
-      : await firstOf(store.list(prefix, { signal, shallow }), most + 1)
-    const entries = listed.slice(0, most).filter((entry) => isListed(entry.key))
-    return { entries: fast ? entries : sorted(entries), ...(listed.length > most && { isCut: true }) }
+  /** The first files of a list, and where it was cut. */
+  const firstOf = async (most: number, options: ListOptions): Promise<Listing> => {
+    const until = clock.elapsed() + LIST_MILLIS
+    const entries: Entry[] = []
+    let last: string | null = null
+    // Folders are no files, but a list that sees only folders takes time, too.
+    for await (const entry of store.list('', { ...options, shallow: !nested, folders: !nested })) {
+      const isLate = last !== null && clock.elapsed() >= until
+      if (isLate || entries.length >= most)
+        return { entries: sorted(entries), isCut: true, last: last!, ...(isLate && { isLate }) }
+      last = entry.key
+      if (!entry.folder && isListed(entry.key)) entries.push(entry)
+    }
+    return { entries: sorted(entries) }
+  }
+  const collect = async (signal: AbortSignal): Promise<Listing> => {
+    if (!fast) return firstOf(mostListed, { signal })
+    const listed = await fast.listAll('', mostListed + 1)
+    const entries = listed.slice(0, mostListed).filter((entry) => isListed(entry.key))
+    return listed.length > mostListed
+      ? { entries, isCut: true, last: listed[mostListed - 1]!.key }
+      : { entries }
   }
   const revision = () => fast?.revision() ?? null
   const listing = sharedListing(
     async (signal) => {
-      if (!joins) return collect('', mostListed, signal, !nested)
+      if (!joins) return collect(signal)
       const { entries, partial } = await (await joins()).list(signal)
       const notes = partial ? { note: 'size-partial' as const } : {}
       return { entries: entries.filter((entry) => isListed(entry.key)), ...notes }
     },
     revision,
-    now,
+    clock,
     shared,
   )
 
@@ -114,18 +145,42 @@ export function logFiles(
     throw new LogError('unsupported', 'This log is made of many objects and has no file; view it instead.')
   }
 
+  const isAfter =
+    (after: string) =>
+    ({ key }: Entry) =>
+      after === '' || byCodePoint(key, after) > 0
+
   return {
     isNear: fast !== undefined,
     list: listing,
+    async part(after, most, signal) {
+      // A distant store lists from a name on in less time than all of its names.
+      const known = after === '' || fast || joins ? await listing(signal) : null
+      const rest = known?.entries.filter(isAfter(after)) ?? []
+      const { isCut, last = null, note } = known ?? { isCut: true }
+      if (!isCut || rest.length > 0 || after === '') {
+        const entries = rest.slice(0, most)
+        const next = rest.length > most ? entries.at(-1)!.key : last
+        return { entries, next, ...(note && { note }) }
+      }
+      const found = await firstOf(most, { signal, ...(after && { after }) })
+      return { entries: found.entries.filter(isAfter(after)), next: found.last ?? null }
+    },
     async *each(after, signal) {
-      const isAfter = ({ key }: Entry) => after === '' || byCodePoint(key, after) > 0
       const { entries, isCut } = await listing(signal)
-      if (!isCut) return yield* entries.filter(isAfter)
+      if (!isCut) return yield* entries.filter(isAfter(after))
       // The store may ignore `after`, and `after` need not be a key.
       for await (const entry of store.list('', { signal, shallow: !nested, ...(after && { after }) }))
-        if (isAfter(entry) && isListed(entry.key)) yield entry
+        if (isAfter(after)(entry) && isListed(entry.key)) yield entry
     },
-    startingWith: async (prefix, signal) => (await collect(prefix, MOST_LISTED, signal)).entries,
+    async startingWith(prefix, signal) {
+      const entries = fast ? await fast.listAll(prefix, MOST_LISTED) : []
+      // Never cut by time: a member that is missing would be a wrong answer.
+      if (!fast)
+        for await (const entry of store.list(prefix, { signal, shallow: true, limit: MOST_LISTED }))
+          entries.push(entry)
+      return sorted(entries.filter(({ key }) => isListed(key)))
+    },
     ...(joins && { joined: async (name) => (isListed(name) ? (await joins()).get(name) : null) }),
     async stat(name, signal, maxAge) {
       const entry = (await isFile(name)) ? await store.stat(name, { signal, maxAge }) : null
@@ -147,8 +202,12 @@ export function logFiles(
   }
 }
 
-async function openJoins(store: Store, rootName: string, shared: boolean): Promise<JoinedLogs> {
-  return new (await import('../joined/log.ts')).JoinedLogs(store, rootName, shared)
+async function openJoins(
+  store: Store,
+  rootName: string,
+  options: { shared: boolean; clock: Clock },
+): Promise<JoinedLogs> {
+  return new (await import('../joined/log.ts')).JoinedLogs(store, rootName, options)
 }
 
 /** The same files for readers that accept a size of up to `maxAge` milliseconds ago, as followers do. */
@@ -185,12 +244,6 @@ export function unknownFile(): never {
     'unknown-file',
     'There is no log file with this name; take a name from the list of logs.',
   )
-}
-
-async function firstOf(entries: AsyncIterable<Entry>, most: number): Promise<Entry[]> {
-  const first: Entry[] = []
-  for await (const entry of entries) if (first.push(entry) >= most) break
-  return first
 }
 
 /** Most stores list in order; what is unsorted, as some buckets are, is sorted here. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../../limits/clock.ts'
 import type { Entry } from '../../store/store.ts'
 
 const MAX_AGE_MS = 1000
@@ -8,6 +9,10 @@ export interface Listing {
   entries: Entry[]
   /** Set if there are more files than are listed at once; `LogFiles.each` has all of them. */
   isCut?: boolean
+  /** If it is cut: the last name that was seen, listed or not. */
+  last?: string
+  /** Set if it is cut because the store is slow: then the others are listed part by part. */
+  isLate?: boolean
   /** Set where the sizes of some joined logs are not complete. */
   note?: 'size-partial'
 }
@@ -44,7 +49,7 @@ function remember(forget: () => void, files: number): void {
 export function sharedListing(
   make: (signal: AbortSignal) => Promise<Listing>,
   revisionNow: () => string | null,
-  now: () => number,
+  clock: Clock,
   shared: boolean,
 ): (signal: AbortSignal | undefined) => Promise<Listing> {
   let last: { listing: Listing; revision: string | null; at: number; until: number } | undefined
@@ -61,7 +66,7 @@ export function sharedListing(
     if (shared) running = started
     const done = () => leave(started)
     started.listing.then((listing) => {
-      const until = at + Math.min(MAX_AGE_MS, (now() - at) * AGE_PER_COST)
+      const until = at + Math.min(MAX_AGE_MS, (clock.elapsed() - at) * AGE_PER_COST)
       if (!last || last.at <= at) {
         last = { listing, revision, at, until }
         remember(forget, listing.entries.length)
@@ -72,9 +77,8 @@ export function sharedListing(
   }
   return (signal) => {
     const revision = revisionNow()
-    const at = now()
-    const isCurrent = (other: { revision: string | null; at: number }) =>
-      other.revision === revision && at >= other.at
+    const at = clock.elapsed()
+    const isCurrent = (other: { revision: string | null }) => other.revision === revision
     if (last && isCurrent(last) && at < last.until) return Promise.resolve(last.listing)
     const isShared = running && isCurrent(running) && at < running.at + MAX_AGE_MS
     return join(isShared ? running! : start(revision, at), signal, leave)

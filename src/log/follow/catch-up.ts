@@ -13,7 +13,7 @@ import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { type Frame, renderChange, renderRecords, type SentPart } from './frame.ts'
 
-/** Bytes per read of a follower that reads the log itself. */
+/** Bytes per read of a follower that reads the log itself, unless many wait for their clients. */
 export const PAGE = 256 * 1024
 
 export interface FollowSource {
@@ -30,22 +30,21 @@ export interface FollowSource {
 export async function pageTowards(
   goal: Cursor,
   place: Cursor,
-  source: FollowSource,
+  source: FollowSource & { size: number },
 ): Promise<SentPart | 'arrived' | null> {
   const cursor = { place, direction: 'after' as const }
-  const budget = new Budget({ bytes: 64 * PAGE, signal: source.signal })
+  const budget = new Budget({ bytes: 64 * PAGE, signal: source.signal, clock: source.context.clock })
   const log = await openLog({ ...source.context, budget }, { ...source.view, cursor })
   const to = await addressOf(log.series, goal)
   if (to === null || to < log.at!) return null
   if (to === log.at) return 'arrived'
   const page = source.raw
-    ? await bytesUntil(log, to)
+    ? await bytesUntil(log, Math.min(to, log.at! + source.size))
     : await recordsUntil(log, to, source, { budget, ...place })
   return source.frame.events ? withChanges(page, log, place, source.view.file) : page
 }
 
-async function bytesUntil({ series, at }: OpenLog, to: number): Promise<SentPart> {
-  const end = Math.min(to, at! + PAGE)
+async function bytesUntil({ series, at }: OpenLog, end: number): Promise<SentPart> {
   const bytes = await series.read(at!, end)
   return { bytes, end: await series.cursor(end) }
 }
@@ -53,24 +52,19 @@ async function bytesUntil({ series, at }: OpenLog, to: number): Promise<SentPart
 async function recordsUntil(
   { series, at }: OpenLog,
   to: number,
-  { filter, frame }: FollowSource,
+  { filter, frame, context, size }: FollowSource & { size: number },
   { budget, splitsRecord }: Pick<Cursor, 'splitsRecord'> & { budget: Budget },
 ): Promise<SentPart> {
   if (filter.undecided) {
-    filter.format = await formatOf(series, true)
+    filter.format = await formatOf(series, context.clock)
     filter.undecided = filter.format === PLAIN
   }
-  const found = await scanForward({
-    series,
-    lo: at!,
-    hi: to,
-    filter,
-    fit: { size: PAGE, lines: null },
-    countBy: 'lines',
-    budget,
-    reading: { chunk: PAGE },
-    splitsRecord,
-  })
+  const scan = { series, lo: at!, hi: to, filter, countBy: 'lines' as const, budget, splitsRecord }
+  const page = (size: number) =>
+    scanForward({ ...scan, fit: { size, lines: null }, reading: { chunk: PAGE, clock: context.clock } })
+  let found = await page(size)
+  // A record is not cut because many others wait.
+  if (found.splitsRecord && size < PAGE) found = await page(PAGE)
   const end = await series.cursor(found.to, found.splitsRecord)
   const bytes = renderRecords(await withCursors(series, found), frame, filter.format, filter.zone)
   return { bytes, end }
@@ -130,7 +124,7 @@ export async function liveFilter(
   // A new file is empty, or begins with the rest of a record: its predecessors show the format.
   const budget = budgetOf(context, signal)
   const log = await openLog({ ...context, budget }, { ...asked, rotated: true, cursor: null })
-  const format = await formatOf(log.series, true)
+  const format = await formatOf(log.series, context.clock)
   const undecided = format === PLAIN && log.series.end === 0
   if (!undecided) checkFormat(format, asked)
   return { ...filterOf(asked, { format, zone: context.zone }), undecided }

@@ -1,4 +1,5 @@
 import { asOne } from '../../bytes.ts'
+import type { Clock } from '../../limits/clock.ts'
 import { detectFormat, PLAIN } from '../format/detect.ts'
 import { endOf } from '../format/lines.ts'
 import { type Filter, isWantedAlone, timeAt } from '../search/filter.ts'
@@ -43,6 +44,7 @@ export class Channel {
   #pendingBytes = 0
   /** Whether complete lines are among it. */
   #held = false
+  readonly #clock: Clock
   /** The last record examined, as far as it was seen, and whether it was sent. */
   #last: { bytes: Uint8Array; given: boolean } | null = null
   #time = Number.NaN
@@ -52,7 +54,7 @@ export class Channel {
   constructor(
     place: Cursor,
     pending: Data | null,
-    { frame, filter, raw }: { frame: Frame; filter: Filter; raw: boolean },
+    { frame, filter, raw, clock }: { frame: Frame; filter: Filter; raw: boolean; clock: Clock },
   ) {
     this.place = place
     if (pending) {
@@ -62,6 +64,7 @@ export class Channel {
     this.#frame = frame
     this.#filter = filter
     this.#raw = raw
+    this.#clock = clock
   }
 
   get next(): number {
@@ -95,6 +98,11 @@ export class Channel {
       // After a rotation, an unfinished line is kept: the new file completes it. After a truncation, nothing will.
       if (this.#pending.length > 0) this.#take(true, change.kind !== 'rotated')
       if (this.#frame.events) this.#add(renderChange(change, this.place), this.place)
+      return false
+    }
+    // The start of a file that is still empty: whoever joins now begins there.
+    if (change.bytes.length === 0) {
+      this.place = endPlace(change, 0)
       return false
     }
     if (this.#raw) {
@@ -132,7 +140,9 @@ export class Channel {
     const bytes = asOne(this.#pending.map((data) => data.bytes))
     const lines = bytes.lastIndexOf(LF) + 1
     if (this.#filter.undecided && lines > 0) {
-      this.#filter.format = detectFormat(bytes.subarray(0, lines))
+      this.#filter.format = detectFormat(bytes.subarray(0, lines), undefined, {
+        reference: () => this.#clock.now(),
+      })
       this.#filter.undecided = this.#filter.format === PLAIN
     }
     const { format } = this.#filter

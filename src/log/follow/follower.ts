@@ -1,9 +1,14 @@
+import { sleep } from '../../limits/clock.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
+import { SliceMemory } from '../../limits/slice-memory.ts'
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { LogError } from '../error.ts'
 import { openLog } from '../open.ts'
 import { isRotatedName } from '../rotated/names.ts'
+import { noMemory } from '../search/sink.ts'
 import { type Cursor, NO_PRINT } from '../text/cursor.ts'
 import type { Series } from '../text/series.ts'
+import type { View } from '../view/answer.ts'
 import { budgetOf, type ViewContext } from '../view/context.ts'
 import type { ViewRequest } from '../view/request.ts'
 import { viewOf } from '../view/view.ts'
@@ -31,6 +36,8 @@ interface UnsentTail {
 }
 
 const NOTHING = new Uint8Array(0)
+/** How many records of a tail are rendered at a time. */
+const RENDERED = 500
 
 /**
  * One client. It gets the tail (or what it missed since its last connection), then the batches of its channel. A client
@@ -44,6 +51,8 @@ export class Follower {
   readonly #first: Uint8Array[] = []
   /** The memory that those hold. */
   #memory: Lease | null = null
+  /** What a page holds that this client reads itself, until it is sent. */
+  readonly #page = new SliceMemory()
   /** The tail, if it is too large to be held in memory. */
   #tail: UnsentTail | null = null
   /** Everything before it was sent; null while the channel's batches follow without a gap. */
@@ -88,18 +97,18 @@ export class Follower {
   }
 
   /** What is sent to the client. `leave` is called once, when it ends. */
-  stream({ duration }: FollowLimits, signal: AbortSignal | undefined, leave: () => void) {
-    let timer: ReturnType<typeof setTimeout> | null = null
+  stream({ duration, clock }: FollowLimits, signal: AbortSignal | undefined, leave: () => void) {
+    let cancel = () => {}
     const end = () => {
       if (this.#ended) return
-      if (timer !== null) clearTimeout(timer)
+      cancel()
       signal?.removeEventListener('abort', end)
       this.#end()
       leave()
     }
     if (signal?.aborted) end()
     signal?.addEventListener('abort', end)
-    if (duration !== null) timer = setTimeout(end, duration)
+    if (duration !== null) cancel = clock.after(duration, end)
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
@@ -122,6 +131,7 @@ export class Follower {
     this.#ended = true
     this.#disconnected.abort()
     this.#memory?.release()
+    this.#page.release()
     this.#hub.leave(this.#request.key, this.#channel)
     this.#wake?.()
   }
@@ -154,14 +164,33 @@ export class Follower {
     const cursor = { place: this.#given, direction: 'before' as const }
     const records = frame.events || frame.json
     const view = await viewOf(context, { ...asked, cursor, records, each: true }, signal)
-    const { series, from, to, pieces, ends } = view
+    const { series, from, to, pieces } = view
     if (pieces === null) {
+      await series.onward(from)
       this.#tail = { series, at: from, to, place: await series.cursor(from) }
       return
     }
-    const found = await withCursors(series, { pieces, ends })
-    this.#first.push(renderRecords(found, frame, view.format, context.zone))
-    this.#memory = view.memory
+    try {
+      await this.#render(view, pieces)
+    } finally {
+      view.memory?.release()
+    }
+  }
+
+  /** Renders the records of a tail: as events they take several times their size, and a long one several turns. */
+  async #render({ series, ends, format }: View, pieces: readonly Uint8Array[]): Promise<void> {
+    const { context, frame } = this.#request
+    this.#memory = context.memory?.lease(0) ?? null
+    for (let i = 0; i < pieces.length; i += RENDERED) {
+      const some = { pieces: pieces.slice(i, i + RENDERED), ends: ends.slice(i, i + RENDERED) }
+      const bytes = renderRecords(await withCursors(series, some), frame, format, context.zone)
+      if (this.#memory?.grow(bytes.length) === false) {
+        this.#memory.release()
+        throw noMemory()
+      }
+      this.#first.push(bytes)
+      if (isTurnOver()) await yieldToEventLoop()
+    }
   }
 
   /** What is sent next; null at the end. */
@@ -175,6 +204,7 @@ export class Follower {
 
   /** One step towards the end of the log. It may yield nothing. */
   #step(): Uint8Array | Promise<Uint8Array> {
+    this.#page.release()
     const first = this.#first.shift()
     if (first) return first
     this.#memory?.release()
@@ -185,7 +215,7 @@ export class Follower {
 
   async #readTail(tail: UnsentTail): Promise<Uint8Array> {
     try {
-      const bytes = await tail.series.read(tail.at, Math.min(tail.at + PAGE, tail.to))
+      const bytes = await tail.series.read(tail.at, Math.min(tail.at + this.#page.take(PAGE), tail.to))
       tail.at += bytes.length
       if (tail.at >= tail.to) this.#tail = null
       else tail.place = await tail.series.cursor(tail.at)
@@ -221,7 +251,7 @@ export class Follower {
       // The channel is not there yet, or the files just moved.
       this.#channel.flush()
       await this.#hub.sync()
-      await new Promise((resolve) => setTimeout(resolve, 20 + tries * 10))
+      await sleep(this.#request.context.clock, 20 + tries * 10)
     }
     throw new LogError('cursor-gone', 'The place to follow from was not found again; start without it.')
   }
@@ -229,10 +259,11 @@ export class Follower {
   /** The next page on the way to where the channel is; null while that cannot be found. */
   async #towardsChannel(place: Cursor): Promise<Uint8Array | null> {
     const { place: goal, next } = this.#channel
-    const page = await pageTowards(goal, place, this.#request)
+    const page = await pageTowards(goal, place, { ...this.#request, size: this.#page.take(PAGE) })
     if (page === null) return null
     if (page !== 'arrived') {
       this.#place = page.end
+      this.#page.hold(page.bytes.length)
       return page.bytes
     }
     const isLateMissed = this.#channel.lastLate >= this.#number

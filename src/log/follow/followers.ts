@@ -1,4 +1,5 @@
 import { Budget } from '../../limits/budget.ts'
+import { sleep } from '../../limits/clock.ts'
 import { LogError } from '../error.ts'
 import { relaxedFiles } from '../files/files.ts'
 import { lastFor, placeIn } from '../rotated/family.ts'
@@ -48,7 +49,7 @@ export class Followers {
   /** Between a rotation and the first line after it there may be no file: a client that reconnects then waits. */
   async #start(request: FollowRequest, signal?: AbortSignal): Promise<Follower> {
     const { file } = request.view
-    const opener = { ...this.#context, budget: new Budget({ signal }) }
+    const opener = { ...this.#context, budget: new Budget({ signal, clock: this.#context.clock }) }
     for (let tries = 0; ; tries++) {
       try {
         const alone = request.last === null && (await isOutdated(opener, file))
@@ -59,7 +60,7 @@ export class Followers {
         // Without a place in it, a log of which there is no file never existed.
         const isKnown = request.last !== null || (await listFamily(opener, file)).members.length > 0
         if (!isKnown) throw error
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        await sleep(this.#context.clock, 50)
       }
     }
   }
@@ -91,5 +92,5 @@ async function isOutdated(opener: Opener, file: string): Promise<boolean> {
   const family = await listFamily(opener, file)
   const own = placeIn(family, file)
   if (own < 0) return true
-  return own < lastFor(family, file) && opener.budget.now() - family.members[own]!.modified > JUST_NOW
+  return own < lastFor(family, file) && opener.budget.clock.now() - family.members[own]!.modified > JUST_NOW
 }

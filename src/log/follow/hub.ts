@@ -1,3 +1,4 @@
+import { type Clock, every } from '../../limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
 import type { Filter } from '../search/filter.ts'
 import type { Cursor } from '../text/cursor.ts'
@@ -8,6 +9,7 @@ import type { Frame } from './frame.ts'
 import { Tracker } from './tracker.ts'
 
 export interface FollowLimits {
+  clock: Clock
   followers: number
   /** Milliseconds between two heartbeats. */
   heartbeat: number
@@ -40,12 +42,15 @@ export interface Followed {
   alone: boolean
 }
 
-async function openTracker({ files, limits }: ViewContext, { file, alone }: Followed): Promise<LogTracker> {
+async function openTracker(
+  { files, limits, clock }: ViewContext,
+  { file, alone }: Followed,
+): Promise<LogTracker> {
   const joined = await files.joined?.(file)
-  const open = () => Tracker.open(files, file, { limits, alone })
+  const open = () => Tracker.open(files, file, { limits, alone, clock })
   if (!joined) return open()
   const { JoinTracker } = await import('../joined/tracker.ts')
-  return (await JoinTracker.open(joined, limits)) ?? open()
+  return (await JoinTracker.open(joined, limits, clock)) ?? open()
 }
 
 /** One log, watched once for all its followers. */
@@ -55,11 +60,11 @@ export class Hub {
   readonly #channels = new Map<string, Channel>()
   readonly #closed: () => void
   #unwatch: (() => void) | null = null
-  #timer: ReturnType<typeof setTimeout> | null = null
+  #timer: (() => void) | null = null
   #due = Number.POSITIVE_INFINITY
-  #beat: ReturnType<typeof setInterval> | null = null
-  #linger: ReturnType<typeof setTimeout> | null = null
-  #flushing: ReturnType<typeof setTimeout> | null = null
+  #endBeat: (() => void) | null = null
+  #linger: (() => void) | null = null
+  #flushing: (() => void) | null = null
   #queue: Promise<unknown> = Promise.resolve()
   #pause: number
   #failures = 0
@@ -77,9 +82,9 @@ export class Hub {
     const tracker = await openTracker(context, log)
     const hub = new Hub(limits, tracker, closed)
     hub.#unwatch = context.files.watch(log.file, () => hub.#lookIn(hub.#batchPause()))
-    hub.#beat = setInterval(() => {
+    hub.#endBeat = every(limits.clock, limits.heartbeat, () => {
       for (const channel of hub.#channels.values()) channel.heartbeat()
-    }, limits.heartbeat)
+    })
     hub.#lookIn(hub.#pause)
     hub.#rest()
     return hub
@@ -104,7 +109,7 @@ export class Hub {
         const pending = raw ? null : await this.#unfinishedLine()
         const { place } = this.#tracker
         const start = { ...place, offset: pending?.offset ?? place.offset }
-        channel = new Channel(start, pending, { frame, filter, raw })
+        channel = new Channel(start, pending, { frame, filter, raw, clock: this.#clock })
         this.#channels.set(key, channel)
       }
       channel.followers++
@@ -172,10 +177,10 @@ export class Hub {
 
   /** Sends the records that are held back, unless the next one starts soon. */
   #flushHeld(): void {
-    this.#flushing ??= setTimeout(() => {
+    this.#flushing ??= this.#clock.after(FLUSH_MS, () => {
       this.#flushing = null
       void this.#exclusively(async () => this.#forEach((channel) => channel.flush()))
-    }, FLUSH_MS)
+    })
   }
 
   /** A channel that fails is closed and its followers are disconnected, so that they reconnect; the others continue. */
@@ -200,14 +205,14 @@ export class Hub {
   /** Polls again in this many milliseconds, or earlier if that was due. */
   #lookIn(ms: number): void {
     if (!this.#open) return
-    const due = Date.now() + ms
+    const due = this.#clock.elapsed() + ms
     if (this.#timer !== null && this.#due <= due) return
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer?.()
     this.#due = due
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#clock.after(ms, () => {
       this.#timer = null
       void this.#exclusively(() => this.#look()).catch((error) => this.#failed(error))
-    }, ms)
+    })
   }
 
   /** The storage failed: it may answer again later, and nothing is lost until then. */
@@ -221,6 +226,10 @@ export class Hub {
     this.#lookIn(Math.min(30_000, 500 * 2 ** Math.min(6, this.#failures)))
   }
 
+  get #clock(): Clock {
+    return this.#limits.clock
+  }
+
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#queue.then(work)
     this.#queue = result.catch(() => {})
@@ -228,19 +237,19 @@ export class Hub {
   }
 
   #rest(): void {
-    if (this.#linger) clearTimeout(this.#linger)
-    this.#linger = setTimeout(() => {
+    this.#linger?.()
+    this.#linger = this.#clock.after(LINGER, () => {
       this.#linger = null
       if (this.#channels.size === 0 && this.#joining === 0) this.#close()
-    }, LINGER)
+    })
   }
 
   #close(): void {
     this.#open = false
     this.#unwatch?.()
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    if (this.#beat !== null) clearInterval(this.#beat)
-    if (this.#flushing !== null) clearTimeout(this.#flushing)
+    this.#timer?.()
+    this.#endBeat?.()
+    this.#flushing?.()
     this.#closed()
   }
 }

@@ -1,6 +1,7 @@
 import { concat } from '../../bytes.ts'
 import { soundsCompressed } from '../../codec/kind.ts'
 import { Budget } from '../../limits/budget.ts'
+import type { Clock } from '../../limits/clock.ts'
 import { type Entry, StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -37,6 +38,7 @@ export class Tracker {
   readonly #files: LogFiles
   readonly #file: string
   readonly #opener: Opener
+  readonly #clock: Clock
   #name: string
   #id: string | null = null
   #offset = 0
@@ -57,11 +59,12 @@ export class Tracker {
   /** The state of the directory at the last list, and when it was first and last listed in that state. */
   #listed: { mark: string | null; since: number; last: number } = { mark: null, since: 0, last: 0 }
 
-  private constructor(files: LogFiles, file: string, limits: ArchiveLimits) {
+  private constructor(files: LogFiles, file: string, limits: ArchiveLimits, clock: Clock) {
     this.#files = files
     this.#file = file
     this.#name = file
-    this.#opener = { files, limits, budget: new Budget() }
+    this.#opener = { files, limits, budget: new Budget({ clock }) }
+    this.#clock = clock
   }
 
   /**
@@ -71,9 +74,9 @@ export class Tracker {
   static async open(
     files: LogFiles,
     file: string,
-    { limits, alone }: { limits: ArchiveLimits; alone: boolean },
+    { limits, alone, clock }: { limits: ArchiveLimits; alone: boolean; clock: Clock },
   ): Promise<Tracker> {
-    const tracker = new Tracker(files, file, limits)
+    const tracker = new Tracker(files, file, limits, clock)
     tracker.#moves = !alone
     if (!alone) await tracker.#toNewest()
     const name = tracker.#name
@@ -92,7 +95,9 @@ export class Tracker {
     if (!isRotatedName(this.#file) && (this.#files.revision?.() ?? null) === null) return
     const family = await listFamily(this.#opener, this.#file)
     const last = lastFor(family, this.#file)
-    if (last >= 0) this.#name = nameOf(family, last, this.#file)
+    const newest = last < 0 ? this.#file : nameOf(family, last, this.#file)
+    // An archive does not grow, whatever the order says: the file that was asked for may.
+    if (!soundsCompressed(newest) || soundsCompressed(this.#file)) this.#name = newest
   }
 
   /** The current place: everything before was sent. */
@@ -195,15 +200,18 @@ export class Tracker {
     const first = await this.#tolerant(() => this.#start(last, family))
     if (!first) return false
     changes.push({ kind: truncated ? 'truncated' : 'gap', file: this.#file })
-    if (first.length > 0) changes.push(this.#data(first))
+    changes.push(this.#data(first))
     return true
   }
 
   /** The file to continue with when the old one is gone; undefined while it is still expected under its name. */
   #successor(family: Family): Entry | undefined {
-    const own = placeIn(family, this.#file)
-    if (own < 0 && !isRotatedName(this.#file)) return undefined
-    return family.members[lastFor(family, this.#file)]
+    return this.#isMissing(family) ? undefined : family.members[lastFor(family, this.#file)]
+  }
+
+  /** Whether the log has no file under its own name at the moment: the writer opens it later. */
+  #isMissing(family: Family): boolean {
+    return !isRotatedName(this.#file) && placeIn(family, this.#file) < 0
   }
 
   /** Whether a list is worth its cost now: something may have appeared, or what was expected has grown. */
@@ -219,15 +227,15 @@ export class Tracker {
     if (revision !== null && revision === mark && last - since >= COARSE_MS) return false
     if (awaited === null && newestFilesOf(this.#files).has(this.#name)) return false
     if (revision === null && awaited === null && !isRotatedName(this.#file)) return false
-    return Date.now() >= this.#lookAt
+    return this.#clock.elapsed() >= this.#lookAt
   }
 
   /** From the end of a file to the next one, once that has grown: until then, the writer may not have moved. */
   async #toNext(changes: Change[]): Promise<boolean> {
-    const began = Date.now()
+    const began = this.#clock.elapsed()
     const mark = this.#files.revision?.() ?? null
     const family = await listFamily(this.#opener, this.#file)
-    const cost = Math.min(LOOK_MOST_MS, (Date.now() - began) * LOOK_PER_COST)
+    const cost = Math.min(LOOK_MOST_MS, (this.#clock.elapsed() - began) * LOOK_PER_COST)
     const at = placeIn(family, this.#name)
     // Another rotation may have given the name to another file. A plain file is proven by the read below.
     if (this.#archive && family.members[at]?.etag !== this.#archive.entry.etag) return this.#relocate(changes)
@@ -238,7 +246,7 @@ export class Tracker {
     const empty = !next || next.size === 0
     this.#listed = { mark: empty ? mark : null, since: mark === known ? since : began, last: began }
     if (!next || empty) {
-      this.#lookAt = Date.now() + Math.max(cost, mark === null && !this.#renamed ? LOOK_MS : 0)
+      this.#lookAt = this.#clock.elapsed() + Math.max(cost, mark === null && !this.#renamed ? LOOK_MS : 0)
       return false
     }
     // The writer moved after its last line here: what it wrote until then is there now.
@@ -279,7 +287,8 @@ export class Tracker {
     const text = await openText(this.#opener, entry)
     const bytes = await text.read(0, Math.min(await text.size(), BATCH))
     this.#name = nameOf(family, entry, this.#file)
-    this.#renamed = false
+    // Of several rotations at once, this may be a file in between: the log's own comes later.
+    this.#renamed = this.#name !== this.#file && (family.fixed || this.#isMissing(family))
     this.#awaited = null
     this.#lookAt = 0
     this.#id = entry.id ?? null

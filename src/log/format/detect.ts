@@ -1,4 +1,5 @@
 import { asOne } from '../../bytes.ts'
+import { systemClock } from '../../limits/clock.ts'
 import { UTC } from '../time.ts'
 import { type Candidate, COMMON, FORMATS, strays } from './candidates.ts'
 import { type LineFormat, PLAIN } from './format.ts'
@@ -30,7 +31,7 @@ const WRAPPERS: readonly Wrapper[] = [cri, docker, fluentBit]
  * line. PLAIN if none fits: each line is then a record without time and level.
  */
 export function detectFormat(sample: Uint8Array, more?: Uint8Array, options: DetectOptions = {}): LineFormat {
-  const given = options.reference ?? Date.now
+  const given = options.reference ?? systemClock.now
   const reference = typeof given === 'number' ? () => given : given
   const lines = [...linesOf(sample, false), ...(more ? linesOf(more, true) : [])]
   return wrappedFormat(lines, reference) ?? formatOf(lines, reference)

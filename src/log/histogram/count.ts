@@ -38,11 +38,13 @@ export async function countRecords(
   const examine: Examine = async (chunk, scanner) => {
     if (scanner && isEverything) lines ??= new LineCount(range, scanner)
     const { bytes, from, to } = chunk
+    let { before = Number.NaN } = chunk
     for (let at = from; at < to; ) {
       const next = at + UNIT >= to ? -1 : nextStart(filter.format, bytes, at + UNIT, to)
       const end = next < 0 ? to : next
-      const unit = { ...chunk, bytes: bytes.subarray(0, end), from: at, to: end }
+      const unit = { ...chunk, bytes: bytes.subarray(0, end), from: at, to: end, before }
       if (!lines?.count(unit)) await countWanted(unit, range, budget, scanner)
+      before = lastTime(filter.format, filter.zone, bytes, [at, end, before])
       at = end
       await budget.step()
     }
@@ -68,7 +70,7 @@ async function countWanted(
 ): Promise<void> {
   const { format, zone } = filter
   const { bytes, base } = chunk
-  let before = Number.NaN
+  let { before = Number.NaN } = chunk
   let last = chunk.from
   const count = (record: Candidate) => {
     const { start, end, headEnd } = record
@@ -120,7 +122,7 @@ export class LineCount {
     const base = this.#scanner.hold(chunk)
     if (base === null) return false
     this.#record.bytes = bytes
-    this.#record.time = Number.NaN
+    this.#record.time = chunk.before ?? Number.NaN
     // A line that wraps another may be the rest of the one before: only the format knows.
     let isSure = !format.unwrap
     for (let at = from; at < to; ) {

@@ -15,6 +15,10 @@ const MAX_ROUNDS = 7
 const MEMBERS = 40
 const MEMBERS_AT_ONCE = 8
 const MEMBER_SAMPLE = 64 * 1024
+/** If all objects would be sampled and they are smaller together than this, they are counted. */
+const SMALL = 256 * 1024
+/** So are those that are open for a period: few of them may be in it. */
+const SMALL_OF_PERIOD = 4 * 1024 * 1024
 /** With a filter, fewer matching records than this in all samples say too little about the rest of the log. */
 const LEAST_HITS = 100
 
@@ -30,8 +34,11 @@ interface DensitySample {
   length: number
 }
 
-/** Whether an estimate could be made: not if the budget ran out, or if a filter matched too few sampled records. */
-export type Outcome = 'whole' | 'spent' | 'thin'
+/**
+ * Whether an estimate could be made: not if the budget ran out, or if a filter matched too few sampled records. It is a
+ * guess if times fall from one sample to the next, because then they do not tell where the records between them are.
+ */
+export type Outcome = 'whole' | 'guess' | 'spent' | 'thin'
 
 /** Fills a chart from samples of [lo, hi). */
 export async function estimate(
@@ -43,8 +50,8 @@ export async function estimate(
   const { parallel: atOnce = 1 } = log
   const most = atOnce > 1 ? Math.min(SAMPLES, MAX_ROUNDS * atOnce) : SAMPLES
   const count = Math.max(1, Math.min(most, Math.ceil((hi - from) / SAMPLE)))
-  // A single sample would be all of it.
-  if (count === 1) return 'thin'
+  // The samples would be all of it.
+  if (hi - from <= count * SAMPLE) return 'thin'
   const length = (hi - from) / count
   const take = async (i: number): Promise<DensitySample> => {
     const at = from + Math.floor(i * length)
@@ -62,8 +69,15 @@ export async function estimate(
  * Fills a chart from some of the objects of a joined log. Only their stored sizes are known, so the samples count
  * records per stored byte.
  */
-export async function estimateMembers(log: Timed, filter: Filter, chart: Chart): Promise<Outcome> {
+export async function estimateMembers(
+  log: Timed,
+  filter: Filter,
+  chart: Chart,
+  isPeriod: boolean,
+): Promise<Outcome> {
   const { parts } = log.series
+  const stored = parts.reduce((sum, { entry }) => sum + entry.size, 0)
+  if (stored <= (isPeriod ? SMALL_OF_PERIOD : parts.length <= MEMBERS ? SMALL : 0)) return 'thin'
   const count = Math.min(MEMBERS, parts.length)
   const indexOf = (i: number) => Math.floor((i * parts.length) / count)
   const take = async (i: number): Promise<DensitySample> => {
@@ -113,7 +127,8 @@ function fill(
     })
   })
   for (const bucket of chart.buckets) bucket.counts = bucket.counts.map(Math.round)
-  return 'whole'
+  const times = samples.map(({ time }) => time).filter((time) => !Number.isNaN(time))
+  return times.some((time, i) => i > 0 && time < times[i - 1]!) ? 'guess' : 'whole'
 }
 
 function sampleOf(

@@ -1,8 +1,6 @@
 import type { Budget } from '../../limits/budget.ts'
-import { MissingBytes } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { openPeriod } from '../open.ts'
 import type { Candidate, Filter } from '../search/filter.ts'
 import { MAX_RECORD } from '../search/scan.ts'
 import { firstTimeOf, seek, type Timed } from '../seek/seek.ts'
@@ -11,9 +9,9 @@ import type { LogRequest, OpenLog } from '../text/open.ts'
 import type { Series } from '../text/series.ts'
 import { timeNotes } from '../view/answer.ts'
 import { budgetOf, runInSlot, type ViewContext } from '../view/context.ts'
-import { CutLog } from '../view/holes.ts'
+import { type Opening, opened } from '../view/opened.ts'
 import type { ViewRequest } from '../view/request.ts'
-import { stateOf, throwUnlessMoved } from '../view/retry.ts'
+import { stateOf } from '../view/retry.ts'
 import { type Chart, COLUMNS, type Histogram, layOut } from './chart.ts'
 import { type CountedRange, countRecords } from './count.ts'
 import { estimate, estimateMembers } from './estimate.ts'
@@ -25,6 +23,8 @@ const EDGE = 64 * 1024
 export interface Range {
   from: number
   to: number
+  /** Whether the budget ended the search for it. @default false */
+  isCut?: boolean
 }
 
 /** Which records are counted. */
@@ -50,7 +50,7 @@ export function histogramRange(
   request: HistogramRequest,
   signal?: AbortSignal,
 ): Promise<Range | null> {
-  return opened(context, request, signal, async ({ series }, budget) =>
+  return opened(context, openingOf(context, request, signal), async ({ open: { series } }, budget) =>
     rangeIn(context, { series, format: await formatOf(series) }, request, budget),
   )
 }
@@ -62,36 +62,23 @@ export async function histogramOf(
   isKnown: (state: string) => boolean,
   signal?: AbortSignal,
 ): Promise<Histogram | null> {
-  return opened(context, request, signal, async (log, budget, hole) => {
-    if (isKnown(stateOf(log.series))) return null
-    const found = await runInSlot(context.scans, budget, () => count(context, log, request, budget))
-    return hole === 'gap' ? { ...found, complete: false } : found
+  return opened(context, openingOf(context, request, signal), async (log, budget) => {
+    if (isKnown(stateOf(log.open.series))) return null
+    const found = await runInSlot(context.scans, budget, () => count(context, log.open, request, budget))
+    return log.hole === 'gap' ? { ...found, complete: false } : found
   })
 }
 
-/** Works on an open log, and again after a rotation or when bytes of it turn out to be missing. */
-async function opened<T>(
+/** How a log is opened to be counted. */
+function openingOf(
   context: ViewContext,
   request: HistogramRequest,
   signal: AbortSignal | undefined,
-  work: (log: OpenLog, budget: Budget, hole: CutLog['hole']) => Promise<T>,
-): Promise<T> {
-  const wanted = { ...request, cursor: null }
-  let log: CutLog | null = null
-  let budget = budgetOf(context, signal)
-  for (let retries = 0; ; ) {
-    try {
-      log ??= new CutLog(await openPeriod({ ...context, budget }, wanted, { head: EDGE, tail: EDGE }), wanted)
-      return await work(log.open, budget, log.hole)
-    } catch (error) {
-      if (error instanceof MissingBytes && log) {
-        await log.cut(error)
-        continue
-      }
-      await throwUnlessMoved(error, retries++, { files: context.files, file: request.file, signal })
-      budget = budgetOf(context, signal)
-      log = null
-    }
+): Opening {
+  return {
+    request: { ...request, cursor: null },
+    budgetOf: () => budgetOf(context, signal),
+    prefetch: { head: EDGE, tail: EDGE },
   }
 }
 
@@ -101,41 +88,56 @@ async function count(
   request: HistogramRequest,
   budget: Budget,
 ): Promise<Histogram> {
-  const { zone, now } = context
+  const { zone, clock } = context
   const format = await formatOf(series)
   const log = { ...context, series, format, budget: budget.half() }
   const range = request.range ?? (await rangeIn(context, { series, format }, request, budget))
-  if (range === null) return empty(request, now())
+  if (range === null) return empty(request, clock.now())
   if (!format.timed && !isEmptySeries(series)) throw noTime()
   if (request.level !== null && !format.leveled)
     throw new LogError('no-level', 'No levels were recognized in the lines of this file; leave level out.')
-  if (range.to <= range.from) return { ...empty(request, now()), from: range.from, to: range.from }
+  if (range.to <= range.from)
+    return {
+      ...empty(request, clock.now()),
+      from: range.from,
+      to: range.from,
+      complete: range.isCut !== true,
+    }
 
   const notes: NonNullable<Histogram['notes']> = timeNotes(format, zone)
   const chart = layOut(range, request, zone)
   const { level, levels, matcher } = request
   const filter: Filter = { format, zone, level, levels, matcher, since: null, until: null }
+  const isPeriod = request.since !== null || request.until !== null
   if (request.estimate && members && series.parts.length > 1) {
-    const result = await estimateMembers({ ...log, budget }, filter, chart)
+    const result = await estimateMembers({ ...log, budget }, filter, chart, isPeriod)
     if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
   }
-  const [since, until] = await Promise.all([
-    request.since === null ? null : seek(log, range.from),
-    request.until === null ? null : seek(log, range.to),
-  ])
-  const lo = since?.from ?? Number.NEGATIVE_INFINITY
-  const hi = until?.to ?? series.end
-  const stretch = { lo, hi: Math.min(hi, series.end), filter }
+  const { isOrdered, ...stretch } = await stretchOf(log, request)
   if (request.estimate && !members) {
-    const result = await estimate({ ...log, budget }, stretch, chart)
-    if (result !== 'thin') return { ...chart, complete: isWhole(series, result), estimated: true, notes }
+    const result = await estimate({ ...log, budget }, { ...stretch, filter }, chart)
+    if (result !== 'thin')
+      return { ...chart, complete: isOrdered && isWhole(series, result), estimated: true, notes }
   }
   const { add, isSpan, beyond } = adder(chart, range, filter, request)
-  const isCounted = await countRecords(context, series, budget, { ...stretch, add, isSpan })
-  const broken = series.brokenIn(lo, hi)
+  const isCounted = await countRecords(context, series, budget, { ...stretch, filter, add, isSpan })
+  const broken = series.brokenIn(stretch.lo, stretch.hi)
   if (broken) notes.push('archive-cut')
-  const complete = isCounted && !broken && !series.isCut
+  const complete = isCounted && !broken && !series.isCut && !range.isCut
   return { ...chart, complete, notes: beyond() > 0 ? ['time-order', ...notes] : notes }
+}
+
+/** The part of a log that has all records of a range of time, and whether it has no others. */
+async function stretchOf(log: Timed, { since, until }: Pick<HistogramRequest, 'since' | 'until'>) {
+  const [low, high] = await Promise.all([
+    since === null ? null : seek(log, since),
+    until === null ? null : seek(log, until),
+  ])
+  return {
+    lo: low?.from ?? Number.NEGATIVE_INFINITY,
+    hi: Math.min(high?.to ?? log.series.end, log.series.end),
+    isOrdered: low?.ordered !== false && high?.ordered !== false,
+  }
 }
 
 /** Whether an estimate is about all of a log: no budget ran out, and no archive ends early. */
@@ -157,11 +159,36 @@ async function rangeIn(
     if (!isEmptySeries(series)) throw noTime()
     return null
   }
-  // A clock that stepped back must not turn the range around.
   const end = Math.max(last, since === null ? first : last) + 1
   // A window that ends in the future ends where the log does, or now.
-  const to = until === null ? end : Math.min(until, Math.max(end, context.now()))
-  return { from: first, to: Math.floor(to) }
+  const to = until === null ? end : Math.min(until, Math.max(end, context.clock.now()))
+  if (to > first) return { from: first, to: Math.floor(to) }
+  // The log begins after the range, or ends before it, unless its clock stepped back.
+  return rangeWithin(context, { ...log, budget }, { since, until }, first)
+}
+
+/** From the first to the last of the times that a request is about, by the time of every record; null without any. */
+async function rangeWithin(
+  context: ViewContext,
+  log: Timed,
+  { since, until }: Pick<HistogramRequest, 'since' | 'until'>,
+  first: number,
+): Promise<Range | null> {
+  const { series, format, zone, budget } = log
+  let earliest = Number.POSITIVE_INFINITY
+  let latest = Number.NEGATIVE_INFINITY
+  const add: CountedRange['add'] = (time) => {
+    if (time < (since ?? time) || time >= (until ?? Number.POSITIVE_INFINITY)) return
+    earliest = Math.min(earliest, time)
+    latest = Math.max(latest, time)
+  }
+  const filter: Filter = { format, zone, level: null, matcher: null, since: null, until: null }
+  const stretch = await stretchOf({ ...log, budget: budget.half() }, { since, until })
+  // Records that are counted without looking at them would have no time of their own.
+  const counted = { ...stretch, filter, add, isSpan: () => false }
+  const isCut = !(await countRecords(context, series, budget, counted))
+  if (latest < earliest) return isCut ? { from: first, to: first, isCut } : null
+  return { from: since ?? earliest, to: until ?? Math.floor(latest) + 1, isCut }
 }
 
 async function firstTimeOfLog(log: Timed): Promise<number | null> {
@@ -207,14 +234,14 @@ function adder(
   let beyond = 0
   const bucketOf = (time: number) => Math.floor((time - chart.from) / chart.step)
   const add: CountedRange['add'] = (time, column, record, count = 1) => {
+    if (Number.isNaN(time) || time < (since ?? time) || time >= (until ?? Number.POSITIVE_INFINITY)) return
     let at = time
     // A clock that stepped back puts records there: better at the edge, with a note, than not counted.
-    if (at < range.from && since === null) at = range.from
+    if (at < range.from) at = range.from
     // The first record may be later than that by microseconds.
-    if (at >= range.to && until === null) at = Math.max(range.from, range.to - 1)
-    if (!(at >= range.from && at < range.to)) return
+    if (at >= range.to) at = Math.max(range.from, range.to - 1)
     if (at !== time) beyond++
-    if (visit) visit(at, column, record!, filter)
+    if (visit) visit(time, column, record!, filter)
     else chart.buckets[bucketOf(at)]!.counts[column]! += count
   }
   const isSpan = (first: number, last: number) =>

@@ -4,10 +4,13 @@ import type { Member } from '../../join/member.ts'
 import { memberReads } from '../../join/member-reads.ts'
 import type { FromOptions, MemberQuery, Members, MemberTree } from '../../join/members.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
+import type { Clock } from '../../limits/clock.ts'
 import { type ByteRange, type Entry, type ReadOptions, type Store, StoreError } from '../../store/store.ts'
 
 /** Members whose entries are remembered for reads. */
 const MAX_ENTRIES = 20_000
+/** Members of which it is known whether their keys are right. */
+const MAX_SKEWED = 1000
 
 export class JoinedLogs {
   readonly #joins: Joins
@@ -15,8 +18,8 @@ export class JoinedLogs {
   readonly #logs = new BoundedMap<string, JoinedLog>(100)
 
   /** `shared` says whether a request may wait for a read of another. */
-  constructor(store: Store, rootName: string, shared: boolean) {
-    this.#joins = new Joins(store, rootName)
+  constructor(store: Store, rootName: string, { shared, clock }: { shared: boolean; clock: Clock }) {
+    this.#joins = new Joins(store, rootName, clock)
     this.#read = memberReads(store, shared)
   }
 
@@ -40,12 +43,15 @@ export class JoinedLog {
   readonly files = {
     list: async () => ({ entries: [] }),
     startingWith: async () => [],
+    part: async () => ({ entries: [], next: null }),
     async *each() {},
     stat: async (key: string) => this.#entry(key),
     read: async (key: string, range: ByteRange | undefined, { signal }: ReadOptions = {}) =>
       (await this.#read(this.#entry(key), range, { signal }).catch(unlessChanged)) ?? this.#lost(key),
     watch: () => null,
   }
+  /** Whether the records of an object are from another time than its key. */
+  readonly skewed = new BoundedMap<string, boolean>(MAX_SKEWED)
   readonly #tree: MemberTree
   readonly #read: ReturnType<typeof memberReads>
   readonly #entries = new BoundedMap<string, Entry>(MAX_ENTRIES)
@@ -67,6 +73,14 @@ export class JoinedLog {
     const found = await this.#tree.from(first, bytes, options)
     this.#learn(found.members)
     return found
+  }
+
+  /** All members, if one request lists them and they have at most so many stored bytes; otherwise null. */
+  async whole(bytes: number, signal?: AbortSignal): Promise<Member[] | null> {
+    const members = await this.#tree.whole(signal)
+    if (!members || members.reduce((sum, { entry }) => sum + entry.size, 0) > bytes) return null
+    this.#learn(members)
+    return members
   }
 
   /** The first and the last member; null if there are none. */

@@ -1,4 +1,4 @@
-import type { Member } from '../../join/member.ts'
+import { byTime, type Member } from '../../join/member.ts'
 import type { Members } from '../../join/members.ts'
 import { badCursor } from '../text/cursor.ts'
 import { gone, type LogRequest, type Opener, type OpenLog } from '../text/open.ts'
@@ -7,11 +7,15 @@ import { holds } from '../text/text.ts'
 import type { JoinedLog } from './log.ts'
 import { fetchAhead, fetchMembers, memberText } from './member.ts'
 import { keyTimes, type Reach } from './reach.ts'
+import { isSkewed } from './skew.ts'
 
 /** Forward, every member up to the end of the series is read, so an attempt covers this much less. */
 const FORWARD_SHARE = 8
 /** Members next to a period that are opened, too. */
 const NEXT_TO = 2
+
+/** Up to so many stored bytes, all objects are opened for a period: whatever their keys say, it is found. */
+const WHOLE = 4 * 1024 * 1024
 
 /** Opens a joined log; null if it has no objects, so that the name may belong to a file. */
 export async function openJoined(
@@ -27,18 +31,38 @@ export async function openJoined(
     throw badCursor(cursor.direction, 'belongs to another log file')
   }
   const isForward = cursor ? cursor.direction === 'after' : reach.isForward
-  const found = await (isForward ? membersFrom : membersUpTo)(log, here, reach, signal)
+  const { since, until } = reach.period
+  const isPeriod = since !== null || until !== null
+  const whole = isPeriod ? await log.whole(WHOLE, signal) : null
+  const found = whole
+    ? membersIn(whole, here, isForward)
+    : await (isForward ? membersFrom : membersUpTo)(log, here, reach, signal)
   if (found === null) return null
   const { members, older, newer } = found
   const entries = members.length > 0 ? members.map(({ entry }) => entry) : [NO_ENTRY]
   const parts = entries.map((entry) => memberText({ ...opener, files: log.files }, entry))
   const own = isForward ? parts[0]! : parts.at(-1)!
   if (cursor && !(own.name === cursor.place.name && (await holds(own, cursor.place)))) throw gone()
-  const ahead = isForward ? 0 : await fetchAhead(parts, reach, opener.parallel)
-  if (isForward) await fetchMembers(parts, opener.parallel)
+  // A whole log is read, whatever its keys say.
+  const isDoubtful = isPeriod && !whole && (older || newer)
+  const fetching = isForward
+    ? fetchMembers(parts, opener.parallel).then(() => 0)
+    : fetchAhead(parts, reach, opener.parallel)
+  const [ahead, skewed] = await Promise.all([fetching, isDoubtful && isSkewed(opener, log, parts)])
   const series = await Series.open(parts, ahead)
   const base = isForward && cursor ? await series.addresses.base(0) : 0
-  return { series, at: cursor && base + cursor.place.offset, beyond: { older, newer } }
+  const beyond = { older, newer, isSkewed: skewed }
+  return { series, at: cursor && base + cursor.place.offset, beyond }
+}
+
+/** The members of a whole log from one on, or up to it. */
+function membersIn(all: Member[], here: Member | null, isForward: boolean): Members | null {
+  if (all.length === 0) return null
+  if (!here) return { members: all, older: false, newer: false }
+  const index = all.findIndex((member) => byTime(member, here) === 0)
+  if (index < 0) throw gone()
+  if (isForward) return { members: all.slice(index), older: index > 0, newer: false }
+  return { members: all.slice(0, index + 1), older: false, newer: false }
 }
 
 /** A period without members is an empty text. */

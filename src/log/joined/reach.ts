@@ -9,7 +9,7 @@ const WIDER = 8
 /** Attempts per log: by then a period is 22 years wide. */
 const MAX_ATTEMPTS = 6
 /** Around a period: a key has the time when its object was begun or ended, mostly within a quarter of an hour. */
-const MARGIN = 30 * 60_000
+export const MARGIN = 30 * 60_000
 /** Of the members in that margin, only those this close to the period are opened at first. */
 const NEAR = 2 * 60_000
 /** Stored bytes that the first attempt of a search covers. */
@@ -73,10 +73,12 @@ export function pageReach(request: PageRequest): Reach {
   return { wanted: isSearch ? 0 : wanted, bytes, period: { since, until }, attempt: 1, isForward }
 }
 
-/** A wider attempt; null if it would cost too much. */
-export function widerReach(reach: Reach): Reach | null {
-  if (reach.attempt >= MAX_ATTEMPTS) return null
-  return { ...reach, bytes: reach.bytes * WIDER, attempt: reach.attempt + 1 }
+/** A wider attempt at what is open; the last one, or the next where keys are wrong, is at all of the log. */
+export function widerReach(reach: Reach, { beyond }: OpenLog): Reach {
+  const attempt = reach.attempt + 1
+  if (attempt > MAX_ATTEMPTS || beyond?.isSkewed)
+    return { ...reach, bytes: Number.POSITIVE_INFINITY, period: EVERYTHING.period, attempt }
+  return { ...reach, bytes: reach.bytes * WIDER, attempt }
 }
 
 /** Whether the first records are wanted, of the log or after a cursor. */
@@ -103,7 +105,8 @@ export async function lacksPage(
   zone: Zone,
 ): Promise<boolean> {
   if (!log.beyond) return false
-  const { older, newer } = log.beyond
+  const { older, newer, isSkewed } = log.beyond
+  if (isSkewed) return true
   if (readsForward(request)) {
     if (newer && to >= log.series.end) return true
     return request.cursor === null && lacksBeginning(request, log, format, zone)
@@ -115,6 +118,7 @@ export async function lacksPage(
 /** Whether a joined log goes on in a period beyond the parts that are open. */
 export async function lacksPeriod(period: RequestPeriod, log: OpenLog, format: LineFormat, zone: Zone) {
   const { series, beyond } = log
+  if (beyond?.isSkewed) return true
   if (period.until !== null && beyond?.newer) {
     const last = firstTime(format, zone, await series.parts.at(-1)!.head(HEAD))
     if (!(last >= period.until)) return true

@@ -1,5 +1,6 @@
 import { byTime, type Member } from '../../join/member.ts'
 import { Budget } from '../../limits/budget.ts'
+import type { Clock } from '../../limits/clock.ts'
 import type { Change } from '../follow/change.ts'
 import type { ArchiveLimits } from '../text/archive.ts'
 import { type Cursor, fingerprint, PRINT_READ } from '../text/cursor.ts'
@@ -36,13 +37,13 @@ export class JoinTracker {
   }
 
   /** Starts after the newest object; null if there is none, because it is then not a joined log. */
-  static async open(log: JoinedLog, limits: ArchiveLimits): Promise<JoinTracker | null> {
+  static async open(log: JoinedLog, limits: ArchiveLimits, clock: Clock): Promise<JoinTracker | null> {
     const newest = (await log.find({ bytes: 1 })).members.at(-1)
     if (!newest) return null
     // In two steps, because only a period bounds how many folders are listed.
     const { members } = await log.find({ bytes: MAX_RECENT_BYTES, since: newest.time - LATE_MILLIS })
     const recent = members.length > 0 ? members.slice(-MAX_RECENT) : [newest]
-    const opener = { files: log.files, limits, budget: new Budget() }
+    const opener = { files: log.files, limits, budget: new Budget({ clock }) }
     return new JoinTracker(log, opener, recent, await endOf(memberText(opener, recent.at(-1)!.entry)))
   }
 

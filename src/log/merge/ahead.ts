@@ -1,3 +1,4 @@
+import type { Clock } from '../../limits/clock.ts'
 import { each } from '../../limits/each.ts'
 import type { MemoryBudget } from '../../limits/memory-budget.ts'
 import type { ViewContext } from '../view/context.ts'
@@ -22,6 +23,7 @@ export interface AheadOptions {
   fit: Rest
   /** Whether all of the timeline is read, one page after the other. @default false */
   all?: boolean | undefined
+  clock: Clock
 }
 
 const KIB = 1024
@@ -55,13 +57,14 @@ const FURTHER_NEAR = 7
 /** Decides which logs are read on for a page, and how far. */
 export class Ahead {
   readonly #options: AheadOptions
-  readonly #started = Date.now()
+  readonly #started: number
   /** What the logs may hold together. */
   readonly memory: MemoryBudget | undefined
   #reads = 0
 
   constructor(options: AheadOptions) {
     this.#options = options
+    this.#started = options.clock.elapsed()
     this.memory = options.lanes[0]?.source.context.memory?.part(SHARE_OF_MEMORY)
   }
 
@@ -103,7 +106,7 @@ export class Ahead {
         ...limits,
         archiveWindow: Math.max(SMALLEST_WINDOW, Math.floor((2 * limits.archiveWindow) / count)),
         scanBytes: Math.max(1, share - distance),
-        scanMillis: Math.max(1, limits.scanMillis - (Date.now() - this.#started)),
+        scanMillis: Math.max(1, limits.scanMillis - (this.#options.clock.elapsed() - this.#started)),
         scanChunk: this.#options.isSearch
           ? Math.max(MIB / 4, Math.floor((8 * MIB) / count))
           : Math.min(MIB, Math.max(16 * KIB, size + ONE_MORE)),

@@ -6,7 +6,7 @@ import type { Source } from './source.ts'
 /** Where one of the logs continues. */
 export type LanePlace =
   /** So many bytes after a place in a file, or before it if negative: what is between tells how the next are placed. */
-  | { kind: 'place'; cursor: Cursor; lead: number; object?: DatedObject }
+  | { kind: 'place'; cursor: Cursor; lead: number; object?: DatedObject; unnamed?: UnnamedFile }
   /** At a moment, in ms: the log appeared later, or could not be read so far. */
   | { kind: 'time'; time: number }
   /** Where the log begins. */
@@ -17,6 +17,11 @@ export interface DatedObject {
   time: number
   /** Set instead of the key in a cursor that was parsed. */
   hash?: number
+}
+
+/** The file of a place in a cursor that was parsed while its log was not listed: the hash of its name, null for the log's own. */
+export interface UnnamedFile {
+  hash: number | null
 }
 
 /** A place in each of several logs. */
@@ -110,15 +115,16 @@ function writePlace(
     return
   }
   const { name, offset, print, splitsRecord } = place.cursor
-  const { object } = place
+  const { object, unnamed } = place
   const isDated = object !== undefined && (!keys || object.hash !== undefined)
-  const isListed = source?.files.includes(name) ?? false
-  const named = isDated ? DATED : name === source?.file ? 0 : isListed ? HASHED : NAMED
+  const isOwn = unnamed ? unnamed.hash === null : name === source?.file
+  const isHashed = unnamed !== undefined || source?.files.includes(name) === true
+  const named = isDated ? DATED : isOwn ? 0 : isHashed ? HASHED : NAMED
   writer.bytes.push(base | (splitsRecord ? SPLITS : 0) | named)
   if (isDated) {
     writer.fixed(timeNumber(object.time), 7)
     writer.fixed(object.hash ?? keyHash(name), 4)
-  } else if (named === HASHED) writer.fixed(hashOf(name) % 0x10000, 2)
+  } else if (named === HASHED) writer.fixed(unnamed?.hash ?? fileHash(name), 2)
   else if (named === NAMED) writer.text(name)
   writer.number(offset)
   writer.signed(place.lead)
@@ -160,24 +166,34 @@ function readPlace(reader: Reader, source: Source | undefined): LaneState {
   if (kind === 'start') return { place: { kind }, behind }
   if (kind === 'time') return { place: { kind, time: timeOf(reader.fixed(7)) }, behind }
   const object = flags & DATED ? { time: timeOf(reader.fixed(7)), hash: reader.fixed(4) } : undefined
-  const name = object ? '' : readName(reader, flags, source)
+  const file = object ? { name: '' } : readFile(reader, flags, source)
   const offset = reader.number()
   const lead = reader.signed()
   const at = offset - reader.signed()
   const length = reader.fixed(1)
   const print = { offset: at, length, hash: reader.fixed(7) }
   if (at < 0 || length > 64) throw new RangeError('no fingerprint')
-  const cursor = { name, id: null, offset, print, splitsRecord: (flags & SPLITS) !== 0 }
-  return { place: { kind, cursor, lead, ...(object && { object }) }, behind }
+  const cursor = { name: file.name, id: null, offset, print, splitsRecord: (flags & SPLITS) !== 0 }
+  const { unnamed } = file
+  return { place: { kind, cursor, lead, ...(object && { object }), ...(unnamed && { unnamed }) }, behind }
 }
 
 /** A file that is not found by its name is found by the fingerprint. */
-function readName(reader: Reader, flags: number, source: Source | undefined): string {
-  const own = source?.file ?? ''
-  if (flags & NAMED) return reader.text()
-  if (!(flags & HASHED)) return own
-  const hash = reader.fixed(2)
-  return source?.files.find((name) => hashOf(name) % 0x10000 === hash) ?? own
+function readFile(
+  reader: Reader,
+  flags: number,
+  source: Source | undefined,
+): { name: string; unnamed?: UnnamedFile } {
+  if (flags & NAMED) return { name: reader.text() }
+  const hash = flags & HASHED ? reader.fixed(2) : null
+  // Its node may be listed again for the next page.
+  if (!source) return { name: '', unnamed: { hash } }
+  return { name: source.files.find((name) => fileHash(name) === hash) ?? source.file }
+}
+
+/** 16 bits tell the files of one log apart. */
+function fileHash(name: string): number {
+  return hashOf(name) % 0x10000
 }
 
 /** A place in a file of a log, or in an object of a joined one. */

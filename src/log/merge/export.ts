@@ -1,3 +1,4 @@
+import { sleep } from '../../limits/clock.ts'
 import { LogError } from '../error.ts'
 import { Merge, type MergedRecord, type MergeRequest } from './merge.ts'
 import type { Missing, Source } from './source.ts'
@@ -47,7 +48,7 @@ export class MergedExport extends Merge {
       await this.fill()
       if (this.records.length > 0 || this.isComplete) return
       if (tries >= TRIES) throw endsEarly()
-      await new Promise((resolve) => setTimeout(resolve, WAIT))
+      await sleep(this.clock, WAIT)
       this.signal?.throwIfAborted()
       this.begin()
     }

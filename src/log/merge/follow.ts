@@ -1,8 +1,10 @@
+import type { Clock } from '../../limits/clock.ts'
+import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import { eventOf, HELLO, renderBeat } from '../follow/frame.ts'
 import type { FollowLimits } from '../follow/hub.ts'
-import { encodeMerged } from './cursor.ts'
+import { encodeMerged, type MergedCursor } from './cursor.ts'
 import { type MergedPage, type MergeRequest, mergePage } from './merge.ts'
 import { type MergedWriter, Output, writeAll } from './render.ts'
 import type { Missing, Source } from './source.ts'
@@ -20,12 +22,17 @@ export interface MergedFollow {
 }
 
 /** How much is sent at once. */
-const BATCH = { size: 1024 * 1024, lines: 1000 }
+const BATCH = { size: 1024 * 1024, lines: 4000 }
 /** How long the names of logs are valid. */
 const NAMES_MS = 2000
 /** Each log is asked at every poll, so many of them are asked less often. */
 const POLL_MS_EACH = 50
 const LONGEST_PAUSE = 30_000
+/** How long a place that is not found is looked for again: files are moved, copied and compressed one after the other. */
+const LOST_MS = 5000
+/** Bytes of text, and of events, that are sent at once. */
+const SLICE = 256 * 1024
+const EVENTS = 64 * 1024
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
@@ -38,35 +45,47 @@ export async function* followMerged(
   limits: FollowLimits,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
+  const { clock } = limits
   const out = new Output()
   let known = await sources()
-  let namedAt = Date.now()
+  let namedAt = clock.elapsed()
   const fit = request.cursor ? BATCH : request.fit
-  const opening = await mergePage(known, { ...request, fit, live: true, cost: writer.cost }, signal)
+  const live = { ...request, live: true, waits: true, cost: writer.cost }
+  const opening = await mergePage(known, { ...live, fit }, signal)
   tell?.(opening.missing)
-  yield* written(opening, known, events ? HELLO : new Uint8Array())
+  yield events ? HELLO : new Uint8Array()
+  for await (const { bytes } of written(opening, known)) yield bytes
   let cursor = opening.next
+  let lostAt = opening.lost.length > 0 ? clock.elapsed() : null
   let pause = limits.poll[0]
   let failures = 0
-  let beatAt = Date.now()
-  const woken = waker(signal)
+  let beatAt = clock.elapsed()
+  const woken = waker(clock, signal)
   try {
     while (!signal.aborted) {
       woken.watch(known)
       await woken.wait(Math.max(pause, POLL_MS_EACH * known.length))
       if (signal.aborted) return
       try {
-        if (Date.now() - namedAt > NAMES_MS) {
+        if (clock.elapsed() - namedAt > NAMES_MS) {
           known = await sources()
-          namedAt = Date.now()
+          namedAt = clock.elapsed()
         }
         const after = { place: cursor, direction: 'after' as const }
-        const asked = { ...request, cursor: after, fit: BATCH, live: true, cost: writer.cost }
+        const waits: boolean = lostAt === null || clock.elapsed() - lostAt < LOST_MS
+        const asked = { ...live, cursor: after, fit: BATCH, waits }
         const page: MergedPage = await mergePage(known, asked, signal)
-        yield* written(page, known)
+        // Where a failure ends the page, the next one continues after what was sent of this one.
+        for await (const { bytes, place } of written(page, known)) {
+          yield bytes
+          if (place) cursor = place
+        }
         cursor = page.next
+        if (!waits && events) for (const { name } of page.lost) yield gapOf(name, cursor)
+        lostAt = page.lost.length > 0 && waits ? (lostAt ?? clock.elapsed()) : null
         failures = 0
-        if (page.records.length > 0) pause = page.complete ? limits.poll[0] : 0
+        if (page.lost.length > 0) pause = limits.poll[0]
+        else if (page.records.length > 0) pause = page.complete ? limits.poll[0] : 0
         else pause = Math.min(limits.poll[1], Math.ceil(Math.max(pause, limits.poll[0]) * 1.5))
       } catch (error) {
         if (signal.aborted) return
@@ -74,8 +93,8 @@ export async function* followMerged(
         // The storage may answer again later, and nothing is lost until then.
         pause = Math.min(LONGEST_PAUSE, 500 * 2 ** failures++)
       }
-      if (events && Date.now() - beatAt >= limits.heartbeat) {
-        beatAt = Date.now()
+      if (events && clock.elapsed() - beatAt >= limits.heartbeat) {
+        beatAt = clock.elapsed()
         yield renderBeat(encodeMerged(cursor, known))
       }
     }
@@ -83,26 +102,49 @@ export async function* followMerged(
     woken.end()
   }
 
+  function gapOf(file: string, place: MergedCursor): Uint8Array {
+    return encoder.encode(eventOf('gap', encodeMerged(place, known), JSON.stringify({ file })))
+  }
+
+  /** A page as it is sent, in parts; of events, with the place after them, which is valid until the next part. */
   async function* written(
     page: MergedPage,
     of: readonly Source[],
-    before?: Uint8Array,
-  ): AsyncGenerator<Uint8Array> {
+  ): AsyncGenerator<{ bytes: Uint8Array; place?: MergedCursor }> {
     try {
-      if (before) yield before
-      if (!events) {
-        for (const record of page.records) writeAll(record, writer, out)
-        if (out.length > 0) yield out.take()
-        return
+      if (events) return yield* eventsOf(page, of)
+      for (const record of page.records) {
+        writeAll(record, writer, out)
+        if (out.length >= SLICE) yield { bytes: out.take() }
       }
-      let at = 0
-      for await (const place of page.places()) {
-        writeAll(page.records[at++]!, writer, out)
-        yield encoder.encode(eventOf('', encodeMerged(place, of), decoder.decode(out.take())))
-      }
+      if (out.length > 0) yield { bytes: out.take() }
     } finally {
       page.release()
     }
+  }
+
+  /** Many events are sent together: each write takes a turn of the event loop, and so would each event. */
+  async function* eventsOf(page: MergedPage, of: readonly Source[]) {
+    let text = ''
+    let sent = 0
+    let last: MergedCursor | null = null
+    const part = () => ({ bytes: encoder.encode(text), place: last! })
+    try {
+      for await (const place of page.places()) {
+        writeAll(page.records[sent++]!, writer, out)
+        text += eventOf('', encodeMerged(place, of), decoder.decode(out.take()))
+        last = place
+        if (text.length < EVENTS && !isTurnOver()) continue
+        yield part()
+        text = ''
+        if (isTurnOver()) await yieldToEventLoop()
+      }
+    } catch (error) {
+      // What was written before a failure is sent.
+      if (text !== '') yield part()
+      throw error
+    }
+    if (text !== '') yield part()
   }
 }
 
@@ -110,7 +152,7 @@ export async function* followMerged(
 const GATHER_MS = 20
 
 /** Waits for a change of one of the logs, or some time. */
-function waker(signal: AbortSignal) {
+function waker(clock: Clock, signal: AbortSignal) {
   const watched = new Map<string, () => void>()
   let wake = () => {}
   let isChanged = false
@@ -127,10 +169,11 @@ function waker(signal: AbortSignal) {
     async wait(ms: number): Promise<void> {
       if (!isChanged && !signal.aborted)
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms)
+          const cancel = clock.after(ms, resolve)
           wake = () => {
-            clearTimeout(timer)
-            setTimeout(resolve, GATHER_MS)
+            cancel()
+            wake = () => {}
+            clock.after(GATHER_MS, resolve)
           }
         })
       wake = () => {}

@@ -85,7 +85,7 @@ export class Lane {
   #given = 0
   #bytes = 0
   #collected: Collected | null = null
-  readonly #loaded = new LoadedRecords()
+  readonly #loaded: LoadedRecords
 
   /**
    * `place` is where to begin; without one, at the end of the log, or forward at its start. A `live` log is still being
@@ -96,6 +96,7 @@ export class Lane {
     this.#way = new Way(forward)
     this.#near = place?.kind === 'place' ? Math.abs(place.lead) : 0
     this.source = source
+    this.#loaded = new LoadedRecords(source.context.clock)
     this.#filter = filter
     this.#forward = forward
     this.#place = place

@@ -1,11 +1,12 @@
 import { BudgetError } from '../../limits/budget.ts'
+import type { Clock } from '../../limits/clock.ts'
 import { StoreError } from '../../store/store.ts'
 import { LogError } from '../error.ts'
 import type { Note } from '../view/answer.ts'
 import { Ahead } from './ahead.ts'
 import { laneKey, type MergedCursor } from './cursor.ts'
 import { Lane, type LaneRecord, type MergeFilter } from './lane.ts'
-import { isBeyond, missingIn, placesAfter, placesAround, stateIn } from './places.ts'
+import { isBeyond, lostIn, missingIn, placesAfter, placesAround, stateIn } from './places.ts'
 import { insertInto } from './records/order.ts'
 import { bySource, type Missing, type Source } from './source.ts'
 
@@ -17,6 +18,8 @@ export interface MergeRequest extends MergeFilter {
   fit: { size: number; lines: number | null }
   /** Whether the logs are followed: unfinished lines are left out, and what comes late is marked. @default false */
   live?: boolean | undefined
+  /** Whether the place of a log that was not found is kept for the next page. @default false */
+  waits?: boolean | undefined
   /** Nodes whose logs are not known, because they could not be listed. @default none */
   unlisted?: readonly string[] | undefined
   /** What a record takes of that. */
@@ -39,6 +42,8 @@ export interface MergedPage {
   next: MergedCursor
   notes: Note[]
   missing: Missing[]
+  /** The logs among those whose places were not found. */
+  lost: readonly Source[]
   /** Whether nothing is left in the direction of the page. */
   complete: boolean
   /** The place after each record, in order. Each is only valid until the next. */
@@ -86,6 +91,7 @@ export class Merge {
   isCut = false
   readonly #request: MergeRequest
   readonly signal: AbortSignal | undefined
+  protected readonly clock: Clock
   readonly #all: boolean
   readonly #forward: boolean
   readonly #lanes: Lane[]
@@ -105,6 +111,7 @@ export class Merge {
     this.#all = all
     this.#request = request
     this.signal = signal
+    this.clock = sources[0]!.context.clock
     const { cursor, first = false, live = false, fit } = request
     this.#forward = cursor ? cursor.direction === 'after' : first
     this.#size = fit.size
@@ -119,6 +126,7 @@ export class Merge {
       isSearch: isSearch(request),
       fit: { size: this.#size, lines: this.#lines },
       all,
+      clock: this.clock,
     })
   }
 
@@ -197,6 +205,7 @@ export class Merge {
       places: () => placesAfter(outcome, this.#taken, cursors.next),
       notes: this.notes,
       missing: missingIn(outcome),
+      lost: lostIn(outcome),
       state: this.#lanes.map((lane) => lane.state).join('\n'),
       release: () => this.release(),
     }

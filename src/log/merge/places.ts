@@ -9,6 +9,8 @@ interface PlacesRequest {
   cursor: { place: MergedCursor } | null
   unlisted?: readonly string[] | undefined
   live?: boolean | undefined
+  /** Whether a place that was not found is kept: a rotation may be under way. @default false */
+  waits?: boolean | undefined
 }
 
 /** A page whose records are known, and what became of its logs. */
@@ -66,8 +68,9 @@ export async function placesAround(
   const isStart = lanes.every(
     (lane) => failed.has(lane) || before.lanes.get(laneKey(lane.source))?.place.kind === 'start',
   )
-  // A log that cannot be read has a page before this one, unless nothing else has and nothing came of this one.
-  const waits = records.length > 0 && [...failed.values()].some((error) => error instanceof StoreError)
+  // A log that cannot be read, or not be listed, has a page before this one, unless nothing else has and nothing came of this one.
+  const isMissing = [...failed.values()].some((error) => error instanceof StoreError)
+  const waits = records.length > 0 && (isMissing || (request.unlisted?.length ?? 0) > 0)
   return { prev: isStart && !waits ? null : before, next }
 }
 
@@ -91,6 +94,11 @@ export async function* placesAfter(
   }
 }
 
+/** The logs whose places were not found. */
+export function lostIn({ failed }: Outcome): Source[] {
+  return [...failed].filter(([, error]) => isGone(error)).map(([{ source }]) => source)
+}
+
 /** The logs that are not in a page, and why. */
 export function missingIn(page: Outcome): Missing[] {
   // The list may be a second old: then a log that was deleted shows by its place.
@@ -109,7 +117,7 @@ function isGone(error: unknown): boolean {
 
 /** The moments that the cursors of both sides stand for. */
 function timesOf({ request, lanes, forward, records }: Outcome): { onward: number; near: number } {
-  const now = lanes[0]!.source.context.now()
+  const now = lanes[0]!.source.context.clock.now()
   const from = request.cursor?.place.time
   const [first, last] = forward ? [records[0], records.at(-1)] : [records.at(-1), records[0]]
   const reached = last?.placed ?? from ?? now
@@ -145,12 +153,14 @@ function unknownIn({ request, lanes }: Outcome): [key: number, state: LaneState]
 
 /** Where a log that could not be read continues: at its place, or where the first page divided it. */
 function keptPlace(page: Outcome, lane: Lane, time: number): LanePlace {
-  if (isGone(page.failed.get(lane))) return { kind: 'time', time }
+  const { live, waits } = page.request
+  // A follower got everything up to that moment, or is told of a gap.
+  if (isGone(page.failed.get(lane)) && !waits) return { kind: 'time', time: live ? time + 0.001 : time }
   return stateIn(page.request, lane.source)?.place ?? dividedAt(page, time)
 }
 
 /** Without a cursor, all that a log has now belongs before the end of the page, or after its beginning. */
 function dividedAt({ lanes, forward }: Outcome, time: number): LanePlace {
-  const now = lanes[0]!.source.context.now()
+  const now = lanes[0]!.source.context.clock.now()
   return forward ? { kind: 'start' } : { kind: 'time', time: Math.max(now, time + 0.001) }
 }

@@ -1,9 +1,11 @@
 import { asOne, concat } from '../../bytes.ts'
-import type { Lease } from '../../limits/memory-budget.ts'
+import type { Clock } from '../../limits/clock.ts'
+import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
 import { isCrowded, SliceMemory } from '../../limits/slice-memory.ts'
 import { SlicedStream, type Slices } from '../../store/fast.ts'
 import type { Bytes } from '../../store/store.ts'
 import { giveBack } from '../search/blocks.ts'
+import { noMemory } from '../search/sink.ts'
 import type { Series } from '../text/series.ts'
 
 /** Up to this size, a part of a log is one buffer. */
@@ -50,26 +52,41 @@ export async function bytesOf(
   return body
 }
 
-/** Records that were found, as a body. Their memory is released as they are sent. */
-export function piecesBody(pieces: readonly Uint8Array[], memory: Lease | null = null): Bytes {
+/** Records that were found, as a body, which owns them: each is forgotten, and its memory released, when it was sent. */
+export function piecesBody(pieces: Uint8Array[], memory: Lease | null, clock: Clock): Bytes {
   const length = lengthOf(pieces)
   if (length <= AT_ONCE) {
     memory?.release()
     return concat(pieces)
   }
-  return new SlicedStream(new PieceSlices(pieces, memory))
+  const slices = new PieceSlices(pieces, memory, clock)
+  memory?.tieTo(slices)
+  return new SlicedStream(slices)
+}
+
+/** A text that was made, as a body. A long one holds memory for answers until its client has taken it. */
+export function textBody(text: string, memory: MemoryBudget | undefined, clock: Clock): Bytes {
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= AT_ONCE || !memory) return bytes
+  const lease = memory.lease(bytes.length)
+  if (lease === null) throw noMemory()
+  return piecesBody([bytes], lease, clock)
 }
 
 /** Pieces in slices: short ones joined, long ones as views. Each block is released when it has been sent. */
 class PieceSlices implements Slices {
-  #pieces: readonly Uint8Array[]
+  readonly #pieces: (Uint8Array | undefined)[]
   #next = 0
   /** How much of the next piece has been returned. */
   #given = 0
+  /** Bytes of the pieces that end with the slice that is being sent: until then, a whole block is in memory. */
+  #ending = 0
 
   readonly #memory: Lease | null
+  readonly #clock: Clock
 
-  constructor(pieces: readonly Uint8Array[], memory: Lease | null) {
+  constructor(pieces: Uint8Array[], memory: Lease | null, clock: Clock) {
+    this.#clock = clock
     this.#memory = memory
     this.#pieces = pieces
   }
@@ -83,32 +100,36 @@ class PieceSlices implements Slices {
     if (piece.length < SLICE) return this.#together()
     const slice = piece.subarray(this.#given, this.#given + SLICE)
     this.#given += slice.length
+    this.#ending = 0
     if (this.#given === piece.length) {
-      this.#next++
+      this.#ending = piece.length
+      this.#pieces[this.#next++] = undefined
       this.#given = 0
     }
     return slice
   }
 
   release(slice: Uint8Array): void {
-    this.#memory?.shrink(slice.length)
+    this.#memory?.shrink(this.#ending)
     // Slices are sent in order: with the last one of a block, all of it has been sent.
-    if (slice.byteOffset + slice.length === slice.buffer.byteLength) giveBack(slice)
+    if (slice.byteOffset + slice.length === slice.buffer.byteLength) giveBack(slice, this.#clock)
   }
 
   cancel(): void {
     this.#memory?.release()
-    this.#pieces = []
+    this.#pieces.length = 0
   }
 
   #together(): Uint8Array {
     const group: Uint8Array[] = []
     let size = 0
-    for (let piece = this.#pieces[this.#next]; piece; piece = this.#pieces[++this.#next]) {
+    for (let piece = this.#pieces[this.#next]; piece; piece = this.#pieces[this.#next]) {
       if (size + piece.length > SLICE) break
       group.push(piece)
       size += piece.length
+      this.#pieces[this.#next++] = undefined
     }
+    this.#ending = size
     return asOne(group)
   }
 }

@@ -1,3 +1,4 @@
+import { type Clock, sleep } from '../../limits/clock.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { SliceMemory } from '../../limits/slice-memory.ts'
 import { TURN_MILLIS, yieldToEventLoop } from '../../limits/yield.ts'
@@ -27,11 +28,12 @@ const MEMORY_WAIT = 100
 const pool: Uint8Array<ArrayBuffer>[] = []
 const POOLED = 4
 
-/** Records that were found, each rendered, as a body. It yields between slices. */
+/** Records that were found, each rendered, as a body, which owns them. It yields between slices. */
 export function renderedBody(
-  pieces: readonly Uint8Array[],
+  pieces: Uint8Array[],
   renderer: Renderer,
-  memory: Lease | null = null,
+  memory: Lease | null,
+  clock: Clock,
 ): Bytes {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (length <= RENDERED) {
@@ -43,14 +45,18 @@ export function renderedBody(
     memory?.release()
     return renderer.take()
   }
-  let next = 0
+  // Each is forgotten when it was read: the rest of an answer may wait for its client.
+  const rest = pieces.reverse()
+  let read = 0
   const source = () => {
-    if (next > 0) memory?.shrink(pieces[next - 1]?.length ?? 0)
-    if (next < pieces.length) return pieces[next++]!
+    memory?.shrink(read)
+    const piece = rest.pop()
+    read = piece?.length ?? 0
+    if (piece) return piece
     memory?.release()
     return null
   }
-  return renderedStream(source, renderer, () => memory?.release())
+  return renderedStream(source, renderer, () => memory?.release(), clock)
 }
 
 /** A part of a log that begins and ends between two records. */
@@ -68,7 +74,7 @@ export interface RecordRange {
  * so that many of them cost no more memory than a few. A record longer than `longest` is split. It ends as `bytesOf`
  * does where an archive ends early.
  */
-export function recordsBody(range: RecordRange, renderer: Renderer, longest: number): Bytes {
+export function recordsBody(range: RecordRange, renderer: Renderer, longest: number, clock: Clock): Bytes {
   const { series, to, format, memory: lease } = range
   const memory = new SliceMemory()
   let buffer: Uint8Array<ArrayBuffer> | null = null
@@ -86,7 +92,7 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
     if (!lease || bytes === 0) return
     for (let tries = 0; !lease.grow(2 * bytes); tries++) {
       if (tries >= MEMORY_TRIES) throw noMemory()
-      await new Promise((resolve) => setTimeout(resolve, MEMORY_WAIT))
+      await sleep(clock, MEMORY_WAIT)
     }
     extra = 2 * bytes
   }
@@ -120,15 +126,15 @@ export function recordsBody(range: RecordRange, renderer: Renderer, longest: num
     if (broken) throw broken
     return null
   }
-  const body = renderedStream(source, renderer, end)
+  const body = renderedStream(source, renderer, end, clock)
   // Not to the body: a server that sends the slices lets go of it.
   lease?.tieTo(source)
   return body
 }
 
 /** Records from a source, each rendered, as a body. `left` is called if its client disconnects before the end. */
-export function renderedStream(source: Source, renderer: Renderer, left: () => void): Bytes {
-  return new SlicedStream(new RenderedSlices(source, renderer, left))
+export function renderedStream(source: Source, renderer: Renderer, left: () => void, clock: Clock): Bytes {
+  return new SlicedStream(new RenderedSlices(source, renderer, left, clock))
 }
 
 /** Returns whole records in order, then null. They may be in memory that the next call reuses. */
@@ -138,6 +144,7 @@ class RenderedSlices implements Slices {
   readonly #source: Source
   readonly #renderer: Renderer
   readonly #left: () => void
+  readonly #clock: Clock
   #open = true
   /** The error that ended the source, reported after everything that was written. */
   #failure: unknown = null
@@ -147,10 +154,11 @@ class RenderedSlices implements Slices {
   #full = SLICE
   readonly #slice = new SliceMemory()
 
-  constructor(source: Source, renderer: Renderer, left: () => void) {
+  constructor(source: Source, renderer: Renderer, left: () => void, clock: Clock) {
     this.#source = source
     this.#renderer = renderer
     this.#left = left
+    this.#clock = clock
   }
 
   async next(): Promise<Uint8Array | null> {
@@ -173,7 +181,7 @@ class RenderedSlices implements Slices {
   /** Renders until a slice is full or it is time to yield. False when nothing is left. */
   async #fill(): Promise<boolean> {
     const renderer = this.#renderer
-    const start = Date.now()
+    const start = this.#clock.elapsed()
     let looked = start
     for (let count = this.#unit; ; ) {
       if (renderer.left === 0) {
@@ -187,7 +195,7 @@ class RenderedSlices implements Slices {
       count -= before - renderer.left
       if (renderer.written >= this.#full) return true
       if (count > 0) continue
-      const now = Date.now()
+      const now = this.#clock.elapsed()
       this.#unit = now - looked <= TURN_MILLIS / 4 ? Math.min(this.#unit * 2, SLICE / 2) : RENDERED
       if (now - start >= TURN_MILLIS) return true
       looked = now

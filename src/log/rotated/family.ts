@@ -13,7 +13,7 @@ export interface Head {
   print: string | null
   /** Bytes of text; absent for a compressed file that has not been read to its end. */
   length?: number
-  /** Time of the last record of a file with a number after a dash; absent where it is not known. */
+  /** Time of the last record; absent where it was not needed or is not known. */
   last?: number
 }
 
@@ -31,6 +31,8 @@ export interface Family {
   wanted: Entry[]
   /** Compressed files that may be copies of others; only their length would tell. */
   unmeasured: Entry[]
+  /** Files that seem newer than the active one, and that itself; only their last records would tell if they are copies. */
+  unended: Entry[]
   /** Other names of members: links, and files with the same text. */
   aliases: ReadonlyMap<string, string>
 }
@@ -53,7 +55,7 @@ export function familyOf(name: string, named: NamedFiles, headOf: HeadOf = () =>
   const dashed = rolledMembers(name, named.dashed, headOf)
   const kin = kinOf(dashed.log, named, dashed.members)
   const aliases = new Map(kin.aliases)
-  const arranged = withActiveLast(arrangeShipped(kin.members, headOf))
+  const { unended, ...arranged } = withActiveLast(arrangeShipped(kin.members, headOf), headOf)
   const single = withoutCopies(arranged.order, headOf, aliases)
   const newest = single.at(-1)
   return {
@@ -67,6 +69,7 @@ export function familyOf(name: string, named: NamedFiles, headOf: HeadOf = () =>
       .flat()
       .map(({ entry }) => entry)
       .filter((entry) => headOf(entry)?.length === undefined),
+    unended,
     aliases,
   }
 }
@@ -146,12 +149,32 @@ function arrangeShipped(members: RotatedFile[], headOf: HeadOf): Arranged {
   return { order: inserted.order, certain: certain && inserted.certain, wanted: [...wanted, ...read] }
 }
 
-/** A compressed file does not grow: whatever its times say, an active file that is not compressed is newer. */
-function withActiveLast(arranged: Arranged): Arranged {
+/**
+ * A compressed file does not grow, and neither does a copy of lines of the active file, which a restore may leave:
+ * whatever their times of change say, an active file that is not compressed is newer. In a log that reuses its names in
+ * turn, a newer file has later records.
+ */
+function withActiveLast(arranged: Arranged, headOf: HeadOf): Arranged & { unended: Entry[] } {
   const { order } = arranged
   const active = order.find((member) => isActive(member) && !member.compressed)
-  if (!active || !order.at(-1)!.compressed) return arranged
-  return { ...arranged, order: [...order.filter((member) => member !== active), active], certain: false }
+  const behind = active ? order.slice(order.indexOf(active) + 1) : []
+  if (!active || behind.length === 0) return { ...arranged, unended: [] }
+  const plain = behind.filter(({ compressed, entry }) => !compressed && entry.size > 0)
+  const ends = [active, ...plain].map(({ entry }) => entry)
+  const unended =
+    plain.length > MAX_ALL || plain.length === 0
+      ? []
+      : ends.filter((entry) => typeof headOf(entry)?.time === 'number' && headOf(entry)!.last === undefined)
+  if (!plain.every(({ entry }) => isWithin(headOf(entry), headOf(active.entry))))
+    return { ...arranged, unended }
+  const others = order.filter((member) => member !== active)
+  return { ...arranged, order: [...others, active], certain: false, unended }
+}
+
+/** Whether the records of a file are in the time of another one. */
+function isWithin(one: Head | undefined, other: Head | undefined): boolean {
+  const [first, last] = [one?.time ?? Number.NaN, one?.last ?? Number.NaN]
+  return first >= (other?.time ?? Number.NaN) && last <= (other?.last ?? Number.NaN)
 }
 
 function arrange(members: RotatedFile[], headOf: HeadOf): Arranged {
@@ -175,7 +198,7 @@ function arrange(members: RotatedFile[], headOf: HeadOf): Arranged {
   if (agreed) return { order: agreed, certain: true, wanted }
   // The hour that comes twice in autumn looks like a step back; times of change show that it is none.
   const isNear = (order: RotatedFile[]) => isRising(timesIn(order), CLOCK_CHANGE_MS)
-  if (isRising(changesOf(order), -1) && isNear(order)) return { order, certain: true, wanted }
+  if (isRising(ownChangesOf(order), -1) && isNear(order)) return { order, certain: true, wanted }
   const byRecords = byTimes(order, headOf)
   // Records that agree with the names, or with the times of change, need no more.
   if (directions.some((order) => isRising(timesIn(order))) || isRising(changesOf(byRecords.order), -1))
@@ -191,7 +214,7 @@ function arrange(members: RotatedFile[], headOf: HeadOf): Arranged {
  * the names.
  */
 function againstRecords(directions: readonly RotatedFile[][], isNear: (order: RotatedFile[]) => boolean) {
-  const changed = directions.find((order) => isRising(changesOf(order), -1))
+  const changed = directions.find((order) => isRising(ownChangesOf(order), -1))
   if (changed) return { order: changed, certain: isNear(changed) }
   const near = directions.find((order) => isRising(changesOf(order)) && isNear(order))
   return near ? { order: near, certain: false } : null
@@ -285,6 +308,11 @@ const CLOCK_CHANGE_MS = 3_600_000
 
 function changesOf(order: readonly RotatedFile[]): number[] {
   return order.map(({ entry }) => entry.modified)
+}
+
+/** An active file that is empty was truncated when the newest rotated one was copied: its time says nothing more. */
+function ownChangesOf(order: readonly RotatedFile[]): number[] {
+  return changesOf(order.filter((member) => !isActive(member) || member.entry.size > 0))
 }
 
 function byChange(a: RotatedFile, b: RotatedFile): number {

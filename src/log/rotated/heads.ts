@@ -28,8 +28,15 @@ export class Heads {
     const { time, print } = headOf(await text.head(HEAD), text.entry)
     const { key, size } = text.entry
     if (text.compressed) return this.#remember(text, { time, print })
-    const last = time !== null && parseDashed(key) ? await lastTime(text) : undefined
-    this.#remember(text, { time, print, length: size, ...(last !== undefined && { last }) })
+    this.#remember(text, { time, print, length: size })
+    if (time !== null && parseDashed(key)) await this.end(text)
+  }
+
+  /** Reads the end of a plain file for the time of its last record. */
+  async end(text: Text): Promise<void> {
+    const head = this.get(text.entry)
+    const last = head && !text.compressed ? await lastTime(text) : undefined
+    if (last !== undefined) this.#remember(text, { ...head!, last })
   }
 
   /** Reads a compressed file to its end for the length of its text. */

@@ -2,7 +2,7 @@ import { soundsCompressed } from '../../codec/kind.ts'
 import { BudgetError } from '../../limits/budget.ts'
 import { each } from '../../limits/each.ts'
 import { isTurnOver, yieldToEventLoop } from '../../limits/yield.ts'
-import { type Entry, MissingBytes } from '../../store/store.ts'
+import { type Entry, MissingBytes, replaced } from '../../store/store.ts'
 import { LogError, UnfoundCursor } from '../error.ts'
 import { badCursor, type Cursor } from '../text/cursor.ts'
 import {
@@ -35,6 +35,7 @@ export async function openRotated(
   if (!rotated) return { series: await Series.open([await opening]), at: null }
   const [text, family] = await Promise.all([opening, listFamily(opener, file)])
   const own = placeIn(family, file)
+  if (own > 0 && (await wasReplaced(opener, text, family.members[own]!))) throw replaced(file)
   const older = await openTexts(opener, family.members.slice(0, Math.max(0, own)))
   const newer = own < 0 ? [] : family.members.slice(own + 1, lastOfWhole(family, file) + 1)
   const series = await Series.open([...older, text, ...(await openTexts(opener, newer))])
@@ -96,11 +97,26 @@ async function findCursor(
     // Between the read and the list, a rotation may have given the name to another file, or the file may have grown and
     // been followed by another one: then its size is the one of the list.
     const same = direct ? family.members[placeIn(family, direct.name)] : undefined
-    const still = direct && same && isSame(same, direct.entry) ? direct : null
+    const isStill = direct && same && isSame(same, direct.entry) && !(await wasReplaced(opener, direct, same))
+    const still = isStill ? direct : null
     const found = still ? await atLeast(opener, still, same!) : await findMoved(opener, family, cursor)
     const moved = revision !== (opener.files.revision?.() ?? null)
     if (found || look >= LOOKS || !moved) return { family, found }
   }
+}
+
+/**
+ * Whether a file was renamed or truncated after it was opened or listed: what was read of it may be in an older file of the
+ * list, too. Objects in a bucket are not truncated, and have another version then.
+ */
+async function wasReplaced(
+  { files, budget }: Opener,
+  { entry, name }: Text,
+  listed: Entry,
+): Promise<boolean> {
+  if (entry.id === undefined || entry.appendOnly) return false
+  const now = await files.stat(name, budget.signal)
+  return [entry, listed].some(({ id, size }) => id !== now.id || size > now.size)
 }
 
 /** The text of a file with the size that a later list shows. */

@@ -7,6 +7,7 @@ import { LogError } from '../error.ts'
 import { type LogFiles, perFiles } from '../files/files.ts'
 import { type Opener, openText } from '../text/open.ts'
 import type { Text } from '../text/text.ts'
+import { copyIn, isBeginningOf } from './copied.ts'
 import { type Family, familyOf, type Head, lastFor, placeIn } from './family.ts'
 import { headsOf } from './heads.ts'
 import { type NamedFiles, namedFiles } from './kin.ts'
@@ -25,12 +26,12 @@ const LISTS = 5
 /** The files of the log that `file` belongs to, oldest first. Heads are read if the names do not show the order. */
 export async function listFamily(opener: Opener, file: string): Promise<Family> {
   const { files } = opener
-  const { signal } = opener.budget
-  const note = newestFilesOf(files).look(file)
+  const { signal, clock } = opener.budget
+  const note = newestFilesOf(files).look(file, clock.elapsed())
   const reader = {
     ...opener,
     trustDeclaredSize: false,
-    budget: new Budget({ millis: HEADS_MILLIS, signal }),
+    budget: new Budget({ millis: HEADS_MILLIS, signal, clock }),
   }
   for (let tries = 1; ; tries++) {
     const { name, named } = await relativesOf(files, file, signal)
@@ -44,8 +45,24 @@ export async function listFamily(opener: Opener, file: string): Promise<Family> 
   }
 }
 
-/** Files in order; null if they moved meanwhile. With `isLast`, those that moved must do without a head. */
+/** Files in order, without a copy of the active one; null if they moved meanwhile, unless this is the last attempt. */
 async function putInOrder(name: string, named: NamedFiles, opener: Opener, isLast: boolean) {
+  const found = copyIn(name, named)
+  if (!found) return arrangeFiles(name, named, opener, isLast)
+  const { copy, active } = found
+  let isCopy = false
+  const error = await failureOf(opener, copy, async (text) => {
+    isCopy = await isBeginningOf(text, await openText(opener, active))
+  })
+  if (hasMoved(error) && !isLast) return null
+  if (!isCopy) return arrangeFiles(name, named, opener, isLast)
+  const others = { ...named, files: named.files.filter(({ entry }) => entry !== copy), kin: new Map() }
+  const family = await arrangeFiles(name, others, opener, isLast)
+  return family && { ...family, aliases: new Map([...family.aliases, [copy.key, active.key]]) }
+}
+
+/** Files in order; null if they moved meanwhile. With `isLast`, those that moved must do without a head. */
+async function arrangeFiles(name: string, named: NamedFiles, opener: Opener, isLast: boolean) {
   const heads = headsOf(opener.files)
   // Only heads that were asked for: what else happens to be known must not change the order from page to page.
   const read = new Map<Entry, Head>()
@@ -63,9 +80,16 @@ async function putInOrder(name: string, named: NamedFiles, opener: Opener, isLas
       // A broken archive, or a file that may not be read, has no head.
       const head = heads.get(entry) ?? (error ? UNKNOWN : null)
       if (head) read.set(entry, head)
-      moved ||= error !== null && 'code' in error && MOVED.includes(error.code)
+      moved ||= hasMoved(error)
     })
     if (moved && !isLast) return null
+    family = await inOrder()
+  }
+  if (family.unended.length > 0) {
+    await each(family.unended, AT_ONCE, async (entry) => {
+      if (heads.get(entry)?.last === undefined) await failureOf(opener, entry, (text) => heads.end(text))
+      read.set(entry, heads.get(entry) ?? UNKNOWN)
+    })
     family = await inOrder()
   }
   if (family.unmeasured.length === 0) return family
@@ -78,8 +102,12 @@ async function putInOrder(name: string, named: NamedFiles, opener: Opener, isLas
 }
 
 const UNKNOWN = { time: null, print: null }
-/** How it shows that a file was renamed, truncated or deleted after it was listed. */
 const MOVED: readonly string[] = ['changed', 'unknown-file']
+
+/** Whether a file was renamed, truncated or deleted after it was listed. */
+function hasMoved(error: LogError | StoreError | BudgetError | null): boolean {
+  return error !== null && 'code' in error && MOVED.includes(error.code)
+}
 
 /** Opens a file for some work. Returns why it failed, if that is the file's or the budget's fault; otherwise null. */
 async function failureOf(opener: Opener, entry: Entry, work: (text: Text) => Promise<void>) {
@@ -126,11 +154,11 @@ export const newestFilesOf = perFiles((files) => {
       return mark !== null && known.get(file) === mark
     },
     /** Looks at the directory before a list is made; call the result with what the list shows. */
-    look(file: string): (family: Family) => void {
+    look(file: string, at: number): (family: Family) => void {
       const mark = files.revision?.() ?? null
       if (mark === null) return () => {}
-      if (revision?.mark !== mark) revision = { mark, since: Date.now() }
-      const old = Date.now() - revision.since >= COARSE_MS
+      if (revision?.mark !== mark) revision = { mark, since: at }
+      const old = at - revision.since >= COARSE_MS
       return (family) => {
         if (!old) return
         const newest = family.members.at(-1)

@@ -1,3 +1,4 @@
+import type { Clock } from '../../limits/clock.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { Scanner } from '../scanner/scanner.ts'
 import type { Series } from '../text/series.ts'
@@ -30,6 +31,7 @@ export class Backward {
   readonly #series: Series
   readonly #lo: number
   readonly #parallel: number
+  readonly #clock: Clock
   readonly #ended = new AbortController()
   readonly #lease: Lease | null
   readonly #free: Uint8Array<ArrayBuffer>[]
@@ -53,6 +55,7 @@ export class Backward {
     this.#lo = lo
     this.#step = step
     this.#parallel = parallel
+    this.#clock = budget.clock
     this.#window = Math.min(parallel, FIRST_WINDOW)
     this.#free = scanner ? [...scanner.chunks] : []
     this.#buffers = this.#free.length
@@ -104,7 +107,7 @@ export class Backward {
     this.#ended.abort()
     await this.#drain()
     this.#lease?.release()
-    if (this.#long) giveBack(this.#long)
+    if (this.#long) giveBack(this.#long, this.#clock)
     this.#long = null
   }
 

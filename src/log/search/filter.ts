@@ -71,6 +71,8 @@ export interface Chunk {
   from: number
   to: number
   base: number
+  /** The time of the record before the first one, which may have none itself. @default unknown */
+  before?: number | undefined
 }
 
 /** One record of a chunk, with its own time or the one it inherits. */
@@ -231,7 +233,7 @@ export function eachWanted(
   scanner: Scanner | null = null,
 ): void {
   const find = finderOf(chunk, filter, scanner)
-  const { bytes, from, to, base } = chunk
+  const { bytes, from, to, base, before = Number.NaN } = chunk
   const { format } = filter
   const timed = filter.since !== null || filter.until !== null
   const { times } = filter
@@ -242,7 +244,7 @@ export function eachWanted(
     start: at,
     end: at,
     base,
-    time: Number.NaN,
+    time: before,
     headEnd: lineEnd(bytes, at, to),
   }
   while (at < to) {
@@ -264,7 +266,7 @@ export function eachWanted(
     if (timed) {
       const time = format.time(bytes, at, record.headEnd, filter.zone)
       if (!Number.isNaN(time)) record.time = time
-      else if (find) record.time = lastTime(format, filter.zone, bytes, [from, at])
+      else if (find) record.time = lastTime(format, filter.zone, bytes, [from, at, before])
       if (times) widen(times, record.time)
     }
     if (isWanted(record, filter)) visit(record)
@@ -356,7 +358,8 @@ export function isWanted(record: Candidate, filter: Filter): boolean {
   const { bytes, start, end, base, time } = record
   const { since, until, level, matcher } = filter
   if (since && base + start < since.below && !(time >= since.at)) return false
-  if (until && base + start >= until.from && !(time < until.at)) return false
+  // What comes before all times is not late.
+  if (until && base + start >= until.from && time >= until.at) return false
   if (level !== null) {
     const own = filter.format.level(bytes, start, record.headEnd, end)
     if (own < level || (filter.levels !== undefined && (filter.levels & (1 << own)) === 0)) return false

@@ -1,3 +1,4 @@
+import type { Clock } from '../../limits/clock.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { Series } from '../text/series.ts'
 import { BLOCK, giveBack, takeBlock } from './blocks.ts'
@@ -22,6 +23,7 @@ export class Forward {
   readonly #hi: number
   readonly #length: number
   readonly #parallel: number
+  readonly #clock: Clock
   readonly #lease: Lease | null
   readonly #ended = new AbortController()
   #window: number
@@ -34,10 +36,11 @@ export class Forward {
 
   /** Nothing from `hi` on is read. */
   constructor(series: Series, hi: number, reading: Reading, lease: Lease | null) {
-    const { chunk, parallel = 1 } = reading
+    const { chunk, clock, parallel = 1 } = reading
     this.#series = series
     this.#hi = hi
     this.#parallel = parallel
+    this.#clock = clock
     this.#length = parallel > 1 ? remoteChunk(reading) : chunk
     this.#window = Math.min(parallel, FIRST_WINDOW)
     this.#lease = lease
@@ -73,7 +76,7 @@ export class Forward {
     const long = this.#long
     this.#long = null
     // A read into it cannot be interrupted, and a client may disconnect meanwhile.
-    if (long) void this.#reading.then(() => giveBack(long))
+    if (long) void this.#reading.then(() => giveBack(long, this.#clock))
   }
 
   /** Memory for a read. That of long records is used again: the collector hardly notices it. */

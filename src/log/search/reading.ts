@@ -1,9 +1,11 @@
+import type { Clock } from '../../limits/clock.ts'
 import type { Lease, MemoryBudget } from '../../limits/memory-budget.ts'
 
 /** How a log is read, which depends on the store and the runtime. */
 export interface Reading {
   /** Bytes per read. */
   chunk: number
+  clock: Clock
   /** Whether reads into WebAssembly's memory are fastest when it is shared; see Scanner. @default false */
   sharedMemory?: boolean
   /** How many reads run in parallel. @default 1 */

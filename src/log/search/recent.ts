@@ -2,12 +2,13 @@ import { BudgetError } from '../../limits/budget.ts'
 import type { Lease } from '../../limits/memory-budget.ts'
 import { countLines, lastStart, lineEnd, nextStart } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
+import { lastTime } from '../text/format.ts'
 import type { KnownBlocks, TimeSpan } from '../text/text.ts'
 import { giveBack, takeBlock } from './blocks.ts'
 import type { Filter } from './filter.ts'
 import { matchesInTurns } from './in-turns.ts'
-import { MAX_RECORD, type Scan } from './scan.ts'
-import { noMemory } from './sink.ts'
+import { MAX_RECORD, type Scan, withTimeBefore } from './scan.ts'
+import { noMemory, RECORD_COST } from './sink.ts'
 
 /** A record that was found, and where. */
 export interface Kept {
@@ -27,8 +28,6 @@ export interface Recent {
 }
 
 const CHUNK = 1024 * 1024
-/** What a kept record takes besides its bytes: each is an array of its own. */
-const RECORD_COST = 320
 
 /** A range that is read once, from its start. */
 export interface Pass
@@ -51,7 +50,7 @@ export async function scanOnce(pass: Pass): Promise<Recent | null> {
   try {
     return await keepRecent(pass, memory, long)
   } finally {
-    if (long.block) giveBack(long.block)
+    if (long.block) giveBack(long.block, pass.budget.clock)
     // The caller leases the memory of the records it takes.
     memory?.release()
   }
@@ -65,7 +64,7 @@ interface Long {
 async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise<Recent | null> {
   const { from, to, isStart, filter, fit, countBy, budget, scanner, witness, examine } = pass
   const { format } = filter
-  const queue: { record: Kept; lines: number }[] = []
+  const queue = new Queue<{ record: Kept; lines: number }>()
   let size = 0
   let lines = 0
   let dropped = false
@@ -73,6 +72,9 @@ async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise
   let begin = from
   let fresh = !isStart
   let length = CHUNK
+  /** The time of the last record before `at` that has one; null if that is not known. */
+  let before: number | null = null
+  const isTimed = filter.since !== null || filter.until !== null || examine !== undefined
   const blocks = knownBlocks(pass)
   const drop = () => {
     const { record, lines: count } = queue.shift()!
@@ -81,14 +83,16 @@ async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise
     memory?.shrink(record.bytes.length + RECORD_COST)
     dropped = true
   }
+  const kept = () => queue.all().map(({ record }) => record)
   while (at < to) {
     const known = fresh ? undefined : blocks?.get(at)
     if (known && known.to <= to && isOutside(at, known, filter)) {
       at = known.to
+      before = null
       continue
     }
     const bytes = await readOn(pass, at, Math.min(at + length, to), long)
-    if (bytes === null) return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: at }
+    if (bytes === null) return { kept: kept(), from: begin, dropped, stopped: at }
     let first = 0
     if (fresh && !format.starts(bytes, 0, lineEnd(bytes, 0, bytes.length))) {
       first = nextStart(format, bytes, 0, bytes.length)
@@ -104,7 +108,10 @@ async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise
       }
       last = bytes.length
     }
-    const chunk = { bytes, from: first, to: last, base: at }
+    const part = { bytes, from: first, to: last, base: at }
+    // To read back in an archive would mean to start over.
+    const chunk = before === null ? await withTimeBefore(part, pass) : { ...part, before }
+    if (isTimed) before = lastTime(format, filter.zone, bytes, [first, last, chunk.before ?? Number.NaN])
     const times = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY }
     if (examine) {
       await examine(chunk, scanner)
@@ -131,12 +138,44 @@ async function keepRecent(pass: Pass, memory: Lease | null, long: Long): Promise
       // The newest stays, even if it alone is too long: then it is cut.
       while (queue.length > 1 && (size > fit.size || lines > (fit.lines ?? Number.POSITIVE_INFINITY))) drop()
     }
-    witness?.forget(queue[0]?.record.start ?? at + last)
+    witness?.forget(queue.first?.record.start ?? at + last)
     at += last
     fresh = false
     length = CHUNK
   }
-  return { kept: queue.map(({ record }) => record), from: begin, dropped, stopped: null }
+  return { kept: kept(), from: begin, dropped, stopped: null }
+}
+
+/** First in, first out. To shift an array of a hundred thousand records would move all of them, for each. */
+class Queue<T> {
+  #items: (T | undefined)[] = []
+  #first = 0
+
+  get length(): number {
+    return this.#items.length - this.#first
+  }
+
+  get first(): T | undefined {
+    return this.#items[this.#first]
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  shift(): T | undefined {
+    const item = this.first
+    this.#items[this.#first++] = undefined
+    if (this.#first > 1024 && 2 * this.#first > this.#items.length) {
+      this.#items = this.#items.slice(this.#first)
+      this.#first = 0
+    }
+    return item
+  }
+
+  all(): T[] {
+    return this.#items.slice(this.#first) as T[]
+  }
 }
 
 /**

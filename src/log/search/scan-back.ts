@@ -18,6 +18,7 @@ import {
   recordBefore,
   type Scan,
   SHORT_STRETCH,
+  withTimeBefore,
 } from './scan.ts'
 import { Sink } from './sink.ts'
 
@@ -121,7 +122,8 @@ class BackwardScan {
     const head = Math.max(lo, await recordBefore(series, hi, series.end, filter.format))
     if (head >= hi) return null
     const bytes = await series.read(head, hi)
-    const time = timeAt(bytes, 0, bytes.length, filter)
+    const { before } = await withTimeBefore({ bytes, from: 0, to: bytes.length, base: head }, this.#scan)
+    const time = before ?? timeAt(bytes, 0, bytes.length, filter)
     const isCandidate = splitsRecord || isWantedAlone(bytes, head, { ...filter, matcher: null }, time)
     if (isCandidate && (splitsRecord || (await hasMatch(bytes, filter, budget)))) {
       if (!this.#sink.take(bytes, 0, bytes.length, head))
@@ -225,19 +227,20 @@ class BackwardScan {
   async #takeAll(from: number, bytes: Uint8Array, first: number, isBottom: boolean): Promise<Found | null> {
     const { filter, budget, examine } = this.#scan
     if (examine) {
-      await examine({ bytes, from: first, to: bytes.length, base: from }, this.#scanner)
+      const chunk = { bytes, from: first, to: bytes.length, base: from }
+      await examine(await withTimeBefore(chunk, this.#scan), this.#scanner)
       return null
     }
     // A plain text is found at 2 GB/s.
     const isFast = this.#scanner !== null && filter.matcher?.sure && filter.level === null
     if (isFast) return this.#take(from, { bytes, start: first, end: bytes.length }, isBottom)
     for (let end = bytes.length; end > first; ) {
-      const started = budget.now()
+      const started = budget.clock.elapsed()
       const next = end - this.#unit <= first ? first : nextStart(filter.format, bytes, end - this.#unit, end)
       const start = next < 0 ? first : next
       const found = await this.#take(from, { bytes, start, end }, isBottom && start === first)
       if (found) return found
-      const isQuick = budget.now() - started <= TURN_MILLIS / 4
+      const isQuick = budget.clock.elapsed() - started <= TURN_MILLIS / 4
       this.#unit = isQuick ? Math.min(2 * this.#unit, LARGEST_UNIT) : UNIT
       end = start
       this.#at = from + end
@@ -254,7 +257,7 @@ class BackwardScan {
   ): Promise<Found | null> {
     const sink = this.#sink
     const scanner = this.#scanner
-    const chunk = { bytes, from: first, to: last, base: from }
+    const chunk = await withTimeBefore({ bytes, from: first, to: last, base: from }, this.#scan)
     const ranges = await matchesInTurns(chunk, this.#scan.filter, this.#scan.budget, { scanner })
     let i = ranges.length - 2
     while (i >= 0 && !sink.isFull() && sink.fits(bytes, ranges[i]!, ranges[i + 1]!, from)) i -= 2

@@ -13,6 +13,7 @@ import {
   recordBefore,
   type Scan,
   SHORT_STRETCH,
+  withTimeBefore,
 } from './scan.ts'
 import { Sink } from './sink.ts'
 
@@ -68,7 +69,7 @@ async function goOn(scan: Scan, sink: Sink, reader: Forward, scanner: Scanner | 
     }
     budget.spend(last)
     length = step
-    const chunk = { bytes, from: 0, to: last, base: at }
+    const chunk = await withTimeBefore({ bytes, from: 0, to: last, base: at }, scan)
     let ranges = await matchesInTurns(chunk, filter, budget, { first: isRest, scanner })
     if (at < lo) ranges = await withoutGiven(ranges, chunk, scan, lo - at)
     const saw = (to: number, taken: number) =>

@@ -1,9 +1,10 @@
 import type { Lease } from '../../limits/memory-budget.ts'
 import type { LineFormat } from '../format/detect.ts'
-import { lineEnd, startOf } from '../format/lines.ts'
+import { lineEnd, nextStart, startOf } from '../format/lines.ts'
 import type { Scanner } from '../scanner/scanner.ts'
+import { lastTime } from '../text/format.ts'
 import type { Series } from '../text/series.ts'
-import type { Chunk, Filter } from './filter.ts'
+import { type Chunk, type Filter, timeAt } from './filter.ts'
 import type { Forward } from './forward.ts'
 import type { Reading } from './reading.ts'
 import type { Sink, SinkOptions } from './sink.ts'
@@ -94,6 +95,28 @@ export function foundIn(
     isShort,
     memory,
     ...more,
+  }
+}
+
+/** How far back the time is searched for that a record without one has. */
+const TIME_BEFORE = 512 * 1024
+
+/** A chunk with the time of the record before it, if its first record has none itself and times matter. */
+export async function withTimeBefore(
+  chunk: Chunk,
+  { series, filter, examine }: Pick<Scan, 'series' | 'filter' | 'examine'>,
+): Promise<Chunk> {
+  const { bytes, from, to, base } = chunk
+  if (from >= to || !(filter.since || filter.until || examine)) return chunk
+  if (!Number.isNaN(timeAt(bytes, from, to, filter))) return chunk
+  const at = base + from
+  for (let length = NEARBY; ; length *= 8) {
+    const start = await series.addresses.floor(at - length)
+    const text = await series.read(start, at)
+    const isStart = series.addresses.isStart(start)
+    const first = isStart ? 0 : nextStart(filter.format, text, 0, text.length)
+    const before = first < 0 ? Number.NaN : lastTime(filter.format, filter.zone, text, [first, text.length])
+    if (!Number.isNaN(before) || isStart || length >= TIME_BEFORE) return { ...chunk, before }
   }
 }
 

@@ -14,6 +14,9 @@ type CountBy = 'lines' | 'records'
 /** Whether the bytes of a large record are kept; if not, its piece is empty. */
 export type Keeps = (record: Uint8Array, start: number) => boolean
 
+/** What a record takes besides its bytes if it is a piece by itself: arrays and objects, as measured of merged logs. */
+export const RECORD_COST = 512
+
 /** Smaller records are always kept. */
 export const LARGE = 32 * 1024
 const NOTHING = new Uint8Array(0)
@@ -37,6 +40,10 @@ export class Sink {
   /** Filled from its end; `#free` is where the filled part begins. */
   #block: Uint8Array<ArrayBuffer> | null = null
   #free = 0
+  /** Bytes that were leased, those that records need of them, and those of full blocks that nobody can use. */
+  #leased = 0
+  #needed = 0
+  #wasted = 0
 
   /** Memory shared with other requests; null if it is not limited. */
   readonly memory: Lease | null
@@ -78,7 +85,7 @@ export class Sink {
 
   /** As `take`, for bytes owned by the record: they are not copied. */
   adopt(bytes: Uint8Array, base: number): boolean {
-    if (!this.fits(bytes, 0, bytes.length, base)) return false
+    if (!this.fits(bytes, 0, bytes.length, base) || !(this.#each || this.#lease(RECORD_COST))) return false
     this.#block = null
     this.pieces.push(this.#dropped.has(base) ? NOTHING : bytes)
     this.ends.push(base + bytes.length)
@@ -93,12 +100,23 @@ export class Sink {
     const isDropped = this.#mayDrop(bytes, start, end, base)
     const size = isDropped ? Math.min(LARGE, this.#size) : end - start
     if (size > this.#size) return false
-    if (this.memory && !isDropped && !this.memory.grow(size)) {
-      this.#isRefused = true
-      return false
-    }
+    if (!this.#lease((isDropped ? 0 : size) + (this.#each ? RECORD_COST : 0))) return false
     if (counts) this.#lines -= lines
     this.#size -= size
+    return true
+  }
+
+  /** Leases memory for a record, unless a block that was leased has room for it. */
+  #lease(bytes: number): boolean {
+    this.#needed += bytes
+    this.#isRefused = !this.#leaseUpTo(this.#needed + this.#wasted)
+    return !this.#isRefused
+  }
+
+  #leaseUpTo(bytes: number): boolean {
+    if (!this.memory || bytes <= this.#leased) return true
+    if (!this.memory.grow(bytes - this.#leased)) return false
+    this.#leased = bytes
     return true
   }
 
@@ -157,7 +175,10 @@ export class Sink {
     if (this.#block === null || this.#free < length) {
       // Records of several chunks share memory: fewer, larger pieces cost less.
       const wanted = Math.max(length, Math.min(BLOCK, 2 * (this.#block?.length ?? 0), length + this.#size))
-      this.#block = wanted === BLOCK ? takeBlock() : new Uint8Array(wanted)
+      this.#wasted += this.#free
+      // What a block has besides the records is memory, too: without enough of it, the block is as long as they are.
+      const has = this.#leaseUpTo(this.#needed + this.#wasted + wanted - length) ? wanted : length
+      this.#block = has === BLOCK ? takeBlock() : new Uint8Array(has)
       this.#free = this.#block.length
       this.pieces.push(this.#block)
       this.ends.push(end)

@@ -5,8 +5,16 @@ import { type LogFiles, perFiles } from '../files/files.ts'
 import type { LineFormat } from '../format/detect.ts'
 import { lineEnd, nextStart } from '../format/lines.ts'
 import { isHole as isHoleOf } from '../text/bytes.ts'
-import type { Text } from '../text/text.ts'
+import type { TextRead } from '../text/text.ts'
 import type { Zone } from '../time.ts'
+
+/** Text that can be read anywhere: a file that is not compressed, or several in a row. */
+export interface Stretch {
+  /** Changes with every version of its files. */
+  version: string
+  size: number
+  read(from: number, to: number, options?: TextRead): Promise<Uint8Array>
+}
 
 /** What a probe found: the first record with a time after its offset, or that there is none nearby. */
 export interface TimeSample {
@@ -29,6 +37,9 @@ const MAX_VERSIONS = 32
 type Samples = BoundedMap<number, TimeSample>
 const versionsOf = perFiles(() => new BoundedMap<string, Samples>(MAX_VERSIONS))
 
+/** Probes that were begun within a budget. */
+const runningOf = new WeakMap<Budget, Map<string, Promise<TimeSample>>>()
+
 export interface ProbeOptions {
   files: LogFiles
   format: LineFormat
@@ -38,24 +49,33 @@ export interface ProbeOptions {
 }
 
 /**
- * Samples the times of a file at chosen places. Samples are cached for each version of a file, so the next search
+ * Samples the times of a text at chosen places. Samples are cached for each version of it, so the next search
  * starts near its result.
  */
 export class Probes {
-  readonly text: Text
+  readonly text: Stretch
   readonly options: ProbeOptions
-  readonly #samples: Samples
+  /** Of this version, for every search. */
+  readonly #shared: Samples
+  /** Those that this search relies on. */
+  readonly #samples: Map<number, TimeSample>
+  #sorted: TimeSample[] | null = null
 
-  constructor(text: Text, options: ProbeOptions) {
+  constructor(text: Stretch, options: ProbeOptions) {
     this.text = text
     this.options = options
-    const version = `${text.entry.etag} ${text.begin ?? 0} ${text.name}`
-    this.#samples = versionsOf(options.files).use(version, () => new BoundedMap(MAX_SAMPLES))
+    this.#shared = versionsOf(options.files).use(text.version, () => new BoundedMap(MAX_SAMPLES))
+    this.#samples = new Map(this.#shared)
   }
 
   /** Every sample that was taken within [from, to), in order of place. */
   known(from: number, to: number): TimeSample[] {
-    return [...this.#samples.values()].filter(({ at }) => at >= from && at < to).sort((a, b) => a.at - b.at)
+    this.#sorted ??= [...this.#samples.values()].sort((a, b) => a.at - b.at)
+    return this.#sorted.filter(({ at }) => at >= from && at < to)
+  }
+
+  has(at: number): boolean {
+    return this.#samples.has(at)
   }
 
   /** Probes several places, as many in parallel as the store allows. False if the budget ran out. */
@@ -66,13 +86,27 @@ export class Probes {
     const missing = [...new Set(places)].filter((at) => !this.#samples.has(at))
     return each(missing, atOnce, async (at) => {
       if (!(await budget.step())) return false
-      this.#samples.set(at, await this.#probe(at))
+      const sample = this.#shared.get(at) ?? (await this.#probeOnce(at))
+      this.#shared.set(at, sample)
+      this.#samples.set(at, sample)
+      this.#sorted = null
     })
+  }
+
+  /** The searches for `since` and `until` of a request probe a place once. */
+  #probeOnce(at: number): Promise<TimeSample> {
+    const { budget } = this.options
+    const running = runningOf.get(budget) ?? new Map<string, Promise<TimeSample>>()
+    runningOf.set(budget, running)
+    const place = `${at} ${this.text.version}`
+    const probe = running.get(place) ?? this.#probe(at)
+    running.set(place, probe)
+    return probe
   }
 
   async #probe(at: number): Promise<TimeSample> {
     const { format, zone, budget } = this.options
-    const end = await this.text.size()
+    const end = this.text.size
     const limit = Math.min(end, at + MAX_PROBE)
     let isHole = true
     for (let from = at, length = PROBE; from < limit; length *= 8) {

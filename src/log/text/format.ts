@@ -1,3 +1,4 @@
+import type { Clock } from '../../limits/clock.ts'
 import { LogError } from '../error.ts'
 import { detectFormat, type LineFormat, PLAIN } from '../format/detect.ts'
 import { lineEnd, startOf } from '../format/lines.ts'
@@ -9,17 +10,17 @@ export const SAMPLE = 16 * 1024
 
 /**
  * The format of a log, judged by the newest file that is not empty. A short file in no known format may be the rest of a
- * record that a rotation cut off, so the file before it decides. In a log that is followed (`live`), times without a
- * year or a date are read relative to now, because the modification time is soon outdated.
+ * record that a rotation cut off, so the file before it decides. In a log that is followed (with a `clock`), times without
+ * a year or a date are read relative to now, because the modification time is soon outdated.
  */
-export async function formatOf(series: Series, live = false): Promise<LineFormat> {
+export async function formatOf(series: Series, clock?: Clock): Promise<LineFormat> {
   for (let i = series.parts.length - 1; i >= 0; i--) {
     const part = series.parts[i]!
     const head = await part.head(SAMPLE)
     if (head.length === 0) continue
     const size = part.compressed ? head.length : part.entry.size
     const tail = size > SAMPLE ? await part.read(Math.max(SAMPLE, size - SAMPLE), size) : undefined
-    const format = detectFormat(head, tail, { reference: live ? Date.now : part.entry.modified })
+    const format = detectFormat(head, tail, { reference: clock ? () => clock.now() : part.entry.modified })
     if (format !== PLAIN || size >= SAMPLE) return format
   }
   return PLAIN
@@ -60,12 +61,12 @@ export function firstTime(format: LineFormat, zone: Zone, bytes: Uint8Array): nu
   return Number.NaN
 }
 
-/** The time of the last record in bytes[from, to) that has one; NaN if none has. */
+/** The time of the last record in bytes[from, to) that has one; otherwise `before`. */
 export function lastTime(
   format: LineFormat,
   zone: Zone,
   bytes: Uint8Array,
-  [from, to]: readonly [from: number, to: number] = [0, bytes.length],
+  [from, to, before = Number.NaN]: readonly [from: number, to: number, before?: number] = [0, bytes.length],
 ): number {
   for (let end = to; end > from; ) {
     const at = startOf(format, { bytes, from, to: end }, end - 1)
@@ -73,7 +74,7 @@ export function lastTime(
     if (!Number.isNaN(time)) return time
     end = at
   }
-  return Number.NaN
+  return before
 }
 
 export async function isEmpty(series: Series): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { soundsCompressed } from '../../codec/kind.ts'
-import { type Entry, MissingBytes } from '../../store/store.ts'
+import { type Entry, MissingBytes, type StoreRead } from '../../store/store.ts'
 import { LogError } from '../error.ts'
+import type { Zone } from '../time.ts'
 import { type ArchiveSource, ArchiveText } from './archive.ts'
 import { collect } from './bytes.ts'
 import type { Cursor } from './cursor.ts'
@@ -30,8 +31,11 @@ export interface OpenLog {
   at: number | null
   /** Whether a record is known to start there. @default false */
   isStart?: boolean
-  /** Set for a joined log, whose parts are objects: whether there are others before or after those that are open. */
-  beyond?: { older: boolean; newer: boolean }
+  /**
+   * Set for a joined log, whose parts are objects: whether there are others before or after those that are open, and
+   * whether they may hold the requested period, because the dates in keys are not those of the records.
+   */
+  beyond?: { older: boolean; newer: boolean; isSkewed: boolean }
   /** False if the order of several files is a guess; absent if there is only one. */
   certain?: boolean
   /** The address at which missing bytes end the log early; absent when nothing is missing. */
@@ -39,6 +43,8 @@ export interface OpenLog {
 }
 
 export interface Opener extends ArchiveSource {
+  /** The zone of times that do not name one. */
+  zone?: Zone | undefined
   /** How many reads run in parallel. @default 1 */
   parallel?: number | undefined
   /** Runs work on archives when there is a free slot. @default at once */
@@ -52,11 +58,22 @@ export async function openFile(opener: Opener, file: string, { tail, head }: Pre
   const reading = head > 0 ? files.read(file, { offset: 0, length: head }, { signal: budget.signal }) : null
   // If something is wrong, the other read reports it.
   reading?.catch(() => {})
-  const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
-  if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
-  const got = text.entry.size > tail ? await reading?.catch(unlessMissing) : null
-  if (got) text.prime(got.entry, await collect(got))
-  return text
+  let isNeeded = false
+  try {
+    const text = await PlainText.openAt(files, file, { suffix: tail }, budget)
+    if ((await text.kind()) !== 'plain') return openText(opener, text.entry)
+    isNeeded = text.entry.size > tail
+    const got = isNeeded ? await reading?.catch(unlessMissing) : null
+    if (got) text.prime(got.entry, await collect(got))
+    return text
+  } finally {
+    if (!isNeeded) reading?.then(discard).catch(() => {})
+  }
+}
+
+/** A stream that nobody reads would keep its file or its connection open. */
+async function discard({ body }: StoreRead): Promise<void> {
+  if (body instanceof ReadableStream) await body.cancel()
 }
 
 /** Missing bytes are reported when something needs them. */

@@ -1,4 +1,5 @@
 import { Budget } from '../../limits/budget.ts'
+import type { Clock } from '../../limits/clock.ts'
 import type { ConcurrencyLimit } from '../../limits/concurrency-limit.ts'
 import type { MemoryBudget } from '../../limits/memory-budget.ts'
 import type { LogFiles } from '../files/files.ts'
@@ -29,22 +30,22 @@ export interface ViewContext {
   archives?: ConcurrencyLimit
   /** Memory for answers, shared by all requests. @default no limit */
   memory?: MemoryBudget | undefined
-  now: () => number
+  clock: Clock
   /** How many reads run in parallel: many if the store is far away. @default 1 */
   parallel?: number
   /** How many logs are merged at most. @default 32 */
   mostSources?: number | undefined
 }
 
-export function budgetOf({ limits, memory, now }: ViewContext, signal: AbortSignal | undefined): Budget {
+export function budgetOf({ limits, memory, clock }: ViewContext, signal: AbortSignal | undefined): Budget {
   // Archives are read twice: once for their size, once for their text.
   const unpacked = 2 * Math.max(limits.scanBytes, limits.archiveBytes)
-  return new Budget({ bytes: limits.scanBytes, unpacked, millis: limits.scanMillis, signal, memory, now })
+  return new Budget({ bytes: limits.scanBytes, unpacked, millis: limits.scanMillis, signal, memory, clock })
 }
 
-export function readingOf({ limits, memory, parallel = 1 }: ViewContext): Reading {
+export function readingOf({ limits, memory, clock, parallel = 1 }: ViewContext): Reading {
   const { scanChunk: chunk, sharedMemory = false } = limits
-  return { chunk, sharedMemory, parallel, ...(memory && { memory: memory.total }) }
+  return { chunk, clock, sharedMemory, parallel, ...(memory && { memory: memory.total }) }
 }
 
 /** Runs a job when there is a free slot. Waiting time does not count. */

@@ -44,9 +44,9 @@ const UNKNOWN: Times = { first: null, last: null }
 
 /** Creates a detailer that caches its results. */
 export function detailer(
-  context: Pick<ViewContext, 'files' | 'zone' | 'limits' | 'now' | 'parallel'>,
+  context: Pick<ViewContext, 'files' | 'zone' | 'limits' | 'clock' | 'parallel'>,
 ): Detailer {
-  const { zone, now, parallel = 1 } = context
+  const { zone, clock, parallel = 1 } = context
   const atOnce = Math.max(FILES_AT_ONCE, Math.floor(FILES_PER_READ * parallel))
   // Old versions of a growing file are never requested again, so the oldest is dropped first.
   const known = new BoundedMap<string, Times>(REMEMBERED)
@@ -55,7 +55,7 @@ export function detailer(
   return async (entries, signal) => {
     const newest = entries.filter((entry) => !known.has(keyOf(entry))).sort((a, b) => b.modified - a.modified)
     const found = new Map<string, Times>()
-    const budget = new Budget({ millis: MAX_MILLIS, signal, now })
+    const budget = new Budget({ millis: MAX_MILLIS, signal, clock })
     let failed = false
     const isDone = await each(newest.slice(0, MAX_FILES), atOnce, async (entry) => {
       if (!(await budget.step())) return false

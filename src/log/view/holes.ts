@@ -2,6 +2,7 @@ import type { Missing, MissingBytes } from '../../store/store.ts'
 import { type Cursor, NO_PRINT } from '../text/cursor.ts'
 import { gone, type LogRequest, type OpenLog } from '../text/open.ts'
 import { Series } from '../text/series.ts'
+import type { Text } from '../text/text.ts'
 import { textWindow } from '../text/window.ts'
 import type { HoleNote, Note, View } from './answer.ts'
 
@@ -18,6 +19,10 @@ export class CutLog {
   /** What is below the log's beginning, and above its end. */
   #below: Missing | null = null
   #skipped = false
+  /** The files between the holes that were cut, oldest first. */
+  readonly #older: Text[][] = []
+  /** Whether the log itself begins with a hole. */
+  beginsLate = false
   #holes = 0
 
   constructor(log: OpenLog, request: LogRequest) {
@@ -32,6 +37,13 @@ export class CutLog {
 
   get hole(): HoleNote | null {
     return this.#below && (this.#below.head ? 'begins-late' : 'gap')
+  }
+
+  /** What is there before and between the holes that were cut, oldest first. */
+  older(): Promise<OpenLog[]> {
+    return Promise.all(
+      this.#older.map(async (parts) => ({ ...this.open, series: await Series.open(parts), at: null })),
+    )
   }
 
   /** Cuts the log at a hole; throws the error if there are too many of them. */
@@ -77,17 +89,21 @@ export class CutLog {
 
   /** Leaves out everything before the end of a hole. */
   async #beginAt(index: number, missing: Missing, to: number): Promise<void> {
-    const { series, at, end } = this.open
+    const { series, at, end, certain } = this.open
     const part = series.parts[index]!
     const rest = textWindow(part, missing.to, (part.begin ?? 0) + part.entry.size)
     const newer = series.parts.slice(index + 1)
     const cut = await Series.open([rest, ...newer])
     // Addresses count from the start of the last file: they move only when that one is cut.
     const shift = newer.length === 0 ? to : 0
+    const before = [...series.parts.slice(0, index), textWindow(part, part.begin ?? 0, missing.from)]
+    if (missing.head) this.beginsLate = true
+    else this.#older.push(before)
     this.#below = missing
     this.open = {
       series: cut,
       at: at === null ? null : at - shift,
+      ...(certain !== undefined && { certain }),
       ...(end !== undefined && { end: end - shift }),
     }
   }
@@ -117,8 +133,8 @@ export class CutLog {
   }
 }
 
-/** Whether an answer crosses the end of a file after which bytes were lost. */
-function crossesGap({ series, from, to }: View): boolean {
+/** Whether a part of a log crosses the end of a file after which bytes were lost. */
+export function crossesGap({ series, from, to }: Pick<View, 'series' | 'from' | 'to'>): boolean {
   const { parts } = series
   let end = series.end
   for (let i = parts.length - 1; i >= 0; i--) {

@@ -132,7 +132,7 @@ const baseOf = ({ log: { series }, format, notes, bottom }: Plan) => ({
 async function nothing(plan: Plan): Promise<View> {
   const { series, at } = plan.log
   const here = plan.request.cursor?.direction === 'after' ? at! : await series.addresses.floor(plan.hi)
-  const prev = plan.forward && !isLogStart(plan.log, here) ? await series.cursor(here) : null
+  const prev = plan.forward && !isStart(plan, here) ? await series.cursor(here) : null
   return { ...baseOf(plan), from: here, to: here, pieces: null, prev, next: await series.cursor(here) }
 }
 
@@ -174,7 +174,7 @@ async function allRecords(plan: Plan): Promise<View | null> {
   if (!whole) return null
   const { from, complete } = whole
   if (!complete && request.fit.size > size) notes.push('answer-budget')
-  const prev = complete && !plan.log.beyond?.older ? null : await cursorBefore(plan, from)
+  const prev = complete && !hasOlder(plan) ? null : await cursorBefore(plan, from)
   const next = await series.cursor(hi)
   return { ...baseOf(plan), from, to: hi, pieces: null, prev, next, memory: leaseToSend(plan, from, hi) }
 }
@@ -234,7 +234,7 @@ async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' 
       prev: await cursorBefore(plan, lo, isCut && lo === at),
       next: await series.cursor(found.to, found.splitsRecord),
     }
-  const isAll = found.complete && !(plan.log.beyond?.older && series.addresses.isStart(found.from))
+  const isAll = found.complete && !(hasOlder(plan) && series.addresses.isStart(found.from))
   return {
     prev: isAll ? null : await cursorBefore(plan, found.from, found.splitsRecord),
     next: await series.cursor(found.to, isCut && found.to === at),
@@ -242,13 +242,19 @@ async function pagesAround(plan: Plan, found: Found): Promise<Pick<View, 'prev' 
 }
 
 /** The cursor of the page that ends at an address; null if nothing was requested before it, or there is nothing. */
-async function cursorBefore({ bottom, log }: Plan, address: number, splitsRecord = false) {
-  return address <= bottom || isLogStart(log, address) ? null : log.series.cursor(address, splitsRecord)
+async function cursorBefore(plan: Plan, address: number, splitsRecord = false) {
+  const { bottom, log } = plan
+  return address <= bottom || isStart(plan, address) ? null : log.series.cursor(address, splitsRecord)
 }
 
-/** Whether an address is where the whole log begins, not only the part of it that is open. */
-function isLogStart({ series, beyond }: OpenLog, address: number): boolean {
-  return !beyond?.older && series.addresses.isStart(address)
+/** Whether an address is where all that is wanted begins, not only the part of the log that is open. */
+function isStart(plan: Plan, address: number): boolean {
+  return !hasOlder(plan) && plan.log.series.addresses.isStart(address)
+}
+
+/** Whether a page may go on before what is open. What is open of a joined log reaches back to before `since`. */
+function hasOlder({ log, since }: Plan): boolean {
+  return log.beyond?.older === true && since === null
 }
 
 /** How much of a log's end is searched for a field that no matching record had. */

@@ -67,10 +67,9 @@ async function findView(
       if (reliesOnSizes) await view.series.verifySizes()
       if (!(await lacksPage(request, log.open, view, context.zone)))
         return log.isWhole ? { ...view, more: moreOf(log.open, view, opener) } : view
-      const wider = opener.budget.isSpent ? null : widerReach(reach)
-      if (wider === null) return withBudgetNote(view)
+      if (opener.budget.isSpent) return await withBudgetNote(view)
       view.memory?.release()
-      reach = wider
+      reach = widerReach(reach, log.open)
       log = null
     } catch (error) {
       view?.memory?.release()
@@ -126,6 +125,7 @@ function openerOf(
   }
 }
 
-function withBudgetNote(view: View): View {
-  return { ...view, notes: [...new Set<Note>([...view.notes, 'scan-budget'])] }
+async function withBudgetNote(view: View): Promise<View> {
+  const prev = view.prev ?? (await view.series.cursor(view.from))
+  return { ...view, prev, notes: [...new Set<Note>([...view.notes, 'scan-budget'])] }
 }

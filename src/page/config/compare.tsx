@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Client, type ConfigComparison, ProblemError } from '../../client.ts'
+import { type Client, type Comparison, ProblemError } from '../../client.ts'
 import { Button, Check } from '../ui/controls.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { count, counted } from '../ui/format.ts'
@@ -12,7 +12,7 @@ interface Props {
   close: () => void
 }
 
-type Key = ConfigComparison['keys'][number]
+type Key = Comparison['keys'][number]
 
 /** The settings in which the nodes of a fleet differ, with the odd ones marked. */
 export function Compare({ client, nodes, close }: Props) {
@@ -48,12 +48,10 @@ export function Compare({ client, nodes, close }: Props) {
       <p class="hint" role="status">
         {data !== null ? summary(data, expected) : slow ? 'Reading configurations…' : ''}
       </p>
-      {data !== null && Object.keys(data.missing).length > 0 && (
+      {data !== null && data.missing.length > 0 && (
         <p class="hint">
           Not compared:{' '}
-          {Object.entries(data.missing)
-            .map(([id, code]) => `${id} (${code.replaceAll('-', ' ')})`)
-            .join(', ')}
+          {data.missing.map(({ name, reason }) => `${name} (${reason.replaceAll('-', ' ')})`).join(', ')}
         </p>
       )}
       {shown.length > 0 && (
@@ -115,7 +113,7 @@ function isOdd(values: Key['values'], nodes: string[], total: number): boolean {
   return nodes.length * 2 < total && values.some((each) => each.nodes.length * 2 > total)
 }
 
-function summary({ nodes, keys }: ConfigComparison, expected: number): string {
+function summary({ nodes, keys }: Comparison, expected: number): string {
   const real = keys.length - expected
   const differ = real === 1 ? 'differs' : 'differ'
   const what = real === 0 ? 'No unexpected difference' : `${counted(real, 'setting')} ${differ}`

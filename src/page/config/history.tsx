@@ -26,8 +26,11 @@ export function History({ client, chosen, choose, say }: Props) {
         </Button>
       </header>
       {error !== null && <Failure error={error} remedies={{ retry }} />}
+      {data?.notes.includes('scan-budget') && (
+        <p class="hint">The node ran out of time: older versions are missing.</p>
+      )}
       <ol class="versions">
-        {data?.map((version, index) => {
+        {data?.entries.map((version, index) => {
           const own = String(version.time)
           return (
             <li key={own} aria-current={own === chosen ? 'true' : undefined}>
@@ -38,7 +41,7 @@ export function History({ client, chosen, choose, say }: Props) {
                   {ago(version.time)}, {bytes(version.size)}
                 </span>
               </h3>
-              <Changes version={version} first={index === data.length - 1} />
+              <Changes version={version} first={index === data.entries.length - 1} />
               <Button
                 class="small"
                 aria-expanded={own === chosen}

@@ -14,7 +14,7 @@ export function Marks({ log, data, width }: { log: Log; data: Histogram; width: 
   )
   const box = useToolbar()
   const place = (ms: number) => ((ms - data.from) / (data.to - data.from)) * width
-  const marks = grouped(versions ?? [], data, place)
+  const marks = grouped(versions?.entries ?? [], data, place)
   return (
     <div
       ref={box}

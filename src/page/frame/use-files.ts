@@ -17,10 +17,10 @@ export function useFiles(client: Client, chosen: string | null, asking: Asking) 
     const details = async () => {
       detailed.current = Date.now()
       const found = await client.detail({ signal }).catch(() => null)
-      if (found !== null && !signal.aborted) setFiles((before) => inOrder(found, before))
+      if (found !== null && !signal.aborted) setFiles((before) => inOrder(found.entries, before))
     }
     const start = performance.now()
-    const plain = await client.list({ signal })
+    const { entries: plain } = await client.list({ signal })
     const took = performance.now() - start
     const names = plain.map((file) => file.name).join('\n')
     const changed = names !== known.current

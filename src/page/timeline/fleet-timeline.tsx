@@ -19,7 +19,7 @@ export function FleetTimeline({ LogView, ids, visit, ...log }: Props) {
   const { client, look, moment, go } = log
   const chosen = JSON.stringify(look.nodes)
   const { data } = useLoaded((signal) => client.list({ node: look.nodes, signal }), chosen)
-  const logs = logNames(data ?? [])
+  const logs = logNames(data?.entries ?? [])
   const sources = sourcesOf(look, logs, ids)
   const read = (files: string[], nodes: string[]) =>
     go(

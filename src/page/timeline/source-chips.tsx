@@ -7,7 +7,7 @@ import { toggled } from '../url.ts'
 /** The logs and nodes that are read as one: each can be hidden or shown alone, and says why it is missing. */
 export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
   const { look } = log
-  const { missing = {}, settled = null } = log.made?.window ?? {}
+  const { missing = [], settled = null } = log.made?.window ?? {}
   const box = useToolbar()
   const { files, nodes } = sources
   const kinds = [nodes, files].filter((names) => names.length > 1)
@@ -19,7 +19,7 @@ export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
     const [file = null, ...others] = files
     log.acts.apply({ file, others, nodes: [...nodes], hidden })
   }
-  const extra = Object.entries(missing).filter(([name]) => !files.includes(name) && !nodes.includes(name))
+  const extra = missing.filter(({ name }) => !files.includes(name) && !nodes.includes(name))
   return (
     <div ref={box} class="chips sources" role="toolbar" aria-label="Logs read as one">
       <ul>
@@ -28,7 +28,7 @@ export function SourceChips({ log, sources }: { log: Log; sources: Sources }) {
             <SourceChip key={name} log={log} sources={sources} name={name} names={names} hide={hide} />
           )),
         )}
-        {extra.map(([name, reason]) => (
+        {extra.map(({ name, reason }) => (
           <li key={name} class="chip source missing">
             <span class="what">
               {name.startsWith('+') ? `${name} more missing` : `${name}: ${reasonText(reason)}`}
@@ -60,7 +60,7 @@ interface ChipProps {
 
 function SourceChip({ log, sources, name, names, hide }: ChipProps) {
   const { letter, colour } = markOf(sources, name)
-  const reason = log.made?.window.missing[name]
+  const reason = log.made?.window.missing.find((each) => each.name === name)?.reason
   const all = log.look.hidden
   const hidden = all.includes(name)
   const rest = all.filter((each) => !names.includes(each))

@@ -1,4 +1,6 @@
+import { claim } from '../../http/caller.ts'
 import { respond } from '../../http/sliced.ts'
+import { inTime } from '../../limits/clock.ts'
 import { LogError } from '../../log/error.ts'
 import { followMerged } from '../../log/merge/follow.ts'
 import type { Query } from '../parameters/read.ts'
@@ -27,6 +29,7 @@ export async function followLogs(
     throw new LogError('too-busy', 'Too many clients are following logs already; try again later.')
   const ended = new AbortController()
   const signal = AbortSignal.any([request.signal, ended.signal])
+  claim(request, signal)
   let { missing } = rest
   const frames = followMerged(
     {
@@ -42,35 +45,42 @@ export async function followLogs(
     signal,
   )
   count.following++
-  // Errors are reported before the answer begins.
-  const first = await frames.next().catch((error) => {
+  const { duration, clock } = following
+  // Errors are reported before the answer begins, unless a busy service takes long to read: headers do not wait for that.
+  const first = frames.next()
+  await inTime(clock, HEADERS_MS, first).catch((error) => {
     count.following--
     throw error
   })
-  const timer = following.duration === null ? undefined : setTimeout(() => ended.abort(), following.duration)
+  const cancel = duration === null ? null : clock.after(duration, () => ended.abort())
   let isOpen = true
   const leave = () => {
     if (isOpen) count.following--
     isOpen = false
     ended.abort()
-    clearTimeout(timer)
+    cancel?.()
   }
   const told = { ...headers, ...sourceHeaders({ ...rest, missing }) }
   return respond(streamOf(frames, first, leave), told)
 }
 
+/** How long the headers of an answer wait for its first records. */
+const HEADERS_MS = 500
+
 /** The frames, of which the first is read already. `leave` is called at the end, however it comes. */
 function streamOf(
   frames: AsyncGenerator<Uint8Array>,
-  first: IteratorResult<Uint8Array>,
+  first: Promise<IteratorResult<Uint8Array>>,
   leave: () => void,
 ): ReadableStream<Uint8Array> {
-  let next: IteratorResult<Uint8Array> | null = first
+  let next: Promise<IteratorResult<Uint8Array>> | null = first
+  // A client may leave before anybody waits for it.
+  first.catch(() => {})
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          let { done, value } = next ?? (await frames.next())
+          let { done, value } = await (next ?? frames.next())
           next = null
           if (value?.length === 0) ({ done, value } = await frames.next())
           if (!done) return controller.enqueue(value)

@@ -53,23 +53,25 @@ async function countAll(
   const counted: Source[] = []
   let from = Number.POSITIVE_INFINITY
   let to = Number.NEGATIVE_INFINITY
+  let isCut = false
   await forEach(sources, async (source) => {
     const range = await histogramRange(source.context, { ...wanted, file: source.file }, signal)
     counted.push(source)
     if (!range) return
     from = Math.min(from, range.from)
     to = Math.max(to, range.to)
+    isCut ||= range.isCut === true
   })
   if (counted.length === 0)
     throw (missing.find(({ error }) => error instanceof StoreError) ?? missing[0]!).error
   const columns = columnsOf(by, counted)
   if (from >= to) {
-    const at = wanted.since ?? wanted.until ?? route.now()
-    return { chart: { from: at, to: at, step: 1, complete: true, ...columns.named, buckets: [] }, missing }
+    const at = wanted.since ?? wanted.until ?? route.clock.now()
+    return { chart: { from: at, to: at, step: 1, complete: !isCut, ...columns.named, buckets: [] }, missing }
   }
   const { levels: _, buckets, ...plan } = layOut({ from, to }, wanted, route.zone)
   const sums = buckets.map(({ time }) => ({ time, counts: columns.names.map(() => 0) }))
-  const chart: MergedHistogram = { ...plan, complete: true, ...columns.named, buckets: sums }
+  const chart: MergedHistogram = { ...plan, complete: !isCut, ...columns.named, buckets: sums }
   const notes = new Set<NonNullable<Histogram['notes']>[number]>()
   const planned = { ...wanted, step: plan.step, origin: plan.from, range: { from, to } }
   await forEach(counted, async (source) => {

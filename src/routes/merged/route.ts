@@ -8,7 +8,7 @@ import type { Query } from '../parameters/read.ts'
 import type { QueryRoute } from '../parameters/view-request.ts'
 
 /** What the routes over several logs need. */
-export interface MergedRoute extends Pick<QueryRoute, 'now' | 'zone' | 'maxSize'> {
+export interface MergedRoute extends Pick<QueryRoute, 'clock' | 'zone' | 'maxSize'> {
   /** The logs that a request names; throws if there are none, or too many. */
   pick(query: Query, signal: AbortSignal): Promise<Sources>
   /** How logs are followed, null if they cannot be, and how many clients do. */

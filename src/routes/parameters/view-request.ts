@@ -7,6 +7,7 @@ import { combined, type Matcher, regexMatcher, textMatcher } from '../../log/pat
 import { decodeCursor } from '../../log/text/cursor.ts'
 import type { ViewContext } from '../../log/view/context.ts'
 import type { ViewRequest } from '../../log/view/request.ts'
+import { idOf } from '../../observe/request-id.ts'
 import { instantOf, unexpected } from './meaning.ts'
 import type { Query } from './read.ts'
 import { defaultSize } from './tail-table.ts'
@@ -25,12 +26,12 @@ export interface Asked {
 /** Turns query parameters into a request to the log. `records` requests whole records, as for JSON. */
 export async function readViewRequest(
   query: Query,
-  route: Pick<QueryRoute, 'now' | 'zone' | 'maxSize'>,
+  route: Pick<QueryRoute, 'clock' | 'zone' | 'maxSize'>,
   records: boolean,
 ): Promise<Asked> {
   if (query.first !== undefined && query.lines !== undefined)
     throw bad('first', 'was given together with lines; give one of the two')
-  const now = route.now()
+  const now = route.clock.now()
   const since = instantOf('since', query.since, { zone: route.zone, now })
   const until = instantOf('until', query.until, { zone: route.zone, now, after: since?.at })
   const asked: ViewRequest = {
@@ -60,8 +61,8 @@ export function cannotFollow(): LogError {
 
 /**
  * How a follow is sent. Proxies and middleware must pass it on as it comes. nginx buffers unless told otherwise;
- * `no-transform` stops a compressor that would hold back short writes, such as hono/compress; and a follow has a unique
- * ETag, because hono/etag reads an answer without one to its end, which never comes.
+ * `no-transform` stops a compressor that would hold back short writes, such as hono/compress; and a follow has an
+ * ETag of its own, because hono/etag reads an answer without one to its end, which never comes.
  */
 export function followOf(request: Request, { before }: Query, common: Record<string, string>) {
   if (before !== undefined)
@@ -72,7 +73,7 @@ export function followOf(request: Request, { before }: Query, common: Record<str
     ...(events && { 'Content-Type': 'text/event-stream' }),
     'Cache-Control': `${COMMON_HEADERS['Cache-Control']}, no-transform`,
     'X-Accel-Buffering': 'no',
-    ETag: `W/"follow-${crypto.randomUUID()}"`,
+    ETag: `W/"follow-${idOf(request)}"`,
   }
   return { events, headers, lastId: request.headers.get('Last-Event-ID') }
 }

@@ -27,7 +27,7 @@ export async function exportLog(
   const { format, notes, next, close } = await openExport(route, asked, request.signal)
   request.signal.addEventListener('abort', close, { once: true })
   const body = asked.records
-    ? renderedStream(next, new NdjsonWriter(format, route.zone, recordOptions(query)), close)
+    ? renderedStream(next, new NdjsonWriter(format, route.zone, recordOptions(query)), close, route.clock)
     : new SlicedStream({ next, release() {}, cancel: close })
   return respond(body, { ...headers, ...noteHeader(notes) })
 }

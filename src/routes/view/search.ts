@@ -1,5 +1,6 @@
 import { noneMatchNames, notModified, textTag } from '../../http/conditional.ts'
 import { noteHeader, respond } from '../../http/sliced.ts'
+import type { Clock } from '../../limits/clock.ts'
 import { UnfoundCursor } from '../../log/error.ts'
 import { bytesOf, piecesBody } from '../../log/render/body.ts'
 import { recordsBody, renderedBody } from '../../log/render/rendered.ts'
@@ -15,7 +16,7 @@ import { formatOf, linkHeader, VARY } from './headers.ts'
 /** Any view but the plain tail: filtered, by lines, from a cursor, as records, of an archive or of joined files. */
 export async function queryView(request: Request, query: Query, route: QueryViewRoute): Promise<Response> {
   const { isJson, common } = formatOf(request, query)
-  const { asked, clock } = await readViewRequest(query, route, isJson)
+  const { asked, clock: isRelative } = await readViewRequest(query, route, isJson)
   if (query.download) {
     const { exportLog } = await import('./export.ts')
     return exportLog(request, query, route, { asked, common })
@@ -25,7 +26,7 @@ export async function queryView(request: Request, query: Query, route: QueryView
   let etag = ''
   const isKnown = (state: string) => {
     etag = textTag(`${isJson} ${state}\n${request.url.slice(request.url.indexOf('?'))}`)
-    return !clock && noneMatchNames(noneMatch, etag)
+    return !isRelative && noneMatchNames(noneMatch, etag)
   }
   const kept = keptQuery(query)
   const view = await viewIfChanged(route, asked, isKnown, request.signal).catch(unlessUnfound)
@@ -42,19 +43,19 @@ export async function queryView(request: Request, query: Query, route: QueryView
     ...noteHeader(view.notes),
   }
   // A time budget never runs out at the same place twice, and the clock moves on.
-  if (!clock && !view.notes.includes('scan-budget')) headers.ETag = etag
+  if (!isRelative && !view.notes.includes('scan-budget')) headers.ETag = etag
   // HEAD does the same work: nothing less would show that a cursor is gone or an archive is broken.
   if (request.method === 'HEAD') {
     view.memory?.release()
     return new Response(null, { headers })
   }
-  if (!isJson) return textOf(view, headers)
+  if (!isJson) return textOf(view, headers, route.clock)
   const { NdjsonWriter } = await import('../../log/render/ndjson.ts')
   const writer = new NdjsonWriter(view.format, route.zone, recordOptions(query))
   const body =
     view.pieces === null && view.from < view.to
-      ? recordsBody(view, writer, MAX_RECORD)
-      : renderedBody(view.pieces ?? [], writer, view.memory)
+      ? recordsBody(view, writer, MAX_RECORD, route.clock)
+      : renderedBody(view.pieces ?? [], writer, view.memory, route.clock)
   return respond(body, headers)
 }
 
@@ -63,10 +64,11 @@ function unlessUnfound(error: unknown): 'unfound' {
   throw error
 }
 
-async function textOf(view: View, headers: Record<string, string>): Promise<Response> {
+async function textOf(view: View, headers: Record<string, string>, clock: Clock): Promise<Response> {
   const { series, pieces, from, to, memory } = view
   const length = pieces ? pieces.reduce((sum, piece) => sum + piece.length, 0) : to - from
   // Records that were collected have a note; without a length, the cut of a text that is streamed is visible.
   if (pieces || !series.brokenIn(from, to)) headers['Content-Length'] = String(length)
-  return respond(pieces ? piecesBody(pieces, memory) : await bytesOf(series, from, to, memory), headers)
+  const body = pieces ? piecesBody(pieces, memory, clock) : await bytesOf(series, from, to, memory)
+  return respond(body, headers)
 }

@@ -1,4 +1,4 @@
-import { inTime } from '../../limits/in-time.ts'
+import { inTime } from '../../limits/clock.ts'
 import { LogError } from '../../log/error.ts'
 import { LEVELS } from '../../log/format/detect.ts'
 import { histogramOf, histogramRange } from '../../log/histogram/histogram.ts'
@@ -30,7 +30,7 @@ export function levelCounter(context: ViewContext): () => Promise<Record<string,
 
   async function count(): Promise<void> {
     try {
-      const { files, now } = context
+      const { files, clock } = context
       const { entries } = await files.list()
       const states = new Map(entries.map(({ key, etag }) => [key, etag]))
       const { sources } = await pickSources({ node: null, context }, ['*'])
@@ -39,9 +39,9 @@ export function levelCounter(context: ViewContext): () => Promise<Record<string,
       for (const source of sources) {
         const state = source.files.map((file) => states.get(file)).join()
         const known = counted.get(source.file)
-        if (known?.state === state && now() - known.at < COUNTED_MINUTES * MINUTE_MS) continue
+        if (known?.state === state && clock.now() - known.at < COUNTED_MINUTES * MINUTE_MS) continue
         const counts = await countOf(source, known)
-        if (counts) counted.set(source.file, { state, at: now(), counts })
+        if (counts) counted.set(source.file, { state, at: clock.now(), counts })
       }
     } catch {
       // Counts are a hint: logs are shipped without them, whatever fails.
@@ -51,7 +51,7 @@ export function levelCounter(context: ViewContext): () => Promise<Record<string,
     running ??= count().finally(() => {
       running = null
     })
-    await inTime(PATIENCE_MS, running)
+    await inTime(context.clock, PATIENCE_MS, running)
     const newest = [...counted].sort(([, a], [, b]) => (b.counts.lastLine ?? 0) - (a.counts.lastLine ?? 0))
     return Object.fromEntries(newest.slice(0, MOST_COUNTED).map(([name, { counts }]) => [name, counts]))
   }
@@ -59,7 +59,7 @@ export function levelCounter(context: ViewContext): () => Promise<Record<string,
 
 /** The counts of the last hour; null if the log has no times, or cannot be read now. */
 async function countOf({ file, context }: Source, known: Counted | undefined): Promise<LogCounts | null> {
-  const now = context.now()
+  const now = context.clock.now()
   const hour = minuteOf(now) - COUNTED_MINUTES + 1
   const from = Math.max(hour, known ? minuteOf(known.at - AGAIN_MS) : hour)
   const wanted = { file, rotated: true, since: from * MINUTE_MS, until: null, matcher: null, buckets: 1000 }

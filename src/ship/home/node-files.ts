@@ -1,4 +1,5 @@
 import { crc32 } from '../../codec/crc32.ts'
+import type { Clock } from '../../limits/clock.ts'
 import { CONFIGS, parseVersion, type VersionName, versionKey } from '../../segment/configs.ts'
 import type { Bucket } from '../bucket.ts'
 import { OtherHost } from '../ownership.ts'
@@ -14,7 +15,7 @@ export interface NodeFilesContext {
   files: NodeFiles
   /** Where they are written. It throws OtherHost while another host ships to the same destination. */
   bucket: Bucket
-  now(): number
+  clock: Clock
   report(line: string): void
 }
 
@@ -49,7 +50,7 @@ export class NodeFilesShipper {
     try {
       const config = await this.#config()
       // Before anything is written: the storage may fail for hours.
-      const seen = this.#context.now()
+      const seen = this.#context.clock.now()
       const node = await this.#context.files.node()
       if (node) await this.#write('node.json', `${JSON.stringify(node, null, 2)}\n`)
       if (config === null || this.#written.get('config.toml') === config) return

@@ -8,8 +8,13 @@ import { isAbsence, toEntry, toStoreError } from './file.ts'
 /** Files examined between two turns of the event loop: 1 to 2 ms. */
 export const BATCH = 500
 
+interface WalkOptions extends ListOptions {
+  /** The names in the directory itself, which other lists may share. @default they are read */
+  names?: () => Promise<readonly string[]>
+}
+
 /** Lists a directory as the contract requires: one folder at a time, and only folders that may contain the keys. */
-export async function* walk(directory: Directory, prefix: string, options: ListOptions) {
+export async function* walk(directory: Directory, prefix: string, options: WalkOptions) {
   let left = options.limit ?? Number.POSITIVE_INFINITY
   if (left <= 0) return
   const top = prefix.slice(0, prefix.lastIndexOf('/') + 1)
@@ -24,11 +29,12 @@ async function* walkFolder(
   directory: Directory,
   folder: string,
   prefix: string,
-  options: ListOptions,
+  options: WalkOptions,
 ): AsyncGenerator<Entry> {
   const { signal, shallow = false, folders = false, after = '' } = options
   let looks = 0
-  for (const name of await namesIn(directory, folder)) {
+  const names = folder === '' && options.names ? options.names() : namesIn(directory, folder)
+  for (const name of await names) {
     signal?.throwIfAborted()
     const key = folder + name
     if (!key.startsWith(prefix)) continue

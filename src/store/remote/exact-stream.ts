@@ -1,3 +1,4 @@
+import { sleep } from '../../limits/clock.ts'
 import { SlicedStream, type Slices, slicesOf } from '../fast.ts'
 import { type Bytes, StoreError } from '../store.ts'
 import {
@@ -5,7 +6,6 @@ import {
   type Call,
   pauseAfter,
   type Retry,
-  sleep,
   TransientError,
   transientFailure,
 } from './retry.ts'
@@ -39,7 +39,7 @@ async function receiveAll(retry: Retry, call: Call, { body, timer }: TimedBody, 
   let filled = 0
   try {
     for (;;) {
-      timer.start(Math.min(retry.stall, call.until - retry.now()))
+      timer.start(Math.min(retry.stall, call.until - retry.clock.elapsed()))
       const slice = await nextOf(slices, timer)
       if (slice === null) break
       if (filled + slice.length > length) throw new TransientError(tooLong(length))
@@ -90,7 +90,7 @@ function exactSlices(retry: Retry, first: TimedBody, { length, call, resume }: E
         const failure = transientFailure(thrown, timer, call.signal)
         if (isCancelled || failures >= retry.retries) throw failure
         retry.onRetry(failure.code)
-        await sleep(pauseAfter(retry, failures++, failure), call.signal)
+        await sleep(retry.clock, pauseAfter(retry, failures++, failure), call.signal)
         const rest = await resume(sent)
         timer = rest.timer
         slices = slicesOf(rest.body)

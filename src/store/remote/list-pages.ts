@@ -32,10 +32,10 @@ export async function* listPages(
   let left = limit
   let token: string | null = null
   for (let pages = 1; left > 0; pages++) {
-    const start = retry.now()
+    const start = retry.clock.elapsed()
     const page: ListPage = await fetchPage(token, begin(retry, signal, retry.listDeadline - waited))
     // Only the service's time counts, not the time that the consumer takes.
-    waited += retry.now() - start
+    waited += retry.clock.elapsed() - start
     for (const entry of check(page)) {
       if (!isWanted(entry) || (after !== undefined && byCodePoint(entry.key, after) <= 0)) continue
       yield entry

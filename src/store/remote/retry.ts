@@ -1,3 +1,4 @@
+import { type Clock, sleep, systemClock } from '../../limits/clock.ts'
 import { type Store, StoreError } from '../store.ts'
 
 /** How long a store waits for its service, and how often it retries. Milliseconds. */
@@ -14,9 +15,9 @@ export interface RetryOptions {
   stall?: number | undefined
   /** Upper limit of the first pause between two requests; it doubles each time, up to 2 seconds. @default 100 */
   backoff?: number | undefined
-  /** The clock. @default Date.now */
-  now?: (() => number) | undefined
-  /** Spreads the pauses (full jitter): clients that fail together must not come back together. */
+  /** Time and timers. @default the system's */
+  clock?: Clock | undefined
+  /** Spreads the pauses (full jitter): clients that fail together must not come back together. @default Math.random */
   random?: (() => number) | undefined
   /** Called before each retry with the kind of the failure. @default nothing */
   onRetry?: RetryListener | undefined
@@ -34,7 +35,7 @@ export function retryOf(options: RetryOptions): Retry {
     timeout: options.timeout ?? 5_000,
     stall: options.stall ?? 10_000,
     backoff: options.backoff ?? 100,
-    now: options.now ?? Date.now,
+    clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRetry: options.onRetry ?? (() => {}),
   }
@@ -64,13 +65,15 @@ export class TransientError extends Error {
 /** Aborts one request when its client disconnects or its time runs out. */
 export class AttemptTimer {
   readonly #controller = new AbortController()
+  readonly #clock: Clock
   readonly #client: AbortSignal | undefined
   readonly #disconnect = () => this.#controller.abort(this.#client?.reason)
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #cancel = () => {}
   isLate = false
 
   // AbortSignal.any would do, but on Node 20 it keeps every signal alive as long as its source.
-  constructor(client: AbortSignal | undefined) {
+  constructor(clock: Clock, client: AbortSignal | undefined) {
+    this.#clock = clock
     this.#client = client
     if (client?.aborted) this.#disconnect()
     else client?.addEventListener('abort', this.#disconnect, { once: true })
@@ -82,23 +85,20 @@ export class AttemptTimer {
 
   /** Aborts the request in `ms`, unless started again or stopped before. */
   start(ms: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(
-      () => {
-        this.isLate = true
-        this.#controller.abort(new StoreError('timeout', 'The storage did not answer in time'))
-      },
-      Math.max(0, ms),
-    )
+    this.#cancel()
+    this.#cancel = this.#clock.after(Math.max(0, ms), () => {
+      this.isLate = true
+      this.#controller.abort(new StoreError('timeout', 'The storage did not answer in time'))
+    })
   }
 
   stop(): void {
-    clearTimeout(this.#timer)
+    this.#cancel()
   }
 
   /** The request is complete: stops, and releases the client's signal. */
   end(): void {
-    clearTimeout(this.#timer)
+    this.#cancel()
     this.#client?.removeEventListener('abort', this.#disconnect)
   }
 
@@ -126,7 +126,7 @@ export interface Call {
 
 /** Starts the clock of a call. */
 export function begin(retry: Retry, signal: AbortSignal | undefined, deadline = retry.deadline): Call {
-  return { signal, until: retry.now() + deadline }
+  return { signal, until: retry.clock.elapsed() + deadline }
 }
 
 /**
@@ -136,8 +136,8 @@ export function begin(retry: Retry, signal: AbortSignal | undefined, deadline = 
 export async function withRetries<T>(retry: Retry, call: Call, attempt: (timer: AttemptTimer) => Promise<T>) {
   for (let failures = 0; ; failures++) {
     call.signal?.throwIfAborted()
-    const timer = new AttemptTimer(call.signal)
-    timer.start(Math.min(retry.timeout, call.until - retry.now()))
+    const timer = new AttemptTimer(retry.clock, call.signal)
+    timer.start(Math.min(retry.timeout, call.until - retry.clock.elapsed()))
     let failure: StoreError
     try {
       return await attempt(timer)
@@ -145,9 +145,9 @@ export async function withRetries<T>(retry: Retry, call: Call, attempt: (timer: 
       failure = transientFailure(thrown, timer, call.signal)
     }
     const pause = pauseAfter(retry, failures, failure)
-    if (failures >= retry.retries || retry.now() + pause >= call.until) throw failure
+    if (failures >= retry.retries || retry.clock.elapsed() + pause >= call.until) throw failure
     retry.onRetry(failure.code)
-    await sleep(pause, call.signal)
+    await sleep(retry.clock, pause, call.signal)
   }
 }
 
@@ -155,22 +155,6 @@ export async function withRetries<T>(retry: Retry, call: Call, attempt: (timer: 
 export function pauseAfter(retry: Retry, failures: number, failure: StoreError): number {
   const longest = Math.min(LONGEST_PAUSE, retry.backoff * 2 ** failures)
   return Math.max(retry.random() * longest, (failure.retryAfter ?? 0) * 1000)
-}
-
-/** Waits, or throws the signal's reason when the client leaves. */
-export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', leave)
-      resolve()
-    }, ms)
-    if (signal?.aborted) leave()
-    else signal?.addEventListener('abort', leave, { once: true })
-  })
 }
 
 /** Aborts an attempt that threw. Returns a failure that is worth a retry; throws any other. */

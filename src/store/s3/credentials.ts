@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../limits/clock.ts'
 import type { AttemptTimer } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import type { S3Credentials, S3Options } from './options.ts'
@@ -8,17 +9,17 @@ const EARLY_MILLIS = 5 * 60_000
 /** The credentials of a bucket: given once, or by a function that is called again before they expire. */
 export class Credentials {
   readonly #source: (() => Promise<S3Credentials>) | null
-  readonly #now: () => number
+  readonly #clock: Clock
   #current: S3Credentials | null = null
   #call: Promise<S3Credentials> | null = null
 
-  constructor({ credentials, accessKeyId, secretAccessKey, sessionToken, now = Date.now }: S3Options) {
+  constructor({ credentials, accessKeyId, secretAccessKey, sessionToken, clock = systemClock }: S3Options) {
     if (credentials && (accessKeyId || secretAccessKey))
       throw new StoreError('denied', 'Credentials are given twice: as `credentials` and as an access key')
     if (!accessKeyId !== !secretAccessKey)
       throw new StoreError('denied', 'An access key needs its secret: give both, or none for a public bucket')
     this.#source = typeof credentials === 'function' ? credentials : null
-    this.#now = now
+    this.#clock = clock
     if (typeof credentials === 'object') this.#current = complete(credentials)
     else if (accessKeyId && secretAccessKey) this.#current = { accessKeyId, secretAccessKey, sessionToken }
   }
@@ -49,7 +50,7 @@ export class Credentials {
   #isFresh(): boolean {
     if (this.#current === null) return false
     const { expiration } = this.#current
-    return !expiration || expiration.getTime() - this.#now() > EARLY_MILLIS
+    return !expiration || expiration.getTime() - this.#clock.now() > EARLY_MILLIS
   }
 }
 

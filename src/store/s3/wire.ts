@@ -2,6 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { fetchFromStore } from '#fetch'
 import { concat } from '../../bytes.ts'
 import { BoundedMap } from '../../limits/bounded-map.ts'
+import { systemClock } from '../../limits/clock.ts'
 import { type AttemptTimer, TransientError } from '../remote/retry.ts'
 import { StoreError } from '../store.ts'
 import { Credentials } from './credentials.ts'
@@ -133,7 +134,7 @@ export class S3Wire {
     const credentials = await this.#credentials.get(timer)
     if (credentials === null) return new Headers(headers)
     const { accessKeyId, secretAccessKey, sessionToken } = credentials
-    const { region, now = Date.now } = this.#options
+    const { region, clock = systemClock } = this.#options
     const signer = new AwsV4Signer({
       method,
       url,
@@ -144,7 +145,7 @@ export class S3Wire {
       service: 's3',
       region: region || 'us-east-1',
       cache: this.#signingKeys,
-      datetime: new Date(now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+      datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
     })
     return (await signer.sign()).headers
   }
@@ -188,13 +189,13 @@ async function errorCode(answer: Response): Promise<string | null> {
   }
 }
 
-/** Seconds, or a date (RFC 9110, 10.2.3). */
+/** Seconds, or a date (RFC 9110, 10.2.3), which counts from the one that the storage sent. */
 function waitOf(answer: Response): number | undefined {
   const text = answer.headers.get('Retry-After')
   if (text === null) return undefined
   if (/^\d{1,6}$/.test(text)) return Number(text)
   const sent = Date.parse(answer.headers.get('Date') ?? '')
-  const wait = Math.ceil((Date.parse(text) - (Number.isNaN(sent) ? Date.now() : sent)) / 1000)
+  const wait = Math.ceil((Date.parse(text) - sent) / 1000)
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../../limits/clock.ts'
 import { each } from '../../limits/each.ts'
 import { HEARTBEAT, olderName } from '../../segment/names.ts'
 import { HEARTBEAT_FRESH_MS, LARGEST_HEARTBEAT, parseHeartbeat } from '../../segment/ship-json.ts'
@@ -29,14 +30,19 @@ const AT_ONCE = 6
 const MOST_UNFINISHED = 50
 
 /** The files of all shipped logs whose names begin with `prefix`, in no order, and those logs' names. */
-export async function listShipped(home: Store, lives: Lives, prefix: string, signal?: AbortSignal) {
+export async function listShipped(
+  home: Store,
+  lives: Lives,
+  prefix: string,
+  { signal, clock }: { signal?: AbortSignal | undefined; clock: Clock },
+) {
   // `broker.log@0` is a prefix of files, but no log begins with it.
   const stem = prefix.replace(/@[a-z]*-?\d*$/, '')
   const [logs, finished, beat] = await Promise.all([
     lives.logs(stem, signal),
     lives.finished(stem, signal),
     // In a list of all logs, sizes may come from a fresh heartbeat: 30 seconds old, and one request for all.
-    prefix === '' ? readHeartbeat(home, signal) : null,
+    prefix === '' ? readHeartbeat(home, clock, signal) : null,
   ])
   const entries: Entry[] = []
   await each([...logs], AT_ONCE, async (log) => {
@@ -46,11 +52,11 @@ export async function listShipped(home: Store, lives: Lives, prefix: string, sig
 }
 
 /** The last heartbeat, when it was written, and whether it is fresh by the storage's clock. */
-async function readHeartbeat(home: Store, signal?: AbortSignal) {
+async function readHeartbeat(home: Store, clock: Clock, signal: AbortSignal | undefined) {
   const read = await readText(home, HEARTBEAT, LARGEST_HEARTBEAT, { signal })
   if (!read?.text) return null
   const beat = parseHeartbeat(read.text)
-  const age = (read.date ?? Date.now()) - read.entry.modified
+  const age = (read.date ?? clock.now()) - read.entry.modified
   return beat && { beat, modified: read.entry.modified, isFresh: age < HEARTBEAT_FRESH_MS }
 }
 

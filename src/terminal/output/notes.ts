@@ -1,6 +1,6 @@
 import { ProblemError, UnreachableError } from '../../client.ts'
 import { UsageError } from '../../settings/usage.ts'
-import { printable } from './paint.ts'
+import { printable, show } from './shown.ts'
 import type { World } from './world.ts'
 
 /** The notes of an answer, explained for the user. */
@@ -24,8 +24,7 @@ export const SENTENCES: Record<string, string> = {
 }
 
 export async function complain(world: World, line: string): Promise<void> {
-  const text = line.replaceAll('\n', ' ')
-  await world.stderr.write(`nodestate: ${world.stderr.isTTY ? printable(text) : text}\n`)
+  await world.stderr.write(show`nodestate: ${printable(line.replaceAll('\n', ' '))}\n`)
 }
 
 /** Runs `work`; a failure goes to stderr, after the name if there is one, and `otherwise` is returned. */

@@ -1,5 +1,8 @@
 import type { LogRecord } from '../../client.ts'
-import { marked, type Paint, printable, printableJson } from './paint.ts'
+import { marked, type Paint } from './paint.ts'
+import { clean, cleanName, joined, printableJson, type Shown, show } from './shown.ts'
+
+export { clean, cleanName } from './shown.ts'
 
 export interface Style {
   paint: Paint
@@ -12,32 +15,23 @@ export interface Style {
 }
 
 /** A record as it is printed, without its last line feed. Each of its lines starts with `prefix`. */
-export function printed(line: string, style: Style, prefix: string): string {
-  if (style.json) return prefix + printableJson(line)
+export function printed(line: string, style: Style, prefix: Shown): Shown {
+  if (style.json) return show`${prefix}${printableJson(line)}`
   let record: LogRecord
+  let text: string
   try {
     record = JSON.parse(line) as LogRecord
+    text = style.zone === 'log' && typeof record.raw === 'string' ? record.raw : composed(record, style.zone)
   } catch {
-    return prefix + clean(line, style)
+    // Not JSON, or not a record.
+    return show`${prefix}${clean(line, style)}`
   }
-  const text =
-    style.zone === 'log' && typeof record.raw === 'string' ? record.raw : composed(record, style.zone)
-  const paint = (part: string) => style.paint.level(record.level, part)
-  return text
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((each) => prefix + marked(clean(each, style), style.needles, style.paint, paint))
-    .join('\n')
-}
-
-/** Plain text of a log as it is printed. */
-export function clean(text: string, style: Pick<Style, 'terminal'>): string {
-  return style.terminal ? printable(text) : text
-}
-
-/** The name of a log or a node as it is printed, on one line. */
-export function cleanName(name: string, style: Pick<Style, 'terminal'>): string {
-  return style.terminal ? printable(name).replaceAll('\t', '^I').replaceAll('\n', '^J') : name
+  const paint = (part: Shown) => style.paint.level(record.level, part)
+  const lines = text.replace(/\n$/, '').split('\n')
+  return joined(
+    lines.map((each) => show`${prefix}${marked(clean(each, style), style.needles, style.paint, paint)}`),
+    '\n',
+  )
 }
 
 /** A record from its fields, its time in the wanted zone. */
@@ -50,7 +44,7 @@ function composed(record: LogRecord, zone: Style['zone']): string {
   const context =
     record.context === undefined || record.context === null ? null : JSON.stringify(record.context)
   const parts = [
-    record.time ? shownTime(record.time, zone) : null,
+    record.time ? timeIn(record.time, zone) : null,
     record.level?.toUpperCase(),
     source,
     tags ? `${tags}: ${message}` : message,
@@ -59,8 +53,14 @@ function composed(record: LogRecord, zone: Style['zone']): string {
   return parts.filter((part) => part !== null && part !== undefined && part !== '').join('\t')
 }
 
-/** An instant as the terminal shows it. */
-export function shownTime(iso: string, zone: Style['zone']): string {
+/** An instant as it is printed; what is none is printed as a name is. */
+export function shownTime(time: string | number, style: Pick<Style, 'zone' | 'terminal'>): Shown {
+  const at = new Date(time)
+  const iso = typeof time === 'number' && !Number.isNaN(at.getTime()) ? at.toISOString() : String(time)
+  return cleanName(timeIn(iso, style.zone), style)
+}
+
+function timeIn(iso: string, zone: Style['zone']): string {
   const at = new Date(iso)
   if (zone === 'log' || Number.isNaN(at.getTime())) return iso
   const shift = zone === 'utc' ? 0 : at.getTimezoneOffset() * 60_000

@@ -1,14 +1,18 @@
-export interface Output {
+import type { Escaped, Shown } from './shown.ts'
+
+export interface Output<T extends Shown = Shown> {
   isTTY: boolean
   /** Writes, and waits while the reader is slow. False when the reader is gone. */
-  write(text: string | Uint8Array): Promise<boolean>
+  write(text: T): Promise<boolean>
 }
 
 /** What a command needs from the system; supplied by the entry. */
 export interface World {
   env: Readonly<Record<string, string | undefined>>
   stdout: Output
-  stderr: Output
+  stderr: Output<Escaped>
+  /** Whether to show progress while something is awaited. @default true */
+  progress?: boolean
   readFile(path: string): Promise<string>
   /** Aborts when the user presses Ctrl-C. */
   signal: AbortSignal

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { logFiles } from '../../../src/log/files/files.ts'
+import { type LogFiles, logFiles, type Part } from '../../../src/log/files/files.ts'
+import type { Query } from '../../../src/routes/parameters/read.ts'
 import { withFastReads } from '../../../src/store/fast.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { type Entry, type Store, StoreError } from '../../../src/store/store.ts'
+import { readClock } from '../../support/manual-clock.ts'
+import { contextOf } from '../context.ts'
 
 /** A store that counts its lists, each of which takes `cost` milliseconds of the given clock. */
 function counted(cost: number, revision?: () => string | null) {
@@ -29,7 +32,7 @@ function counted(cost: number, revision?: () => string | null) {
       readInto: async () => undefined,
       keptTail: () => undefined,
     })
-  return { files: logFiles(wrapped, [], { now: () => clock.now }), clock, counts }
+  return { files: logFiles(wrapped, [], { clock: readClock(() => clock.now) }), clock, counts }
 }
 
 describe('a list of log files', () => {
@@ -146,5 +149,86 @@ describe('a list of log files', () => {
     await expect(failing.list()).rejects.toThrow('gone')
     await expect(failing.list()).rejects.toThrow('gone')
     expect(counts.lists).toBe(3)
+  })
+})
+
+describe('a store that lists slowly', () => {
+  const count = 12_345
+  const key = (i: number) => `k${String(i).padStart(6, '0')}.log`
+  const keys = Array.from({ length: count }, (_, i) => key(i))
+
+  /** Each key takes a millisecond of a clock that only lists move; folders lie between the files. */
+  function slowStore(names: readonly string[]) {
+    const clock = { time: 0 }
+    const store = memoryStore(Object.fromEntries(names.map((name) => [name, 'x'])))
+    const list = store.list.bind(store)
+    store.list = async function* (prefix, options) {
+      for await (const entry of list(prefix, options)) {
+        clock.time++
+        yield entry
+      }
+    }
+    return { store, clock, listed: { clock: readClock(() => clock.time) } }
+  }
+
+  /** All names, part by part, and how long the slowest part took. */
+  async function inParts(files: LogFiles, clock: { time: number }, most: number) {
+    const names: string[] = []
+    let slowest = 0
+    let parts = 0
+    for (let after: string | null = ''; after !== null; parts++) {
+      const start = clock.time
+      const part: Part = await files.part(after, most)
+      slowest = Math.max(slowest, clock.time - start)
+      names.push(...part.entries.map((entry) => entry.key))
+      after = part.next
+    }
+    return { names, slowest, parts }
+  }
+
+  it.each([1000, 5000, 100_000])('is cut by time, and goes on from there to its end: %i', async (most) => {
+    const { store, clock, listed } = slowStore(keys)
+    const files = logFiles(store, [], listed)
+    expect(await files.list()).toMatchObject({ isCut: true, isLate: true, last: key(2998) })
+    const { names, slowest } = await inParts(files, clock, most)
+    expect(names).toEqual(keys)
+    expect(slowest).toBeLessThanOrEqual(3001)
+  })
+
+  it('goes on where no file is listed for a long time', async () => {
+    const hidden = Array.from({ length: 8000 }, (_, i) => `a${String(i).padStart(6, '0')}/x.log`)
+    const { store, clock, listed } = slowStore([...hidden, 'b.txt', 'z.log'])
+    const files = logFiles(store, ['*.log'], listed)
+    expect(await files.list()).toEqual({ entries: [], isCut: true, isLate: true, last: 'a002998/' })
+    const { names, slowest, parts } = await inParts(files, clock, 10)
+    expect([names, parts]).toEqual([['z.log'], 3])
+    expect(slowest).toBeLessThanOrEqual(3001)
+  })
+
+  it('is answered with a note and a link, plain and with details', async () => {
+    const { store, listed } = slowStore(keys)
+    const files = logFiles(store, [], listed)
+    const { listLogs } = await import('../../../src/routes/list.ts')
+    const { loadQueryRoutes } = await import('../../../src/routes/query-routes.ts')
+    const context = contextOf(files)
+    const more = async () =>
+      loadQueryRoutes(context, { maxSize: undefined, following: null, count: { following: 0 } })
+    for (const query of [{}, { detail: true }]) {
+      const names: string[] = []
+      let after: string | undefined
+      for (;;) {
+        const request = new Request('http://localhost/api/v1/log/list')
+        const asked = { given: [], ...query, ...(after !== undefined && { after }) } as unknown as Query
+        const response = await listLogs(request, asked, files, more)
+        names.push(...((await response.json()) as { name: string }[]).map(({ name }) => name))
+        const link = /after=([^>]*)>; rel="next"/.exec(response.headers.get('Link') ?? '')?.[1]
+        expect(response.headers.get('X-Nodestate-Note')?.includes('list-cut') ?? false).toBe(
+          link !== undefined,
+        )
+        if (link === undefined) break
+        after = decodeURIComponent(link)
+      }
+      expect(names).toEqual(keys)
+    }
   })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Listing, sharedListing } from '../../../src/log/files/listings.ts'
+import { readClock } from '../../support/manual-clock.ts'
 
 /** Lists of `count` files that can be remembered for a second; `made` counts how often one was made. */
 function lists(count: number) {
@@ -16,7 +17,7 @@ function lists(count: number) {
     listing: sharedListing(
       make,
       () => null,
-      () => now,
+      readClock(() => now),
       true,
     ),
   }

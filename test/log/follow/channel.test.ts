@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { Channel } from '../../../src/log/follow/channel.ts'
 import { Hub } from '../../../src/log/follow/hub.ts'
@@ -26,7 +27,12 @@ it('looks at a long line when it ends, not with every piece of it', () => {
       return true
     },
   }
-  const channel = new Channel(place, null, { frame, filter: { ...filter, format }, raw: false })
+  const channel = new Channel(place, null, {
+    frame,
+    filter: { ...filter, format },
+    raw: false,
+    clock: systemClock,
+  })
   const piece = new TextEncoder().encode('x'.repeat(100))
   const feed = (bytes: Uint8Array, offset: number) =>
     channel.feed({ kind: 'data', name: 'a.log', id: null, offset, bytes })
@@ -38,7 +44,7 @@ it('looks at a long line when it ends, not with every piece of it', () => {
 })
 
 it('knows the place after a line that came in two halves by the beginning of the line', () => {
-  const channel = new Channel(place, null, { frame, filter, raw: false })
+  const channel = new Channel(place, null, { frame, filter, raw: false, clock: systemClock })
   const [half, rest] = ['2026-11-15 00:00:00.000 one ...', '.....\n'].map((text) =>
     new TextEncoder().encode(text),
   )
@@ -56,7 +62,14 @@ it('knows the place after a line that came in two halves by the beginning of the
 
 it('closes a channel that fails, and feeds the others', async () => {
   const store = memoryStore({ 'a.log': 'one\n' })
-  const limits = { followers: 9, heartbeat: 60_000, duration: null, poll: [5, 5] as const, shared: true }
+  const limits = {
+    clock: systemClock,
+    followers: 9,
+    heartbeat: 60_000,
+    duration: null,
+    poll: [5, 5] as const,
+    shared: true,
+  }
   const hub = await Hub.open(contextOf(logFiles(store)), limits, { file: 'a.log', alone: false }, () => {})
   const broken = {
     ...filter,

@@ -141,7 +141,7 @@ nodestate detects the format of a log from its first and last lines. The only th
 - Lines wrapped by Docker, Kubernetes or Fluent Bit are read in their own format. Text views return the bytes of the file; times, levels, filters and JSON records see the wrapped line. Split lines are joined.
 - A file may hold two formats: those that its first and last lines show, such as MariaDB's and mysqld_safe's. In a JSON log, every line that begins with a time is a record, such as one of Go's log package or of klog. A record has the time and level of its own line.
 - PostgreSQL's severities are known in every language that \`lc_messages\` translates them to.
-- A zone in the line takes precedence over \`--timezone\`. Abbreviations that mean one zone are understood (\`CET\`, \`EDT\`, \`JST\`); those that mean several (\`CST\`, \`IST\`, \`BST\`) are read in \`--timezone\`, and unless that zone has the abbreviation, \`X-Nodestate-Note: ambiguous-zone\` says so.
+- A zone in the line takes precedence over \`--timezone\`. Abbreviations that mean one zone are understood (\`CET\`, \`EDT\`, \`JST\`). Those that mean several (\`CST\`, \`IST\`, \`BST\`) are read in \`--timezone\`. Unless that zone has the abbreviation, \`X-Nodestate-Note: ambiguous-zone\` says so.
 - A date without a year is the last such day before the file's modification time. A time of day without a date is the last such time before it, and \`X-Nodestate-Note: assumed-date\` says so.
 - Anything else is plain text: each line is a record without a time or level, and a request for \`since\` or \`level\` is a 400 that says so.
 
@@ -149,7 +149,7 @@ A tab is shown as ⇥. Lines “after” a page were written by its rules.
 
 ## Fields
 
-What a line says besides its time, level and message is in the record's \`context\` (the logger is in \`tags\`, the file and line in \`source\`), and can be searched with \`where\`, in \`/fields\` and through Loki. Text formats use the same names:
+What a line says besides its time, level and message is in the record's \`context\`; the logger is in \`tags\`, the file and line in \`source\`. All of it can be searched with \`where\`, in \`/fields\` and through Loki. Text formats use the same names:
 
 | field | what it is |
 |---|---|

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'
@@ -92,7 +93,7 @@ describe('all records of a long part', () => {
     const view = await viewOf(contextOf(files), request({ fit: { size: 1 << 25, lines: null } }))
     expect(view.pieces).toBe(null)
     const writer = new NdjsonWriter(view.format, UTC)
-    const body = recordsBody(view, writer, MAX_RECORD)
+    const body = recordsBody(view, writer, MAX_RECORD, systemClock)
     const got = Buffer.from(await new Response(body).arrayBuffer())
     const once = jsonOf(await view.series.read(view.from, view.to), view)
     expect(got.equals(once)).toBe(true)
@@ -101,7 +102,7 @@ describe('all records of a long part', () => {
 
   it('are cut where one is longer than may be held', async () => {
     const view = await viewOf(contextOf(files), request({ fit: { size: 1 << 25, lines: null } }))
-    const body = recordsBody(view, new Copier(), 1)
+    const body = recordsBody(view, new Copier(), 1, systemClock)
     const got = Buffer.from(await new Response(body).arrayBuffer())
     expect(got.equals(await view.series.read(view.from, view.to))).toBe(true)
   })
@@ -118,7 +119,7 @@ describe('all records of a long part', () => {
   it('an error of the store ends the body with it', async () => {
     const store = memoryStore({ 'a.log': LOG })
     const view = await viewOf(contextOf(logFiles(store)), request({ rotated: false }))
-    const body = recordsBody(view, new Copier(), 1)
+    const body = recordsBody(view, new Copier(), 1, systemClock)
     store.read = async () => {
       throw new Error('gone')
     }

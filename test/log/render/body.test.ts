@@ -1,8 +1,10 @@
 import fc from 'fast-check'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { piecesBody } from '../../../src/log/render/body.ts'
 import { BLOCK, giveBack, takeBlock } from '../../../src/log/search/blocks.ts'
 import { SlicedStream } from '../../../src/store/fast.ts'
+import { manualClock } from '../../support/manual-clock.ts'
 
 const SLICE = 512 * 1024
 
@@ -16,14 +18,16 @@ describe('found records', () => {
       fc.asyncProperty(lengths, async (lengths) => {
         const pieces = lengths.map((length, i) => new Uint8Array(length).fill(i + 1))
         const all = Buffer.concat(pieces)
-        const body = piecesBody(pieces)
+        const body = piecesBody([...pieces], null, systemClock)
         if (body instanceof SlicedStream) {
           const slices: Uint8Array[] = []
           for (let slice = await body.next(); slice; slice = await body.next()) slices.push(slice)
           expect(Math.max(...slices.map((slice) => slice.length))).toBeLessThanOrEqual(SLICE)
           expect(Buffer.concat(slices).equals(all)).toBe(true)
         }
-        const streamed = Buffer.from(await new Response(piecesBody(pieces)).arrayBuffer())
+        const streamed = Buffer.from(
+          await new Response(piecesBody([...pieces], null, systemClock)).arrayBuffer(),
+        )
         expect(streamed.equals(all)).toBe(true)
       }),
       { numRuns: 60 },
@@ -32,8 +36,6 @@ describe('found records', () => {
 })
 
 describe('a block', () => {
-  afterEach(() => vi.useRealTimers())
-
   /** Takes all that wait. */
   function takeAll(): Uint8Array[] {
     const taken: Uint8Array[] = []
@@ -46,7 +48,7 @@ describe('a block', () => {
   it('is used again when its last slice is sent, not before', async () => {
     takeAll()
     const block = used()
-    const body = piecesBody([block.subarray(3 * SLICE)]) as SlicedStream
+    const body = piecesBody([block.subarray(3 * SLICE)], null, systemClock) as SlicedStream
     for (let slice = await body.next(); slice; slice = await body.next()) {
       expect(takeAll()).toEqual([])
       body.release(slice)
@@ -56,22 +58,22 @@ describe('a block', () => {
 
   it('is not used again when the client leaves, nor when it is taken as a stream', async () => {
     takeAll()
-    const body = piecesBody([used().subarray(SLICE)]) as SlicedStream
+    const body = piecesBody([used().subarray(SLICE)], null, systemClock) as SlicedStream
     body.release((await body.next())!)
     await body.cancel()
-    await new Response(piecesBody([used()])).arrayBuffer()
+    await new Response(piecesBody([used()], null, systemClock)).arrayBuffer()
     expect(takeAll()).toEqual([])
   })
 
-  it('waits ten seconds at most, and no more than eight do', () => {
-    vi.useFakeTimers()
+  it('waits ten seconds at most, and no more than eight do', async () => {
+    const clock = manualClock()
     takeAll()
-    for (const block of Array.from({ length: 12 }, used)) giveBack(block)
-    giveBack(new Uint8Array(5).fill(7))
+    for (const block of Array.from({ length: 12 }, used)) giveBack(block, clock)
+    giveBack(new Uint8Array(5).fill(7), clock)
     const waited = takeAll()
     expect(waited.length).toBe(8)
-    for (const block of waited) giveBack(block)
-    vi.advanceTimersByTime(10_001)
+    for (const block of waited) giveBack(block, clock)
+    await clock.pass(10_001)
     expect(takeAll()).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { detectFormat, PLAIN } from '../../../src/log/format/detect.ts'
 import { NdjsonWriter } from '../../../src/log/render/ndjson.ts'
@@ -23,7 +24,9 @@ describe('rendered records', () => {
     const all = Array.from({ length: count }, (_, i) => record(i)).join('')
     const long = `${line(1)}${'\tat a trace that does not end\n'.repeat(3000)}`
     const pieces = [all, long, '', record(3)].map(bytes)
-    const got = await new Response(renderedBody(pieces, new NdjsonWriter(LINDB, UTC))).text()
+    const got = await new Response(
+      renderedBody([...pieces], new NdjsonWriter(LINDB, UTC), null, systemClock),
+    ).text()
     const once = pieces.map((piece) => text(toNdjson(piece, 0, piece.length, LINDB, UTC))).join('')
     expect(got === once).toBe(true)
     expect(got.split('\n').length - 1).toBe(count + 2)
@@ -33,7 +36,9 @@ describe('rendered records', () => {
     const piece = bytes('a\n'.repeat(500_000))
     let ticks = 0
     const timer = setInterval(() => ticks++, 1)
-    const got = await new Response(renderedBody([piece], new NdjsonWriter(PLAIN, UTC))).text()
+    const got = await new Response(
+      renderedBody([piece], new NdjsonWriter(PLAIN, UTC), null, systemClock),
+    ).text()
     clearInterval(timer)
     expect(got.split('\n').length - 1).toBe(500_000)
     expect(ticks).toBeGreaterThan(5)
@@ -63,7 +68,7 @@ describe('memory that is used again', () => {
     const request = viewRequest({ records: true, fit: { size: 1 << 25, lines: null } })
     const view = await viewOf(contextOf(logFiles(store)), request)
     const writer = new NdjsonWriter(view.format, UTC)
-    return recordsBody(view, writer, MAX_RECORD) as SlicedStream
+    return recordsBody(view, writer, MAX_RECORD, systemClock) as SlicedStream
   }
 
   it('holds no bytes of another answer, in whatever order slices come and are let go', async () => {

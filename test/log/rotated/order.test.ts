@@ -41,7 +41,10 @@ it('a rotated file with later records than the active one stays before it, and t
   // The clock was set back by a day right after the rotation.
   write('a.log.1', line('14T05:00', 1) + line('14T06:00', 2), '14T06:00')
   write('a.log', line('13T06:00', 3) + line('13T07:00', 4), '14T08:00')
-  expect(await view('file=a.log&rotated=true')).toMatchObject({ numbers: [1, 2, 3, 4], note: 'family-order' })
+  const guess = { numbers: [1, 2, 3, 4], note: 'family-order' }
+  expect(await view('file=a.log&rotated=true')).toMatchObject(guess)
+  expect(await view('file=a.log&rotated=true&download=true')).toMatchObject(guess)
+  expect(await view('file=a.log&rotated=true&q=number&download=true')).toMatchObject(guess)
   expect(await view('file=a.log')).toMatchObject({ numbers: [3, 4], note: null })
   expect(await view('file=a.log.1&rotated=true')).toMatchObject({ numbers: [1, 2] })
 })

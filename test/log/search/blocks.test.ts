@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Budget } from '../../../src/limits/budget.ts'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { LoadedRecords } from '../../../src/log/merge/records/long.ts'
 import { BLOCK, takeBlock } from '../../../src/log/search/blocks.ts'
@@ -37,8 +38,8 @@ async function slowLog() {
 describe('memory that is read into when a client disconnects', () => {
   it.each(['one log', 'several logs'])('is nobody else’s before the read has ended: %s', async (which) => {
     const { series, go } = await slowLog()
-    const forward = new Forward(series, LENGTH, { chunk: 1024 }, null)
-    const records = new LoadedRecords()
+    const forward = new Forward(series, LENGTH, { chunk: 1024, clock: systemClock }, null)
+    const records = new LoadedRecords(systemClock)
     const isOne = which === 'one log'
     const all = { start: 0, end: LENGTH }
     const reading = isOne ? forward.read(0, LENGTH) : records.load(series, all, undefined)

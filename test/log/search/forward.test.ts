@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Budget } from '../../../src/limits/budget.ts'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
 import { Forward } from '../../../src/log/search/forward.ts'
@@ -32,7 +33,7 @@ async function open(reading: { chunk: number; parallel: number }, memory = new M
   const files = logFiles(store)
   const entry = await files.stat('a.log')
   const series = await Series.open([new PlainText(files, entry, new Budget())])
-  const reader = new Forward(series, TEXT.length, reading, leaseForReads(memory))
+  const reader = new Forward(series, TEXT.length, { ...reading, clock: systemClock }, leaseForReads(memory))
   return { reader, reads, memory, mostAtOnce: () => most }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
 import { sharesOf } from '../../../src/log/options.ts'
 import { FREE_READS, leaseForReads, remoteChunk, SLACK } from '../../../src/log/search/reading.ts'
@@ -12,7 +13,7 @@ describe('the size of a read over a network', () => {
     ['a worker at the edge', 128, 6, 6],
     ['the smallest node', 32, 16, 1],
   ])('%s reads what its memory allows for all reads together', (_where, memory, parallel, expected) => {
-    const reading = { chunk: MIB, parallel, memory: sharesOf(memory * MIB).answers }
+    const reading = { chunk: MIB, clock: systemClock, parallel, memory: sharesOf(memory * MIB).answers }
     expect(remoteChunk(reading)).toBe(expected * MIB)
   })
 
@@ -23,7 +24,7 @@ describe('the size of a read over a network', () => {
     [128, 6],
   ])('leaves memory for an answer: %i MiB, %i in parallel', (memory, parallel) => {
     const { answers } = sharesOf(memory * MIB)
-    const size = remoteChunk({ chunk: MIB, parallel, memory: answers })
+    const size = remoteChunk({ chunk: MIB, clock: systemClock, parallel, memory: answers })
     // One more is being examined, and one was.
     const leased = (parallel + 2 - FREE_READS) * (size + SLACK)
     expect(answers - leased).toBeGreaterThan(0.2 * answers)

@@ -9,6 +9,7 @@ import { Series } from '../../../src/log/text/series.ts'
 import { PlainText } from '../../../src/log/text/text.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Entry, Store } from '../../../src/store/store.ts'
+import { readClock } from '../../support/manual-clock.ts'
 
 const line = (i: number) =>
   `2026-11-15 02:${String(Math.floor(i / 60) % 60).padStart(2, '0')}:${String(i % 60).padStart(2, '0')}.000\t${i % 10 ? 'INFO' : 'ERROR'}\tx.go:1\t[A]: line ${i} ${'x'.repeat(i % 90)}\n`
@@ -23,7 +24,7 @@ describe('ArchiveText', () => {
     const files = logFiles(memoryStore({ 'a.gz': gzipSync(text) }))
     const entry = await files.stat('a.gz')
     let isSpent = false
-    const budget = new Budget({ millis: 1000, now: () => (isSpent ? 2000 : 0) })
+    const budget = new Budget({ millis: 1000, clock: readClock(() => (isSpent ? 2000 : 0)) })
     const limits = { archiveBytes: 1 << 20, archiveWindow: 1024 }
     const series = await Series.open([new ArchiveText({ entry, kind: 'gzip' }, { files, limits, budget })])
     await series.read(0, 5000)

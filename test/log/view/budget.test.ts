@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { concurrencyLimit } from '../../../src/limits/concurrency-limit.ts'
 import { MemoryBudget } from '../../../src/limits/memory-budget.ts'
 import { logFiles } from '../../../src/log/files/files.ts'
@@ -7,9 +8,12 @@ import { histogramOf } from '../../../src/log/histogram/histogram.ts'
 import { sharesOf, viewContext } from '../../../src/log/options.ts'
 import { regexMatcher, textMatcher } from '../../../src/log/pattern/pattern.ts'
 import { piecesBody } from '../../../src/log/render/body.ts'
+import { RECORD_COST } from '../../../src/log/search/sink.ts'
 import type { View } from '../../../src/log/view/answer.ts'
 import { viewOf } from '../../../src/log/view/view.ts'
+import type { SlicedStream } from '../../../src/store/fast.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
+import { readClock } from '../../support/manual-clock.ts'
 import { contextOf, viewRequest } from '../context.ts'
 
 const MIB = 2 ** 20
@@ -38,7 +42,11 @@ describe('an archive that takes longer than a search may', () => {
   it('is searched as far as the time goes, with a note and a cursor to go on', async () => {
     const files = open()
     // The archive's window is smaller than the text, so that it cannot be read backwards.
-    const context = contextOf(files, { scanMillis: 400, archiveWindow: 64 * 1024 }, { now: ticking(25) })
+    const context = contextOf(
+      files,
+      { scanMillis: 400, archiveWindow: 64 * 1024 },
+      { clock: readClock(ticking(25)) },
+    )
     const request = viewRequest({ file: 'a.log.gz', level: 3, fit: { size: 1e7, lines: null } })
     const view = await viewOf(context, request)
     expect(view.notes).toEqual(['scan-budget'])
@@ -54,7 +62,7 @@ describe('an archive that takes longer than a search may', () => {
   })
 
   it('has no tail to give, and that is a problem, not another place of it', async () => {
-    const context = contextOf(open(), { scanMillis: 100 }, { now: ticking(10) })
+    const context = contextOf(open(), { scanMillis: 100 }, { clock: readClock(ticking(10)) })
     for (const records of [false, true]) {
       const request = viewRequest({ file: 'a.log.gz', records })
       await expect(viewOf(context, request)).rejects.toMatchObject({ code: 'archive-budget' })
@@ -64,16 +72,20 @@ describe('an archive that takes longer than a search may', () => {
   it('leaves what is newer: the answer ends where the archive begins, with a cursor before it', async () => {
     const newer = lines.slice(0, 100).join('')
     const family = logFiles(memoryStore({ 'b.log.1.gz': gzipSync(text), 'b.log': newer }))
-    const context = contextOf(family, { scanMillis: 150 }, { now: ticking(15) })
+    const inTime = (scanMillis: number) =>
+      contextOf(family, { scanMillis }, { clock: readClock(ticking(15)) })
     const request = viewRequest({ file: 'b.log', rotated: true, level: 3 })
-    const view = await viewOf(context, request)
+    // The files are put in order, too.
+    const view = await viewOf(inTime(580), request)
     expect(view.notes).toEqual(['scan-budget'])
     // The first record of a file may belong to the last one of the file before it.
     expect(await textOf(view)).toBe(lines.filter((_, i) => i > 0 && i < 100 && i % 10 === 0).join(''))
     expect(view.prev).not.toBeNull()
     // On its own it is too much, each time: that is said instead of the same cursor again and again.
     const cursor = { place: view.prev!, direction: 'before' as const }
-    await expect(viewOf(context, { ...request, cursor })).rejects.toMatchObject({ code: 'archive-budget' })
+    await expect(viewOf(inTime(150), { ...request, cursor })).rejects.toMatchObject({
+      code: 'archive-budget',
+    })
   })
 })
 
@@ -113,8 +125,10 @@ describe('memory', () => {
     const view = await viewOf(context, request)
     const length = view.pieces!.reduce((sum, piece) => sum + piece.length, 0)
     expect(length).toBeGreaterThan(2 * MIB)
-    expect(memory.used).toBe(length)
-    const body = piecesBody(view.pieces!, view.memory) as ReadableStream<Uint8Array>
+    // Blocks have room for more than what was found, and all of it is in memory.
+    const blocks = new Set(view.pieces!.map(({ buffer }) => buffer))
+    expect(memory.used).toBe([...blocks].reduce((sum, { byteLength }) => sum + byteLength, 0))
+    const body = piecesBody(view.pieces!, view.memory, systemClock) as ReadableStream<Uint8Array>
     const reader = body.getReader()
     await reader.read()
     expect(memory.used).toBeGreaterThan(0)
@@ -122,10 +136,35 @@ describe('memory', () => {
     expect(memory.used).toBe(0)
   })
 
+  it('is held for a whole block until the last slice of it is sent', async () => {
+    const memory = new MemoryBudget(16 * MIB)
+    const block = new Uint8Array(2 * MIB)
+    const lease = memory.lease(block.length)
+    const body = piecesBody([block], lease, systemClock) as SlicedStream
+    for (let left = block.length; left > 0; ) {
+      const slice = (await body.next())!
+      expect(memory.used).toBe(block.length)
+      left -= slice.length
+      body.release(slice)
+    }
+    expect(memory.used).toBe(0)
+  })
+
+  it('is counted for what each record of a page takes, not only for its bytes', async () => {
+    const memory = new MemoryBudget(16 * MIB)
+    const { pieces, memory: lease } = await viewOf(contextOf(files, {}, { memory }), {
+      ...request,
+      each: true,
+    })
+    const bytes = pieces!.reduce((sum, piece) => sum + piece.length, 0)
+    expect(memory.used).toBe(bytes + pieces!.length * RECORD_COST)
+    lease?.release()
+  })
+
   it('is free when the client leaves', async () => {
     const memory = new MemoryBudget(16 * MIB)
     const view = await viewOf(contextOf(files, {}, { memory }), request)
-    const body = piecesBody(view.pieces!, view.memory) as ReadableStream<Uint8Array>
+    const body = piecesBody(view.pieces!, view.memory, systemClock) as ReadableStream<Uint8Array>
     await body.cancel()
     expect(memory.used).toBe(0)
   })
@@ -222,8 +261,8 @@ describe('others have their turn', () => {
         await new Promise((resolve) => setImmediate(resolve))
       }
     })()
-    const context = contextOf(logFiles(memoryStore({ 'a.log': text })), {}, { now: () => time })
-    vi.spyOn(Date, 'now').mockImplementation(() => time)
+    const context = contextOf(logFiles(memoryStore({ 'a.log': text })), {}, { clock: readClock(() => time) })
+    vi.spyOn(performance, 'now').mockImplementation(() => time)
     await viewOf(context, viewRequest({ matcher })).finally(() => vi.restoreAllMocks())
     running = false
     await turns

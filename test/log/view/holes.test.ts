@@ -3,6 +3,7 @@ import { createApp } from '../../../src/app.ts'
 import { stemOf } from '../../../src/log/rotated/names.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import { segmentStore } from '../../../src/store/segments.ts'
+import { StoreError } from '../../../src/store/store.ts'
 import { putLife, putSegment } from '../../support/segments.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
@@ -191,4 +192,97 @@ describe('a view of a shipped log', () => {
     expect(text.indexOf('event: gap')).toBeLessThan(text.indexOf('line 00020'))
     await reader.cancel()
   })
+})
+
+describe('an export of a shipped log', () => {
+  const ALL = 'view?file=a.log&download=true'
+  /** Only the segments from an index on are there, or all but one. */
+  async function without(skip: (index: number) => boolean, count = 300) {
+    const { put, get } = shipped()
+    await putLife(put, encode(lines(0, count)), { size: 1000, skip })
+    return get
+  }
+
+  it('begins late where the head has expired, and says so as the view does', async () => {
+    const get = await without((index) => index < 4)
+    const view = await get('view?file=a.log')
+    expect(view.note).toBe('begins-late')
+    for (const query of ['', '&q=line', '&since=2026-11-14T02:00:00Z', '&level=info']) {
+      const found = await get(`view?file=a.log${query}`)
+      const all = await get(`${ALL}${query}`)
+      expect([all.status, all.note, all.text], query).toEqual([200, 'begins-late', found.text])
+    }
+    const json = await get(`${ALL}&format=ndjson`)
+    expect([json.status, json.note]).toEqual([200, 'begins-late'])
+    expect(json.text.split('\n').length).toBe(view.text.split('\n').length)
+    // Nothing is missing from a part that is there.
+    const late = await get(`${ALL}&since=2026-11-14T02:03:00Z`)
+    expect([late.status, late.note, late.text]).toEqual([200, null, lines(180, 300)])
+  })
+
+  it('has what is before and after holes, with a note', async () => {
+    const get = await without((index) => index === 5 || index === 9 || index === 10)
+    let page = await get('view?file=a.log')
+    let text = page.text
+    while (page.prev) {
+      page = await get(`view?${page.prev}`)
+      text = page.text + text
+    }
+    expect(text.startsWith(lines(0, 50))).toBe(true)
+    const all = await get(ALL)
+    expect([all.status, all.note, all.text]).toEqual([200, 'gap', text])
+    const found = await get(`${ALL}&level=error`)
+    expect([found.note, found.text]).toEqual(['gap', text.replace(/.*\tINFO.*\n/g, '')])
+    const early = await get(`${ALL}&until=2026-11-14T02:00:30Z`)
+    expect([early.status, early.note, early.text]).toEqual([200, null, lines(0, 30)])
+    const late = await get(`${ALL}&since=2026-11-14T02:04:00Z`)
+    expect([late.status, late.note, late.text]).toEqual([200, null, lines(240, 300)])
+  })
+
+  it('after a cursor is refused if bytes are missing', async () => {
+    const get = await without((index) => index === 5)
+    const { prev } = await get('view?file=a.log')
+    const after = (link: string | null) => link!.replace(/^.*(after=[^&]+).*$/, '$1')
+    const old = await get(`view?${prev}&lines=10`)
+    expect((await get(`${ALL}&${after(old.next)}`)).status).toBe(502)
+    const early = await get(`view?${old.prev}`)
+    expect((await get(`${ALL}&${after(early.next)}`)).status).toBe(502)
+  })
+
+  it('notes what was cut or lost between two lives', async () => {
+    const { put, get } = shipped()
+    await putLife(put, encode(lines(0, 50)), { life: 1, how: 'cut' })
+    await putLife(put, encode(lines(60, 100)), { life: 2 })
+    const view = await get('view?file=a.log&rotated=true')
+    const all = await get(`${ALL}&rotated=true`)
+    expect([all.note, all.text]).toEqual([view.note, view.text])
+    expect(all.note).toBe('gap')
+  })
+})
+
+it('an export of a log that is replaced while it is opened starts again, as a view does', async () => {
+  const text = lines(0, 50)
+  const store = memoryStore({ 'a.log': text })
+  let failures = 0
+  const app = createApp({
+    logs: {
+      ...store,
+      read(key, range, options) {
+        if (failures-- > 0) throw new StoreError('changed', 'replaced')
+        return store.read(key, range, options)
+      },
+    },
+    config: '',
+    onError() {},
+  })
+  for (const path of ['q=line', 'q=line&download=true', 'download=true', 'download=true&format=ndjson']) {
+    failures = 2
+    const answer = await app.request(`/api/v1/log/view?file=a.log&${path}`)
+    expect([answer.status, failures], path).toEqual([200, expect.any(Number)])
+    const body = await answer.text()
+    expect(body.match(/line \d{5}/g), path).toEqual(text.match(/line \d{5}/g))
+  }
+  failures = 3
+  const answer = await app.request('/api/v1/log/view?file=a.log&q=line&download=true')
+  expect(answer.status).toBe(503)
 })

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
+import { createFleet } from '../../../src/fleet/fleet.ts'
 import { memoryStore } from '../../../src/store/memory.ts'
 import type { Store } from '../../../src/store/store.ts'
 
@@ -111,7 +112,60 @@ describe('an export', () => {
     expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="a.log.txt"')
     expect((await app.request('/api/v1/log/view?download=true&file=x', { method: 'HEAD' })).status).toBe(404)
   })
+
+  const names = ['a.log', 'b.log', 'b.log.1', 'b.log.2.gz']
+  const one = memoryStore(
+    Object.fromEntries(names.map((name) => [name, name.endsWith('.gz') ? gzipSync(TEXT) : TEXT])),
+  )
+  const many = memoryStore(
+    Object.fromEntries(
+      ['db-1', 'db-2'].flatMap((node) => [
+        [`${node}/node.json`, JSON.stringify({ hostName: node })],
+        ...names.slice(0, 2).map((name) => [`${node}/logs/${name}`, TEXT] as const),
+      ]),
+    ),
+  )
+  it.each([
+    ['one file', 'file=a.log'],
+    ['a log with its rotated files', 'file=b.log&rotated=true&format=ndjson'],
+    ['an archive', 'file=b.log.2.gz&format=ndjson'],
+    ['a filter', 'file=a.log&level=error&q=nothing'],
+    ['several logs', 'file=a.log&file=b.log&format=ndjson'],
+    ['a pattern of logs', 'file=*.log&level=error'],
+    ['several nodes', 'node=*&file=a.log&format=ndjson'],
+  ])('HEAD does not run it: %s', async (_, query) => {
+    const { store, bytes } = counted(query.startsWith('node') ? many : one)
+    const served = query.startsWith('node')
+      ? createFleet({ store })
+      : createApp({ logs: store, config: '', limits: { scans: 1 } })
+    const ask = (method: string) => served.request(`/api/v1/log/view?download=true&${query}`, { method })
+    const head = await ask('HEAD')
+    expect(head.status).toBe(200)
+    expect(await head.text()).toBe('')
+    // The head of each log, to know its format.
+    expect(bytes()).toBeLessThan(600_000)
+    const before = bytes()
+    const get = await ask('GET')
+    for (const name of ['Content-Type', 'Content-Disposition'])
+      expect(head.headers.get(name)).toBe(get.headers.get(name))
+    await get.text()
+    expect(bytes() - before).toBeGreaterThan(query.includes('.gz') ? 200_000 : 3_000_000)
+  })
 })
+
+/** A store that counts the bytes which are read from it. */
+function counted(inner: Store) {
+  let bytes = 0
+  const store: Store = {
+    ...inner,
+    async read(...args) {
+      const found = await inner.read(...args)
+      bytes += found?.length ?? 0
+      return found
+    },
+  }
+  return { store, bytes: () => bytes }
+}
 
 describe('an export among searches', () => {
   /** An app with one place for searches, and how many reads its store has seen. */

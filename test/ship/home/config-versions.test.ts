@@ -6,6 +6,7 @@ import { directoryBucket } from '../../../src/entry/ship/directory.ts'
 import { createConfigReader } from '../../../src/node/config.ts'
 import { parseVersion } from '../../../src/segment/configs.ts'
 import type { Bucket } from '../../../src/ship/bucket.ts'
+import { readClock } from '../../support/manual-clock.ts'
 import { objectsIn } from '../home.ts'
 import { useLocal } from '../local.ts'
 
@@ -15,7 +16,11 @@ const local = useLocal()
 function ship(toml: string, time: number, bucket?: Bucket) {
   const config = async () => (await createConfigReader(toml).read()).text
   const options = bucket ? { bucket } : {}
-  return local.once({ ...options, nodeFiles: { node: async () => null, config }, now: () => time })
+  return local.once({
+    ...options,
+    nodeFiles: { node: async () => null, config },
+    clock: readClock(() => time),
+  })
 }
 
 /** The versions in the bucket, newest first, as time and text. */
@@ -87,7 +92,7 @@ describe('the versions of a configuration', () => {
     const crashed = local.shipper({
       bucket: { ...real, put },
       nodeFiles: { node: async () => null, config: async () => 'a = 1' },
-      now: () => 1000,
+      clock: readClock(() => 1000),
       stopMs: -1,
     })
     crashed.stop()

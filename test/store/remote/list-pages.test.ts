@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { listPages } from '../../../src/store/remote/list-pages.ts'
 import { retryOf } from '../../../src/store/remote/retry.ts'
 import type { Entry } from '../../../src/store/store.ts'
+import { readClock } from '../../support/manual-clock.ts'
 
 const entry = (n: number): Entry => ({
   key: `k${String(n).padStart(9, '0')}`,
@@ -22,7 +23,10 @@ function service(keys: number, millis = 0) {
     const entries = Array.from({ length: to - from }, (_, i) => entry(from + i))
     return { entries, next: to < keys ? String(to) : null }
   }
-  return { clock, entries: listPages(retryOf({ now: () => clock.now }), {}, everything, fetchPage) }
+  return {
+    clock,
+    entries: listPages(retryOf({ clock: readClock(() => clock.now) }), {}, everything, fetchPage),
+  }
 }
 
 async function count(entries: AsyncIterable<Entry>): Promise<number> {

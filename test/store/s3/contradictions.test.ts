@@ -13,10 +13,18 @@ interface Lies {
   /** Answers ranges with status 200 and only the range. */
   bare?: boolean
   etag?: (method: string) => string
+  /** What the object holds. */
+  text?: string
 }
 
 /** A bucket with one object, which tells lies about it. */
-function lying({ head = TEXT.length, total = TEXT.length, bare = false, etag = () => '"e"' }: Lies) {
+function lying({
+  text = TEXT,
+  head = text.length,
+  total = text.length,
+  bare = false,
+  etag = () => '"e"',
+}: Lies) {
   const requests: string[] = []
   const logs = s3Store({
     bucket: 'logs',
@@ -24,14 +32,14 @@ function lying({ head = TEXT.length, total = TEXT.length, bare = false, etag = (
       const method = init.method ?? 'GET'
       requests.push(method)
       const headers = { ETag: etag(method), 'Last-Modified': 'Fri, 02 Jan 2026 03:04:05 GMT' }
-      if (new URL(url).searchParams.has('list-type')) return new Response(listing([['f', TEXT.length]], null))
+      if (new URL(url).searchParams.has('list-type')) return new Response(listing([['f', text.length]], null))
       if (method === 'HEAD')
         return new Response(null, { headers: { ...headers, 'Content-Length': `${head}` } })
       const match = /bytes=(\d*)-(\d*)/.exec(new Headers(init.headers).get('Range') ?? '')
-      if (!match) return new Response(TEXT, { headers: { ...headers, 'Content-Length': `${TEXT.length}` } })
+      if (!match) return new Response(text, { headers: { ...headers, 'Content-Length': `${text.length}` } })
       const from = match[1] === '' ? Math.max(0, total - Number(match[2])) : Number(match[1])
       const to = match[1] === '' || match[2] === '' ? total : Math.min(total, Number(match[2]) + 1)
-      const part = TEXT.padEnd(total, 'x').slice(from, to)
+      const part = text.padEnd(total, 'x').slice(from, to)
       const length = { 'Content-Length': `${part.length}` }
       if (bare) return new Response(part, { headers: { ...headers, ...length } })
       const range = { 'Content-Range': `bytes ${from}-${to - 1}/${total}` }
@@ -97,6 +105,24 @@ describe('a range that is answered by 200', () => {
     const { app } = lying({ bare: true })
     const response = await app.request(`/api/v1/log/view?file=f&size=${size}`)
     expect(response.status).toBe(503)
+  })
+
+  it.each([
+    'view?file=f&q=line',
+    'view?file=f&since=2026-01-01',
+    'histogram?file=f',
+    'fields?file=f',
+    'view?file=f&download=true&q=line',
+  ])('with the length of the range, when the size is known: %s is a 503', async (query) => {
+    const stamped = Array.from(
+      { length: 9000 },
+      (_, i) => `2026-01-02 03:04:05.${100 + (i % 900)}\tINFO\ta.go:1\tline ${i}\n`,
+    )
+    const { app, logs } = lying({ bare: true, text: stamped.join('') })
+    await logs.stat('f')
+    const response = await app.request(`/api/v1/log/${query}`)
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({ type: '/problems/storage-unavailable' })
   })
 
   it('with all of the object, which one HEAD confirms', async () => {

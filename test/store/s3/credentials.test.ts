@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../../src/app.ts'
+import { systemClock } from '../../../src/limits/clock.ts'
 import { all, codeOf } from '../../../src/store/contract/assert.ts'
 import { fromEnv, type S3Credentials, type S3Options, s3Store } from '../../../src/store/s3.ts'
+import { readClock } from '../../support/manual-clock.ts'
 
 const MINUTE = 60_000
 const START = Date.UTC(2026, 0, 2)
@@ -13,7 +15,7 @@ function signing(options: Partial<S3Options>) {
   const clock = { now: START }
   const store = s3Store({
     bucket: 'logs',
-    now: () => clock.now,
+    clock: readClock(() => clock.now),
     backoff: 0,
     fetch: async (_url, init) => {
       const headers = new Headers(init.headers)
@@ -43,7 +45,7 @@ describe('credentials from a function', () => {
   it('sign every request, and are obtained again before they expire', async () => {
     const clock = { now: START }
     const { calls, get } = provider(clock, 60)
-    const { store, keys, tokens } = signing({ credentials: get, now: () => clock.now })
+    const { store, keys, tokens } = signing({ credentials: get, clock: readClock(() => clock.now) })
     await store.stat('a')
     await store.stat('a')
     clock.now += 54 * MINUTE
@@ -94,7 +96,7 @@ describe('credentials from a function', () => {
       credentials: () => new Promise(() => {}),
       timeout: 20,
       deadline: 100,
-      now: Date.now,
+      clock: systemClock,
     })
     expect(await codeOf(store.stat('a'))).toBe('timeout')
     expect(await codeOf(all(store.list()))).toBe('timeout')

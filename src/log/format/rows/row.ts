@@ -1,3 +1,4 @@
+import { systemClock } from '../../../limits/clock.ts'
 import { UTC, type Zone } from '../../time.ts'
 import { clockOf, dayOf } from '../../wall-clock.ts'
 import { encodeLine, type LineFormat, type RecordFields, recordParts, unparsed } from '../format.ts'
@@ -226,7 +227,7 @@ export function epochOf(
   groups: Groups,
   zone: Zone,
   years: Years = NO_YEAR,
-  reference: Reference = Date.now,
+  reference: Reference = systemClock.now,
 ): number {
   const ms = groups.f ? Number(`0.${groups.f}`) * 1000 : 0
   if (groups.epoch !== undefined) return Number(groups.epoch) * 1000 + ms

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../limits/clock.ts'
 import type { Lease, MemoryBudget } from '../../../limits/memory-budget.ts'
 import { lineEnd } from '../../format/lines.ts'
 import { BLOCK, giveBack, takeBlock } from '../../search/blocks.ts'
@@ -64,8 +65,13 @@ export class Collected {
 
 /** Long records whose turn has come. Their memory is used again: a collector would notice it too late. */
 export class LoadedRecords {
+  readonly #clock: Clock
   #lease: Lease | null = null
   #blocks: Uint8Array[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
 
   /** Reads a record; throws `too-busy` if there is no memory for it. */
   async load(
@@ -86,7 +92,7 @@ export class LoadedRecords {
   release(): void {
     this.#lease?.release()
     this.#lease = null
-    for (const block of this.#blocks) giveBack(block)
+    for (const block of this.#blocks) giveBack(block, this.#clock)
     this.#blocks = []
   }
 }

@@ -23,7 +23,7 @@ export function useSaving(say: (message: string) => void) {
     try {
       const { body, size, missing } = await ask(abort.signal)
       keep(name, await blobOf(body, (done) => setSaving({ done, size, stop })))
-      const absent = Object.keys(missing)
+      const absent = missing.map(({ name }) => name)
       say(absent.length === 0 ? 'Download complete' : `Download complete, without ${absent.join(', ')}`)
     } catch (error) {
       if (!abort.signal.aborted) say(`The download failed. ${explain(error as Error).advice}`)

@@ -1,4 +1,4 @@
-import type { HistogramQuery, LogQuery } from '../../../client.ts'
+import type { HistogramQuery, LevelFilter, LogQuery } from '../../../client.ts'
 import { filesOf, isMerged, type Look, type Term } from '../../url.ts'
 
 export function queryOf(look: Look): LogQuery {
@@ -15,7 +15,7 @@ export function queryOf(look: Look): LogQuery {
     raw: true,
   }
   if (look.all) return base
-  return { ...base, level: look.level || undefined, ...conditions(look.terms) }
+  return { ...base, level: (look.level || undefined) as LevelFilter | undefined, ...conditions(look.terms) }
 }
 
 /** What fields and exports are about: the records that match, whatever else the list shows. */

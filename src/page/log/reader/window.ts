@@ -1,4 +1,4 @@
-import { type Client, type LogQuery, ProblemError, type View } from '../../../client.ts'
+import { type Client, type LogQuery, type Missing, ProblemError, type View } from '../../../client.ts'
 import { type Item, isLate, timeIn } from '../record/record.ts'
 
 interface WindowEvents {
@@ -31,7 +31,7 @@ export class LogWindow {
   lost = ''
   failure: Error | null = null
   /** Sources that the last answer lacks, each with a reason. */
-  missing: Record<string, string> = {}
+  missing: Missing[] = []
   /** The moment up to which every source of a fleet is complete. */
   settled: number | null = null
   readonly query: LogQuery
@@ -156,7 +156,7 @@ export class LogWindow {
       batch = []
     }
     try {
-      for await (const event of this.#client.follow(this.query, { lastId: cursor, json: true, signal })) {
+      for await (const event of this.#client.follow(this.query, { lastId: cursor, json: 'text', signal })) {
         if (event.type === 'open' || event.type === 'lost') {
           this.live = event.type === 'open' ? 'live' : 'lost'
           if (event.type === 'lost')

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import type { Token } from '../../access/grant.ts'
+import type { TokenSource } from '../../access/guard.ts'
+import { addressOf } from '../../http/peer.ts'
+import { watchBody } from '../../observe/observer.ts'
+import { idFields } from '../../observe/request-id.ts'
+import { type Fetch, safeTarget } from './access.ts'
+import { neutral } from './log-line.ts'
+import { inBatches } from './own-log.ts'
+import type { LineWriter } from './rotating-file.ts'
+
+/** Probes read nothing, and come every few seconds. */
+const PROBES = /^[^/]*\/\/[^/]*\/(healthz|readyz)(\?|$)/
+/** As long as a request's head may be. */
+const LONGEST = 16 * 1024
+
+/** A request, as a line of the audit file has it. */
+interface AuditEntry {
+  /** When it came, ISO 8601. */
+  time: string
+  /** The name of its token, or of its client certificate. */
+  token: string | null
+  address: string | null
+  method: string
+  /** Path and query, without secrets. */
+  url: string
+  status: number
+  /** Bytes of the body that were sent; null if they are not known. */
+  bytes: number | null
+  id: string | null
+}
+
+export interface AuditOptions {
+  /** The single token, and the others. */
+  token: string | null
+  tokens: TokenSource | null
+  /** The name of the token that a request came with. */
+  nameOf: (request: Request) => string | undefined
+}
+
+export type Audit = ReturnType<typeof openAudit>
+
+/** Writes who read what: one line of JSON for each request, when its answer has ended. */
+export function openAudit(writer: LineWriter, { token, tokens, nameOf }: AuditOptions) {
+  const lines = inBatches(writer)
+  /** Answers that are being sent; each has a connection, so there are not more of them. */
+  const open = new Set<() => void>()
+  const isSecret = secretIn(token, tokens)
+
+  const record = (request: Request, env: object) => {
+    const time = new Date().toISOString()
+    const address = addressOf(env)
+    const write = (status: number, bytes: number | null) => {
+      const entry: AuditEntry = {
+        time,
+        token: nameOf(request) ?? null,
+        address,
+        method: request.method,
+        url: safeTarget(request.url, token, { isSecret: isSecret(request), longest: LONGEST }),
+        status,
+        bytes,
+        id: idFields(request).requestId ?? null,
+      }
+      lines.write(`${neutral(JSON.stringify(entry))}\n`)
+    }
+    return write
+  }
+
+  return {
+    /** The same answers, each with its line. */
+    watch(fetch: Fetch): Fetch {
+      return (request, env) => {
+        if (PROBES.test(request.url)) return fetch(request, env)
+        const write = record(request, env)
+        const done = (response: Response) => {
+          const { status } = response
+          // The body of an answer to HEAD is never read, so it would never end.
+          if (request.method === 'HEAD') {
+            write(status, 0)
+            return response
+          }
+          let sent = 0
+          const end = (bytes: number | null = sent) => {
+            if (open.delete(end)) write(status, bytes)
+          }
+          open.add(end)
+          return watchBody(
+            response,
+            (bytes) => end(bytes),
+            (bytes) => {
+              sent = bytes
+            },
+          )
+        }
+        const failed = (error: unknown): never => {
+          write(500, null)
+          throw error
+        }
+        const answer = fetch(request, env)
+        return answer instanceof Promise ? answer.then(done, failed) : done(answer)
+      }
+    },
+    /** Writes what is still open, with what was sent of it, and closes. */
+    close() {
+      for (const end of [...open]) end()
+      lines.close()
+    },
+  }
+}
+
+/** Whether a value is a token: the request's own, or any that is valid here, of which only digests may be known. */
+function secretIn(single: string | null, source: TokenSource | null) {
+  const digests = new WeakMap<readonly Token[], Set<string>>()
+  const known = (tokens: readonly Token[]) => {
+    const found = digests.get(tokens) ?? new Set(tokens.map(digestOf))
+    digests.set(tokens, found)
+    return found
+  }
+  return (request: Request) => {
+    const own = /^Bearer +(\S+)/i.exec(request.headers.get('Authorization') ?? '')?.[1]
+    const tokens = source?.()
+    const others = tokens === undefined || tokens instanceof Promise ? null : known(tokens)
+    return (value: string) =>
+      value !== '' && (value === own || value === single || others?.has(sha256(value)) === true)
+  }
+}
+
+function digestOf({ token }: Token): string {
+  return /^sha256:/i.test(token) ? token.slice('sha256:'.length).toLowerCase() : sha256(token)
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import { logFiles } from '../../../src/log/files/files.ts'
+import { histogramOf } from '../../../src/log/histogram/histogram.ts'
+import { viewOf } from '../../../src/log/view/view.ts'
+import { memoryStore } from '../../../src/store/memory.ts'
+import { wholes } from '../../support/random.mjs'
+import { contextOf, viewRequest } from '../context.ts'
+
+const START = Date.UTC(2026, 10, 1)
+const LINE = 128
+const COUNT = 200_000
+const HOUR = 3_600_000
+const STEPS = [1000, 10_000, 60_000, HOUR, 24 * HOUR, 365 * 24 * HOUR]
+
+/** The times of the lines of a long log: in bursts, with hours of silence, and a clock that steps. */
+function timesOf(random: (below: number) => number): { times: Float64Array; borders: number[] } {
+  const times = new Float64Array(COUNT)
+  const borders: number[] = []
+  // A sixth of the log apart at least: a clock that is wrong for less than the distance of two samples is not found.
+  const steps = Array.from({ length: 1 + random(3) }, (_, i) =>
+    Math.floor(((i + random(1000) / 2000) * COUNT) / 3),
+  )
+  let gap = 1 + random(20)
+  let time = START
+  for (let i = 0; i < COUNT; i++) {
+    if (i % 5000 === 0) gap = 1 + random(40)
+    time += random(2 * gap)
+    if (random(60_000) === 0) time += HOUR
+    if (steps.includes(i)) {
+      const by = STEPS[random(STEPS.length)]!
+      borders.push(time, time - by, time - random(by), time - Math.floor(by / 2))
+      time += random(4) === 0 ? by : -by
+    }
+    times[i] = time
+  }
+  return { times, borders }
+}
+
+function textOf(times: Float64Array): Uint8Array {
+  const all = Buffer.alloc(COUNT * LINE, '.')
+  for (let i = 0; i < COUNT; i++) {
+    const stamp = new Date(times[i]!).toISOString().replace('T', ' ').slice(0, 23)
+    all.write(`${stamp}\tINFO\tquery/a.go:12\t[Broker] [Query]: number ${i} `, i * LINE)
+    all[i * LINE + LINE - 1] = 10
+  }
+  return all
+}
+
+const idsIn = (text: string) => [...text.matchAll(/number (\d+) /g)].map(([, id]) => Number(id))
+
+it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
+  'a long log whose clock steps: seed %i',
+  async (seed) => {
+    const random = wholes(seed * 7919)
+    const { times, borders } = timesOf(random)
+    const text = textOf(times)
+    const whole = [{ 'a.log': text }, false] as const
+    const cuts = [0.3, 0.7].map((share) => Math.floor(share * COUNT) * LINE)
+    const family = {
+      'a.log.2': text.subarray(0, cuts[0]),
+      'a.log.1': text.subarray(cuts[0], cuts[1]),
+      'a.log': text.subarray(cuts[1]),
+    }
+    for (const [files, rotated] of [whole, [family, true] as const])
+      for (const parallel of [1, 16]) {
+        const store = memoryStore(files)
+        const context = contextOf(logFiles(store), {}, { parallel })
+        for (let n = 0; n < 6; n++) {
+          const at =
+            n % 3 === 0 ? times[random(COUNT)]! : borders[random(borders.length)]! + random(20_000) - 10_000
+          const window = { since: at, until: at + [10, 1000, 10_000][random(3)]! }
+          const expected: number[] = []
+          for (let i = 0; i < COUNT; i++)
+            if (times[i]! >= window.since && times[i]! < window.until) expected.push(i)
+          const where = `${JSON.stringify(window)} parallel ${parallel} rotated ${rotated}`
+          const view = await viewOf(
+            context,
+            viewRequest({ ...window, rotated, fit: { size: 1 << 26, lines: null } }),
+          )
+          const found = Buffer.concat(view.pieces ?? [await view.series.read(view.from, view.to)]).toString()
+          expect(
+            idsIn(found).sort((a, b) => a - b),
+            where,
+          ).toEqual(expected)
+          const request = { ...window, file: 'a.log', rotated, level: null, matcher: null, buckets: 10 }
+          const chart = await histogramOf(context, request, () => false)
+          const sum = chart!.buckets.flatMap(({ counts }) => counts).reduce((a, b) => a + b, 0)
+          expect([sum, chart!.complete], where).toEqual([expected.length, true])
+        }
+      }
+  },
+)
