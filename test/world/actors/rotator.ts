@@ -1,0 +1,141 @@
+import { gunzipSync, gzipSync } from 'fflate'
+import type { Random } from '../kernel/random.ts'
+import type { Log } from '../logs.ts'
+import type { World } from '../world.ts'
+import type { Actor } from './actor.ts'
+
+/** What rotates the files of a log: one for each log that is rotated. */
+export const rotator: Actor = {
+  changes: true,
+  plan({ random, settings, add, moment }) {
+    for (const { name, rotation } of settings.logs) {
+      if (rotation === 'none') continue
+      const own = random.split(name)
+      for (let count = own.small(0, 8); count > 0; count--) add(name, 'rotate', moment(own))
+    }
+  },
+  async act(world, step) {
+    const log = world.logOf(step)
+    if (world.disk.bytesOf(log.name) === null) return
+    const random = world.randomOf(step)
+    const span = { from: world.kernel.elapsed(), to: Number.POSITIVE_INFINITY }
+    log.rotations.push(span)
+    if (log.settings.rotation === 'dated') await rotateByDate(world, log, random)
+    else await rotateByNumber(world, log, random)
+    span.to = world.kernel.elapsed()
+  },
+}
+
+/** The numbered files of a log, the highest number first. */
+export function numbered(
+  names: readonly string[],
+  log: string,
+): { name: string; number: number; isPacked: boolean }[] {
+  return names
+    .flatMap((name) => {
+      const [, number, packed] = name.startsWith(`${log}.`)
+        ? (/^\.(\d+)(\.gz)?$/.exec(name.slice(log.length)) ?? [])
+        : []
+      return number === undefined ? [] : [{ name, number: Number(number), isPacked: packed !== undefined }]
+    })
+    .sort((a, b) => b.number - a.number)
+}
+
+/** logrotate's way: every file moves up by one; the last one goes. */
+async function rotateByNumber(world: World, log: Log, random: Random): Promise<void> {
+  const { disk, kernel } = world
+  const { keep, compress, rotation } = log.settings
+  for (const { name, number, isPacked } of numbered(disk.all, log.name)) {
+    if (number >= keep) remove(world, log, name)
+    else disk.rename(name, `${log.name}.${number + 1}${isPacked ? '.gz' : ''}`)
+    if (random.chance(0.2)) await kernel.sleep(random.small(0, 20))
+  }
+  const first = `${log.name}.1`
+  if (rotation === 'copytruncate') await copyAndTruncate(world, log, first, random)
+  else {
+    disk.rename(log.name, first)
+    world.note(`${log.name} → ${first}`)
+    await reopen(world, log, random)
+  }
+  if (compress === 'at-once') await pack(world, first, random)
+  if (compress === 'later' && disk.bytesOf(`${log.name}.2`)) await pack(world, `${log.name}.2`, random)
+}
+
+/** `broker.log-1794708600`, with the second of the rotation. */
+async function rotateByDate(world: World, log: Log, random: Random): Promise<void> {
+  const { disk } = world
+  const { name } = log
+  const to = `${name}-${Math.floor(world.kernel.now() / 1000)}`
+  if (disk.all.some((other) => other.startsWith(to))) return
+  disk.rename(name, to)
+  world.note(`${name} → ${to}`)
+  await reopen(world, log, random)
+  if (log.settings.compress === 'at-once') await pack(world, to, random)
+  const old = disk.all.filter((other) => other.startsWith(`${name}-`)).sort()
+  for (const other of old.slice(0, -log.settings.keep)) remove(world, log, other)
+}
+
+/** The writer goes on in the renamed file until it opens the new one, after its last line is written. */
+async function reopen(world: World, log: Log, random: Random): Promise<void> {
+  await world.kernel.sleep(random.small(0, 300))
+  while (log.isMidLine) await world.kernel.sleep(1)
+  log.handle?.close()
+  log.handle = null
+  if (random.chance(0.7)) log.handle = world.disk.openToWrite(log.name)
+}
+
+/** What is written between the copy and the truncation is lost, as with logrotate. */
+async function copyAndTruncate(world: World, log: Log, to: string, random: Random): Promise<void> {
+  const { disk, kernel } = world
+  const source = disk.openToWrite(log.name)
+  const copy = disk.openToWrite(to)
+  for (let at = 0; ; ) {
+    const piece = source.read(at, random.between(1, 4_000))
+    // Whole lines only: half a line in the copy would be a line that was never written.
+    if (piece.length === 0 && !log.isMidLine) break
+    if (piece.length > 0) copy.append(piece)
+    at += piece.length
+    const isSlow = random.chance(0.3)
+    if (isSlow || piece.length === 0) await kernel.sleep(0.1 + random.small(0, 20))
+  }
+  const copied = copy.inode.size
+  await kernel.sleep(random.small(0, 30))
+  while (log.isMidLine) await kernel.sleep(1)
+  const late = new TextDecoder().decode(source.read(copied, source.inode.size))
+  for (const record of log.recordsIn(late)) record.lost = true
+  const writing = disk.openToWrite(log.name)
+  writing.truncate(0)
+  log.formed = null
+  for (const handle of [source, copy, writing]) handle.close()
+  world.note(
+    `${log.name} copied to ${to} and truncated${late === '' ? '' : `; lost: ${late.length} characters`}`,
+  )
+}
+
+/** gzip(1): the archive grows beside the file, which is removed when it is whole. */
+async function pack(world: World, name: string, random: Random): Promise<void> {
+  const { disk, kernel } = world
+  const bytes = disk.bytesOf(name)
+  if (bytes === null || bytes.length === 0) return
+  const packed = gzipSync(bytes, { level: 1, mtime: 0 })
+  const { modified } = disk.inodeOf(name)!
+  const archive = disk.openToWrite(`${name}.gz`)
+  for (let at = 0; at < packed.length; ) {
+    const length = random.between(1, packed.length - at)
+    archive.append(packed.subarray(at, at + length))
+    at += length
+    await kernel.sleep(random.small(0, 100))
+  }
+  archive.close()
+  disk.touch(`${name}.gz`, modified)
+  disk.unlink(name)
+  world.note(`${name} → ${name}.gz`)
+}
+
+function remove(world: World, log: Log, name: string): void {
+  const bytes = world.disk.bytesOf(name)!
+  const text = new TextDecoder().decode(name.endsWith('.gz') ? gunzipSync(bytes) : bytes)
+  for (const record of log.recordsIn(text)) record.gone ??= world.kernel.elapsed()
+  world.disk.unlink(name)
+  world.note(`${name} removed`)
+}

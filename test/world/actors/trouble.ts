@@ -1,0 +1,46 @@
+import type { Step } from '../plan.ts'
+import type { Actor } from './actor.ts'
+
+interface Trouble extends Step {
+  /** Milliseconds. */
+  for: number
+  /** How far the clock steps, in milliseconds. */
+  by_ms: number
+}
+
+/** What goes wrong with the disk and the clock. Trouble of the bucket belongs to the actors that use it. */
+export const trouble: Actor = {
+  changes: true,
+  plan({ random, settings, add, moment }) {
+    const files = random.split('files')
+    for (const { name } of settings.logs)
+      if (files.chance(0.15)) add(name, 'deny', moment(files), { for: files.small(10, 5_000) })
+    const directory = random.split('directory')
+    if (directory.chance(0.08))
+      add('directory', 'deny-all', moment(directory), { for: directory.small(10, 5_000) })
+    const clock = random.split('clock')
+    if (clock.chance(0.2)) add('clock', 'step', moment(clock), { by_ms: clock.small(10, 3_600_000) })
+  },
+  async act(world, step) {
+    const { for: ms, by_ms: by } = step as Trouble
+    const name = step.by.split(' ')[1]!
+    if (step.does === 'step') return world.kernel.step(by)
+    if (step.does === 'deny')
+      return world.trouble(`${name} is denied`, ms, () => {
+        const isThere = world.disk.all.includes(name)
+        if (isThere) world.disk.allow(name, false)
+        // It may have been renamed meanwhile: the file is the same.
+        const inode = world.disk.inodeOf(name)
+        return () => {
+          for (const other of world.disk.all)
+            if (world.disk.inodeOf(other) === inode) world.disk.allow(other, true)
+        }
+      })
+    return world.trouble('the directory is denied', ms, () => {
+      world.disk.isReadable = false
+      return () => {
+        world.disk.isReadable = true
+      }
+    })
+  },
+}

@@ -1,0 +1,107 @@
+import type { Random } from '../kernel/random.ts'
+import { KNOWN } from '../known.ts'
+import { LEVELS, type Log, linesOf } from '../logs.ts'
+import type { Step } from '../plan.ts'
+import type { World } from '../world.ts'
+import type { Actor } from './actor.ts'
+
+/** `count` records, each in so many `pieces`, with a stack trace of `trace` lines where `traced` says so. */
+interface Write extends Step {
+  count: number
+  pieces: number
+  trace: number
+  longest: number
+}
+
+/** The clock of the program is set forward or back. */
+interface Stepping extends Step {
+  ms: number
+}
+
+/** A second, a minute, an hour and a year. */
+const STEPS = [1_000, 60_000, 3_600_000, 31_536_000_000]
+
+const WORDS = [
+  'slow query',
+  'timeout',
+  'flushed',
+  'retry shard',
+  'Überlauf',
+  'merge',
+  'compaction of 12 files',
+  '📦',
+]
+
+/** A program that writes a log: one for each log. */
+export const writer: Actor = {
+  changes: true,
+  plan({ random, settings, add, moment }) {
+    for (const { name, rotation } of settings.logs) {
+      const own = random.split(name)
+      for (let i = own.small(2, 25); i > 0; i--)
+        add(name, 'write', moment(own), {
+          count: own.small(1, 16) * settings.size,
+          pieces: own.small(1, 4),
+          trace: own.chance(0.3) ? own.small(1, 5) : 0,
+          longest: own.chance(0.03) ? 2_000 : 60,
+        })
+      const clock = random.split(`${name} clock`)
+      const isByNumber = rotation === 'numbers' || rotation === 'copytruncate'
+      const steps = KNOWN.noHoursBackByNumber && isByNumber ? STEPS.slice(0, 2) : STEPS
+      for (let i = clock.chance(0.3) ? clock.small(1, 4) : 0; i > 0; i--)
+        add(name, 'step', moment(clock), { ms: clock.pick(steps) * (clock.chance(0.75) ? -1 : 1) })
+    }
+  },
+  async act(world, step) {
+    const log = world.logOf(step)
+    if (step.does === 'step') return stepClock(world, log, step as Stepping)
+    const { count, pieces, trace, longest } = step as Write
+    const random = world.randomOf(step)
+    for (let i = 0; i < count; i++) {
+      const words = wordsOf(random, longest)
+      const level = random.pick(LEVELS)
+      const time = world.kernel.now() + log.shift
+      const { format, crlf } = log.settings
+      const lines = random.chance(0.5) ? trace : 0
+      const record = log.add(time, level, (id) => linesOf(format, { id, time, level, words, trace: lines }))
+      const end = crlf ? '\r\n' : '\n'
+      for (const line of record.lines) {
+        await writeLine(world, log, { text: line.text + end, pieces: random.between(1, pieces) }, random)
+        line.written = world.kernel.elapsed()
+      }
+      if (random.chance(0.2)) await world.kernel.sleep(random.small(0, 50))
+    }
+    world.note(`${log.name}: ${count} records up to <${log.index}-${log.records.length}>`)
+  },
+}
+
+function stepClock(world: World, log: Log, { ms }: Stepping): void {
+  log.shift += ms
+  world.note(`${log.name}: its clock steps by ${ms} ms`)
+}
+
+interface Pieces {
+  text: string
+  pieces: number
+}
+
+/** A rotator may rename the file between two pieces: the line then ends in the renamed one. */
+async function writeLine(world: World, log: Log, { text, pieces }: Pieces, random: Random): Promise<void> {
+  log.handle ??= world.disk.openToWrite(log.name)
+  const { handle } = log
+  const bytes = new TextEncoder().encode(text)
+  log.isMidLine = true
+  for (let at = 0, left = pieces; at < bytes.length; left--) {
+    const length = left <= 1 ? bytes.length - at : random.between(1, bytes.length - at)
+    at += handle.append(bytes.subarray(at, at + length))
+    if (at < bytes.length) await world.kernel.sleep(random.small(0, 400))
+  }
+  log.isMidLine = false
+  if (log.formed?.inode !== handle.inode) log.formed = { inode: handle.inode, at: world.kernel.elapsed() }
+}
+
+function wordsOf(random: Random, longest: number): string {
+  let words = random.pick(WORDS)
+  for (const length = random.small(5, longest); words.length < length; ) words += ` ${random.pick(WORDS)}`
+  return words
+}

@@ -1,0 +1,143 @@
+import type { Handle, Inode } from './disk/disk.ts'
+import type { Random } from './kernel/random.ts'
+
+export const FORMATS = ['lindb', 'json', 'logfmt'] as const
+export type FormatName = (typeof FORMATS)[number]
+
+export const ROTATIONS = ['none', 'numbers', 'dated', 'copytruncate'] as const
+export type Rotation = (typeof ROTATIONS)[number]
+
+/** A log of a world. */
+export interface LogSettings {
+  name: string
+  format: FormatName
+  rotation: Rotation
+  /** How many rotated files are kept. */
+  keep: number
+  /** Whether a rotated file is compressed: when it is made, at the next rotation, or never. */
+  compress: 'at-once' | 'later' | 'never'
+  crlf: boolean
+}
+
+export const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type Level = (typeof LEVELS)[number]
+
+const NAMES = ['broker.log', 'storage.log', 'query.log']
+
+export function drawLogs(random: Random): LogSettings[] {
+  const count = random.small(1, 3)
+  return NAMES.slice(0, count).map((name) => {
+    const stream = random.split(name)
+    return {
+      name,
+      format: stream.pick(FORMATS),
+      rotation: stream.pick(ROTATIONS),
+      keep: stream.between(2, 5),
+      compress: stream.pick(['never', 'at-once', 'later']),
+      crlf: stream.chance(0.15),
+    }
+  })
+}
+
+/** A line that was written: the truth. */
+export interface Line {
+  /** The text without its end. No two lines of a world are the same: each has a number. */
+  text: string
+  /** Its place among all lines of its log. */
+  place: number
+  record: Written
+  /** When its last byte was written; null before. */
+  written: number | null
+}
+
+/** A record that was written, whatever became of it. */
+export interface Written {
+  /** `2-17`: the seventeenth record of the third log. */
+  id: string
+  number: number
+  time: number
+  level: Level
+  lines: Line[]
+  /** When its bytes left the disk with a removed file; null while they are there. */
+  gone: number | null
+  /** Whether its bytes were destroyed before anybody could be expected to see them, by a copy that came too early. */
+  lost: boolean
+}
+
+/** A log while a world runs: the file that its writer has open, and all that was written to it. */
+export class Log {
+  readonly settings: LogSettings
+  readonly index: number
+  readonly records: Written[] = []
+  readonly lines: Line[] = []
+  handle: Handle | null = null
+  /** How far the clock of its writer is from that of the world, in milliseconds. */
+  shift = 0
+  /** Whether a line is half written. */
+  isMidLine = false
+  /** The file that its writer has written a whole line to, and when it did so first: before that, it has no format. */
+  formed: { inode: Inode; at: number } | null = null
+  /** Moments at which files were renamed, copied, truncated or removed. */
+  readonly rotations: { from: number; to: number }[] = []
+  readonly #byText = new Map<string, Line>()
+
+  constructor(settings: LogSettings, index: number) {
+    this.settings = settings
+    this.index = index
+  }
+
+  get name(): string {
+    return this.settings.name
+  }
+
+  /** Notes a record before its first byte is written. */
+  add(time: number, level: Level, textOf: (id: string) => string[]): Written {
+    const number = this.records.length + 1
+    const id = `${this.index}-${number}`
+    const record: Written = { id, number, time, level, lines: [], gone: null, lost: false }
+    for (const text of textOf(id)) {
+      const line = { text, place: this.lines.length, record, written: null }
+      record.lines.push(line)
+      this.lines.push(line)
+      this.#byText.set(text, line)
+    }
+    this.records.push(record)
+    return record
+  }
+
+  /** The line with this text; undefined if no such line was written. */
+  lineOf(text: string): Line | undefined {
+    return this.#byText.get(this.settings.crlf ? text.replace(/\r$/, '') : text)
+  }
+
+  /** The records whose numbers are in some text. */
+  recordsIn(text: string): Set<Written> {
+    const found = new Set<Written>()
+    for (const [, index, number] of text.matchAll(/<(\d+)-(\d+)[.>]/g))
+      if (Number(index) === this.index) found.add(this.records[Number(number) - 1]!)
+    return found
+  }
+
+  /** Whether files were being exchanged in this span of time. */
+  rotatedIn(from: number, to: number): boolean {
+    return this.rotations.some((rotation) => rotation.from <= to && rotation.to >= from)
+  }
+}
+
+/** The lines of a record as a program writes them. */
+export function linesOf(
+  format: FormatName,
+  record: { id: string; time: number; level: Level; words: string; trace: number },
+) {
+  const { id, level, words } = record
+  const iso = new Date(record.time).toISOString()
+  const trace = Array.from({ length: record.trace }, (_, i) => `\tat frame <${id}.${i + 1}> of ${words}`)
+  if (format === 'json') return [JSON.stringify({ time: iso, level, msg: `<${id}> ${words}` })]
+  if (format === 'logfmt')
+    return [`time=${iso} level=${level} msg="<${id}> ${words}" shard=${record.time % 7}`]
+  const stamp = iso.replace('T', ' ').replace('Z', '')
+  return [
+    `${stamp}\t${level.toUpperCase()}\tquery/broker.go:12\t[Broker] [Query]: <${id}> ${words}`,
+    ...trace,
+  ]
+}

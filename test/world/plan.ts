@@ -1,0 +1,109 @@
+import { ACTORS } from './actors/index.ts'
+import { Random } from './kernel/random.ts'
+import { drawLogs, type LogSettings } from './logs.ts'
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
+
+/**
+ * One thing that an actor does, as data. `by` is the kind of the actor and its name, such as `writer broker.log`; `does`
+ * and the members after it are its own. Times are virtual milliseconds.
+ */
+export interface Step {
+  id: number
+  at: number
+  by: string
+  does: string
+  readonly [more: string]: Json
+}
+
+/** What a world is like, apart from what happens in it. */
+export interface Settings {
+  /** Milliseconds in which steps begin. */
+  length: number
+  logs: LogSettings[]
+  /** How much is written: most worlds are small, because they find more. */
+  size: number
+  /** How coarse the disk's times are. */
+  tick: number
+  reusesInodes: boolean
+  /** The disk's store: see `DiskStoreOptions`. */
+  slice: number
+  isFast: boolean
+  isWatched: boolean
+  slowest: number
+  /** Of the app. */
+  limits: { scans: number }
+  /** How logs are shipped to the bucket. @default they are not */
+  ships?: ShipSettings
+}
+
+export interface ShipSettings {
+  rules: { segmentBytes: number; segmentAgeMs: number }
+}
+
+/** A world before it has happened: all of it is here, and a smaller one has fewer steps. */
+export interface Plan {
+  seed: number
+  settings: Settings
+  steps: Step[]
+}
+
+/** What an actor draws its steps with. */
+export interface Draft {
+  readonly random: Random
+  readonly settings: Settings
+  /** Adds a step. */
+  add(by: string, does: string, at: number, more?: { [name: string]: Json }): void
+  /** A moment of the world. */
+  moment(random: Random): number
+}
+
+/** The world of a seed. */
+export function planOf(seed: number): Plan {
+  const random = new Random(`world ${seed}`)
+  const settings = drawSettings(random.split('settings'))
+  const steps: Step[] = []
+  for (const [kind, actor] of Object.entries(ACTORS)) {
+    const own = random.split(kind)
+    actor.plan?.({
+      random: own,
+      settings,
+      add: (by, does, at, more = {}) =>
+        steps.push({ id: steps.length + 1, at, by: `${kind} ${by}`, does, ...more }),
+      moment: (stream) => Math.round(stream.fraction() * settings.length),
+    })
+  }
+  return { seed, settings, steps }
+}
+
+function drawSettings(random: Random): Settings {
+  const ships = drawShips(random.split('ships'))
+  return {
+    length: random.small(300, 60_000),
+    logs: drawLogs(random.split('logs')),
+    size: random.chance(0.02) ? 10 : 1,
+    tick: random.pick([1, 1, 4]),
+    reusesInodes: random.chance(0.3),
+    slice: random.pick([1_000, 10_000, 500_000]),
+    isFast: random.chance(0.6),
+    isWatched: random.chance(0.6),
+    slowest: random.pick([0.5, 3, 40]),
+    limits: { scans: random.pick([1, 2, 4]) },
+    ...(ships && { ships }),
+  }
+}
+
+/** A third of the worlds. */
+function drawShips(random: Random): ShipSettings | null {
+  if (!random.chance(0.33)) return null
+  const rules = {
+    segmentBytes: random.pick([2_000, 8_000, 1_000_000]),
+    segmentAgeMs: random.pick([2_000, 10_000]),
+  }
+  return { rules }
+}
+
+/** The plan with only some of its steps. */
+export function keepSteps(plan: Plan, ids: ReadonlySet<number>): Plan {
+  return { ...plan, steps: plan.steps.filter(({ id }) => ids.has(id)) }
+}

@@ -1,0 +1,133 @@
+import { gunzipSync } from 'fflate'
+import { numbered } from './actors/rotator.ts'
+import type { Disk } from './disk/disk.ts'
+import { LEVELS, type Level, type Log } from './logs.ts'
+
+/** A record as the plainest reader finds it. */
+export interface Found {
+  /** The number in its first line. */
+  id: string
+  /** Its bytes as text, with the ends of its lines. */
+  text: string
+  time: number | null
+  level: Level | null
+}
+
+/** What to choose records by. */
+export interface Choice {
+  level: Level | null
+  q: string | null
+  since: number | null
+  until: number | null
+  /** Names and values of further filters. */
+  filters: readonly (readonly [name: string, value: string])[]
+}
+
+/**
+ * Reads whole files from the disk, and knows nothing of how nodestate reads them. What it says of a log at rest is what
+ * every resource must say.
+ */
+export class Reference {
+  readonly #disk: Disk
+  readonly #log: Log
+
+  constructor(disk: Disk, log: Log) {
+    this.#disk = disk
+    this.#log = log
+  }
+
+  /** The files of the log, oldest first. */
+  family(): string[] {
+    const { name } = this.#log
+    const all = this.#disk.all
+    const dated = all.filter((other) => new RegExp(`^${name.replace('.', '\\.')}-\\d+(\\.gz)?$`).test(other))
+    const base = all.includes(name) ? [name] : []
+    return [...dated.sort(), ...numbered(all, name).map((file) => file.name), ...base]
+  }
+
+  /** The text of a file, or of the log with all its files; null when there is no such file. */
+  text(rotated: boolean): string | null {
+    if (this.#disk.bytesOf(this.#log.name) === null) return null
+    return (rotated ? this.family() : [this.#log.name]).map((name) => this.textOf(name)).join('')
+  }
+
+  /** All records, in the order in which they were written. */
+  records(rotated: boolean): Found[] {
+    const records: Found[] = []
+    for (const line of (this.text(rotated) ?? '').match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+      const found = parse(line)
+      const last = records.at(-1)
+      if (found !== null || !last) records.push(found ?? { id: '', text: line, time: null, level: null })
+      else last.text += line
+    }
+    return records
+  }
+
+  /** The records that a choice keeps. */
+  chosen(rotated: boolean, { level, q, since, until, filters }: Choice): Found[] {
+    const least = level === null ? -1 : LEVELS.indexOf(level)
+    return this.records(rotated).filter((record) => {
+      if (level !== null && (record.level === null || LEVELS.indexOf(record.level) < least)) return false
+      if (q !== null && !has(record.text, q)) return false
+      if (!filters.every(([name, value]) => passes(record, name, value))) return false
+      if (since !== null && (record.time === null || record.time < since)) return false
+      return until === null || (record.time !== null && record.time < until)
+    })
+  }
+
+  /** Whether the times of the log never fall. */
+  isInOrder(rotated: boolean): boolean {
+    let last = Number.NEGATIVE_INFINITY
+    return this.records(rotated).every(({ time }) => {
+      const isLater = time !== null && time >= last
+      last = time ?? last
+      return isLater
+    })
+  }
+
+  /** The text of one of its files. */
+  textOf(name: string): string {
+    const bytes = this.#disk.bytesOf(name)!
+    return new TextDecoder().decode(name.endsWith('.gz') ? gunzipSync(bytes) : bytes)
+  }
+}
+
+/** The case of a text counts if it has a capital letter. */
+function has(text: string, part: string): boolean {
+  return (/\p{Lu}/u.test(part) ? text : text.toLowerCase()).includes(part)
+}
+
+function passes(record: Found, name: string, value: string): boolean {
+  if (name === 'not') return !has(record.text, value)
+  if (name === 'regex') return new RegExp(value).test(record.text)
+  if (name === 'notregex') return !new RegExp(value).test(record.text)
+  const [, not, field, operator, wanted] = /^(!?)(\w+)([:>])(.*)$/.exec(value) as unknown as string[]
+  const actual = field === 'level' ? record.level : (/ shard=(\d+)\r?\n?$/.exec(record.text)?.[1] ?? null)
+  if (operator === '>') return actual !== null && Number(actual) > Number(wanted)
+  return (wanted === '*' ? actual !== null : actual === wanted) === (not === '')
+}
+
+const LINDB = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d{3})\t([A-Z]+)\t[^\t]*\t.*?<(\d+-\d+)>/
+const LOGFMT = /^time=(\S+) level=(\w+) msg="<(\d+-\d+)>/
+
+/** The beginning of a record; null for a line that continues the one before. */
+function parse(line: string): Found | null {
+  const lindb = LINDB.exec(line)
+  if (lindb) {
+    const [, date, clock, level, id] = lindb as unknown as string[]
+    return found(line, id!, `${date}T${clock}Z`, level!.toLowerCase())
+  }
+  const logfmt = LOGFMT.exec(line)
+  if (logfmt) return found(line, logfmt[3]!, logfmt[1]!, logfmt[2]!)
+  if (!line.startsWith('{')) return null
+  try {
+    const { time, level, msg } = JSON.parse(line) as { time: string; level: string; msg: string }
+    return found(line, /<(\d+-\d+)>/.exec(msg)![1]!, time, level)
+  } catch {
+    return null
+  }
+}
+
+function found(text: string, id: string, time: string, level: string): Found {
+  return { id, text, time: Date.parse(time), level: level as Level }
+}

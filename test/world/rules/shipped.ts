@@ -1,0 +1,140 @@
+import type { Log, Written } from '../logs.ts'
+import { Reference } from '../reference.ts'
+import { livesIn, type ShippedLife } from '../ship/lives.ts'
+import { HOME, type Shipping, shippingOf } from '../ship/shipping.ts'
+import type { World } from '../world.ts'
+import type { Rule } from './rule.ts'
+
+/** Milliseconds that a running shipper goes on before it is told to stop. */
+const PATIENCE = 6_000
+
+/** Rule 5: once all is calm, what was written is in the bucket, once; and `--verify` knows. */
+export const shipped: Rule = {
+  name: 'shipped equals written',
+  async calm(world) {
+    const shipping = shippingOf(world)
+    if (shipping === null || shipping.runs.length === 0) return
+    if (shipping.running.length === 0) shipping.start(shipping.host, false)
+    await world.kernel.sleep(PATIENCE)
+    const isKept = keptBy(world, shipping)
+    for (const { shipper, ended } of shipping.running) {
+      shipper.stop()
+      await ended
+    }
+    const last = shipping.start(shipping.host, true)
+    await last.ended
+    if (last.outcome !== 'done') world.break(this.name, `shipping once is ${last.outcome}`)
+    for (const log of world.logs) checkLog(world, log, isKept)
+    const before = keysOf(world)
+    await shipping.start(shipping.host, true).ended
+    const added = keysOf(world).filter((key) => !before.includes(key))
+    if (added.length > 0) world.break('nothing is shipped twice', `a start without news wrote ${added}`)
+    checkConfig(world, shipping)
+    await checkVerify(world, shipping, 'at rest')
+    await checkDamage(world, shipping)
+  },
+}
+
+function keysOf(world: World): string[] {
+  return [...world.bucket.objects.keys()].filter(
+    (key) => key.includes('/segments/') || key.includes('/ends/'),
+  )
+}
+
+function checkLog(world: World, log: Log, isKept: (record: Written) => boolean): void {
+  const lives = livesIn(world.bucket, HOME, log.name)
+  const seen = new Map<number, number>()
+  for (const life of lives) {
+    const fault = faultOf(log, life, seen)
+    if (fault) world.break(fault.rule, `life ${life.number} of ${log.name} ${fault.what}`)
+  }
+  const missing = log.records.find(
+    (record) => isKept(record) && record.lines.some(({ place }) => !seen.has(place)),
+  )
+  const all = lives.map(({ number, text }) => `life ${number} has ${text.length} characters`)
+  if (missing) world.break('shipped equals written', `${log.name} lacks <${missing.id}>: ${all.join(', ')}`)
+}
+
+/** Every line of a life was written, stands behind the one that was written before it, and is in no other life. */
+function faultOf(
+  log: Log,
+  { number, text, fault, hasHole, beginsLate }: ShippedLife,
+  seen: Map<number, number>,
+): { rule: string; what: string } | null {
+  if (fault !== null) return { rule: 'segments are right', what: fault }
+  if (hasHole || beginsLate) return { rule: 'segments are right', what: 'has a hole' }
+  const pieces = text.split('\n')
+  const rest = pieces.pop()!
+  let before: number | null = null
+  for (const piece of pieces) {
+    const line = log.lineOf(piece)
+    if (!line) return { rule: 'only what was written is shipped', what: `has ${JSON.stringify(piece)}` }
+    if (before !== null && line.place !== before + 1)
+      return { rule: 'only what was written is shipped', what: `has ${piece} in a wrong place` }
+    const other = seen.get(line.place)
+    if (other !== undefined)
+      return { rule: 'nothing is shipped twice', what: `has ${piece}, and so has life ${other}` }
+    seen.set(line.place, number)
+    before = line.place
+  }
+  // Half a line was shipped, and then its file was gone.
+  const next = before === null ? undefined : log.lines[before + 1]
+  const isGone = next === undefined || next.record.gone !== null || next.record.lost
+  return rest === '' || isGone ? null : { rule: 'shipped equals written', what: `ends with ${rest}` }
+}
+
+/** Whether a record is on the disk, or was there for long enough while the last shipper ran. */
+function keptBy(world: World, { runs, running }: Shipping): (record: Written) => boolean {
+  const run = running.at(-1)
+  // A shipper that waits for another host sees nothing.
+  const isAlone = run !== undefined && runs.every(({ host }) => host === run.host)
+  return ({ gone, lost, lines }) => {
+    if (lost || gone === null) return !lost
+    if (!isAlone || run.from > gone - 15_000 || world.troubledIn(run.from, Number.POSITIVE_INFINITY))
+      return false
+    const { written } = lines.at(-1)!
+    return written !== null && written < gone - 5_000
+  }
+}
+
+/** `--verify` against the plainest comparison: a file is in the bucket if a whole life has its text. */
+async function checkVerify(world: World, shipping: Shipping, when: string): Promise<void> {
+  const expected = world.logs.flatMap((log) => {
+    const lives = livesIn(world.bucket, HOME, log.name).filter((life) => !life.hasHole && !life.beginsLate)
+    const texts = new Set(lives.map(({ text }) => text))
+    const reference = new Reference(world.disk, log)
+    return reference.family().filter((name) => {
+      const text = reference.textOf(name)
+      return text !== '' && !texts.has(text)
+    })
+  })
+  const found = await shipping.verify()
+  const names = found.map(({ name }) => name)
+  if (names.sort().join() !== expected.sort().join())
+    world.break('--verify is right', `${when} it finds ${JSON.stringify(found)}, and not ${expected}`)
+}
+
+/** A segment of a life is gone, and then there again. */
+async function checkDamage(world: World, shipping: Shipping): Promise<void> {
+  const { objects } = world.bucket
+  const keys = [...objects.keys()].filter((key) => key.includes('/segments/') && key.endsWith('.gz'))
+  if (keys.length === 0) return
+  const [, start] = /^(.*\/\d{15})-/.exec(world.random.split('damage').pick(keys))!
+  const gone = [...objects].filter(([key]) => key.startsWith(`${start}-`))
+  for (const [key] of gone) objects.delete(key)
+  await checkVerify(world, shipping, `without ${start}`)
+  for (const [key, object] of gone) objects.set(key, object)
+}
+
+function checkConfig(world: World, { config }: Shipping): void {
+  const text = (key: string) => {
+    const object = world.bucket.objects.get(`${HOME}/${key}`)
+    return object ? new TextDecoder().decode(object.bytes) : null
+  }
+  if (text('config.toml') !== config)
+    world.break('the configuration is shipped', `${text('config.toml')} instead of ${config}`)
+  // The first one is the newest.
+  const versions = [...world.bucket.objects.keys()].filter((key) => key.startsWith(`${HOME}/configs/`)).sort()
+  const newest = versions[0] && text(versions[0].slice(HOME.length + 1))
+  if (newest !== config) world.break('the configuration is shipped', `the newest version is ${newest}`)
+}

@@ -1,0 +1,168 @@
+import type { Hono } from 'hono'
+import { type AppOptions, createApp, type Shared, sharedOf } from '../../src/app.ts'
+import { loki } from '../../src/loki.ts'
+import { Bucket } from './bucket/bucket.ts'
+import { Disk } from './disk/disk.ts'
+import { diskStore } from './disk/store.ts'
+import { Kernel } from './kernel/kernel.ts'
+import { Random } from './kernel/random.ts'
+import { Log } from './logs.ts'
+import type { Plan, Step } from './plan.ts'
+
+/** Something that must not be. */
+export class Broken extends Error {
+  override readonly name = 'Broken'
+  readonly rule: string
+
+  constructor(rule: string, what: string) {
+    super(`${rule}: ${what}`)
+    this.rule = rule
+  }
+}
+
+/** A world while it happens: what actors act on and rules look at. */
+export class World {
+  readonly plan: Plan
+  readonly kernel: Kernel
+  readonly random: Random
+  readonly disk: Disk
+  readonly bucket: Bucket
+  readonly logs: Log[]
+  /** The app over the disk. */
+  readonly app: Hono
+  /** What broke, first to last. */
+  readonly broken: Broken[] = []
+  /** What the app reported through `onError`. */
+  readonly reported: string[] = []
+  /** Troubles that hold now, by their names: an answer may be a problem while there are any. */
+  readonly troubles = new Set<string>()
+  /** Spans in which there was trouble. */
+  readonly troubled: { from: number; to: number }[] = []
+  /** Called at the end, last first: actors end here what outlives their steps. */
+  readonly closers: (() => Promise<void> | void)[] = []
+  /** What actors keep between their steps, by `step.by`. */
+  readonly states = new Map<string, unknown>()
+  readonly #shared: Shared
+  #changing = 0
+  #still = 0
+  #wakers: (() => void)[] = []
+
+  constructor(plan: Plan, isTraced = false) {
+    const { settings, seed } = plan
+    this.plan = plan
+    this.random = new Random(`run ${seed}`)
+    this.kernel = new Kernel(this.random.split('kernel'), isTraced)
+    const now = () => this.kernel.now()
+    this.disk = new Disk(now, { tick: settings.tick, reusesInodes: settings.reusesInodes })
+    this.bucket = new Bucket(this.kernel, this.random.split('bucket'))
+    this.logs = settings.logs.map((log, index) => new Log(log, index))
+    const options: AppOptions = {
+      logs: diskStore(this.kernel, this.disk, this.random.split('disk'), settings),
+      config: '',
+      loki,
+      limits: settings.limits,
+      onError: (error) => this.reported.push(String(error)),
+      clock: this.kernel,
+    }
+    this.#shared = sharedOf(options)
+    this.app = createApp(options, this.#shared)
+  }
+
+  /** What the app holds of its process. */
+  held(): { memory: number; scans: number; archives: number; following: number } {
+    const { memory, scans, archives, count } = this.#shared.limits
+    const sum = ({ running, waiting }: { running: number; waiting: number }) => running + waiting
+    return {
+      memory: memory.used,
+      scans: sum(scans.load),
+      archives: sum(archives.load),
+      following: count.following,
+    }
+  }
+
+  log(name: string): Log {
+    const log = this.logs.find((one) => one.name === name)
+    if (!log) throw new Error(`There is no log ${name}`)
+    return log
+  }
+
+  /** The log of a step, which its actor is named after. */
+  logOf(step: Step): Log {
+    return this.log(step.by.split(' ')[1]!)
+  }
+
+  /** Numbers for one step, the same whatever other steps there are. */
+  randomOf(step: Step): Random {
+    return this.random.split(`${step.by} ${step.id}`)
+  }
+
+  /** What an actor keeps between its steps. */
+  stateOf<T>(step: Step, make: () => T): T {
+    if (!this.states.has(step.by)) this.states.set(step.by, make())
+    return this.states.get(step.by) as T
+  }
+
+  note(line: string): void {
+    this.kernel.note(line)
+  }
+
+  /** Says that a rule is broken. The world goes on, so that the history shows what follows. */
+  break(rule: string, what: string): void {
+    const broken = new Broken(rule, what)
+    this.broken.push(broken)
+    this.note(`BROKEN ${broken.message}`)
+  }
+
+  /** Does something that changes logs; nobody does so in a still moment. */
+  async change<T>(work: () => Promise<T>): Promise<T> {
+    while (this.#still > 0) await this.#woken()
+    this.#changing++
+    try {
+      return await work()
+    } finally {
+      this.#changing--
+      this.#wake()
+    }
+  }
+
+  /** Does something while nothing changes: all that had begun has ended. */
+  async stillWhile<T>(work: () => Promise<T>): Promise<T> {
+    this.#still++
+    try {
+      while (this.#changing > 0) await this.#woken()
+      return await work()
+    } finally {
+      this.#still--
+      this.#wake()
+    }
+  }
+
+  /** Trouble for a while: `start` begins it and returns what ends it. */
+  async trouble(name: string, ms: number, start: () => () => void): Promise<void> {
+    const span = { from: this.kernel.elapsed(), to: Number.POSITIVE_INFINITY }
+    this.troubles.add(name)
+    this.troubled.push(span)
+    this.note(`trouble: ${name}`)
+    const end = start()
+    await this.kernel.sleep(ms)
+    end()
+    this.troubles.delete(name)
+    span.to = this.kernel.elapsed()
+    this.note(`no more trouble: ${name}`)
+  }
+
+  /** Whether there was trouble in this span of time. */
+  troubledIn(from: number, to: number): boolean {
+    return this.troubled.some((span) => span.from <= to && span.to >= from)
+  }
+
+  #woken(): Promise<void> {
+    return new Promise((resolve) => this.#wakers.push(resolve))
+  }
+
+  #wake(): void {
+    const wakers = this.#wakers
+    this.#wakers = []
+    for (const wake of wakers) wake()
+  }
+}
