@@ -25,6 +25,7 @@ export const BARS = {
   'open-400': { 'files/s': least(1050) },
   huge: { Node: least(0.95), Bun: least(0.95) },
   follow: { 'p99, ms': most(1000), 'lines missing': most(0), cores: most(1) },
+  'follow-merged': { 'p99, ms': most(1000), 'headers, ms': most(1000), 'lines missing or twice': most(0) },
   'search-rare': { 'Node / grep -F': least(1), 'Bun / grep -F': least(1) },
   'search-common': { 'Node / grep -F': least(1), 'Bun / grep -F': least(1) },
   'search-words': { 'Node / rg': least(1) },

@@ -13,6 +13,7 @@ const PATH = join(ROOT, 'bench/results.json')
 export const DOCUMENTS = [
   'README.md',
   'docs/performance.md',
+  'docs/scale.md',
   'docs/shipping.md',
   'deploy/systemd/nodestate.service',
 ]

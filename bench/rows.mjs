@@ -1,7 +1,7 @@
 import { COMMON, RARE } from './data.mjs'
 import { periodArchiveRow, searchArchiveRow, tailArchiveRow } from './rows/archive.mjs'
 import { KIB, MIB } from './rows/contenders.mjs'
-import { fairnessRow, followRow, memoryRow } from './rows/crowd.mjs'
+import { fairnessRow, followMergedRow, followRow, memoryRow } from './rows/crowd.mjs'
 import { formatChartRow, formatLevelRow, formatRecordsRow } from './rows/formats.mjs'
 import { listAnewRow, listRow } from './rows/list.mjs'
 import { openRow } from './rows/open.mjs'
@@ -30,6 +30,7 @@ export const ROWS = {
   'access-log': accessLogRow,
   metrics: metricsRow,
   follow: followRow,
+  'follow-merged': followMergedRow,
   'search-rare': (bench) => searchRow(bench, RARE, 'rare hits'),
   'search-common': (bench) => searchRow(bench, COMMON, '10 % hits'),
   'search-words': wordsRow,

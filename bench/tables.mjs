@@ -18,7 +18,7 @@ const verdict = (met) => (met === null ? '' : met ? 'met' : '**not met**')
 /** How calm the machine was: a reader can tell a noisy run. */
 export function noiseText({ stolen, iowait, rounds, repeated, loud }) {
   const taken = `The host took ${percent(stolen)} of the CPU time, ${percent(iowait)} was spent waiting for disks`
-  return `${taken}; ${repeated} of ${rounds} rounds were repeated because of that, ${loud} counted although they were not calm.`
+  return `${taken}. Because of that, ${repeated} of ${rounds} rounds were repeated; ${loud} counted although they were not calm.`
 }
 
 /** The tables by the name that a document calls them. */
@@ -43,6 +43,39 @@ export const BLOCKS = {
           `every line to everyone, p99 ${number(follow.nodestate.p99 / 1000)} ms, ${ratio(crowd.cores)} of a core`,
         ],
       ],
+    )
+  },
+  'not-met': ({ service: { rows }, bucket, ship }) => {
+    const lines = Object.entries(rows).flatMap(([id, row]) => {
+      const missed = ratioLines(id, row).filter((cells) => cells.at(-1).includes('not met'))
+      return [...new Set(missed.map((cells) => cells[3]))].map((bar) => {
+        const figures = missed.filter((cells) => cells[3] === bar)
+        return [row.title, figures.map(([, name, measured]) => `${name} ${measured}`).join(', '), bar]
+      })
+    })
+    for (const row of bucket.rows)
+      if (isBucketMet(row) === false)
+        lines.push([
+          `${row.request}, in a bucket, on ${row.on}`,
+          bucketCell(row).replace(' **not met**', ''),
+          '',
+        ])
+    if (ship.lagAtEnd >= SHIP_BARS.lagAtEnd)
+      lines.push(['shipping: lag, s', number(ship.lagAtEnd, 1), `< ${SHIP_BARS.lagAtEnd}`])
+    if (ship.rssMb > SHIP_BARS.rssMb) lines.push(['shipping: MB', number(ship.rssMb), `≤ ${SHIP_BARS.rssMb}`])
+    return lines.length === 0 ? 'Every bar is met.' : table(['not met', 'measured', 'bar'], lines)
+  },
+  scale: ({ service: { rows }, bucket }) => {
+    const far = bucket.rows.find(({ request, on }) => request === '`q` without a hit' && on === 'node')
+    const rates = [
+      ['A text in a file on a local disk', rows['search-rare'].figures.nodestate.mbs],
+      ['A condition on a field, in a file', rows.dig.figures.where.mbs],
+      ['A text in a gzipped file', rows['search-gz'].figures.nodestate.mbs],
+      [`A text in a bucket ${bucket.delay} ms away, ${bucket.rate} MB/s per connection`, far.mbs],
+    ]
+    return table(
+      ['', 'MB/s of text', '1 TB takes'],
+      rates.map(([what, mbs]) => [what, number(mbs), `${number(1e6 / mbs / 60)} minutes`]),
     )
   },
   run: ({ service }) =>

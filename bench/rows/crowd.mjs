@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { measureFollowers } from '../followers.mjs'
 import { interleave, stall } from '../measure.mjs'
+import { measureMerged } from '../merged-follow.mjs'
 import { startBaseline, startBun, startNodestate } from '../servers.mjs'
 import { ratioOf } from '../turns.mjs'
 import { contenders, MIB, rangeOf, tailOf, viewPath } from './contenders.mjs'
@@ -58,6 +59,31 @@ export async function followRow(bench) {
       ['cores', result.cores],
     ]
     return { title: 'follow: 1,000 followers, 1,000 lines/s appended', figures, ratios }
+  } finally {
+    await server.stop()
+  }
+}
+
+/** One timeline of three logs, as events. */
+export async function followMergedRow(bench) {
+  const { live } = bench.data
+  const server = await startNodestate(live)
+  try {
+    const result = await measureMerged(server, live, {
+      logs: 3,
+      followers: 1,
+      perSecond: 1000,
+      seconds: 8,
+    })
+    const figures = {
+      nodestate: { p50: result.p50, p99: result.p99, rss: server.rss(), cpu: result.cpu / result.lines },
+    }
+    const ratios = [
+      ['p99, ms', result.p99 / 1000],
+      ['headers, ms', result.headers],
+      ['lines missing or twice', result.missing + result.wrong],
+    ]
+    return { title: 'follow: three logs as one, 1,000 lines/s appended to each', figures, ratios }
   } finally {
     await server.stop()
   }

@@ -11,6 +11,8 @@ import { Worker } from 'node:worker_threads'
 const CLI = resolve('dist/cli.js')
 const running = new Set()
 const folders = new Set()
+/** The processes by their URLs. */
+const pids = new Map()
 
 /** A folder that `cleanUp` removes. */
 export function folder(name = 'chaos') {
@@ -45,6 +47,7 @@ export async function serve(flags, { env = {}, wrap = [] } = {}) {
     exited.then(({ code }) => failed(new Error(`The service ended with ${code}: ${err}`)))
     setTimeout(() => failed(new Error(`The service did not start: ${out}${err}`)), 60_000).unref()
   })
+  pids.set(url, child.pid)
   return {
     url,
     pid: child.pid,
@@ -87,13 +90,13 @@ export function get(url, path, { headers = {}, signal, timeout = 120_000 } = {})
   })
 }
 
-/** A client that sends a request and never reads the answer. */
-export function stalled(url, path) {
+/** A client that sends a request and never reads the answer. `headers` are lines. */
+export function stalled(url, path, headers = '') {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
   socket.pause()
   socket.on('error', () => {})
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`)
   return socket
 }
 
@@ -115,17 +118,27 @@ export function raw(url, bytes, quiet = 1000) {
   })
 }
 
+const waits = []
+
+/** The longest that the service held up a request beside another one since the last call, in ms; null if none was asked. */
+export function longestWait() {
+  return waits.length === 0 ? null : Math.max(...waits.splice(0))
+}
+
 /**
  * Asks for a 4 KiB tail of another file again and again while `work` runs; the slowest hundredth, in ms. It asks from a
  * thread of its own: what `work` does here must not count as a wait for the service.
  */
 export async function beside(url, path, work) {
-  const prober = new Worker(new URL('./prober.mjs', import.meta.url), { workerData: { url, path } })
+  const prober = new Worker(new URL('./prober.mjs', import.meta.url), {
+    workerData: { url, path, pid: pids.get(url) },
+  })
   const said = () => new Promise((resolve) => prober.once('message', resolve))
   await said()
   const result = await work()
   prober.postMessage('stop')
-  const times = await said()
+  const { times, held } = await said()
+  waits.push(held)
   await prober.terminate()
   times.sort((a, b) => a - b)
   const at = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0
