@@ -1,13 +1,14 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cleanUp, type Program, serve, temporaryDirectory } from './program.ts'
+import { apiText } from './support/api-docs.ts'
 
-/** The commands of docs/api.md: indented blocks that hold a curl, as a reader would paste them. */
-const blocks = readFileSync('docs/api.md', 'utf8')
+/** The commands of docs/api.md and its pages: indented blocks that hold a curl, as a reader would paste them. */
+const blocks = apiText()
   .split(/\n(?! {4})/)
   .map((block) =>
     block
@@ -126,7 +127,7 @@ const EXPECTED: [part: string, check: (out: string) => void][] = [
   ['curl -C -', (out) => expect(out).toBe('')],
 ]
 
-describe('each command of docs/api.md', () => {
+describe('each command of docs/api', () => {
   it('is known here', () => {
     expect(blocks.length).toBeGreaterThan(15)
     for (const [part] of EXPECTED)

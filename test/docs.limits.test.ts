@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { apiText } from './support/api-docs.ts'
 
 const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => readFileSync(join('src', name), 'utf8'))
   .join('\n')
 
-/** Limits that the documents state in words, and where the code has them. Change both. */
+/** Limits that the documents state in words, and where the code has them. Change both. docs/api.md has its pages with it. */
 const LIMITS: [document: string, words: string, code: string[]][] = [
   ['docs/api.md', 'the result is cached for two seconds', ['const LOOK_MS = 2000']],
   ['docs/api.md', 'A list may be up to a second old', ['const MAX_AGE_MS = 1000']],
@@ -36,7 +37,7 @@ const LIMITS: [document: string, words: string, code: string[]][] = [
   ['docs/api.md', 'A record of more than 8 MiB is split', ['const MAX_RECORD = 8 * 1024 * 1024']],
   [
     'docs/api.md',
-    'nests more than 200 levels, has more than 10,000 keys or 100,000 array elements, or belongs to a record of more than 4 MiB',
+    'nests more than 200 levels, or has more than 10,000 keys or 100,000 array elements. Nor is JSON in a record of more than 4 MiB',
     [
       'const MAX_DEPTH = 200',
       'const MAX_KEYS = 10_000',
@@ -81,6 +82,6 @@ const LIMITS: [document: string, words: string, code: string[]][] = [
 ]
 
 it.each(LIMITS)('%s: %s', (document, words, code) => {
-  expect(readFileSync(document, 'utf8')).toContain(words)
+  expect(document === 'docs/api.md' ? apiText() : readFileSync(document, 'utf8')).toContain(words)
   for (const each of code) expect(source.includes(each), each).toBe(true)
 })

@@ -10,6 +10,7 @@ import { lacking, part } from './support/parts.ts'
 const root = resolve(import.meta.dirname, '..')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const readRoot = (name: string) => readFileSync(join(root, name), 'utf8')
 const inParts = (name: string) => join(partsFolder, 'node_modules', name)
 const bun = part('bun')
 const deno = part('deno')
@@ -101,7 +102,7 @@ console.log(JSON.stringify(out))\n`,
         const out = JSON.parse(result.stdout)
         for (const name of names) expect(out[name].length, name).toBeGreaterThan(0)
         for (const name of names.filter((name) => /\/(node|bun|deno)$/.test(name)))
-          expect(out[name]).toEqual(['serve'])
+          expect(out[name]).toEqual(name === 'nodestate/node' ? ['certificateName', 'serve'] : ['serve'])
       },
     )
 
@@ -291,6 +292,16 @@ describe("the README's ways of embedding", () => {
       expect(Number(/gzip: ([\d.]+) KiB/.exec(stdout)?.[1]), stdout + stderr).toBeLessThan(most)
     },
   )
+
+  it('workers have a compatibility date that the last wrangler for Node 20 knows', () => {
+    // wrangler 4.86.0 comes with the workerd of that day.
+    const texts = [readme, ...['wrangler.toml', 'examples/cloudflare-access/wrangler.toml'].map(readRoot)]
+    for (const text of texts) {
+      const [, date] = /^compatibility_date = "(.*)"$/m.exec(text)!
+      expect(date! <= '2026-04-26', date).toBe(true)
+    }
+    expect(readme).toContain('wrangler@4.86.0')
+  })
 
   it('lambda.js exports a handler, and none without its token', () => {
     project.write(
