@@ -13,8 +13,8 @@ it.each(DOCUMENTS)(
   },
 )
 
-it('finds a time with no more reads than docs/api/reading.md says', async () => {
-  const [, most] = /at most (\d+) small reads/.exec(readFileSync('docs/api/reading.md', 'utf8'))!
+it('finds a time with no more reads than docs/api/filters.md says', async () => {
+  const [, most] = /at most (\d+) small reads/.exec(readFileSync('docs/api/filters.md', 'utf8'))!
   const { countReads } = await import('../bench/bisection.mjs')
   expect(await countReads(20 * 2 ** 30)).toBeLessThanOrEqual(Number(most))
 })

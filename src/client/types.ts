@@ -73,7 +73,7 @@ export interface LogQuery {
   not?: string | readonly string[] | undefined
   /** Records that match none of these patterns. */
   notregex?: string | readonly string[] | undefined
-  /** Records whose field has this value: `shard:17`, `!shard:17` for the others. */
+  /** Records whose field has this value: `shard:17`, `!shard:17` for the others, `path~/api/*`, `status>=500`. */
   where?: string | readonly string[] | undefined
   /** The file together with its rotated predecessors. */
   rotated?: boolean | undefined

@@ -56,13 +56,15 @@ function anyOf(matchers: Matcher[]): Matcher {
 }
 
 /** Finds records by the values that their fields must have: most do not have their text and are never parsed. */
-export function valueFinders(stages: readonly Stage[]): Matcher[] {
+export async function valueFinders(stages: readonly Stage[]): Promise<Matcher[]> {
   const known: readonly string[] = [...LABELS, '__error__', '__error_details__', 'tag']
-  return stages.flatMap((stage) => {
-    if (stage.kind !== 'where' || !('operator' in stage.condition)) return []
+  const finders: Matcher[] = []
+  for (const stage of stages) {
+    if (stage.kind !== 'where' || !('operator' in stage.condition)) continue
     const { name, operator, value } = stage.condition
-    if (operator !== '=' || value === '' || value === '*' || known.includes(name)) return []
-    const { find, needle } = whereMatcher(`${name}:${value}`)!
-    return find ? [{ find, needle, test: (bytes, from, to) => find(bytes, from, to) >= 0 }] : []
-  })
+    if (operator !== '=' || value === '' || value === '*' || known.includes(name)) continue
+    const { find, needle } = (await whereMatcher(`${name}:${value}`))!
+    if (find) finders.push({ find, needle, test: (bytes, from, to) => find(bytes, from, to) >= 0 })
+  }
+  return finders
 }

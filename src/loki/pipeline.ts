@@ -39,7 +39,7 @@ export async function pipelineOf(
   const { wanted, unwanted } = await lineMatchers(lines)
   if (levels.has(-1) && levels.size <= LEVELS.length)
     wanted.push({ test: (bytes, from, to, reader) => levels.has(levelOf({ bytes, from, to }, reader!)) })
-  if (compared.length > 0) wanted.push(...valueFinders(stages))
+  if (compared.length > 0) wanted.push(...(await valueFinders(stages)))
   // A level is searched for faster than tested, but records without one are not found that way.
   const mask = [...levels].reduce((sum, level) => sum | (1 << level), 0)
   const level = levels.has(-1) ? { level: null } : { level: Math.min(...levels), levels: mask }

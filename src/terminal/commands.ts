@@ -52,7 +52,7 @@ const READING: Flag[] = [
     name: 'where',
     value: 'FIELD:VALUE',
     list: true,
-    help: 'Records whose field has this value; !FIELD:VALUE for the others.',
+    help: 'Records whose field has this value; !FIELD:VALUE, FIELD~GLOB and FIELD>NUMBER work, too.',
   },
   { name: 'rotated', help: 'Include rotated and compressed files.' },
   ...OUTPUT,

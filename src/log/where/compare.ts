@@ -1,7 +1,7 @@
 export type Sign = '<' | '<=' | '>' | '>='
 
-/** `FIELD SIGN NUMBER`: a comparison has no colon before its sign. */
-export const COMPARISON = /^([^:<>]+)(<=|>=|<|>)([^:]+)$/
+/** `FIELD SIGN NUMBER`: a comparison has no colon or tilde before its sign. */
+export const COMPARISON = /^([^:~<>]+)(<=|>=|<|>)([^:]+)$/
 
 /** A number, or a length of time in ms, or a size in bytes. */
 export interface Quantity {

@@ -5,11 +5,12 @@ import { FORMER_NAMES } from '../format/read/vocabulary.ts'
 import { exactFinder } from '../pattern/literal.ts'
 import type { Matcher, Reader } from '../pattern/pattern.ts'
 import { COMPARISON, compares, quantityOf, type Sign } from './compare.ts'
+import { globTest, literalIn } from './glob.ts'
 
 interface Condition {
   field: string
-  /** What its value must be; null if any value will do, or one that `test` accepts. */
-  value: string | null
+  /** A text that a record with a matching value must contain, or null. */
+  literal: string | null
   test: Test
   negated: boolean
 }
@@ -18,14 +19,13 @@ interface Condition {
 type Test = (value: string, isText: boolean) => boolean
 
 /**
- * Matches records by a field: `shard:17`, `!shard:17`, `shard:*`, `status>=500`, `took>1.5s`. The first colon ends the
- * field; a comparison has none before its sign. Null when the text is not such a condition.
+ * Matches records by a field: `shard:17`, `!shard:17`, `shard:*`, `path~/api/*`, `status>=500`, `took>1.5s`. The first
+ * colon or tilde ends the field; a comparison has none before its sign. Null when the text is not such a condition.
  */
-export function whereMatcher(text: string): Matcher | null {
-  const condition = parse(text)
+export async function whereMatcher(text: string): Promise<Matcher | null> {
+  const condition = await parse(text)
   if (!condition) return null
-  const { field, negated } = condition
-  const literal = literalOf(condition)
+  const { field, negated, literal } = condition
   const find = literal === null ? null : exactFinder(new TextEncoder().encode(literal))
   const test: Matcher['test'] = (bytes, from, to, reader) => {
     // Most records do not contain the text of the value at all, and are rejected without being parsed.
@@ -37,7 +37,7 @@ export function whereMatcher(text: string): Matcher | null {
   return find ? { test, find, needle: find.needle, fields: [field] } : { test, fields: [field] }
 }
 
-function parse(text: string): Condition | null {
+async function parse(text: string): Promise<Condition | null> {
   const negated = text.startsWith('!')
   const rest = negated ? text.slice(1) : text
   const [, name, sign, limit] = COMPARISON.exec(rest) ?? []
@@ -45,13 +45,19 @@ function parse(text: string): Condition | null {
   if (quantity) {
     const field = name!.trim()
     const test: Test = (own) => compares(field, own, sign as Sign, quantity)
-    return field === '' ? null : { field, value: null, test, negated }
+    return field === '' ? null : { field, literal: null, test, negated }
   }
-  const colon = rest.indexOf(':')
-  if (colon < 1) return null
-  const value = rest.slice(colon + 1)
-  const test: Test = (own, isText) => value === '*' || own === value || (isText && isSameNumber(own, value))
-  return { field: rest.slice(0, colon), value: value === '*' ? null : value, test, negated }
+  const at = rest.search(/[:~]/)
+  if (at < 1) return null
+  const field = rest.slice(0, at)
+  const value = rest.slice(at + 1)
+  if (value === '*') return { field, literal: null, test: () => true, negated }
+  if (rest[at] === '~') {
+    const literal = SPELLED.has(field) ? null : literalIn(value, PLAIN)
+    return { field, literal, test: await globTest(value), negated }
+  }
+  const test: Test = (own, isText) => own === value || (isText && isSameNumber(own, value))
+  return { field, literal: literalOf(field, value), test, negated }
 }
 
 function isSameNumber(one: string, other: string): boolean {
@@ -61,13 +67,16 @@ function isSameNumber(one: string, other: string): boolean {
 /** Fields that every record can have, and those whose values may be spelled in another way than in the log. */
 const SPELLED = new Set(['level', 'source', 'message', 'duration'])
 
+/** Characters that every log writes as they are. */
+const PLAIN = /[\w .:@+-]+/g
+
 /**
  * A text that a record with the field's value must contain, or null. JSON may escape quotes, backslashes, slashes, angle
  * brackets and non-ASCII characters; a level has many spellings; a source may be in two members; the name of a field may
  * be nowhere in the log.
  */
-function literalOf({ field, value }: Condition): string | null {
-  if (value === null || SPELLED.has(field)) return null
+function literalOf(field: string, value: string): string | null {
+  if (SPELLED.has(field)) return null
   return /^[\w .:@+-]+$/.test(value) && !/^-?\d+(?:\.\d+)?e/.test(value) ? value : null
 }
 

@@ -143,10 +143,10 @@ export const PARAMETERS = [
     ...SEARCHED,
     notEmpty: true,
     expects:
-      'a field, a colon and a value, such as shard:17, !shard:17 or shard:*, or a comparison with a number, such as status>=500 or took>1.5s',
+      'a field, a colon and a value, such as shard:17, !shard:17 or shard:*, a field, a tilde and a pattern, such as path~/api/*, or a comparison with a number, such as status>=500 or took>1.5s',
     value: 'FIELD:VALUE',
     meaning:
-      'Records whose field has exactly this value; see [Fields](#fields). `!FIELD:VALUE` selects the others, `FIELD:*` those that have the field, and `FIELD>NUMBER` (also `<`, `<=`, `>=`) compares numbers. Given more than once, all conditions must hold.',
+      'Records whose field has exactly this value; see [Fields](#fields). `!FIELD:VALUE` selects the others, `FIELD:*` those that have the field, `FIELD~GLOB` those whose value matches a pattern with `*` and `?`, and `FIELD>NUMBER` (also `<`, `<=`, `>=`) compares numbers. Given more than once, all conditions must hold.',
     example: 'shard:17',
   },
   {

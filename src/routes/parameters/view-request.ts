@@ -109,9 +109,11 @@ async function matcherOf({ q = [], regex = [], not = [], notregex = [], where = 
 async function conditions(texts: readonly string[]): Promise<Matcher[]> {
   if (texts.length === 0) return []
   const { whereMatcher } = await import('../../log/where/where.ts')
-  return texts.map((text) => {
-    const matcher = whereMatcher(text)
-    if (matcher === null) throw unexpected('where', text)
-    return matcher
-  })
+  return Promise.all(
+    texts.map(async (text) => {
+      const matcher = await whereMatcher(text)
+      if (matcher === null) throw unexpected('where', text)
+      return matcher
+    }),
+  )
 }
