@@ -59,7 +59,7 @@ export interface LogQuery {
   node?: string | readonly string[] | undefined
   /** A name, or several: their records are then merged by time. A name with `*` or `?` is a pattern. */
   file: string | readonly string[]
-  /** At or after: ISO 8601, the log's own format, or a duration back from now (`15m`). */
+  /** At or after: ISO 8601, the log's own format, or a duration back from now (`15m`, `7d ago`). */
   since?: string | undefined
   /** Before. */
   until?: string | undefined

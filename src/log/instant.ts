@@ -9,19 +9,20 @@ const EARLIEST = -8.64e15
 /**
  * An instant as people write it, in ms since the epoch, or null when it is none of these:
  * ISO 8601 with a zone (`T` or space, any number of decimals, date only), the same without a zone in `zone`,
- * a time of day (`02:10`: today, or yesterday where that would be in the future), an age (`15m`, `1h30m`, `2d`)
- * counted back from `now`, or the Unix epoch in seconds (10 digits, decimals allowed) or milliseconds (13 digits).
+ * a time of day (`02:10`: today, or yesterday where that would be in the future), also with its day (`yesterday 14:00`),
+ * an age (`15m`, `1h30m`, `7d ago`, `-2h`, `now-2h`, `2 hours ago`) counted back from `now`, or the Unix epoch in seconds
+ * (10 digits, decimals allowed) or milliseconds (13 digits).
  */
 export function parseInstant(text: string, options: InstantOptions): number | null {
   const { zone, now } = options
   const input = text.trim()
   if (input.length === 0 || input.length > 64) return null
-  const age = parseDuration(input)
+  const age = parseAge(input)
   if (age !== null) return now - age < EARLIEST ? null : now - age
   if (/^\d{13}$/.test(input)) return Number(input)
   if (/^\d{10}(\.\d{1,9})?$/.test(input)) return Math.round(Number(input) * 1e6) / 1e3
   if (/^now$/i.test(input)) return now
-  return dated(input, zone) ?? timeOfDay(input, options)
+  return dated(input, zone) ?? timeOfDay(input, options) ?? namedDay(input, options)
 }
 
 export interface InstantOptions {
@@ -60,6 +61,17 @@ export function parseDuration(text: string): number | null {
   return total
 }
 
+const WORDS = / *(millisecond|second|sec|minute|min|hour|hr|day|week)s?\b[ ,]*/gi
+const LETTERS: Record<string, string> = { millisecond: 'ms', minute: 'm', min: 'm' }
+
+/** A length of time before now: `15m`, and as people write it `15m ago`, `-15m`, `now-15m`, `15 minutes ago`. */
+function parseAge(text: string): number | null {
+  const [, length = text] = /^(?:now)? ?- ?(.+)$/i.exec(text) ?? /^(.+?) +ago$/i.exec(text) ?? []
+  return parseDuration(
+    length.replace(WORDS, (_, word: string) => LETTERS[word.toLowerCase()] ?? word[0]!.toLowerCase()),
+  )
+}
+
 // The space before an offset is a `+` that a client forgot to encode: a query string turns it into a space.
 const DATED =
   /^(\d{4})-(\d\d)-(\d\d)(?:(?:[Tt]| +)(\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?(?: ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)| (\d\d:\d\d))?)?$/
@@ -75,21 +87,37 @@ function dated(text: string, zone: Zone): number | null {
   return Number.isNaN(epoch) ? null : epoch
 }
 
+const CLOCK = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?$/
+
 function timeOfDay(text: string, { zone, now, after }: InstantOptions): number | null {
-  const found = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?$/.exec(text)
-  if (!found) return null
-  const [, h, min, s = '0', decimals = ''] = found
-  // Days are counted by wall clock: yesterday is 23 or 25 hours ago on two days of the year.
   const start = after ?? now
-  const wall = new Date(start + zone.offsetAt(start))
   for (const days of after === undefined ? [0, -1] : [0, 1]) {
-    const day = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
-    const date = dayOf(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate())
-    const epoch = zone.toEpoch(date, clockOf(+h!, +min!, +s, milliseconds(decimals)))
-    if (Number.isNaN(epoch)) return null
+    const epoch = clockOn(text, days, start, zone)
+    if (epoch === null) return null
     if (after === undefined ? epoch <= now : epoch >= after) return epoch
   }
   return null
+}
+
+/** `today`, `yesterday`, `yesterday 14:00`. */
+function namedDay(text: string, { zone, now }: InstantOptions): number | null {
+  const found = /^(today|yesterday)(?:(?:,| at)? +(\S+))?$/i.exec(text)
+  return found && clockOn(found[2] ?? '0:00', found[1]!.toLowerCase() === 'today' ? 0 : -1, now, zone)
+}
+
+/**
+ * The instant of a time of day, `days` after the day of `start`; null if it is none. Days are counted by wall clock:
+ * yesterday is 23 or 25 hours ago on two days of the year.
+ */
+function clockOn(text: string, days: number, start: number, zone: Zone): number | null {
+  const found = CLOCK.exec(text)
+  if (!found) return null
+  const [, h, min, s = '0', decimals = ''] = found
+  const wall = new Date(start + zone.offsetAt(start))
+  const day = new Date(Date.UTC(wall.getUTCFullYear(), wall.getUTCMonth(), wall.getUTCDate() + days))
+  const date = dayOf(day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate())
+  const epoch = zone.toEpoch(date, clockOf(+h!, +min!, +s, milliseconds(decimals)))
+  return Number.isNaN(epoch) ? null : epoch
 }
 
 /** Whether clocks in a zone show an abbreviation, such as `CST` in Chicago, in winter or in summer. */

@@ -149,6 +149,22 @@ describe('parseInstant', () => {
     ['250ms', '2026-11-15T02:59:59.750Z'],
     ['0s', '2026-11-15T03:00:00.000Z'],
     ['now', '2026-11-15T03:00:00.000Z'],
+    ['7d ago', '2026-11-08T03:00:00.000Z'],
+    ['-2h', '2026-11-15T01:00:00.000Z'],
+    ['-15m', '2026-11-15T02:45:00.000Z'],
+    ['now-1h30m', '2026-11-15T01:30:00.000Z'],
+    ['now - 2h', '2026-11-15T01:00:00.000Z'],
+    ['2 hours ago', '2026-11-15T01:00:00.000Z'],
+    ['1 Day ago', '2026-11-14T03:00:00.000Z'],
+    ['30 minutes', '2026-11-15T02:30:00.000Z'],
+    ['1 hour, 30 mins ago', '2026-11-15T01:30:00.000Z'],
+    ['1.5 hrs ago', '2026-11-15T01:30:00.000Z'],
+    ['250 milliseconds ago', '2026-11-15T02:59:59.750Z'],
+    ['today', '2026-11-15T00:00:00.000Z'],
+    ['yesterday', '2026-11-14T00:00:00.000Z'],
+    ['yesterday 14:00', '2026-11-14T14:00:00.000Z'],
+    ['Yesterday at 2:30:15.5', '2026-11-14T02:30:15.500Z'],
+    ['today, 14:00', '2026-11-15T14:00:00.000Z'],
     ['1794711600000', '2026-11-15T03:00:00.000Z'],
     ['1794711600', '2026-11-15T03:00:00.000Z'],
     ['1794711600.25', '2026-11-15T03:00:00.250Z'],
@@ -160,6 +176,12 @@ describe('parseInstant', () => {
     // 04:00 on the wall in Berlin: 03:30 was today, 04:30 was yesterday.
     expect(at('03:30', berlin)).toBe(Date.UTC(2026, 10, 15, 2, 30))
     expect(at('04:30', berlin)).toBe(Date.UTC(2026, 10, 14, 3, 30))
+    expect(at('yesterday 14:00', berlin)).toBe(Date.UTC(2026, 10, 14, 13, 0))
+  })
+  test('yesterday is a day of the wall clock, 25 hours long when clocks are set back', () => {
+    const now = Date.parse('2026-10-26T00:30:00+01:00')
+    expect(parseInstant('yesterday', { zone: berlin, now })).toBe(Date.parse('2026-10-25T00:00:00+02:00'))
+    expect(parseInstant('today', { zone: berlin, now })).toBe(Date.parse('2026-10-26T00:00:00+01:00'))
   })
   test('the end of a window is the first such time of day after its start', () => {
     const end = (text: string, after: string) => {
@@ -179,7 +201,17 @@ describe('parseInstant', () => {
   test.each([
     '',
     '   ',
-    'yesterday',
+    'yesterday 25:00',
+    'yesterday 14',
+    'yesterday 2026-11-14',
+    'tomorrow',
+    'ago',
+    'd ago',
+    '-2h ago',
+    '--2h',
+    'now-',
+    'now+1h',
+    '2 months ago',
     '2026-02-30',
     '2026-02-30T00:00:00Z',
     '2026-13-01',
@@ -191,7 +223,6 @@ describe('parseInstant', () => {
     '15',
     '15x',
     'm',
-    '-15m',
     '1h1h',
     '1m1min',
     '1M',

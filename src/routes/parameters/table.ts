@@ -14,7 +14,7 @@ const TIME = {
   ...FILTER,
   maxLength: 64,
   expects:
-    'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00 or 02:10, or a duration back from now such as 15m or 2h',
+    'a time such as 2026-11-14T02:10:00Z, 2026-11-14 02:10:00, 02:10 or yesterday 14:00, or a duration back from now such as 15m or 2h ago',
   value: 'T',
 } as const
 
