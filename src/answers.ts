@@ -64,6 +64,18 @@ export interface LogFileDetail extends LogFile {
   binary?: boolean | undefined
 }
 
+/** A log file as the list with `etag=true` has it. */
+export interface TaggedLogFile extends LogFile {
+  /** ISO 8601. */
+  modified: string
+  /** Changes whenever the bytes do; the `ETag` of a download. */
+  etag: string
+  /** An identity that survives renaming, if the store has one; a download has it as `X-Nodestate-File`. */
+  id?: string | undefined
+  /** Set for a log that is made of many objects: it has no bytes to download, only text. */
+  joined?: boolean | undefined
+}
+
 /** Records over time, by level, log or node. */
 export interface Histogram {
   /** Where the first bucket begins and the last one ends, in milliseconds since the Unix epoch. */

@@ -104,6 +104,8 @@ export function createClient(options: ClientOptions): Client {
     },
     list: (call) => listed('log/list', { node: call?.node, after: call?.after }, call),
     detail: (call) => listed('log/list', { node: call?.node, after: call?.after, detail: true }, call),
+    tagged: (call) =>
+      listed('log/list', { node: call?.node, after: call?.after, prefix: call?.prefix, etag: true }, call),
     async view(query, call) {
       const { text, ...rest } = await page(query, 'text/plain', {}, call)
       return { content: text, ...rest }
@@ -153,6 +155,8 @@ const MOST_PAGES = 10_000
 /** Which part of a list is asked for. */
 interface Paged extends Pick<ListOptions, 'node' | 'after'> {
   detail?: true
+  etag?: true
+  prefix?: string | undefined
   limit?: number
 }
 

@@ -215,6 +215,7 @@ const ROOMS: [room: string, door: string[]][] = [
       'config.ts',
       'download.ts',
       'fields.ts',
+      'list-details.ts',
       'page.ts',
       'query-routes.ts',
       'resources.ts',

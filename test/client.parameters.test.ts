@@ -35,7 +35,7 @@ const CLIENT: Record<Resource, readonly string[]> = {
   config: Object.keys(CONFIG),
   history: ['limit'],
   compare: ['node'],
-  list: ['detail', 'after'],
+  list: ['detail', 'etag', 'prefix', 'after'],
   view: [...Object.keys(VIEW), 'follow', 'format', 'download'],
   histogram: Object.keys(HISTOGRAM),
   fields: Object.keys(LOG),
@@ -63,6 +63,7 @@ describe('the client', () => {
     await client.histogram({ file: 'a.log', step: 500 })
     await client.config({ detail: true, at: '2h' })
     await client.detail({ after: 'b.log' })
+    await client.tagged({ prefix: 'b' })
     await client.history({ limit: 3 })
     await client.compare(['db-1', 'x-*'])
     expect(asked.map(({ search }) => search)).toEqual([
@@ -70,6 +71,7 @@ describe('the client', () => {
       '?file=a.log&step=500',
       '?detail=true&at=2h',
       '?after=b.log&detail=true',
+      '?prefix=b&etag=true',
       '?limit=3',
       '?node=db-1&node=x-*',
     ])

@@ -10,6 +10,7 @@ import type {
   LogFile,
   LogFileDetail,
   NodeInfo,
+  TaggedLogFile,
 } from '../answers.ts'
 import type { Clock } from '../limits/clock.ts'
 import type { ByteStream, Fetch, Signal, Url } from './web.ts'
@@ -216,6 +217,8 @@ export interface Client {
   list(options?: ListOptions): Promise<Entries<LogFile>>
   /** All log files, with what is known about each. */
   detail(options?: ListOptions): Promise<Entries<LogFileDetail>>
+  /** All log files as they are now, with the version of each. */
+  tagged(options?: ListOptions & { prefix?: string | undefined }): Promise<Entries<TaggedLogFile>>
   /** A page as text; invalid UTF-8 is replaced. */
   view(query: ViewQuery, options?: CallOptions): Promise<View<string>>
   /** A page as JSON text, one record per line: parse the lines you need. */

@@ -18,6 +18,7 @@ import { followLimits, type LogOptions, type ProcessLimits } from '../log/option
 import { parseZone, UTC } from '../log/time.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { type Detailer, detailer } from '../log/view/detail.ts'
+import { taggedEntry } from '../routes/list-details.ts'
 import { mergedJson, type Sources, sourceHeaders } from '../routes/merged/route.ts'
 import { MERGED } from '../routes/merged/routes.ts'
 import type { Query } from '../routes/parameters/read.ts'
@@ -85,6 +86,7 @@ export class FleetLogs {
   /** `GET /api/v1/log/list`: the logs of the wanted nodes, by node and name. */
   async #list(request: Request, query: Query, grant: Grant): Promise<Response> {
     const { signal } = request
+    if (query.detail && query.etag) throw bad('etag', 'cannot be used with detail; ask for one of them')
     const { ids, missing } = await this.#nodes(query, grant, this.#options.mostListed)
     const notes = new Set<string>()
     let left = query.detail ? MOST_DETAILED : MOST_FILES
@@ -95,10 +97,12 @@ export class FleetLogs {
       }
       const context = this.#options.homes.context(node, grant)
       const { entries: all, note, isCut } = await context.files.list(signal)
-      const entries = all.slice(0, Math.max(0, left))
+      const listed = query.prefix === undefined ? all : all.filter(({ key }) => key.startsWith(query.prefix!))
+      const entries = listed.slice(0, Math.max(0, left))
       left -= entries.length
       if (note) notes.add(note)
-      if (isCut || entries.length < all.length) notes.add('list-cut')
+      if (isCut || entries.length < listed.length) notes.add('list-cut')
+      if (query.etag) return entries.map((entry) => ({ node, ...taggedEntry(entry) }))
       if (!query.detail) return entries.map(({ key, size }) => ({ node, name: key, size }))
       const { files, complete } = await this.#detailerOf(context)(entries, signal)
       if (!complete) notes.add('detail-incomplete')

@@ -33,8 +33,8 @@ function toNumber(digits: string): number {
 }
 
 /**
- * Whether the range applies despite `If-Range` (13.1.5): no header, or exactly this strong tag. A date never matches,
- * because no `Last-Modified` is sent.
+ * Whether the range applies despite `If-Range` (13.1.5): no header, or exactly this strong tag. A date never matches:
+ * it has whole seconds, and a log changes within one.
  */
 export function ifRangeHolds(header: string | null | undefined, etag: string): boolean {
   return !header || header.trim() === etag

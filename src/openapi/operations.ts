@@ -98,7 +98,13 @@ function stored(what: string): Body[] {
 }
 
 export const TEXT = 'text/plain; charset=utf-8'
-const ATTACHED: HeaderName[] = ['Content-Length', 'Content-Disposition', 'Accept-Ranges']
+const ATTACHED: HeaderName[] = [
+  'Content-Length',
+  'Content-Disposition',
+  'Accept-Ranges',
+  'Last-Modified',
+  'X-Nodestate-File',
+]
 const NODE = {
   hostIp: '192.0.2.4',
   hostName: 'db-4',
@@ -210,10 +216,15 @@ export const OPERATIONS: Operation[] = [
     id: 'listLogs',
     summary: 'The log files of the node',
     resource: 'list',
-    answers: tagged('The log files, sorted by name.', [
-      { schema: 'LogFile', list: true, example: [{ name: 'broker.log', size: 4096 }] },
-      { schema: 'LogFileDetail', list: true },
-    ]),
+    answers: tagged(
+      'The log files, sorted by name.',
+      [
+        { schema: 'LogFile', list: true, example: [{ name: 'broker.log', size: 4096 }] },
+        { schema: 'LogFileDetail', list: true },
+        { schema: 'TaggedLogFile', list: true },
+      ],
+      ['X-Nodestate-Zone'],
+    ),
     problems: [...API, 'bad-parameter', ...STORAGE],
   },
   {

@@ -135,6 +135,19 @@ const LOG_FILE_DETAIL = object(
   { ...FILE_NODE, binary: flag('True if the file does not look like text.') },
 )
 
+const TAGGED_LOG_FILE = object(
+  {
+    ...FILE_FIELDS,
+    modified: text('When the file was last written, ISO 8601.'),
+    etag: text('Changes whenever the bytes do; the `ETag` of a download.'),
+  },
+  {
+    ...FILE_NODE,
+    id: text('An identity that survives renaming, if the store has one.'),
+    joined: flag('True for a log that is made of many objects, which has no bytes to download.'),
+  },
+)
+
 const SOURCE = object({ file: text() }, { line: integerOrNull() })
 const LOG_RECORD = object(
   {},
@@ -234,6 +247,7 @@ export const SCHEMAS = {
   },
   LogFile: closed(LOG_FILE),
   LogFileDetail: LOG_FILE_DETAIL,
+  TaggedLogFile: closed(TAGGED_LOG_FILE),
   LogRecord: {
     ...LOG_RECORD,
     description: 'One record of a log. What a record does not have is left out.',

@@ -31,30 +31,40 @@ export async function downloadLog(request: Request, query: Query, { files, query
   const noneMatch = request.headers.get('If-None-Match')
   const known = singleTag(noneMatch)
   const match = request.headers.get('If-Match')
+  const ifRange = request.headers.get('If-Range')
+  // One strong tag is compared by the store, in the same round trip as the bytes.
+  const pinned =
+    ifRange === null && match !== null && STRONG_TAG.test(match.trim()) ? match.trim() : undefined
+  const isPinned = match === null || pinned !== undefined
 
-  if (request.method === 'HEAD' || match !== null || (noneMatch && known === undefined)) {
+  if (request.method === 'HEAD' || !isPinned || (noneMatch && known === undefined)) {
     const entry = await files.stat(file, request.signal)
-    if (!matchHolds(match, entry.etag))
-      throw new Problem(
-        'precondition-failed',
-        'The file has changed; leave If-Match out, or send the current ETag.',
-      )
+    if (!matchHolds(match, entry.etag)) throw hasChanged()
     if (noneMatchNames(noneMatch, entry.etag)) return notModified(entry.etag)
     // Ranges apply to GET only (RFC 9110, 14.2): HEAD describes the whole file.
     if (request.method === 'HEAD')
       return new Response(null, { headers: { ...headersOf(entry), 'Content-Length': String(entry.size) } })
   }
   const range = parseRange(request.headers.get('Range'))
-  const ifRange = request.headers.get('If-Range')
   try {
-    const options = { signal: request.signal, ifNoneMatch: known }
+    const options = { signal: request.signal, ifNoneMatch: known, ifMatch: pinned }
     const part = range && (await readRange((...args) => files.read(file, ...args), range, ifRange, options))
     return part ? rangeResponse(part, range) : wholeResponse(await files.read(file, undefined, options))
   } catch (error) {
     if (known !== undefined && error instanceof StoreError && error.code === 'unchanged')
       return notModified(known)
+    if (pinned !== undefined && error instanceof StoreError && error.code === 'changed') throw hasChanged()
     throw error
   }
+}
+
+const STRONG_TAG = /^"[^"]*"$/
+
+function hasChanged(): Problem {
+  return new Problem(
+    'precondition-failed',
+    'The file has changed; leave If-Match out, or send the current ETag.',
+  )
 }
 
 /** The range in one round trip, from the version that `If-Range` names; null when that is no longer the current one. */
@@ -65,9 +75,9 @@ async function readRange(
   options: ReadOptions,
 ): Promise<StoreRead | null> {
   // Weak tags and dates never match, so no store call is needed.
-  if (ifRange !== null && !/^"[^"]*"$/.test(ifRange.trim())) return null
+  if (ifRange !== null && !STRONG_TAG.test(ifRange.trim())) return null
   try {
-    const part = await read(range, { ...options, ifMatch: ifRange?.trim() })
+    const part = await read(range, { ...options, ifMatch: ifRange?.trim() ?? options.ifMatch })
     return ifRangeHolds(ifRange, part.entry.etag) ? part : null
   } catch (error) {
     if (ifRange !== null && error instanceof StoreError && error.code === 'changed') return null
@@ -98,13 +108,16 @@ function wholeResponse({ entry, length, body, missing }: StoreRead): Response {
   return respond(body, { ...headersOf(entry), 'Content-Length': String(length), ...note })
 }
 
-function headersOf({ key, etag }: Entry): Record<string, string> {
+function headersOf({ key, etag, modified, id, appendOnly }: Entry): Record<string, string> {
   const compression = compressionByName(key)
   return {
     'Content-Type': compression ? TYPES[compression] : 'application/octet-stream',
     'Content-Disposition': attachment(key),
     'Accept-Ranges': 'bytes',
     ...COMMON_HEADERS,
+    'Last-Modified': new Date(modified).toUTCString(),
+    // A shipped log has an id of another kind, which does not tell files of one name apart.
+    ...(id !== undefined && !appendOnly && { 'X-Nodestate-File': id }),
     ETag: etag,
   }
 }

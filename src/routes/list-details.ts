@@ -1,3 +1,4 @@
+import type { TaggedLogFile } from '../answers.ts'
 import { COMMON_HEADERS, jsonResponse, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
 import { noteHeader, respond } from '../http/sliced.ts'
 import type { LogFiles, Part } from '../log/files/files.ts'
@@ -5,7 +6,7 @@ import { textBody } from '../log/render/body.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import type { Detailer } from '../log/view/detail.ts'
 import { SlicedStream } from '../store/fast.ts'
-import type { Entry } from '../store/store.ts'
+import { byCodePoint, type Entry } from '../store/store.ts'
 import type { Query } from './parameters/read.ts'
 
 /** How many files an answer has that is a part of a list. */
@@ -34,6 +35,50 @@ export async function listDetails(
   return listed(body, route, { ...more, ...(etag && { ETag: etag }) })
 }
 
+/** How many files an answer with tags has. */
+const MOST_TAGGED = 2000
+
+/**
+ * `GET /api/v1/log/list?etag=true`: the log files as the store has them now, with the version of each; no file is read.
+ * `X-Nodestate-Zone` is the zone of times that do not name one: what reads the files elsewhere must know it.
+ */
+export async function listTagged(request: Request, query: Query, route: ListRoute): Promise<Response> {
+  const { after = '', prefix = '' } = query
+  const { entries, next, note } = await tagged(route.files, { after, prefix }, request.signal)
+  const body = JSON.stringify(entries.map(taggedEntry))
+  const kept = prefix === '' ? '' : `prefix=${encodeURIComponent(prefix)}&`
+  const headers = { ...onward({ next, note }, `?etag=true&${kept}`), 'X-Nodestate-Zone': route.zone.name }
+  return jsonResponse(request, body, textTag(body), headers)
+}
+
+async function tagged(
+  files: LogFiles,
+  { after, prefix }: { after: string; prefix: string },
+  signal: AbortSignal,
+): Promise<Part> {
+  const isWanted = ({ key }: Entry) => key.startsWith(prefix) && (after === '' || byCodePoint(key, after) > 0)
+  // What a bucket lists, or what is joined, may be a second old.
+  if (!files.isNear || files.joined) {
+    const part = await files.part(after, MOST_TAGGED, signal)
+    return { ...part, entries: part.entries.filter(isWanted) }
+  }
+  const found = (await files.startingWith(prefix, signal)).filter(isWanted)
+  const entries = found.slice(0, MOST_TAGGED)
+  return { entries, next: found.length > MOST_TAGGED ? entries.at(-1)!.key : null }
+}
+
+/** An entry of a list with `etag=true`. */
+export function taggedEntry({ key, size, modified, etag, id, appendOnly, joined }: Entry): TaggedLogFile {
+  return {
+    name: key,
+    size,
+    modified: new Date(modified).toISOString(),
+    etag,
+    ...(id !== undefined && !appendOnly && { id }),
+    ...(joined && { joined }),
+  }
+}
+
 /** Long lists hold memory until they are sent. */
 function listed(body: string, { memory, clock }: ListRoute, headers: Record<string, string>): Response {
   const sent = textBody(body, memory, clock)
@@ -41,7 +86,7 @@ function listed(body: string, { memory, clock }: ListRoute, headers: Record<stri
 }
 
 /** What lists are made of. */
-export type ListRoute = Pick<ViewContext, 'files' | 'memory' | 'clock'>
+export type ListRoute = Pick<ViewContext, 'files' | 'memory' | 'clock' | 'zone'>
 
 /** The headers that say what is missing in a list, and where it goes on. */
 function onward(

@@ -1,16 +1,20 @@
 import { COMMON_HEADERS, noneMatchNames, notModified, textTag } from '../http/conditional.ts'
+import { bad } from '../http/params.ts'
 import { noteHeader, respond } from '../http/sliced.ts'
 import type { Listing, LogFiles } from '../log/files/files.ts'
 import type { Query } from './parameters/read.ts'
 import type { QueryRoutes } from './query-routes.ts'
 
-/** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known about each. */
+/** `GET /api/v1/log/list`: the log files, by name; with `detail=true`, what is known about each, with `etag=true` the version of each. */
 export async function listLogs(
   request: Request,
   query: Query,
   files: LogFiles,
   more: () => Promise<QueryRoutes>,
 ): Promise<Response> {
+  if (query.detail && query.etag) throw bad('etag', 'cannot be used with detail; ask for one of them')
+  if (query.prefix !== undefined && !query.etag) throw bad('prefix', 'needs etag=true')
+  if (query.etag) return (await more()).listTagged(request, query)
   if (query.detail) return (await more()).listDetails(request, query)
   // On a disk, all names are read for any part of them.
   if (query.after && !files.isNear) return (await more()).listPart(request, query.after)

@@ -7,7 +7,7 @@ import type { FollowLimits } from '../log/follow/hub.ts'
 import type { ViewContext } from '../log/view/context.ts'
 import { detailer } from '../log/view/detail.ts'
 import { showHistogram } from './histogram.ts'
-import { listDetails, listPart, streamList } from './list-details.ts'
+import { listDetails, listPart, listTagged, streamList } from './list-details.ts'
 import type { Query } from './parameters/read.ts'
 import { queryView } from './view/search.ts'
 
@@ -58,6 +58,7 @@ export function loadQueryRoutes(context: ViewContext, options: QueryOptions) {
     fields: over('fields', async (...args) => (await import('./fields.ts')).showFields(...args)),
     listPart: (request: Request, from: Part | string) => listPart(request, from, context),
     streamList: (request: Request, after: string) => streamList(request, after, context.files),
+    listTagged: (request: Request, query: Query) => listTagged(request, query, context),
     listDetails: (request: Request, query: Query) =>
       detailed.run(() => listDetails(request, query, context, details), request.signal),
   }

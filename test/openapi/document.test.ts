@@ -12,6 +12,7 @@ import type {
   LogFileDetail,
   LogRecord,
   NodeConfig,
+  TaggedLogFile,
 } from '../../src/client.ts'
 import { createFleet } from '../../src/fleet/fleet.ts'
 import { PROBLEMS, type ProblemCode } from '../../src/http/problem.ts'
@@ -166,6 +167,7 @@ it('describes what the client takes: types and members', () => {
   expectTypeOf<Of<'LogFile'>>().toExtend<LogFile>()
   expectTypeOf<keyof Of<'LogFile'>>().toEqualTypeOf<keyof LogFile>()
   expectTypeOf<Of<'LogFileDetail'>>().toExtend<LogFileDetail>()
+  expectTypeOf<Of<'TaggedLogFile'>>().toExtend<TaggedLogFile>()
   expectTypeOf<Of<'LogRecord'>>().toExtend<LogRecord>()
   expectTypeOf<keyof Of<'LogRecord'>>().toEqualTypeOf<keyof LogRecord>()
   expectTypeOf<Of<'Histogram'>>().toExtend<Histogram>()

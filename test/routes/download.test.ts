@@ -109,6 +109,26 @@ describe('download', () => {
     expect(response.headers.get('accept-ranges')).toBe('bytes')
     expect(await response.text()).toBe('')
   })
+  test('tells when the file was written', async () => {
+    const modified = Date.parse((await get('file=a.log')).headers.get('last-modified')!)
+    expect(Math.abs(Date.now() - modified)).toBeLessThan(60_000)
+    for (const headers of [{}, { Range: 'bytes=0-0' }] as Record<string, string>[])
+      expect(Date.parse((await get('file=a.log', headers)).headers.get('last-modified')!)).toBe(modified)
+  })
+  test('If-Match reads a range of that version, or none', async () => {
+    const { store, get } = setup()
+    const etag = (await get('file=a.log', {}, 'HEAD')).headers.get('etag')!
+    const asked = { Range: 'bytes=2-3', 'If-Match': etag }
+    expect(await (await get('file=a.log', asked)).text()).toBe('23')
+    store.put('a.log', new TextEncoder().encode('abcdefghij'))
+    for (const headers of [asked, { 'If-Match': etag }, { ...asked, 'If-Match': `${etag}, "x"` }]) {
+      const response = await get('file=a.log', headers)
+      expect(response.status).toBe(412)
+      expect(await response.json()).toMatchObject({ type: '/problems/precondition-failed' })
+    }
+    expect((await get('file=a.log', { ...asked, 'If-Match': '*' })).status).toBe(206)
+    expect((await get('file=a.log', { ...asked, 'If-Match': `W/${etag}` })).status).toBe(412)
+  })
   test('a name that is not ASCII', async () => {
     const response = await get(`file=${encodeURIComponent('knoten-ü.log')}`)
     expect(response.headers.get('content-disposition')).toBe(

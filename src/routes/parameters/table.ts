@@ -50,6 +50,23 @@ export const PARAMETERS = [
     meaning: 'Adds `modified`, `kind`, `log`, `first` and `last` to each entry.',
   },
   {
+    name: 'etag',
+    ...SHAPE,
+    on: ['list'],
+    meaning:
+      'Adds `modified`, `etag` and `id` to each entry, without reading a file. Not together with `detail`.',
+  },
+  {
+    name: 'prefix',
+    on: ['list'],
+    role: 'filter',
+    type: 'text',
+    maxLength: 1024,
+    value: 'TEXT',
+    meaning: 'With `etag=true`: only files whose names begin with this text.',
+    example: 'broker.log',
+  },
+  {
     name: 'detail',
     ...SHAPE,
     on: ['config'],
