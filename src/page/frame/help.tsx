@@ -4,7 +4,7 @@ import { Button } from '../ui/controls.tsx'
 
 const KEYS: [string, string][] = [
   ['/', 'Search the log or the configuration'],
-  ['n  N', 'Next and previous hit'],
+  ['n  N', 'Next and previous hit; without a filter, error'],
   ['f', 'Follow the log, or stop following'],
   ['g  G', 'Go to the beginning, to the end'],
   ['t', 'Choose a time range, or go to a time'],

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useListener } from '../ui/listener.ts'
+import { takesText, useListener } from '../ui/listener.ts'
 import { useRemembered } from '../ui/store.ts'
 
 /** The colours: `auto`, `light` or `dark`, kept in the browser. */
@@ -28,7 +28,7 @@ export function usePageKeys(showHelp: () => void): void {
   useListener(document, 'keydown', (event: KeyboardEvent) => {
     const from = event.target as HTMLElement
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    if (from.matches('input, textarea, select') || from.closest('dialog') !== null) return
+    if (takesText(from) || from.closest('dialog') !== null) return
     if (event.key === '?') showHelp()
     else if (event.key === '/') {
       const field = document.querySelector<HTMLInputElement>('[data-find]')

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useListener } from '../ui/listener.ts'
+import { takesText, useListener } from '../ui/listener.ts'
 import type { usePreferences } from './preferences.ts'
 import type { Reader } from './reader/reader.ts'
 import type { Acts } from './use-acts.ts'
@@ -21,14 +21,14 @@ export function useLogKeys(
     const from = event.target as HTMLElement
     if (reader.current === null || event.ctrlKey || event.metaKey || event.altKey) return
     if (from.closest('dialog, [role=dialog], [role=menu]') !== null) return
-    if (from.matches('input, textarea, select')) {
+    if (takesText(from)) {
       if (event.key === 'Escape') box.current?.focus()
       return
     }
     const act = actsOf(reader.current, box.current!, acts)[event.key]
     if (act === undefined) return
     // Enter and Space on a button are the button's own, and so are the arrows in an expanded record.
-    if ((event.key === 'Enter' || event.key === ' ') && from.matches('button, a, summary')) return
+    if ((event.key === 'Enter' || event.key === ' ') && from.matches('button, a, summary, input')) return
     if (event.key.startsWith('Arrow') && from.closest('.details') !== null) return
     event.preventDefault()
     if (RECORD_KEYS.has(event.key)) box.current?.focus({ preventScroll: true })

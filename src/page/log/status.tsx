@@ -30,7 +30,7 @@ export function Status({ log }: { log: Log }) {
       )}
       <span class="keys">
         <kbd>/</kbd> find <kbd>n</kbd>
-        <kbd>N</kbd> matches <kbd>f</kbd> follow <kbd>?</kbd> keys
+        <kbd>N</kbd> {isFiltered(look) ? 'matches' : 'errors'} <kbd>f</kbd> follow <kbd>?</kbd> keys
       </span>
       {reader?.columns.filled.has('t') && (
         <select

@@ -4,7 +4,7 @@ import { type Client, ProblemError } from '../../client.ts'
 import type { ListedFile } from '../files/order.ts'
 import { hand } from '../ui/store.ts'
 import { type Look, NOWHERE, queryKey, titleOf } from '../url.ts'
-import type { Totals } from './chart/totals.ts'
+import { lacksLevels, type Totals } from './chart/totals.ts'
 import { clockOf, useZone } from './find/clock.ts'
 import { rangeOf, type TimeRange } from './find/moment.ts'
 import { useLogKeys } from './keys.ts'
@@ -86,11 +86,12 @@ export function useLog(props: LogProps) {
   const ready = loaded !== undefined && loaded.loading !== 'open'
   useEffect(() => props.failed(failure), [failure])
   useEffect(() => () => props.failed(null), [])
-  useMisfits(failure, props)
+  const unlevelled = ready && failure === null && loaded.items.length === 0 && lacksLevels(totals)
+  useMisfits(misfitOf(failure, unlevelled && look.level !== ''), props)
   useEffect(() => {
     if (gone !== null && reader.current?.following) acts.toggleFollow()
   }, [gone === null])
-  props.moment.current = () => reader.current?.goal()?.time ?? ''
+  props.moment.current = () => reader.current?.moment() ?? ''
   return {
     ...props,
     file,
@@ -165,18 +166,24 @@ function useLastingRange(look: Look, zone: number | null, note: (range: TimeRang
   }, [zone, look.since, look.until])
 }
 
+/** What the log lacks that a filter needs. */
+function misfitOf(failure: Error | null, unlevelled: boolean): 'levels' | 'times' | null {
+  const code = failure instanceof ProblemError ? failure.code : ''
+  if (code === 'no-time') return 'times'
+  return code === 'no-level' || unlevelled ? 'levels' : null
+}
+
 /** Drops filters that came from another log and that this one cannot answer, and says so. */
-function useMisfits(failure: Error | null, { look, carried, note, say }: LogProps): void {
+function useMisfits(misfit: 'levels' | 'times' | null, { look, carried, note, say }: LogProps): void {
   const dropped = useRef<string[]>([])
   useEffect(() => {
-    const code = failure instanceof ProblemError ? failure.code : ''
-    if (carried !== true || (code !== 'no-level' && code !== 'no-time')) return
-    dropped.current.push(code === 'no-level' ? 'levels' : 'times')
-    note({ ...look, ...(code === 'no-level' ? { level: '' } : { since: '', until: '', ...NOWHERE }) })
+    if (carried !== true || misfit === null) return
+    dropped.current.push(misfit)
+    note({ ...look, ...(misfit === 'levels' ? { level: '' } : { since: '', until: '', ...NOWHERE }) })
     const [what, filters] =
       dropped.current.length > 1
         ? [`no ${dropped.current.join(' and no ')}`, 'the filters by them were']
-        : [`no ${dropped.current[0]}`, code === 'no-level' ? 'the level was' : 'the time range was']
+        : [`no ${dropped.current[0]}`, misfit === 'levels' ? 'the level was' : 'the time range was']
     say(`${titleOf(look)} has ${what}: ${filters} dropped`)
-  }, [failure])
+  }, [misfit])
 }

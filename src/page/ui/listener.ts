@@ -19,6 +19,11 @@ export function useListener<E extends Event>(
   }, [])
 }
 
+/** Whether an element takes the letters that are typed; a box to check takes none. */
+export function takesText(part: HTMLElement): boolean {
+  return part.matches('input:not([type=checkbox]), textarea, select')
+}
+
 /** Closes what is open in `box` at a click outside of it. */
 export function useDismiss(box: RefObject<HTMLElement | null>, close: () => void): void {
   useListener(document, 'pointerdown', (event) => {

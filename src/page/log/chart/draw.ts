@@ -87,10 +87,10 @@ function drawBars(pen: Pen, drawing: Filled, { width, floor, colour, x }: Room):
   for (const { time, parts, all } of bars) {
     if (all === 0) continue
     const wide = Math.max(1, x(time + data.step) - x(time) - 1)
-    // The height is proportional to the count; one pixel is the minimum for any record at all.
+    // The height is proportional to the count. One error among a million is still seen: two pixels.
     let y = floor
     for (const part of parts) {
-      const least = part.name === 'fatal' || part.name === 'error' ? leastHeight(part.n) : y === floor ? 1 : 0
+      const least = part.name === 'fatal' || part.name === 'error' ? 2 : y === floor ? 1 : 0
       const tall = Math.min(y - (floor - room), Math.max(least, (part.n / peak) * room))
       pen.fillStyle =
         names === data.levels || sources === null ? colour(part.name) : markOf(sources, part.name).colour
@@ -104,11 +104,6 @@ function drawBars(pen: Pen, drawing: Filled, { width, floor, colour, x }: Room):
   pen.fillText(`${data.estimated ? '≈ ' : ''}${peak.toLocaleString('en')}`, 2, 0)
   pen.fillStyle = colour('grid')
   pen.fillRect(0, 11, width, 1)
-}
-
-/** Among a million records, one error is still seen, and two thousand look very different from it: 2 and 12 pixels. */
-function leastHeight(errors: number): number {
-  return 2 + 3 * Math.log10(errors)
 }
 
 function drawTicks(pen: Pen, { data, zone }: Filled, { width, floor, colour, x }: Room): void {

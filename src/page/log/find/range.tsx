@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../ui/controls.tsx'
 import { useDismiss } from '../../ui/listener.ts'
 import type { Log } from '../use-log.ts'
@@ -22,8 +22,11 @@ export function Range({ log }: { log: Log }) {
   const from = useRef<HTMLInputElement>(null)
   const to = useRef<HTMLInputElement>(null)
   const go = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (!open) return
+  useLayoutEffect(() => {
+    const panel = box.current!.querySelector<HTMLElement>('.panel')
+    if (panel === null) return
+    // By script, which the page's policy allows: the panel stays inside the window.
+    panel.style.left = `${Math.min(0, innerWidth - 8 - panel.getBoundingClientRect().right)}px`
     setWrong(null)
     from.current?.focus()
   }, [open])

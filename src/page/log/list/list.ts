@@ -109,11 +109,16 @@ export class VirtualList {
     this.#draw()
   }
 
-  /** The layout changed (wrap, width): all guesses are made again, and the row `pinned` stays, or else the top one. */
-  relayout(pinned: number | null): void {
+  /**
+   * The layout changed (wrap, width): all guesses are made again. The row `pinned` stays, or else the first one that
+   * begins in view; a list that is followed stays at its end.
+   */
+  relayout(pinned: number | null, following: boolean): void {
     if (this.heights.length === 0) return
-    const stick = this.stick
-    const seq = pinned !== null && this.isInView(pinned) ? pinned : this.top().seq
+    const stick = this.stick && following
+    const { seq: top, into } = this.top()
+    const begins = into > 0 && this.isInView(top + 1) ? top + 1 : top
+    const seq = pinned !== null && this.isInView(pinned) ? pinned : begins
     // Of a row that begins above the view, the same part of its text stays, not the same pixel.
     const offset = this.offsetOf(seq)
     const share = offset < 0 ? offset / this.heights.get(seq - this.#source.first()) : 0

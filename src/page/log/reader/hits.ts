@@ -1,9 +1,9 @@
-import type { Client } from '../../../client.ts'
+import type { Client, Level } from '../../../client.ts'
 import type { Look, Term } from '../../url.ts'
 import { isFiltered, queryOf } from '../find/query.ts'
 import { fits } from '../record/fields.ts'
 import { type Matcher, matcher } from '../record/match.ts'
-import { type Item, parse } from '../record/record.ts'
+import { type Item, levelOf, parse } from '../record/record.ts'
 import type { Mark } from '../record/styled.ts'
 import type { LogWindow } from './window.ts'
 
@@ -49,7 +49,8 @@ export class Hits {
   }
 
   isHit(item: Item): boolean {
-    if (typeof item !== 'string' || !isFiltered(this.#look)) return false
+    if (typeof item !== 'string') return false
+    if (!isFiltered(this.#look)) return isError(item)
     return !this.#look.all || fits(parse(item), this.#look, this.#conditions)
   }
 
@@ -59,7 +60,8 @@ export class Hits {
     direction: 1 | -1,
     signal: AbortSignal,
   ): Promise<{ line: string; cursor: string | null } | null> {
-    const query = queryOf({ ...this.#look, all: false })
+    const level = isFiltered(this.#look) ? this.#look.level : 'error'
+    const query = queryOf({ ...this.#look, level, all: false })
     let cursor = direction > 0 ? window.newer : window.older
     while (cursor !== null && !signal.aborted) {
       const edge: object = direction > 0 ? { after: cursor } : { before: cursor }
@@ -71,6 +73,17 @@ export class Hits {
     }
     return null
   }
+}
+
+/** Whether a record is an error or worse; its text is looked at before it is parsed. */
+function isError(item: string): boolean {
+  const word = /"level":"([^"]+)"/.exec(item)?.[1] ?? ''
+  const { level } = isSevere(levelOf(word)) ? parse(item) : { level: null }
+  return isSevere(level)
+}
+
+function isSevere(level: Level | null): boolean {
+  return level === 'error' || level === 'fatal'
 }
 
 /** Colours of highlighted texts; the style sheet has one for each. */

@@ -1,4 +1,5 @@
 import { ProblemError } from '../../../client.ts'
+import type { Look } from '../../url.ts'
 import { momentOf } from '../find/moment.ts'
 import { isFiltered } from '../find/query.ts'
 import { isSame, timeIn, zoneOf } from '../record/record.ts'
@@ -100,7 +101,8 @@ export async function toHit(screen: Screen, direction: 1 | -1): Promise<void> {
   if (screen.closed) return
   const found = await findHit(screen, direction)
   if (found !== null) screen.reveal(found)
-  else if (!screen.closed) screen.say(direction > 0 ? 'No later hit' : 'No earlier hit')
+  else if (!screen.closed)
+    screen.say(`No ${direction > 0 ? 'later' : 'earlier'} ${isFiltered(screen.look) ? 'hit' : 'error'}`)
 }
 
 async function findHit(screen: Screen, direction: 1 | -1): Promise<number | null> {
@@ -110,7 +112,7 @@ async function findHit(screen: Screen, direction: 1 | -1): Promise<number | null
     const { window } = screen
     const { firstSeq, endSeq } = window
     for (; seq >= firstSeq && seq < endSeq; seq += direction) if (hits.isHit(window.item(seq)!)) return seq
-    if (look.all) {
+    if (look.all || !isFiltered(look)) {
       // All lines are shown: the node finds the next hit beyond the loaded ones.
       const found = await hits.beyond(window, direction, screen.signal)
       if (found === null) return null
@@ -167,12 +169,21 @@ function nearest({ window }: Screen, before: number, moment: number): number {
  * out. Resolves to the seq of the last record before the end.
  */
 async function openTime({ look, window, zone }: Screen, end: number, moment: number): Promise<number> {
-  const { since, until, time } = look
-  const own = zone ?? zoneOf(time)
-  const from = since === '' ? null : momentOf(since, own)
-  const to = until === '' ? null : momentOf(until, own, from ?? undefined)
-  let ms = end
-  if (from !== null && moment < from) ms = from + 1
-  if (to !== null && ms > to) ms = to
+  const { from, to } = rangeIn(look, zone ?? zoneOf(look.time))
+  const ms = Math.min(moment < from ? from + 1 : end, to)
   return Math.max(0, (await window.openAround({ until: new Date(ms).toISOString() })) - 1)
+}
+
+/** Whether the look's range leaves out a goal. */
+export function isOutside({ look, zone }: Screen, { time }: Goal): boolean {
+  const moment = Date.parse(time ?? '')
+  const { from, to } = rangeIn(look, zone ?? zoneOf(time ?? ''))
+  return moment < from || moment > to
+}
+
+/** The look's range in milliseconds since the epoch, in the zone of the log. */
+function rangeIn({ since, until }: Look, zone: number): { from: number; to: number } {
+  const from = since === '' ? null : momentOf(since, zone)
+  const to = until === '' ? null : momentOf(until, zone, from ?? undefined)
+  return { from: from ?? Number.NEGATIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY }
 }

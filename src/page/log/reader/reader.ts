@@ -1,7 +1,8 @@
 import { isFiltered, isNarrowed } from '../find/query.ts'
 import { textOf } from '../record/record.ts'
-import { type Goal, goalAt, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
+import { type Goal, goalAt, isOutside, NO_GOAL, toGoal, toHit, toLink, toTime } from './places.ts'
 import { Screen, type ScreenOptions } from './screen.ts'
+import { timeNear } from './survey.ts'
 
 /** What a person does with a log on the screen: go somewhere, find, select, copy. */
 export class Reader extends Screen {
@@ -19,20 +20,26 @@ export class Reader extends Screen {
   }
 
   /**
-   * Loads what the look names: a goal in it, a linked place, or the newest records. A goal of null is the end of the
-   * log; undefined is a view that nobody came to from another.
+   * Loads what the look names: a goal in it, a linked place, the beginning of a range, or the newest records. A goal of
+   * null is the end of the log; undefined is a view that nobody came to from another.
    */
   async start(goal: Goal | null | undefined): Promise<void> {
     await this.hits.prepare(this.look.marks)
     if (this.closed) return
     const { at, time } = this.look
-    const wanted = goal === undefined && at === '' && time !== '' ? { ...NO_GOAL, time } : goal
+    const linked = goal === undefined && at === '' && time !== '' ? { ...NO_GOAL, time } : goal
+    // What a new range leaves out is not looked for at its edge.
+    const wanted = goal && isOutside(this, goal) ? null : linked
     this.#origin = wanted
     const there = wanted ? await toGoal(this, wanted) : false
     if (goal === undefined) this.#touched()
     if (there || this.closed) return
     if (goal === undefined && at !== '') {
       if (!(await toLink(this))) return
+    } else if (this.look.since !== '' && !this.look.follow) {
+      await this.window.openStart()
+      if (this.closed || this.window.failure !== null) return
+      this.list.place(this.window.firstSeq, 0)
     } else {
       await this.window.openTail(this.look.size || undefined)
       if (this.closed || this.window.failure !== null) return
@@ -76,10 +83,14 @@ export class Reader extends Screen {
     return toTime(this, ms)
   }
 
-  /** The next hit (1) or the one before (-1), loaded or not. Pressing N three times means three hits, however long each takes. */
+  /**
+   * The next hit (1) or the one before (-1), loaded or not; without a filter, errors are hits. Pressing N three times
+   * means three hits, however long each takes.
+   */
   async hit(direction: 1 | -1): Promise<void> {
     this.#touched()
-    if (!isFiltered(this.look)) return this.say('Nothing to search for yet. Press / and type some text')
+    if (!isFiltered(this.look) && !this.columns.filled.has('l'))
+      return this.say('Nothing to search for yet. Press / and type some text')
     this.#searches++
     this.#turns = this.#turns
       .then(() => toHit(this, direction))
@@ -129,18 +140,25 @@ export class Reader extends Screen {
 
   /**
    * The record being read, which stays when the view changes: the selected one, if it is in view, otherwise the one at
-   * the top; null for the end of the log. While the user has not moved, it is the one that this view was opened for,
-   * shown here or not.
+   * the top; null for the end of the whole log. While the user has not moved, it is the one that this view was opened
+   * for, shown here or not.
    */
   goal(): Goal | null {
     const { window, list, look, selected } = this
-    if (this.#origin !== undefined) return this.#origin
+    if (this.#origin) return this.#origin
     if (this.following) return null
     if (selected !== null && list.isInView(selected.to)) return this.#marked(selected.to)
     if (list.stick && !isNarrowed(look)) return null
     let { seq } = list.top()
     while (seq < window.endSeq - 1 && typeof window.item(seq) !== 'string') seq++
     return goalAt(this, seq)
+  }
+
+  /** The moment that is read: of the goal, or at the end of the log of the newest record; '' while it is followed. */
+  moment(): string {
+    const goal = this.goal()
+    if (goal !== null || this.following || this.window.items.length === 0) return goal?.time ?? ''
+    return timeNear(this.window, this.window.endSeq - 1) ?? ''
   }
 
   /** A record to show with the lines around it. */

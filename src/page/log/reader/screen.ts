@@ -270,7 +270,7 @@ export class Screen {
     const { list } = this
     const hit = this.#revealed
     const seen = hit !== null && isMarkInView(this.#box, shownMark(list.element(hit)))
-    list.relayout(this.selected?.to ?? null)
+    list.relayout(this.selected?.to ?? null, this.following)
     if (!seen) return
     if (shownMark(list.element(hit)) === null) list.show(hit, 'start')
     scrollToMark(this.#box, list, shownMark(list.element(hit)))
